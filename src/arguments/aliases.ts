@@ -1,6 +1,6 @@
 import type { WorkerName } from "../about.ts";
 
-/** What a word after a command is the value of, when it is no payload. */
+/** How to interpret a word after a command that is not a payload. */
 const aliases = {
   undo: (word: string) => (/^\d+$/.test(word) ? { seq: Number(word) } : undefined),
   checkpoints: (word: string) => ({ path: word }),
@@ -8,7 +8,10 @@ const aliases = {
 
 const isPayload = (word: string): boolean => /^[{@]|^-$/.test(word);
 
-/** `undo [SEQ | PAYLOAD]` and `checkpoints [PATH | PAYLOAD]` as the calls that they stand for; other words as they are. */
+/**
+ * Expands `undo [SEQ | PAYLOAD]` and `checkpoints [PATH | PAYLOAD]` to the calls that they stand for. Other
+ * words stay unchanged.
+ */
 export function expandAlias(words: readonly string[], worker: WorkerName): readonly string[] {
   const [command = "", argument, ...rest] = words;
   if (worker !== "coder" || !Object.hasOwn(aliases, command)) return words;

@@ -153,7 +153,7 @@ describe.each(flagNames.map((name) => [name, flags[name]] as const))("--%s", (na
       ? `--${flagName}`
       : `--${flagName} ${values[flagName] ?? "x"}`;
   const words = { serve: "", mcp: "mcp ", call: "call f " };
-  /** Another flag of a conflict may need one more itself. */
+  /** The other flag of a conflict may itself need another. */
   const needed: Readonly<Record<string, string>> = { token: " --http 1" };
 
   test("the help of each worker names it, its value, and the variables that stand in for it", () => {

@@ -11,20 +11,20 @@ import { UsageError } from "./usage-error.ts";
 /** The worker, the source of its configuration, and restrictions. */
 export interface ConfigSource {
   readonly worker: WorkerName;
-  /** `--config`. Without it see `findConfig`. */
+  /** The value of `--config`; without it, see `findConfig`. */
   readonly configFile: string | undefined;
-  /** `--base-path`, which wins over the folder that the file names. */
+  /** The value of `--base-path`, which wins over the folder that the file names. */
   readonly basePath: string | undefined;
   readonly logLevel: LogLevel;
-  /** `--read-only`: only functions that cannot change anything are there. */
+  /** Whether `--read-only` is set, so that only functions that cannot change anything exist. */
   readonly readOnly: boolean;
-  /** The variables that the program was started with. */
+  /** The environment variables that the program was started with. */
   readonly environment: NodeJS.ProcessEnv;
 }
 
 /** The port of the embedded engine on loopback, and the token that admits other users, if one is set. */
 export interface EmbeddedEngine {
-  /** 0 for any free one. */
+  /** The port, 0 for any free one. */
   readonly port: number;
   readonly token: string | undefined;
 }
@@ -38,7 +38,7 @@ export type Command =
   | {
       readonly name: "print-schema";
       readonly worker: WorkerName;
-      /** `--api`: the version of the published reference to print, instead of everything. */
+      /** The value of `--api`: the version of the published reference to print, instead of everything. */
       readonly api: string | undefined;
     }
   | (ConfigSource & {
@@ -49,11 +49,11 @@ export type Command =
     })
   | (ConfigSource & {
       readonly name: "mcp";
-      /** Absent: standard input and output. */
+      /** The address to listen on; if absent, standard input and output are used. */
       readonly http: HttpAddress | undefined;
-      /** `--structured`: answers as JSON beside their text, and the schemas of answers. */
+      /** Whether `--structured` is set: answers as JSON beside their text, and the schemas of answers. */
       readonly isStructured: boolean;
-      /** `--tools`: which functions are offered. */
+      /** The value of `--tools`, which selects the offered functions. */
       readonly tools: "usual" | "all";
     })
   | (ConfigSource & {
@@ -61,24 +61,27 @@ export type Command =
       readonly function: string;
       /** JSON text, `-` for standard input, or `@` and a file's path. */
       readonly payload: string;
-      /** The engine to call through; absent: in this process. */
+      /** The engine to call through; if absent, the call runs in this process. */
       readonly url: string | undefined;
-      /** `--json`: print the answer as JSON in a terminal too. */
+      /** Whether `--json` is set, which prints the answer as JSON in a terminal too. */
       readonly isJson: boolean;
     });
 
 type CallCommand = Extract<Command, { readonly name: "call" }>;
 
-/** Flags that print something about the program. If several are given, the first of this list wins. */
+/** Flags that print something about the program. If several are set, the first of this list wins. */
 const answers = ["help", "version", "manifest", "licenses", "print-schema"] as const;
 
-/** The worker whose name the program was called by, as `argv0` says; `coder` for any other name. */
+/**
+ * Returns the worker whose name the program was called by, according to `argv0`, or `coder` for any other
+ * name.
+ */
 export const workerCalled = (argv0: string): WorkerName =>
   workerNames.find((name) => name === basename(argv0)) ?? "coder";
 
 /**
- * Reads the arguments after the program's name (coder §2). `called` is the worker of that name.
- * Throws a `UsageError`.
+ * Parses the arguments after the program's name (coder §2). `called` is the worker of that name. Throws a
+ * `UsageError`.
  */
 export function parseArguments(
   argv: readonly string[],
@@ -125,7 +128,7 @@ export function parseArguments(
 
 /** The flags and words of a command line, before they are interpreted. */
 interface ParsedFlags {
-  /** Values by flag; empty for flags without a value. */
+  /** The values by flag; empty for flags without a value. */
   readonly values: ReadonlyMap<string, string>;
   readonly words: readonly string[];
 }
@@ -137,11 +140,11 @@ interface CommandLine extends ParsedFlags {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** A word that is no command is refused later. */
+/** Returns the mode of a command line. A word that is not a command is refused later. */
 const modeOf = ([command]: readonly string[]): Mode =>
   command === "mcp" || command === "call" ? command : "serve";
 
-/** The value of the flag, or of the first of its variables that is set. */
+/** Returns the value of the flag, or of the first of its variables that is set. */
 function valueFor({ values, mode, environment }: CommandLine, name: FlagName): string | undefined {
   const value = values.get(name);
   if (value !== undefined) return value;
@@ -162,7 +165,7 @@ function refuseConflicts({ values, mode, program }: CommandLine): void {
   }
 }
 
-/** Refuses what a flag that only prints something would ignore. */
+/** Refuses everything that a flag which only prints something would ignore. */
 function refuseOthers(flag: FlagName, words: readonly string[], values: ParsedFlags["values"]): void {
   const taken: readonly string[] = [flag, "worker", ...(flag === "print-schema" ? ["api"] : [])];
   const other = [...values.keys()].find((name) => !taken.includes(name));
@@ -203,7 +206,7 @@ function readFlags(argv: readonly string[], program: WorkerName): ParsedFlags {
 
 interface FlagToken {
   readonly name: string;
-  /** With its dashes, as on the command line. */
+  /** The name with its dashes, as on the command line. */
   readonly rawName: string;
   readonly value?: string | undefined;
 }
@@ -271,7 +274,7 @@ function parseTools({ values }: CommandLine): "usual" | "all" {
   throw new UsageError(`--tools is ${JSON.stringify(tools)}; it must be all, or left out`);
 }
 
-/** A shorter token can be guessed. */
+/** Minimum characters of a token. A shorter one can be guessed. */
 const fewestTokenCharacters = 16;
 
 function parseToken(line: CommandLine): string | undefined {
@@ -307,8 +310,8 @@ function parseCall(line: CommandLine, worker: WorkerName): CallWords {
 }
 
 /**
- * The engine to call through; `undefined` for a call in this process. `--base-path` and `--config` name the folder, so
- * an address in the environment does not apply to them.
+ * Returns the engine to call through, or `undefined` for a call in this process. `--base-path` and `--config`
+ * name the folder, so an address in the environment does not apply to them.
  */
 function callUrl(line: CommandLine): string | undefined {
   const { values } = line;

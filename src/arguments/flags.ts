@@ -1,14 +1,14 @@
 /**
- * The table of flags. Parsing, defaults from the environment, the refusal of conflicting flags and `--help` derive from
- * it.
+ * The table of flags. Parsing, defaults from the environment, the refusal of conflicting flags and `--help`
+ * derive from it.
  */
 import { defaultUrl } from "../about.ts";
 import type { Mode } from "../config/source.ts";
 
-/** An environment variable with the default of a flag; the first one that is set wins. */
+/** An environment variable with the default of a flag. The first one that is set wins. */
 interface Variable {
   readonly name: string;
-  /** Absent: in every mode. */
+  /** The mode that it is limited to, if any. */
   readonly only?: Mode;
 }
 
@@ -18,7 +18,7 @@ export interface Conflict {
   readonly with?: string;
   readonly without?: string;
   readonly why: string;
-  /** The next call that works; absent: `--help`. */
+  /** The next call that works; if absent, `--help`. */
   readonly instead?: string;
 }
 
@@ -28,11 +28,14 @@ interface Flag {
   readonly short?: string;
   readonly environment?: readonly Variable[];
   readonly conflicts?: readonly Conflict[];
-  /** Its help, in lines. */
+  /** The lines of its help. */
   readonly help: string | ((words: { readonly basePathKey: string }) => string);
 }
 
-/** A call through an engine acts on the folder of a worker that runs already: nothing here can choose or restrict it. */
+/**
+ * The conflict with a call through an engine, which acts on the folder of a running worker: nothing here can
+ * choose or restrict it.
+ */
 const beforeEngine: Conflict = {
   in: ["call"],
   with: "url",
@@ -140,12 +143,12 @@ With --engine embedded: what lets others in; default $CODER_TOKEN`,
 
 export type FlagName = keyof typeof table;
 
-/** In the order of the help. */
+/** The flags in the order of the help. */
 export const flags: Readonly<Record<FlagName, Flag>> = table;
 
 export const flagNames = Object.keys(flags) as readonly FlagName[];
 
-/** The flag, with the variable that sets its default, for error sentences. */
+/** Returns the flag, with the variable that sets its default, for error sentences. */
 export function renderFlag(name: FlagName): string {
   const variable = flags[name].environment?.[0];
   return variable === undefined ? `--${name}` : `--${name} (or ${variable.name})`;

@@ -30,7 +30,7 @@ const aliases = `  coder checkpoints [PATH | JSON]            what calls changed
   coder undo [SEQ | JSON]                    take back the newest change, or a checkpoint; short for call coder::undo
 `;
 
-/** Column of the descriptions. */
+/** The column of the descriptions. */
 const column = 23;
 
 function renderFlagHelp(name: FlagName, basePathKey: string): string {

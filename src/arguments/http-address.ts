@@ -2,17 +2,19 @@ import { UsageError } from "./usage-error.ts";
 
 /** An address to listen on for HTTP, and the bearer token that every request must carry. */
 export interface HttpAddress {
-  /** An address or `localhost`; an IPv6 address without brackets. */
+  /** An address or `localhost`; an IPv6 address has no brackets. */
   readonly host: string;
-  /** 0 for any free one. */
+  /** The port, 0 for any free one. */
   readonly port: number;
-  /** Absent: one is made, if one is needed. */
+  /** The token; if absent, one is generated when needed. */
   readonly token: string | undefined;
   /** False with `--no-token`: every client that reaches the address is served. */
   readonly needsToken: boolean;
 }
 
-/** Parses `--http`. Throws a `UsageError`, also for an address open to other machines without a token. */
+/**
+ * Parses `--http`. Throws a `UsageError`, also for an address that is open to other machines without a token.
+ */
 export function parseHttpAddress(
   address: string,
   token: string | undefined,

@@ -1,4 +1,4 @@
-/** The command line makes no sense; the message is one line that names the flag. */
+/** Thrown for an invalid command line. The message is one line that names the flag. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }

@@ -1,4 +1,4 @@
-/** The configuration key `audit` of both workers, and what follows from it. */
+/** The configuration key `audit` of both workers, and the trail that it opens. */
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
@@ -10,7 +10,7 @@ import { AuditFile } from "./audit-file.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** The description ends with what is so for one worker. */
+/** Returns the schema of the key. The description ends with the part that is specific to one worker. */
 export const AuditKey = (ofWorker: string) =>
   Type.Union(
     [
@@ -41,7 +41,7 @@ function contains(root: string, folder: string): boolean {
   return within !== ".." && !within.startsWith("../");
 }
 
-/** The audit trail that the configuration asks for, if it does. Throws a `ConfigError` for a file that is not fit. */
+/** Opens the audit trail if it is configured. Throws a `ConfigError` for an unsuitable file. */
 export function openAudit({ config, roots, log }: Opening): Audit | undefined {
   if (config === null) return undefined;
   const { file, max_bytes: maxBytes, keep } = config;

@@ -23,7 +23,10 @@ const newPath = (): string => join(folder, `${++files}.jsonl`);
 const bounds = { maxBytes: 1_000_000, keep: 3 };
 const linesOf = (path: string): string[] => readFileSync(path, "utf8").trimEnd().split("\n");
 
-/** The hash of the last line. Throws unless each line names that of the one before, beginning with `from`. */
+/**
+ * Returns the hash of the last line. Throws unless each line names that of the previous one, beginning with
+ * `from`.
+ */
 function requireChain(lines: readonly string[], from = firstHash): string {
   let previous = from;
   for (const [index, line] of lines.entries()) {

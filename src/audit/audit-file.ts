@@ -1,6 +1,7 @@
 /**
- * A file of lines of which each names the hash of the line before, so that it shows when one is changed, taken out or put
- * in. Several processes may append to it, and it is rotated as by logrotate(8): `file`, `file.1`, `file.2`.
+ * A file in which each line names the hash of the previous one, so that changed, removed and inserted lines
+ * show. Several processes may append to it, and it is rotated like by logrotate(8): `file`, `file.1`,
+ * `file.2`.
  */
 import { createHash } from "node:crypto";
 import {
@@ -18,32 +19,32 @@ import { errnoError, errnoOf } from "../jail/errno.ts";
 import { tryLockExclusively, unlock } from "../jail/flock.ts";
 
 export interface AuditBounds {
-  /** Bytes that a file has at most before the next one is begun. */
+  /** Maximum bytes of a file before the next one is begun. */
   readonly maxBytes: number;
-  /** How many older files stay. */
+  /** Maximum number of older files that are kept. */
   readonly keep: number;
 }
 
 /** The hash that the first line of all names. */
 export const firstHash = `sha256:${"0".repeat(64)}`;
 
-/** The hash by which the next line names this one, which is without its line end. */
+/** Returns the hash of a line without its line end, which the next line names. */
 export const hashOfLine = (line: string | Buffer): string =>
   `sha256:${createHash("sha256").update(line).digest("hex")}`;
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
 
-/** A lock is held for the time of one write. */
+/** Maximum attempts to lock the file. A lock is held for the time of one write. */
 const mostTries = 10_000;
 
 export class AuditFile {
   readonly #path: string;
   readonly #bounds: AuditBounds;
   #descriptor: number;
-  /** What this process knows of the file: its bytes, and the hash of its last line. */
+  /** The file as this process knows it: its size, and the hash of its last line. */
   #known = { size: 0, newest: firstHash };
 
-  /** Opens the file, or makes it for this user alone. Throws the errno error. */
+  /** Opens the file, or creates it for this user alone. Throws the errno error. */
   constructor(path: string, bounds: AuditBounds) {
     this.#path = path;
     this.#bounds = bounds;
@@ -56,7 +57,9 @@ export class AuditFile {
     return this.#known.newest;
   }
 
-  /** Appends a line: `fields` as JSON, and as `previous` the hash of the line before. Throws the errno error. */
+  /**
+   * Appends a line: `fields` as JSON, and as `previous` the hash of the line before. Throws the errno error.
+   */
   append(fields: Readonly<Record<string, unknown>>): void {
     this.#lock();
     try {
@@ -75,7 +78,7 @@ export class AuditFile {
     closeSync(this.#descriptor);
   }
 
-  /** Locks the file that has the name now: another process may have rotated it. */
+  /** Locks the file that currently has the name. Another process may have rotated it. */
   #lock(): void {
     for (let tries = 0; tries < mostTries; tries++) {
       if (tryLockExclusively(this.#descriptor) === "busy") continue;
@@ -86,7 +89,9 @@ export class AuditFile {
     throw errnoError("EBUSY");
   }
 
-  /** Reads the hash of the last line where another process has appended one, and ends a line that a kill cut off. */
+  /**
+   * Reads the hash of the last line if another process has appended one, and ends a line that a kill cut off.
+   */
   #catchUp(): void {
     const { size } = fstatSync(this.#descriptor);
     if (size === this.#known.size) return;
@@ -136,7 +141,7 @@ interface LastLine {
   readonly isEnded: boolean;
 }
 
-/** Undefined for an empty file. */
+/** Returns the last line, or `undefined` if the file is empty. */
 function lastLineOf(descriptor: number, size: number): LastLine | undefined {
   if (size === 0) return undefined;
   for (let length = Math.min(size, 4096); ; length = Math.min(size, length * 4)) {

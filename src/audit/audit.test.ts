@@ -1,4 +1,4 @@
-/** The audit trail of calls to `coder::*`. */
+/** Tests the audit trail of calls to `coder::*`. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * The audit trail: one line for each call, with what it changed, and never with contents. A listener of mutations collects
- * the changes of a call; the line is written when the call has its outcome, before that is sent.
+ * The audit trail: one line for each call, with its changes, and never with contents. A listener of mutations
+ * collects the changes of a call; the line is written when the call has its outcome, before that is sent.
  */
 import type { FinishedCall } from "../contract/definition.ts";
 import { fsScopeField } from "../contract/fs-scope.ts";
@@ -10,13 +10,13 @@ import { errnoOf } from "../jail/errno.ts";
 import type { Log } from "../log/log.ts";
 import type { AuditFile } from "./audit-file.ts";
 
-/** What a call changed so far. */
+/** The changes that a call has made so far. */
 interface Collected {
   changes: Mutation[];
   more: number;
 }
 
-/** How many changes, and how many paths, a line names; it says how many more there are. */
+/** Maximum changes, and maximum paths, that a line names. It counts the rest. */
 const mostNamed = 200;
 
 export class Audit implements MutationListener {
@@ -46,7 +46,7 @@ export class Audit implements MutationListener {
     const collected = this.#collected.get(call) ?? { changes: [], more: 0 };
     this.#collected.set(call, collected);
     if (mutation.isTree) {
-      // The steps of a transaction that failed have been taken back.
+      // The steps of a transaction that failed have been rolled back.
       if (outcome === "failed" && mutation.kind === "transaction")
         collected.changes = collected.changes.filter(({ whole }) => whole !== mutation);
       return;
@@ -57,7 +57,7 @@ export class Audit implements MutationListener {
     else collected.more++;
   }
 
-  /** Writes the line of a call. What goes wrong is logged, and changes nothing for the caller. */
+  /** Writes the line of a call. Errors are logged, and do not affect the caller. */
   onFinished({ definition, request, context, outcome, milliseconds }: FinishedCall): void {
     const paths = pathsOf(request, definition.paths);
     const { changes, more } = this.#collected.get(context.call ?? context) ?? { changes: [], more: 0 };
@@ -90,7 +90,7 @@ export class Audit implements MutationListener {
   }
 }
 
-/** A change as its line says it, with revisions where content is concerned (coder §14). */
+/** Describes a change for its line, with revisions if content is concerned (coder §14). */
 function describe(mutation: Mutation): Readonly<Record<string, string | undefined>> {
   const { kind, path, from, whole } = mutation;
   return {

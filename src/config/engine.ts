@@ -1,20 +1,20 @@
 /**
- * Finds a worker's block in the configuration file of an iii engine: `config:` of its entry, which the engine passes on as
- * a file (bus §8). A worker that was started without that file finds its block here.
+ * Finds a worker's block in the configuration file of an iii engine: `config:` of its entry, which the engine
+ * passes on as a file (bus §8). A worker that was started without that file finds its block here.
  */
 import { ConfigError, type Keys, mappingIn, onlyMapping, parseForeignYaml } from "./file.ts";
 
-/** Keys that the engine's file has at its top level; the second is the older name. */
+/** The top-level keys of the engine's file; the second is the older name. */
 const listKeys = ["workers", "modules"] as const;
 
-/** The first key that identifies a file as the engine's; undefined without one. */
+/** Returns the first key that identifies a file as the engine's, or `undefined`. */
 export const engineKeyOf = (keys: Keys): string | undefined =>
   listKeys.find((key) => Object.hasOwn(keys, key));
 
-/** Whether the text of a file that is no YAML looks like the engine's. */
+/** Returns whether the text of a file that is not valid YAML looks like the engine's. */
 export const seemsOfEngine = (text: string): boolean => /^["']?(workers|modules)["']?[ \t]*:/m.test(text);
 
-/** The entry to find, and where. */
+/** The entry to find, and its file. */
 export interface EntryQuery {
   readonly file: string;
   /** The name of the entry. */
@@ -23,8 +23,9 @@ export interface EntryQuery {
 }
 
 /**
- * The block of the entry that `query` names in the text of the engine's file; undefined when it has no such entry, or one
- * without a block. Throws a `ConfigError` for a block that cannot be used, instead of ignoring what its author wrote.
+ * Returns the block of the entry that `query` names in the text of the engine's file, or `undefined` if there
+ * is no such entry, or it has no block. Throws a `ConfigError` for a block that cannot be used, instead of
+ * ignoring it.
  */
 export async function blockIn(text: string, query: EntryQuery): Promise<Keys | undefined> {
   const { file, name } = query;
@@ -41,12 +42,13 @@ export async function blockIn(text: string, query: EntryQuery): Promise<Keys | u
   return undefined;
 }
 
-/** The name of the block in the log and in error sentences. */
+/** Returns the name of the block in the log and in error sentences. */
 export const sourceOf = ({ file, name }: Omit<EntryQuery, "environment">): string => `${file}, entry ${name}`;
 
 /**
- * Expands `${NAME}` and `${NAME:default}` in the text, as the engine does before it parses YAML. Keeps a variable without
- * a value: it is an error later if it is in this worker's entry, and no concern of ours in another.
+ * Expands `${NAME}` and `${NAME:default}` in the text, like the engine does before it parses YAML. Keeps a
+ * variable without a value, which is an error later if it is in this worker's entry, and irrelevant in
+ * another.
  */
 function expand(text: string, environment: NodeJS.ProcessEnv): string {
   return text.replace(
@@ -63,8 +65,8 @@ function entriesOf(document: unknown, file: string): Keys[] {
 }
 
 /**
- * Throws when the engine has replaced the block by a comment, which it does at its next boot after any client has set a
- * value for this name in the configuration worker. From then on it passes no block on.
+ * Throws if the engine has replaced the block by a comment, which it does at its next boot after any client
+ * has set a value for this name in the configuration worker. From then on it passes no block on.
  */
 function requireNotMoved(text: string, { file, name }: EntryQuery): void {
   const lines = text.split("\n").filter((line) => line.trimStart().startsWith("#"));

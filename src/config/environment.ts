@@ -1,6 +1,6 @@
 /**
- * Reads environment variables into options, except the defaults of flags (`arguments/flags.ts`). An empty variable counts
- * as unset.
+ * Reads environment variables into options, except the defaults of flags (`arguments/flags.ts`). An empty
+ * variable counts as unset.
  */
 import { isAbsolute, join } from "node:path";
 
@@ -8,15 +8,15 @@ type Variables = Readonly<Record<string, string | undefined>>;
 
 const backends = ["openat", "descriptors", "current-directory"] as const;
 
-/** Options of a worker for tests; callers see no difference. */
+/** Options of a worker for tests. Callers see no difference. */
 export interface RuntimeOptions {
-  /** `CODER_JAIL`: the jail's backend; absent: the best that works here. */
+  /** The jail's backend from `CODER_JAIL`, or `undefined` for the best that works here. */
   readonly backend: (typeof backends)[number] | undefined;
-  /** False with `CODER_THREADS=0`: all work runs in one thread. */
+  /** False with `CODER_THREADS=0`, so that all work runs in one thread. */
   readonly threads: boolean;
 }
 
-/** Throws an Error of one sentence when a variable has a value that it does not take. */
+/** Reads the options. Throws an Error of one sentence if a variable has an invalid value. */
 export function readRuntimeOptions(variables: Variables): RuntimeOptions {
   return { backend: readBackend(variables["CODER_JAIL"]), threads: variables["CODER_THREADS"] !== "0" };
 }
@@ -30,9 +30,9 @@ function readBackend(name: string | undefined): RuntimeOptions["backend"] {
 
 /** Variables that an iii engine, or iii compose, sets for a worker. */
 export interface LaunchVariables {
-  /** `III_WORKER_NAME`: what the worker is called on the bus. */
+  /** `III_WORKER_NAME`: the worker's name on the bus. */
   readonly workerName: string | undefined;
-  /** `III_NAMESPACE`: that of its functions. */
+  /** `III_NAMESPACE`: the namespace of its functions. */
   readonly namespace: string | undefined;
   /** `III_CONFIG`: the worker's configuration file. */
   readonly configFile: string | undefined;
@@ -48,8 +48,9 @@ export const readLaunchVariables = (variables: Variables): LaunchVariables => ({
 });
 
 /**
- * The folder below which programs keep state for this user, ours in it: in `XDG_STATE_HOME`, else in `.local/state` of
- * `HOME`, as the XDG Base Directory Specification has it, by which a relative path is none. Undefined without both.
+ * Returns this program's folder among those where programs keep state for the user: in `XDG_STATE_HOME`, else
+ * in `.local/state` of `HOME`. As in the XDG Base Directory Specification, a relative path counts as unset.
+ * Returns `undefined` if both are unset.
  */
 export function readStateDirectory(variables: Variables): string | undefined {
   const { XDG_STATE_HOME: state, HOME: home } = variables;
@@ -57,14 +58,14 @@ export function readStateDirectory(variables: Variables): string | undefined {
   return home !== undefined && isAbsolute(home) ? join(home, ".local", "state", "coder") : undefined;
 }
 
-/** The user whose git may read what calls write. */
+/** The user whose git may read files that calls write. */
 export interface GitUserOptions {
   readonly home: string | undefined;
-  /** Host paths of the configuration files that git reads for every repository; they need not exist. */
+  /** Host paths of the configuration files that git reads for every repository. They need not exist. */
   readonly configFiles: readonly string[];
 }
 
-/** Reads `HOME`, `XDG_CONFIG_HOME`, `GIT_CONFIG_GLOBAL` and `GIT_CONFIG_SYSTEM`, as git does. */
+/** Reads `HOME`, `XDG_CONFIG_HOME`, `GIT_CONFIG_GLOBAL` and `GIT_CONFIG_SYSTEM`, like git does. */
 export function readGitUser(variables: Variables): GitUserOptions {
   const { HOME: home, XDG_CONFIG_HOME: configHome, GIT_CONFIG_GLOBAL: ofUser } = variables;
   const usual = [
@@ -81,9 +82,12 @@ export function readGitUser(variables: Variables): GitUserOptions {
   };
 }
 
-/** Where spans and metrics go, and what they say of this worker (OpenTelemetry, environment variable specification). */
+/**
+ * The destination of spans and metrics, and how they describe this worker (OpenTelemetry, environment
+ * variable specification).
+ */
 export interface TelemetryOptions {
-  /** Addresses of a collector, for OTLP over HTTP; undefined: the engine gets them (bus §4). */
+  /** Addresses of a collector, for OTLP over HTTP; if `undefined`, the engine gets them (bus §4). */
   readonly collector: Collector | undefined;
   /** `OTEL_RESOURCE_ATTRIBUTES`, with `OTEL_SERVICE_NAME` as `service.name`. */
   readonly resource: Readonly<Record<string, string>>;
@@ -92,19 +96,20 @@ export interface TelemetryOptions {
 }
 
 export interface Collector {
-  /** Undefined: it gets none. */
+  /** The address for traces; if `undefined`, none are sent. */
   readonly traces: string | undefined;
   readonly metrics: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The specification's default. */
+/** The default of the specification, in milliseconds. */
 const usualMetricMilliseconds = 60_000;
 
 /**
- * Undefined without a variable that asks for telemetry: one of `OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` and
- * `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT`, or else `OTEL_ENABLED`, the switch of the iii SDK. Throws an Error of one sentence when it
- * cannot be had as they say.
+ * Reads the options. Returns `undefined` unless a variable enables telemetry: one of
+ * `OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` and
+ * `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT`, or else `OTEL_ENABLED`, the switch of the iii SDK. Throws an Error
+ * of one sentence if the variables cannot be followed.
  */
 export function readTelemetryOptions(variables: Variables): TelemetryOptions | undefined {
   if (isOn(variables["OTEL_SDK_DISABLED"])) return undefined;
@@ -141,7 +146,7 @@ function readCollector(variables: Variables): Collector | undefined {
   return { traces, metrics, headers: readPairs(variables["OTEL_EXPORTER_OTLP_HEADERS"]) };
 }
 
-/** A list such as `key=value,other=two%20words`; what is no pair is left out. */
+/** Parses a list such as `key=value,other=two%20words`, leaving out items that are not pairs. */
 function readPairs(list = ""): Record<string, string> {
   const pairs = list.split(",").flatMap((pair) => {
     const at = pair.indexOf("=");

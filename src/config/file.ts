@@ -4,10 +4,13 @@ import { readFileSync } from "node:fs";
 import type { Static, TObject } from "@sinclair/typebox";
 import { Mismatch, validate } from "../schema/validate.ts";
 
-/** The configuration cannot be used. The message is one sentence with the file, the key and the reason. */
+/**
+ * Thrown for a configuration that cannot be used. The message is one sentence with the file, the key and the
+ * reason.
+ */
 export class ConfigError extends Error {
   override readonly name: string = "ConfigError";
-  /** The key that is wrong, where it is one. */
+  /** The wrong key, if a single one is. */
   readonly key: string | undefined;
 
   constructor(message: string, key?: string) {
@@ -16,7 +19,9 @@ export class ConfigError extends Error {
   }
 }
 
-/** A key has another value than the worker was started with, and that cannot change while it runs. */
+/**
+ * Thrown if a key differs from the value that the worker was started with, and cannot change while it runs.
+ */
 export class FixedKeyError extends ConfigError {
   override readonly name = "FixedKeyError";
 
@@ -25,7 +30,7 @@ export class FixedKeyError extends ConfigError {
   }
 }
 
-/** Throws when `next` has another value than `running` under one of the keys. */
+/** Throws if `next` and `running` differ in one of the keys. */
 export function requireSame(next: Keys, running: Keys, fixed: readonly string[]): void {
   const changed = fixed.find((key) => JSON.stringify(next[key]) !== JSON.stringify(running[key]));
   if (changed !== undefined) throw new FixedKeyError(changed);
@@ -38,7 +43,7 @@ export type Keys = Readonly<Record<string, unknown>>;
 export interface KeyRules<Schema extends TObject> {
   readonly schema: Schema;
   readonly source: string;
-  /** Values of the variables. */
+  /** The values of the variables. */
   readonly environment: NodeJS.ProcessEnv;
 }
 
@@ -65,7 +70,7 @@ export async function parseConfigText<Schema extends TObject>(
   return checkKeys(onlyMapping(await parseYaml(text, rules.source), rules.source), rules);
 }
 
-/** Reads a text file. Throws a `ConfigError` with `advice` when `source` cannot be read. */
+/** Reads a text file. Throws a `ConfigError` with `advice` if `source` cannot be read. */
 export function readText(path: string, source: string, advice = ""): string {
   const bytes = readBytes(path, source, advice);
   if (isUtf8(bytes)) return bytes.toString();
@@ -82,8 +87,8 @@ function readBytes(path: string, source: string, advice: string): Buffer {
 }
 
 /**
- * Parses a YAML document. A warning of the parser, such as one of an unknown tag, is an error too, because it would change
- * the meaning of a key silently. Throws a `ConfigError`.
+ * Parses a YAML document. A warning of the parser, such as one of an unknown tag, is an error too, because it
+ * would change the meaning of a key silently. Throws a `ConfigError`.
  */
 export async function parseYaml(text: string, source: string): Promise<unknown> {
   const { parseDocument } = await import("yaml");
@@ -98,8 +103,8 @@ export async function parseYaml(text: string, source: string): Promise<unknown> 
 }
 
 /**
- * Parses a YAML document of another program, with any tags and aliases. Returns its value, or the `problem` that kept it
- * from being parsed.
+ * Parses a YAML document of another program, with any tags and aliases. Returns its value, or the `problem`
+ * that kept it from being parsed.
  */
 export async function parseForeignYaml(text: string): Promise<{ value?: unknown; problem?: string }> {
   const { parseDocument } = await import("yaml");
@@ -118,14 +123,17 @@ const notYaml = (source: string, error: Error): ConfigError =>
 
 const firstLine = ({ message }: Error): string => message.split("\n", 1)[0]!;
 
-/** The mapping in a document, or in a list that holds only that, as the registry prints it. Throws a `ConfigError`. */
+/**
+ * Returns the mapping in a document, or in a list that contains only that, as the registry prints it. Throws
+ * a `ConfigError`.
+ */
 export function onlyMapping(document: unknown, source: string): Keys {
   const keys = mappingIn(document);
   if (keys !== undefined) return keys;
   throw new ConfigError(`${source}: must be a mapping of keys to values; write {} for all defaults`);
 }
 
-/** The same; undefined when there is none. */
+/** Like `onlyMapping`, but returns `undefined` if there is no mapping. */
 export function mappingIn(document: unknown): Keys | undefined {
   const keys = Array.isArray(document) && document.length === 1 ? document[0] : document;
   return typeof keys === "object" && keys !== null && !Array.isArray(keys) ? keys : undefined;
@@ -137,7 +145,10 @@ interface Expansion {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** Expands `${NAME}` in every string value. A variable that is unset or empty is an error: it could widen the jail. */
+/**
+ * Expands `${NAME}` in every string value. A variable that is unset or empty is an error, because it could
+ * widen the jail.
+ */
 function expandVariables(value: unknown, { path, key, environment }: Expansion): unknown {
   if (typeof value === "string") {
     return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {

@@ -1,8 +1,8 @@
 /**
- * Finds the configuration. The folder that a worker starts in is often the one it serves, and a file there may belong to
- * the iii engine, an application, a cloned repository or a caller. So this file alone decides the order of sources, and
- * the log names the result. When an operator's configuration exists and cannot be used, nothing is served: the defaults
- * could allow more.
+ * Finds the configuration. The folder that a worker starts in is often the one it serves, and a file there
+ * may belong to the iii engine, an application, a cloned repository or a caller. So this file alone decides
+ * the order of sources, and the log names the result. If an operator's configuration exists and cannot be
+ * used, nothing is served, since the defaults could allow more.
  */
 import { readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
@@ -25,7 +25,7 @@ export type Mode = "serve" | "mcp" | "call";
 
 /** A configuration that is not validated yet. */
 export interface FoundConfig {
-  /** A file, an entry of the engine's file, or `defaults`: for the log and for error sentences. */
+  /** A file, an entry of the engine's file, or `defaults`, for the log and for error sentences. */
   readonly source: string;
   readonly keys: Keys;
 }
@@ -36,20 +36,21 @@ export interface ConfigQuery {
   /** The keys of its configuration, which identify its files. */
   readonly keys: readonly string[];
   readonly mode: Mode;
-  /** `--config`. */
+  /** The value of `--config`. */
   readonly named: string | undefined;
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Log;
 }
 
-/** The file in the current folder, without any other. The iii engine's file has the same name. */
+/** The file in the current folder, used if no other is found. The iii engine's file has the same name. */
 const usualFile = "./config.yaml";
 
 const defaults: FoundConfig = { source: "defaults", keys: {} };
 
 /**
- * Finds the configuration: `--config`; when serving, else `$III_CONFIG`, else the block of the worker's entry in the
- * engine's file, else `./config.yaml` with keys of this worker; else the defaults. Throws a `ConfigError`.
+ * Finds the configuration: `--config`; when serving, else `$III_CONFIG`, else the block of the worker's entry
+ * in the engine's file, else `./config.yaml` with keys of this worker; else the defaults. Throws a
+ * `ConfigError`.
  */
 export async function findConfig(query: ConfigQuery): Promise<FoundConfig> {
   const { named, mode, environment } = query;
@@ -60,7 +61,10 @@ export async function findConfig(query: ConfigQuery): Promise<FoundConfig> {
   return (await ofEngine(query)) ?? (await ofCurrentFolder(query)) ?? defaults;
 }
 
-/** Reads the configuration in the file at `path`. `variable` is the environment variable that names it, if any. */
+/**
+ * Reads the configuration in the file at `path`. `variable` is the environment variable that names it, if
+ * any.
+ */
 export async function readNamed(path: string, variable?: string): Promise<FoundConfig> {
   const file = resolve(path);
   const source = variable === undefined ? file : `${variable} (${file})`;
@@ -73,7 +77,10 @@ export async function readNamed(path: string, variable?: string): Promise<FoundC
   );
 }
 
-/** Host paths of files that determine the configuration, now or at the next start in this folder, existing or not. */
+/**
+ * Returns the host paths of files that determine the configuration, now or at the next start in this folder,
+ * existing or not.
+ */
 export function configFiles({ named, environment }: Pick<ConfigQuery, "named" | "environment">): string[] {
   const { configFile, engineConfigFile } = readLaunchVariables(environment);
   const files = [named, configFile, engineConfigFile, usualFile];
@@ -124,7 +131,10 @@ function readIfThere(file: string): Buffer | undefined {
   }
 }
 
-/** Identifies the owner of a file by the keys at its top level. Where it is not YAML, by lines that begin with a key. */
+/**
+ * Identifies the owner of a file by the keys at its top level, or, if it is not valid YAML, by lines that
+ * begin with a key.
+ */
 async function ownerOf(text: string, ours: readonly string[]): Promise<"engine" | "worker" | "others"> {
   const { value, problem } = await parseForeignYaml(text);
   const keys = mappingIn(value) ?? {};
@@ -139,15 +149,16 @@ const keysOfLines = (text: string): (string | undefined)[] =>
 /** The settings that name the folder to serve. */
 export interface BaseQuery {
   readonly config: FoundConfig;
-  /** `--base-path`. */
+  /** The value of `--base-path`. */
   readonly basePath: string | undefined;
   readonly mode: Mode;
   readonly log: Log;
 }
 
 /**
- * Refuses to serve `/` or the home folder unless the operator names it: some programs start servers in `/`, and users
- * start a shell at home. Throws a `ConfigError`. Over MCP, which does not show the folder, warns of any other.
+ * Refuses to serve `/` or the home folder unless it is named explicitly: some programs start servers in `/`,
+ * and users start a shell at home. Throws a `ConfigError`. Over MCP, which does not show the folder, it warns
+ * of any other.
  */
 export function requireNamedBase({ config, basePath, mode, log }: BaseQuery): void {
   if (mode === "call" || basePath !== undefined || namesFolder(config.keys)) return;

@@ -1,10 +1,12 @@
 import { ConfigError, FixedKeyError } from "./file.ts";
 
-/** What became of the configuration, as callers may know it. */
+/** The state of the configuration, as far as callers may know it. */
 export interface ConfigState {
-  /** Of the newest attempt: the start, or a reload. */
+  /** The outcome of the newest attempt: the start, or a reload. */
   readonly outcome: "started" | "applied" | "rejected";
-  /** Why the newest reload was rejected; no host path, and no value. Undefined when it was not. */
+  /**
+   * The reason why the newest reload was rejected, without host paths and values; `undefined` if it was not.
+   */
   readonly error: string | undefined;
   readonly applied: number;
   readonly rejected: number;
@@ -28,7 +30,7 @@ export class ConfigStatus {
   }
 }
 
-/** The message of an error names files of the host, so that only the log has it. */
+/** Describes an error for callers. Its message names files of the host, so only the log contains that. */
 function describe(error: unknown): string {
   if (error instanceof FixedKeyError)
     return `The key ${error.key} cannot change while the worker runs; restart it, or put the old value back. Nothing was changed.`;

@@ -4,12 +4,12 @@ import type { Rendered, Wording } from "./wording.ts";
 /** A call that was answered. */
 export interface AnsweredCall {
   readonly definition: FunctionDefinition;
-  /** What was sent. */
+  /** The payload as it was sent. */
   readonly payload: unknown;
   readonly answer: unknown;
 }
 
-/** What a reader is shown of an answer; undefined where the function has no text for it. */
+/** Renders an answer for a reader. Returns `undefined` if the function has no text for it. */
 export function renderAnswer(call: AnsweredCall, wording: Wording): Rendered | undefined {
   const rendered = call.definition.render?.(call.answer as never, wording, call.payload as object);
   return typeof rendered === "string" && isDryRun(call)

@@ -1,7 +1,7 @@
-/** What a call may do on the bus that it came over, besides being answered. */
+/** The bus that a call came over, beyond the answer that it carries. */
 import type { Readable, Writable } from "node:stream";
 
-/** A channel of the bus, as it is named in payloads (bus §5). */
+/** A channel of the bus, as payloads name it (bus §5). */
 export interface ChannelRef {
   readonly channel_id: string;
   readonly access_key: string;
@@ -11,7 +11,7 @@ export interface ChannelRef {
 /** The end of a channel that bytes come out of. It connects when it is read. */
 export interface ChannelSource {
   readonly stream: Readable;
-  /** Text messages beside the bytes. To be called before reading. */
+  /** Receives text messages sent beside the bytes. Call it before reading. */
   onMessage(receive: (text: string) => void): void;
   close(): void;
 }
@@ -19,30 +19,30 @@ export interface ChannelSource {
 /** The end of a channel that bytes go into. It connects with the first byte or message, or on request. */
 export interface ChannelSink {
   readonly stream: Writable;
-  /** Connects, so that the reader sees the end of a stream without bytes too. */
+  /** Connects, so that the reader sees the end of an empty stream too. */
   connect(): void;
   sendMessage(text: string): void;
   close(): void;
 }
 
-/** The bus a call came over, for functions that reach further than this worker. */
+/** The bus that a call came over, for functions that reach beyond this worker. */
 export interface BusAccess {
   /**
-   * Calls a function of another worker. Rejects with a `RemoteError` when that fails or takes longer than
+   * Calls a function of another worker. Rejects with a `RemoteError` if that fails or takes longer than
    * `milliseconds`.
    */
   call(functionId: string, payload: unknown, milliseconds: number): Promise<unknown>;
-  /** A new channel, both ends of it. Rejects with a `RemoteError`. */
+  /** Creates a channel, and returns both ends. Rejects with a `RemoteError`. */
   createChannel(): Promise<{ readonly reader: ChannelRef; readonly writer: ChannelRef }>;
-  /** The reading end of a channel, whatever `direction` says. */
+  /** Opens the reading end of a channel, whatever `direction` says. */
   openSource(channel: ChannelRef): ChannelSource;
   openSink(channel: ChannelRef): ChannelSink;
 }
 
-/** A call over the bus that failed. */
+/** Thrown for a call over the bus that failed. */
 export class RemoteError extends Error {
   override readonly name = "RemoteError";
-  /** The code on the bus: `invocation_failed` for what a worker threw, `TIMEOUT`, `function_not_found`. */
+  /** The code on the bus: `invocation_failed` for an error of a worker, `TIMEOUT`, `function_not_found`. */
   readonly code: string;
 
   constructor(code: string, message: string) {

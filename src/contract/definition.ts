@@ -10,134 +10,147 @@ import type { TreeChanges } from "./tree-changes.ts";
 import type { TriggerDefinition, TriggerType } from "./trigger.ts";
 import type { Rendered, Wording } from "./wording.ts";
 
-/** An error as it is on the wire. */
+/** An error in its form on the wire. */
 export interface WireError {
-  /** What the caller gets: one line of JSON, or prose where a family of functions has no code for it. */
+  /**
+   * The text that the caller gets: one line of JSON, or prose if a family of functions has no code for it.
+   */
   readonly text: string;
-  /** The code in it, for the log. */
+  /** The code in the text, for the log. */
   readonly code: string | undefined;
 }
 
-/** How a call ended. */
+/** The outcome of a call. */
 export type HandledCall =
   | { readonly answer: unknown; readonly bytes: number }
   | { readonly error: WireError };
 
-/** A call that has its outcome, which has not been sent yet. */
+/** A call with its outcome, which has not been sent yet. */
 export interface FinishedCall {
   readonly definition: FunctionDefinition;
-  /** Undefined where the payload is none. */
+  /** The request, or `undefined` if the payload is invalid. */
   readonly request: unknown;
   readonly context: Context;
   readonly outcome: HandledCall;
   readonly milliseconds: number;
 }
 
-/** How requests are read. */
+/** The rules for reading requests. */
 export interface RequestRules {
-  /** What becomes of a field that the function does not have. */
+  /** How to treat a field that the function does not have. */
   readonly unknownFields: "ignore" | "refuse";
-  /** Whether names of other tool sets, and values that stand for one of the right type, are taken for what they mean. */
+  /** Whether to accept names of other tool sets, and values of a wrong type with a clear meaning. */
   readonly isForgiving: boolean;
-  /** Where paths lead, to find the one that was meant by a path in the form of another program. */
+  /**
+   * The folders that paths lead to, for guessing the intended path from one in the form of another program.
+   */
   readonly places: PathPlaces;
 }
 
-/** Where paths lead. */
+/** The folders that paths lead to. */
 export interface PathPlaces {
-  /** The home folder of the user; undefined if it is not known. */
+  /** The home folder of the user, `undefined` if it is not known. */
   readonly home: string | undefined;
-  /** The folders that are served; `prefix` stands before their paths, such as `docs/`. */
+  /** The folders that are served. `prefix` precedes their paths, such as `docs/`. */
   readonly roots: readonly { readonly prefix: string; readonly hostPath: string }[];
   /** Whether callers send host paths only. */
   readonly isAbsolute: boolean;
 }
 
-/** What all calls to one worker share, whatever its functions do. Each family of functions adds its own services. */
+/**
+ * The services that all calls to one worker share, whatever its functions do. Each family of functions adds
+ * its own.
+ */
 export interface Services {
-  /** Longest that a call may take, in milliseconds. */
+  /** Maximum duration of a call, in milliseconds. */
   readonly callMilliseconds: number;
-  /** Most bytes of JSON that an answer may have, where the operator chooses that. */
+  /** Maximum bytes of JSON in an answer, if configured. */
   readonly maxAnswerBytes?: number;
-  /** Admits a call before it is begun; `end` gets the bytes of its answer. Throws a refusal. Absent: every call is. */
+  /**
+   * Admits a call before it begins; `end` gets the size of its answer in bytes. Throws a refusal. If absent,
+   * every call is admitted.
+   */
   readonly quotas?: { admit(caller: string | undefined): { end(bytes: number): void } } | undefined;
-  /** Whether answers in JSON name functions as the transport does; absent: by their ids. */
+  /** Whether answers in JSON name functions like the transport does. If absent, they use ids. */
   readonly usesTransportNames?: boolean | undefined;
-  /** How requests are read; absent: as they are sent. */
+  /** The rules for reading requests. If absent, payloads are taken literally. */
   readonly requestRules?: RequestRules | undefined;
-  /** The services that a call has instead, where its payload limits what it may do. Throws a refusal. */
+  /** Returns the services that replace these for a call whose payload limits its rights. Throws a refusal. */
   narrow?(call: {
     readonly definition: FunctionDefinition;
     readonly payload: unknown;
     readonly request: unknown;
   }): object | undefined;
-  /** Returns the names of a path, and of the place that it leads to now: calls with a name in common touch the same. */
+  /**
+   * Returns the names of a path, and of the place that it currently leads to. Calls that share a name touch
+   * the same place.
+   */
   namesOf?(path: string): readonly string[];
-  /** Gets every call when it has its outcome. It must not throw. */
+  /** Called for every call once it has its outcome. It must not throw. */
   onFinished?(call: FinishedCall): void;
-  /** Renders an error of this family for the wire; undefined for an unexpected one. */
+  /** Renders an error of this family for the wire. Returns `undefined` for an unexpected one. */
   renderError(error: unknown): WireError | undefined;
 }
 
-/** What the log says is served. */
+/** The served folders, as the log names them. */
 export interface Serves {
-  /** Canonical host path of the folder that calls are confined to; `/` without one. */
+  /** The canonical host path of the folder that calls are confined to; `/` without one. */
   readonly base_path?: string;
-  /** Of several folders: the name and canonical host path of each. */
+  /** The names and canonical host paths of several folders. */
   readonly roots?: string;
-  /** Where the configuration stands. */
+  /** The source of the configuration. */
   readonly config: string;
 }
 
 /** The services of one worker, open until closed. */
 export interface Runtime extends Services {
   readonly serves: Serves;
-  /** What it calls functions of other workers for. */
+  /** The trigger types for which it calls functions of other workers. */
   readonly triggers?: readonly TriggerType[];
-  /** What becomes of the files that it serves, where readers in the same process can follow that. */
+  /** The changes of the files that it serves, for readers in the same process. */
   readonly treeChanges?: TreeChanges;
-  /** Most bytes of a file that one answer holds, where the operator chooses that. */
+  /** Maximum bytes of a file in one answer, if configured. */
   readonly maxReadBytes?: number;
-  /** Whether its functions take a flat envelope, those that have one. */
+  /** Whether its functions accept a flat envelope, those that have one. */
   readonly takesFlatEnvelopes?: boolean;
-  /** How much it holds of what grows, now; always with the same keys. */
+  /** The current sizes of everything that grows, always with the same keys. */
   readonly holds?: Readonly<Record<string, number>>;
-  /** Removes what killed processes left behind; returns the number of files. */
+  /** Removes the leftovers of killed processes. Returns the number of files. */
   sweep?(): Promise<number>;
-  /** Ends what calls wait for, so that they are answered before the worker stops. */
+  /** Ends whatever calls wait for, so that they are answered before the worker stops. */
   interrupt?(): Promise<void>;
   /** Ends threads, and releases folders. */
   close(): Promise<void>;
 }
 
-/** What one call works with, besides its request and its services. */
+/** The context of one call, besides its request and its services. */
 export interface CallContext
   extends Pick<Origin, "caller" | "bus" | "showsImages" | "onOutput" | "sentence"> {
-  /** The function that was called. */
+  /** The id of the called function. */
   readonly functionId: string;
-  /** Stands for this call, also in a copy of the context with another deadline. */
+  /** Identifies this call, even in a copy of the context with another deadline. */
   readonly call?: object;
-  /** When this call has to be answered. */
+  /** The time by which this call has to be answered. */
   readonly deadline: Deadline;
-  /** Most bytes of JSON that the answer may have. */
+  /** Maximum bytes of JSON in the answer. */
   readonly maxAnswerBytes: number;
-  /** Runs one entry of a batch, which stands alone: the other entries go on when it fails (coder §4). */
+  /** Runs one entry of a batch, which is independent: the other entries continue if it fails (coder §4). */
   attempt<T>(entry: () => T | Promise<T>): Promise<Attempt<T>>;
 }
 
-/** What one call works with, besides its request. */
+/** The context of one call, besides its request. */
 export type Context<S extends Services = Services> = S & CallContext;
 
-/** How an entry of a batch ended. */
+/** The outcome of an entry of a batch. */
 export type Attempt<T> = { readonly value: T } | { readonly error: WireError };
 
-/** A payload worth showing, for the reference pages; it validates. */
+/** A payload worth showing on the reference pages. It validates. */
 export interface Example {
   readonly title: string;
   readonly request: Readonly<Record<string, unknown>>;
 }
 
-/** An answer may hold readonly parts. */
+/** An answer, which may have readonly parts. */
 type Answer<Response extends TSchema> = ReadonlyParts<Static<Response>>;
 
 type Handled<Response extends TSchema> =
@@ -152,19 +165,21 @@ type ReadonlyParts<T> = T extends readonly (infer Item)[]
     : T;
 
 /**
- * Where a function comes from: a published reference, which never changes, such as `coder 0.2.0`; or this project, and
- * the version that brought it. A field that a published function got later has `since` in its schema.
+ * The origin of a function: a published reference, which never changes, such as `coder 0.2.0`; or this
+ * project, with the version that added it. A field that a published function got later has `since` in its
+ * schema.
  */
 export type Provenance =
   | { readonly publishedIn: string; readonly since?: never }
   | { readonly since: string; readonly publishedIn?: never };
 
 /**
- * What a call does with the target of a path. `read`: reads a file; `list`: lists a folder, or what is below it; `write`:
- * changes an existing file; `create`: makes it, where nothing is; `replace`: makes it, or replaces a file; `move`: moves
- * it away, a folder with everything inside, and fails where nothing is; `copy`: reads a file, a link itself, or a folder
- * with everything inside; `change-mode`: sets the mode of a file or folder; `make-folder`: makes a folder, where none is. With `-tree`: everything in a folder too, or the
- * folders above it.
+ * The effect of a call on the target of a path. `read`: reads a file; `list`: lists a folder, or everything
+ * below it; `write`: changes an existing file; `create`: creates it if it does not exist; `replace`: creates
+ * it, or replaces a file; `move`: moves it away, a folder with everything inside, and fails if it does not
+ * exist; `copy`: reads a file, a link itself, or a folder with everything inside; `change-mode`: sets the
+ * mode of a file or folder; `make-folder`: creates a folder if none exists. With `-tree`: everything in a
+ * folder too, or the folders above it.
  */
 export type PathAccess =
   | "read"
@@ -182,28 +197,28 @@ export type PathAccess =
   | "make-folder"
   | "make-folder-tree";
 
-/** A field of a request that is a path. */
+/** A field of a request that holds a path. */
 export interface RequestPath {
-  /** Where it stands: a JSON pointer, in which `*` is each item of an array. */
+  /** The place of the field: a JSON pointer, in which `*` is each item of an array. */
   readonly at: string;
   readonly access: PathAccess;
-  /** The fields beside it with which a call has this access, where it depends on them. */
+  /** The values of other fields with which a call has this access, if it depends on them. */
   readonly when?: Readonly<Record<string, unknown>>;
-  /** What the path is for, where the field has several: its name among them. */
+  /** The name of this path's role, if the field has several. */
   readonly part?: string;
-  /** The value of the field, where a path is a part of a longer text. */
+  /** Renders the value of a field in which a path is a part of a longer text. */
   render?(path: string, others: OtherPaths): string;
 }
 
-/** What the other paths of a call are that has several. */
+/** The other paths of a call that has several. */
 export interface OtherPaths {
-  /** A file that is there. */
+  /** A file that exists. */
   readonly there: string;
-  /** A name under which nothing is. */
+  /** A name that is free. */
   readonly free: string;
 }
 
-/** One function as it is on the wire. */
+/** One function, as it is on the wire. */
 export type FunctionDefinition<
   Request extends TSchema = TSchema,
   Response extends TSchema = TSchema,
@@ -211,61 +226,80 @@ export type FunctionDefinition<
 > = Provenance & FunctionContract<Request, Response, S>;
 
 interface FunctionContract<Request extends TSchema, Response extends TSchema, S extends Services> {
-  /** Name on the bus; the file it is defined in has the same name. */
+  /** The name on the bus; the file that defines the function has the same name. */
   readonly id: string;
   readonly description: string;
-  /** The same in half a sentence, for tables. */
+  /** The description in half a sentence, for tables. */
   readonly summary?: string;
   /**
-   * What models get instead, who read it on every turn: the description of the function and of all its fields but
-   * those that came later, which have theirs in their schemas.
+   * The text for models, which read it on every turn: it replaces the description of the function and of all
+   * its fields except later ones, which have theirs in their schemas.
    */
   readonly brief?: string;
   readonly request: Request;
-  /** The schema of requests that the bus and the reference show, where it is not `request`. */
+  /** The schema of requests that the bus and the reference show, if it differs from `request`. */
   readonly published?: TSchema;
   readonly response: Response;
   readonly examples: readonly Example[];
   /** Whether a call can change the tree. */
   readonly effect: "reads" | "writes";
-  /** The fields of a request that are paths, once for each access: what the suites try to abuse them for follows. */
+  /**
+   * The fields of a request that hold paths, one entry per access. The suites derive their attacks from it.
+   */
   readonly paths: readonly RequestPath[];
-  /** Whether it is offered over MCP with `--tools all` only: what it does is rarely needed, or another tool does it too. */
+  /**
+   * Whether it is offered over MCP only with `--tools all`, since it is rarely needed, or another tool can do
+   * the same.
+   */
   readonly isRare?: boolean;
-  /** Whether its calls neither read nor change files, so that they wait for no other call of their session. */
+  /**
+   * Whether its calls neither read nor change files, so that they wait for no other call of their session.
+   */
   readonly touchesNoFiles?: boolean;
-  /** Whether a scope limits its calls, though the jail judges none of its fields: they choose what they know by it. */
+  /**
+   * Whether a scope limits its calls although none of its fields go through the jail: they filter their
+   * results by it.
+   */
   readonly takesScope?: boolean;
-  /** Whether a call that changes the tree only adds to it, and cannot replace or remove what is there. */
+  /** Whether a call that changes the tree only adds to it, and cannot replace or remove anything. */
   readonly isAdditive?: boolean;
-  /** Whether the same call, made again, changes nothing more. Every call that only reads is so. */
+  /** Whether repeating a call has no further effect, as for every call that only reads. */
   readonly isIdempotent?: boolean;
-  /** Whether a call may compute for long: it begins when its caller has its turn. */
+  /** Whether a call may compute for long, so that it waits for its caller's turn. */
   readonly isLong?: boolean;
-  /** Whether this call walks the tree, where only some do: it is long, and what it answers depends on the whole tree. */
+  /**
+   * Returns whether this call walks the tree, if only some do: it is then long, and its answer depends on the
+   * whole tree.
+   */
   walksTree?(request: Static<Request>): boolean;
-  /** Whether a call can reach more than what the worker serves: a program may use the network. */
+  /** Whether a call can reach beyond the worker's folders: a program may use the network. */
   readonly isOpenWorld?: boolean;
-  /** Whether no call works without the bus, as its content goes over a channel. */
+  /** Whether every call needs the bus, because content goes over a channel. */
   readonly needsBus?: boolean;
-  /** The fields that work on the bus only. */
+  /** The fields that work only on the bus. */
   readonly busFields?: readonly string[];
-  /** The payload as a request, where that is not what `validate` makes of it. Throws what `renderError` can render. */
+  /** Parses the payload, instead of `validate`. Throws errors that `renderError` can render. */
   parse?(payload: unknown): Static<Request>;
-  /** The name of the program that a call runs, without its arguments: for the audit trail. Undefined for no command. */
+  /**
+   * Returns the name of the program that a call runs, without its arguments, for the audit trail, or
+   * `undefined` if there is no command.
+   */
   program?(request: Static<Request>): string | undefined;
-  /** Whether one entry of `files` may be sent without the array around it, where the profile takes that. */
+  /** Whether one entry of `files` may be sent without the array around it, if the profile accepts that. */
   readonly hasFlatEnvelope?: boolean;
-  /** The payload in the form of `request`, where callers may send another one. What it does not know stays as it is. */
+  /**
+   * Converts the payload to the form of `request`, if callers may send a different one. Unknown parts stay
+   * unchanged.
+   */
   normalize?(payload: unknown, context: Context<S>): unknown;
   /**
-   * The answer as text that a model reads well, for transports that show text. Without it: the JSON. `request` is what was
-   * sent, without the defaults.
+   * Renders the answer as text that a model reads well, for transports that show text. If absent, they show
+   * the JSON. `request` is the payload as it was sent, without defaults.
    */
   render?(answer: Static<Response>, wording: Wording, request: Partial<Static<Request>>): Rendered;
   /**
-   * An upper estimate of the answer's bytes, made before the work. Throws what `handle` would throw.
-   * Without it the answer is taken to be small.
+   * Estimates the maximum size of the answer in bytes, before the work. Throws like `handle` would. If
+   * absent, the answer counts as small.
    */
   answerBytes?(request: Static<Request>, context: Context<S>): number;
   /** Does the work. Throws a `Refusal` for the whole call. */
@@ -273,8 +307,8 @@ interface FunctionContract<Request extends TSchema, Response extends TSchema, S 
 }
 
 /**
- * The `defineFunction` of a family: it ties a handler's argument and answer to its schemas, and its context to the
- * family's services. The list of functions need not know them.
+ * Returns the `defineFunction` of a family. It ties a handler's argument and answer to its schemas, and its
+ * context to the family's services; the list of functions need not know them.
  */
 export const definerFor =
   <S extends Services>() =>
@@ -283,48 +317,51 @@ export const definerFor =
   ): FunctionDefinition =>
     definition as unknown as FunctionDefinition;
 
-/** What a worker is opened with. */
+/** The options with which a worker is opened. */
 export interface OpenOptions {
   readonly config: FoundConfig;
-  /** Host paths of the files that decide the configuration, now or at the next start: no call may change them. */
+  /**
+   * Host paths of the files that determine the configuration, now or at the next start. No call may change
+   * them.
+   */
   readonly configFiles: readonly string[];
   readonly mode: Mode;
-  /** Nothing may be written, not even a file of our own for a moment. */
+  /** Whether all writing is forbidden, even that of a short-lived file. */
   readonly readOnly: boolean;
-  /** `--base-path`, which wins over the configured folder. */
+  /** The value of `--base-path`, which wins over the configured folder. */
   readonly basePath: string | undefined;
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Log;
   readonly reloading?: Reloading;
 }
 
-/** How the configuration came to be. */
+/** The state of a configuration that can be reloaded. */
 export interface Reloading {
   readonly status: ConfigStatus;
-  /** The one that is to be replaced; absent at the start. */
+  /** The configuration that is to be replaced; absent at the start. */
   readonly config?: Keys | undefined;
 }
 
 /** One of the workers that this program can be. */
 export interface WorkerDefinition {
-  /** What it is called on the bus; its functions are `name::…`. */
+  /** The name on the bus; its functions are `name::…`. */
   readonly name: string;
   readonly description: string;
-  /** In the order of the published reference. */
+  /** The functions, in the order of the published reference. */
   readonly functions: readonly FunctionDefinition[];
   readonly triggers?: readonly TriggerDefinition[];
   /** Every key of its configuration, with its default. */
   readonly configSchema: TObject;
-  /** Whether it can be opened again, with another configuration, while it serves. */
+  /** Whether it can be reopened with another configuration while it serves. */
   readonly isReloadable?: boolean;
-  /** The defaults of later request fields, by field and profile, where there are several profiles. */
+  /** The defaults of later request fields, by field and profile, if there are several profiles. */
   readonly profiles?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly errors: {
     /** Paragraphs about the form of an error. */
     readonly introduction: readonly string[];
-    /** What each code means to a caller. */
+    /** The meaning of each code to a caller. */
     readonly meanings: Readonly<Record<string, string>>;
   };
-  /** Opens what its calls work with. Throws an Error of one sentence that keeps the worker from starting. */
+  /** Opens the services of its calls. Throws an Error of one sentence that keeps the worker from starting. */
   open(options: OpenOptions): Promise<Runtime>;
 }

@@ -1,8 +1,8 @@
-/** The field of requests by which a host limits a call to a part of the tree (coder §26). */
+/** The request field with which a host limits a call to a part of the tree (coder §26). */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { FunctionDefinition } from "./definition.ts";
 
-/** Its name. A host sends it, and models are not shown it. */
+/** The name of the field. Hosts send it, and models do not see it. */
 export const fsScopeField = "fs_scope";
 
 const since = "0.4.0";
@@ -29,13 +29,16 @@ const FsScope = Type.Object(
 
 export type FsScope = Static<typeof FsScope>;
 
-/** Whether calls of the function can be limited: those whose paths the jail judges, and those that say so. */
+/**
+ * Returns whether calls of the function can be limited: those whose paths go through the jail, and those that
+ * declare it.
+ */
 export const takesFsScope = ({
   paths,
   takesScope = false,
 }: Pick<FunctionDefinition, "paths" | "takesScope">): boolean => takesScope || paths.length > 0;
 
-/** The definition with the field, where it takes that. */
+/** Returns the definition with the field, if the function takes it. */
 export function withFsScope(definition: FunctionDefinition): FunctionDefinition {
   if (!takesFsScope(definition)) return definition;
   const { request, published } = definition;

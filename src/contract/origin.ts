@@ -2,45 +2,47 @@ import type { Deadline } from "../scheduling/deadline.ts";
 import type { BusAccess } from "./bus-access.ts";
 
 /**
- * The bytes of one answer, from before it is made until it was sent. While all leases together hold too many, calls
- * wait.
+ * The bytes of one answer, reserved from before it is made until it was sent. While all leases together hold
+ * too much, calls wait.
  */
 export interface AnswerLease {
-  /** What is held now. */
+  /** The number of bytes held. */
   readonly bytes: number;
   /**
-   * Reserves about `bytes` for an answer: at once (undefined), or when the promise resolves. The promise rejects with
-   * the deadline's reason, or with over-quota when too many wait.
+   * Reserves about `bytes` for an answer: at once (`undefined`), or when the promise resolves. The promise
+   * rejects with the deadline's reason, or with over-quota if too many wait.
    */
   reserve(bytes: number, deadline: Deadline): Promise<void> | undefined;
-  /** Corrects what is held to the size of the answer. */
+  /** Corrects the number of held bytes to the size of the answer. */
   resize(bytes: number): void;
-  /** The answer was sent, or there is none. Harmless when repeated. */
+  /** Releases the bytes, after the answer was sent or if there is none. Idempotent. */
   release(): void;
 }
 
 /** A part of the tree that a call reads or changes: a path from the base, with everything below it. */
 export interface Touch {
-  /** Names with "/" between them; "" for the whole tree. */
+  /** The path, with "/" between its names; "" for the whole tree. */
   readonly path: string;
   readonly writes: boolean;
 }
 
-/** What a call may read and change. */
+/** The parts of the tree that a call may read and change. */
 export interface Reach {
   readonly writes: boolean;
-  /** Determined when another call needs it: between calls that only read it is not. */
+  /**
+   * Computes the parts only when another call needs them, which does not happen among calls that only read.
+   */
   touches(): readonly Touch[];
 }
 
-/** A call of a session whose calls take effect in their order of arrival. */
+/** A call of a session whose calls take effect in the order of their arrival. */
 export interface OrderedCall {
   /**
-   * Waits until the earlier calls have ended that touch the same parts of the tree: `undefined` if there are none. The
-   * promise rejects with the reason of `cancelled`.
+   * Waits until the earlier calls that touch the same parts of the tree have ended. Returns `undefined` if
+   * there are none. The promise rejects with the reason of `cancelled`.
    */
   enter(reach: Reach, cancelled?: AbortSignal): Promise<void> | undefined;
-  /** The call has ended, or will never begin. Harmless when repeated. */
+  /** Called when the call has ended, or will never begin. Idempotent. */
   leave(): void;
 }
 
@@ -51,31 +53,37 @@ export interface TraceParent {
   readonly baggage?: string | undefined;
 }
 
-/** Where a call comes from. */
+/** The origin of a call. */
 export interface Origin {
-  /** Ends the call early, as if its time were up. */
+  /** Ends the call early when it aborts, as if its time were up. */
   readonly cancelled?: AbortSignal | undefined;
-  /** The worker that sent it. Only the bus knows that: what a payload claims elsewhere is not it. */
+  /** The worker that sent the call. Only the bus knows it; claims in a payload do not count. */
   readonly caller?: string | undefined;
   /**
-   * The session or connection that it came over, where there is no caller: it has its turns beside the others. A client makes as many
-   * as it likes, so no right follows from it.
+   * The session or connection that the call came over, if there is no caller. It takes turns with the others.
+   * A client creates as many as it likes, so it confers no rights.
    */
   readonly session?: string | undefined;
-  /** The bus it came over; absent when it came another way. */
+  /** The bus that the call came over; absent for other transports. */
   readonly bus?: BusAccess | undefined;
-  /** Most bytes of JSON that the answer may have, where that is less than the bus carries. */
+  /** Maximum bytes of JSON in the answer, if fewer than the bus carries. */
   readonly maxAnswerBytes?: number | undefined;
-  /** Shows what a program writes while the call waits for it. Absent: the caller has not asked for that. */
+  /**
+   * Receives the output of a program while the call waits for it. Absent if the caller has not requested
+   * that.
+   */
   readonly onOutput?: ((piece: Uint8Array, from: "stdout" | "stderr") => undefined) | undefined;
-  /** Whether an image in an answer is shown as one. Then its content may be base64 where it would have been text. */
+  /** Whether the transport shows images in answers. Their content may then be base64 instead of text. */
   readonly showsImages?: boolean | undefined;
-  /** Renders a sentence of the worker with functions named as the caller knows them. Absent: by their ids. */
+  /** Renders a sentence of the worker with the caller's names of functions. If absent, it uses their ids. */
   readonly sentence?: ((text: string) => string) | undefined;
-  /** What the answer is held by until the transport has sent it, which then releases it. Absent: nothing is counted. */
+  /**
+   * The lease that holds the answer's bytes until the transport has sent it and releases them. If absent,
+   * nothing is counted.
+   */
   readonly lease?: AnswerLease | undefined;
-  /** The call in the order of its session, if that has one. */
+  /** The call's place in the order of its session, if that has one. */
   readonly ordered?: OrderedCall | undefined;
-  /** What the caller says of its trace. */
+  /** The trace that the caller claims. */
   readonly trace?: TraceParent | undefined;
 }

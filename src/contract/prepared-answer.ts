@@ -1,6 +1,6 @@
-/** Answers of which their handlers know more than what is in them. */
+/** Answers whose handlers know more about them than their content. */
 
-/** An answer from a handler that knows already how many bytes its JSON has. */
+/** An answer with the size of its JSON, known to its handler. */
 export class Measured<T> {
   readonly answer: T;
   readonly bytes: number;
@@ -12,18 +12,18 @@ export class Measured<T> {
 }
 
 /**
- * An answer of whose JSON its handler has written the text: of very many parts, which would take longer to make and to
- * render than to find. Who needs the answer itself parses it.
+ * An answer whose JSON was written by its handler, because it has very many parts, which would take longer to
+ * make and render than to find. It is parsed only if something needs the answer itself.
  */
 export class WrittenAnswer<T> {
-  /** The JSON, with sorted keys and without spaces, as the engine sends it on. */
+  /** The JSON, with sorted keys and without spaces, which the engine forwards unchanged. */
   readonly text: string;
-  /** Its length in UTF-8. */
+  /** The length of the text in UTF-8. */
   readonly bytes: number;
   readonly #read: (parsed: unknown) => T;
   #answer: T | undefined;
 
-  /** `read` makes the answer, with its keys in their usual order, of what the text parses as. */
+  /** Creates the answer. `read` builds it, with its keys in their usual order, from the parsed text. */
   constructor(text: string, bytes: number, read: (parsed: unknown) => T) {
     this.text = text;
     this.bytes = bytes;
@@ -35,7 +35,7 @@ export class WrittenAnswer<T> {
     return this.#answer;
   }
 
-  /** For senders that know nothing of it. */
+  /** Serializes the answer for senders that do not know this class. */
   toJSON(): T {
     return this.answer;
   }

@@ -1,7 +1,9 @@
 import type { FunctionDefinition, RequestPath } from "./definition.ts";
 import type { Touch } from "./origin.ts";
 
-/** The strings in a request that are paths, each once; not those that are a part of a longer text. */
+/**
+ * Returns the distinct strings in a request that are paths, without those that are a part of a longer text.
+ */
 export function pathsOf(request: unknown, fields: readonly RequestPath[]): string[] {
   const found = fields
     .filter(({ render }) => render === undefined)
@@ -9,7 +11,7 @@ export function pathsOf(request: unknown, fields: readonly RequestPath[]): strin
   return [...new Set(found.filter((value) => typeof value === "string"))];
 }
 
-/** What a JSON pointer leads to, in which `*` is each item of an array. */
+/** Returns the values that a JSON pointer leads to, in which `*` is each item of an array. */
 function valuesAt(value: unknown, [name, ...rest]: readonly string[]): unknown[] {
   if (name === undefined) return [value];
   if (typeof value !== "object" || value === null) return [];
@@ -18,9 +20,10 @@ function valuesAt(value: unknown, [name, ...rest]: readonly string[]): unknown[]
 }
 
 /**
- * Returns the parts of the tree that a call may touch, by the paths and the effect of its definition. `namesOf` returns
- * the names, from the base, of the place that a path leads to. A call whose definition does not name its paths one by one
- * touches the whole tree, and so does one that lists: ignore files anywhere above a folder decide on the entries below it.
+ * Returns the parts of the tree that a call may touch, by the paths and the effect of its definition.
+ * `namesOf` returns the names, from the base, of the place that a path leads to. A call whose definition does
+ * not name its paths one by one touches the whole tree, and so does one that lists: ignore files anywhere
+ * above a folder decide on the entries below it.
  */
 export function touchesOf(
   { paths, effect, touchesNoFiles = false, walksTree }: FunctionDefinition,

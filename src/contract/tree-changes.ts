@@ -1,29 +1,30 @@
-/** What has changed in the tree that a worker serves, for readers in the same process. */
+/** The changes in the tree that a worker serves, for readers in the same process. */
 
 /** A change of one name. */
 export interface ReportedChange {
-  /** Counts up. */
+  /** A number that counts up. */
   readonly seq: number;
-  /** From the base, with `/` between names; "." for the base itself. */
+  /** The path from the base, with `/` between names; "." for the base itself. */
   readonly path: string;
-  /** Of a move: the old path. */
+  /** The old path of a move. */
   readonly from?: string;
   readonly kind: "created" | "modified" | "deleted" | "moved";
-  /** A folder, which unless it is `modified` counts for everything in it. */
+  /** Whether it is a folder, whose change stands for everything in it unless it is `modified`. */
   readonly isFolder: boolean;
-  /** Changes before this one are not known: anything at the path or below may be different. */
+  /** Whether changes before this one are unknown, so that anything at or below the path may differ. */
   readonly isGap?: boolean;
 }
 
 export interface TreeChanges {
   /**
-   * Reports changes of calls from now on, in order and a fraction of a second after they were made, and those of other programs
-   * while the tree is watched. What is denied is never reported. Returns what ends it. `report` must not throw.
+   * Reports changes of calls from now on, in order and a fraction of a second after they were made, and those
+   * of other programs while the tree is watched. Changes of denied paths are never reported. Returns a
+   * function that ends it. `report` must not throw.
    */
   open(report: (change: ReportedChange) => void): () => void;
   /**
-   * Has the tree watched from now on, where it can be. Resolves to the number of the newest change: what comes after it has a
-   * larger one. Throws a refusal where the base is gone.
+   * Watches the tree from now on, if possible. Resolves to the number of the newest change; later ones have
+   * larger numbers. Throws a refusal if the base is gone.
    */
   watch(): Promise<number>;
 }

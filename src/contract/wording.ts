@@ -1,6 +1,6 @@
 /** Answers and errors as text, for readers who know the functions by names of their own. */
 
-/** An error of `coder::*` or `shell::*` in its parts, as on the wire. */
+/** The parts of an error of `coder::*` or `shell::*`, as on the wire. */
 export interface ErrorParts {
   readonly code: string;
   readonly message: string;
@@ -10,27 +10,27 @@ export interface ErrorParts {
 
 /** An image or a sound for a reader. */
 export interface Image {
-  /** In base64 (RFC 4648). */
+  /** The data in base64 (RFC 4648). */
   readonly data: string;
-  /** Such as `image/png` or `audio/wav`. */
+  /** The media type, such as `image/png` or `audio/wav`. */
   readonly mediaType: string;
 }
 
-/** What a reader is shown: text, with images between pieces of it if there are any. */
+/** An answer for a reader: text, or pieces of text with images between them. */
 export type Rendered = string | readonly (string | Image)[];
 
-/** How a text for a reader says what went wrong, and what to call. */
+/** The wording of errors and advice in a text for a reader. */
 export interface Wording {
   /**
-   * An error as text: `C211 not_found: …`, and its details in lines below. With `path`, which is what the error is about,
-   * it begins with that where its sentence does not say it.
+   * Renders an error as text: `C211 not_found: …`, with its details in lines below. It begins with `path`,
+   * the path that the error is about, unless its sentence names that.
    */
   failure(error: string | ErrorParts, path?: string): string;
-  /** A sentence of the worker, with the functions in it as the reader knows them. */
+  /** Renders a sentence of the worker with the reader's names of functions. */
   sentence(text: string): string;
 }
 
-/** The wording for a reader to whom the function `id` is `nameOf(id)`. */
+/** Returns the wording for a reader to whom the function `id` is `nameOf(id)`. */
 export function wordingFor(nameOf: (id: string) => string): Wording {
   const sentence = (text: string) => text.replace(idsAndQuotes, (part, id) => (id ? nameOf(id) : part));
   return {
@@ -45,10 +45,16 @@ export function wordingFor(nameOf: (id: string) => string): Wording {
   };
 }
 
-/** Text in quotes is what the caller sent: a file may be called like a function. */
+/**
+ * Matches ids of functions, and text in quotes: that comes from the caller, and a file may be named like a
+ * function.
+ */
 const idsAndQuotes = /"(?:[^"\\]|\\.)*"|\b((?:coder|shell)(?:::[\w-]+)+)/g;
 
-/** The error in a line of JSON; undefined for prose, which some functions of `shell::*` fail with. */
+/**
+ * Parses the error in a line of JSON. Returns `undefined` for prose, which some functions of `shell::*` fail
+ * with.
+ */
 function parseError(text: string): ErrorParts | undefined {
   if (!text.startsWith("{")) return undefined;
   try {
@@ -64,10 +70,10 @@ function parseError(text: string): ErrorParts | undefined {
 const prefixed = (path: string | undefined, text: string): string =>
   path === undefined || text.includes(JSON.stringify(path)) ? text : `${path}: ${text}`;
 
-/** Details that each sentence says in words, or that are the caller's own. */
+/** Details that each sentence contains in words, or that are the caller's own. */
 const saidInWords: readonly string[] = ["differs", "expected", "field", "path"];
 
-/** What the sentence says already is not said again. */
+/** Renders the details that the sentence does not contain already. */
 function renderDetails(details: object, message: string): string[] {
   return Object.entries(details).flatMap(([key, value]) => {
     if (saidInWords.includes(key)) return [];
@@ -78,7 +84,7 @@ function renderDetails(details: object, message: string): string[] {
   });
 }
 
-/** Whether the sentence of a transaction says already which change it is about, counted from 1. */
+/** Returns whether the sentence of a transaction names the change that it is about, counted from 1. */
 const isPlaced = (message: string): boolean => message.startsWith("Nothing was changed. ");
 
 const isNumberIn = (value: unknown, message: string): boolean =>
@@ -102,7 +108,7 @@ function describeExcerpt(
     : `${name} from line ${from}:`;
 }
 
-/** The lines of `text` with their numbers, as `read-file` shows them with `numbered`. */
+/** Returns the lines of `text` with their numbers, like `read-file` with `numbered`. */
 const numberLines = (text: string, from: number): string[] =>
   text
     .replace(/\r?\n$/, "")

@@ -10,8 +10,8 @@ export interface LineBuffer {
 }
 
 /**
- * Writes a line after a pause at once, and those that follow within 10 ms together, because each write wakes the program
- * that reads the log. Code that ends the process calls `flush`.
+ * Writes a line after a pause at once, and those that follow within 10 ms together, because each write wakes
+ * the program that reads the log. Code that ends the process calls `flush`.
  */
 export function createLineBuffer(write: (text: string) => void): LineBuffer {
   let held = "";

@@ -1,8 +1,8 @@
 import { escapeInvisible, quoteVisibly } from "./quote.ts";
 
 /**
- * The log: one line per event on stderr. JSON lines for machines, one readable line for a terminal. Stdout carries
- * only what the command line requests, and no line ever carries the contents of a file or a payload.
+ * The log: one line per event on stderr. JSON lines for machines, one readable line for a terminal. Stdout
+ * carries only what the command line requests, and no line ever carries the contents of a file or a payload.
  */
 export const logLevels = ["error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -16,7 +16,10 @@ export interface Log {
   debug(message: string, fields?: LogFields): void;
 }
 
-/** The part of an address that the log may contain: scheme, host and port, since the rest can hold secrets. */
+/**
+ * Returns the part of an address that the log may contain: scheme, host and port, since the rest can hold
+ * secrets.
+ */
 export function originOf(url: string): string {
   if (!URL.canParse(url)) return url;
   const { protocol, host } = new URL(url);
@@ -26,7 +29,7 @@ export function originOf(url: string): string {
 export interface LogOptions {
   readonly level: LogLevel;
   readonly form: "json" | "text";
-  /** Takes one line, newline included, of an event of `level`. */
+  /** Takes one line, newline included, for an event of `level`. */
   readonly write: (line: string, level: LogLevel) => void;
 }
 

@@ -1,15 +1,15 @@
 /**
- * Characters that move the cursor, reverse the text around them or cannot be seen: controls (C0, DEL, C1), formats (the
- * marks of direction among them), lone surrogates, private and unassigned ones, and both separators of lines
- * (UAX #44, General_Category; Unicode TR #36, section 3). Shown raw, they let a name or a value forge what
- * stands around it.
+ * Characters that move the cursor, reverse the text around them or cannot be seen: controls (C0, DEL, C1),
+ * formats (the marks of direction among them), lone surrogates, private and unassigned ones, and both
+ * separators of lines (UAX #44, General_Category; Unicode TR #36, section 3). Shown raw, they let a name or a
+ * value forge the text around it.
  */
 const invisible = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** `text` with each such character as JSON writes it: `\n`, `\u202e`. */
+/** Escapes each such character in `text` like JSON does: `\n`, `\u202e`. */
 export const escapeInvisible = (text: string): string => text.replace(invisible, escapeCharacter);
 
-/** `text` as a string of JSON in which every character can be seen. */
+/** Returns `text` as a JSON string in which every character is visible. */
 export const quoteVisibly = (text: string): string => escapeInvisible(JSON.stringify(text));
 
 function escapeCharacter(character: string): string {

@@ -3,13 +3,15 @@ import type { QuotaName } from "./quota-limits.ts";
 
 interface Exceeded {
   readonly quota: QuotaName;
-  /** What the configuration allows. */
+  /** The configured limit. */
   readonly limit: number;
-  /** When a call would be admitted; unknown where another call of the caller has to end first. */
+  /**
+   * Milliseconds until a call would be admitted; `undefined` if another call of the caller has to end first.
+   */
   readonly retryAfterMilliseconds: number | undefined;
 }
 
-/** What only quotas refuse. */
+/** Refusals that only quotas make. */
 export const refuseQuota = {
   exceeded: ({ quota, limit, retryAfterMilliseconds: wait }: Exceeded): Refusal =>
     new Refusal(

@@ -1,4 +1,4 @@
-/** What one caller may do; null for no limit. */
+/** The rights of one caller; null means unlimited. */
 export interface QuotaLimits {
   readonly calls_per_second: number | null;
   readonly bytes_per_minute: number | null;

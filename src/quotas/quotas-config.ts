@@ -5,7 +5,7 @@ import { Quotas } from "./quotas.ts";
 const Limit = (maximum: number) =>
   Type.Union([Type.Integer({ minimum: 1, maximum }), Type.Null()], { default: null });
 
-/** `code`: of a call above one. */
+/** Returns the schema of the key. `code` is that of a call over a quota. */
 export const QuotasKey = (code: string) =>
   Type.Union(
     [
@@ -22,6 +22,6 @@ export const QuotasKey = (code: string) =>
     },
   );
 
-/** Undefined where the configuration has none. */
+/** Opens the quotas, if any are configured. */
 export const openQuotas = (config: Static<ReturnType<typeof QuotasKey>>): Quotas | undefined =>
   config === null ? undefined : new Quotas(config);

@@ -6,7 +6,7 @@ import { Quotas } from "./quotas.ts";
 
 const none: QuotaLimits = { calls_per_second: null, bytes_per_minute: null, concurrent_calls: null };
 
-/** Quotas with a clock that the test sets. */
+/** Creates quotas with a clock that the test sets. */
 function quotasOf(limits: Partial<QuotaLimits>) {
   const clock = { now: 1_000_000 };
   return { clock, quotas: new Quotas({ ...none, ...limits }, () => clock.now) };

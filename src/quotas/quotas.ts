@@ -1,6 +1,6 @@
 /**
- * Quotas of callers, as token buckets: calls by the second, bytes of answers by the minute, and calls at once. A caller that is
- * over one is refused before its call is begun, and so costs nothing.
+ * Quotas of callers, as token buckets: calls per second, bytes of answers per minute, and concurrent calls. A
+ * call over a quota is refused before it begins, and so costs nothing.
  */
 import { refuseQuota } from "./errors.ts";
 import type { QuotaLimits, QuotaName } from "./quota-limits.ts";
@@ -8,7 +8,7 @@ import { TokenBucket } from "./token-bucket.ts";
 
 /** A call that was admitted. */
 export interface AdmittedCall {
-  /** It has ended, with an answer of `bytes` bytes. */
+  /** Called when the call has ended, with an answer of `bytes` bytes. */
   end(bytes: number): void;
 }
 
@@ -18,7 +18,7 @@ interface Account {
   underWay: number;
 }
 
-/** More accounts than these are looked through for those that hold no more than a new one would. */
+/** Number of accounts past which those that hold no more than a new one are removed. */
 const mostAccounts = 1000;
 
 export class Quotas {
@@ -26,13 +26,13 @@ export class Quotas {
   readonly #now: () => number;
   readonly #accounts = new Map<string, Account>();
 
-  /** `now`: milliseconds of a clock that never goes back. */
+  /** Creates quotas. `now` returns the milliseconds of a monotonic clock. */
   constructor(limits: QuotaLimits, now: () => number = () => performance.now()) {
     this.#limits = limits;
     this.#now = now;
   }
 
-  /** Admits a call of a worker, or of those that have no id together. Throws over-quota. */
+  /** Admits a call of a worker; callers without an id share one account. Throws over-quota. */
   admit(caller = ""): AdmittedCall {
     const account = this.#accountOf(caller);
     this.#requireRoom(account);

@@ -1,7 +1,10 @@
-/** What sums of fractions may be short of a whole token. */
+/** The tolerance by which sums of fractions may fall short of a whole token. */
 const rounding = 1e-6;
 
-/** A token bucket: it holds at most `capacity` tokens, and gets `capacity` tokens in each period. Null: it is never empty. */
+/**
+ * A token bucket: it holds at most `capacity` tokens, and gets `capacity` tokens in each period. With null it
+ * is never empty.
+ */
 export class TokenBucket {
   readonly capacity: number;
   readonly #perMillisecond: number;
@@ -15,13 +18,13 @@ export class TokenBucket {
     this.#filledAt = now;
   }
 
-  /** Takes tokens, also when there are fewer: then it owes them. */
+  /** Takes tokens, even if it has fewer and has to owe them. */
   take(tokens: number, now: number): void {
     this.#fill(now);
     this.#tokens -= tokens;
   }
 
-  /** Whole milliseconds until it holds a token; 0 when it does. */
+  /** Returns the whole milliseconds until it holds a token, or 0 if it does. */
   millisecondsUntilOne(now: number): number {
     this.#fill(now);
     const missing = 1 - rounding - this.#tokens;

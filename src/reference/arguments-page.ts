@@ -1,10 +1,10 @@
-/** The page about how requests are read, from the tables by which they are. */
+/** The page about reading requests, made from the same tables as the reader. */
 import { otherFields, synonyms, valueSynonyms, whenLeftOut, zeroIsAbsent } from "../requests/synonyms.ts";
 
-/** The rows of a table: its heading first. */
+/** The rows of a table, its heading first. */
 type Rows = readonly (readonly string[])[];
 
-/** The parts of the page; `table` renders rows. */
+/** Returns the parts of the page; `table` renders rows. */
 export const argumentParts = (table: (rows: Rows) => string): string[] => [
   "How requests are read in the profile `agent`, which is the default over MCP. In the profile `contract` they are taken as they are sent.\n",
   "## Unknown fields\n",

@@ -1,12 +1,14 @@
-/** The published API reference, from the list of functions, with its keys in alphabetical order (bus §9). */
+/**
+ * The published API reference, made from the list of functions, with its keys in alphabetical order (bus §9).
+ */
 import { isDeepStrictEqual } from "node:util";
 import type { FunctionDefinition } from "../contract/definition.ts";
 import type { TriggerDefinition } from "../contract/trigger.ts";
 import { type JsonValue, renderSchema, sortKeys } from "../schema/json-schema.ts";
 
 /**
- * The whole reference: what `--print-schema` prints. With `publishedIn`, such as `coder 0.2.0`, that reference: without
- * the functions and fields that came later.
+ * Renders the whole reference, as `--print-schema` prints it. With `publishedIn`, such as `coder 0.2.0`, it
+ * renders that reference, without later functions and fields.
  */
 export function renderReference(
   functions: readonly FunctionDefinition[],
@@ -33,7 +35,9 @@ export function renderReference(
   });
 }
 
-/** The functions that a published reference has not, and those that got fields since, as they are now. */
+/**
+ * Renders the functions that are missing from a published reference, and those that have got fields since.
+ */
 export const renderOwnReference = (functions: readonly FunctionDefinition[]): JsonValue =>
   renderReference(functions.filter(isOwn));
 

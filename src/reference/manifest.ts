@@ -2,13 +2,13 @@ import { about } from "../about.ts";
 import type { WorkerDefinition } from "../contract/definition.ts";
 import { validate } from "../schema/validate.ts";
 
-/** The target this executable was built for; the build writes it in. */
+/** The target that this executable was built for, inserted by the build. */
 declare const CODER_TARGET: string | undefined;
 
-/** That of shell is called after its program (shell §4), and lists its functions. */
+/** The name of shell's manifest, which is that of its program (shell §4) and lists its functions. */
 const shellName = "iii-shell";
 
-/** The registry manifest, as `--manifest` prints it (bus §8). */
+/** Renders the registry manifest, as `--manifest` prints it (bus §8). */
 export function renderManifest({ name, description, configSchema, functions }: WorkerDefinition): object {
   return {
     name: name === "shell" ? shellName : name,
@@ -20,7 +20,7 @@ export function renderManifest({ name, description, configSchema, functions }: W
   };
 }
 
-/** The target triple of the machine that runs the sources. */
+/** Returns the target triple of the machine that runs the sources. */
 function thisMachine(): string {
   const processor = { x64: "x86_64", arm64: "aarch64", arm: "armv7" }[process.arch as string] ?? process.arch;
   if (process.platform === "darwin") return `${processor}-apple-darwin`;

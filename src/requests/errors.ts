@@ -1,22 +1,22 @@
-/** Refusals of requests that do not say what their caller means. */
+/** Refusals of ambiguous or invalid requests. */
 import { quoteShort, Refusal } from "../errors.ts";
 import type { MistakenPath } from "./mistaken-paths.ts";
 
 /** A field that an object does not have. */
 export interface UnknownField {
   readonly name: string;
-  /** Where the object stands in the request; empty for the request itself. */
+  /** The place of the object in the request; empty for the request itself. */
   readonly where: string;
   /** The next call that works, in a sentence. */
   readonly advice: string;
   /** The fields that the object has. */
   readonly known: readonly string[];
-  /** Those of the entries of its list, if any. */
+  /** The fields of the entries of its list, if any. */
   readonly below: { readonly list: string; readonly known: readonly string[] } | undefined;
 }
 
 interface Mistake extends MistakenPath {
-  /** Whether the request can say that the name is meant as it stands. */
+  /** Whether the request can declare that the name is meant literally. */
   readonly mayBeLiteral: boolean;
 }
 
@@ -34,14 +34,14 @@ export const refuseField = {
     return new Refusal("unknown-field", sentences.join(" "), undefined, { details: { field } });
   },
 
-  /** Two names of one field, with different values. */
+  /** Refuses two names of one field with different values. */
   namedTwice: (sent: string, field: string, where: string): Refusal =>
     new Refusal(
       "bad-input",
       `The fields ${inBackticks(sent)} and \`${field}\`${where === "" ? "" : ` of \`${where}\``} mean the same, and have different values. Nothing was done. Send \`${field}\` alone.`,
     ),
 
-  /** A path in the form of another program. */
+  /** Refuses a path in the form of another program. */
   mistakenPath: (path: string, { why, instead, line, mayBeLiteral }: Mistake): Refusal =>
     new Refusal(
       "bad-input",
@@ -55,21 +55,24 @@ export const refuseField = {
       path,
     ),
 
-  /** Another refusal of a path, in its place among several. Nothing else is kept, as it may depend on what is there. */
+  /**
+   * Replaces another refusal of a path, keeping its place among several. Nothing else is kept, since it may
+   * depend on the disk.
+   */
   insteadOf: ({ message, details }: Refusal, { reason, message: other, path }: Refusal): Refusal => {
     const [place = ""] = placeOfChange.exec(message) ?? [];
     const change = details?.["change"];
     return new Refusal(reason, place + other, path, change === undefined ? {} : { details: { change } });
   },
 
-  /** A text with the line numbers of a listing. */
+  /** Refuses a text with the line numbers of a listing. */
   numberedText: (field: string): Refusal =>
     new Refusal(
       "bad-input",
       `Each line of \`${field}\` begins with its number, as in a numbered read. Nothing was done. Send the text without the numbers, or "literal": true if they belong to it.`,
     ),
 
-  /** A value that no value of the right type stands for; `example` is one that does. */
+  /** Refuses a value of a wrong type without a clear meaning. `example` is a valid one. */
   withExample: ({ reason, message }: Refusal, example: string): Refusal =>
     new Refusal(reason, `${message} Send ${example}.`),
 } as const;
@@ -79,6 +82,6 @@ const placeOfChange = /^Nothing was changed\. (?:\w+ \d+ of \d+ \((?:"(?:\\.|[^"
 
 const listNames = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
 
-/** A name that a caller sent. */
+/** Quotes a name that a caller sent. */
 const inBackticks = (name: string): string =>
   /^[\w.-]{1,64}$/.test(name) ? `\`${name}\`` : quoteShort(name.slice(0, 64));

@@ -1,8 +1,8 @@
-/** Makes an example of a value for a field, from what was sent if that says enough. */
+/** Makes an example value for a field, from the sent value if that suffices. */
 import { Kind, type TSchema } from "@sinclair/typebox";
 import { isArray, isObject, isOptional, literalsOf, objectsOf, withoutNull } from "./schemas.ts";
 
-/** `"line_from": 3`: the field with a value that it takes. */
+/** Returns the field with a valid value, such as `"line_from": 3`. */
 export function exampleOf(field: string, schema: TSchema, sent: unknown): string {
   const name = /([^.[\]]+)(?:\[\d+\])*$/.exec(field)?.[1] ?? field;
   const isItem = field.endsWith("]");
@@ -43,7 +43,7 @@ function integerFor(type: TSchema, sent: unknown): number {
   return Math.min(Math.max(Math.round(number), least), type["maximum"] ?? 4_294_967_295);
 }
 
-/** Texts whose form says more than "text". */
+/** Texts that show more of the form than "text". */
 const texts: Readonly<Record<string, string>> = {
   path: "src/main.ts",
   paths: "src/main.ts",

@@ -1,14 +1,14 @@
 /** Compares names of fields as callers send them with those of a schema. */
 import { synonyms, valueSynonyms } from "./synonyms.ts";
 
-/** `expectedRevision` and `expected-revision` as `expected_revision`. */
+/** Returns `expectedRevision` and `expected-revision` as `expected_revision`. */
 export const snakeCase = (name: string): string =>
   name
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
     .replaceAll("-", "_")
     .toLowerCase();
 
-/** The names of ours that a name of a caller may stand for, by that. */
+/** The names of this project that a name of a caller may stand for, keyed by that. */
 const meanings = invert(synonyms);
 
 function invert(table: Readonly<Record<string, readonly string[]>>): ReadonlyMap<string, readonly string[]> {
@@ -44,7 +44,7 @@ export function literalNamed(text: string, values: readonly string[]): string | 
 
 const bareName = (text: string): string => text.replaceAll(/[-_ ]/g, "").toLowerCase();
 
-/** The name among `names` that is most like `name`, if any is like it. */
+/** Returns the name among `names` that is most similar to `name`, if any is similar. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   const snake = snakeCase(name);
   const ranked = names
@@ -57,10 +57,10 @@ export function nearestName(name: string, names: readonly string[]): string | un
   );
 }
 
-/** Longest name that is compared. */
+/** Maximum length of a name that is compared. */
 const longestName = 64;
 
-/** The Levenshtein distance. */
+/** Returns the Levenshtein distance of two names. */
 function distanceBetween(one: string, other: string): number {
   if (one.length > longestName) return Number.POSITIVE_INFINITY;
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);

@@ -1,17 +1,20 @@
-/** Recognises paths that are meant for another program: a shell, a browser, an editor. It says nothing about the disk. */
+/**
+ * Recognizes paths that are meant for another program: a shell, a browser, an editor. It reveals nothing
+ * about the disk.
+ */
 
 import type { PathPlaces } from "../contract/definition.ts";
 
 export interface MistakenPath {
-  /** What is unusual about it, as the end of a sentence. */
+  /** The unusual trait of the path, as the end of a sentence. */
   readonly why: string;
-  /** The path that was meant, if it can be reached. */
+  /** The intended path, if it can be reached. */
   readonly instead: string | undefined;
-  /** The line that stands after it, if any. */
+  /** The line number that follows it, if any. */
   readonly line: number | undefined;
 }
 
-/** Returns what was meant by a path in another form; undefined for a path as usual. */
+/** Returns the meaning of a path in another form, or `undefined` for a usual path. */
 export function readMistakenPath(path: string, places: PathPlaces): MistakenPath | undefined {
   const [, , quoted] = /^(["'`])(.+)\1$/s.exec(path) ?? [];
   if (quoted !== undefined) return { why: "is in quotes", instead: quoted, line: undefined };
@@ -35,7 +38,7 @@ function pathOfUrl(url: string): string | undefined {
   }
 }
 
-/** What a path below the home folder, or below the current one, was meant to be. */
+/** Returns the intended path for one below the home folder, or below the current one. */
 function meantBelow(variable: string, below: string, places: PathPlaces): string | undefined {
   const { home, isAbsolute, roots } = places;
   const isHome = !variable.includes("PWD");
@@ -44,7 +47,7 @@ function meantBelow(variable: string, below: string, places: PathPlaces): string
   return isAbsolute || roots.length > 1 || below === "" ? undefined : below;
 }
 
-/** A host path as callers send it; undefined if it is in none of the roots. */
+/** Returns a host path as callers send it, or `undefined` if it is in none of the roots. */
 function pathFromHost(path: string | undefined, { roots, isAbsolute }: PathPlaces): string | undefined {
   if (path === undefined || !path.startsWith("/") || path.split("/").includes("..")) return undefined;
   for (const { prefix, hostPath } of roots) {

@@ -14,7 +14,10 @@ const strict = { unknownKeys: "ignore" } as const;
 
 const camelCase = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** The example as a caller sends it who is careless about names and types. `random` decides for each part. */
+/**
+ * Returns the example in the form of a caller who is careless about names and types. `random` decides for
+ * each part.
+ */
 function careless(value: unknown, random: () => number): unknown {
   if (typeof value === "number" || typeof value === "boolean") return random() < 0.5 ? String(value) : value;
   if (typeof value !== "object" || value === null) return value;
@@ -97,7 +100,7 @@ test("every synonym stands for its field in some function, and is in snake case"
   }
 });
 
-/** The fields of all objects in a schema. */
+/** Returns the fields of all objects in a schema. */
 function placesIn(schema: unknown): Record<string, unknown>[] {
   if (typeof schema !== "object" || schema === null) return [];
   const own = "properties" in schema ? [schema.properties as Record<string, unknown>] : [];

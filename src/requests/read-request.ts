@@ -1,7 +1,7 @@
 /**
- * Reads a payload as the request that its caller means. Models send names of other tool sets, numbers as text, one
- * value instead of a list, and placeholders in fields that they do not use: what can mean one thing only is taken
- * for that, and everything else is refused before anything is done.
+ * Reads a payload as the request that its caller means. Models send names of other tool sets, numbers as
+ * text, one value instead of a list, and placeholders in fields that they do not use. Anything with only one
+ * possible meaning is accepted, and everything else is refused before anything is done.
  */
 import { Kind, type TObject, type TSchema } from "@sinclair/typebox";
 import type { RequestRules } from "../contract/definition.ts";
@@ -31,10 +31,10 @@ import { adviceFor } from "./unknown-fields.ts";
 
 type ReadRules = Omit<RequestRules, "places">;
 
-/** A payload as it was read. */
+/** A payload after reading. */
 export interface ReadPayload {
   readonly payload: unknown;
-  /** What was taken for what, such as `file_path as path`. */
+  /** The interpretations made, such as `file_path as path`. */
   readonly notes: readonly string[];
 }
 
@@ -45,8 +45,9 @@ export interface RequestShape {
 }
 
 /**
- * Returns the payload with the names and types of the function's schema. Throws unknown-field for a field that is not
- * one of its own, and bad-input for two names of one field. Whether the values are right says `validate`.
+ * Returns the payload with the names and types of the function's schema. Throws unknown-field for a field
+ * that is not one of its own, and bad-input for two names of one field. Whether the values are valid is up to
+ * `validate`.
  */
 export function readPayload({ id, request }: RequestShape, payload: unknown, rules: ReadRules): ReadPayload {
   if (!isObject(request)) return { payload, notes: [] };
@@ -54,7 +55,7 @@ export function readPayload({ id, request }: RequestShape, payload: unknown, rul
   return { payload: reader.read(request, payload, ""), notes: [...reader.notes] };
 }
 
-/** Such as `_caller_worker_id`, which the engine writes into each payload. */
+/** Fields such as `_caller_worker_id`, which the engine writes into each payload. */
 const fieldOfEngine = /^_[a-z]/;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -74,7 +75,7 @@ class Reader {
     this.#zeroes = zeroes;
   }
 
-  /** The value that stands at `where`, as `schema` has it if that can be. */
+  /** Returns the value at `where`, converted to the form of `schema` if possible. */
   read(schema: TSchema, value: unknown, where: string): unknown {
     const { isForgiving } = this.#rules;
     const type = withoutNull(schema);
@@ -112,8 +113,8 @@ class Reader {
   }
 
   /**
-   * A scope limits what a model may do, so it is never taken for anything but what it says. If the function takes none,
-   * the services refuse it.
+   * Reads a scope strictly, since it limits the rights of a model. If the function takes none, the services
+   * refuse it.
    */
   #readScope({ properties }: TObject, item: unknown): unknown {
     const strict = new Reader(this.#root, { ...this.#rules, isForgiving: false }, new Set());
@@ -122,7 +123,7 @@ class Reader {
       : item;
   }
 
-  /** The fields by the names of the schema. */
+  /** Returns the fields under the names of the schema. */
   #rename(schema: TObject, fields: Fields, where: string): Map<string, unknown> {
     const named = new Map<string, unknown>();
     const renamed: [string, string, unknown][] = [];
@@ -163,15 +164,19 @@ class Reader {
   }
 
   /**
-   * Whether a field that an object does not have was sent because a schema shows it: the operations of an edit are one object
-   * there, and so are a request and one of its entries. In strict mode a model sends all fields of that.
+   * Returns whether an unknown field of an object was sent only because a schema shows it: the operations of
+   * an edit are one object there, and so are a request and one of its entries. In strict mode a model sends
+   * all fields of such an object.
    */
   #saysNothing(name: string, value: unknown): boolean {
     if (!this.#rules.isForgiving) return false;
     return value === null || (isEmpty(value) && this.#names.has(name));
   }
 
-  /** `{path, content}` as `{files: [{path, content}]}`: what only the entries of a list have is one of them. */
+  /**
+   * Turns `{path, content}` into `{files: [{path, content}]}`: fields that only the entries of a list have
+   * make up one entry.
+   */
   #wrapEntry(schema: TObject, fields: Fields): Fields {
     const list = entryListOf(schema);
     if (!this.#rules.isForgiving || list === undefined) return fields;
@@ -214,7 +219,10 @@ class Reader {
     return this.#readObject(chosen, { ...fields, [tag]: tagValue(chosen, tag) }, where);
   }
 
-  /** Whether a value stands for one that was not sent: models send such in fields that they do not use. */
+  /**
+   * Returns whether a value stands for one that was not sent. Models send such values in fields that they do
+   * not use.
+   */
   #isAbsent(name: string, field: TSchema, value: unknown): boolean {
     if (!this.#rules.isForgiving || !mayBeLeftOut(name, field)) return false;
     if (value === null) return !takesNull(field);
@@ -227,7 +235,7 @@ class Reader {
   }
 }
 
-/** Whether a value is what models send in a field that they do not use. */
+/** Returns whether a value is a typical placeholder in an unused field. */
 const isEmpty = (value: unknown): boolean => !value || (Array.isArray(value) && value.length === 0);
 
 const withoutNulls = (fields: Fields): Fields =>
@@ -235,7 +243,7 @@ const withoutNulls = (fields: Fields): Fields =>
 
 const known = new WeakMap<TObject, ReadonlySet<string>>();
 
-/** The names of all fields in a schema, at any depth. */
+/** Returns the names of all fields in a schema, at any depth. */
 function namesIn(schema: TObject): ReadonlySet<string> {
   let names = known.get(schema);
   if (names === undefined) {
@@ -260,7 +268,7 @@ function coerceScalar(type: TSchema, value: unknown): unknown {
     : value;
 }
 
-/** Whether an object of this schema takes a field, or an entry of its list does. */
+/** Returns whether an object of this schema takes a field, or an entry of its list does. */
 function hasField(schema: TSchema, name: string): boolean {
   return objectsOf(schema).some((one) => {
     const list = entryListOf(one);
@@ -270,7 +278,7 @@ function hasField(schema: TSchema, name: string): boolean {
   });
 }
 
-/** The only variant that the fields fit, with or without one entry of its list among them. */
+/** Returns the only variant that the fields fit, with or without one entry of its list among them. */
 function variantFor(
   { tag, variants }: Tagged,
   fields: Fields,
@@ -287,7 +295,10 @@ function variantFor(
 const hasAll = ({ properties }: TObject, names: readonly string[]): boolean =>
   names.every((name) => fieldNamed(name, properties) !== undefined);
 
-/** Whether all fields are those of `variant` or of an entry of its list, and none that it needs is missing. */
+/**
+ * Returns whether all fields belong to `variant` or to an entry of its list, and none that it needs is
+ * missing.
+ */
 function fits(variant: TObject, names: readonly string[], tag: string): boolean {
   const list = entryListOf(variant);
   const own = new Set(names.map((name) => fieldNamed(name, variant.properties)));
@@ -300,7 +311,7 @@ function fits(variant: TObject, names: readonly string[], tag: string): boolean 
   );
 }
 
-/** Whether the tag is that of an entry of the variant's list. */
+/** Returns whether the tag is that of an entry of the variant's list. */
 function isTagBelow(variant: TObject, tag: string, value: string): boolean {
   const list = entryListOf(variant);
   const tagged = list && taggedOf(list.items);
@@ -313,7 +324,7 @@ function isTagBelow(variant: TObject, tag: string, value: string): boolean {
   );
 }
 
-/** The fields of a variant, with those of one entry of its list in that list. */
+/** Returns the fields of a variant, with those of one entry of its list moved into that list. */
 function moveBelow(variant: TObject, fields: Fields, [tag, value]: readonly [string, string]): Fields {
   const list = entryListOf(variant)!;
   const isOwn = (name: string) => fieldNamed(name, variant.properties) !== undefined;

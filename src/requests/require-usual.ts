@@ -1,18 +1,24 @@
-/** Refuses names and texts that are most likely mistakes before a call makes them. `literal: true` lets them pass. */
+/**
+ * Refuses names and texts that are most likely mistakes before a call uses them. `literal: true` lets them
+ * pass.
+ */
 import type { FunctionDefinition, PathAccess, PathPlaces } from "../contract/definition.ts";
 import { isListing } from "../edits/line-numbers.ts";
 import { refuseField } from "./errors.ts";
 import { readMistakenPath } from "./mistaken-paths.ts";
 import { hasFields } from "./schemas.ts";
 
-/** The field of a request that takes names and texts as they stand. */
+/** The request field that makes names and texts literal. */
 const literalField = "literal";
 
-/** Whether requests of a function can say that names and texts are meant as they stand. */
+/** Returns whether requests of a function can declare that names and texts are literal. */
 export const takesLiteral = ({ request }: Pick<FunctionDefinition, "request">): boolean =>
   literalField in request["properties"];
 
-/** Throws bad-input for a name that would be made, or a text that would be written, with what was most likely meant. */
+/**
+ * Throws bad-input for a name to be created, or a text to be written, that is most likely a mistake, naming
+ * what was probably meant.
+ */
 export function requireUsual(
   definition: Pick<FunctionDefinition, "request" | "paths">,
   request: unknown,
@@ -26,7 +32,7 @@ export function requireUsual(
   requireBareTexts(request, "");
 }
 
-/** Throws bad-input for a name that would be made, and is most likely meant otherwise. */
+/** Throws bad-input for a name to be created that is most likely a mistake. */
 export function requireUsualName(path: string, places: PathPlaces): void {
   const mistake = readMistakenPath(path, places);
   if (mistake !== undefined) throw refuseField.mistakenPath(path, { ...mistake, mayBeLiteral: true });
@@ -34,7 +40,7 @@ export function requireUsualName(path: string, places: PathPlaces): void {
 
 const creates = (access: PathAccess): boolean => /^(?:create|replace|make-folder)/.test(access);
 
-/** The texts at a JSON pointer, in which `*` is each item of an array, of objects whose `op` is that. */
+/** Returns the texts at a JSON pointer, in which `*` is each item of an array, for objects with this `op`. */
 function pathsAt(value: unknown, [name, ...rest]: readonly string[], op: unknown): string[] {
   if (name === undefined) return typeof value === "string" ? [value] : [];
   if (name === "*") return Array.isArray(value) ? value.flatMap((item) => pathsAt(item, rest, op)) : [];
@@ -42,14 +48,14 @@ function pathsAt(value: unknown, [name, ...rest]: readonly string[], op: unknown
   return pathsAt(value[name], rest, op);
 }
 
-/** The fields of texts that are written as they stand. */
+/** The fields of texts that are written literally. */
 const textFields: ReadonlySet<string> = new Set(["content", "new_str"]);
 
 function requireBareTexts(value: unknown, where: string): void {
   if (Array.isArray(value))
     for (const [index, item] of value.entries()) requireBareTexts(item, `${where}[${index}]`);
   if (!hasFields(value)) return;
-  // An edit of numbered lines has numbers on both sides; if those of the old text are not there, it misses.
+  // An edit of numbered lines has numbers on both sides; if the file lacks those of the old text, it misses.
   const isNumberedFile = typeof value["old_str"] === "string" && isListing(value["old_str"]);
   for (const [name, item] of Object.entries(value)) {
     const place = where === "" ? name : `${where}.${name}`;

@@ -8,11 +8,11 @@ export const isArray = (schema: TSchema): schema is TArray => schema[Kind] === "
 export const isMap = (schema: TSchema): boolean => schema[Kind] === "Record";
 const isUnion = (schema: TSchema): schema is TUnion => schema[Kind] === "Union";
 
-/** An object with keys, and not null or an array. */
+/** Returns whether a value is an object with keys, neither null nor an array. */
 export const hasFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Alternatives of objects, of which a field, the tag, has another literal in each. */
+/** Alternatives of objects, distinguished by a field, the tag, with a different literal in each. */
 export interface Tagged {
   readonly tag: string;
   readonly variants: readonly TObject[];
@@ -25,11 +25,11 @@ export function taggedOf(schema: TSchema): Tagged | undefined {
   return tag === undefined ? undefined : { tag, variants };
 }
 
-/** The literal of a variant. */
+/** Returns the literal of a variant. */
 export const tagValue = (variant: TObject, tag: string): string =>
   variant.properties[tag]?.["const"] as string;
 
-/** The literals of a schema that is a choice of them. */
+/** Returns the literals of a schema that is a choice of them. */
 export function literalsOf(schema: TSchema): readonly string[] | undefined {
   const kinds = isUnion(schema) ? schema.anyOf : [schema];
   const literals = kinds.filter((kind) => kind[Kind] === "Literal").map((kind) => kind["const"] as string);
@@ -39,7 +39,7 @@ export function literalsOf(schema: TSchema): readonly string[] | undefined {
 export const takesNull = (schema: TSchema): boolean =>
   schema[Kind] === "Null" || (isUnion(schema) && schema.anyOf.some(takesNull));
 
-/** The schema without null as an alternative. */
+/** Returns the schema without null as an alternative. */
 export function withoutNull(schema: TSchema): TSchema {
   if (!isUnion(schema)) return schema;
   const others = schema.anyOf.filter((one) => one[Kind] !== "Null");
@@ -49,11 +49,14 @@ export function withoutNull(schema: TSchema): TSchema {
 export const isOptional = (schema: TSchema): boolean =>
   schema[OptionalKind] === "Optional" || "default" in schema;
 
-/** Whether a call may leave the field out. */
+/** Returns whether a call may leave the field out. */
 export const mayBeLeftOut = (name: string, schema: TSchema): boolean =>
   isOptional(schema) || Object.hasOwn(whenLeftOut, name);
 
-/** A required field that is a list of objects: a caller who has one may send its fields instead of the list. */
+/**
+ * A required field that is a list of objects. A caller with a single one may send its fields instead of the
+ * list.
+ */
 export interface EntryList {
   readonly name: string;
   readonly items: TSchema;
@@ -67,10 +70,10 @@ export function entryListOf({ properties }: TObject): EntryList | undefined {
   return undefined;
 }
 
-/** The alternatives that an object of this schema may be. */
+/** Returns the alternatives that an object of this schema may be. */
 export const objectsOf = (schema: TSchema): readonly TObject[] =>
   isObject(schema) ? [schema] : (taggedOf(schema)?.variants ?? []);
 
-/** The names of the fields that callers are shown. */
+/** Returns the names of the fields that callers are shown. */
 export const shownFields = ({ properties }: TObject): string[] =>
   Object.keys(properties).filter((name) => name !== fsScopeField);

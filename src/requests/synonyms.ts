@@ -1,4 +1,7 @@
-/** Names that other tool sets have for fields of ours. The reference page of arguments is made from these tables. */
+/**
+ * Names that other tool sets have for the same fields. The reference page of arguments is made from these
+ * tables.
+ */
 
 const pathNames = [
   "file_path",
@@ -19,7 +22,10 @@ const pathNames = [
   "target_directory",
 ];
 
-/** By our name: the names under which other tool sets have a field of exactly the same meaning. */
+/**
+ * For each name of this project, the names under which other tool sets have a field of exactly the same
+ * meaning.
+ */
 export const synonyms: Readonly<Record<string, readonly string[]>> = {
   path: pathNames,
   paths: [...pathNames, "path", "file_paths", "filenames", "files", "directories", "folders"],
@@ -62,7 +68,7 @@ export const synonyms: Readonly<Record<string, readonly string[]>> = {
   job_id: ["id", "job", "task_id"],
 };
 
-/** Words among which a field chooses, and what means exactly the same elsewhere, by ours. */
+/** For each word that a field may choose, the words that mean exactly the same elsewhere. */
 export const valueSynonyms: Readonly<Record<string, readonly string[]>> = {
   text: ["utf8", "utf-8"],
   files: ["files_with_matches"],
@@ -74,12 +80,12 @@ export const valueSynonyms: Readonly<Record<string, readonly string[]>> = {
   "make-folder": ["mkdir", "create_directory", "create_folder"],
 };
 
-/** Names that are near to a field of ours and mean something else: never taken, but answered with what to send. */
+/** Names that resemble a field but mean something else. They are never accepted, but answered with advice. */
 export interface OtherField {
   readonly names: readonly string[];
-  /** The field of ours that a request must have for the advice to apply. */
+  /** The field that a request must have for the advice to apply. */
   readonly field: string;
-  /** What to send, after "send". */
+  /** The text after "send". */
   readonly send: string;
 }
 
@@ -167,8 +173,8 @@ export const otherFields: readonly OtherField[] = [
 ];
 
 /**
- * Fields in which 0 is as good as nothing sent, by function: with it a call would answer nothing, or be refused. Of an
- * integer whose smallest value is 1 this holds without an entry.
+ * Fields, by function, in which 0 counts as not sent: taken literally, a call would return nothing, or be
+ * refused. For an integer with a minimum of 1 this holds without an entry.
  */
 export const zeroIsAbsent: Readonly<Record<string, readonly string[]>> = {
   "coder::tree": ["max_bytes", "max_nodes", "per_folder_limit"],
@@ -182,5 +188,5 @@ export const zeroIsAbsent: Readonly<Record<string, readonly string[]>> = {
   "shell::exec_bg": ["max_output_bytes", "timeout_ms"],
 };
 
-/** Texts that stand for a required field which was left out, by field. */
+/** Texts that stand for a required field that was left out, by field. */
 export const whenLeftOut: Readonly<Record<string, string>> = { new_str: "", query: "" };

@@ -1,4 +1,4 @@
-/** Says what the caller of an unknown field most likely means. */
+/** Advises the caller of an unknown field on what it most likely means. */
 import type { TObject } from "@sinclair/typebox";
 import { fieldNamed, nearestName, snakeCase } from "./field-names.ts";
 import { entryListOf, isArray, isObject, objectsOf, shownFields } from "./schemas.ts";
@@ -9,13 +9,13 @@ interface Unknown {
   readonly where: string;
 }
 
-/** An object of a request, and how a sentence calls it. */
+/** An object of a request, and its name in a sentence. */
 interface Place {
   readonly schema: TObject;
   readonly words: string;
 }
 
-/** The next call that works, in a sentence. */
+/** Returns the next call that works, in a sentence. */
 export function adviceFor(root: TObject, schema: TObject, { name, where }: Unknown): string {
   const places = placesIn(root, "at the top level");
   const here = [schema, ...belowOf(schema)];
@@ -49,7 +49,7 @@ const otherFieldOf = ({ properties }: TObject, name: string): OtherField | undef
       Object.hasOwn(properties, field) && (names.includes(name) || names.includes(snakeCase(name))),
   );
 
-/** The object, and those in its lists. */
+/** Returns the object, and those in its lists. */
 function placesIn(schema: TObject, words: string): Place[] {
   const inside = Object.entries(schema.properties).flatMap(([name, field]) => {
     if (!isArray(field)) return [];

@@ -1,39 +1,50 @@
 import { refuse } from "../errors.ts";
 
 /**
- * The moment a call has to be answered by. Loops call `check()`; what waits listens to `signal`.
- * Clients give up after 30 s and never say so (bus §3), so a call bounds itself.
+ * The moment by which a call has to be answered. Loops call `check()`; anything that waits listens to
+ * `signal`. Clients give up after 30 s and never say so (bus §3), so a call bounds itself.
  */
 export interface Deadline {
   /** The time limit of the call, in milliseconds. */
   readonly milliseconds: number;
   /** Milliseconds that are left; never negative, and 0 once the caller has cancelled. */
   readonly left: number;
-  /** Aborts when the time is up or the caller cancels. Made on first use: a short call never pays for a timer. */
+  /**
+   * Aborts when the time is up or the caller cancels. It is created on first use, so that a short call never
+   * pays for a timer.
+   */
   readonly signal: AbortSignal;
-  /** Throws the refusal once the time is up or the caller has cancelled; costs a clock reading. */
+  /**
+   * Throws the refusal once the time is up or the caller has cancelled. It costs one reading of the clock.
+   */
   check(): void;
   /** Starts the time over, for a call that has waited for others to end. */
   restart(): void;
-  /** Frees the timer and the listener, if there are any. Call it when the call is answered. */
+  /** Frees the timer and the listener, if any. Call it when the call is answered. */
   end(): void;
 }
 
-/** A deadline `milliseconds` after `start`, by default now, or at once when `cancelled` aborts. */
+/**
+ * Returns a deadline `milliseconds` after `start`, which defaults to now. It is over at once when `cancelled`
+ * aborts.
+ */
 export const deadlineIn = (
   milliseconds: number,
   cancelled?: AbortSignal,
   start: number = performance.now(),
 ): Deadline => new ClockedDeadline(milliseconds, cancelled, start);
 
-/** A class because every call makes one: an object of closures takes several times as long to make. */
+/**
+ * A deadline by the clock. It is a class because every call makes one, and an object of closures takes
+ * several times as long to make.
+ */
 class ClockedDeadline implements Deadline {
   readonly milliseconds: number;
   readonly #cancelled: AbortSignal | undefined;
   #at: number;
   #controller: AbortController | undefined;
   #release: (() => void) | undefined;
-  /** A timer may fire a little before the clock says so. */
+  /** Whether the timer has fired, which may happen slightly before the clock shows it. */
   #hasFired = false;
 
   constructor(milliseconds: number, cancelled: AbortSignal | undefined, start: number) {
@@ -85,7 +96,7 @@ class ClockedDeadline implements Deadline {
   }
 }
 
-/** What the promise resolves to; undefined where the deadline comes first. */
+/** Returns the value that the promise resolves to, or `undefined` if the deadline comes first. */
 export async function unlessOver<T>(promise: Promise<T>, { signal }: Deadline): Promise<T | undefined> {
   if (signal.aborted) return undefined;
   return await new Promise<T | undefined>((resolve, reject) => {

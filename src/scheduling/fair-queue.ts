@@ -1,13 +1,13 @@
-/** An entry of a `FairQueue`, and what it waits for. */
+/** An entry of a `FairQueue`, and its request. */
 export interface Waiter<T> {
   readonly key: string | undefined;
   readonly request: T;
   readonly resolve: () => void;
 }
 
-/** A queue with keys: the keys take turns, and under one key the oldest entry comes first. */
+/** A queue with keys. The keys take turns, and under one key the oldest entry comes first. */
 export class FairQueue<T = undefined> {
-  /** In the order of the keys' turns. */
+  /** The entries by key, in the order of the keys' turns. */
   readonly #lines = new Map<string | undefined, Set<Waiter<T>>>();
   #size = 0;
 
@@ -15,14 +15,14 @@ export class FairQueue<T = undefined> {
     return this.#size;
   }
 
-  /** The entries under one key. */
+  /** Returns the number of entries under one key. */
   sizeOf(key: string | undefined): number {
     return this.#lines.get(key)?.size ?? 0;
   }
 
   /**
-   * Adds an entry, and resolves when it is admitted. When the signal aborts first, removes the entry and rejects with the
-   * signal's reason.
+   * Adds an entry, and resolves when it is admitted. If the signal aborts first, it removes the entry and
+   * rejects with the signal's reason.
    */
   async wait(key: string | undefined, request: T, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
@@ -44,7 +44,7 @@ export class FairQueue<T = undefined> {
     });
   }
 
-  /** The oldest entry under each key, in the order of the keys' turns. */
+  /** Yields the oldest entry under each key, in the order of the keys' turns. */
   *oldest(): Generator<Waiter<T>, void, void> {
     for (const [first] of this.#lines.values()) yield first!;
   }

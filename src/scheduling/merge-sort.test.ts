@@ -4,7 +4,7 @@ import { runAtOnce } from "./time-slice.ts";
 
 const isBefore = (one: number, other: number) => one < other;
 
-/** Numbers from 0, in an order that looks like none. */
+/** Returns the numbers from 0 in a scrambled order. */
 const shuffled = (count: number) => Array.from({ length: count }, (_, i) => (i * 7919) % count);
 
 test.each([0, 1, 2, 2047, 2048, 2049, 4096, 10_000, 65_537])("%p items come in order", (count) => {
@@ -21,7 +21,7 @@ test("many items take many steps, of which none compares more than one chunk is 
     return one < other;
   });
   for (; sorting.next().done !== true; steps++) {
-    // 2048 * log2(2048) at most.
+    // A chunk needs at most 2048 * log2(2048) comparisons.
     expect(compared).toBeLessThan(2048 * 12);
     compared = 0;
   }

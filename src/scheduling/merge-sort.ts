@@ -1,14 +1,14 @@
 import type { Steps } from "./time-slice.ts";
 
-/** Items that are sorted at once, and that are merged in one step. */
+/** Maximum items that are sorted at once, and merged in one step. */
 export const chunk = 2048;
 
-/** Most items for which insertion sort is faster than the runtime's sort. */
+/** Maximum items for which insertion sort is faster than the runtime's sort. */
 const few = 24;
 
 /**
- * The items in order, sorted in steps: chunks by themselves, then two and two merged. Few are sorted at once, in place.
- * `isBefore` must never be true both ways.
+ * Returns the items in order, sorting in steps: chunks one by one, then merging pairs. A few items are sorted
+ * at once, in place. `isBefore` must never be true both ways.
  */
 export function* mergeSort<T>(items: T[], isBefore: (one: T, other: T) => boolean): Steps<T[]> {
   const sorted = sortChunk(items, isBefore);
@@ -27,13 +27,13 @@ export function* mergeSort<T>(items: T[], isBefore: (one: T, other: T) => boolea
   return from;
 }
 
-/** Sorts the items in place, if they are no more than in one step. */
+/** Sorts the items in place if they fit into one step, else returns `undefined`. */
 export function sortChunk<T>(items: T[], isBefore: (one: T, other: T) => boolean): T[] | undefined {
   if (items.length > chunk) return undefined;
   return sortFew(items, isBefore) ?? items.sort((one, other) => (isBefore(one, other) ? -1 : 1));
 }
 
-/** The same, if they are few. */
+/** Sorts the items in place if they are few, else returns `undefined`. */
 function sortFew<T>(items: T[], isBefore: (one: T, other: T) => boolean): T[] | undefined {
   if (items.length > few) return undefined;
   for (let i = 1; i < items.length; i++) {
@@ -48,12 +48,12 @@ function sortFew<T>(items: T[], isBefore: (one: T, other: T) => boolean): T[] | 
 interface Merge<T> {
   readonly from: readonly T[];
   readonly to: T[];
-  /** Items of a sorted run. */
+  /** The length of a sorted run. */
   readonly width: number;
   readonly isBefore: (one: T, other: T) => boolean;
 }
 
-/** Merges each two runs that lie side by side in `from` to one in `to`. */
+/** Merges each pair of adjacent runs in `from` into one run in `to`. */
 function* mergeRuns<T>({ from, to, width, isBefore }: Merge<T>): Steps<void> {
   for (let start = 0; start < from.length; start += 2 * width) {
     const middle = Math.min(start + width, from.length);

@@ -3,7 +3,7 @@ import { createSemaphore } from "./semaphore.ts";
 
 const unhurried = { permits: 1, patience: 60_000 };
 
-/** Lets all promises go on. */
+/** Waits until all pending promises have settled. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 test("so many hold a permit, and the next one waits until one is given back", async () => {

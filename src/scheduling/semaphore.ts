@@ -1,19 +1,20 @@
 import { FairQueue, type Waiter } from "./fair-queue.ts";
 
 /**
- * A counting semaphore with a fair queue. What counts bytes instead of permits, and has a share for each caller, is the
- * `AnswerBudget`: it admits by rules of its own from the same queue.
+ * A counting semaphore with a fair queue. The `AnswerBudget`, which counts bytes and has a share for each
+ * caller, uses the same queue with rules of its own.
  */
 export interface Semaphore {
   /** Whether a permit is free. */
   readonly isFree: boolean;
-  /** A permit, to be disposed of; undefined when none is free. */
+  /** Returns a permit, which the caller must dispose of, or `undefined` if none is free. */
   tryAcquire(key?: string): Disposable | undefined;
-  /** How many wait: all of them, and those under a key. */
+  /** Returns the number of waiting callers: in total, and under a key. */
   waiting(key: string | undefined): { readonly all: number; readonly underKey: number };
   /**
-   * A permit, to be disposed of. Callers under one key get permits in the order of arrival; the keys take turns.
-   * Rejects with the signal's reason when it aborts first; then there is nothing to dispose of.
+   * Resolves to a permit, which the caller must dispose of. Callers under one key get permits in the order of
+   * arrival, and the keys take turns. Rejects with the signal's reason if it aborts first; then there is
+   * nothing to dispose of.
    */
   acquire(waiting?: Waiting): Promise<Disposable>;
 }
@@ -25,11 +26,11 @@ interface Waiting {
 
 interface SemaphoreOptions {
   readonly permits: number;
-  /** Most permits under one key, so that there is one for another key that comes. Default: all of them. */
+  /** Maximum permits under one key, so that some are left for other keys. Default: all of them. */
   readonly perKey?: number;
   /**
-   * Milliseconds after which the first in the queue gets a permit though none is free, so that long holders delay others
-   * but do not block them. Absent: a caller waits until one is free.
+   * Milliseconds after which the first in the queue gets a permit although none is free, so that long holders
+   * delay others but do not block them. If absent, a caller waits until one is free.
    */
   readonly patience?: number;
 }
@@ -50,7 +51,7 @@ export function createSemaphore({ permits, perKey = permits, patience }: Semapho
     else heldByKey.set(key, ofKey);
   }
 
-  /** A permit that is counted already. */
+  /** Returns a permit that is counted already. */
   function permit(key: string | undefined): Disposable {
     let isHeld = true;
     return {

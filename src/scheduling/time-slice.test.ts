@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createTimeSlice, runAtOnce, runInSlices, type Steps } from "./time-slice.ts";
 
-/** The moment a slice of no time is used up. */
+/** Returns a slice without time, which is used up at once. */
 const noTime = () => createTimeSlice(0);
 
 test("a slice that is not used up is gone on with at once", async () => {

@@ -1,18 +1,18 @@
 /**
- * Cooperative multitasking on the main thread: long work runs in time slices, and between two slices the event loop
- * serves other calls. All work that waits for its next slice stands in one queue, and each turn of the event loop runs one
- * slice of it: so a turn lasts as long as one slice, however much work is under way.
+ * Cooperative multitasking on the main thread: long work runs in time slices, and between two slices the
+ * event loop serves other calls. All work that waits for its next slice stands in one queue, and each turn of
+ * the event loop runs one slice of it. So a turn lasts as long as one slice, however much work is waiting.
  */
 
 /** The slices of one piece of work. */
 export interface TimeSlice {
   /** Whether the slice is used up. */
   readonly isDue: boolean;
-  /** Once the slice is used up: yields to the event loop, and begins another slice. */
+  /** Yields to the event loop once the slice is used up, and then begins another slice. */
   yieldIfDue(): Promise<void>;
 }
 
-/** Slices of `milliseconds`, of which the first begins now. */
+/** Creates slices of `milliseconds`, the first of which begins now. */
 export function createTimeSlice(milliseconds: number): TimeSlice {
   let ends = performance.now() + milliseconds;
   return {
@@ -30,7 +30,10 @@ export function createTimeSlice(milliseconds: number): TimeSlice {
 /** Work in steps that take a millisecond or two. */
 export type Steps<T> = Generator<void, T, void>;
 
-/** Does the work, and yields between two steps when the slice is used up. `check` is called then, and may throw. */
+/**
+ * Does the work, and yields between two steps when the slice is used up. Each time it calls `check`, which
+ * may throw.
+ */
 export async function runInSlices<T>(steps: Steps<T>, slice: TimeSlice, check = () => {}): Promise<T> {
   try {
     for (;;) {
@@ -41,12 +44,12 @@ export async function runInSlices<T>(steps: Steps<T>, slice: TimeSlice, check = 
       check();
     }
   } finally {
-    // Frees what the steps hold, if they have not come to their end.
+    // Frees everything that unfinished steps hold.
     steps.return(undefined as never);
   }
 }
 
-/** Does the work at once: for what is known to be short. */
+/** Does the work at once. Only for work that is known to be short. */
 export function runAtOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next();
@@ -56,7 +59,7 @@ export function runAtOnce<T>(steps: Steps<T>): T {
 
 const line: (() => void)[] = [];
 
-/** Resolves when it is this caller's turn: others who asked before come first, one in each turn of the event loop. */
+/** Resolves when it is this caller's turn. Earlier callers come first, one in each turn of the event loop. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     if (line.push(resolve) === 1) setImmediate(takeTurn);
@@ -65,7 +68,7 @@ function nextTurn(): Promise<void> {
 
 function takeTurn(): void {
   line[0]!();
-  // The promise goes on as soon as this returns, so its next request is last in the queue.
+  // The promise continues as soon as this returns, so its next request is last in the queue.
   line.shift();
   if (line.length > 0) setImmediate(takeTurn);
 }

@@ -3,7 +3,7 @@ import { type Deadline, deadlineIn } from "./deadline.ts";
 import { createTimeSlice } from "./time-slice.ts";
 import { createWalkSlice, freeSlices, yieldIfDue } from "./walk-slice.ts";
 
-/** A clock by which every look takes a slice. */
+/** A clock that advances by a slice each time it is read. */
 let time = 0;
 const clock = spyOn(performance, "now").mockImplementation(() => (time += 10));
 afterEach(() => {
@@ -14,7 +14,7 @@ const settle = async () => {
   for (let i = 0; i < 600; i++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-/** Walks under way that have used up `slices` slices. */
+/** Starts walks that have used up `slices` slices. */
 function startWalks(count: number, slices: number, deadline: Deadline) {
   const walks = Array.from({ length: count }, (_, i) => createWalkSlice({ deadline, caller: `${i}` }));
   const gone = new Set<number>();

@@ -2,39 +2,48 @@ import type { Deadline } from "./deadline.ts";
 import { createSemaphore } from "./semaphore.ts";
 import { createTimeSlice, type TimeSlice } from "./time-slice.ts";
 
-/** Milliseconds for which a walk goes on before others have their turns: a call that is sent meanwhile passes four or five of them. */
+/**
+ * Milliseconds for which a walk runs before others get their turns. A call that is sent in between passes
+ * four or five of them.
+ */
 export const sliceMilliseconds = 1;
 
-/** Slices after which a walk counts as large. Most are over by then, and wait for no permit. */
+/** Slices after which a walk counts as large. Nearly all walks are over by then, and wait for no permit. */
 export const freeSlices = 20;
 
 /**
- * Large walks at once, of all callers: each holds the names of a whole folder in memory. One that takes long keeps others
- * waiting for three seconds, after which the next goes beside it.
+ * The permits of large walks, for all callers: each holds the names of a whole folder in memory. A slow one
+ * blocks others for at most three seconds, after which the next runs beside it.
  */
 const largeWalks = createSemaphore({ permits: 4, patience: 3000 });
 
-/** How a call goes through folders: in time slices, until its deadline. */
+/** How a call walks through folders: in time slices, until its deadline. */
 export interface Pace {
   readonly slice: TimeSlice;
   readonly deadline: Deadline;
 }
 
-/** Once the slice is used up: yields to the event loop, and then throws the timeout refusal if the deadline has come. */
+/**
+ * Yields to the event loop once the slice is used up, and then throws the timeout refusal if the deadline has
+ * come.
+ */
 export async function yieldIfDue({ slice, deadline }: Pace): Promise<void> {
   if (!slice.isDue) return;
   await slice.yieldIfDue();
   deadline.check();
 }
 
-/** The call that walks. */
+/** The call that performs a walk. */
 export interface Walker {
   readonly deadline: Deadline;
-  /** Callers who wait for a permit take turns. */
+  /** The caller, because callers who wait for a permit take turns. */
   readonly caller?: string | undefined;
 }
 
-/** The time slices of a walk through folders. Dispose of it when the walk is over. It does not look at the deadline. */
+/**
+ * Creates the time slices of a walk through folders. Dispose of it when the walk is over. It does not check
+ * the deadline.
+ */
 export function createWalkSlice({ deadline, caller }: Walker): TimeSlice & Disposable {
   const slice = createTimeSlice(sliceMilliseconds);
   let used = 0;

@@ -17,11 +17,11 @@ import type { CallOutcome, Invoke } from "../worker/invoke.ts";
 
 const scope = ["coder", about.version] as const;
 
-/** The bounds that the semantic conventions advise for durations of calls, in seconds. */
+/** The bounds, in seconds, that the semantic conventions advise for durations of calls. */
 const secondsBounds = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const bytesBounds = [256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216];
 
-/** `error.type` of an error that has no code (semantic conventions). */
+/** The `error.type` of an error without a code (semantic conventions). */
 const otherError = "_OTHER";
 
 interface Instruments {
@@ -30,14 +30,14 @@ interface Instruments {
 }
 
 /**
- * Makes a span of each call, and metrics of all: function, outcome, code, time and bytes, and nothing that a caller or a file
- * has said. Names are those of OpenTelemetry's semantic conventions, where there are any.
+ * Records a span for each call, and metrics of all calls: function, outcome, code, time and bytes, but
+ * nothing from a caller or a file. Names are those of OpenTelemetry's semantic conventions, if any.
  */
 export class CallMeter {
   readonly #system: string;
   #instruments: Instruments | undefined;
 
-  /** `system`: how calls come (`rpc.system.name`). */
+  /** Creates a meter for calls over `system` (`rpc.system.name`). */
   constructor(system: string) {
     this.#system = system;
   }
@@ -77,7 +77,10 @@ export class CallMeter {
     this.#instruments?.size.record(bytes, attributes);
   }
 
-  /** `holds`: what the worker holds, by the names of metrics; its values change. */
+  /**
+   * Begins the metrics. `holds` has the sizes that the worker holds, keyed by the names of metrics; its
+   * values change.
+   */
   begin(holds: Readonly<Record<string, number>>): void {
     const meter = metrics.getMeter(...scope);
     const histogram = (name: string, unit: string, explicitBucketBoundaries: number[]) =>
@@ -97,13 +100,13 @@ export class CallMeter {
   }
 }
 
-/** Folders of procfs that have an entry for each (proc(5)): a folder that a call has open is a descriptor. */
+/** Folders of procfs with one entry per item (proc(5)). A folder that a call has open is a descriptor. */
 const listedByTheKernel = {
   "process.unix.file_descriptor.count": "/proc/self/fd",
   "process.thread.count": "/proc/self/task",
 };
 
-/** Undefined without procfs. */
+/** Counts the entries of a folder. Returns `undefined` without procfs. */
 function entriesOf(folder: string): number | undefined {
   try {
     return readdirSync(folder).length;

@@ -22,10 +22,16 @@ export interface ExportOptions extends TelemetryOptions {
   readonly log: Log;
 }
 
-/** Milliseconds that a stop waits for the collector: iii sends SIGKILL 3 s after SIGTERM, and calls in flight get most of them. */
+/**
+ * Milliseconds that a stop waits for the collector. iii sends SIGKILL 3 s after SIGTERM, and calls in flight
+ * get the larger part of that.
+ */
 const closeMilliseconds = 400;
 
-/** Registers providers of spans and metrics, whose resource is this process. Gives what sends the rest and ends them. */
+/**
+ * Registers providers of spans and metrics, whose resource is this process. Returns a function that sends the
+ * rest and ends them.
+ */
 export function exportTo({
   collector,
   resource: attributes,
@@ -85,7 +91,7 @@ interface HttpOptions<Batch> {
   readonly log: Log;
 }
 
-/** Posts each batch: a collector that is away loses it, and calls never wait for one. */
+/** Posts each batch. A collector that is away loses it, and calls never wait for one. */
 class HttpExporter<Batch> {
   readonly #options: HttpOptions<Batch>;
   #isRefusing = false;
@@ -118,12 +124,12 @@ class HttpExporter<Batch> {
         redirect: "error",
         signal: AbortSignal.timeout(requestMilliseconds),
       });
-    // That the collector has closed an idle connection shows only when the next batch uses it.
+    // An idle connection that the collector has closed fails only when the next batch uses it.
     const { ok, status } = await send().catch(send);
     if (!ok) throw new Error(`HTTP status ${status}`);
   }
 
-  /** Once for each time that it begins to. */
+  /** Logs a refusal, once per series of them. */
   #sayRefused({ message }: Error): void {
     const { log, url } = this.#options;
     if (!this.#isRefusing)

@@ -1,4 +1,4 @@
-/** Telemetry that goes to the engine: what the worker sends it over both sockets of the SDK. */
+/** Tests telemetry that goes to the engine, over both sockets of the SDK. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -15,7 +15,7 @@ import { openTelemetry } from "./telemetry.ts";
 
 type Frame = Readonly<Record<string, unknown>>;
 
-/** An engine that registers each worker, and keeps what it is sent. */
+/** An engine that registers each worker, and keeps everything it receives. */
 class StandIn {
   readonly collector = new TestCollector();
   readonly frames: Frame[] = [];
@@ -35,7 +35,7 @@ class StandIn {
     return `ws://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Calls a function of the worker. Resolves with what it sent back. */
+  /** Calls a function of the worker. Resolves to its answer. */
   async call(function_id: string, data: object, traceparent?: string): Promise<Frame> {
     await this.#frame(({ type, id }) => type === "registerfunction" && id === function_id);
     const invocation_id = crypto.randomUUID();
@@ -109,7 +109,7 @@ const traceId = "0af7651916cd43dd8448eb211c80319c";
 const parentId = "b7ad6b7169203331";
 const traceparent = `00-${traceId}-${parentId}-01`;
 
-/** Makes the calls of `use` on a worker with these variables, which then stops. */
+/** Runs `use` with a worker in this environment, and then stops it. */
 async function withWorker(environment: NodeJS.ProcessEnv, use: () => Promise<void>): Promise<void> {
   const telemetry = await openTelemetry({ environment, log: lines.log, worker: "tester", system: "iii" });
   const services: Services = { callMilliseconds: 25_000, renderError: renderCoderError };

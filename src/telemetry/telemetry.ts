@@ -1,4 +1,7 @@
-/** Spans and metrics of calls, for those who have a collector. Without one nothing of OpenTelemetry is loaded for it. */
+/**
+ * Records spans and metrics of calls, for users who have a collector. Without one, nothing of OpenTelemetry
+ * is loaded.
+ */
 import { about } from "../about.ts";
 import { readTelemetryOptions, type TelemetryOptions } from "../config/environment.ts";
 import type { Runtime } from "../contract/definition.ts";
@@ -6,29 +9,34 @@ import type { Log } from "../log/log.ts";
 import type { EngineTelemetry } from "../worker/bus.ts";
 import type { Invoke } from "../worker/invoke.ts";
 
-/** What telemetry is opened with. */
+/** The options with which telemetry is opened. */
 interface Opening {
-  /** Variables of the process. */
+  /** The environment variables of the process. */
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Log;
-  /** `service.name`, where the variables say none. */
+  /** The `service.name` to use if no variable sets one. */
   readonly worker: string;
-  /** How calls come: only `iii` has an engine that could take spans. */
+  /** The transport of calls. Only `iii` has an engine that could receive spans. */
   readonly system: "iii" | "mcp";
 }
 
 export interface Telemetry {
-  /** For the SDK, where the engine takes spans and metrics; undefined where a collector does. */
+  /** The options for the SDK if the engine receives spans and metrics; `undefined` if a collector does. */
   readonly engine: EngineTelemetry | undefined;
-  /** Makes a span of each call that is made so. The calls of this worker within it belong to its trace. */
+  /**
+   * Returns an `Invoke` that records a span of each call. Calls of this worker within it belong to its trace.
+   */
   observe(invoke: Invoke): Invoke;
-  /** Begins the metrics. In an engine's telemetry after the SDK was connected. */
+  /** Begins the metrics. If the engine receives them, call it after the SDK has connected. */
   measure(runtime: Pick<Runtime, "holds">): void;
-  /** Sends what there is, for at most 400 ms. */
+  /** Sends the remaining data, for at most 400 ms. */
   close(): Promise<void>;
 }
 
-/** Undefined where the variables do not ask for telemetry, or where it cannot be had, which the log then says. */
+/**
+ * Opens telemetry. Returns `undefined` if the variables do not enable it, or if it fails, which is then
+ * logged.
+ */
 export async function openTelemetry({
   environment,
   log,

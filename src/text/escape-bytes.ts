@@ -1,6 +1,7 @@
 /**
- * Bytes that JSON adds to each byte in a string (ECMA-262, QuoteJSONString): a backslash for the quote, the
- * backslash and the control characters \b \t \n \f \r, the four digits of \u too for the other control characters.
+ * The bytes that JSON adds to each byte in a string (ECMA-262, QuoteJSONString): a backslash for the quote,
+ * the backslash and the control characters \b \t \n \f \r, and also the four digits of \u for the other
+ * control characters.
  */
 export const escapeBytes: Readonly<Uint8Array> = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (byte === 0x22 || byte === 0x5c) return 1;

@@ -1,30 +1,30 @@
-/** Counts the bytes that an answer has as JSON while it grows, so that none is made that cannot be sent. */
+/** Counts the bytes of a growing answer as JSON, so that none becomes too large to be sent. */
 export class JsonBudget {
   readonly maxBytes: number;
   #bytes: number;
 
-  /** `bytes` are those of an answer that nothing is in yet, such as `{ results: [] }`. */
+  /** Creates a budget. `bytes` is the size of the empty answer, such as `{ results: [] }`. */
   constructor(maxBytes: number, bytes: number) {
     this.maxBytes = maxBytes;
     this.#bytes = bytes;
   }
 
-  /** Bytes of all that was counted. */
+  /** The number of bytes counted. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Bytes that are left; negative when more was counted than fits. */
+  /** The number of bytes left, negative if more was counted than fits. */
   get bytesLeft(): number {
     return this.maxBytes - this.#bytes;
   }
 
-  /** Counts something, whether it fits or not. */
+  /** Counts bytes, whether they fit or not. */
   add(bytes: number): void {
     this.#bytes += bytes;
   }
 
-  /** Counts something if it fits, and says so. */
+  /** Counts bytes if they fit, and returns whether they do. */
   admit(bytes: number): boolean {
     const fits = bytes <= this.bytesLeft;
     if (fits) this.#bytes += bytes;
@@ -32,6 +32,6 @@ export class JsonBudget {
   }
 }
 
-/** Bytes of the commas that `added` more items take in an array that has `present` items. */
+/** Returns the bytes of the commas that `added` more items take in an array with `present` items. */
 export const commaBytes = (present: number, added = 1): number =>
   present === 0 ? Math.max(0, added - 1) : added;

@@ -3,8 +3,9 @@ import { escapeBytes } from "./escape-bytes.ts";
 import { chunkBytes, kernelFor } from "./kernel.ts";
 
 /**
- * Counts the bytes of `JSON.stringify(value)` in UTF-8 without making the text (ECMA-262, SerializeJSONProperty). Strings
- * must be well-formed. Answers need it: one message of the bus carries at most 16 MiB.
+ * Returns the bytes of `JSON.stringify(value)` in UTF-8 without making the text (ECMA-262,
+ * SerializeJSONProperty). Strings must be well-formed. Answers need it because one message of the bus carries
+ * at most 16 MiB.
  */
 export function jsonBytes(value: unknown): number {
   if (typeof value === "string") return stringBytes(value);
@@ -15,7 +16,7 @@ export function jsonBytes(value: unknown): number {
   return Array.isArray(value) ? arrayBytes(value) : objectBytes(value);
 }
 
-/** Digits of a whole number that is not negative. */
+/** Returns the number of digits of a non-negative whole number. */
 export function digits(number: number): number {
   let count = 1;
   for (let least = 10; number >= least; least *= 10) count++;
@@ -28,7 +29,7 @@ function arrayBytes(items: readonly unknown[]): number {
   return bytes;
 }
 
-/** `jsonBytes` of an object. `counted` has those fields whose `jsonBytes` are known already. */
+/** Returns the `jsonBytes` of an object. `counted` holds fields whose `jsonBytes` are known already. */
 export function objectBytes<T extends object>(
   fields: T,
   counted?: Readonly<Partial<Record<keyof T, number>>>,
@@ -44,7 +45,7 @@ export function objectBytes<T extends object>(
   return bytes + Math.max(0, count - 1);
 }
 
-/** Longer texts go to the encoder: reading a string unit by unit takes many times as long. */
+/** Maximum length of a text that is read unit by unit. For longer ones the encoder is many times as fast. */
 const shortUnits = 24;
 
 function stringBytes(text: string): number {
@@ -72,7 +73,10 @@ function encodedBytes(text: string): number {
   return bytes;
 }
 
-/** `jsonBytes` of a text in UTF-8, and whether it is ASCII. The size of other bytes has no meaning. */
+/**
+ * Returns the `jsonBytes` of a text in UTF-8, and whether it is ASCII. For other bytes the size is
+ * meaningless.
+ */
 export function measureUtf8(text: Buffer): { readonly jsonBytes: number; readonly isAscii: boolean } {
   const kernel = kernelFor(text.length);
   let jsonBytes = 2 + text.length;
@@ -86,10 +90,10 @@ export function measureUtf8(text: Buffer): { readonly jsonBytes: number; readonl
   return { jsonBytes, isAscii: isAllAscii };
 }
 
-/** UTF-16 units that always fit into one chunk as UTF-8. */
+/** Maximum UTF-16 units that always fit into one chunk as UTF-8. */
 const chunkUnits = Math.floor(chunkBytes / 3);
 
-/** End of the piece that begins at `start`: never inside a surrogate pair. */
+/** Returns the end of the piece that begins at `start`, never inside a surrogate pair. */
 function pieceEnd(text: string, start: number): number {
   const end = start + chunkUnits;
   if (end >= text.length) return text.length;

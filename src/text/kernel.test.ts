@@ -14,7 +14,7 @@ test("each counts what is there, whatever lay in the chunk before", () => {
       const all = Buffer.from([before, ...bytes]);
       const after = (first: number) => bytes.filter((byte, i) => byte === 0x0a && all[i] === first).length;
       const endings = bytes.filter((byte) => byte === 0x0a).length + 0x1_0000 * after(0x0d);
-      // As UTF-8 every byte of Latin-1 above ASCII takes two, and JSON escapes none of them.
+      // In UTF-8, every byte of Latin-1 above ASCII takes two, and JSON escapes none of them.
       const latin1 = Buffer.from(bytes).toString("latin1");
       const escapes = JSON.stringify(latin1).length - 2 - latin1.length;
       for (const kernel of kernels) {

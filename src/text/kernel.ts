@@ -1,6 +1,6 @@
 /**
- * Counts bytes of a text, chunk by chunk. JavaScript reads two bytes in a nanosecond, WebAssembly sixteen and more. It
- * reaches only its own memory, so the chunks lie there.
+ * Counts bytes of a text, chunk by chunk. JavaScript reads two bytes in a nanosecond, WebAssembly sixteen and
+ * more. It reaches only its own memory, so the chunks lie there.
  */
 
 import { assemble } from "../wasm/assembly.ts";
@@ -9,19 +9,19 @@ import { type JsonKernel, plainKernel } from "./plain-kernel.ts";
 import { textRoutines } from "./routines.ts";
 
 /**
- * Bytes of the longest chunk: both counts of `countEndings` fit into one number, and the chunk into the processor's
- * cache.
+ * Maximum bytes of a chunk. Both counts of `countEndings` fit into one number, and the chunk into the
+ * processor's cache.
  */
 export const chunkBytes = 32 * 1024;
 
-/** Texts of this many bytes and more repay the compilation of the routines. */
+/** Total size of texts, in bytes, that repays the compilation of the routines. */
 const compileThreshold = 256 * 1024;
 
 let bytesSoFar = 0;
 let simd: JsonKernel | undefined;
 let plain: JsonKernel | undefined;
 
-/** The fastest kernel for a text of `bytes` bytes. */
+/** Returns the fastest kernel for a text of `bytes` bytes. */
 export function kernelFor(bytes: number): JsonKernel {
   bytesSoFar += bytes;
   if (bytesSoFar < compileThreshold) {
@@ -40,14 +40,14 @@ interface Exports {
   escapes(at: number, end: number): number;
 }
 
-/** The kernel in WebAssembly; undefined where the machine has no SIMD in it. */
+/** Creates the kernel in WebAssembly. Returns `undefined` if the machine lacks SIMD there. */
 export function simdKernel(): JsonKernel | undefined {
   try {
     const exports = instantiate(compileModule(assemble(textRoutines(), 1)), {}) as Exports;
     const { memory, endings, escapes } = exports;
     const all = Buffer.from(memory.buffer);
     const chunk = all.subarray(chunkStart, chunkStart + chunkBytes + 16);
-    /** Pads the last sixteen bytes with blanks, which do not count; returns their end. */
+    /** Pads the last sixteen bytes with blanks, which do not count, and returns their end. */
     const pad = (length: number) => {
       if (length % 16 !== 0) chunk.fill(0x20, length, length + 16);
       return chunkStart + length;

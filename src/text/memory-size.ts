@@ -1,9 +1,9 @@
-/** What each value takes besides its text, and that of its name. */
+/** The bytes that each value takes besides its text and that of its name. */
 const bytesOfValue = 16;
 
 /**
- * Returns about the memory that a parsed payload takes, however deeply nested. Channels that the SDK has put into it, and other objects
- * of classes, count as nothing; bytes as what they are.
+ * Returns the approximate memory of a parsed payload, however deeply nested. Channels that the SDK has put
+ * into it, and other instances of classes, do not count; buffers count with their length.
  */
 export function memoryBytes(payload: unknown): number {
   let bytes = 0;

@@ -1,19 +1,19 @@
 import { escapeBytes } from "./escape-bytes.ts";
 
-/** Counts bytes in its one chunk of text. Callers do not keep the chunk across an `await`. */
+/** Counts bytes in its one chunk of text. Callers must not keep the chunk across an `await`. */
 export interface JsonKernel {
   /** The chunk, and some more bytes that the kernel writes to. */
   readonly chunk: Buffer;
   /**
-   * Line feeds in the first `length` bytes, and 65,536 more for each after a carriage return; `before` is the byte
-   * before the chunk.
+   * Counts line feeds in the first `length` bytes, plus 65,536 for each after a carriage return. `before` is
+   * the byte before the chunk.
    */
   countEndings(length: number, before: number): number;
-  /** Bytes that escapes add to the first `length` in a JSON string. */
+  /** Returns the bytes that escapes add to the first `length` in a JSON string. */
   countEscapes(length: number): number;
 }
 
-/** The kernel in JavaScript, for chunks of at most `chunkBytes` bytes. */
+/** Creates the kernel in JavaScript, for chunks of at most `chunkBytes` bytes. */
 export function plainKernel(chunkBytes: number): JsonKernel {
   const chunk = Buffer.alloc(chunkBytes + 16);
   const pairs = new Uint16Array(chunk.buffer, chunk.byteOffset, chunk.length / 2);
@@ -28,7 +28,7 @@ export function plainKernel(chunkBytes: number): JsonKernel {
       return count;
     },
     countEscapes(length) {
-      chunk[length] = 0x20; // the other half of a last pair
+      chunk[length] = 0x20; // completes the last pair
       let count = 0;
       for (let at = 0; at < length / 2; at++) count += escapes[pairs[at]!]!;
       return count;
@@ -36,7 +36,7 @@ export function plainKernel(chunkBytes: number): JsonKernel {
   };
 }
 
-/** Bytes that escapes add to each pair of bytes. */
+/** Returns the bytes that escapes add to each pair of bytes. */
 function pairEscapes(): Uint8Array {
   return Uint8Array.from(
     { length: 1 << 16 },

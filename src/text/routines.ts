@@ -1,4 +1,6 @@
-/** The loops of the kernel. Each reads sixteen bytes at once, from address `at` to `end`, and returns a count. */
+/**
+ * The loops of the kernel. Each reads sixteen bytes at once, from address `at` to `end`, and returns a count.
+ */
 import {
   block,
   br,
@@ -40,13 +42,16 @@ export const textRoutines = (): Routine[] => [
 ];
 
 interface Counting {
-  /** Most that one step adds to a byte of a counter. */
+  /** Maximum that one step adds to a byte of a counter. */
   readonly maxPerStep: number;
-  /** How much one count in `rare` adds to the result. */
+  /** The weight of one count in `rare` in the result. */
   readonly rareWeight: number;
 }
 
-/** `step` counts in the bytes of `often` and of `rare`, which hold up to 255: the loop empties them in time. */
+/**
+ * Returns a routine. `step` counts in the bytes of `often` and of `rare`, which hold up to 255; the loop
+ * empties them in time.
+ */
 function routine(name: string, step: Code, { maxPerStep, rareWeight }: Counting): Routine {
   const steps = Math.floor(255 / maxPerStep);
   const body = [
@@ -77,7 +82,7 @@ function routine(name: string, step: Code, { maxPerStep, rareWeight }: Counting)
   return { name, parameters: 2, numbers: 2, vectors: 5, body };
 }
 
-/** The sum of the sixteen counters in a local. */
+/** Returns the sum of the sixteen counters in a local. */
 function sumOf(counters: number): Code {
   const lane = (index: number) => i32x4_extract_lane(local_get(sums), index);
   const fours = i32x4_extadd_pairwise_i16x8_u(i16x8_extadd_pairwise_i8x16_u(local_get(counters)));
@@ -86,7 +91,7 @@ function sumOf(counters: number): Code {
 
 const each = (byte: number): Code => i8x16_splat(i32_const(byte));
 
-/** A comparison that holds is -1. */
+/** Adds to a counter. A comparison that holds is -1. */
 const countIn = (counter: number, lanes: Code): Code =>
   local_set(counter, i8x16_sub(local_get(counter), lanes));
 
@@ -100,7 +105,10 @@ function countEndings(): Code {
   ];
 }
 
-/** Counts the bytes that JSON needs for each byte besides itself; the bytes from 16 to 31 are rare and need five. */
+/**
+ * Counts the bytes that JSON needs for each byte besides itself. The bytes from 16 to 31 are rare and need
+ * five.
+ */
 function countEscapes(): Code {
   const marks = v128_or(i8x16_eq(local_get(bytes), each(0x22)), i8x16_eq(local_get(bytes), each(0x5c)));
   const first = v128_const([...escapeBytes.slice(0, 16)]);

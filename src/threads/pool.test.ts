@@ -26,7 +26,7 @@ const job = (pattern: string, body: string): ReplaceJob => ({
 
 const textOf = (reply: ReplaceReply) => Buffer.from(readReply(reply).body ?? []).toString();
 
-/** Takes minutes. */
+/** A job that takes minutes. */
 const endless = job("(?:a|b|ab|ba){1,20000}c|[ab]{1,20000}d", "ab".repeat(200_000));
 
 test("answers more jobs than it has threads, each with its own reply", async () => {

@@ -1,6 +1,6 @@
 /**
- * A pool of threads of one program, which starts them on demand and keeps them. To cancel a job that a thread has begun,
- * it ends the thread; the thread's other jobs go to another.
+ * A pool of threads of one program, which starts them on demand and keeps them. To cancel a job that a thread
+ * has begun, it ends the thread; the thread's other jobs go to another.
  */
 import { PooledThread, type Task, ThreadEnded } from "./pooled-thread.ts";
 import type { ThreadProgram } from "./sources.ts";
@@ -9,25 +9,25 @@ export { ThreadEnded };
 
 export interface PoolOptions {
   readonly program: ThreadProgram;
-  /** Threads that work at once. */
+  /** Maximum threads that work at once. */
   readonly size: number;
-  /** Jobs assigned to a thread at once, so that it need not wait for the next one. */
+  /** Maximum jobs assigned to a thread at once, so that it need not wait for the next one. */
   readonly depth: number;
-  /** `workerData` of each thread, made when one starts. Structured-cloneable. */
+  /** Returns the `workerData` for a thread that starts. It must be structured-cloneable. */
   readonly data: () => unknown;
 }
 
-/** A job under way. */
+/** A job that waits or runs. */
 export interface PoolJob<Reply> {
-  /** Rejects with `ThreadEnded`. */
+  /** The reply. Rejects with `ThreadEnded`. */
   readonly reply: Promise<Reply>;
-  /** Ends the job, with the thread if one has begun it. Then the promise settles. */
+  /** Ends the job, and the thread if one has begun it. The promise settles then. */
   cancel(): void;
 }
 
-/** Milliseconds on one job after which a thread counts as stuck: another may start in its place. */
+/** Milliseconds on one job after which a thread counts as stuck, so that another may start in its place. */
 const longJob = 500;
-/** Stuck threads that the pool tolerates, for each one that may work. */
+/** Stuck threads that the pool tolerates, per working thread. */
 const maxStuck = 3;
 
 export class Pool<Job, Reply> {
@@ -42,9 +42,9 @@ export class Pool<Job, Reply> {
   }
 
   /**
-   * `shared`: what the job needs and has in common with others, posted to each thread once. A buffer of shared memory counts in the heap of
-   * a thread each time that it is posted, and large ones would keep the garbage collector busy. Throws when it needs a thread and
-   * none can start.
+   * Runs a job. `shared` holds data that several jobs share, posted to each thread once: a buffer of shared
+   * memory counts in the heap of a thread each time that it is posted, and large ones would keep the garbage
+   * collector busy. Throws if it needs a thread and none can start.
    */
   run(job: Job, shared?: object): PoolJob<Reply> {
     const { promise, task } = taskOf<Reply>(job, shared);
@@ -53,14 +53,14 @@ export class Pool<Job, Reply> {
     try {
       this.#dispatch();
     } catch (error) {
-      // Its promise has no one who would handle that it is rejected later.
+      // Nothing would handle a later rejection of its promise.
       this.#remove(task);
       throw error;
     }
     return { reply: promise, cancel: () => this.#cancel(task) };
   }
 
-  /** Ends the threads, and rejects the jobs under way. */
+  /** Ends the threads, and rejects the jobs in progress. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#nextRebalance);
@@ -81,7 +81,7 @@ export class Pool<Job, Reply> {
     }
   }
 
-  /** An idle thread, else a new one, else the one with the lowest load. */
+  /** Returns an idle thread, else a new one, else the one with the lowest load. */
   #choose(): PooledThread | undefined {
     const { size, depth } = this.#options;
     const working = [...this.#threads].filter((thread) => !thread.hasEnded && thread.busy < longJob);
@@ -135,7 +135,7 @@ export class Pool<Job, Reply> {
     this.#dispatch();
   }
 
-  /** Ends idle threads beyond the size: they replaced stuck ones that work again. */
+  /** Ends idle threads beyond the size, which replaced stuck ones that work again. */
   #endSurplus(): void {
     const threads = [...this.#threads].filter((thread) => !thread.hasEnded);
     const idle = threads.filter((thread) => thread.load === 0);

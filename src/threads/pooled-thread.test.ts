@@ -4,7 +4,10 @@ import { createRegexEngine } from "../regex/engine.ts";
 import type { ReplaceJob } from "../regex/replace.ts";
 import { PooledThread, type Task, ThreadEnded } from "./pooled-thread.ts";
 
-/** Takes minutes, all in one call into the engine: at each letter it looks for a "z" to the end of the line. */
+/**
+ * A job that takes minutes, in a single call into the engine: for each letter it searches for a "z" up to the
+ * end of the line.
+ */
 const endless: ReplaceJob = {
   engine: { module: createRegexEngine().module, bytes: 0 },
   pattern: ".*z|a",

@@ -3,7 +3,10 @@ import { JobState, type PostedJob, type PostedReply } from "./serve.ts";
 import type { ThreadProgram } from "./sources.ts";
 import { spawnThread } from "./spawn.ts";
 
-/** The thread ended before its reply: the job was cancelled, the thread could not start, or it failed. */
+/**
+ * Thrown if the thread ended before its reply: the job was cancelled, the thread could not start, or it
+ * failed.
+ */
 export class ThreadEnded extends Error {
   override readonly name = "ThreadEnded";
 }
@@ -11,7 +14,7 @@ export class ThreadEnded extends Error {
 /** A job and the promise of its reply. */
 export interface Task {
   readonly job: unknown;
-  /** See `Pool.run`. */
+  /** Documented at `Pool.run`. */
   readonly shared?: unknown;
   readonly resolve: (reply: unknown) => void;
   readonly reject: (error: ThreadEnded) => void;
@@ -19,9 +22,9 @@ export interface Task {
 
 export interface ThreadEvents {
   onReply(): void;
-  /** Gets the task that the thread had begun, if any, and those that it had not. */
+  /** Receives the task that the thread had begun, if any, and those that it had not. */
   onEnd(begun: Task | undefined, waiting: Task[]): void;
-  /** Follows `onEnd`, once the thread no longer runs. */
+  /** Follows `onEnd`, once the thread has stopped running. */
   onGone(): void;
 }
 
@@ -34,19 +37,19 @@ interface QueuedTask {
 
 const isBegun = ({ state }: QueuedTask): boolean => Atomics.load(state, 0) === JobState.begun;
 
-/** Claims the task back; false when the thread was faster. */
+/** Claims the task back. Returns false if the thread was faster. */
 const reclaim = ({ state }: QueuedTask): boolean =>
   Atomics.compareExchange(state, 0, JobState.posted, JobState.reclaimed) === JobState.posted;
 
-/** One thread and its tasks: it runs the first, the others wait in its message port. */
+/** One thread and its tasks. It runs the first, while the others wait in its message port. */
 export class PooledThread {
   readonly #worker: Worker;
   readonly #events: ThreadEvents;
   #tasks: QueuedTask[] = [];
   #posted = 0;
-  /** What it was posted last that jobs share. */
+  /** The shared data that was posted last. */
   #shared: unknown;
-  /** When it began the first of its tasks. */
+  /** The time when it began the first of its tasks. */
   #begun = 0;
   #hasEnded = false;
 
@@ -64,7 +67,7 @@ export class PooledThread {
     return this.#tasks.length;
   }
 
-  /** Milliseconds it has worked on its first task; 0 when it is idle. */
+  /** Milliseconds it has worked on its first task; 0 if it is idle. */
   get busy(): number {
     return this.#tasks.length === 0 ? 0 : performance.now() - this.#begun;
   }
@@ -99,14 +102,14 @@ export class PooledThread {
     return waiting.map(({ task }) => task);
   }
 
-  /** True after `end`: it takes no more tasks, but may run on for a while. */
+  /** True after `end`. It takes no further tasks, but may run on for a while. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
   /**
-   * Ends the thread, even in the middle of a task, and releases its tasks at once. Bun ends a thread only between two calls
-   * into WebAssembly, so the state of the task interrupts the call under way.
+   * Ends the thread, even in the middle of a task, and releases its tasks at once. Bun ends a thread only
+   * between two calls into WebAssembly, so the state of the task interrupts the current call.
    */
   end(): void {
     if (this.#hasEnded) return;

@@ -3,38 +3,41 @@ import { parentPort, workerData } from "node:worker_threads";
 
 /** A job, as a message to a thread. */
 export interface PostedJob {
-  /** Number of the job in this thread, from 1. */
+  /** The number of the job in this thread, from 1. */
   readonly number: number;
   readonly job: unknown;
-  /** For this job and those after it, until another message has one. */
+  /** The shared data for this job and those after it, until another message has some. */
   readonly shared?: unknown;
   /** One `JobState`, shared by the thread and the pool. */
   readonly state: Int32Array;
 }
 
-/** Either the thread begins a job or the pool reclaims it, never both. The pool can cancel a job that has begun. */
+/**
+ * The states of a job. Either the thread begins it or the pool reclaims it, never both. The pool can cancel a
+ * job that has begun.
+ */
 export const JobState = { posted: 0, begun: 1, reclaimed: 2, cancelled: 3 } as const;
 
-/** The message back. */
+/** The message that returns a reply. */
 export interface PostedReply {
   readonly number: number;
   readonly reply: unknown;
 }
 
-/** Throws when the pool has cancelled the job under way. */
+/** Throws if the pool has cancelled the current job. */
 export type CheckJob = () => void;
 
-/** Ends the work; the thread is about to end. */
+/** Thrown to end the work of a thread that is about to end. */
 class Cancelled extends Error {
   override readonly name = "Cancelled";
 }
 
-/** How much nicer a thread is than the one that answers calls. */
+/** The niceness of a thread relative to the one that answers calls. */
 const niceness = 10;
 
 /**
- * Lets the event loop preempt this thread: with all processors busy it would wait for whole slices of the scheduler at each
- * turn. Only on Linux a priority belongs to a thread (setpriority(2)).
+ * Lets the event loop preempt this thread: with all processors busy it would wait for whole slices of the
+ * scheduler at each turn. Only on Linux does a priority belong to a thread (setpriority(2)).
  */
 function lowerPriority(): void {
   if (process.platform !== "linux") return;
@@ -47,7 +50,7 @@ function lowerPriority(): void {
 
 /**
  * Runs the jobs that the pool posts to this thread, in order. `open` makes the function that runs them from
- * `workerData`; it gets each job, and what several jobs share (`Pool.run`).
+ * `workerData`; it gets each job, and the data that several jobs share (`Pool.run`).
  */
 export function serveJobs<Data, Job>(
   open: (data: Data, check: CheckJob) => (job: Job, shared: unknown) => unknown,
@@ -62,7 +65,7 @@ export function serveJobs<Data, Job>(
   });
   port.on("message", (message: PostedJob) => {
     const { number, job, state } = message;
-    // Also that of a job which the pool has reclaimed is for those after it.
+    // Shared data of a job that the pool has reclaimed still applies to later jobs.
     if ("shared" in message) ({ shared } = message);
     if (Atomics.compareExchange(state, 0, JobState.posted, JobState.begun) !== JobState.posted) return;
     current = state;

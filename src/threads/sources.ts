@@ -2,7 +2,7 @@
 export type ThreadProgram = "regex" | "search" | "watchdog";
 
 /**
- * The programs of threads as source text (CommonJS), for a bundle that has no file beside it to start them from.
- * Undefined elsewhere: a bundler that needs them replaces this module.
+ * The programs of threads as source text (CommonJS), for a bundle without files to start them from. Elsewhere
+ * it is `undefined`: a bundler that needs them replaces this module.
  */
 export const threadSources: Readonly<Record<ThreadProgram, string>> | undefined = undefined;

@@ -1,10 +1,13 @@
 import { Worker } from "node:worker_threads";
 import { type ThreadProgram, threadSources } from "./sources.ts";
 
-/** Defined by the build of the executable, which has each `thread.ts` as a further entry point, with `src` as root. */
+/**
+ * Set by the build of the executable, which has each `thread.ts` as a further entry point, with `src` as
+ * root.
+ */
 declare const COMPILED: boolean | undefined;
 
-/** Whether this process can start threads at all. */
+/** Returns whether this process can start threads at all. */
 export function canSpawn(): boolean {
   return threadSources !== undefined || process.versions["bun"] !== undefined;
 }
@@ -16,8 +19,8 @@ export function spawnThread(program: ThreadProgram, workerData: unknown): Worker
 }
 
 /**
- * The executable resolves the path from its root, where the entry points are, and not from this module. Without the "./"
- * the thread would not start, and report nothing.
+ * Returns the entry point of a program. The executable resolves the path from its root, where the entry
+ * points are, and not from this module. Without the "./" the thread would not start, and report nothing.
  */
 function entry(program: ThreadProgram): string | URL {
   return typeof COMPILED === "undefined"
