@@ -10,9 +10,9 @@ import {
   searchLines,
   slackBytes,
 } from "../matchers/lines.ts";
+import type { TextMatcher } from "../matchers/matcher.ts";
 import type { QueryMatcher } from "../matchers/query-compiler.ts";
 import { countSpans, longestText, searchSpans } from "../matchers/spans.ts";
-import type { TextMatcher } from "../matchers/text-matcher.ts";
 import { afterFile, atPath, isAfter, type Position } from "../place.ts";
 import { outcomes, withLongLine } from "../walk/tally.ts";
 import type { FileCursor } from "./file-cursor.ts";

@@ -17,7 +17,7 @@ import {
   rangesInWhole,
   searchSpansIn,
 } from "./lines.test-kit.ts";
-import type { TextMatcher } from "./text-matcher.ts";
+import type { TextMatcher } from "./matcher.ts";
 
 const queryOf = (pattern: string): LineQuery => ({
   ...plain,

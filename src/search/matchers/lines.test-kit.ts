@@ -3,7 +3,6 @@ import { expect } from "bun:test";
 import { createSearchKernel, type SearchKernel } from "../../prefilter/kernel.ts";
 import { findLineBounds } from "../../prefilter/line-bounds.ts";
 import { createRegexEngine } from "../../regex/engine.ts";
-import { visitDecoded } from "./line-matcher.ts";
 import {
   countMatchingLines,
   type LineMatch,
@@ -12,6 +11,7 @@ import {
   searchLines,
   slackBytes,
 } from "./lines.ts";
+import { visitDecoded } from "./matcher.ts";
 import { type Query, QueryCompiler, type QueryMatcher } from "./query-compiler.ts";
 import { countSpans, searchSpans } from "./spans.ts";
 import { cutEnd, rawOffset } from "./utf8.ts";

@@ -2,8 +2,8 @@ import { isUtf8 } from "node:buffer";
 import type { FindLineBounds } from "../../prefilter/line-bounds.ts";
 import type { MatchVisitor } from "../../regex/each-match.ts";
 import { isAfter, type Position } from "../place.ts";
-import type { LineMatcher } from "./line-matcher.ts";
 import { excerpt, lineEndBefore, linesAfter, linesBefore } from "./line-text.ts";
+import type { LineMatcher } from "./matcher.ts";
 import { cutEnd } from "./utf8.ts";
 
 /** A match, as an answer shows it. */

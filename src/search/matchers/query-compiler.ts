@@ -27,8 +27,16 @@ import {
 } from "../../regex/text-shape.ts";
 import { AnchoredSearch } from "./anchored-search.ts";
 import { wholeText } from "./candidate-lines.ts";
-import { type AsciiLineMatcher, type LineMatcher, LiteralMatcher, RegexMatcher } from "./line-matcher.ts";
-import { LiteralTextMatcher, RegexTextMatcher, type TextMatcher, type TextPlan } from "./text-matcher.ts";
+import {
+  type AsciiLineMatcher,
+  type LineMatcher,
+  LiteralMatcher,
+  LiteralTextMatcher,
+  RegexLineMatcher,
+  RegexTextMatcher,
+  type TextMatcher,
+  type TextPlan,
+} from "./matcher.ts";
 
 /** What a caller searches for; passes unchanged from the handler to the thread that searches. */
 export interface Query {
@@ -120,7 +128,7 @@ export class QueryCompiler {
         ...prefilter,
       });
     }
-    return new RegexMatcher({
+    return new RegexLineMatcher({
       regex: compiled,
       ascii: compileAscii(runtime, renderAsciiLines(hir)),
       asksForEnd: asksForEnd(hir),

@@ -5,7 +5,7 @@ import type { AnchoredSearch } from "./anchored-search.ts";
 import { linesOfMatches } from "./candidate-lines.ts";
 import { excerptOfLines, lineEndBefore, linesAfter, linesBefore } from "./line-text.ts";
 import { type LineMatch, type LineSearch, shownBytes, unitsOf } from "./lines.ts";
-import type { TextMatcher } from "./text-matcher.ts";
+import type { TextMatcher } from "./matcher.ts";
 import { cutEnd } from "./utf8.ts";
 
 /** Largest text that is matched as a whole, in bytes: the engine holds it, and a result of up to three times its size. */

@@ -3,33 +3,50 @@ import type { SearchKernel } from "../../prefilter/kernel.ts";
 import { literalPrefilter, type Prefilter } from "../../prefilter/prefilter.ts";
 import type { MatchVisitor } from "../../regex/each-match.ts";
 import type { MatchSpan, Regex } from "../../regex/regex-runtime.ts";
+import type { AnchoredSearch } from "./anchored-search.ts";
+import { type CandidateReach, fromLineOn } from "./candidate-lines.ts";
 import { rawOffset, rawOffsetsIn } from "./utf8.ts";
 
-/** Matches lines of files and paths against a query. */
-export interface LineMatcher {
+/** Matches paths and texts against a query. */
+interface Matcher {
   /** Whether `path` matches. */
   matchesPath(path: string): boolean;
   /** Bytes that `prepare` writes after a text. */
   readonly slack: number;
   /**
+   * Returns the offset of the first place at or after `from`, the start of a line, where something may match, or -1. It may be a
+   * place past the end.
+   */
+  candidate(text: Buffer, from: number, length: number): number;
+  /**
+   * Calls `visit` with the start and the end of the first `limit` matches in `text[start, end)`, which do not overlap, counted from
+   * `start`. The text holds no NUL byte.
+   */
+  visitEach(text: Buffer, span: LineSpan, visit: MatchVisitor): void;
+  /** Returns the number of these matches. */
+  countEach(text: Buffer, start: number, end: number): number;
+}
+
+/** Matches line by line. */
+export interface LineMatcher extends Matcher {
+  /**
    * Starts on `text[0, length)`, and matches no more than `maxLineBytes` of each line. A newline and the slack follow the
    * text.
    */
   prepare(text: Buffer, length: number, maxLineBytes: number): void;
-  /**
-   * Offset of the first place at or after `from`, the start of a line, whose line may match; -1 when no further line
-   * does. It may be a place past the end.
-   */
-  candidate(text: Buffer, from: number, length: number): number;
-  /** Offset of the first match in `text[start, end)`, the line of the last candidate without its ending, or -1. */
+  /** Returns the offset of the first match in `text[start, end)`, the line of the last candidate without its ending, or -1. */
   locate(text: Buffer, start: number, end: number): number;
-  /**
-   * Calls `visit` with the start and the end of the first `limit` matches in that line, counted from `start`. Its text holds
-   * no NUL byte.
-   */
-  visitEach(text: Buffer, span: LineSpan, visit: MatchVisitor): void;
-  /** How many matches that line has. */
-  countEach(text: Buffer, start: number, end: number): number;
+}
+
+/** Matches over lines. */
+export interface TextMatcher extends Matcher {
+  readonly reach: CandidateReach;
+  /** A match may be empty. */
+  readonly matchesEmpty: boolean;
+  /** The search without the engine, for patterns that have one. */
+  readonly anchored?: AnchoredSearch | undefined;
+  /** Starts on `text[0, length)`. A newline and the slack follow the text. */
+  prepare(text: Buffer, length: number): void;
 }
 
 /** Where matches are located, and how many at most. */
@@ -39,7 +56,7 @@ export interface LineSpan {
   readonly limit: number;
 }
 
-/** Matches a literal. */
+/** Matches a literal, which holds a newline only where matches may span lines. */
 export class LiteralMatcher implements LineMatcher {
   readonly #text: string;
   readonly #bytes: Buffer;
@@ -72,47 +89,86 @@ export class LiteralMatcher implements LineMatcher {
   }
 
   visitEach(text: Buffer, { start, end, limit }: LineSpan, visit: MatchVisitor): void {
-    visitLiterals(text.subarray(start, end), this.#bytes, { limit, visit });
+    const [part, { length }] = [text.subarray(start, end), this.#bytes];
+    let at = part.indexOf(this.#bytes);
+    for (let count = 0; at >= 0 && count < limit; count++) {
+      if (!visit(at, at + length)) return;
+      at = part.indexOf(this.#bytes, at + length);
+    }
   }
 
   countEach(text: Buffer, start: number, end: number): number {
-    return countLiterals(text.subarray(start, end), this.#bytes);
+    const [part, { length }] = [text.subarray(start, end), this.#bytes];
+    let count = 0;
+    for (let at = part.indexOf(this.#bytes); at >= 0; at = part.indexOf(this.#bytes, at + length)) count++;
+    return count;
   }
 }
 
-/** Visits the first `limit` occurrences of a literal that do not overlap. */
-export function visitLiterals(
-  text: Buffer,
-  literal: Buffer,
-  { limit, visit }: { limit: number; visit: MatchVisitor },
-): void {
-  let at = text.indexOf(literal);
-  for (let count = 0; at >= 0 && count < limit; count++) {
-    if (!visit(at, at + literal.length)) return;
-    at = text.indexOf(literal, at + literal.length);
-  }
-}
+/** Matches a literal over lines. */
+export class LiteralTextMatcher extends LiteralMatcher implements TextMatcher {
+  readonly reach: CandidateReach;
+  readonly matchesEmpty = false;
 
-export function countLiterals(text: Buffer, literal: Buffer): number {
-  let count = 0;
-  for (let at = text.indexOf(literal); at >= 0; at = text.indexOf(literal, at + literal.length)) count++;
-  return count;
+  constructor(text: string, kernel: SearchKernel | undefined) {
+    super(text, kernel);
+    this.reach = text.includes("\n") ? fromLineOn : "line";
+  }
 }
 
 /** Start of the first match in the line `text[from, to)`, or -1; undefined when the line is not ASCII. */
 export type AsciiLineMatcher = (text: Buffer, from: number, to: number) => number | undefined;
 
 /** A compiled pattern, and what makes it fast. */
-export interface RegexPlan {
+interface PatternPlan {
   readonly regex: Regex;
-  /** The same on ASCII text, line by line (`renderAsciiLines`). */
+  /** The same on ASCII text (`renderAsciiLines`, `renderAsciiText`). */
   readonly ascii: Regex | undefined;
+  readonly prefilter: Prefilter | undefined;
+}
+
+/** A pattern that is matched line by line; it has no prefilter where the engine is faster than any. */
+export interface LinePlan extends PatternPlan {
   /** `ascii` sees no end of a line before a "\r\n". */
   readonly asksForEnd: boolean;
-  /** Undefined where the engine is faster than any prefilter. */
-  readonly prefilter: Prefilter | undefined;
   /** The reverse DFA in the kernel, for lines of ASCII text. */
   readonly dfa: AsciiLineMatcher | undefined;
+}
+
+/** A pattern that is matched over lines. */
+export interface TextPlan extends PatternPlan {
+  readonly reach: CandidateReach;
+  readonly matchesEmpty: boolean;
+  readonly anchored: AnchoredSearch | undefined;
+}
+
+/** Matches a pattern in parts of a text. */
+class PatternMatcher {
+  readonly #plan: PatternPlan;
+  protected readonly ascii = new AsciiCheck();
+
+  constructor(plan: PatternPlan) {
+    this.#plan = plan;
+  }
+
+  matchesPath(path: string): boolean {
+    const bytes = Buffer.from(path);
+    return this.#plan.regex.isMatch(bytes, 0, bytes.length);
+  }
+
+  visitEach(text: Buffer, { start, end, limit }: LineSpan, visit: MatchVisitor): void {
+    const { regex, ascii = regex } = this.#plan;
+    const span = { from: start, to: end, limit };
+    if (this.ascii.isAsciiIn(text, start, end)) ascii.visitEach(text, span, visit);
+    else visitDecoded(regex, text, span, visit);
+  }
+
+  countEach(text: Buffer, start: number, end: number): number {
+    const { regex, ascii = regex } = this.#plan;
+    if (this.ascii.isAsciiIn(text, start, end)) return ascii.countEach(text, start, end);
+    const shown = decoded(text.subarray(start, end));
+    return regex.countEach(shown, 0, shown.length);
+  }
 }
 
 /** Bytes of one call of the engine, which stops at the first match: the next call starts after that line. */
@@ -124,11 +180,10 @@ const carriageReturn = 0x0d;
  * Matches a pattern. The prefilter finds candidates; without one, the engine searches chunks of ASCII text, and other text
  * line by line. In a line of ASCII text the DFA locates the match where the pattern has one, else the engine.
  */
-export class RegexMatcher implements LineMatcher {
+export class RegexLineMatcher extends PatternMatcher implements LineMatcher {
   readonly slack: number;
-  readonly #plan: RegexPlan;
+  readonly #plan: LinePlan;
   #chunkBytes = 0;
-  readonly #ascii = new AsciiCheck();
   /** Undefined until asked. */
   #hasReturns: boolean | undefined;
   /** Lines that start before this are candidates one by one. */
@@ -136,20 +191,16 @@ export class RegexMatcher implements LineMatcher {
   /** Start of the match in the line of the last candidate, when the engine has found it already; else -1. */
   #located = -1;
 
-  constructor(plan: RegexPlan) {
+  constructor(plan: LinePlan) {
+    super(plan);
     this.#plan = plan;
     this.slack = plan.prefilter?.slack ?? 0;
-  }
-
-  matchesPath(path: string): boolean {
-    const bytes = Buffer.from(path);
-    return this.#plan.regex.isMatch(bytes, 0, bytes.length);
   }
 
   prepare(text: Buffer, length: number, maxLineBytes: number): void {
     this.#plan.prefilter?.prepare(text, length);
     this.#chunkBytes = Math.min(chunkBytes, maxLineBytes);
-    this.#ascii.prepare(length);
+    this.ascii.prepare(length);
     this.#hasReturns = undefined;
     this.#singleUntil = 0;
   }
@@ -163,19 +214,6 @@ export class RegexMatcher implements LineMatcher {
     const { prefilter } = this.#plan;
     if (prefilter === undefined) return this.#located < 0 ? this.#search(text, start, end) : this.#located;
     return prefilter.isWhole && prefilter.end <= end ? prefilter.start : this.#search(text, start, end);
-  }
-
-  visitEach(text: Buffer, { start, end, limit }: LineSpan, visit: MatchVisitor): void {
-    const { regex, ascii = regex } = this.#plan;
-    if (this.#ascii.isAsciiIn(text, start, end))
-      ascii.visitEach(text, { from: start, to: end, limit }, visit);
-    else visitDecoded(regex, text, { from: start, to: end, limit }, visit);
-  }
-
-  countEach(text: Buffer, start: number, end: number): number {
-    const { regex, ascii = regex } = this.#plan;
-    if (this.#ascii.isAsciiIn(text, start, end)) return ascii.countEach(text, start, end);
-    return countDecoded(regex, text.subarray(start, end));
   }
 
   /** The next line that may match. It searches whole chunks where those match exactly as their lines do. */
@@ -210,7 +248,7 @@ export class RegexMatcher implements LineMatcher {
     { start, end, length }: { start: number; end: number; length: number },
   ): boolean {
     if (end - start > this.#chunkBytes) return false;
-    if (!this.#ascii.isAsciiIn(text, start, end)) return false;
+    if (!this.ascii.isAsciiIn(text, start, end)) return false;
     return !this.#plan.asksForEnd || !this.#hasReturn(text, length);
   }
 
@@ -230,12 +268,40 @@ export class RegexMatcher implements LineMatcher {
     const { regex, ascii = regex, dfa } = this.#plan;
     const found = dfa?.(text, start, end);
     if (found !== undefined) return found;
-    if (this.#ascii.isAsciiIn(text, start, end)) return shift(start, ascii.find(text, start, end));
+    if (this.ascii.isAsciiIn(text, start, end)) return shift(start, ascii.find(text, start, end));
     const line = text.subarray(start, end);
     if (isUtf8(line)) return shift(start, regex.find(text, start, end));
     const decoded = Buffer.from(line.toString());
     const offset = regex.find(decoded, 0, decoded.length);
     return offset < 0 ? -1 : start + rawOffset(line, offset);
+  }
+}
+
+/** Matches a pattern over lines: the prefilter spares the engine what holds no candidate. */
+export class RegexTextMatcher extends PatternMatcher implements TextMatcher {
+  readonly slack: number;
+  readonly reach: CandidateReach;
+  readonly matchesEmpty: boolean;
+  readonly anchored: AnchoredSearch | undefined;
+  readonly #prefilter: Prefilter | undefined;
+
+  constructor(plan: TextPlan) {
+    super(plan);
+    const { prefilter, reach, matchesEmpty, anchored } = plan;
+    this.slack = Math.max(prefilter?.slack ?? 0, anchored?.slack ?? 0);
+    this.reach = reach;
+    this.matchesEmpty = matchesEmpty;
+    this.anchored = anchored;
+    this.#prefilter = prefilter;
+  }
+
+  prepare(text: Buffer, length: number): void {
+    this.#prefilter?.prepare(text, length);
+    this.ascii.prepare(length);
+  }
+
+  candidate(text: Buffer, from: number, length: number): number {
+    return this.#prefilter === undefined ? from : this.#prefilter.next(text, from, length);
   }
 }
 
@@ -249,19 +315,13 @@ export function visitDecoded(regex: Regex, text: Buffer, span: MatchSpan, visit:
   );
 }
 
-/** How many matches there are. */
-export function countDecoded(regex: Regex, text: Buffer): number {
-  const shown = decoded(text);
-  return regex.countEach(shown, 0, shown.length);
-}
-
 /** The text in UTF-8, with U+FFFD for each part that is not. */
 const decoded = (text: Buffer): Buffer => (isUtf8(text) ? text : Buffer.from(text.toString()));
 
 const shift = (start: number, offset: number): number => (offset < 0 ? -1 : start + offset);
 
 /** Tests parts of one text. Most texts are ASCII as a whole: the whole is tested once. */
-export class AsciiCheck {
+class AsciiCheck {
   #length = 0;
   /** Undefined until asked. */
   #isWhole: boolean | undefined;
