@@ -210,6 +210,8 @@ const ofRequests: Samples<typeof refuseField> = {
     mayBeLiteral: true,
   }),
   insteadOf: refuseField.insteadOf(refuse.absent("a:12", "missing"), refuse.isAFolder("a")),
+  tooLarge: refuseField.tooLarge("files", 1001, { unit: "entries", max: 1000 }),
+  tooManyObjects: refuseField.tooManyObjects(2500),
   numberedText: refuseField.numberedText("files[0].content"),
   withExample: refuseField.withExample(
     refuse.badPayload("tail", "is 2.5; expected a whole number"),

@@ -1,4 +1,5 @@
 /** The page about reading requests, made from the same tables as the reader. */
+import { type FieldBound, fieldBounds, maxObjects } from "../requests/field-bounds.ts";
 import { otherFields, synonyms, valueSynonyms, whenLeftOut, zeroIsAbsent } from "../requests/synonyms.ts";
 
 /** The rows of a table, its heading first. */
@@ -54,10 +55,19 @@ export const argumentParts = (table: (rows: Rows) => string): string[] => [
   ]),
   "## Texts\n",
   "`content` and `new_str` whose lines all begin with their numbers, one after the other, are refused without `literal: true`: `12→`, `12 | `, `L12: `, `12: `, or the padded number and a tab of `cat -n`. One line alone is refused in the form `12→` only. A `new_str` is taken if `old_str` is numbered as well.\n",
+  "## Bounds\n",
+  `A field that is larger than this is refused before anything is done, and so is a request of more than ${maxObjects} objects. A field is named as a JSON pointer or its end, in which \`*\` is each entry.\n`,
+  table([["field", "at most"], ...Object.entries(fieldBounds).map(boundRow)]),
+  "Texts are counted in UTF-16 units, lists and maps in entries.\n",
   "The field `fs_scope` is taken as it is sent, and never turned into anything.\n",
 ];
 
 const listOf = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
+
+const boundRow = ([field, bound]: [string, FieldBound]): string[] => [
+  `\`${field}\``,
+  "max" in bound ? bound.max.toLocaleString("en") : `no bound of its own: ${bound.reason}`,
+];
 
 const rowsOf = (
   table: Readonly<Record<string, readonly string[]>>,

@@ -72,6 +72,24 @@ export const refuseField = {
       `Each line of \`${field}\` begins with its number, as in a numbered read. Nothing was done. Send the text without the numbers, or "literal": true if they belong to it.`,
     ),
 
+  /** Refuses a field that is larger than its bound, or a request with too many fields. */
+  tooLarge: (
+    where: string,
+    size: number,
+    { unit, max }: { readonly unit: string; readonly max: number },
+  ): Refusal =>
+    new Refusal(
+      "bad-input",
+      `${where === "" ? "The request" : inBackticks(where)} has ${size} ${unit}, and may have ${max}. Nothing was done. Send fewer${unit === "characters" ? "" : ", in several calls"}.`,
+    ),
+
+  /** Refuses a request with more objects than one call takes. */
+  tooManyObjects: (max: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The request holds more than ${max} objects, such as files and their ops together. Nothing was done. Send them in several calls.`,
+    ),
+
   /** Refuses a value of a wrong type without a clear meaning. `example` is a valid one. */
   withExample: ({ reason, message }: Refusal, example: string): Refusal =>
     new Refusal(reason, `${message} Send ${example}.`),

@@ -8,6 +8,7 @@ import type { RequestRules } from "../contract/definition.ts";
 import { fsScopeField } from "../contract/fs-scope.ts";
 import { coerceArray, coerceBoolean, coerceInteger, coerceMap, coerceObject } from "./coerce.ts";
 import { refuseField } from "./errors.ts";
+import { RequestBounds } from "./field-bounds.ts";
 import { fieldNamed, literalNamed } from "./field-names.ts";
 import {
   entryListOf,
@@ -46,12 +47,13 @@ export interface RequestShape {
 
 /**
  * Returns the payload with the names and types of the function's schema. Throws unknown-field for a field
- * that is not one of its own, and bad-input for two names of one field. Whether the values are valid is up to
- * `validate`.
+ * that is not one of its own, and bad-input for two names of one field and for a field larger than its bound.
+ * Whether the values are valid is up to `validate`.
  */
 export function readPayload({ id, request }: RequestShape, payload: unknown, rules: ReadRules): ReadPayload {
   if (!isObject(request)) return { payload, notes: [] };
-  const reader = new Reader(request, rules, new Set(zeroIsAbsent[id]));
+  const bounds = rules.isForgiving ? new RequestBounds(id) : undefined;
+  const reader = new Reader(request, { ...rules, bounds }, new Set(zeroIsAbsent[id]));
   return { payload: reader.read(request, payload, ""), notes: [...reader.notes] };
 }
 
@@ -60,15 +62,20 @@ const fieldOfEngine = /^_[a-z]/;
 
 type Fields = Readonly<Record<string, unknown>>;
 
+interface BoundedRules extends ReadRules {
+  /** The bounds of the function's fields; `undefined` if they may be as large as a request. */
+  readonly bounds: RequestBounds | undefined;
+}
+
 class Reader {
   readonly notes = new Set<string>();
   readonly #root: TObject;
-  readonly #rules: ReadRules;
+  readonly #rules: BoundedRules;
   readonly #zeroes: ReadonlySet<string>;
   /** The fields of all objects of the request. */
   readonly #names: ReadonlySet<string>;
 
-  constructor(root: TObject, rules: ReadRules, zeroes: ReadonlySet<string>) {
+  constructor(root: TObject, rules: BoundedRules, zeroes: ReadonlySet<string>) {
     this.#root = root;
     this.#names = namesIn(root);
     this.#rules = rules;
@@ -77,12 +84,17 @@ class Reader {
 
   /** Returns the value at `where`, converted to the form of `schema` if possible. */
   read(schema: TSchema, value: unknown, where: string): unknown {
-    const { isForgiving } = this.#rules;
+    const { isForgiving, bounds } = this.#rules;
     const type = withoutNull(schema);
     if (isObject(type)) return this.#readObject(type, isForgiving ? coerceObject(value) : value, where);
     if (isArray(type))
       return this.#readArray(type.items, isForgiving ? coerceArray(value, type.items) : value, where);
-    if (isForgiving && isMap(type)) return coerceMap(value);
+    if (isMap(type)) {
+      const map = isForgiving ? coerceMap(value) : value;
+      bounds?.requireMap(where, map);
+      return map;
+    }
+    bounds?.requireText(where, value);
     const tagged = taggedOf(type);
     if (tagged !== undefined)
       return this.#readTagged(tagged, isForgiving ? coerceObject(value) : value, where);
@@ -90,13 +102,14 @@ class Reader {
   }
 
   #readArray(items: TSchema, value: unknown, where: string): unknown {
-    return Array.isArray(value)
-      ? value.map((item, index) => this.read(items, item, `${where}[${index}]`))
-      : value;
+    if (!Array.isArray(value)) return value;
+    this.#rules.bounds?.requireList(where, value);
+    return value.map((item, index) => this.read(items, item, `${where}[${index}]`));
   }
 
   #readObject(schema: TObject, value: unknown, where: string): unknown {
     if (!hasFields(value)) return value;
+    this.#rules.bounds?.requireObject(where, value);
     const fields = this.#wrapEntry(schema, value);
     const named = this.#rename(schema, fields, where);
     const result: [string, unknown][] = [];

@@ -71,7 +71,7 @@ function renderBody(schema: TSchema, rendering: Rendering): JsonObject {
   }
 }
 
-const shownAnnotations = ["title", "description", "default", "format", "minimum", "maximum"];
+const shownAnnotations = ["title", "description", "default", "format", "minimum", "maximum", "maxLength"];
 
 function annotations(schema: TSchema): JsonObject {
   return {

@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { functions } from "../../src/coder/functions.ts";
+import { requestFieldsOf } from "../harness/request-fields.ts";
 import {
   codesOf,
   type DriverFixture,
@@ -27,25 +29,28 @@ const fewestReads = 5;
 
 const tree = { "small.txt": "small\n", "other.txt": "needle\n".repeat(100) };
 
+const profiles = ["agent", "contract"] as const;
+
 const state = mkdtempSync(join(tmpdir(), "coder-state-"));
 
-let driven: DriverFixture;
+const drivers = new Map<string, DriverFixture>();
 beforeAll(async () => {
-  const journal = { dir: state, max_bytes: 256 * 1024 * 1024, max_records: 500 };
-  driven = await startDriver({
-    tree,
-    isVast: true,
-    config: { profile: "agent", index: "verified", journal },
-  });
-  await driven.call("coder::search", { query: "needle" });
+  for (const profile of profiles) {
+    const journal = { dir: join(state, profile), max_bytes: 256 * 1024 * 1024, max_records: 500 };
+    const config = { profile, index: "verified", journal };
+    const driven = await startDriver({ tree, isVast: true, config });
+    drivers.set(profile, driven);
+    await driven.call("coder::search", { query: "needle" });
+  }
 });
 afterAll(async () => {
-  await driven.stop();
+  for (const driven of drivers.values()) await driven.stop();
   rmSync(state, { recursive: true });
 });
 
 /** The outcome of a call, which must be well-formed, and the small reads that were answered before it. */
 async function callBesideReads(
+  driven: DriverFixture,
   functionId: string,
   payload: unknown,
 ): Promise<{ outcome: DriverOutcome; reads: number }> {
@@ -64,7 +69,20 @@ async function callBesideReads(
   return { outcome, reads };
 }
 
-describe("a query of 5 MB", () => {
+describe.each(profiles)("the largest value of each field, in the profile %s", (profile) => {
+  /** As large as the bounds of fields are, and as large as requests are. */
+  const sizes = { String: [65_536, megabytes * million], Array: [1000, 10_000], Record: [1000, 100_000] };
+  const fields = functions.flatMap(({ id, request }) =>
+    requestFieldsOf(request).map((field) => [`${id}${field.pointer}`, id, field] as const),
+  );
+
+  test.each(fields)("%s", async (_, id, { kind, largeValue, requestWith }) => {
+    for (const size of sizes[kind])
+      await callBesideReads(drivers.get(profile)!, id, requestWith(largeValue(size)));
+  });
+});
+
+describe.each(profiles)("a query of 5 MB in the profile %s", (profile) => {
   const queries = {
     words,
     "open brackets": "[".repeat(megabytes * million),
@@ -74,24 +92,36 @@ describe("a query of 5 MB", () => {
 
   test.each(Object.entries(queries))("of %s", async (_, query) => {
     for (const fields of [{}, { multiline: true }, { search_content: false }, { ignore_case: true }]) {
-      const { outcome } = await callBesideReads("coder::search", { query, ...fields });
+      const { outcome } = await callBesideReads(drivers.get(profile)!, "coder::search", { query, ...fields });
       expect([undefined, "C210"]).toContain(codesOf(outcome)[0]);
     }
   });
 });
 
 describe("an undo", () => {
+  let driven: DriverFixture;
+  beforeAll(() => {
+    driven = drivers.get("agent")!;
+  });
+
   test("of 8,000 paths that all are in conflict", async () => {
     const paths = Array.from({ length: 8000 }, (_, index) => `many/${index % 100}/${index}.txt`);
-    await driven.call("coder::create-file", { files: paths.map((path) => ({ path, content: "" })) });
+    for (let from = 0; from < paths.length; from += 1000) {
+      const files = paths.slice(from, from + 1000).map((path) => ({ path, content: "" }));
+      await driven.call("coder::create-file", { files });
+    }
     for (const path of paths) appendFileSync(join(driven.base, path), "x");
     for (const dry_run of [true, false]) {
-      const { outcome, reads } = await callBesideReads("coder::undo", { dry_run });
+      const { outcome, reads } = await callBesideReads(driven, "coder::undo", { dry_run, steps: 8 });
       expect(outcome.answer).toMatchObject({ undone: [], conflicts: { length: 100 } });
       expect(reads).toBeGreaterThanOrEqual(fewestReads);
     }
-    const forced = await callBesideReads("coder::undo", { force: true });
-    expect(forced.outcome.answer).toMatchObject({ undone: [{ more: 8000 + 100 + 1 - 100, skipped: [] }] });
+    const forced = await callBesideReads(driven, "coder::undo", { force: true, steps: 8 });
+    const { undone } = forced.outcome.answer as { undone: { more: number; skipped: [] }[] };
+    expect(undone.map(({ more, skipped }) => [more, ...skipped])).toEqual([
+      ...Array(7).fill([1000 - 100]),
+      [1000 + 100 + 1 - 100],
+    ]);
     expect(forced.reads).toBeGreaterThanOrEqual(fewestReads);
   });
 
@@ -106,13 +136,11 @@ describe("an undo", () => {
     calls.push(["coder::make-folder", { path: "empty" }]);
     for (const [functionId, payload] of calls)
       expect(codesOf(await driven.call(functionId, payload)).join("")).toBe("");
-    const { outcome, reads } = await callBesideReads("coder::undo", { steps: calls.length });
+    const { outcome, reads } = await callBesideReads(driven, "coder::undo", { steps: calls.length });
     expect(outcome.answer).toMatchObject({ conflicts: [], undone: { length: calls.length } });
     expect(reads).toBeGreaterThanOrEqual(fewestReads);
     const { answer } = await driven.call("coder::list-folder", { path: "." });
-    expect((answer as { entries: { name: string }[] }).entries.map(({ name }) => name)).toEqual([
-      "other.txt",
-      "small.txt",
-    ]);
+    const names = (answer as { entries: { name: string }[] }).entries.map(({ name }) => name);
+    for (const name of ["a", "b", "empty", "mark0"]) expect(names).not.toContain(name);
   });
 });

@@ -10,8 +10,13 @@ export function selectPaths(
   requested: readonly string[],
   jail: Pick<Jail, "roots" | "scope">,
 ): (path: string) => boolean {
-  const wanted = requested.map((path) => plainPath(path, jail));
-  return (path) => wanted.some((one) => one === "" || path === one || path.startsWith(`${one}/`));
+  const wanted = new Set(requested.map((path) => plainPath(path, jail)));
+  return (path) => {
+    if (wanted.has("") || wanted.has(path)) return true;
+    for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1))
+      if (wanted.has(path.slice(0, slash))) return true;
+    return false;
+  };
 }
 
 /** A path as records have it, from the base or the top folder, which are "". */

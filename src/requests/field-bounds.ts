@@ -1,0 +1,150 @@
+/**
+ * How large each field of a request may be: every text, list and map has a bound here, or the reason why it needs none. The profile
+ * `agent` refuses what is larger before anything is done. In the profile `contract` a field may be as large as a request.
+ */
+import { refuseField } from "./errors.ts";
+import { hasFields } from "./schemas.ts";
+
+/** Maximum characters of a text, or entries of a list or a map; or the reason why work on a larger one keeps no other call waiting. */
+export type FieldBound = { readonly max: number } | { readonly reason: string };
+
+// Each path of more than 4,096 bytes is refused by itself; an answer may repeat it.
+const path = { max: 65_536 };
+const glob = { reason: "the globs of a field have at most 4,096 characters together" };
+const text = { reason: "read, compared and written in slices of time" };
+const pattern = { max: 65_536 };
+const objects = { max: 1000 };
+const texts = { max: 10_000 };
+const name = { max: 256 };
+
+/** Maximum objects of one request, such as files and their ops together. */
+export const maxObjects = 2500;
+
+/**
+ * The bounds, by function and field, or by field alone: a JSON pointer in which `*` is each entry of a list or a map, or its end. The
+ * longest that fits counts.
+ */
+export const fieldBounds: Readonly<Record<string, FieldBound>> = {
+  "/path": path,
+  "/paths": texts,
+  "/paths/*": path,
+  "/from": path,
+  "/to": path,
+  "/src": path,
+  "/dst": path,
+  "/base_dir": path,
+  "/cwd": path,
+  "/fs_scope/root": path,
+  "/fs_scope/boundary": path,
+  "/fs_scope/grants": objects,
+  "/files": objects,
+  "/changes": objects,
+  "/ops": objects,
+  "/content": text,
+  "/old_str": text,
+  "/new_str": text,
+  "/patch": text,
+  "/replacement": pattern,
+  "/pattern": pattern,
+  "/query": pattern,
+  "/patterns": { max: 1000 },
+  "/patterns/*": pattern,
+  "/include_globs": { max: 1000 },
+  "/include_globs/*": glob,
+  "/exclude_globs": { max: 1000 },
+  "/exclude_globs/*": glob,
+  "/include_glob": { max: 1000 },
+  "/include_glob/*": glob,
+  "/exclude_glob": { max: 1000 },
+  "/exclude_glob/*": glob,
+  "/file_types": { max: 1000 },
+  "/file_types/*": name,
+  "/exclude_file_types": { max: 1000 },
+  "/exclude_file_types/*": name,
+  "/cursor": { max: 16_384 },
+  "/expected_revision": name,
+  "/expected_revisions": { max: 1000 },
+  "/expected_revisions/*": name,
+  "/mode": name,
+  "/since": name,
+  "/plan": name,
+  "/transaction": name,
+  "/label": { max: 200 },
+  // They are compared as text with the paths of records, and with those of changes.
+  "coder::undo/paths/*": { max: 4096 },
+  "coder::checkpoints/path": { max: 4096 },
+  "coder::changes/path": { max: 4096 },
+  "/command": { max: 131_072 },
+  "/args": texts,
+  "/args/*": { max: 131_072 },
+  "/env": { max: 1000 },
+  "/env/*": { max: 131_072 },
+  "/stdin": { reason: "written to the program as it reads" },
+  "/job_id": name,
+  "/grep": pattern,
+  "/wait_for": pattern,
+  "/target/sandbox_id": name,
+  "shell::fs::sed/files": texts,
+  "shell::fs::sed/files/*": path,
+  "/content/access_key": name,
+  "/content/channel_id": name,
+};
+
+/** Returns the name under which the bound of a field of a function stands; `undefined` if it has none. */
+export function nameOfBound(id: string, pointer: string): string | undefined {
+  if (Object.hasOwn(fieldBounds, id + pointer)) return id + pointer;
+  for (let at = 0; at >= 0; at = pointer.indexOf("/", at + 1))
+    if (Object.hasOwn(fieldBounds, pointer.slice(at))) return pointer.slice(at);
+  return undefined;
+}
+
+/** Sizes up to which no bound is looked up. */
+const always = { texts: 200, entries: 200 } as const;
+
+/** Maximum fields of one object, and characters of their names. */
+const maxFields = 200;
+const maxNameLength = 200;
+
+/** Holds the fields of one request to their bounds. Each method throws bad-input for what is larger. */
+export class RequestBounds {
+  readonly #id: string;
+  #objects = 0;
+
+  /** Of the function `id`. */
+  constructor(id: string) {
+    this.#id = id;
+  }
+
+  requireText(where: string, value: unknown): void {
+    if (typeof value === "string" && value.length > always.texts)
+      this.#require(where, value.length, "characters");
+  }
+
+  requireList(where: string, { length }: readonly unknown[]): void {
+    if (length > always.entries) this.#require(where, length, "entries");
+  }
+
+  requireMap(where: string, value: unknown): void {
+    if (!hasFields(value)) return;
+    const entries = Object.entries(value);
+    if (entries.length > always.entries) this.#require(where, entries.length, "entries");
+    for (const [key, item] of entries) this.requireText(`${where}[${JSON.stringify(key)}]`, item);
+  }
+
+  requireObject(where: string, value: object): void {
+    const names = Object.keys(value);
+    if (names.length > maxFields)
+      throw refuseField.tooLarge(where, names.length, { unit: "fields", max: maxFields });
+    const long = names.find(({ length }) => length > maxNameLength);
+    if (long !== undefined)
+      throw refuseField.tooLarge(long, long.length, { unit: "characters", max: maxNameLength });
+    if (++this.#objects > maxObjects) throw refuseField.tooManyObjects(maxObjects);
+  }
+
+  #require(where: string, size: number, unit: "characters" | "entries"): void {
+    const pointer = `/${where.replace(/\[(?:\d+|"(?:\\.|[^"\\])*")\]/g, "/*").replaceAll(".", "/")}`;
+    const bound = fieldBounds[nameOfBound(this.#id, pointer) ?? ""];
+    if (bound !== undefined && "max" in bound && size > bound.max)
+      throw refuseField.tooLarge(where, size, { unit, max: bound.max });
+  }
+}
