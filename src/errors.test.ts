@@ -71,6 +71,7 @@ const ofCoder: Samples<typeof refuseCoder> = {
     refuse.absent("a", "missing").message,
     ["It was moved to b by #5."],
   ),
+  noFolder: refuseCoder.noFolder("a/b.txt", "a"),
   emptyQuery: refuseCoder.emptyQuery(),
   emptyContentQuery: refuseCoder.emptyContentQuery(),
   nothingToSearch: refuseCoder.nothingToSearch(),

@@ -56,7 +56,7 @@ export const refuse = {
   badGlob: (field: string, problem: string): Refusal =>
     new Refusal(
       "bad-input",
-      `\`${field}\` holds a bad glob: ${problem}. Correct it, or put a backslash before a character that is meant literally.`,
+      `\`${field}\` holds a bad glob: ${problem.replace(/\.$/, "")}. Correct it, or put a backslash before a character that is meant literally.`,
     ),
 
   takesBackNothing: (field: string, glob: string): Refusal =>
@@ -255,7 +255,7 @@ export const refuse = {
   revisionMismatch: (path: string, details: RefusalDetails): Refusal =>
     new Refusal(
       "revision-mismatch",
-      `${quoteShort(path)} is not what \`expected_revision\` says. Nothing was changed. \`details\` has its current revision and the lines in question: repeat the call for those.`,
+      `${quoteShort(path)} is not what \`expected_revision\` says. Nothing was changed. Its current revision and the lines in question follow: repeat the call for those.`,
       path,
       { details },
     ),

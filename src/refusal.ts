@@ -8,6 +8,8 @@ export type Reason =
   | "wrong-kind"
   | "missing"
   | "denied"
+  /** Denied by the path as it was sent, and said so. */
+  | "denied-by-rule"
   | "too-large"
   | "outside"
   | "out-of-scope"

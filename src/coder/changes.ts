@@ -17,7 +17,10 @@ const request = Type.Object(
     limit: UInt32({ default: 1000, description: "Most changes to answer." }),
     path: Type.Optional(Type.String({ description: "Only changes of this path or below it." })),
     since: Type.Optional(
-      Type.String({ description: "`next` of the answer before. Without it: no changes, only `next`." }),
+      Type.String({
+        description:
+          "`next` of the answer before. Without it: no changes, only `next`; in a session of MCP, with the profile `agent`, all since that began.",
+      }),
     ),
   },
   { title: "ChangesInput" },
@@ -33,6 +36,9 @@ const response = Type.Object(
     next: Type.String({ description: "Send it as `since` for what comes after." }),
     note: Type.Optional(Type.String({ description: "What to do about an overflow." })),
     overflow: Type.Boolean({ description: "Some changes are not known." }),
+    since_session: Type.Optional(
+      Type.Boolean({ description: "They are those since the session of MCP began." }),
+    ),
     unwatched_folders: Type.Optional(
       UInt32({ description: "Folders of which other programs' changes are not reported." }),
     ),
@@ -52,7 +58,7 @@ export const changes = defineCoderFunction({
   description:
     "What has changed since an earlier call, in order: by calls, and by other programs where the tree can be watched. The first call, without `since`, answers where to begin.",
   summary: "what has changed since then, and who did it",
-  brief: "What changed since an earlier call, by calls or other programs. Begin without since.",
+  brief: "What changed, and who did it, since an earlier call (`since`) or else since the session began.",
   effect: "reads",
   paths: [],
   takesScope: true,
@@ -68,7 +74,8 @@ export const changes = defineCoderFunction({
     const { feed, jail, deadline } = context;
     const newest = await unlessOver(feed.newest(), deadline);
     if (newest === undefined) throw deadline.signal.reason;
-    const from = since === undefined ? newest : parsePosition(since, feed);
+    const start = since ?? (context.profile["changes.from_session"] ? context.began : undefined);
+    const from = start === undefined ? newest : parsePosition(start, feed);
     const selection = {
       path: path === undefined ? "" : plainPath(path, jail),
       include: undefined,
@@ -85,6 +92,7 @@ export const changes = defineCoderFunction({
       next: renderPosition(feed.epoch, page.next),
       ...(overflow && { note: overflowNote }),
       overflow,
+      ...(since === undefined && start !== undefined && { since_session: true }),
       ...(unwatched > 0 && { unwatched_folders: unwatched }),
     };
   },
@@ -130,11 +138,15 @@ function partInScope(change: FeedChange, { scope }: Pick<Jail, "scope">): FeedCh
   return visiblePart(change, (path) => (takesAlong ? scope.leadsInside(path) : scope.contains(path)));
 }
 
-/** The effect of a call without `since`. */
-const begun = "[changes are listed from now on; coder::checkpoints lists those made by earlier calls]";
+/** What a call without `since` covers, by whether calls before it in its session do. */
+const begun = {
+  fromNow: "[changes are listed from now on; coder::checkpoints lists those made by earlier calls]",
+  fromSession:
+    "[since this session began; changes of other programs are listed from the first call of coder::changes on]",
+} as const;
 
 function renderChanges(
-  { changes: found, next, note, external }: Answer,
+  { changes: found, next, note, external, since_session: isSession = false }: Answer,
   { sentence }: Wording,
   { since }: { since?: string | null },
 ): string {
@@ -143,8 +155,10 @@ function renderChanges(
     const what = from === undefined ? "" : `${renderName(from)}${mark} to `;
     return `${kind}: ${what}${renderName(path)}${mark}${cause.by === "call" ? ` (${sentence(cause.function_id ?? "call")})` : ""}`;
   });
+  const from = since == null && !isSession ? [sentence(begun.fromNow)] : ["[no changes]"];
   return [
-    ...(found.length === 0 ? [since == null ? sentence(begun) : "[no changes]"] : lines),
+    ...(found.length === 0 ? from : lines),
+    ...(isSession ? [sentence(begun.fromSession)] : []),
     ...(note === undefined ? [] : [`[${note}]`]),
     ...(external ? [] : ["[changes of other programs are not reported, or not in all roots]"]),
     `[since ${next} for what comes after]`,

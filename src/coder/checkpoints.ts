@@ -62,7 +62,7 @@ export const checkpoints = defineCoderFunction({
   description:
     "List what calls changed, newest first, as far as the journal keeps it: each checkpoint is one call, which coder::undo can undo by its `seq`. `next_before_seq` is there when older ones are left.",
   summary: "what calls changed, newest first",
-  brief: "List the changes that coder::undo can undo, newest first: one checkpoint for each call.",
+  brief: "List what coder::undo can undo, newest first: one checkpoint for each call.",
   effect: "reads",
   paths: [],
   takesScope: true,
@@ -125,14 +125,23 @@ function describe(
   };
 }
 
+/** An undo restores what was deleted or changed, and removes what was created, as its own answer says. */
+const wordsOfUndo: Readonly<Record<string, string>> = {
+  created: "restored",
+  modified: "restored",
+  mode: "restored",
+  deleted: "removed",
+};
+
 function renderCheckpoint(checkpoint: Static<typeof Checkpoint>, sentence: Wording["sentence"]): string {
   const { seq, ts, function_id: id, label, files, more_files: more } = checkpoint;
   const head = [`#${seq}`, ts.replace("T", " ").slice(0, 19), sentence(id ?? ""), label ?? ""]
     .filter(Boolean)
     .join("  ");
+  const words = id === "coder::undo" ? wordsOfUndo : {};
   const lines = files.map(
     ({ path, from, change, unavailable }) =>
-      `  ${change}: ${from === undefined ? path : `${from} to ${path}`}${unavailable ? " (cannot be undone)" : ""}`,
+      `  ${words[change] ?? change}: ${from === undefined ? path : `${from} to ${path}`}${unavailable ? " (cannot be undone)" : ""}`,
   );
   return [head, ...lines, ...(more === undefined ? [] : [`  and ${more} more`])].join("\n");
 }

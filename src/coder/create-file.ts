@@ -7,6 +7,7 @@ import { ContentEncoding, contentBytes, withoutForeignEncodings } from "./creati
 import { type ChangeContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
 import { Literal } from "./literal.ts";
+import { explainMissingFolder } from "./missing-folder.ts";
 import { permissionBits } from "./permission-bits.ts";
 import { wrapFlatEnvelope } from "./profiles.ts";
 import { ExpectedRevision, expecting, Revision } from "./revisions.ts";
@@ -134,7 +135,8 @@ export async function createOne(
   const mode = permissionBits(spec.mode, context.profile["create-file.mode"]);
   const bytes = contentBytes(spec);
   const options = { mode, overwrite, parents, expectedRevision: expected, dryRun };
-  const work = () => context.files.create(path, bytes, options, context);
+  const create = () => context.files.create(path, bytes, options, context);
+  const work = () => explainMissingFolder(create, { path, parents }, context);
   await expecting(work, { path, expected, mayBeAbsent: true }, context);
   return bytes;
 }

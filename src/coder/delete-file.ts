@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { refuse } from "../errors.ts";
-import { Named, Nullable } from "../schema/fragments.ts";
+import type { Entry } from "../files/types.ts";
+import { Named, Nullable, UInt64 } from "../schema/fragments.ts";
 import { summarizeBatch } from "./batch-text.ts";
 import { type ChangeContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
@@ -25,10 +26,16 @@ const request = Type.Object(
   { title: "DeleteFileInput" },
 );
 
+/** The number of files in a folder that was removed, in the profile `agent`. */
+export const RemovedFiles = Type.Optional(
+  UInt64({ since: "0.4.0", description: "Files and links in a folder that was removed." }),
+);
+
 const DeleteFileResult = Named("DeleteFileResult", {
   error: Type.Optional(Nullable(Type.String())),
   path: Type.String(),
   removed: Type.Boolean(),
+  removed_files: RemovedFiles,
   success: Type.Boolean(),
   undo: Type.Optional(
     Type.Literal("unavailable", {
@@ -77,7 +84,7 @@ export const deleteFile = defineCoderFunction({
           : {
               path,
               success: true,
-              removed: outcome.value,
+              ...outcome.value,
               ...(says && context.journal?.lossesOf(context) !== lost && unavailable),
             },
       );
@@ -93,11 +100,7 @@ export const deleteFile = defineCoderFunction({
         isDone: ({ removed }) => removed,
         nameOf: ({ path }) => path,
       }),
-      ...results.map(({ path, removed, error, undo }) =>
-        error
-          ? failure(error, path)
-          : `${path}: ${removed ? "removed" : "was not there"}${undo === undefined ? "" : ", and cannot be undone"}`,
-      ),
+      ...results.map(({ error, ...result }) => (error ? failure(error, result.path) : renderRemoval(result))),
     ].join("\n"),
 });
 
@@ -110,8 +113,31 @@ interface Removal {
   readonly expectedRevision: string | undefined;
 }
 
-/** Removes what is at one path. */
-export async function removeOne({ path, ...options }: Removal, context: ChangeContext): Promise<boolean> {
-  const work = () => context.files.remove(path, options, context);
-  return await expecting(work, { path, expected: options.expectedRevision }, context);
+interface Removed {
+  readonly removed: boolean;
+  readonly removed_files?: number;
+}
+
+/** Removes what is at one path, and counts the files in a folder where the profile says so. */
+export async function removeOne({ path, ...options }: Removal, context: ChangeContext): Promise<Removed> {
+  let files: number | undefined;
+  const onEntry = ({ kind }: Entry) => {
+    files = (files ?? 0) + (kind === "dir" ? 0 : 1);
+  };
+  const work = () => context.files.remove(path, { ...options, onEntry }, context);
+  const removed = await expecting(work, { path, expected: options.expectedRevision }, context);
+  const isCounted = removed && files !== undefined && context.profile["delete-file.counts"];
+  return { removed, ...(isCounted && { removed_files: files! }) };
+}
+
+interface RemovedPath extends Removed {
+  readonly path: string;
+  readonly undo?: string;
+}
+
+/** One line about a path that was removed, or was not there. */
+export function renderRemoval({ path, removed, removed_files: files, undo }: RemovedPath): string {
+  const count = files === undefined ? "" : `, with ${files} ${files === 1 ? "file" : "files"} in it`;
+  const loss = undo === undefined ? "" : ", and cannot be undone";
+  return `${path}: ${removed ? `removed${count}` : "was not there"}${loss}`;
 }

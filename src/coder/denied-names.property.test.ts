@@ -97,8 +97,8 @@ describe.each(layouts)("$name", ({ prefix }) => {
           const before = snapshotTree(root);
           const outcome = await invoke(definition, payload(`${prefix}${path}`, others));
           expect(compareSnapshots(snapshotTree(root), before)).toEqual([]);
-          const { code, message } = errorOf(outcome);
-          expect(code).toBe("C211");
+          const { code, message, reason } = errorOf(outcome);
+          expect([code, reason]).toEqual(["C211", "denied"]);
           expect(message).toEndWith(
             `matches the deny rule ${glob}; the worker does not read such names, whether they exist or not.`,
           );
@@ -138,7 +138,7 @@ function treeOf(path: string, kind: string): Tree {
 }
 
 /** The error of the call, or of its only entry. */
-function errorOf(outcome: Awaited<ReturnType<Invoke>>): { readonly code: string; readonly message: string } {
+function errorOf(outcome: Awaited<ReturnType<Invoke>>): Record<"code" | "message" | "reason", string> {
   if ("error" in outcome) return JSON.parse(outcome.error);
   const { results } = outcome.answer as { readonly results?: readonly { readonly error?: unknown }[] };
   const error = results?.[0]?.error;

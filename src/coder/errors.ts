@@ -12,6 +12,7 @@ export const coderCodes: Readonly<Record<Reason, string>> = {
   "wrong-kind": "C210",
   missing: "C211",
   denied: "C211",
+  "denied-by-rule": "C211",
   "too-large": "C213",
   outside: "C215",
   "out-of-scope": "C220",
@@ -29,7 +30,10 @@ export const coderCodes: Readonly<Record<Reason, string>> = {
   "over-quota": "C223",
 };
 
-/** What an error says under `reason`: a closed list, in which missing and denied are one. */
+/**
+ * What an error says under `reason`: a closed list, in which missing and denied are one. Only an error that names the deny rule
+ * has a reason of its own, which the path as it was sent gives away.
+ */
 const wireReasons = {
   "bad-input": "invalid_argument",
   "bad-pattern": "invalid_pattern",
@@ -37,6 +41,7 @@ const wireReasons = {
   "wrong-kind": "wrong_kind",
   missing: "no_such_path",
   denied: "no_such_path",
+  "denied-by-rule": "denied",
   "too-large": "too_large",
   outside: "outside",
   "out-of-scope": "out_of_scope",
@@ -75,6 +80,14 @@ export const refuseCoder = {
       `${message.slice(0, -plain.length)}${quoteShort(path)} is not found, or the worker's configuration denies it. ${known.join(" ")}`,
       path,
       { isBelowFile, ...(details && { details }) },
+    ),
+
+  /** The same whether the folder is missing or denied. */
+  noFolder: (path: string, folder: string): Refusal =>
+    new Refusal(
+      "missing",
+      `${quoteShort(folder)}, the folder of ${quoteShort(path)}, is not found, or the worker's configuration denies it, and \`parents\` is false. Nothing was made there. Leave \`parents\` out to have the folder made too.`,
+      path,
     ),
 
   emptyQuery: (): Refusal =>
@@ -194,7 +207,7 @@ export const refuseCoder = {
 /** What each code means to a caller; the error page is rendered from it. */
 export const coderMeanings: Readonly<Record<string, string>> = {
   C210: "Bad input: malformed payload, unknown field (with `unknown_fields: refuse`), illegal line numbers, overlapping ops, bad pattern, glob or mode, absolute path, not a regular file or not a folder.",
-  C211: "Not found, or denied by a glob. One wording for both, so that nobody can tell them apart; but the profile `agent` names the glob that a path matches as it was sent, whether it exists or not.",
+  C211: "Not found, or denied by a glob. One wording for both, so that nobody can tell them apart; but the profile `agent` names the glob that a path matches as it was sent, whether it exists or not, and gives `denied` as the reason.",
   C213: "Larger than `max_read_bytes`, `max_write_bytes` or what one message on the bus can carry.",
   C215: "The path leaves `base_path`, lexically or through a symlink; or a symlink in it dangles or loops.",
   C216: "An I/O error below (permission, folder not empty, disk full), or the call ran out of time or was cancelled.",

@@ -134,6 +134,12 @@ const globsOf = ({ config, profile }: CoderContext): Static<typeof Globs> => ({
 const limitsOf = (config: Config): Static<typeof Limits> =>
   Object.fromEntries(limitKeys.map((key) => [key, config[key]])) as Static<typeof Limits>;
 
+const mebibyte = 1024 * 1024;
+
+/** The key, and its limit, in MiB if that is exact. */
+const renderLimit = ([key, limit]: [string, number]): string =>
+  key.endsWith("_bytes") && limit % mebibyte === 0 ? `${key} ${limit / mebibyte} MiB` : `${key} ${limit}`;
+
 function shownRoot({ name, missing, read_only: isReadOnly }: Static<typeof Root>): string {
   if (missing) return `${name} (not served: its folder could not be reached at the start)`;
   return isReadOnly ? `${name} (read-only)` : name;
@@ -157,7 +163,7 @@ function renderInfo(
     list("never written", globs.write_deny),
     ...(globs.write_allow === undefined ? [] : [list("written all the same", globs.write_allow)]),
     list("excluded by default", globs.default_exclude),
-    ...Object.entries(limits).map(([key, limit]) => `${key}: ${limit}`),
+    `limits: ${Object.entries(limits).map(renderLimit).join(", ")}`,
     `journal: ${journal.enabled ? sentence("on, so coder::undo takes changes back") : `off${journal.reason === undefined ? "" : ` (${journal.reason})`}`}`,
   ].join("\n");
 }

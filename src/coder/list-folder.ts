@@ -88,14 +88,19 @@ export const listFolder = defineCoderFunction({
       has_more: start + pageSize < total,
     };
   },
-  render({ entries, page, total, has_more }) {
+  render({ entries, page, page_size: pageSize, total, has_more }) {
     const lines = entries.map((entry) => {
       const size = entry.kind === "file" ? `  ${entry.size}` : "";
       return renderEntry(entry) + size + renderMode(entry);
     });
     if (total === 0) return "[the folder is empty]";
     if (page === 1 && !has_more) return lines.join("\n");
-    const more = has_more ? `; send page ${page + 1} for more` : "";
+    const last = Math.ceil(total / pageSize);
+    const more = has_more
+      ? `; send page ${page + 1} for more`
+      : page > last
+        ? `; the last page is ${last}`
+        : "";
     return [...lines, `[page ${page}: ${entries.length} of ${total} entries${more}]`].join("\n");
   },
 });

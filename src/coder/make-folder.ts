@@ -5,6 +5,7 @@ import { summarizeBatch } from "./batch-text.ts";
 import { defineCoderFunction } from "./define.ts";
 import { EntryError, entryError } from "./errors.ts";
 import { Literal } from "./literal.ts";
+import { explainMissingFolder } from "./missing-folder.ts";
 import { permissionBits } from "./permission-bits.ts";
 
 const request = Type.Object(
@@ -59,7 +60,8 @@ export const makeFolder = defineCoderFunction({
     const options = { mode: bits, parents, dryRun, mayExist: true };
     const results = [];
     for (const path of paths) {
-      const outcome = await context.attempt(() => context.files.makeFolder(path, options, context));
+      const make = () => context.files.makeFolder(path, options, context);
+      const outcome = await context.attempt(() => explainMissingFolder(make, { path, parents }, context));
       results.push(
         "error" in outcome
           ? { path, success: false, created: false, error: entryError(outcome.error) }

@@ -44,6 +44,10 @@ export const profileTable = {
   /** Whether an answer says how a text differs from UTF-8 with LF and a line end at its end. */
   "read-file.text_notes": { contract: false, agent: true },
   "read-file.max_output_bytes": { contract: undefined, agent: 131_072 },
+  /** Whether a folder that is removed is answered with the number of its files. */
+  "delete-file.counts": { contract: false, agent: true },
+  /** Whether an edit says which line ends a file has other than LF. */
+  "update-file.line_ends": { contract: false, agent: true },
   "update-file.answer": { contract: "bodies", agent: "echo" },
   "search.use_default_excludes": { contract: false, agent: true },
   "search.respect_gitignore": { contract: false, agent: true },
@@ -62,6 +66,8 @@ export const profileTable = {
   "search.excerpts": { contract: false, agent: true },
   "search.max_line_bytes": { contract: undefined, agent: 256 },
   "search.max_bytes": { contract: undefined, agent: 262_144 },
+  /** Whether changes without `since` are those of the session, if the call has one. */
+  "changes.from_session": { contract: false, agent: true },
   "tree.max_bytes": { contract: undefined, agent: 32_768 },
   "tree.use_default_excludes": { contract: false, agent: true },
   "tree.respect_gitignore": { contract: false, agent: true },

@@ -11,7 +11,15 @@ const since = "0.4.0";
 const mostContext = 10;
 
 const ContextLines = () =>
-  Type.Optional(Type.Integer({ format: "uint32", minimum: 0, maximum: mostContext, since }));
+  Type.Optional(
+    Type.Integer({
+      format: "uint32",
+      minimum: 0,
+      maximum: mostContext,
+      since,
+      description: `At most ${mostContext}.`,
+    }),
+  );
 
 /** A field whose name says what it is has no description: models read these on every turn. */
 const Flag = (description?: string) =>

@@ -13,13 +13,18 @@ export const PageRequestFields = {
     Type.String({ since, description: "`next_cursor` of the page before; other fields as then." }),
   ),
   deadline_ms: Type.Optional(UInt32({ since })),
-  max_bytes: Type.Optional(UInt32({ since })),
+  max_bytes: Type.Optional(UInt32({ since, description: "Of JSON; as text it is shorter." })),
 };
 
 export const LeftOutFields = {
   not_searched: Type.Optional(
     Type.Array(
       Type.Object({
+        also_ignored: Type.Optional(
+          Type.Boolean({
+            description: "Ignore files name some of these too, which default excludes leave out.",
+          }),
+        ),
         count: UInt64(),
         names: Type.Optional(Type.Array(Type.String(), { description: "The first of them." })),
         reason: Type.Union([
@@ -148,7 +153,8 @@ function notSearchedIn({ not_searched, skipped }: Page): readonly NotSearched[] 
 
 function renderNotSearched(left: NotSearched): string {
   const { field } = reasons[left.reason];
-  return `${renderLeftOut(left)}${field === undefined ? "" : ` (${field})`}`;
+  const both = left.also_ignored ? ` and ${reasons.ignore_files.field}` : "";
+  return `${renderLeftOut(left)}${field === undefined ? "" : ` (${field}${both})`}`;
 }
 
 /** Returns the names or the number of entries that were left out, and why they were. */

@@ -2,9 +2,9 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Measured } from "../contract/prepared-answer.ts";
 import type { GlobSet } from "../globs/glob-set.ts";
 import { Named, Nullable, UInt32 } from "../schema/fragments.ts";
-import { fileTypeGlobs, UnknownFileType } from "../search/walk/file-types.ts";
 import type { Query } from "../search/matchers/query-compiler.ts";
 import type { SearchAnswer, SearchRequest } from "../search/request.ts";
+import { fileTypeGlobs, UnknownFileType } from "../search/walk/file-types.ts";
 import { jsonBytes } from "../text/json-size.ts";
 import { type CoderContext, defineCoderFunction, usualAnswerBytes } from "./define.ts";
 import { renderName } from "./entry-text.ts";
@@ -57,7 +57,9 @@ const request = Type.Object(
     regex: Type.Boolean({ default: false }),
     search_content: Type.Boolean({ default: true, description: "Search file contents (default true)." }),
     search_paths: Type.Boolean({ default: true, description: "Search file paths (default true)." }),
-    include_hidden: Type.Optional(Type.Boolean({ since: "0.4.0" })),
+    include_hidden: Type.Optional(
+      Type.Boolean({ since: "0.4.0", description: "Names that begin with a dot (default true)." }),
+    ),
     max_file_bytes: Type.Optional(UInt32({ since: "0.4.0" })),
     sort: Type.Optional(
       Type.Union([Type.Literal("path"), Type.Literal("modified")], {

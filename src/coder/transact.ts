@@ -3,6 +3,7 @@ import type { Measured } from "../contract/prepared-answer.ts";
 import { refuse } from "../errors.ts";
 import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
+import { RemovedFiles } from "./delete-file.ts";
 import { OpEcho } from "./editing/ops.ts";
 import { Literal } from "./literal.ts";
 import { fitResults } from "./transacting/answer.ts";
@@ -10,6 +11,7 @@ import { type ChangeResult, changeAnswers, makeChanges, TransactChange } from ".
 import { refuseTransacting } from "./transacting/errors.ts";
 import { type Done, planTransaction, runTransaction, type Transaction } from "./transacting/run.ts";
 import { renderTransacted } from "./transacting/text.ts";
+import { LineEndFields } from "./update-file.ts";
 
 const request = Type.Object(
   {
@@ -40,11 +42,13 @@ const Result = Named("ChangeResult", {
   ),
   echoes_truncated: Type.Optional(Type.Boolean()),
   from: Type.Optional(Type.String()),
+  ...LineEndFields,
   moved: Type.Optional(Type.Boolean()),
   new_line_count: Type.Optional(UInt64()),
   op: Type.String(),
   path: Type.Optional(Type.String()),
   removed: Type.Optional(Type.Boolean()),
+  removed_files: RemovedFiles,
   revision: Type.Optional(Type.String({ description: "SHA-256 of what the change leaves." })),
   to: Type.Optional(Type.String()),
 });

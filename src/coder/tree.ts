@@ -35,9 +35,7 @@ const request = Type.Object(
       default: null,
       description: "Maximum depth to descend; the root node is depth 0.",
     }),
-    max_nodes: Type.Optional(
-      UInt32({ since: "0.4.0", description: "Most nodes, nearest to the root first." }),
-    ),
+    max_nodes: Type.Optional(UInt32({ since: "0.4.0", description: "Those nearest to the root first." })),
     path: Type.String({
       default: ".",
       description: "Base folder relative to `base_path`. Defaults to `.`.",

@@ -5,6 +5,7 @@ import { refuse } from "../errors.ts";
 import { Named } from "../schema/fragments.ts";
 import type { ChangeContext, CoderContext } from "./define.ts";
 import { Literal } from "./literal.ts";
+import { explainMissingFolder } from "./missing-folder.ts";
 import { expecting } from "./revisions.ts";
 
 /** An entry of a request. */
@@ -75,7 +76,8 @@ export async function transferOne(
   context: ChangeContext,
   verb: Verb,
 ): Promise<boolean> {
-  const work = () => verb({ ...paths, expectedRevision: expected }, context);
+  const transfer = () => verb({ ...paths, expectedRevision: expected }, context);
+  const work = () => explainMissingFolder(transfer, { path: paths.to, parents: paths.parents }, context);
   return await expecting(work, { path: paths.from, expected }, context);
 }
 

@@ -9,7 +9,7 @@ import { type EditedFile, editFile, showEdit, showsChanges } from "./editing/edi
 import { OpEcho, UpdateOp } from "./editing/ops.ts";
 import { renderEdit } from "./editing/text.ts";
 import { Literal } from "./literal.ts";
-import { wrapFlatEnvelope } from "./profiles.ts";
+import { type ProfileDefaults, wrapFlatEnvelope } from "./profiles.ts";
 import { ExpectedRevision, Revision } from "./revisions.ts";
 
 const UpdateFileSpec = Named("UpdateFileSpec", {
@@ -36,6 +36,19 @@ const request = Type.Object(
   { title: "UpdateFileInput" },
 );
 
+/** The line ends of a file that was edited. */
+export const LineEndFields = {
+  line_ends: Type.Optional(
+    Type.String({
+      since: "0.4.0",
+      description: "Line ends of a file that has, or had, others than LF, in the profile `agent`.",
+    }),
+  ),
+  line_ends_changed: Type.Optional(
+    Type.Boolean({ since: "0.4.0", description: "Whether the edit has changed them." }),
+  ),
+};
+
 const UpdateFileResult = Named("UpdateFileResult", {
   after: Type.Optional(
     Nullable(Type.String(), {
@@ -55,6 +68,7 @@ const UpdateFileResult = Named("UpdateFileResult", {
   ),
   echoes_truncated: Type.Optional(Type.Boolean({ since: "0.4.0" })),
   error: Type.Optional(Nullable(Type.String())),
+  ...LineEndFields,
   new_line_count: UInt64({
     description: "Final line count after applying (only meaningful when `success`).",
   }),
@@ -131,7 +145,8 @@ export const updateFile = defineCoderFunction({
     if (files.length === 0) throw refuse.emptyBatch("files");
     const answer = new UpdateAnswer(context.config.max_read_bytes, context.maxAnswerBytes);
     const shownForm = form ?? context.profile["update-file.answer"];
-    const options = { dryRun, isTraced: showsChanges(shownForm), show: showIn(shownForm, answer) };
+    const show = showIn(shownForm, answer, context.profile);
+    const options = { dryRun, isTraced: showsChanges(shownForm), show };
     for (const spec of files) {
       const hasRevision = spec.expected_revision !== undefined || context.profile.revisions_of_writes;
       const outcome = await context.attempt(() => editFile(spec, { ...options, hasRevision }, context));
@@ -173,6 +188,6 @@ function bodyBytes({ path }: FileSpec, { jail }: CoderContext): number {
 
 /** Shows what an answer has of the file. */
 const showIn =
-  (form: AnswerForm, answer: UpdateAnswer) =>
+  (form: AnswerForm, answer: UpdateAnswer, profile: ProfileDefaults) =>
   (edited: EditedFile): Shown =>
-    form === "bodies" ? { bodies: answer.fit(edited.bodies) } : { fields: showEdit(form, edited) };
+    form === "bodies" ? { bodies: answer.fit(edited.bodies) } : { fields: showEdit(form, edited, profile) };

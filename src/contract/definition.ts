@@ -125,7 +125,7 @@ export interface Runtime extends Services {
 
 /** The context of one call, besides its request and its services. */
 export interface CallContext
-  extends Pick<Origin, "caller" | "bus" | "showsImages" | "onOutput" | "sentence"> {
+  extends Pick<Origin, "caller" | "bus" | "began" | "showsImages" | "onOutput" | "sentence"> {
   /** The id of the called function. */
   readonly functionId: string;
   /** Identifies this call, even in a copy of the context with another deadline. */

@@ -64,6 +64,8 @@ export interface Origin {
    * A client creates as many as it likes, so it confers no rights.
    */
   readonly session?: string | undefined;
+  /** The place in the changes of calls where its session began (`TreeChanges.begin`), if it has one. */
+  readonly began?: string | undefined;
   /** The bus that the call came over; absent for other transports. */
   readonly bus?: BusAccess | undefined;
   /** Maximum bytes of JSON in the answer, if fewer than the bus carries. */

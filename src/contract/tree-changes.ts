@@ -16,6 +16,8 @@ export interface ReportedChange {
 }
 
 export interface TreeChanges {
+  /** Has changes of calls kept from now on, and returns the place in them where a session begins. */
+  begin(): string;
   /**
    * Reports changes of calls from now on, in order and a fraction of a second after they were made, and those
    * of other programs while the tree is watched. Changes of denied paths are never reported. Returns a

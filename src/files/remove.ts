@@ -15,7 +15,7 @@ import { allowedOnly, requireNothingDenied, type TreeOperation } from "./require
 import { requireWritableFolder } from "./require-writable-folder.ts";
 import { sweepWithFolders } from "./sweep.ts";
 import { type TreeVisitor, walkTree } from "./tree-walk.ts";
-import type { FilesConfig, FilesContext } from "./types.ts";
+import type { Entry, FilesConfig, FilesContext } from "./types.ts";
 import { flushFolder } from "./write.ts";
 
 export interface RemoveOptions {
@@ -24,6 +24,8 @@ export interface RemoveOptions {
   readonly dryRun?: boolean;
   /** What the file must be that is removed. Throws revision-mismatch when it is another. */
   readonly expectedRevision?: string | undefined;
+  /** Gets each entry in a folder that is to go, before anything of it does. */
+  readonly onEntry?: ((entry: Entry) => void) | undefined;
 }
 
 export interface Removal extends RemoveOptions {
@@ -96,13 +98,13 @@ export function requireExpected(
 export async function requireRemovable(jail: Jail, removal: Removal, locked: LockedPlace): Promise<void> {
   const { place, requester, holdsMount } = locked;
   const { folder, name, stats } = place;
-  const { path, recursive } = removal;
+  const { path, recursive, onEntry } = removal;
   if (stats!.isDirectory()) {
     using inside = folder.child(name);
     using slice = createWalkSlice(requester);
     if (recursive)
       await requireRemovableTree(
-        { jail, path, deadline: requester.deadline, slice },
+        { jail, path, deadline: requester.deadline, slice, onEntry },
         { folder, inside, holdsMount },
       );
     else if (runAtOnce(readEntries(inside)).some((entry) => !jail.isTemporary(entry.name)))
@@ -126,12 +128,12 @@ async function removeExpected(
 async function removeTree(
   scope: MutationScope,
   jail: Jail,
-  { path, place, requester }: Removal & LockedPlace,
+  { path, place, requester, onEntry }: Removal & LockedPlace,
 ): Promise<void> {
   const { folder, name } = place;
   using inside = folder.child(name);
   using slice = createWalkSlice(requester);
-  const whole = { jail, path, deadline: requester.deadline, slice };
+  const whole = { jail, path, deadline: requester.deadline, slice, onEntry };
   const operation = await requireRemovableTree(whole, { folder, inside });
   await changeTree(scope, { kind: "remove", path: place.path, entry: "dir" }, async (steps) => {
     await removeInside(steps, operation, inside);

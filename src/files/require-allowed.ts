@@ -4,6 +4,7 @@ import { refuseJailed } from "../jail/errors.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
 import { isMissing } from "./ignore-missing.ts";
 import { type TreeVisitor, type TreeWalk, usualMaxDepth, walkTree } from "./tree-walk.ts";
+import type { Entry } from "./types.ts";
 
 /** A call that goes through a tree. */
 export interface TreeOperation extends Pick<TreeWalk, "slice" | "deadline"> {
@@ -12,6 +13,8 @@ export interface TreeOperation extends Pick<TreeWalk, "slice" | "deadline"> {
   readonly path: string;
   /** No folder may lie on another device than this; undefined where any may. */
   readonly device?: number | undefined;
+  /** Gets each entry that is not a temporary file, while `requireNothingDenied` checks them. */
+  readonly onEntry?: ((entry: Entry) => void) | undefined;
 }
 
 /**
@@ -19,8 +22,16 @@ export interface TreeOperation extends Pick<TreeWalk, "slice" | "deadline"> {
  * before anything in a tree is changed.
  */
 export function requireNothingDenied(operation: TreeOperation, folder: Folder): Promise<void> {
-  const onEnter = (entered: Folder) => requireSameDevice(operation, entered);
-  return walkTree({ ...operation, visitor: { ...allowedOnly(operation), onEnter } }, folder);
+  const { preorder, ...others } = allowedOnly(operation);
+  const visitor: TreeVisitor = {
+    ...others,
+    onEnter: (entered) => requireSameDevice(operation, entered),
+    preorder(visit) {
+      if (!operation.jail.isTemporary(visit.entry.name)) operation.onEntry?.(visit.entry);
+      return preorder?.(visit);
+    },
+  };
+  return walkTree({ ...operation, visitor }, folder);
 }
 
 /** Throws for a denied entry, or one that is too deep. Ignores entries that are removed meanwhile. */

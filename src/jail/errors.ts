@@ -5,7 +5,7 @@ export const refuseJailed = {
   /** Says nothing about the disk: it is decided by the path as it was sent. */
   denied: (path: string, glob: string): Refusal =>
     new Refusal(
-      "denied",
+      "denied-by-rule",
       `${quoteShort(path)} matches the deny rule ${/[\p{C}\s"]/u.test(glob) ? quoteShort(glob) : glob}; the worker does not read such names, whether they exist or not.`,
       path,
     ),

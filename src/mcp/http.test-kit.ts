@@ -29,6 +29,10 @@ class CountedReaders implements TreeChanges {
     };
   }
 
+  begin(): string {
+    return "0:0";
+  }
+
   async watch(): Promise<number> {
     return 0;
   }

@@ -20,6 +20,7 @@ class Fixture {
   watching = Promise.resolve();
   readonly watch = new ResourceWatch(
     {
+      begin: () => "0:0",
       open: (report) => {
         this.#reports.add(report);
         return () => void this.#reports.delete(report);

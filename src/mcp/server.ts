@@ -24,12 +24,14 @@ export interface ServerOptions {
 
 /** Creates a server that is not connected yet. */
 export function createMcpServer(host: ToolHost, { leases, order, watch }: ServerOptions = {}): Server {
+  const began = host.beginSession();
   const optionsOf = ({ mcpReq: { id, signal, _meta: meta } }: ServerContext): CallOptions => {
     const exchange = currentExchange.getStore();
     const holder = leases ?? exchange?.leases;
     return {
       cancelled: signal,
       session: holder?.caller,
+      began,
       takePlace: () => (order?.arrive() ?? exchange?.arrival)?.call(),
       trace: traceOf(meta),
       lease: holder?.open(id, signal),

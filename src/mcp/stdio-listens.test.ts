@@ -22,6 +22,7 @@ test("while a tree is being listed for a request, others are passed on, and its 
   const listed = Promise.withResolvers<number>();
   const readers = new Set<object>();
   const changes = {
+    begin: () => "0:0",
     open: (report: object) => {
       readers.add(report);
       return () => void readers.delete(report);

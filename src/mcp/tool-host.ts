@@ -41,6 +41,8 @@ export interface CallOptions {
   readonly cancelled: AbortSignal;
   /** The session or connection that it came over. */
   readonly session: string | undefined;
+  /** The place in the changes of calls where that began. */
+  readonly began: string | undefined;
   /** Takes its place among the calls of its session, if that has an order. */
   readonly takePlace?: () => OrderedCall | undefined;
   /** Shows what a program writes meanwhile, to a client that has asked for progress. */
@@ -100,6 +102,11 @@ export class ToolHost {
   /** The leases of a new connection, which share the budget of the process with those of all others. */
   openLeases(caller: string): Leases {
     return new Leases(this.#budget, caller);
+  }
+
+  /** Has changes of calls kept for a session, and returns the place where it begins. */
+  beginSession(): string | undefined {
+    return this.#treeChanges?.begin();
   }
 
   /** What notifies a session of changes of resources, to be closed with it. Undefined where there are none. */

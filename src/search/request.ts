@@ -70,6 +70,8 @@ export interface NotSearched {
   readonly count: number;
   /** The first of them, if the reason is one that a caller can change. */
   readonly names?: readonly string[];
+  /** Ignore files name some of these too, which default excludes leave out. */
+  readonly also_ignored?: true;
   readonly reason:
     | "default_excludes"
     | "ignore_files"

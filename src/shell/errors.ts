@@ -67,6 +67,7 @@ export const shellCodes: Readonly<Record<Reason, string>> = {
   "wrong-kind": "S212",
   missing: "S211",
   denied: "S215",
+  "denied-by-rule": "S215",
   "too-large": "S218",
   outside: "S215",
   "out-of-scope": "S215",

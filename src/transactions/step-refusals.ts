@@ -33,5 +33,12 @@ function refusalOfStep(error: unknown, step: Step): Refusal {
 const isOfOthers = (error: unknown): boolean =>
   error instanceof Refusal ? reasons.has(error.reason) : codes.has(errnoOf(error));
 
-const reasons: ReadonlySet<string> = new Set(["missing", "wrong-kind", "outside", "denied", "exists"]);
+const reasons: ReadonlySet<string> = new Set([
+  "missing",
+  "wrong-kind",
+  "outside",
+  "denied",
+  "denied-by-rule",
+  "exists",
+]);
 const codes: ReadonlySet<string | undefined> = new Set(["ESTALE", "ENOENT", "ENOTDIR", "ELOOP", "EEXIST"]);

@@ -109,7 +109,7 @@ export function statPath(jail: Jail, path: string): BigIntStats | undefined {
   }
 }
 
-const gone: ReadonlySet<string> = new Set(["missing", "denied", "wrong-kind", "outside"]);
+const gone: ReadonlySet<string> = new Set(["missing", "denied", "denied-by-rule", "wrong-kind", "outside"]);
 const leftElsewhere: ReadonlySet<string | undefined> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ESTALE"]);
 
 /** How many steps are done, by where all entries are; `contradicted` are entries that are nowhere where that fits. */

@@ -57,7 +57,8 @@ export type OnEnter = (functionId: string, request: unknown) => void;
 export function createInvoke(services: Services, log: Log, onEnter: OnEnter = () => {}): Invoke {
   const admission = new Admission();
   return async (definition, payload, origin = {}) => {
-    const { cancelled, caller, session, bus, showsImages, onOutput, sentence, lease, ordered } = origin;
+    const { cancelled, caller, session, bus, began, showsImages, onOutput, sentence } = origin;
+    const { lease, ordered } = origin;
     const { maxAnswerBytes: requested = maxAnswerBytes } = origin;
     const started = performance.now();
     let slice: TimeSlice | undefined;
@@ -70,6 +71,7 @@ export function createInvoke(services: Services, log: Log, onEnter: OnEnter = ()
       maxAnswerBytes: Math.min(requested, services.maxAnswerBytes ?? maxAnswerBytes, maxAnswerBytes),
       caller,
       bus,
+      began,
       showsImages,
       onOutput,
       sentence: services.usesTransportNames ? sentence : undefined,
@@ -300,7 +302,7 @@ function mistakeOf(error: unknown, { definition, context }: CallScope): Refusal 
   if (!(error instanceof Refusal) || error.path === undefined || !context.requestRules?.isForgiving)
     return undefined;
   const { reason, path } = error;
-  const isAbsent = reason === "missing" || reason === "denied";
+  const isAbsent = ["missing", "denied", "denied-by-rule"].includes(reason);
   if (!isAbsent && error.message !== refuse.relativePath(path).message) return undefined;
   const mistake = readMistakenPath(path, context.requestRules.places);
   if (mistake === undefined) return undefined;

@@ -227,7 +227,9 @@ describe("a path where nothing is", () => {
   test("is asked for in another case, or another form of Unicode", async () => {
     expect(await errorOf("Src/main.ts")).toBe(". Did you mean Src/Main.ts?");
     expect(await errorOf("SRC/MAIN.TS")).toBe(". Did you mean Src/Main.ts?");
-    expect(await errorOf("cafe\u0301.txt")).toBe(". Did you mean caf\u00e9.txt?");
+    expect(await errorOf("cafe\u0301.txt")).toBe(
+      ". Did you mean caf\u00e9.txt? They look alike: caf\u00e9.txt has U+00E9 where you sent U+0065 U+0301.",
+    );
   });
 
   test("is elsewhere, as the list of the watched tree knows: the nearest first, at most three, none that is denied", async () => {
@@ -255,7 +257,7 @@ describe("a path where nothing is", () => {
     expect(await errorOf("alias")).toBe(plain);
     expect(await errorOf("nowhere")).toBe(plain);
     expect(await errorOf("secret/util.ts")).toBe(
-      'C211 no_such_path: "secret/util.ts" matches the deny rule secret/**; the worker does not read such names, whether they exist or not.',
+      'C211 denied: "secret/util.ts" matches the deny rule secret/**; the worker does not read such names, whether they exist or not.',
     );
   });
 
@@ -293,10 +295,11 @@ describe("undo and changes", () => {
   });
   afterAll(() => connected[Symbol.asyncDispose]());
 
-  test("changes without since says that it begins", async () => {
-    const [said, next] = await lines("coder_changes", {});
+  test("changes without since says that it begins with the session", async () => {
+    const [none, said, next] = await lines("coder_changes", {});
+    expect(none).toBe("[no changes]");
     expect(said).toBe(
-      "[changes are listed from now on; coder_checkpoints lists those made by earlier calls]",
+      "[since this session began; changes of other programs are listed from the first call of coder_changes on]",
     );
     const since = /since (\S+) for/.exec(next!)?.[1];
     expect((await lines("coder_changes", { since }))[0]).toBe("[no changes]");

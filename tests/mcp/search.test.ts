@@ -199,8 +199,8 @@ describe("globs as people write them", () => {
       `[nothing found: no file matches the path, globs and file types]${named('include_globs "/lib/*.ts"')}`,
     ],
     [
-      list({ include_globs: ["lib/f", "*.py"], exclude_globs: ["dist", "!x"] }),
-      `lib/f${named('include_globs "*.py"', 'exclude_globs "dist"', 'exclude_globs "!x"')}`,
+      list({ include_globs: ["lib/f", "*.py"], exclude_globs: ["disk", "!x"] }),
+      `lib/f${named('include_globs "*.py"', 'exclude_globs "disk"', 'exclude_globs "!x"')}`,
     ],
     [
       list({ include_globs: ["src/"] }),

@@ -28,6 +28,10 @@ export interface ShownFields {
   readonly echoes_truncated?: boolean;
   readonly diff?: string;
   readonly diff_truncated?: boolean;
+  /** The line ends that a file with others than LF has now. */
+  readonly line_ends?: string;
+  /** Whether the edit has changed that. */
+  readonly line_ends_changed?: true;
 }
 
 /** A file that was edited. */
@@ -135,9 +139,9 @@ export class UpdateAnswer {
 }
 
 /** Says in their place that there are some. */
-export function leaveOut({ echoes, diff }: ShownFields): ShownFields {
-  if (echoes !== undefined) return { echoes: [], echoes_truncated: true };
-  return diff === undefined ? {} : { diff: "", diff_truncated: true };
+export function leaveOut({ echoes, diff, ...ends }: ShownFields): ShownFields {
+  if (echoes !== undefined) return { ...ends, echoes: [], echoes_truncated: true };
+  return diff === undefined ? ends : { ...ends, diff: "", diff_truncated: true };
 }
 
 const nothing: JsonText = { text: "", jsonBytes: 2 };

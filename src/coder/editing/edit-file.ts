@@ -7,6 +7,8 @@ import { requireRevisionForm } from "../../files/expected-revision.ts";
 import { revisionOfBytes } from "../../files/revision.ts";
 import type { Bodies } from "../../files/update.ts";
 import type { ChangeContext } from "../define.ts";
+import type { ProfileDefaults } from "../profiles.ts";
+import { describeLineEnds } from "../reading/text-notes.ts";
 import { revisionMismatch } from "../revisions.ts";
 import type { ShownFields } from "./answer.ts";
 import { type AppliedOps, applyOps, type FileOps, validateOps } from "./apply-ops.ts";
@@ -71,13 +73,28 @@ export async function editFile<Shown>(
 export const showsChanges = (form: string): boolean => form === "echo" || form === "diff";
 
 /** An edit in one of the forms that are small in any case. */
-export function showEdit(form: string, { path, bodies, trace }: EditedFile): ShownFields {
+export function showEdit(
+  form: string,
+  { path, bodies, trace }: EditedFile,
+  profile: ProfileDefaults,
+): ShownFields {
   if (trace === undefined) return {};
   const after = joinPieces(bodies.after);
+  const ends = profile["update-file.line_ends"] ? lineEndsOf(bodies.before, after) : {};
   if (form === "echo") {
     const { echoes, isTruncated } = echoesOf(after, trace.sites);
-    return { echoes, echoes_truncated: isTruncated };
+    return { echoes, echoes_truncated: isTruncated, ...ends };
   }
   const { diff, isTruncated } = unifiedDiff(path, { ...bodies, after, splices: trace.splices });
-  return { diff, diff_truncated: isTruncated };
+  return { diff, diff_truncated: isTruncated, ...ends };
 }
+
+function lineEndsOf(before: Buffer, after: Buffer): Pick<ShownFields, "line_ends" | "line_ends_changed"> {
+  const [was, is] = [describeLineEnds(before), describeLineEnds(after)];
+  if (was === undefined && is === undefined) return {};
+  const isChanged = formOf(was) !== formOf(is);
+  return { line_ends: is ?? "LF", ...(isChanged && { line_ends_changed: true }) };
+}
+
+/** The line ends without their numbers. */
+const formOf = (lineEnds: string | undefined): string | undefined => lineEnds?.replace(/:.*/, "");

@@ -43,7 +43,7 @@ export const UpdateOp = Type.Union(
       },
       {
         since: "0.4.0",
-        description: "Replace the text `old_str`, there once, or each time with `replace_all`.",
+        description: "`old_str` is there once, or `replace_all` is sent.",
       },
     ),
   ],

@@ -10,6 +10,8 @@ interface EditResult {
   readonly echoes_truncated?: boolean;
   readonly diff?: string;
   readonly diff_truncated?: boolean;
+  readonly line_ends?: string;
+  readonly line_ends_changed?: boolean;
 }
 
 interface WireEcho {
@@ -29,7 +31,13 @@ export function renderEdit(result: EditResult): string {
     ...renderEchoes(echoes),
     ...(diff === "" ? [] : [diff.trimEnd()]),
     ...(isTruncated ? ["[more of it is not shown]"] : []),
+    ...(result.line_ends === undefined ? [] : [`[${renderLineEnds(result)}]`]),
   ].join("\n");
+}
+
+function renderLineEnds({ line_ends: ends, line_ends_changed: isChanged }: EditResult): string {
+  if (isChanged) return `line ends are now ${ends!.replace(/^mixed line ends/, "mixed")}`;
+  return ends!.startsWith("mixed") ? ends! : `${ends} kept`;
 }
 
 /** Returns how many matches were replaced, unless it is one, as the caller may have expected. */

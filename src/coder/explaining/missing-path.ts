@@ -1,5 +1,6 @@
 /** The facts known about a missing path: similar names, and the calls that moved or deleted it. */
 import { isUtf8 } from "node:buffer";
+import { findConfusables } from "../../edits/confusables.ts";
 import { Refusal, refuse } from "../../errors.ts";
 import { type ExcludeGlobs, excludesPath } from "../../globs/exclude-globs.ts";
 import { namesOf, pathIn } from "../../jail/backend.ts";
@@ -53,11 +54,21 @@ function sentencesAbout(sent: string, knowledge: Knowledge): string[] {
       .flatMap((one) => sendable(one, knowledge.jail) ?? [])
       .slice(0, most);
     const question = names.length === 0 ? [] : [`Did you mean ${names.map(renderName).join(" or ")}?`];
-    return [...(sentence === undefined ? [] : [sentence]), ...question];
+    return [...(sentence === undefined ? [] : [sentence]), ...question, ...sayDifference(names, sent)];
   } catch {
     // The error itself stands without them.
     return [];
   }
+}
+
+/** The first characters that differ in a name that looks like the one that was sent. */
+function sayDifference(names: readonly string[], sent: string): string[] {
+  for (const name of names) {
+    const alike = findConfusables(name, sent.replace(/^(?:\.?\/)+/, ""));
+    if (alike !== undefined)
+      return [`They look alike: ${renderName(name)} has ${alike.found} where you sent ${alike.sent}.`];
+  }
+  return [];
 }
 
 /** A path from the base as the call would send it; undefined if it is not below the folder where its paths start. */

@@ -1,6 +1,7 @@
 import type { ReportedChange, TreeChanges } from "../../contract/tree-changes.ts";
 import type { Feed } from "../../feed/feed.ts";
 import { Subscription } from "../../feed/subscription.ts";
+import { renderPosition } from "./position.ts";
 
 /** Milliseconds between two looks at the feed. */
 const every = 200;
@@ -13,6 +14,10 @@ export class FeedReaders implements TreeChanges {
 
   constructor(feed: Feed) {
     this.#feed = feed;
+  }
+
+  begin(): string {
+    return renderPosition(this.#feed.epoch, this.#feed.listen());
   }
 
   open(report: (change: ReportedChange) => void): () => void {

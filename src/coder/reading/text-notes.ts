@@ -16,7 +16,8 @@ export function notesOn(text: Buffer, { isAtEnd }: { readonly isAtEnd: boolean }
   ];
 }
 
-function describeLineEnds(text: Buffer): string | undefined {
+/** Returns the line ends of a text that has others than LF: `CRLF`, `CR`, or how many lines have which. */
+export function describeLineEnds(text: Buffer): string | undefined {
   let crlf = 0;
   let at = text.indexOf(cr);
   if (at < 0) return undefined;

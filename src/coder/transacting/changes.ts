@@ -10,6 +10,7 @@ import { removeOne } from "../delete-file.ts";
 import type { ShownFields } from "../editing/answer.ts";
 import { type EditedFile, editFile, showEdit, showsChanges } from "../editing/edit-file.ts";
 import { UpdateOp } from "../editing/ops.ts";
+import { explainMissingFolder } from "../missing-folder.ts";
 import { pauseOf } from "../pause.ts";
 import { parsePermissionBits, permissionBits } from "../permission-bits.ts";
 import { transferOne } from "../two-paths.ts";
@@ -103,6 +104,7 @@ export interface ChangeResult extends ShownFields {
   readonly applied?: number;
   readonly new_line_count?: number;
   readonly removed?: boolean;
+  readonly removed_files?: number;
   readonly moved?: boolean;
   readonly copied?: boolean;
   readonly created?: boolean;
@@ -144,7 +146,7 @@ async function makeChange(change: TransactChange, answer: ChangeAnswer, made: Ma
     case "copy":
       return await transfer(change, context);
     case "make-folder":
-      return makeFolder(change, context);
+      return await makeFolder(change, context);
     case "chmod":
       return await changeMode(change, made);
   }
@@ -160,7 +162,7 @@ async function update(
   answer: ChangeAnswer,
   context: ChangeContext,
 ): Promise<ChangeResult> {
-  const show = (edited: EditedFile) => showEdit(answer, edited);
+  const show = (edited: EditedFile) => showEdit(answer, edited, context.profile);
   const options = { isTraced: showsChanges(answer), hasRevision: true, show };
   const { lines, revision, shown } = await editFile(spec, options, context);
   const counts = { applied: spec.ops.length, new_line_count: lines };
@@ -171,7 +173,7 @@ async function remove(
   { op, path, recursive, expected_revision: expectedRevision }: ChangeOf<"delete">,
   context: ChangeContext,
 ): Promise<ChangeResult> {
-  return { op, path, removed: await removeOne({ path, recursive, expectedRevision }, context) };
+  return { op, path, ...(await removeOne({ path, recursive, expectedRevision }, context)) };
 }
 
 async function transfer(
@@ -182,13 +184,14 @@ async function transfer(
   return { op, from: spec.from, to: spec.to, ...(op === "move" ? { moved: isDone } : { copied: isDone }) };
 }
 
-function makeFolder(
+async function makeFolder(
   { op, path, mode, parents }: ChangeOf<"make-folder">,
   context: ChangeContext,
-): ChangeResult {
+): Promise<ChangeResult> {
   const bits = permissionBits(mode, context.profile["make-folder.mode"]);
   const options = { mode: bits, parents, mayExist: true };
-  return { op, path, created: context.files.makeFolder(path, options, context) };
+  const make = () => context.files.makeFolder(path, options, context);
+  return { op, path, created: await explainMissingFolder(make, { path, parents }, context) };
 }
 
 async function changeMode({ op, path, mode }: ChangeOf<"chmod">, { tree }: Made): Promise<ChangeResult> {

@@ -1,4 +1,5 @@
 /** What a model reads of several changes that were made as one, or would be. */
+import { renderRemoval } from "../delete-file.ts";
 import { renderEdit } from "../editing/text.ts";
 import { type PatchedFileResult, renderPatched } from "../patching/text.ts";
 import type { ChangeResult } from "./changes.ts";
@@ -28,7 +29,7 @@ function renderResult(result: ChangeResult | PatchedFileResult): string {
     case "update":
       return renderEdit({ ...result, path, applied, new_line_count } as Parameters<typeof renderEdit>[0]);
     case "delete":
-      return `${path}: ${result.removed ? "removed" : "was not there"}`;
+      return renderRemoval({ ...result, path, removed: result.removed === true });
     case "move":
       return `${from}: ${result.moved ? `moved to ${to}` : "is there already"}`;
     case "copy":

@@ -355,7 +355,11 @@ const pageBytes = jsonBytes({
 const notSearchedBytes = jsonBytes({
   not_searched: (
     ["default_excludes", "ignore_files", "denied", "binary", "too_large", "unreadable", "long_lines"] as const
-  ).map((reason) => ({ count: Number.MAX_SAFE_INTEGER, reason })),
+  ).map((reason) => ({
+    ...(reason === "default_excludes" && { also_ignored: true as const }),
+    count: Number.MAX_SAFE_INTEGER,
+    reason,
+  })),
 } satisfies Pick<PageFields, "not_searched">);
 
 /** Bytes of JSON that a UTF-16 unit takes at most: as an escape such as \u0001. */

@@ -192,14 +192,16 @@ function unmatchedIn({ unmatchedGlobs }: PassedWalk): Pick<PageFields, "unmatche
 /** What was left out, for each reason with the names of the first; nothing if nothing was. */
 function notSearched(
   { excluded, ignored, denied }: PassedOver,
-  { byDefault, byIgnoreFiles }: FirstLeftOut,
+  { byDefault, alsoIgnored, byIgnoreFiles }: FirstLeftOut,
   skipped: PageFields["skipped"],
 ): Pick<PageFields, "not_searched"> {
   const excludedByDefault = excluded - ignored;
+  const names = byDefault.slice(0, excludedByDefault);
   const all: NotSearched[] = [
     {
+      ...(names.some((name) => alsoIgnored.has(name)) && { also_ignored: true }),
       count: excludedByDefault,
-      names: byDefault.slice(0, excludedByDefault),
+      names,
       reason: "default_excludes",
     },
     { count: ignored, names: byIgnoreFiles.slice(0, ignored), reason: "ignore_files" },

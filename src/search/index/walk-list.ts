@@ -29,11 +29,12 @@ export interface WalkList {
 }
 
 /** The entries that are left out, by what leaves them out. */
-export const leftOut = { byDefault: -1, byIgnoreFiles: -2, denied: -3 } as const;
+export const leftOut = { byDefault: -1, byIgnoreFiles: -2, denied: -3, byBoth: -4 } as const;
 
 /** Counts entries of a list that are left out, and remembers the first ones. */
 export class LeftOutCounts {
   readonly byDefault: string[] = [];
+  readonly alsoIgnored = new Set<string>();
   readonly byIgnoreFiles: string[] = [];
   excluded = 0;
   ignored = 0;
@@ -56,7 +57,9 @@ export class LeftOutCounts {
     if (first.length === maxNamesLeftOut) return;
     const { keys, folders, places } = this.#list;
     const name = Buffer.from(keys[index]!, "latin1").toString();
-    first.push(inFolder(places[folders[index]!]!.path, name));
+    const path = inFolder(places[folders[index]!]!.path, name);
+    first.push(path);
+    if (why === leftOut.byBoth) this.alsoIgnored.add(path);
   }
 }
 
@@ -149,11 +152,16 @@ class WalkLister implements WalkList {
       const isWanted = this.#isWanted(place, { key, isFolder: typeof entry !== "number", rules });
       if (this.#filter.denied > denied) this.#add(leftOut.denied, index, key);
       else if (this.#filter.ignored > ignored) this.#add(leftOut.byIgnoreFiles, index, key);
-      else if (this.#filter.excluded > excluded) this.#add(leftOut.byDefault, index, key);
+      else if (this.#filter.excluded > excluded) this.#add(this.#reasonByDefault(key), index, key);
       else if (isWanted && typeof entry === "number") this.#add(entry, index, key);
       else if (isWanted) yield* this.#listChild(entry as WatchedFolder, { path, walked, rules });
     }
     yield;
+  }
+
+  /** The reason for an entry that default excludes have left out just now: only folders are looked up in ignore files then. */
+  #reasonByDefault(key: string): number {
+    return key.endsWith("/") && this.#filter.isAlsoIgnored ? leftOut.byBoth : leftOut.byDefault;
   }
 
   /** Whether the file is searched, or the folder entered. The filter counts why not. */

@@ -36,8 +36,11 @@ export class EntryFilter {
   ignored = 0;
   /** Files and folders that are denied, of those that would be searched. */
   denied = 0;
+  /** Whether ignore files name the folder too that default excludes left out last. */
+  isAlsoIgnored = false;
   readonly #byDefault: string[] = [];
   readonly #byIgnoreFiles: string[] = [];
+  readonly #alsoIgnored = new Set<string>();
   readonly #includesHidden: boolean;
   readonly #options: EntryFilterOptions;
   readonly #defaultExcludes: ExcludeGlobs | undefined;
@@ -59,12 +62,21 @@ export class EntryFilter {
 
   /** The first entries that it has left out. */
   get firstLeftOut(): FirstLeftOut {
-    return { byDefault: this.#byDefault, byIgnoreFiles: this.#byIgnoreFiles };
+    return {
+      byDefault: this.#byDefault,
+      alsoIgnored: this.#alsoIgnored,
+      byIgnoreFiles: this.#byIgnoreFiles,
+    };
   }
 
   entersFolder(folder: Place, name: NameBytes, rules: IgnoreRules): boolean {
     if (this.#isHidden(name) || this.#options.globs?.entersFolder(folder.path, name) === false) return false;
-    if (this.excludesFolder(folder, name)) return this.#leaveOut(this.#byDefault, folder, name, "/");
+    if (this.excludesFolder(folder, name)) {
+      this.isAlsoIgnored = rules.ignores(folder.path, name, true);
+      if (this.isAlsoIgnored && this.#byDefault.length < maxNamesLeftOut)
+        this.#alsoIgnored.add(`${pathIn(folder, name)}/`);
+      return this.#leaveOut(this.#byDefault, folder, name, "/");
+    }
     if (!rules.ignores(folder.path, name, true)) return true;
     this.ignored++;
     return this.#leaveOut(this.#byIgnoreFiles, folder, name, "/");
@@ -92,6 +104,13 @@ export class EntryFilter {
     return this.#leaveOut(this.#byIgnoreFiles, folder, name);
   }
 
+  /** Whether the default excludes leave out the folder that a glob is about, such as `node_modules/**`. */
+  #coversFolder(glob: string): boolean {
+    const path = glob.replace(/^\.?\//, "").replace(/(?:\/\*{0,2})+$/, "");
+    const names = path.split("/").map((name) => (/^\*+$/.test(name) ? "x" : name));
+    return this.#defaultExcludes !== undefined && excludesPath(this.#defaultExcludes, names.join("/"));
+  }
+
   #isHidden({ bytes, from }: NameBytes): boolean {
     return !this.#includesHidden && bytes[from] === dot;
   }
@@ -111,7 +130,8 @@ export class EntryFilter {
 
   /** The globs that have matched nothing so far. */
   get unmatchedGlobs(): readonly UnmatchedGlob[] {
-    return this.#options.globs?.unmatched ?? [];
+    const unmatched = this.#options.globs?.unmatched ?? [];
+    return unmatched.filter(({ list, glob }) => list === "include" || !this.#coversFolder(glob));
   }
 
   #wantsPath(folder: Place, name: NameBytes): boolean {

@@ -41,6 +41,8 @@ export const nothingPassedOver: PassedOver = {
 /** Paths of the first files and folders that a walk has left out, in its order; those of folders end in "/". */
 export interface FirstLeftOut {
   readonly byDefault: readonly string[];
+  /** Those of `byDefault` that ignore files name too. */
+  readonly alsoIgnored: ReadonlySet<string>;
   readonly byIgnoreFiles: readonly string[];
 }
 

@@ -1,0 +1,34 @@
+import { Refusal } from "../errors.ts";
+import type { ChangeContext } from "./define.ts";
+import { refuseCoder } from "./errors.ts";
+
+interface NewPath {
+  readonly path: string;
+  readonly parents: boolean;
+}
+
+/**
+ * Runs `work`, which makes something at a path. Where it throws that the path is not found because its folder is not, and
+ * makes none, the error says so in profiles with explained errors.
+ */
+export async function explainMissingFolder<T>(
+  work: () => T | Promise<T>,
+  { path, parents }: NewPath,
+  { jail, profile }: ChangeContext,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const isAbsent =
+      error instanceof Refusal && error.path === path && ["missing", "denied"].includes(error.reason);
+    if (parents || !isAbsent || !profile.explained_errors) throw error;
+    const folder = /^(.*[^/])\/+[^/]+\/*$/.exec(path)?.[1];
+    if (folder === undefined) throw error;
+    try {
+      jail.admitFolder(folder).close();
+    } catch {
+      throw refuseCoder.noFolder(path, folder);
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,243 @@
+/** What an answer says beside its subject: notes that once misled, or were missing. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { connectStdio, type McpFixture, textOf } from "./client.ts";
+
+const tree = {
+  ".gitignore": "node_modules/\nout/\n",
+  ".git/HEAD": "ref: refs/heads/main\n",
+  "a.txt": "one\ntwo\n",
+  "crlf.txt": "one\r\ntwo\r\n",
+  "mixed.txt": "one\r\ntwo\n",
+  "caf\u00e9.txt": "x\n",
+  "zero\u200bwidth.txt": "x\n",
+  "dist/built.js": "one\n",
+  "node_modules/m/index.js": "one\n",
+  "out/log.txt": "one\n",
+  "lib/deep/x.txt": "x\n",
+  "lib/deep/y.txt": "y\n",
+  "lib/link": { link: "deep/x.txt" },
+  "secrets/key": "k\n",
+  alias: { link: "secrets" },
+};
+
+let connected: McpFixture;
+const call = async (tool: string, args: Record<string, unknown>) => {
+  const answer = await connected.call(`coder_${tool}`, args);
+  return { text: textOf(answer), isError: answer.isError === true };
+};
+const ok = async (tool: string, args: Record<string, unknown>) => {
+  const { text, isError } = await call(tool, args);
+  expect(isError, text).toBe(false);
+  return text;
+};
+const error = async (tool: string, args: Record<string, unknown>) => {
+  const { text, isError } = await call(tool, args);
+  expect(isError, text).toBe(true);
+  return text;
+};
+
+beforeAll(async () => {
+  connected = await connectStdio("executable", { tree });
+});
+afterAll(() => connected[Symbol.asyncDispose]());
+
+describe("what a search left out", () => {
+  test("names both fields where default excludes and ignore files leave out the same", async () => {
+    const both = "(use_default_excludes: false and respect_gitignore: false)";
+    expect(await ok("search", { query: "one", path: ".", include_globs: ["*.txt"] })).toContain(
+      `[not searched: .git/, dist/, node_modules/ excluded ${both}, out/ ignored (respect_gitignore: false)`,
+    );
+    const without = await ok("search", { query: "one", use_default_excludes: false });
+    expect(without).toContain("dist/built.js");
+    expect(without).toContain("[not searched: node_modules/, out/ ignored (respect_gitignore: false)");
+    const all = await ok("search", { query: "one", use_default_excludes: false, respect_gitignore: false });
+    expect(all).toContain("node_modules/m/index.js");
+    expect(all).toContain("out/log.txt");
+    const ignored = await ok("search", { query: "one", respect_gitignore: false });
+    expect(ignored).toContain("node_modules/ excluded (use_default_excludes: false)");
+  });
+
+  test.each([
+    "node_modules",
+    "node_modules/",
+    "/node_modules/**",
+    "**/node_modules/**",
+    "./dist/**",
+    "lib/*/dist/**",
+  ])("the exclude glob %s, which default excludes cover, is not said to be without effect", async (glob) => {
+    expect(await ok("search", { query: "one", exclude_globs: [glob] })).not.toContain("matched nothing");
+  });
+
+  test.each([["nope/**"], ["*.nope"], ["distant/**"]])("the exclude glob %s is", async (glob) => {
+    expect(await ok("search", { query: "one", exclude_globs: [glob] })).toContain(
+      `[matched nothing: exclude_globs ${JSON.stringify(glob)}]`,
+    );
+  });
+
+  test("a glob is said to be without effect where default excludes are off", async () => {
+    const args = { query: "one", exclude_globs: [".venv/**"], use_default_excludes: false };
+    expect(await ok("search", args)).toContain('[matched nothing: exclude_globs ".venv/**"]');
+  });
+
+  test("a bad glob is refused in sentences with one full stop each", async () => {
+    const text = await error("search", { query: "one", include_globs: ["[a"] });
+    expect(text).toContain("for the character itself. Correct it,");
+    expect(text).not.toContain("..");
+  });
+
+  test("the schema says how many context lines there may be, and what max_bytes counts", async () => {
+    const { tools } = await connected.client.listTools();
+    const { properties } = tools.find(({ name }) => name === "coder_search")!.inputSchema as never as {
+      properties: Record<string, { description?: string }>;
+    };
+    for (const field of ["context_lines_before", "context_lines_after"]) {
+      expect(properties[field]?.description).toBe("At most 10.");
+      expect(await error("search", { query: "one", [field]: 11 })).toContain("10");
+      expect(await ok("search", { query: "one", [field]: 10 })).toContain("a.txt");
+    }
+    expect(properties["max_bytes"]?.description).toContain("JSON");
+  });
+});
+
+describe("what a change did", () => {
+  const edit = (path: string, old_str: string, new_str: string) => ({
+    path,
+    ops: [{ op: "str_replace", old_str, new_str }],
+  });
+
+  test("an edit says that it kept CRLF, or what became of it", async () => {
+    expect(await ok("update_file", edit("crlf.txt", "one", "1"))).toEndWith("\n2→two\n[CRLF kept]");
+    expect(readFileSync(join(connected.base, "crlf.txt"), "latin1")).toBe("1\r\ntwo\r\n");
+    expect(await ok("update_file", { ...edit("crlf.txt", "1", "one"), answer: "diff" })).toEndWith(
+      "\n[CRLF kept]",
+    );
+    expect(await ok("update_file", edit("mixed.txt", "two", "2"))).toEndWith(
+      "\n[mixed line ends: 1 CRLF, 1 LF]",
+    );
+    expect(await ok("update_file", edit("a.txt", "two", "2"))).toBe(
+      "a.txt: 1 op applied, 2 lines now\n1→one\n2→2",
+    );
+    const remove = { path: "mixed.txt", ops: [{ op: "remove", from_line: 1, to_line: 1 }] };
+    expect(await ok("update_file", remove)).toEndWith("\n[line ends are now LF]");
+    const changes = [{ op: "update", ...edit("crlf.txt", "two", "2") }];
+    expect(await ok("transact", { changes, dry_run: true })).toContain("\n[CRLF kept]\n");
+  });
+
+  test("a removal says how many files were in the folder", async () => {
+    const folder = { paths: ["lib"], recursive: true };
+    const said = "lib: removed, with 3 files in it";
+    expect(await ok("delete_file", { ...folder, dry_run: true })).toStartWith(said);
+    expect(
+      await ok("transact", { changes: [{ op: "delete", path: "lib", recursive: true }], dry_run: true }),
+    ).toStartWith(said);
+    expect(await ok("delete_file", folder)).toBe(said);
+    expect(await ok("undo", {})).toContain("  restored: lib/deep/x.txt\n");
+    const [newest] = (await ok("checkpoints", { limit: 1 })).split("\nOlder");
+    expect(newest).toContain("  restored: lib/deep/x.txt");
+    expect(newest).not.toContain("created");
+    await ok("create_file", { path: "lone/one.txt", content: "" });
+    expect(await ok("delete_file", { paths: ["lone"], recursive: true })).toBe(
+      "lone: removed, with 1 file in it",
+    );
+    await ok("create_file", { path: "lone.txt", content: "" });
+    expect(await ok("delete_file", { paths: ["lone.txt"] })).toBe("lone.txt: removed");
+  });
+
+  test("a conflict of revisions says what follows, and it does", async () => {
+    const text = await error("update_file", {
+      ...edit("a.txt", "one", "1"),
+      expected_revision: `sha256:${"0".repeat(64)}`,
+    });
+    expect(text).not.toContain("`details`");
+    expect(text).toMatch(
+      /Its current revision and the lines in question follow: .*\ncurrent: sha256:[0-9a-f]{64}\n/,
+    );
+    expect(text).toContain("1→one");
+  });
+});
+
+describe("what is not there", () => {
+  const absent = (folder: string, path: string) =>
+    `"${folder}", the folder of "${path}", is not found, or the worker's configuration denies it, and \`parents\` is false. Nothing was made there. Leave \`parents\` out to have the folder made too.`;
+
+  test.each([
+    ["create_file", { path: "no/such/a.txt", content: "x", parents: false }],
+    ["move", { files: [{ from: "a.txt", to: "no/such/a.txt", parents: false }] }],
+    ["copy", { files: [{ from: "a.txt", to: "no/such/a.txt", parents: false }] }],
+    ["transact", { changes: [{ op: "make-folder", path: "no/such/a.txt", parents: false }] }],
+    ["transact", { changes: [{ op: "create", path: "no/such/a.txt", content: "x", parents: false }] }],
+  ])("%s without parents says that the folder is missing", async (tool, args) => {
+    const text = await error(tool, args);
+    expect(text).toContain(absent("no/such", "no/such/a.txt"));
+    expect(text).toContain("C211 no_such_path: ");
+  });
+
+  test("a folder that is denied behind a link is answered like a missing one", async () => {
+    const text = await error("create_file", { path: "alias/key/a.txt", content: "x", parents: false });
+    expect(text).toContain(absent("alias/key", "alias/key/a.txt"));
+  });
+
+  test("a missing source keeps its sentence", async () => {
+    const text = await error("move", { files: [{ from: "none/a.txt", to: "b.txt", parents: false }] });
+    expect(text).toContain('"none/a.txt" is not found, or');
+    expect(text).not.toContain("parents");
+  });
+
+  test("a denied name has a reason of its own", async () => {
+    expect(await error("read_file", { path: ".env" })).toStartWith(
+      'C211 denied: ".env" matches the deny rule **/.env;',
+    );
+    expect(await error("read_file", { path: "alias/key" })).toStartWith("C211 no_such_path: ");
+    expect(await error("read_file", { path: "none" })).toStartWith("C211 no_such_path: ");
+  });
+
+  test.each([
+    ["cafe\u0301.txt", "caf\u00e9.txt", "U+00E9", "U+0065 U+0301"],
+    ["zerowidth.txt", '"zero\\u200bwidth.txt"', "U+006F U+200B", "U+006F"],
+  ])("a name that looks like %s is told apart by code points", async (sent, shown, found, instead) => {
+    expect(await error("read_file", { path: sent })).toEndWith(
+      ` Did you mean ${shown}? They look alike: ${shown} has ${found} where you sent ${instead}.`,
+    );
+  });
+
+  test("a page after the last names that", async () => {
+    expect(await ok("list_folder", { path: "lib", page: 3, page_size: 1 })).toBe(
+      "[page 3: 0 of 2 entries; the last page is 2]",
+    );
+    expect(await ok("list_folder", { path: "lib", page: 2, page_size: 1 })).toBe(
+      "link [link]\n[page 2: 1 of 2 entries]",
+    );
+  });
+});
+
+describe("changes without since", () => {
+  test("cover the session", async () => {
+    await using own = await connectStdio("executable", { tree: { "a.txt": "a\n" } });
+    await own.call("coder_create_file", { path: "b.txt", content: "" });
+    await own.call("coder_move", { files: [{ from: "a.txt", to: "c.txt" }] });
+    const note =
+      "[since this session began; changes of other programs are listed from the first call of coder_changes on]";
+    const lines = ["created: b.txt (coder_create_file)", "moved: a.txt to c.txt (coder_move)", note];
+    const first = textOf(await own.call("coder_changes", {})).split("\n");
+    expect(first.slice(0, -1)).toEqual(lines);
+    const since = /since (\S+) for/.exec(first.at(-1)!)![1];
+    expect(textOf(await own.call("coder_changes", { since }))).toStartWith("[no changes]\n[since ");
+    expect(
+      textOf(await own.call("coder_changes", {}))
+        .split("\n")
+        .slice(0, -1),
+    ).toEqual(lines);
+    expect(textOf(await own.call("coder_changes", { limit: 1 })).split("\n")[0]).toBe(lines[0]!);
+  });
+
+  test("begin with the first call in the profile contract", async () => {
+    await using own = await connectStdio("executable", {
+      tree: { "a.txt": "a\n" },
+      config: { profile: "contract" },
+    });
+    await own.call("coder_delete_file", { paths: ["a.txt"] });
+    expect(textOf(await own.call("coder_changes", {}))).toStartWith("[changes are listed from now on; ");
+  });
+});
