@@ -175,7 +175,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     namesOf: (path) => placeNames(path, jail),
     holds: {
       get "coder.index.files"() {
-        return searcher.index?.index.state.files ?? 0;
+        return searcher.index?.files ?? 0;
       },
       get "coder.index.size"() {
         return searcher.index?.bytes ?? 0;

@@ -7,7 +7,7 @@ import { openJail } from "../jail/jail.ts";
 import { createRegexEngine } from "../regex/engine.ts";
 import { deadlineIn } from "../scheduling/deadline.ts";
 import { SharedTree } from "../watch/shared-tree.ts";
-import type { IndexOptions } from "./index/indexing.ts";
+import type { IndexOptions } from "./index/search-index.ts";
 import type { LineOptions } from "./matchers/lines.ts";
 import type { Query } from "./matchers/query-compiler.ts";
 import type { SearchAnswer, SearchRequest } from "./request.ts";

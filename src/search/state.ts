@@ -1,7 +1,7 @@
 import type { Pool } from "../threads/pool.ts";
 import type { HeldFolders } from "./batches/batches.ts";
 import type { SearchJob, ThreadReply } from "./batches/job.ts";
-import type { SearchIndex } from "./index/indexing.ts";
+import type { SearchIndex } from "./index/search-index.ts";
 import type { ThreadEngines } from "./matchers/thread-engines.ts";
 import type { RunningSearch } from "./request.ts";
 

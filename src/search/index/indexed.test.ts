@@ -49,7 +49,7 @@ async function openFilled(deny: readonly string[] = [], maxBytes = 2 ** 24) {
   };
   const known = async () => {
     await searcher.index?.filled();
-    return searcher.index?.index.state.files;
+    return searcher.index?.files;
   };
   await find();
   return { find, known, search };
@@ -192,5 +192,5 @@ test("of many searches at once one says which files there are", async () => {
   await Promise.all(Array.from({ length: 8 }, () => searcher.search({ pattern: "needle" })));
   expect(add.mock.calls.reduce((sum, [{ count }]) => sum + count, 0)).toBe(20);
   await searcher.index?.filled();
-  expect(searcher.index?.index.state.files).toBe(20);
+  expect(searcher.index?.files).toBe(20);
 });

@@ -47,16 +47,14 @@ const listingShare = 1 / 8;
 
 /** The index of one searcher, with what fills it. */
 export class SearchIndex {
-  readonly index: ContentIndex;
-  readonly listings: ListingCache;
+  readonly #memory: Memory;
   readonly #filler: Filler;
   readonly #needed = new Map<string, NeededNgrams | "unknown">();
   readonly #watched: WatchedIndex | undefined;
   #isAdding = false;
 
-  private constructor({ index, listings }: Memory, filler: Filler, watched: WatchedIndex | undefined) {
-    this.index = index;
-    this.listings = listings;
+  private constructor(memory: Memory, filler: Filler, watched: WatchedIndex | undefined) {
+    this.#memory = memory;
     this.#filler = filler;
     this.#watched = watched;
   }
@@ -68,7 +66,7 @@ export class SearchIndex {
     pool: Pool<SearchJob, ThreadReply>,
   ): SearchIndex | undefined {
     if (!hasStamps() || jail.backend === "current-directory" || !canSign()) return undefined;
-    const index = new ContentIndex(maxBytes * (1 - listingShare));
+    const contents = new ContentIndex(maxBytes * (1 - listingShare));
     const listings = new ListingCache(maxBytes * listingShare);
     const sign: ConstructorParameters<typeof Filler>[0]["sign"] = async (job) => {
       try {
@@ -81,7 +79,7 @@ export class SearchIndex {
     };
     const isWatched = mode === "watched" && tree !== undefined;
     const watched = isWatched ? new WatchedIndex(tree, scrubbedFiles) : undefined;
-    return new SearchIndex({ index, listings }, new Filler({ index, jail, sign }), watched);
+    return new SearchIndex({ contents, listings }, new Filler({ index: contents, jail, sign }), watched);
   }
 
   /** Begins the use of the index by a search; undefined where it is of no use for this one. */
@@ -91,7 +89,8 @@ export class SearchIndex {
     const { invert = false, withoutMatch = false } = request.lines;
     // It knows where nothing can match, and would leave out what these are for.
     if (invert || withoutMatch || request.sort === "modified") return undefined;
-    return new IndexUse(this, options, mayReplay && !request.fuzzyPaths ? this.#watched : undefined);
+    const watched = mayReplay && !request.fuzzyPaths ? this.#watched : undefined;
+    return new IndexUse(this, options, { ...this.#memory, watched });
   }
 
   /** The paths below the start of a search of nothing else; undefined where the watched tree does not know them all. */
@@ -104,7 +103,12 @@ export class SearchIndex {
 
   /** Bytes of memory that it takes. */
   get bytes(): number {
-    return this.index.state.bytes + this.listings.bytes;
+    return this.#memory.contents.state.bytes + this.#memory.listings.bytes;
+  }
+
+  /** How many files it knows the contents of. */
+  get files(): number {
+    return this.#memory.contents.state.files;
   }
 
   /** How searches use it now. */
@@ -125,7 +129,7 @@ export class SearchIndex {
 
   /** Whether it does not know most of the files that searches have met. */
   get isBehind(): boolean {
-    return this.#filler.files > this.index.state.files;
+    return this.#filler.files > this.files;
   }
 
   /** Whether a search may add files until it ends: one may at a time, as many searches at once would add the same ones. */
@@ -166,8 +170,11 @@ export class SearchIndex {
   }
 }
 
-/** What it keeps. */
-type Memory = Pick<SearchIndex, "index" | "listings">;
+/** What it keeps from search to search. */
+interface Memory {
+  readonly contents: ContentIndex;
+  readonly listings: ListingCache;
+}
 
 const keyOf = (query: Query): string => JSON.stringify(query);
 
@@ -196,14 +203,22 @@ export class IndexUse {
   #replay: Replay | undefined;
   readonly #index: SearchIndex;
   readonly #options: RunningSearch;
+  readonly #contents: ContentIndex;
+  readonly #listings: ListingCache;
   readonly #watched: WatchedIndex | undefined;
   /** The index knew nothing when it was asked: it gets to know all files. */
   #fillsIndex = false;
   #mayAdd = false;
 
-  constructor(index: SearchIndex, options: RunningSearch, watched: WatchedIndex | undefined) {
+  constructor(
+    index: SearchIndex,
+    options: RunningSearch,
+    { contents, listings, watched }: Memory & { readonly watched: WatchedIndex | undefined },
+  ) {
     this.#index = index;
     this.#options = options;
+    this.#contents = contents;
+    this.#listings = listings;
     this.#watched = watched;
   }
 
@@ -218,9 +233,9 @@ export class IndexUse {
   ): Promise<Walk | Replay> {
     const needed = await this.#neededAfter(compiling);
     this.#mayAdd = this.#index.beginAdding();
-    this.#fillsIndex = this.#index.index.isEmpty;
+    this.#fillsIndex = this.#contents.isEmpty;
     if (needed === undefined || this.#index.isBehind) return walk;
-    const candidates = this.#index.index.judge(needed);
+    const candidates = this.#contents.judge(needed);
     if (candidates === undefined) return walk;
     this.candidates = candidates;
     this.foundBy = "verified";
@@ -250,7 +265,7 @@ export class IndexUse {
 
   /** For the walk. The first search does not keep them: that takes as long as it saves the next one. */
   get listings(): ListingCache | undefined {
-    return this.#index.index.isEmpty ? undefined : this.#index.listings;
+    return this.#contents.isEmpty ? undefined : this.#listings;
   }
 
   /** Whether a thread has to say what files that match have to hold. */
@@ -283,7 +298,7 @@ export class IndexUse {
   end(): void {
     if (this.#mayAdd) this.#index.endAdding();
     this.#mayAdd = false;
-    if (this.candidates !== undefined) this.#index.index.release();
+    if (this.candidates !== undefined) this.#contents.release();
     this.candidates = undefined;
   }
 }
