@@ -9,7 +9,7 @@ interface Comment {
 }
 
 /** The line begins with a comment, or is inside one. */
-const wholeLine = /^\s*(?:\/\/|\/\*+|\*(?!\/))\s?(.*?)\s*(?:\*\/)?$/;
+const wholeLine = /^\s*(?:\/\/|\/\*+|\*(?=\s|$))\s?(.*?)\s*(?:\*\/)?$/;
 
 /** A comment after code. The code ends with punctuation, so that the `//` of an address in a string is not taken for one. */
 const trailing = /[;,{}()[\]]\s+\/\/\s?(.*)$/;

@@ -50,6 +50,7 @@ test("a name in backticks, code and a comment for a tool are not prose", () => {
     'const text = "behind"; const behind = ask(text);',
     "// biome-ignore lint/x: y",
     `const long = "${"long ".repeat(30)}";`,
+    "  *list() {",
   ];
   expect(namesIn(source.join("\n"))).toEqual([]);
 });

@@ -33,7 +33,7 @@ export const patterns: readonly Pattern[] = [
   {
     name: "by-which",
     instead: "split the sentence",
-    expression: /\b(?:by|of|to|from|with|for) which\b/gi,
+    expression: /(?<!\b(?:each|all|both|some|none|one) )\b(?:by|of|to|from|with|for) which\b/gi,
   },
   {
     name: "is-no",
@@ -43,7 +43,7 @@ export const patterns: readonly Pattern[] = [
   {
     name: "undefined-where",
     instead: '"`undefined` if …"',
-    expression: /\bundefined`? (?:where|when|while|as long|without|for)\b/gi,
+    expression: /\bundefined`? (?:where|when|while|as long)\b/gi,
   },
   {
     name: "the-same",

@@ -1,4 +1,7 @@
-/** Rights never grow when a file is replaced: its access control list goes over to the one that takes its place. */
+/**
+ * Tests that rights never grow when a file is replaced: the new file gets the access control list of the old
+ * one.
+ */
 import { describe, expect, test } from "bun:test";
 import { chmodSync, readdirSync } from "node:fs";
 import { openLibc } from "../bun.ts";
@@ -22,7 +25,7 @@ function setAttribute(path: string, name: string, value: Buffer): void {
     throw new Error(`${name} cannot be set on ${path}`);
 }
 
-/** In hexadecimal digits, which can be compared in one line. */
+/** Returns an attribute in hexadecimal digits, so that it can be compared in one line. */
 function attribute(path: string, name: string): string | undefined {
   const value = Buffer.alloc(1000);
   const length = libc.getxattr(text(path), text(name), value, value.length);
@@ -33,7 +36,7 @@ const hex = (bytes: Buffer) => bytes.toString("hex");
 
 const [access, byDefault] = ["system.posix_acl_access", "system.posix_acl_default"];
 
-/** A list as getfacl(1) shows it, such as `u::rw- u:1001:r-- g::--- m::rw- o::---`. */
+/** Parses a list in the form of getfacl(1), such as `u::rw- u:1001:r-- g::--- m::rw- o::---`. */
 function list(shown: string): Buffer {
   const numbers: Record<string, number> = { "u:": 1, u: 2, "g:": 4, g: 8, "m:": 16, "o:": 32 };
   const entries = shown.split(" ").map((entry) => {

@@ -16,9 +16,9 @@ import { requireAllowed, type TreeOperation } from "./require-allowed.ts";
 import { type TreeVisitor, type Visit, walkTree } from "./tree-walk.ts";
 import type { FilesContext } from "./types.ts";
 
-/** The permission bits, exactly, and who shall own it; undefined leaves that as it is. */
+/** The exact permission bits, and the new owner; `undefined` leaves a part unchanged. */
 export interface ModeOptions extends Permissions {
-  /** Changes what is in a folder too. A link is refused then. */
+  /** Whether to change everything in a folder too. A link is refused then. */
   readonly recursive: boolean;
 }
 
@@ -26,7 +26,7 @@ interface ModeChange extends ModeOptions {
   readonly path: string;
 }
 
-/** See `Files.changeMode`. The first failure ends it; what was changed before stays changed. */
+/** Implements `Files.changeMode`. The first failure ends it, and earlier changes stay. */
 export async function changeMode(
   { jail, mutations }: FilesContext,
   change: ModeChange,
@@ -51,7 +51,7 @@ export async function changeMode(
   }
 }
 
-/** What may get another mode. */
+/** Admits a file or folder whose mode may change. */
 export function admitPermitted(
   jail: Jail,
   { path, recursive }: Pick<ModeChange, "path" | "recursive">,
@@ -69,7 +69,7 @@ interface TreeChange extends TreeOperation {
 }
 
 interface FoundFolder extends Permitted {
-  /** The folder that it is in. */
+  /** The folder that contains it. */
   readonly folder: Folder;
   readonly name: Name;
 }
@@ -79,7 +79,7 @@ function apply(scope: MutationScope, { mode, uid, gid }: ModeChange, found: Perm
   return 1;
 }
 
-/** The folder itself comes last: its new mode may keep us out of it. */
+/** Changes everything in a folder, and then the folder itself, whose new mode may deny access to it. */
 async function changeFolder(operation: TreeChange, found: FoundFolder): Promise<number> {
   const { scope, change } = operation;
   let changed = 0;
@@ -98,7 +98,10 @@ async function changeFolder(operation: TreeChange, found: FoundFolder): Promise<
 
 type FoundEntry = Permitted & Disposable;
 
-/** Undefined for what is left as it is: links, temporary files, and what is gone. */
+/**
+ * Opens an entry that may be changed. Returns `undefined` for links, temporary files, and entries that are
+ * gone.
+ */
 function openAllowed(operation: TreeChange, { folder, entry }: Visit<FoundEntry>): FoundEntry | undefined {
   const { jail, change } = operation;
   const { raw, name } = entry;
@@ -114,7 +117,7 @@ function openAllowed(operation: TreeChange, { folder, entry }: Visit<FoundEntry>
   throw refuse.absent(change.path, "denied");
 }
 
-/** Holds the folder; where its old mode keeps us out, it gets the new one first. */
+/** Opens the folder. If its old mode denies that, it gets the new one first. */
 function enter({ scope, change }: TreeChange, found: FoundFolder): Folder {
   const { folder, name } = found;
   const child = folder.child(name);

@@ -6,25 +6,25 @@ import { openPlace } from "./open-file.ts";
 import type { Limit } from "./types.ts";
 import { type PendingFile, writeAtomically, writeHidden } from "./write.ts";
 
-/** A regular file that is to be copied. */
+/** A regular file to be copied. */
 type CopySource = Pick<ReadTarget, "requested" | "stats" | "open">;
 
 interface Options {
   readonly limit?: Limit | undefined;
   readonly fsync: boolean;
   readonly deadline: Deadline;
-  /** Whether the copy keeps the times of the file too. Default false. */
+  /** Whether the copy keeps the times of the file. Default: false. */
   readonly keepsTimes?: boolean;
 }
 
-/** What has to hold just before the copy gets its name. */
+/** The checks to make just before the copy gets its name. */
 interface CommitOptions extends Options {
   readonly verify?: (written: WrittenFile) => unknown;
 }
 
 /**
- * Copies a file to a name, in one step: content, permission bits, access control list, `user.*` attributes and, where
- * that is permitted, the owner. Returns the stats of what was copied.
+ * Copies a file to a name, in one step: content, permission bits, access control list, `user.*` attributes
+ * and, if permitted, the owner. Returns the stats of the source.
  */
 export async function copyFileTo(
   scope: MutationScope,
@@ -40,7 +40,7 @@ export async function copyFileTo(
   });
 }
 
-/** The same into a temporary folder that no caller can see. */
+/** Like `copyFileTo`, but into a temporary folder that no caller can see. */
 export const copyFileHidden = (
   [source, { folder, name }]: readonly [CopySource, Pick<CommitTarget, "folder" | "name">],
   options: Options,

@@ -1,4 +1,6 @@
-/** Copies of folders with everything in them, which are built out of sight and then get their name in one step. */
+/**
+ * Copies folders with everything in them. A copy is built out of sight and then gets its name in one step.
+ */
 import { closeSync, fstatSync, readlinkSync } from "node:fs";
 import { readAttributes } from "../jail/attributes.ts";
 import { errnoError, mapErrno } from "../jail/errno.ts";
@@ -23,7 +25,7 @@ interface Request extends Ends {
   readonly requester: Requester;
 }
 
-/** Throws unless everything in a folder may be reached where it is and where it will be, and can be copied. */
+/** Throws unless everything in a folder may be reached at the source and at the target, and can be copied. */
 export async function requireTreeCopyable(
   { jail, config }: Pick<FilesContext, "jail" | "config">,
   from: string,
@@ -53,7 +55,9 @@ const operationOf = (
   { requester, slice, ...ends }: Pick<Request, "requester"> & CopyEnds & Pick<TreeOperation, "slice">,
 ): TreeOperation => ({ jail: jailAtBoth(jail, ends, "copy"), path, slice, deadline: requester.deadline });
 
-/** Temporary files and folders are no part of what callers see, and so none of a copy. */
+/**
+ * Returns a visitor that skips temporary files and folders. Callers do not see them, so they are not copied.
+ */
 function visibleOnly<Held extends Disposable>(operation: TreeOperation): TreeVisitor<Held> {
   const { onUnreadable, onTooDeep } = allowedOnly(operation);
   return {
@@ -66,13 +70,13 @@ function visibleOnly<Held extends Disposable>(operation: TreeOperation): TreeVis
 
 interface Copying extends Building {
   readonly destination: CommitTarget;
-  /** What the copy belongs to; absent: to nothing but the call. */
+  /** The scope that the copy belongs to; if absent, the call itself. */
   readonly scope?: MutationScope;
-  /** Throws when the copy, which is complete, must not get its name. */
+  /** Throws if the complete copy must not get its name. */
   readonly verify?: () => Promise<void>;
 }
 
-/** Copies a folder, which has been checked, to a name that nothing has. When it throws, no part of the copy has a name. */
+/** Copies a folder, which has been checked, to a free name. If it throws, no part of the copy has a name. */
 export async function copyTree(ctx: FilesContext, copying: Copying): Promise<void> {
   const { source, destination, requester } = copying;
   const { folder: outer, exclusive } = destination;
@@ -84,7 +88,7 @@ export async function copyTree(ctx: FilesContext, copying: Copying): Promise<voi
     requester.deadline.check();
     commitFolder(scope, hidden, { ...destination, from: source.path });
   } catch (error) {
-    // What cannot be removed now is left to the sweep.
+    // Anything that cannot be removed here is left to the sweep.
     await removeHiddenFolder(outer, hidden.name).catch(() => {});
     throw error;
   } finally {
@@ -108,14 +112,19 @@ class InnerCopy implements Disposable {
 }
 
 interface Building extends CopyEnds {
-  /** As it was sent. */
+  /** The path as it was sent. */
   readonly from: string;
   readonly requester: Requester;
-  /** What is copied is to go: its files keep their times, and may have any size. Default false. */
+  /**
+   * Whether the source will be removed: files then keep their times, and may have any size. Default: false.
+   */
   readonly isMove?: boolean;
 }
 
-/** Fills a hidden folder with a copy of everything in another that callers may see. What a failure leaves stays. */
+/**
+ * Fills a hidden folder with a copy of everything in another folder that callers may see. A failure leaves a
+ * partial copy.
+ */
 export async function fillCopy(
   { jail, config }: Pick<FilesContext, "jail" | "config">,
   building: Building,
@@ -157,14 +166,14 @@ interface Options {
   readonly deadline: Requester["deadline"];
 }
 
-/** Copies an entry, a folder without what is in it. What is gone by now is no part of the copy. */
+/** Copies an entry; a folder without its contents. Entries that are gone are not part of the copy. */
 async function copyEntry(
   operation: TreeOperation,
   { folder, entry, parent }: Visit<InnerCopy>,
   options: Options,
 ): Promise<InnerCopy | undefined> {
   if (operation.jail.isTemporary(entry.name)) return undefined;
-  // Again: it may have been put there since.
+  // This check is repeated, since the entry may have been put there later.
   requireAllowed(operation, folder, entry.name);
   const into = parent!.folder;
   if (entry.kind === "dir") return new InnerCopy(makeInnerFolder(into, entry.raw));
@@ -197,7 +206,7 @@ async function copyFile(handle: PathHandle, { requested, into, name, ...options 
   }
 }
 
-/** What the copy of a folder gets of it. Throws the errno error. */
+/** Returns the metadata for the copy of a folder. Throws the errno error. */
 function metadataOf(folder: Folder): Metadata {
   const descriptor = openFolder(folder);
   try {

@@ -24,7 +24,7 @@ describe.each(backends)("%s", (backend) => {
     };
   }
 
-  /** Does something when a copy is about to get its name. */
+  /** Runs `act` when a copy is about to get its name. */
   const atTheLastMoment = (act: () => void): MutationListener => {
     let isDone = false;
     return {
@@ -36,7 +36,7 @@ describe.each(backends)("%s", (backend) => {
     };
   };
 
-  /** Names that only a copy under way may have. */
+  /** Returns the names that only an unfinished copy may have. */
   const temporariesIn = (folder: string) =>
     readdirSync(folder).filter((name) => name.startsWith(".coder-tmp-"));
 
@@ -95,7 +95,7 @@ describe.each(backends)("%s", (backend) => {
     let checks = 0;
     const late = deadlineIn(0);
     const check = () => {
-      // In the middle of the copy.
+      // This happens in the middle of the copy.
       if (++checks > 4) late.check();
     };
     const requester = { deadline: { ...late, signal: late.signal, check } };

@@ -15,22 +15,22 @@ import { type Ends, relationOf } from "./same-entry.ts";
 import type { FilesContext } from "./types.ts";
 
 export interface Copying extends TwoPaths {
-  /** Whether missing folders are made, with the permissions that the umask leaves. */
+  /** Whether to create missing folders, with the permissions that the umask leaves. */
   readonly parents: boolean;
-  /** What the file at `from` must be, if it must be something: a revision. */
+  /** The revision that the file at `from` must have, if any. */
   readonly expectedRevision?: string | undefined;
-  /** Everything is checked and nothing is copied. Default false. */
+  /** Whether to check everything and copy nothing. Default: false. */
   readonly dryRun?: boolean;
 }
 
-/** See `Files.copy`. */
+/** Implements `Files.copy`. */
 export function copyPath(ctx: FilesContext, copying: Copying, requester: Requester): Promise<boolean> {
   return withPathLocks(ctx, copiedPaths(copying), requester.deadline, ([source, target]) =>
     copyNow(ctx, copying, { source, target, requester }),
   );
 }
 
-/** How the paths of a copy are admitted. */
+/** Returns the options for admitting the paths of a copy. */
 export function copiedPaths({ from, to, parents }: Pick<Copying, "from" | "to" | "parents">) {
   const target = { path: to, changes: "tree", mayBeMissing: true, parents, mayBeFolder: true } as const;
   return [
@@ -51,7 +51,7 @@ async function copyNow(ctx: FilesContext, copying: Copying, request: Request): P
   return true;
 }
 
-/** Throws unless what is at the source may be copied to the target. False when both are one. */
+/** Throws unless the entry at the source may be copied to the target. Returns false if both are the same. */
 export async function requireCopyable(ctx: CopyChecks, copying: Copying, request: Request): Promise<boolean> {
   const { source, target } = request;
   if (source.name === ".") throw refuseMove.base("copied");

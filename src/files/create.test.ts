@@ -114,7 +114,7 @@ describe.each(backends)("%s", (backend) => {
   test("a failure removes the folders it made, and only those", async () => {
     using bench = new FilesFixture(backend, { "kept/": null });
     const late = deadlineIn(0);
-    // The time is up before the file gets its name; the folders were made by then.
+    // The time is up before the file gets its name, when the folders already exist.
     const slow = { ...late, check: once(() => late.check()) };
     expect(
       await reasonOf(() => bench.files.create("kept/x/y/z", Buffer.from(""), usual, { deadline: slow })),
@@ -154,7 +154,7 @@ describe.each(backends)("%s", (backend) => {
   });
 });
 
-/** Lets the first two checks pass: those of the queue. */
+/** Skips the first two checks, which are those of the queue. */
 function once(check: () => void): () => void {
   let calls = 0;
   return () => {

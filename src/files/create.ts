@@ -14,14 +14,17 @@ import type { FilesConfig, FilesContext } from "./types.ts";
 import { writeAtomically } from "./write.ts";
 
 export interface CreateOptions {
-  /** The permission bits of the file, exactly; `undefined` for those of the file it replaces, or what the umask leaves. */
+  /**
+   * The exact permission bits of the file. If `undefined`, those of the file it replaces, or what the umask
+   * leaves.
+   */
   readonly mode: number | undefined;
   readonly overwrite: boolean;
-  /** What the file must be that is replaced, or `absent`. Throws revision-mismatch when it is another. */
+  /** The revision that the replaced file must have, or `absent`. Throws revision-mismatch otherwise. */
   readonly expectedRevision?: string | undefined;
-  /** Whether missing folders are made, with the permissions that the umask leaves. */
+  /** Whether to create missing folders, with the permissions that the umask leaves. */
   readonly parents: boolean;
-  /** Everything is checked and nothing is written. Default false. */
+  /** Whether to check everything and write nothing. Default: false. */
   readonly dryRun?: boolean;
 }
 
@@ -30,7 +33,7 @@ export interface Creation extends CreateOptions {
   readonly content: Buffer;
 }
 
-/** See `Files.create`. */
+/** Implements `Files.create`. */
 export async function writeFile(ctx: FilesContext, creation: Creation, requester: Requester): Promise<void> {
   const scope = { mutations: ctx.mutations, requester };
   const { deadline } = requester;
@@ -43,14 +46,14 @@ export async function writeFile(ctx: FilesContext, creation: Creation, requester
   });
 }
 
-/** How the path of a file to be made is admitted. */
+/** Returns the options for admitting the path of a new file. */
 export const targetOf = ({ path, parents }: Pick<Creation, "path" | "parents">) =>
   ({ path, changes: "entry", mayBeMissing: true, parents }) as const;
 
-/** The mode of a file that is made without one. */
+/** Returns the mode of a file that is created without one. */
 export const usualFileMode = (): number => 0o666 & ~process.umask();
 
-/** Throws too-large. */
+/** Throws too-large if the content exceeds the limit. */
 export function requireContentSize(
   { path, content }: Creation,
   { max_write_bytes: bytes }: FilesConfig,
@@ -60,7 +63,9 @@ export function requireContentSize(
     throw refuse.tooLarge(path, limit, "send less content, or split it over several files");
 }
 
-/** Throws unless the file may be made at `place`. Returns the owner of the one that it replaces, if there is one. */
+/**
+ * Throws unless the file may be created at `place`. Returns the owner of the file that it replaces, if any.
+ */
 export function requireCreatable(
   place: ResolvedPath,
   { path, overwrite, expectedRevision: expected }: Creation,

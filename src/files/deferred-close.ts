@@ -3,19 +3,19 @@ import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { ResolvedPath } from "../jail/folder.ts";
 
-/** Files that are being closed at once, at most: the process has few descriptors. */
+/** Maximum files that are being closed at once, since the process has few descriptors. */
 const maxClosing = 8;
 
 const closing = new Set<Promise<void>>();
 
 /**
- * Holds a file, by a descriptor that becomes its own, while another may take its place. The last close(2) of a replaced
- * file takes until the disk has freed it: a tenth of a millisecond, and some milliseconds for 10 MiB that were written a
- * moment ago. So it runs in the background, and holds up no call.
+ * Holds a file, by a descriptor that it owns, while another may replace it. The last close(2) of a replaced
+ * file takes until the disk has freed it: a tenth of a millisecond, and some milliseconds for 10 MiB that
+ * were written a moment ago. So it runs in the background, and delays no call.
  */
 export class DeferredClose implements Disposable {
   readonly descriptor: number;
-  /** Whether another has taken its place. */
+  /** Whether another file has replaced it. */
   isReplaced = false;
 
   constructor(descriptor: number) {
@@ -32,7 +32,7 @@ export class DeferredClose implements Disposable {
   }
 }
 
-/** Holds the file at `place`; undefined when it may be written and not read. */
+/** Holds the file at `place`. Returns `undefined` if it may be written and not read. */
 export function holdForDeferredClose(place: ResolvedPath): DeferredClose | undefined {
   try {
     return new DeferredClose(place.open());
@@ -41,7 +41,7 @@ export function holdForDeferredClose(place: ResolvedPath): DeferredClose | undef
   }
 }
 
-/** Waits until the disk has freed the replaced files. False when there were none. */
+/** Waits until the disk has freed the replaced files. Returns false if there were none. */
 export async function awaitDeferredCloses(): Promise<boolean> {
   return (await Promise.all(closing)).length > 0;
 }

@@ -9,7 +9,7 @@ import { createEditLock } from "./edit-lock.ts";
 import { FilesFixture, reasonOf } from "./files.test-kit.ts";
 import { revisionOfBytes } from "./revision.ts";
 
-/** Locks a folder as another worker does. */
+/** Locks a folder like another worker does. */
 function lock(path: string): Disposable {
   const descriptor = openSync(path, "r");
   lockExclusively(descriptor);

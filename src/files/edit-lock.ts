@@ -1,6 +1,6 @@
 /**
- * Lets one worker at a time take a name in a folder away from a file. What then comes out may have to go back, and until it
- * is there no other worker may build on what has the name.
+ * Lets one worker at a time take a name in a folder away from a file. The file removed from the name may have
+ * to go back, and until it is there no other worker may build on the file that has the name.
  */
 import { closeSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
@@ -12,19 +12,23 @@ import { openFolder } from "./open-folder.ts";
 
 export interface Locked {
   readonly folder: Folder;
-  /** Of the wait; absent: none but that of the lock itself. */
+  /** The deadline of the wait; if absent, only the limit of the lock itself applies. */
   readonly deadline?: Deadline | undefined;
 }
 
-/** Runs `act`, which does not pause, while no other worker does so for the same folder. Throws the timeout refusal. */
+/**
+ * Runs `act`, which must not pause, while no other worker does so for the same folder. Throws the timeout
+ * refusal.
+ */
 export type EditLock = <T>(locked: Locked, act: () => T) => Promise<T>;
 
 /** The lock of all folders of a root. Throws the timeout refusal. */
 export type RootEditLock = (deadline: Deadline | undefined) => Promise<Disposable>;
 
 /**
- * The lock of a folder is flock(2) of the folder itself, by which workers see each other whatever their roots and their
- * state folders are. `lockAll` takes its place for runtimes, file systems and folders that do not permit it.
+ * Creates the lock of a folder, which is flock(2) of the folder itself, so that workers see each other
+ * whatever their roots and their state folders are. `lockAll` replaces it for runtimes, file systems and
+ * folders that do not permit it.
  */
 export const createEditLock =
   (lockAll?: RootEditLock): EditLock =>
@@ -44,7 +48,10 @@ const waitFor = (
 const lookMilliseconds = 1;
 const mostLooks = 1000;
 
-/** Some other program may hold such a lock for long, for reasons of its own: it is passed over after a second and more. */
+/**
+ * Waits for the lock of a folder. Another program may hold it for long, for reasons of its own; it is ignored
+ * after somewhat more than a second.
+ */
 async function awaitFolder({ folder, deadline }: Locked): Promise<Disposable | undefined> {
   for (let looks = 0; looks < mostLooks; looks++) {
     await setTimeout(lookMilliseconds);
@@ -60,7 +67,7 @@ function tryLockFolder(folder: Folder): Disposable | "busy" | "impossible" {
   try {
     descriptor = openFolder(folder);
   } catch {
-    return "impossible"; // One may enter it and not list it.
+    return "impossible"; // The folder may be entered but not listed.
   }
   const outcome = tryLockExclusively(descriptor);
   if (outcome === "locked") return { [Symbol.dispose]: () => closeSync(descriptor) };

@@ -6,7 +6,10 @@ import { type EntriesInWindow, readEntries, readWindow } from "./entries.ts";
 const pieces = 25;
 const namesPerPiece = 2000;
 
-/** A folder that lists `pieces` pieces of names, and a count of the names reported since the last query. */
+/**
+ * Returns a folder that lists `pieces` pieces of names, and a count of the names reported since the last
+ * query.
+ */
 function vastFolder() {
   let count = 0;
   const folder: Pick<Folder, "requested" | "list"> = {
@@ -32,7 +35,7 @@ function vastFolder() {
 
 const window = { from: 10, to: 20, isLeftOut: (name: string) => name.endsWith("-0") };
 
-/** Not even the first step is done at once in folders like these. */
+/** Reads a part of the folder. In folders like these, not even the first step is done at once. */
 const partOf = (folder: Folder) => readWindow(folder, window) as Steps<EntriesInWindow>;
 
 test("a folder is read in steps, of which none tells more than one piece of it", () => {
@@ -45,7 +48,7 @@ test("a folder is read in steps, of which none tells more than one piece of it",
     isMore = !done;
     if (done) expect(value).toHaveLength(pieces * namesPerPiece);
   }
-  // To read it, to sort it, and to make entries of it.
+  // The steps read it, sort it, and make entries of it.
   expect(steps).toBeGreaterThan(3 * pieces);
 });
 

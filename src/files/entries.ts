@@ -10,33 +10,39 @@ import { ignoreVanished } from "./ignore-vanished.ts";
 import { Smallest } from "./smallest.ts";
 import type { Entry } from "./types.ts";
 
-/** The entries of a folder, temporary files too, sorted by the bytes of their names. Throws a `Refusal`. */
+/**
+ * Reads the entries of a folder, including temporary files, sorted by the bytes of their names. Throws a
+ * `Refusal`.
+ */
 export function readEntries(folder: Folder): Steps<Entry[]> {
   return refusingAll(folder, readAll(folder));
 }
 
-/** Which entries of a folder to read: those that are not left out, from one index up to, not including, another. */
+/**
+ * The entries of a folder to read: those that are not left out, from one index up to, but not including,
+ * another.
+ */
 export interface Window {
   readonly from: number;
   readonly to: number;
   isLeftOut(name: string): boolean;
-  /** Leaves out more, which is not reported as left out. */
+  /** Leaves out more entries, without reporting them as left out. */
   readonly omits?: OmitsEntry | undefined;
 }
 
-/** Whether to omit the entry with this name. */
+/** Returns whether to omit the entry with this name. */
 export type OmitsEntry = (name: NameBytes, kind: EntryKind) => boolean;
 
 export interface EntriesInWindow {
   readonly entries: Entry[];
-  /** Entries that are not left out, in the window or not. */
+  /** The number of entries that are not left out, in the window or not. */
   readonly total: number;
   readonly leftOut: Entry[];
 }
 
 /**
- * Some of `readEntries`: at once where that takes one step, else the steps that are left. Those outside the window cost little
- * more than their names. Throws a `Refusal`.
+ * Reads some of the `readEntries`: at once if that takes one step, else it returns the remaining steps.
+ * Entries outside the window cost little more than their names. Throws a `Refusal`.
  */
 export function readWindow(folder: Folder, window: Window): EntriesInWindow | Steps<EntriesInWindow> {
   const collector = new WindowCollector(folder, window);
@@ -87,7 +93,7 @@ class WindowCollector {
     }
   };
 
-  /** What was found, if that is little. */
+  /** Returns the findings if they are few. */
   few(): EntriesInWindow | undefined {
     const window = this.#first.fewInOrder();
     const entries = window && fewEntriesOf(this.#folder, this.#inWindow(window));
@@ -95,7 +101,7 @@ class WindowCollector {
     return leftOut && { entries: entries!, total: this.#total, leftOut };
   }
 
-  /** What is found after the rest of the listing. */
+  /** Returns the findings after the rest of the listing. */
   *collect(rest: Iterable<void> = []): Steps<EntriesInWindow> {
     for (const _ of rest) {
       yield* this.#first.trim();
@@ -116,9 +122,9 @@ class WindowCollector {
 
 /** An entry, as the system reports it. */
 interface Dirent {
-  /** The name with one character per byte: such strings sort fast, and by bytes. */
+  /** The name with one character per byte. Such strings sort fast, and by bytes. */
   readonly key: string;
-  /** As text; the same string if it is ASCII. */
+  /** The name as text; the same string if it is ASCII. */
   readonly name: string;
   readonly kind: EntryKind | undefined;
 }
@@ -130,17 +136,17 @@ function direntOf({ bytes, from, to }: NameBytes, kind: EntryKind | undefined): 
   return { key, name: key, kind };
 }
 
-/** The code units of these keys are the bytes, so this is byte order. */
+/** Compares entries in byte order, since the code units of these keys are the bytes. */
 const isBefore = (one: Dirent, other: Dirent): boolean => one.key < other.key;
 
-/** Each may need a stat. */
+/** Entries per step, each of which may need a stat. */
 const entriesPerStep = 512;
 
-/** The kind of an entry, for file systems that do not report kinds when a folder is read. */
+/** Returns the kind of an entry, for file systems that do not report kinds when a folder is read. */
 export const kindIn = (folder: Folder, name: Buffer): EntryKind =>
   ignoreVanished(() => kindOf(folder.lstat(nameOf(name)))) ?? "other";
 
-/** `entriesOf` at once, if they are no more than in one step. */
+/** Like `entriesOf`, but at once if the entries fit into one step. */
 function fewEntriesOf(folder: Folder, dirents: readonly Dirent[]): Entry[] | undefined {
   if (dirents.length > entriesPerStep) return undefined;
   return dirents.map((dirent) => entryOf(folder, dirent));

@@ -1,6 +1,6 @@
 /**
- * Every order of the steps of two workers that edit one file, and of another program that replaces it. The workers run
- * `replaceExpected`, over names that this test keeps itself.
+ * Tests every order of the steps of two workers that edit one file, and of another program that replaces it.
+ * The workers run `replaceExpected`, over names that this test keeps itself.
  */
 import { describe, expect, test } from "bun:test";
 import { errnoError, errnoOf } from "../jail/errno.ts";
@@ -9,12 +9,15 @@ import { type NameCalls, type ReplacedFile, replaceExpected } from "./exchange.t
 import { type AtomicStep, blocked, type SteppedProgram, worldsAfter } from "./interleavings.test-kit.ts";
 
 interface World {
-  /** The inodes of names. */
+  /** The inodes, keyed by their names. */
   readonly names: Record<string, number>;
-  /** What inodes hold, and how often they are open. The inode of a file that is neither is given to the next new file. */
+  /**
+   * The contents of inodes, and how often they are open. An inode without a name or an open file is reused
+   * for the next new file.
+   */
   readonly inodes: { content: string; opened: number; isLocked: boolean }[];
   folderIsLocked: boolean;
-  /** What has begun, and what was acknowledged, in this order. */
+  /** The operations begun and acknowledged, in this order. */
   readonly events: Event[];
 }
 
@@ -66,13 +69,13 @@ const callsOf = (step: AtomicStep<World>): NameCalls => ({
 });
 
 interface Editing {
-  /** Whether it locks the folder for as long as it gives its content the name. */
+  /** Whether it locks the folder while it gives its content the name. */
   readonly isLocked: boolean;
-  /** Some systems have none. */
+  /** Whether the system can exchange names. */
   readonly canExchange: boolean;
 }
 
-/** Reads the file, and replaces it with the content `edit` if it is the same still. */
+/** Reads the file, and replaces it with the content `edit` if it is unchanged. */
 const edit =
   (edit: string, { isLocked, canExchange }: Editing): SteppedProgram<World> =>
   (step) => {
@@ -121,7 +124,7 @@ function versionOf(step: AtomicStep<World>, read: { inode: number; content: stri
   };
 }
 
-/** Another program, which replaces the file so often. */
+/** Simulates another program, which replaces the file `times` times. */
 const replace =
   (times: number): SteppedProgram<World> =>
   (step) => {
@@ -140,7 +143,7 @@ const initial: World = {
   events: [],
 };
 
-/** A world in which something is lost. */
+/** Returns a world in which something is lost. */
 function findLoss(programs: readonly SteppedProgram<World>[]): World | undefined {
   for (const world of worldsAfter(initial, programs)) if (!isExplained(world)) return world;
   return undefined;
@@ -148,7 +151,7 @@ function findLoss(programs: readonly SteppedProgram<World>[]): World | undefined
 
 interface Operation {
   readonly content: string;
-  /** The content that it was made on; undefined for a program that does not look. */
+  /** The content that it was based on; `undefined` for a program that does not check. */
   readonly before?: string;
   /** Places in the list of events. */
   readonly from: number;
@@ -156,8 +159,9 @@ interface Operation {
 }
 
 /**
- * Whether what was acknowledged could have happened one after the other, and have led to what is there: no operation after one that
- * began when it was over, and no edit but of what it was made on (linearizability).
+ * Returns whether the acknowledged operations could have happened one after the other, with this result: no
+ * operation after one that began when it was over, and every edit on the content that it was based on
+ * (linearizability).
  */
 function isExplained({ names, inodes, events }: World): boolean {
   if (names[file] === undefined || Object.keys(names).length > 1) return false;

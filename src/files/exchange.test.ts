@@ -23,7 +23,7 @@ function fixture() {
   const [from, to] = [jailed(folder.at("new")), jailed(folder.at("a"))];
   const descriptor = openSync(folder.at("new"), "r");
   const ours = { path: from, descriptor };
-  /** As an editor of another program does. */
+  /** Replaces the file like an editor does. */
   const replace = (text: string) => {
     writeFileSync(folder.at("theirs"), text);
     renameSync(folder.at("theirs"), folder.at("a"));

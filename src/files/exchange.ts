@@ -7,9 +7,9 @@ import { O_PATH } from "../jail/openat.ts";
 import { exchangeNames } from "../jail/renameat2.ts";
 import { isLinked } from "./move-to-new.ts";
 
-/** A file that is to be replaced if it is what someone has seen. Throws when it is not. */
+/** A file that may be replaced only if it is the one that was read. Throws if it is not. */
 export interface ReplacedFile {
-  /** Looks at nothing but what lstat(2) says. */
+  /** Checks only the results of lstat(2). */
   requireStats(path: JailedPath, { isRenamed }: { isRenamed: boolean }): void;
   requireContent(path: JailedPath): void;
 }
@@ -20,14 +20,14 @@ export interface OpenTemporary {
   readonly descriptor: number;
 }
 
-/** What an exchange does with names. */
+/** The operations of an exchange on names. */
 export interface NameCalls {
-  /** False when nothing was done. */
+  /** Exchanges two names. Returns false if nothing was done. */
   exchange(one: JailedPath, other: JailedPath): boolean;
   rename(from: JailedPath, to: JailedPath): void;
   unlink(path: JailedPath): void;
   inodeAt(path: JailedPath): string;
-  /** Keeps the inode of a file in use: otherwise a new file could get it, and pass for the old one. */
+  /** Keeps the inode of a file in use. Otherwise a new file could get it, and pass for the old one. */
   hold(path: JailedPath): Disposable | undefined;
 }
 
@@ -39,7 +39,7 @@ const systemCalls: NameCalls = {
   hold: holdInode,
 };
 
-/** Does nothing where it cannot: putting a file back must not fail for lack of a descriptor. */
+/** Holds an inode. Does nothing if it cannot: putting a file back must not fail for lack of a descriptor. */
 function holdInode(path: JailedPath): Disposable | undefined {
   if (process.platform !== "linux") return undefined;
   try {
@@ -51,10 +51,10 @@ function holdInode(path: JailedPath): Disposable | undefined {
 }
 
 /**
- * Gives a temporary file the name `to`, whose file must be the expected one; otherwise that stays, and what `expected`
- * throws is thrown. Where the system can exchange two names in one step, no change by another program is lost even in the
- * last moment, because the file is looked at once more when it has lost its name. Elsewhere one that comes between the
- * look and the rename is. To be called with the `EditLock` of the folder.
+ * Gives a temporary file the name `to`, whose file must be the expected one; otherwise that stays, and the
+ * error of `expected` is thrown. If the system can exchange two names in one step, no change by another
+ * program is lost even in the last moment, because the old file is checked again after it has lost its name.
+ * Elsewhere a change between the check and the rename is lost. Call it with the `EditLock` of the folder.
  */
 export function replaceExpected(
   { path: from, descriptor }: OpenTemporary,
@@ -63,7 +63,7 @@ export function replaceExpected(
   calls = systemCalls,
 ): void {
   expected.requireStats(to, { isRenamed: false });
-  // Until it is closed: other workers do not build on what may have to go again.
+  // The lock lasts until the file is closed: other workers do not build on a file that may have to go again.
   lockExclusively(descriptor);
   const verify = () => {
     expected.requireStats(from, { isRenamed: true });
@@ -84,9 +84,10 @@ export interface SwappedNames {
 }
 
 /**
- * Exchanges what a temporary name and another mean, unless what then has the temporary name is refused by `verify`: that
- * gets its name back, and what `verify` throws is thrown. Where the system has no such call, it takes three, and what had
- * the name has the third one meanwhile. Throws the errno error. To be called with the `EditLock` of the folder.
+ * Exchanges the entries of a temporary name and another, unless `verify` refuses the entry that then has the
+ * temporary name: that gets its name back, and the error is thrown. If the system has no such call, it takes
+ * three, and the old entry has the third name in between. Throws the errno error. Call it with the `EditLock`
+ * of the folder.
  */
 export function swapVerified(names: SwappedNames, verify: (path: JailedPath) => void): void {
   using _held = holdInode(names.temporary);
@@ -100,7 +101,7 @@ export function swapVerified(names: SwappedNames, verify: (path: JailedPath) => 
   isExchanged(pair, verifyTaken, { ...systemCalls, exchange });
 }
 
-/** The same by calls that every system has. */
+/** Like `swapVerified`, but with calls that every system has. */
 export function swapInSteps({ temporary, name, aside }: SwappedNames): void {
   const hasBoth = isLinked(name, aside);
   if (!hasBoth) renameSync(name, aside);
@@ -118,8 +119,8 @@ const lookMilliseconds = 1;
 const mostLooks = 50;
 
 /**
- * Resolves when an opened file has its name for good, if another worker is just giving it that. Some other program may
- * hold such a lock for long, for reasons of its own; after 50 ms it is passed over.
+ * Resolves when an opened file has its final name, if another worker is just giving it that. Another program
+ * may hold such a lock for long, for reasons of its own; after 50 ms it is ignored.
  */
 export async function awaitReplacement(descriptor: number): Promise<void> {
   for (let looks = 0; looks < mostLooks && isLockedExclusively(descriptor); looks++)
@@ -128,7 +129,10 @@ export async function awaitReplacement(descriptor: number): Promise<void> {
 
 type Pair = readonly [from: JailedPath, to: JailedPath];
 
-/** False where there is no exchange: then nothing was done. What `verify` throws takes it back. */
+/**
+ * Exchanges two names. Returns false, with nothing done, if the system cannot. An error of `verify` reverts
+ * it.
+ */
 function isExchanged([from, to]: Pair, verify: () => void, calls: NameCalls): boolean {
   const ours = calls.inodeAt(from);
   if (!calls.exchange(from, to)) return false;
@@ -142,8 +146,8 @@ function isExchanged([from, to]: Pair, verify: () => void, calls: NameCalls): bo
 }
 
 /**
- * Puts back what an exchange took from `to`. What comes out then should be what was put there before; if it is something
- * else, another program has put that there meanwhile, it is the newest, and it has to go back in turn.
+ * Reverts an exchange. The entry that leaves `to` should be the one that was put there; if it is not, another
+ * program has put a newer one there since, which has to go back in turn.
  */
 function restore([from, to]: Pair, placed: string, calls: NameCalls): void {
   using _held = calls.hold(from);

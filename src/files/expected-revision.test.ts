@@ -6,7 +6,9 @@ import { revisionOfBytes } from "./revision.ts";
 
 const revision = (text: string) => revisionOfBytes([Buffer.from(text)]);
 
-/** Another program writes `a` when the call has looked at it, and right before it acts. */
+/**
+ * Creates a fixture in which another program writes `a` after the call has checked it, right before it acts.
+ */
 function racing(backend: (typeof backends)[number], text: string): FilesFixture {
   const fixture: FilesFixture = new FilesFixture(
     backend,
@@ -44,7 +46,7 @@ describe.each(backends)("%s: a file that is changed at the last moment", (backen
   });
 });
 
-/** All of it would be hashed while no other call gets a turn. */
+/** Hashing all of it would block every other call. */
 test("no call hashes a file over max_write_bytes, whatever is expected of it", async () => {
   const text = "x".repeat(1001);
   using fixture = new FilesFixture("descriptors", { a: text });

@@ -1,4 +1,4 @@
-/** What a caller believes a file to be (coder §14). */
+/** The state that a caller believes a file to have (coder §14). */
 import { closeSync } from "node:fs";
 import { refuse } from "../errors.ts";
 import { mapErrno } from "../jail/errno.ts";
@@ -7,19 +7,19 @@ import type { ReplacedFile } from "./exchange.ts";
 import { revisionAt, revisionOf, revisionOfBytes } from "./revision.ts";
 import type { FilesContext } from "./types.ts";
 
-/** The expectation that nothing is there. */
+/** The expectation that nothing exists. */
 export const absent = "absent";
 
 const form = /^sha256:[\da-f]{64}$/;
 
-/** Throws bad-input unless `text` is a revision, or `absent` where that is one. */
+/** Throws bad-input unless `text` is a revision, or `absent` if that is allowed. */
 export function requireRevisionForm(text: string, { mayBeAbsent = false } = {}): void {
   if (!form.test(text) && !(mayBeAbsent && text === absent)) throw refuse.badRevision(text, mayBeAbsent);
 }
 
 /**
- * Throws revision-mismatch unless what is at `place` is a file with the revision `expected`, and too-large for a file
- * over the limit: no other call gets a turn while a file is hashed.
+ * Throws revision-mismatch unless the entry at `place` is a file with the revision `expected`, and too-large
+ * for a file over the limit, since hashing a file blocks every other call.
  */
 export function requireRevision(place: ResolvedPath, expected: string, { max_write_bytes }: Limits): void {
   if (!place.stats!.isFile()) throw refuse.notAFile(place.requested);
@@ -30,7 +30,7 @@ export function requireRevision(place: ResolvedPath, expected: string, { max_wri
   requireSame(revisionOfPlace(place), { path, expected });
 }
 
-/** The revision of the regular file at `place`. Throws a refusal. */
+/** Returns the revision of the regular file at `place`. Throws a refusal. */
 export function revisionOfPlace(place: ResolvedPath): string | undefined {
   if (place.content !== undefined) return revisionOfBytes(place.content);
   const descriptor = mapErrno(place.requested, () => place.open());
@@ -44,20 +44,20 @@ export function revisionOfPlace(place: ResolvedPath): string | undefined {
 type Limits = Pick<FilesContext["config"], "max_write_bytes">;
 
 interface Expectation {
-  /** As the caller sent it. */
+  /** The path as the caller sent it. */
   readonly path: string;
   readonly expected: string;
 }
 
-/** The same of the file that has a name now. Throws the errno error as well. */
+/** Like `requireRevision`, but for the file that currently has a name. Throws the errno error as well. */
 export const requireRevisionAt = (at: JailedPath, expectation: Expectation): void =>
   requireSame(revisionAt(at), expectation);
 
-/** The same of an opened file. */
+/** Like `requireRevision`, but for an opened file. */
 export const requireRevisionOf = (descriptor: number, expectation: Expectation): void =>
   requireSame(revisionOf(descriptor), expectation);
 
-/** A file that is to be replaced if it has this revision. */
+/** Returns a file that may be replaced if it has this revision. */
 export const fileOfRevision = (expectation: Expectation): ReplacedFile => ({
   requireStats: () => {},
   requireContent: (at) => requireRevisionAt(at, expectation),

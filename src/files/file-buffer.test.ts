@@ -54,7 +54,7 @@ test("reads no more of a file whose beginning is of no use", () => {
   expect(buffer.withContents(open("file"), { ...limits, isOfUse }, (_, length) => [length])).toEqual([
     1_000_000,
   ]);
-  // There is no more of a small one.
+  // A small file has no further bytes.
   writeFileSync(join(folder, "file"), "x".repeat(1000));
   expect(buffer.withContents(open("file"), { ...limits, isOfUse }, (_, length) => [length])).toEqual([1000]);
   expect(requested).toEqual([65_536, 65_536]);

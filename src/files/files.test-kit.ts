@@ -1,4 +1,4 @@
-/** Files over a sandbox, for tests. */
+/** The verbs over a sandbox, for tests. */
 import { lstatSync, readFileSync } from "node:fs";
 import { type Snapshot, snapshotTree, type Tree, treeOf } from "../../tests/harness/tree.ts";
 import { type Reason, Refusal } from "../errors.ts";
@@ -17,7 +17,7 @@ export class FilesFixture extends JailFixture {
   readonly jailed: Jail;
   readonly files: Files;
   readonly deadline: Deadline = deadlineIn(60_000);
-  /** Who asks. */
+  /** The caller of the verbs. */
   readonly call: Requester = { deadline: this.deadline, functionId: "test::call", caller: "tester" };
   readonly listenerErrors: unknown[] = [];
   readonly pace: Pace = { slice: createTimeSlice(5), deadline: this.deadline };
@@ -42,23 +42,23 @@ export class FilesFixture extends JailFixture {
     return lstatSync(this.at(path)).mode & 0o7777;
   }
 
-  /** Everything, with modes and what is outside. */
+  /** Returns everything, including modes and the folders around the base. */
   snapshot(): Snapshot {
     return snapshotTree(this.root);
   }
 
-  /** What is beside the base. */
+  /** Returns everything outside the base. */
   outside(): Snapshot {
     return new Map([...this.snapshot()].filter(([key]) => key.startsWith("../")));
   }
 
-  /** What the base holds, without modes. */
+  /** Returns the contents of the base, without modes. */
   tree(): Tree {
     return treeOf(this.snapshot());
   }
 }
 
-/** The reason for which `act` is refused; what is no refusal is thrown on. */
+/** Returns the reason for which `act` is refused. Other errors are rethrown. */
 export async function reasonOf(act: () => unknown): Promise<Reason | "done"> {
   try {
     await act();

@@ -1,6 +1,6 @@
 /**
- * Touching the disk, only below folders that the jail holds. Every verb throws a `Refusal` that names the path as the
- * caller sent it.
+ * The operations on the disk, only below folders that the jail holds. Each throws a `Refusal` that names the
+ * path as the caller sent it.
  */
 import type { Stats } from "node:fs";
 import type { Folder, Jail } from "../jail/folder.ts";
@@ -26,33 +26,33 @@ import type { Entry, FilesConfig, FilesContext, Limit, Page } from "./types.ts";
 import { type ContentChange, rewriteFile, type UpdateOptions } from "./update.ts";
 
 export interface Files {
-  /** The entries of a folder sorted by the bytes of their names, without temporary files. */
+  /** Lists the entries of a folder sorted by the bytes of their names, without temporary files. */
   list(folder: Folder, pace: Pace): Promise<readonly Entry[]>;
   /**
-   * Those of `list` from the first index up to, not including, the second: far cheaper for a few of very many. At once for
-   * a folder of few.
+   * Lists some entries, from the first index up to, but not including, the second. For a few of very many,
+   * this is far cheaper than `list`. A small folder is listed at once.
    */
   page(folder: Folder, range: PageRange, pace: Pace): Page | Promise<Page>;
-  /** lstat of one entry; undefined when it is gone. */
+  /** Returns the lstat of one entry, or `undefined` if it is gone. */
   stat(folder: Folder, entry: Entry): FileStats | undefined;
-  /** The same with everything that the system reports. */
+  /** Like `stat`, but with everything that the system reports. */
   lstat(folder: Folder, entry: Entry): Stats | undefined;
   /**
-   * A regular file, whole, in a buffer that `use` must not keep; its stats are those of these bytes. Throws too-large
-   * over the limit, before it reads more than one byte past it.
+   * Reads a whole regular file into a buffer that `use` must not keep; the stats match these bytes. Throws
+   * too-large over the limit, before it reads more than one byte past it.
    */
   read<T>(path: string, limit: Limit, use: Use<T>): T;
-  /** The same, and what to do with a larger file instead. */
+  /** Like `read`, but a larger file is passed to a different function. */
   readOrOpen<T>(path: string, limit: Limit, uses: Uses<T>): T;
   /**
-   * Makes a file with this content and exactly this mode, or with `overwrite` replaces one in a single step. Missing
-   * folders are made with `parents`. When it throws, nothing was made, replaced or left behind.
+   * Creates a file with this content and exactly this mode, or with `overwrite` replaces one in a single
+   * step. `parents` creates missing folders. If it throws, nothing was created, replaced or left over.
    */
   create(path: string, content: Buffer, options: CreateOptions, requester: Requester): Promise<void>;
   /**
-   * Replaces the content of a regular file with what `change` makes of it, in a single step that keeps mode and, where
-   * permitted, owner. `change` is asked again, once, when the file was changed by others meanwhile. Answers what
-   * `project`, if it is given, makes of both contents.
+   * Replaces the content of a regular file by the result of `change`, in a single step that keeps mode and,
+   * if permitted, owner. `change` is called once more if others changed the file in between. Returns the
+   * result of `project`, if present, for both contents.
    */
   update<T = void>(
     path: string,
@@ -60,14 +60,17 @@ export interface Files {
     requester: Requester,
     options?: UpdateOptions<T>,
   ): Promise<T>;
-  /** Removes a file, a link (not what it leads to) or a folder. False when nothing was there. */
+  /** Removes a file, a link (not its target) or a folder. Returns false if nothing was there. */
   remove(path: string, options: RemoveOptions, requester: Requester): Promise<boolean>;
-  /** A regular file, open, to be read piece by piece. Throws too-large over the limit, wrong-kind for anything else. */
+  /**
+   * Opens a regular file, to be read piece by piece. Throws too-large over the limit, wrong-kind for anything
+   * else.
+   */
   open(path: string, limit: Limit | undefined): OpenFile;
   /**
-   * Puts `content` where `path` leads, through links, whatever was there before: in a single step once all of it has
-   * come. The owner and, without a `mode`, the permission bits of a file that is replaced are kept. When it throws,
-   * nothing was made, replaced or left behind.
+   * Stores `content` at the place where `path` leads, through links, whatever was there before, in a single
+   * step once all of it has arrived. It keeps the owner and, without a `mode`, the permission bits of a
+   * replaced file. If it throws, nothing was created, replaced or left over.
    */
   store(
     path: string,
@@ -75,46 +78,55 @@ export interface Files {
     options: StoreOptions,
     requester: Requester,
   ): Promise<void>;
-  /** Makes a folder. False when it is there already, which throws exists unless it may be. */
+  /** Creates a folder. Returns false if it exists, which throws exists unless allowed. */
   makeFolder(path: string, options: FolderOptions, requester: Requester): boolean;
-  /** Gives a file, or a tree without its links, these permissions and owners. Answers how many were changed. */
+  /**
+   * Sets permissions and owners of a file, or of a tree without its links. Returns the number of changed
+   * entries.
+   */
   changeMode(path: string, options: ModeOptions, requester: Requester): Promise<number>;
-  /** Gives a file, link or folder another name. Without `overwrite` no file is ever replaced. */
+  /** Renames a file, link or folder. Without `overwrite` no file is ever replaced. */
   rename(renaming: Renaming, requester: Requester): Promise<void>;
   /**
-   * As `rename`, with missing folders made with `parents`, and of what is there only files, and links to files, replaced.
-   * False when both paths are one. Throws for a folder that holds something denied, here or where it would be moved to.
-   * Waits for earlier calls on either path.
+   * Like `rename`, but `parents` creates missing folders, and only files, and links to files, are replaced.
+   * Returns false if both paths are the same. Throws for a folder with anything denied inside, here or at the
+   * target. Waits for earlier calls on either path.
    */
   move(moving: Moving, requester: Requester): Promise<boolean>;
   /**
-   * Makes a copy of a file, a link (not of what it leads to) or a folder with everything in it, with missing folders made
-   * with `parents`. Of what is there only files, and links to files, are replaced. False when both paths are one. A copy
-   * gets its name in a single step, once it is whole; when this throws, nothing was made, replaced or left behind. Throws
-   * for a folder that holds something denied, here or where the copy would be, and for what is no file, link or folder.
+   * Copies a file, a link (not its target) or a folder with everything in it; `parents` creates missing
+   * folders. Only files, and links to files, are replaced. Returns false if both paths are the same. A copy
+   * gets its name in a single step, once it is complete; if this throws, nothing was created, replaced or
+   * left over. Throws for a folder with anything denied inside, here or at the target, and for an entry other
+   * than a file, link or folder.
    */
   copy(copying: Copying, requester: Requester): Promise<boolean>;
-  /** As `remove`, but a link may lead anywhere, and it throws when nothing is there. */
+  /** Like `remove`, but a link may lead anywhere, and it throws if nothing is there. */
   unlink(path: string, options: RemoveOptions, requester: Requester): Promise<void>;
-  /** Removes what killed processes left below the base, or a part of it when `stop` aborts. Answers how many files. */
+  /**
+   * Removes everything that killed processes left below the base, or a part of it if `stop` aborts. Returns
+   * the number of files.
+   */
   sweep(stop?: AbortSignal): Promise<number>;
-  /** Removes those of the temporary files in a folder that are in use no more. Answers how many. Never throws. */
+  /**
+   * Removes the temporary files in a folder that are no longer in use. Returns their number. Never throws.
+   */
   sweepFolder(folder: Folder, entries: readonly Entry[]): number;
 }
 
 export interface FilesOptions {
   readonly jail: Jail;
   readonly config: FilesConfig;
-  /** Called with every change. */
+  /** The listeners, called for every change. */
   readonly listeners?: readonly MutationListener[];
-  /** Gets what listeners throw. */
+  /** Receives the errors of listeners. */
   readonly onListenerError?: (error: unknown) => void;
   readonly isAbandoned?: FilesContext["isAbandoned"];
-  /** Of workers that share a state folder. */
+  /** The lock of workers that share a state folder. */
   readonly rootEditLock?: RootEditLock | undefined;
 }
 
-/** What the verbs over one jail, and transactions beside them, share. */
+/** Creates the context that the verbs over one jail share with transactions. */
 export const createFilesContext = (options: FilesOptions): FilesContext => ({
   jail: options.jail,
   config: options.config,
@@ -124,10 +136,10 @@ export const createFilesContext = (options: FilesOptions): FilesContext => ({
   editLock: createEditLock(options.rootEditLock),
 });
 
-/** The disk verbs over one jail. */
+/** Creates the disk verbs over one jail. */
 export const createFiles = (options: FilesOptions): Files => filesOver(createFilesContext(options));
 
-/** The same with a context that others have too. */
+/** Like `createFiles`, but with a shared context. */
 export function filesOver(ctx: FilesContext): Files {
   const { jail, mutations, isAbandoned } = ctx;
   return {

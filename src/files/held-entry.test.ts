@@ -1,4 +1,4 @@
-/** What listeners find of each step: what it takes away, and what it puts in its place. */
+/** Tests the entries that listeners see of each step: the one removed, and the one that replaces it. */
 import { describe, expect, test } from "bun:test";
 import { fstatSync, readSync } from "node:fs";
 import type { Tree } from "../../tests/harness/tree.ts";

@@ -1,4 +1,4 @@
-/** What a step of the disk takes away, or puts in its place, for listeners who keep it. */
+/** The entries that a step of the disk removes or places, for listeners that keep them. */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync } from "node:fs";
 import type { Folder, JailedPath, Name } from "../jail/folder.ts";
 import { kindOf } from "../jail/kind.ts";
@@ -10,17 +10,17 @@ import type { HeldEntry, StepEntries } from "./mutation.ts";
 /** Names an entry of a folder that is entered. */
 export type At = (name: Name) => JailedPath;
 
-/** Where a step finds its entries. */
+/** The place of a step's entries. */
 interface StepPlace {
   readonly folder: Folder;
   readonly name: Name;
-  /** The temporary name of what gets the name. */
+  /** The temporary name of the entry that is to get the name. */
   readonly temporary?: Name | undefined;
-  /** Of a folder that is entered already. */
+  /** Names entries of a folder that is entered already. */
   readonly at?: At | undefined;
 }
 
-/** The entries of a step that gives a name, or takes one away. */
+/** Returns the entries of a step that assigns or removes a name. */
 export function entriesAt({ folder, name, temporary, at }: StepPlace): StepEntries {
   const enter: Enter = at === undefined ? (act) => folder.enter(act) : (act) => act(at);
   return {
@@ -29,7 +29,7 @@ export function entriesAt({ folder, name, temporary, at }: StepPlace): StepEntri
   };
 }
 
-/** Those of a new name for what has one. */
+/** Returns the entries of a rename. */
 export const entriesOfRename = (
   source: Pick<StepPlace, "folder" | "name">,
   target: Pick<StepPlace, "folder" | "name">,
@@ -38,7 +38,7 @@ export const entriesOfRename = (
   placed: () => entryIn(source.folder, source.name),
 });
 
-/** A regular file that is open. */
+/** Returns an opened regular file as an entry. */
 export function openedFile(descriptor: number): HeldEntry {
   const { mode, size } = fstatSync(descriptor);
   return {
@@ -51,7 +51,7 @@ export function openedFile(descriptor: number): HeldEntry {
   };
 }
 
-/** A link that is not on the disk yet. */
+/** Returns a link that is not on the disk yet as an entry. */
 export const linkWith = (text: Buffer): HeldEntry => ({
   kind: "symlink",
   mode: 0o777,
@@ -65,7 +65,7 @@ type Enter = <T>(act: (at: At) => T) => T;
 
 const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** Undefined where nothing has the name. Throws the errno error. */
+/** Returns the entry with the name, or `undefined` if there is none. Throws the errno error. */
 function entryIn(
   folder: Folder,
   name: Name,

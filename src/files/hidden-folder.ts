@@ -1,4 +1,4 @@
-/** A folder that is built under a temporary name, where callers see nothing of it until it gets its own. */
+/** A folder that is built under a temporary name, invisible to callers until it gets its own. */
 import { mkdirSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
 import { errnoError } from "../jail/errno.ts";
 import type { Folder, JailedPath, Name } from "../jail/folder.ts";
@@ -7,15 +7,15 @@ import { temporaryName } from "../jail/temporary.ts";
 import { createTimeSlice, type TimeSlice } from "../scheduling/time-slice.ts";
 import { walkTree } from "./tree-walk.ts";
 
-/** Dispose of `folder`; what is not given a name has to be removed. */
+/** A hidden folder. Dispose of `folder`, and remove it if it gets no name. */
 export interface HiddenFolder {
   readonly name: string;
   readonly folder: Folder;
-  /** Throws ESTALE when another program has taken it away, or put something in its place. */
+  /** Throws ESTALE if another program has removed or replaced it. */
   requireOurs(path: JailedPath): void;
 }
 
-/** Makes one, which only this user may enter. Throws the errno error. */
+/** Creates a folder that only this user may enter. Throws the errno error. */
 export function makeHiddenFolder(outer: Folder): HiddenFolder {
   const name = temporaryName();
   const ours = outer.enter((at) => {
@@ -35,7 +35,10 @@ export function makeHiddenFolder(outer: Folder): HiddenFolder {
   }
 }
 
-/** Makes an empty one with a name that is given, and this mode, or else what the umask leaves. Throws the errno error. */
+/**
+ * Creates an empty folder with this name and mode, or with the mode that the umask leaves. Throws the errno
+ * error.
+ */
 export function makeStagedFolder(outer: Folder, name: string, mode: number | undefined): void {
   if (mode === undefined) {
     outer.enter((at) => mkdirSync(at(name)));
@@ -50,17 +53,17 @@ export function makeStagedFolder(outer: Folder, name: string, mode: number | und
   }
 }
 
-/** A new folder in a hidden one. */
+/** Creates a folder in a hidden one. */
 export function makeInnerFolder(outer: Folder, name: Name): Folder {
   outer.enter((at) => mkdirSync(at(name), 0o700));
   return outer.child(name);
 }
 
-/** A new link in a hidden folder. */
+/** Creates a link in a hidden folder. */
 export const makeInnerLink = (folder: Folder, name: Name, text: Buffer): void =>
   folder.enter((at) => symlinkSync(text, at(name)));
 
-/** Removes a hidden folder with everything in it, in slices of time. Throws the errno error. */
+/** Removes a hidden folder with everything in it, in time slices. Throws the errno error. */
 export async function removeHiddenFolder(
   outer: Folder,
   name: Name,
@@ -87,7 +90,7 @@ export async function removeHiddenFolder(
 
 const sliceMilliseconds = 5;
 
-/** The folder may have a mode by now that keeps us out. */
+/** Enters a folder, even if its mode denies access. */
 function enter(outer: Folder, name: Name): Folder {
   const handle = outer.openPath(name);
   try {

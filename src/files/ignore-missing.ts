@@ -1,7 +1,10 @@
 import { Refusal } from "../errors.ts";
 import { errnoOf } from "../jail/errno.ts";
 
-/** What `act` returns, or undefined when what it was about is gone: what others remove meanwhile is no reason to stop. */
+/**
+ * Returns the result of `act`, or `undefined` if its subject is gone, since a removal by others is not a
+ * reason to stop.
+ */
 export function ignoreMissing<T>(act: () => T): T | undefined {
   try {
     return act();
@@ -11,6 +14,6 @@ export function ignoreMissing<T>(act: () => T): T | undefined {
   }
 }
 
-/** Whether an errno error, or a refusal, says that nothing is there. */
+/** Returns whether an errno error, or a refusal, says that nothing is there. */
 export const isMissing = (error: unknown): boolean =>
   errnoOf(error) === "ENOENT" || (error instanceof Refusal && error.reason === "missing");

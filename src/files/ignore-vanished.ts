@@ -2,9 +2,9 @@ import { Refusal } from "../errors.ts";
 import { errnoOf } from "../jail/errno.ts";
 
 /**
- * Returns what `act` returns, or undefined when its file or folder was removed, replaced or closed to us: then it is not
- * part of an answer. Rethrows everything else, such as a lack of descriptors or memory. Calls `onUnreadable` for what is
- * there all the same.
+ * Returns the result of `act`, or `undefined` if its file or folder was removed, replaced or became
+ * inaccessible, and so is not part of an answer. Rethrows everything else, such as a lack of descriptors or
+ * memory. Calls `onUnreadable` for an entry that still exists.
  */
 export function ignoreVanished<T>(act: () => T, onUnreadable?: () => void): T | undefined {
   try {

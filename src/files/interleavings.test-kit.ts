@@ -1,14 +1,16 @@
-/** Runs programs in every order that their steps can have, for tests. */
+/** Runs programs in every order of their steps, for tests. */
 
-/** Makes steps in the world, and answers what came of each. */
+/** Makes steps in the world, and returns the result of each. */
 export interface AtomicStep<World> {
-  /** One that throws `blocked` is made later: it must not have changed anything. */
+  /** Makes a step. One that throws `blocked` is retried later, and must not have changed anything. */
   <T>(act: (world: World) => T): T;
-  /** One that no other program notices, nor the other way round: it is made together with the step before it. */
+  /** Makes a step that neither affects nor depends on other programs, together with the step before it. */
   alone<T>(act: (world: World) => T): T;
 }
 
-/** Does the same whenever its steps come to the same, and changes nothing but in steps. */
+/**
+ * A program that behaves the same whenever its steps have the same results, and changes things only in steps.
+ */
 export type SteppedProgram<World> = (step: AtomicStep<World>) => void;
 
 export const blocked = Symbol("blocked");
@@ -17,16 +19,16 @@ type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
 interface State<World> {
   readonly world: World;
-  /** What the steps of each program came to so far. */
+  /** The results of each program's steps so far. */
   readonly pasts: readonly (readonly Outcome[])[];
 }
 
 const mostSteps = 100;
 
 /**
- * The worlds in which all programs have ended, or none can go on, those first that take the fewest steps. Throws when programs
- * run in circles. A program has no state that could be kept: each of its
- * steps runs it again from its beginning.
+ * Yields the worlds in which all programs have ended, or none can continue, those with the fewest steps
+ * first. Throws if programs run in circles. A program has no state of its own: each of its steps runs it
+ * again from its beginning.
  */
 export function* worldsAfter<World>(
   initial: World,
@@ -50,7 +52,7 @@ export function* worldsAfter<World>(
 const keyOf = ({ world, pasts }: State<unknown>): string =>
   JSON.stringify([world, pasts], (_, value) => (value instanceof Error ? String(value) : value));
 
-/** The state after the next step of a program; none when it has ended or cannot go on. */
+/** Returns the state after the next step of a program, or none if it has ended or is blocked. */
 function stepOf<World>(state: State<World>, program: SteppedProgram<World>, index: number): State<World>[] {
   const past = state.pasts[index]!;
   const world = structuredClone(state.world);
@@ -64,7 +66,7 @@ function stepOf<World>(state: State<World>, program: SteppedProgram<World>, inde
     isPaused ||= isMade && !isAlone;
     const outcome = isPaused ? "blocked" : outcomeOf(() => act(world));
     isPaused ||= outcome === "blocked";
-    // What catches this comes here again with its next step.
+    // A program that catches this comes here again with its next step.
     if (outcome === "blocked") throw new Error("the program goes on later");
     isMade ||= !isAlone;
     outcomes.push(outcome);

@@ -4,7 +4,7 @@ import { createKeyedMutex } from "./keyed-mutex.ts";
 
 const deadline = deadlineIn(60_000);
 
-/** A promise and what settles it. */
+/** Returns a promise, and the function that resolves it. */
 function gate() {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {

@@ -1,21 +1,26 @@
 import type { Deadline } from "../scheduling/deadline.ts";
 import { createSemaphore } from "../scheduling/semaphore.ts";
 
-/** Lets the calls on one path run one after another, and bounds how many run at all. */
+/** Runs the calls on one path one after another, and bounds how many run at all. */
 export interface KeyedMutex {
   /**
-   * Runs `work` when all earlier calls under any of these keys are done and one of the slots is free. Throws the timeout
-   * refusal when the deadline comes first; then `work` is never run. `work` must not wait for another key: a call joins
-   * all its lines at once, so each waits for earlier ones only, and no two for each other.
+   * Runs `work` when all earlier calls under any of these keys are done and a slot is free. Throws the
+   * timeout refusal if the deadline comes first; then `work` never runs. `work` must not wait for another
+   * key: a call joins all its queues at once, so each waits for earlier ones only, and no two for each other.
    */
   run<T>(keys: readonly string[], deadline: Deadline, work: () => Promise<T>): Promise<T>;
-  /** Whether `run` would run its work under these keys now, before it returns. */
+  /** Returns whether `run` would start work under these keys before it returns. */
   isFree(keys: readonly string[]): boolean;
-  /** Grows with each work that begins and ends: while it stays the same, no call has changed anything under a key. */
+  /**
+   * A counter that grows when work begins and ends. While it is unchanged, no call has changed anything under
+   * a key.
+   */
   readonly turns: number;
 }
 
-/** Calls that run at once. Each holds a few descriptors, of which a process may have as few as 256. */
+/**
+ * Maximum calls that run at once. Each holds a few descriptors, of which a process may have as few as 256.
+ */
 const mostAtOnce = 32;
 
 export function createKeyedMutex(): KeyedMutex {

@@ -1,6 +1,7 @@
 /**
- * How many lines end before places in large files. Lines deep in a file are found from the last such place before them,
- * instead of with a pass over all that lies before, for as long as the stamps of the file prove it unchanged (decision 41).
+ * Remembers how many lines end before places in large files. Lines deep in a file are found from the last
+ * such place before them, instead of by reading everything before, as long as the stamps of the file prove it
+ * unchanged (decision 41).
  */
 import {
   areSettled,
@@ -13,29 +14,32 @@ import {
 } from "../jail/stamps.ts";
 import { pieceBytes } from "./open-file.ts";
 
-/** A place in a file, in bytes, and how many line feeds lie before it. */
+/** A place in a file, in bytes, and the number of line feeds before it. */
 export interface LinePlace {
   readonly offset: number;
   readonly lines: number;
 }
 
-/** What was counted of one content of a file. */
+/** The counts for one content of a file. */
 interface Counted {
   readonly stamps: Uint32Array;
-  /** Line feeds before each multiple of `pieceBytes`, from 0. */
+  /** The number of line feeds before each multiple of `pieceBytes`, from 0. */
   readonly lines: readonly number[];
 }
 
 export interface LineCountsOptions {
-  /** Places that are kept of all files together, of eight bytes each. The default is enough for 64 GiB of files. */
+  /**
+   * Maximum places that are kept for all files together, of eight bytes each. The default suffices for 64 GiB
+   * of files.
+   */
   readonly mostPlaces?: number;
-  /** Milliseconds since 1970. */
+  /** Returns the milliseconds since 1970. */
   readonly now?: () => number;
 }
 
-/** What is known of the files that were read last. */
+/** Keeps the counts of the files that were read last. */
 export class LineCounts {
-  /** By inode and device, the one that was read last at the end. */
+  /** The counts by inode and device, the most recently read file last. */
   readonly #files = new Map<string, Counted>();
   readonly #mostPlaces: number;
   readonly #now: () => number;
@@ -46,7 +50,10 @@ export class LineCounts {
     this.#now = now;
   }
 
-  /** What is known of a file that was opened and is to be read now. Nothing, where its content might change unnoticed. */
+  /**
+   * Returns the counts for a file that was opened and is about to be read, or none if its content might
+   * change unnoticed.
+   */
   of(descriptor: number): FileLines {
     if (!readStamps(descriptor)) return unknownLines;
     const file = stamps.subarray(0, sizeAt).join();
@@ -60,7 +67,7 @@ export class LineCounts {
     });
   }
 
-  /** Whether every change from now on gives the file other stamps than those that were read last. */
+  /** Returns whether every later change gives the file stamps that differ from those just read. */
   #canBeTrusted(descriptor: number): boolean {
     if (!hasExactStamps(descriptor) || !areSettled(this.#now()) || !hasNoWriter(descriptor)) return false;
     releaseLease(descriptor);
@@ -69,7 +76,7 @@ export class LineCounts {
 
   #keep(file: string, counted: Counted): void {
     const known = this.#files.get(file);
-    // Another call may have come further meanwhile.
+    // Another call may have read further since.
     const isFurther =
       known !== undefined && hasStamps(known.stamps) && known.lines.length > counted.lines.length;
     const kept = isFurther ? known : counted;
@@ -85,24 +92,27 @@ export class LineCounts {
   }
 }
 
-/** What is known of a file while it is read, and what a reader finds out. */
+/** The known counts of a file while it is read, and the findings of the reader. */
 export interface FileLines {
-  /** The last known place from which the start of line `line`, from 1, lies ahead: the start of the file, or a multiple of `pieceBytes`. */
+  /**
+   * Returns the last known place before the start of line `line`, counted from 1: the start of the file, or a
+   * multiple of `pieceBytes`.
+   */
   beforeLine(line: number): LinePlace;
-  /** The last known place at or before `offset`. */
+  /** Returns the last known place at or before `offset`. */
   beforeOffset(offset: number): LinePlace;
-  /** Takes a place that was reached. Those that cannot be kept are passed over. */
+  /** Adds a place that was reached. Places that cannot be kept are ignored. */
   add(place: LinePlace): void;
   /**
-   * Whether the content is still the one that the places belong to. Then what was read between them is right, and what was
-   * added is kept.
+   * Returns whether the content is still the one that the places belong to. If so, the bytes read between
+   * them are right, and the added places are kept.
    */
   keep(): boolean;
 }
 
 const startOfFile: LinePlace = { offset: 0, lines: 0 };
 
-/** Of a file of which nothing is known or kept. */
+/** The counts of a file that is unknown and cannot be kept. */
 const unknownLines: FileLines = {
   beforeLine: () => startOfFile,
   beforeOffset: () => startOfFile,
@@ -130,7 +140,7 @@ class KnownLines implements FileLines {
 
   beforeLine(line: number): LinePlace {
     let [low, high] = [0, this.#lines.length];
-    // A line that begins at the place itself is not ahead: whether it does is not known.
+    // A line that begins exactly at the place does not count as ahead, because whether one does is unknown.
     while (high - low > 1) {
       const middle = (low + high) >>> 1;
       if (this.#lines[middle]! + 1 < line) low = middle;
@@ -159,5 +169,5 @@ class KnownLines implements FileLines {
   }
 }
 
-/** Whether the stamps that were read last are these. */
+/** Returns whether these are the stamps that were read last. */
 const hasStamps = (of: Uint32Array): boolean => stamps.every((word, at) => word === of[at]);

@@ -10,14 +10,16 @@ import { describe } from "./stats.ts";
 import { sweepFolder } from "./sweep.ts";
 import type { Entry, FilesContext, Page } from "./types.ts";
 
-/** The entries to list: from one index up to, not including, another, among those that are not omitted. */
+/**
+ * The entries to list: from one index up to, but not including, another, among those that are not omitted.
+ */
 export interface PageRange {
   readonly from: number;
   readonly to: number;
   readonly omits?: OmitsEntry | undefined;
 }
 
-/** See `Files.page`. Sweeps the temporary files in the folder. */
+/** Implements `Files.page`. Sweeps the temporary files in the folder. */
 export function pageOfFolder(
   context: PageContext,
   folder: Folder,
@@ -44,8 +46,8 @@ function pageOf(
 }
 
 /**
- * See `Files.stat`. Throws permission if no entry of the folder may be reached; an entry that alone may not, such as the
- * mount of another user, has no stats.
+ * Implements `Files.stat`. Throws permission if no entry of the folder may be reached; a single inaccessible
+ * entry, such as the mount of another user, has no stats.
  */
 export function statEntry(folder: Folder, entry: Entry): FileStats | undefined {
   const described = folder.statx?.(entry.raw);
@@ -59,7 +61,7 @@ export function statEntry(folder: Folder, entry: Entry): FileStats | undefined {
   }
 }
 
-/** Whether this process has the right to reach the entries of a folder (`x`), beside that to list them (`r`). */
+/** Returns whether this process may reach the entries of a folder (`x`), besides listing them (`r`). */
 function isSearchable(folder: Folder): boolean {
   try {
     folder.lstat(".");
@@ -69,7 +71,7 @@ function isSearchable(folder: Folder): boolean {
   }
 }
 
-/** See `Files.lstat`. */
+/** Implements `Files.lstat`. */
 export function lstatEntry(folder: Folder, entry: Entry): Stats | undefined {
   try {
     return folder.lstat(entry.raw);

@@ -8,13 +8,13 @@ import { requireWritableFolder } from "./require-writable-folder.ts";
 import type { FilesContext } from "./types.ts";
 
 export interface FolderOptions {
-  /** The permission bits of the folder, exactly; `undefined` for what the umask leaves. */
+  /** The exact permission bits of the folder; `undefined` leaves them to the umask. */
   readonly mode?: number | undefined;
-  /** Whether missing folders on the way are made, with the permissions that the umask leaves. */
+  /** Whether to create missing folders on the way, with the permissions that the umask leaves. */
   readonly parents: boolean;
-  /** Whether the folder may be there already. Default: with `parents`. */
+  /** Whether the folder may already exist. Default: the value of `parents`. */
   readonly mayExist?: boolean;
-  /** Everything is checked and nothing is made. Default false. */
+  /** Whether to check everything and create nothing. Default: false. */
   readonly dryRun?: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface Making extends FolderOptions {
   readonly path: string;
 }
 
-/** See `Files.makeFolder`. */
+/** Implements `Files.makeFolder`. */
 export function createFolder(
   { jail, mutations }: FilesContext,
   making: Making,
@@ -39,7 +39,7 @@ export function createFolder(
   return true;
 }
 
-/** Where a folder is to be made; or one is there already, and may be. */
+/** Admits the place of a new folder, or of an existing one if that is allowed. */
 export function admitNewFolder(jail: Jail, { path, parents, mayExist = parents }: Making): ResolvedPath {
   const place = jail.admit(path, { changes: "entry", mayBeMissing: true, mayBeFolder: true, parents });
   if (place.stats === undefined || (mayExist && place.stats.isDirectory())) return place;
@@ -47,7 +47,7 @@ export function admitNewFolder(jail: Jail, { path, parents, mayExist = parents }
   throw refuse.nameIsTaken(path);
 }
 
-/** False when something has the name by now. */
+/** Creates the folder. Returns false if the name is already taken. */
 function isMadeAt(
   place: ResolvedPath,
   { path, mode }: Making,

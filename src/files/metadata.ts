@@ -2,30 +2,30 @@ import { type BigIntStats, fchmodSync, fchownSync } from "node:fs";
 import { listWithin, modeWithout, type Terms } from "../jail/acl.ts";
 import { type Attributes, removeList, setList, setOthers } from "../jail/attributes.ts";
 
-/** Whose a new file is, and who may do what with it. */
+/** The owner and the permissions of a new file. */
 export interface Metadata {
   /** The permission bits it gets, whatever the umask. */
   readonly mode: number;
-  /** Who shall own it, where this process may give it away; otherwise it is this process's. */
+  /** The owner, if this process may give the file away; otherwise this process owns it. */
   readonly owner?: { readonly uid: number; readonly gid: number };
-  /** Those of the file it replaces. Undefined for none, and where attributes cannot be seen. */
+  /** The attributes of the file it replaces; `undefined` if it has none, or if they cannot be read. */
   readonly attributes?: Attributes | undefined;
 }
 
 /**
- * Sets owner, attributes and mode of an opened file, whose stats are `ours` and which no other user may open yet. What
- * the system refuses costs rights and never adds any: the group's bits are cut to what all others have when the group is
- * another, and to what the access control list gave when that cannot be kept.
+ * Sets owner, attributes and mode of an opened file, whose stats are `ours` and which no other user may open
+ * yet. Anything that the system refuses costs rights and never adds any: the group's bits are reduced to
+ * those of all others if the group changes, and to those of the access control list if that cannot be kept.
  */
 export function applyMetadata(descriptor: number, ours: BigIntStats, metadata: Metadata): void {
   const { mode, owner, attributes } = metadata;
-  // While the file is ours and we may write to it.
+  // This must happen while the file is ours and writable.
   if (attributes !== undefined) setOthers(descriptor, attributes);
   const isOfOtherGroup = owner !== undefined && !isGivenAway(descriptor, ours, owner);
   fchmodSync(descriptor, applyList(descriptor, attributes?.list, { mode, isOfOtherGroup }));
 }
 
-/** The mode that the file shall have besides its list. */
+/** Applies the access control list. Returns the mode that the file should have besides it. */
 function applyList(descriptor: number, list: Attributes["list"] | undefined, terms: Terms): number {
   const { mode, isOfOtherGroup } = terms;
   if (list instanceof Buffer && setList(descriptor, listWithin(list, terms))) return mode;
@@ -34,11 +34,11 @@ function applyList(descriptor: number, list: Attributes["list"] | undefined, ter
   return cut(mode, isOfOtherGroup || list === "unknown" || !isWithout);
 }
 
-/** The mode, in which the group gets no more than all others where that `isNeeded`. */
+/** Returns the mode, reducing the group to the rights of all others if `isNeeded`. */
 const cut = (mode: number, isNeeded: boolean): number =>
   isNeeded ? mode & (0o707 | ((mode & 0o007) << 3)) : mode;
 
-/** Gives the file to its owner as far as the system permits. False when the group stays another. */
+/** Gives the file to its owner if the system permits it. Returns false if its group stays different. */
 function isGivenAway(
   descriptor: number,
   ours: BigIntStats,

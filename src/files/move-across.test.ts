@@ -1,4 +1,7 @@
-/** Moves that take a copy and a removal: between file systems, and here between folders of which one can be held at a time. */
+/**
+ * Tests moves that take a copy and a removal: between file systems, and here between folders of which one can
+ * be held at a time.
+ */
 import { expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { FilesFixture, reasonOf } from "./files.test-kit.ts";

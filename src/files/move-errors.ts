@@ -1,6 +1,6 @@
 import { quoteShort, Refusal } from "../errors.ts";
 
-/** What a call does with what is at `from`. */
+/** How a call transfers the entry at `from`. */
 export type Transfer = "moved" | "copied";
 
 /** Refusals of moves and copies. */
@@ -29,7 +29,7 @@ export const refuseMove = {
       `The folder ${quoteShort(from)} cannot be ${done} into itself; send a "to" that is not inside it.`,
     ),
 
-  /** Only files and links are moved in more steps than one. */
+  /** Refuses a move in several steps of anything but files and links. */
   cannotCross: (from: string, into: "file system" | "folder"): Refusal =>
     new Refusal(
       "io",
@@ -37,7 +37,7 @@ export const refuseMove = {
       from,
     ),
 
-  /** It was copied already when that showed. */
+  /** Refuses a move whose source changed, which is noticed only after the copy. */
   changed: ({ from, to }: { readonly from: string; readonly to: string }): Refusal =>
     new Refusal(
       "io",
@@ -45,7 +45,7 @@ export const refuseMove = {
       from,
     ),
 
-  /** What has no content of its own is not copied. */
+  /** Refuses to copy an entry without content of its own. */
   specialFile: (from: string): Refusal =>
     new Refusal(
       "wrong-kind",
@@ -60,7 +60,7 @@ export const refuseMove = {
       from,
     ),
 
-  /** The same for a move into another root. */
+  /** Like `holdsSpecialFile`, but for a move into another root. */
   specialFileStays: (from: string): Refusal =>
     new Refusal(
       "wrong-kind",

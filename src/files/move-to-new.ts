@@ -17,8 +17,8 @@ import type { JailedPath } from "../jail/folder.ts";
 import { renameExclusively } from "../jail/renameat2.ts";
 
 /**
- * Gives what is at `from` the new name `to`, unless something has it, which rename(2) would replace: throws exists for
- * `requested` then, and otherwise the errno error.
+ * Renames the entry at `from` to `to`, unless that exists, which rename(2) would replace: then it throws
+ * exists for `requested`, and otherwise the errno error.
  */
 export function moveToNew(from: JailedPath, to: JailedPath, requested: string): void {
   if (renameExclusively(from, to)) return;
@@ -30,14 +30,18 @@ export function moveToNew(from: JailedPath, to: JailedPath, requested: string): 
 }
 
 /**
- * The same for what must stay the same file: a step of a transaction, which is recognised by its inode. A file has both
- * names for a moment where it takes two calls. Throws the errno error, EEXIST where something has the name.
+ * Like `moveToNew`, but for a step of a transaction, whose entry must stay the same file, recognized by its
+ * inode. If two calls are needed, a file has both names for a moment. Throws the errno error, EEXIST if the
+ * name is taken.
  */
 export function moveSameEntry(from: JailedPath, to: JailedPath): void {
   if (!renameExclusively(from, to)) moveSameInSteps(from, to);
 }
 
-/** The same by calls that every system has. What cannot have two names replaces what gets the name in that moment. */
+/**
+ * Like `moveSameEntry`, but with calls that every system has. An entry that cannot have two names replaces
+ * one that appears in that moment.
+ */
 export function moveSameInSteps(from: JailedPath, to: JailedPath): void {
   if (isLinked(from, to)) removeOldName(from, to);
   else {
@@ -46,7 +50,10 @@ export function moveSameInSteps(from: JailedPath, to: JailedPath): void {
   }
 }
 
-/** Gives the same file a second name. False where that is impossible: for a folder, and on some systems for a link. */
+/**
+ * Gives the same file a second name. Returns false if that is impossible: for a folder, and on some systems
+ * for a link.
+ */
 export function isLinked(from: JailedPath, to: JailedPath): boolean {
   const stats = lstatSync(from);
   if (!stats.isFile() && !(stats.isSymbolicLink() && process.platform === "linux")) return false;
@@ -59,7 +66,7 @@ export function isLinked(from: JailedPath, to: JailedPath): boolean {
   }
 }
 
-/** The same by calls that every system has, each of which fails where something has the name. */
+/** Like `moveToNew`, but with calls that every system has, each of which fails if the name is taken. */
 export function moveInSteps(from: JailedPath, to: JailedPath): void {
   const stats = lstatSync(from);
   if (stats.isDirectory()) moveFolder(from, to);
@@ -78,7 +85,9 @@ function moveFile(from: JailedPath, to: JailedPath): void {
   removeOldName(from, to);
 }
 
-/** A second name of a link may be one of the file that it leads to (link(2) on macOS). */
+/**
+ * Moves a link. A second name of a link may become one of its target (link(2) on macOS), so it is made again.
+ */
 function moveLink(from: JailedPath, to: JailedPath): void {
   symlinkSync(readlinkSync(from, "buffer"), to);
   try {
@@ -89,7 +98,7 @@ function moveLink(from: JailedPath, to: JailedPath): void {
   }
 }
 
-/** A folder replaces an empty one, and so one that is made for that. */
+/** Moves a folder. It replaces an empty one, which is created for that. */
 function moveFolder(from: JailedPath, to: JailedPath): void {
   mkdirSync(to, 0o700);
   try {
@@ -101,7 +110,7 @@ function moveFolder(from: JailedPath, to: JailedPath): void {
 }
 
 function removeOldName(from: JailedPath, to: JailedPath): void {
-  // Unless someone has put another file there.
+  // The name may belong to a different file that another program put there.
   if (lstatSync(from, { bigint: true }).ino !== lstatSync(to, { bigint: true }).ino) return;
   try {
     unlinkSync(from);
@@ -111,7 +120,7 @@ function removeOldName(from: JailedPath, to: JailedPath): void {
   }
 }
 
-/** What link(2) says on file systems that have no hard links. */
+/** The errors of link(2) on file systems without hard links. */
 const withoutHardLinks: ReadonlySet<string | undefined> = new Set([
   "EPERM",
   "ENOTSUP",
@@ -119,7 +128,7 @@ const withoutHardLinks: ReadonlySet<string | undefined> = new Set([
   "ENOSYS",
 ]);
 
-/** The same without hard links. The name is there empty for a moment, but never half written. */
+/** Like `moveInSteps`, but without hard links. The name exists empty for a moment, but never half written. */
 export function moveByReservation(from: JailedPath, to: JailedPath): void {
   closeSync(openSync(to, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600));
   try {

@@ -100,7 +100,7 @@ describe.each(backends)("%s", (backend) => {
     let isChanged = false;
     const deadline = deadlineIn(60_000);
     const check = () => {
-      // The copy is there, under a temporary name.
+      // The copy exists under a temporary name.
       if (!isChanged && readdirSync(at.fixture.at("two")).length > 0) {
         isChanged = true;
         appendFileSync(at.fixture.at("one/d/a.txt"), "theirs");

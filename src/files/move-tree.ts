@@ -1,4 +1,6 @@
-/** Moves a folder from one root into another: it is copied, the copy is verified, and the old one goes. */
+/**
+ * Moves a folder from one root into another: it is copied, the copy is verified, and the old one is removed.
+ */
 import { lstatSync, type Stats } from "node:fs";
 import { refuse } from "../errors.ts";
 import { errnoError } from "../jail/errno.ts";
@@ -14,7 +16,7 @@ import { digestOfTree } from "./tree-digest.ts";
 import type { Entry, FilesContext } from "./types.ts";
 
 interface MovingTree {
-  /** As they were sent. */
+  /** The paths as they were sent. */
   readonly from: string;
   readonly to: string;
   readonly source: ResolvedPath;
@@ -24,8 +26,8 @@ interface MovingTree {
 }
 
 /**
- * Throws when another program changes the folder meanwhile; then it is where it was, and a copy that has its name already
- * stays. A kill leaves the folder, or both, or the new one whole.
+ * Moves the folder. Throws if another program changes it in the process; then it stays in its place, and so
+ * does a copy that already has its name. A kill leaves the old folder, or both, or the new one whole.
  */
 export async function moveTreeAcross(ctx: FilesContext, moving: MovingTree): Promise<void> {
   const { from, to, source, target, requester, scope } = moving;
@@ -46,7 +48,7 @@ export async function moveTreeAcross(ctx: FilesContext, moving: MovingTree): Pro
   const place = { folder, name: source.name, temporary: aside.name, entry: "dir", verify } as const;
   const locked = { folder, deadline: requester.deadline };
   await ctx.editLock(locked, () => setEntryAside(scope, place));
-  // No path leads into it any more, so that what is the same now stays the same.
+  // No path leads into it any longer, so an equal digest stays equal.
   if ((await digest(aside.name)) !== before) {
     moveBack([aside, { folder, name: source.name }], verify);
     throw refuseMove.changedMeanwhile(from, to);
@@ -54,7 +56,7 @@ export async function moveTreeAcross(ctx: FilesContext, moving: MovingTree): Pro
   await removeHiddenFolder(folder, aside.name);
 }
 
-/** Throws for what cannot be copied. */
+/** Throws for an entry that cannot be copied. */
 export const requireOrdinary =
   (from: string) =>
   ({ kind }: Entry): void => {

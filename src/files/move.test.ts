@@ -28,7 +28,7 @@ describe.each(backends)("%s", (backend) => {
     };
   }
 
-  /** Does something once, between the checks of a move and the move. */
+  /** Runs `act` once, between the checks of a move and the move. */
   const atTheLastMoment = (act: () => void): MutationListener => {
     let isDone = false;
     return {

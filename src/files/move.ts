@@ -16,22 +16,22 @@ import { type Ends, type Relation, relationOf } from "./same-entry.ts";
 import type { FilesContext } from "./types.ts";
 
 export interface Moving extends Renaming {
-  /** Whether missing folders are made, with the permissions that the umask leaves. */
+  /** Whether to create missing folders, with the permissions that the umask leaves. */
   readonly parents: boolean;
-  /** What the file at `from` must be, if it must be something: a revision. */
+  /** The revision that the file at `from` must have, if any. */
   readonly expectedRevision?: string | undefined;
-  /** Everything is checked and nothing is moved. Default false. */
+  /** Whether to check everything and move nothing. Default: false. */
   readonly dryRun?: boolean;
 }
 
-/** See `Files.move`. */
+/** Implements `Files.move`. */
 export function movePath(ctx: FilesContext, moving: Moving, requester: Requester): Promise<boolean> {
   return withPathLocks(ctx, movedPaths(moving), requester.deadline, ([source, target]) =>
     moveNow(ctx, moving, { source, target, requester }),
   );
 }
 
-/** How the paths of a move are admitted. */
+/** Returns the options for admitting the paths of a move. */
 export function movedPaths({ from, to, parents }: Pick<Moving, "from" | "to" | "parents">) {
   const options = { changes: "tree", lastLink: "stay" } as const;
   const target = { ...options, mayBeMissing: true, parents, mayBeFolder: true } as const;
@@ -53,7 +53,7 @@ async function moveNow(ctx: FilesContext, moving: Moving, request: Request): Pro
   return true;
 }
 
-/** Throws unless what is at the source may come to the target, as far as that shows before the attempt. */
+/** Throws unless the source may move to the target, if that shows before the attempt. */
 export async function requireMovable(
   { jail, config }: Pick<FilesContext, "jail" | "config">,
   moving: Moving,
@@ -70,14 +70,14 @@ export async function requireMovable(
   return relation;
 }
 
-/** What only the attempt would show otherwise. */
+/** Checks the conditions that otherwise only the attempt would show. */
 export function requireWritableEnds(
   { from, to }: Pick<Moving, "from" | "to">,
   { source, target }: Ends,
 ): void {
   requireWritableFolder(source.folder, from);
   requireWritableFolder(target.folder, to);
-  // A folder that gets another one above it is changed itself: its `..` is.
+  // A folder that gets another parent changes itself: its `..` does.
   const isMovedOn = source.folder.path !== target.folder.path || target.newFolders.length > 0;
   if (source.stats!.isDirectory() && isMovedOn) mapErrno(to, () => source.requireWritable());
 }
@@ -125,7 +125,7 @@ function requireStill(path: JailedPath, { dev, ino }: Stats): void {
   if (now.dev !== dev || now.ino !== ino) throw errnoError("ESTALE");
 }
 
-/** Throws unless everything in a folder may be reached where it is, and where it is going to be. */
+/** Throws unless everything in a folder may be reached at the source and at the target. */
 async function requireAllAllowed(jail: Jail, from: string, request: Request): Promise<void> {
   const { source, requester } = request;
   using inside = source.folder.child(source.name);

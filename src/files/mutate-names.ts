@@ -1,4 +1,4 @@
-/** The part of `mutate.ts` that gives entries other names. */
+/** The part of `mutate.ts` that renames entries. */
 import { randomBytes } from "node:crypto";
 import { lstatSync, renameSync, unlinkSync } from "node:fs";
 import { errnoError } from "../jail/errno.ts";
@@ -11,17 +11,17 @@ import { type MutationScope, stepAt } from "./mutate.ts";
 import type { MutationDescription } from "./mutations.ts";
 import { revisionAt } from "./revision.ts";
 
-/** Two places on the way from one name to another. */
+/** The two places of a rename. */
 export interface Move {
   readonly source: ResolvedPath;
   readonly target: Pick<ResolvedPath, "folder" | "name">;
-  /** The path that a caller sent, where what has the new name must not be replaced. */
+  /** The path that a caller sent, if an existing entry must not be replaced. */
   readonly exclusive: string | undefined;
-  /** Gets the old path before it is taken away, and throws to keep it. */
+  /** Receives the old path before the entry leaves it, and throws to keep it there. */
   readonly verify?: ((path: JailedPath) => void) | undefined;
 }
 
-/** Gives a file, link or folder another name in one step. Throws the errno error, EXDEV where it takes more than one. */
+/** Renames a file, link or folder in one step. Throws the errno error, EXDEV if it takes more than one. */
 export function renameEntry(scope: MutationScope, move: Move): void {
   const { source, target, exclusive, verify } = move;
   scope.mutations.step(
@@ -37,8 +37,9 @@ export function renameEntry(scope: MutationScope, move: Move): void {
 }
 
 /**
- * Gives an entry another spelling of its name in a folder that takes both for one, where rename(2) may do nothing. Then
- * it has a third name for a moment, which callers can see: no sweep removes that after a crash. Throws the errno error.
+ * Changes the spelling of an entry's name in a folder that treats both spellings as one, where rename(2) may
+ * do nothing. It then has a third name for a moment, which callers can see, and no sweep removes that after a
+ * crash. Throws the errno error.
  */
 export function respellEntry(scope: MutationScope, move: Move): void {
   const { source, target, exclusive = "", verify } = move;
@@ -66,8 +67,8 @@ export function respellEntry(scope: MutationScope, move: Move): void {
 }
 
 /**
- * Takes the old name of a file away whose new one is a hard link to it: rename(2) would do nothing. Throws the errno
- * error.
+ * Removes the old name of a file whose new one is a hard link to it, where rename(2) would do nothing. Throws
+ * the errno error.
  */
 export function dropOldLink(scope: MutationScope, move: Move): void {
   const { source, target, verify } = move;
@@ -94,13 +95,16 @@ function renameOf(scope: MutationScope, { source, target }: Move): MutationDescr
   return { ...step, kind: "rename", from: source.path, revisionBefore: revision, entries };
 }
 
-/** Nothing has the new name but the entry itself. */
+/** Describes a respelling, whose new name belongs to the entry itself. */
 function respellingOf(scope: MutationScope, move: Move): MutationDescription {
   const description = renameOf(scope, move);
   return { ...description, entries: { ...description.entries, replaced: () => undefined } };
 }
 
-/** Lets `act` name entries of both. Throws EXDEV where only one folder can be held, and these are two. */
+/**
+ * Runs `act` with functions that name entries of both folders. Throws EXDEV if only one folder can be held,
+ * and these are two.
+ */
 export function withBoth(one: Folder, other: Folder, act: (atOne: At, atOther: At) => void): void {
   if (one.descriptor !== undefined) one.enter((atOne) => other.enter((atOther) => act(atOne, atOther)));
   else if (one.path === other.path) one.enter((at) => act(at, at));

@@ -1,6 +1,6 @@
 /**
- * The part of `mutate.ts` that makes the steps of transactions, each of which gives names and takes them in a way that can
- * be taken back. Taking back is not reported: for listeners it is the failure of the whole.
+ * The part of `mutate.ts` that makes the steps of transactions, each of which assigns and removes names in a
+ * way that can be reverted. Reverting is not reported: for listeners it is the failure of the whole.
  */
 import { lstatSync, unlinkSync } from "node:fs";
 import type { Folder, JailedPath } from "../jail/folder.ts";
@@ -19,16 +19,16 @@ export interface HeldName {
   readonly name: string;
 }
 
-/** A name, and the temporary one of what gets it or has had it. */
+/** A name, plus the temporary name of the entry that is about to take it or has just given it up. */
 export interface StepPlace extends HeldName {
   readonly temporary: string;
-  /** What gets a name or loses it. */
+  /** The kind of the entry that gets or loses the name. */
   readonly entry: EntryKind;
 }
 
 /**
- * Throws for an entry that is another than expected. It is called before the step and, where the step takes something
- * away, once more when no other program finds that any more: then what it throws undoes the step.
+ * Throws if an entry differs from the expected one. It is called before the step and, if the step removes
+ * something, again when no other program can reach that any longer: then its error undoes the step.
  */
 export type VerifyEntry = (path: JailedPath, when: { readonly isRenamed: boolean }) => void;
 
@@ -37,12 +37,12 @@ const after = { isRenamed: true };
 
 export interface Placing extends StepPlace {
   readonly verify: VerifyEntry;
-  /** Of a copy: what it is a copy of. */
+  /** The path of the source, for a copy. */
   readonly from?: string | undefined;
   readonly revisionAfter?: string | undefined;
 }
 
-/** Gives a staged entry its name. Throws the errno error, EEXIST where something has it. */
+/** Gives a staged entry its name. Throws the errno error, EEXIST if the name is taken. */
 export function placeEntry(scope: MutationScope, placing: Placing): void {
   const { folder, name, temporary, entry, verify, from, revisionAfter } = placing;
   scope.mutations.step(
@@ -62,14 +62,16 @@ export function placeEntry(scope: MutationScope, placing: Placing): void {
 }
 
 export interface Exchanging extends StepPlace {
-  /** A third name, for systems that exchange two in more than one call. */
+  /** A third name, for systems that need more than one call to exchange two. */
   readonly aside: string;
   readonly verifyStaged: VerifyEntry;
   readonly verifyReplaced: VerifyEntry;
   readonly revisionAfter?: string | undefined;
 }
 
-/** Gives a staged file or link the name of another, which then has the temporary one. Throws the errno error. */
+/**
+ * Gives a staged file or link the name of another, which then has the temporary one. Throws the errno error.
+ */
 export function exchangeEntry(scope: MutationScope, exchange: Exchanging): void {
   const { folder, name, temporary, entry, revisionAfter } = exchange;
   scope.mutations.step(
@@ -96,7 +98,10 @@ const namesAt = (at: At, { temporary, name, aside }: Pick<Exchanging, "temporary
   aside: at(aside),
 });
 
-/** Gives what is to go, a folder with everything in it, the temporary name. Throws the errno error. */
+/**
+ * Gives an entry that is to be removed, a folder with everything in it, the temporary name. Throws the errno
+ * error.
+ */
 export function setEntryAside(
   scope: MutationScope,
   { folder, name, temporary, entry, verify }: StepPlace & { readonly verify: VerifyEntry },
@@ -121,7 +126,7 @@ export interface StepRename {
 }
 
 /**
- * Gives an entry a new name. Throws the errno error, EEXIST where something has it, EXDEV where it takes more than one
+ * Renames an entry. Throws the errno error, EEXIST if the name is taken, EXDEV if it takes more than one
  * step.
  */
 export function renameAsStep(
@@ -155,14 +160,14 @@ function moveVerified([from, to]: readonly [JailedPath, JailedPath], verify: Ver
   }
 }
 
-/** Takes back a place, a set-aside or a rename. Throws the errno error, EEXIST where something has the name. */
+/** Reverts a place, a set-aside or a rename. Throws the errno error, EEXIST if the name is taken. */
 export function moveBack([from, to]: readonly [HeldName, HeldName], verify: VerifyEntry): void {
   withBoth(from.folder, to.folder, (atFrom, atTo) =>
     moveVerified([atFrom(from.name), atTo(to.name)], (path) => verify(path, after)),
   );
 }
 
-/** Takes back an exchange. Throws the errno error. */
+/** Reverts an exchange. Throws the errno error. */
 export function exchangeBack(
   exchange: Pick<Exchanging, "folder" | "name" | "temporary" | "aside" | "verifyStaged" | "verifyReplaced">,
 ): void {
@@ -174,7 +179,7 @@ export function exchangeBack(
   });
 }
 
-/** Takes back a change of mode. Throws the errno error. */
+/** Reverts a change of mode. Throws the errno error. */
 export function restoreMode({ folder, name }: HeldName, mode: number, verify: VerifyEntry): void {
   const handle = folder.openPath(name);
   try {
@@ -185,7 +190,7 @@ export function restoreMode({ folder, name }: HeldName, mode: number, verify: Ve
   }
 }
 
-/** Takes away one of the two names that a file has in the middle of a step. Throws the errno error. */
+/** Removes one of the two names that a file has in the middle of a step. Throws the errno error. */
 export function dropSecondName([kept, dropped]: readonly [HeldName, HeldName], verify: VerifyEntry): void {
   withBoth(kept.folder, dropped.folder, (atKept, atDropped) => {
     verify(atKept(kept.name), after);
@@ -194,7 +199,7 @@ export function dropSecondName([kept, dropped]: readonly [HeldName, HeldName], v
   });
 }
 
-/** Removes what has a temporary name, a folder with everything in it. Nothing to do where it is gone. */
+/** Removes the entry with a temporary name, a folder with everything in it. Does nothing if it is gone. */
 export async function removeTemporary(held: HeldName, verify: VerifyEntry): Promise<void> {
   const { folder, name } = held;
   const isFolder = folder.enter((at) => {

@@ -1,4 +1,4 @@
-/** Which mutations a listener gets of each verb, on every backend. */
+/** Tests which mutations a listener receives for each verb, on every backend. */
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { existsSync, lstatSync } from "node:fs";
@@ -16,7 +16,7 @@ async function* pieces(...texts: string[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) yield Buffer.from(text);
 }
 
-/** Asks for both revisions before and after each step. */
+/** Reads both revisions before and after each step. */
 class Hasher implements MutationListener {
   readonly revisions: (string | undefined)[][] = [];
 

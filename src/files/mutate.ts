@@ -1,7 +1,7 @@
 /**
- * Makes every change of the tree: verbs call it with the folder that they hold, and listeners get each change. No other
- * file creates or removes a name or sets permissions (`npm test -- --only rooms`); new content waits in a temporary file, which is
- * no change yet.
+ * Makes every change of the tree. Verbs call it with the folder that they hold, and listeners are notified of
+ * each change. No other file creates or removes a name or sets permissions (`npm test -- --only rooms`); new
+ * content waits in a temporary file, which does not count as a change yet.
  */
 import { mkdirSync, renameSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
 import { Refusal, refuse } from "../errors.ts";
@@ -19,14 +19,14 @@ import type { MutationDescription, Mutations } from "./mutations.ts";
 import { revisionAt, revisionOf } from "./revision.ts";
 import type { Entry } from "./types.ts";
 
-/** What mutations belong to. */
+/** The owner of mutations. */
 export interface MutationScope {
   readonly mutations: Mutations;
   readonly requester: Requester | undefined;
   readonly whole?: Mutation | undefined;
 }
 
-/** Changes a whole tree at `path`, in steps that `act` makes with the scope that it is given. */
+/** Changes a whole tree at `path`, in steps that `act` makes with the scope that it receives. */
 export function changeTree<T>(
   scope: MutationScope,
   description: Pick<MutationDescription, "kind" | "path" | "from" | "entry" | "permissions">,
@@ -36,26 +36,26 @@ export function changeTree<T>(
   return scope.mutations.tree(describe, (whole) => act(whole === undefined ? scope : { ...scope, whole }));
 }
 
-/** New content, flushed if need be, in a temporary file that is still open. */
+/** New content, flushed if needed, in a temporary file that is still open. */
 export interface WrittenFile {
   readonly at: At;
   readonly temporary: string;
   readonly descriptor: number;
 }
 
-/** The name that new content is to have. */
+/** The name for new content. */
 export interface CommitTarget {
   readonly folder: Folder;
   readonly name: Name;
   /** Whether a file has the name. */
   readonly isReplacing: boolean;
-  /** The path that a caller sent, where what has the name must not be replaced. */
+  /** The path that a caller sent, if an existing entry must not be replaced. */
   readonly exclusive?: string | undefined;
-  /** What the file must be that is replaced, where it must be something. */
+  /** The expected state of the replaced file, if any. */
   readonly expected?: ReplacedFile | undefined;
 }
 
-/** Gives new content its name, in one step. Called where the folder is entered. */
+/** Gives new content its name, in one step. Call it while the folder is entered. */
 export function commitFile(scope: MutationScope, written: WrittenFile, target: CommitTarget): void {
   const { at, temporary, descriptor } = written;
   const { folder, name, isReplacing, exclusive, expected } = target;
@@ -75,7 +75,10 @@ export function commitFile(scope: MutationScope, written: WrittenFile, target: C
   );
 }
 
-/** Gives a folder that was built out of sight its name, in one step, unless something has it. Throws the errno error. */
+/**
+ * Gives a folder that was built out of sight its name, in one step, unless that is taken. Throws the errno
+ * error.
+ */
 export function commitFolder(
   scope: MutationScope,
   { name: temporary, requireOurs }: HiddenFolder,
@@ -96,14 +99,14 @@ export function commitFolder(
   );
 }
 
-/** Removes a name: a folder must be empty, a link is not followed. Throws the errno error. */
+/** Removes a name. A folder must be empty, and a link is not followed. Throws the errno error. */
 export function removeEntry(scope: MutationScope, folder: Folder, entry: Pick<Entry, "raw" | "kind">): void {
   removeAs("remove", { scope, folder, entry });
 }
 
 /**
- * Removes a file or link if it is what `verify` takes, which gets it under a temporary name, where no other program replaces
- * it. What `verify` throws puts it back.
+ * Removes a file or link if `verify` accepts it, which receives it under a temporary name, where no other
+ * program can replace it. An error of `verify` puts it back.
  */
 export function removeVerified(
   scope: MutationScope,
@@ -127,7 +130,7 @@ export function removeVerified(
   );
 }
 
-/** Unless something has the name by now, which then is newer. */
+/** Puts an entry back, unless the name is taken by a newer one. */
 function restore(aside: JailedPath, name: JailedPath): void {
   try {
     moveToNew(aside, name, "");
@@ -166,7 +169,7 @@ function removalOf(scope: MutationScope, folder: Folder, entry: Removal["entry"]
   };
 }
 
-/** Makes a link with this text, in one step. Throws the errno error. */
+/** Creates a link with this text, in one step. Throws the errno error. */
 export function commitLink(
   scope: MutationScope,
   text: Buffer,
@@ -206,8 +209,8 @@ function makeLink(text: Buffer, path: JailedPath, requested: string): void {
 }
 
 /**
- * Makes a folder, with exactly this `mode` or else with what the umask leaves. Throws the errno error; when that is of
- * the mode, the folder stays.
+ * Creates a folder, with exactly this `mode` or with the one that the umask leaves. Throws the errno error;
+ * if setting the mode fails, the folder stays.
  */
 export function makeDirectory(
   scope: MutationScope,
@@ -244,7 +247,7 @@ export interface Permitted {
   readonly stats: NonNullable<ResolvedPath["stats"]>;
 }
 
-/** Sets permission bits and owners. Throws the errno error; then the bits may be set already. */
+/** Sets permission bits and owners. Throws the errno error; the bits may be set already then. */
 export function changePermissions(
   scope: MutationScope,
   { path, handle, stats }: Permitted,
@@ -263,7 +266,7 @@ export function changePermissions(
   );
 }
 
-/** What a change of permissions changes, for its mutation. */
+/** Returns the permissions before and after a change, for its mutation. */
 export const permissionChange = (
   { mode, uid, gid }: Permitted["stats"],
   after: Permissions,
@@ -281,7 +284,7 @@ function applyPermissions(
   if (mode > 0o777) handle.chmod(mode);
 }
 
-/** What is said of a step at a name in a folder. */
+/** Describes a step at a name in a folder. */
 export function stepAt(
   { requester, whole }: MutationScope,
   folder: Folder,

@@ -1,19 +1,20 @@
-/** What a change of the tree is: a value, which listeners get before and after it. */
+/** A change of the tree as a value, which listeners receive before and after it. */
 import type { EntryKind } from "../jail/kind.ts";
 import type { Walker } from "../scheduling/walk-slice.ts";
 
-/** The call that the disk is touched for: who asked, and until when. The context of a handler is one. */
+/** The call for which the disk is used: its caller, and its deadline. The context of a handler is one. */
 export interface Requester extends Walker {
-  /** What copies of a requester that stand for one call share. */
+  /** The object that copies of a requester for the same call share. */
   readonly call?: object;
   /** The function that was called. */
   readonly functionId?: string | undefined;
 }
 
 /**
- * `copy` gives a name to a folder with everything in it, which was built out of sight; `sweep` removes a temporary file or
- * folder that a killed process left. Callers never saw their temporary names. A `transaction` is a tree whose steps are all
- * made or none: when it has `failed`, those that were `done` have been taken back, which is not reported.
+ * The kind of a change. `copy` names a folder with everything in it, which was built out of sight; `sweep`
+ * removes a temporary file or folder that a killed process left. Callers never saw their temporary names. A
+ * `transaction` is a tree whose steps are all made or none: when it has `failed`, those that were `done` have
+ * been reverted, which is not reported.
  */
 export type MutationKind =
   | "create"
@@ -26,76 +27,87 @@ export type MutationKind =
   | "sweep"
   | "transaction";
 
-/** Permission bits and owners; undefined for what a change leaves as it is. */
+/** Permission bits and owners; `undefined` for the parts that a change keeps. */
 export interface Permissions {
   readonly mode: number;
   readonly uid: number | undefined;
   readonly gid: number | undefined;
 }
 
-/** What has a name on disk, links not followed. Everything throws the errno error. */
+/** An entry on disk, links not followed. Every method throws the errno error. */
 export interface HeldEntry {
   readonly kind: EntryKind;
-  /** The permission bits, the special ones too. */
+  /** The permission bits, including the special ones. */
   readonly mode: number;
-  /** Bytes of a file. */
+  /** The size of a file, in bytes. */
   readonly size: number;
-  /** Lets `use` read the regular file through a descriptor, which is closed then. */
+  /** Calls `use` with a descriptor of the regular file, which is closed afterwards. */
   read<T>(use: (descriptor: number) => T): T | undefined;
   linkText(): Buffer;
   /**
-   * What is in a folder, as far as callers may see it, each folder before what is in it. Paths are from the
-   * folder; an entry is held until the next one is asked for.
+   * Yields the contents of a folder that callers may see, each folder before its own contents. Paths are
+   * relative to the folder; an entry is held until the next one is requested.
    */
   inside(): Iterable<{ readonly path: string; readonly entry: HeldEntry }>;
 }
 
-/** What a step has to do with. To be asked for in `before`; afterwards the names mean something else. */
+/** The entries of a step. Call it in `before`; afterwards the names mean something else. */
 export interface StepEntries {
-  /** What has the name at `path` until then, and is changed, taken away or moved off; undefined: nothing. */
+  /** Returns the entry at `path`, which is changed, removed or moved, if any. */
   replaced(): HeldEntry | undefined;
-  /** What gets that name. Absent where the name goes, and of a new folder. */
+  /** Returns the entry that gets the name. Absent if the name is removed, and for a new folder. */
   placed?(): HeldEntry | undefined;
 }
 
-/** One change: a single step of the file system, or a tree's, whose steps are mutations that name it as their `whole`. */
+/**
+ * One change: a single step of the file system, or that of a tree, whose steps are mutations that name it as
+ * their `whole`.
+ */
 export interface Mutation {
   readonly kind: MutationKind;
-  /** From the base, links resolved; bytes that are not UTF-8 became U+FFFD. Of a rename: the new path. */
+  /** The path from the base, links resolved, with U+FFFD for invalid UTF-8. For a rename, the new path. */
   readonly path: string;
-  /** Of a rename: the old path. Of a copy: that of the folder it is a copy of. */
+  /** The old path of a rename, or the path of a copied folder. */
   readonly from?: string;
-  /** What it changes: a link is never followed. */
+  /** The kind of the changed entry. A link is never followed. */
   readonly entry: EntryKind;
-  /** Of a change of mode. */
+  /** The permissions before and after a change of mode. */
   readonly permissions?: { readonly before: Permissions; readonly after: Permissions };
   /** Whether it is that of a tree, whose steps are mutations too. */
   readonly isTree: boolean;
-  /** Of a step that gives a name or takes one away, other than a sweep. */
+  /** The entries of a step that assigns or removes a name, except for a sweep. */
   readonly entries?: StepEntries | undefined;
-  /** Of a transaction: its name, and what the caller calls it. */
+  /** The name of a transaction, and the caller's label for it. */
   readonly transaction?: { readonly id: string; readonly label?: string | undefined };
-  /** The same object for all that one call changes; undefined for what the worker does of its own accord. */
+  /**
+   * The requester, the same object for all changes of one call; `undefined` if the worker acts on its own.
+   */
   readonly requester: Requester | undefined;
   /** The change of a tree that this is a step of. The last step is that of the tree's own name. */
   readonly whole?: Mutation | undefined;
   /**
-   * `sha256:` and the digest of the bytes that the file has before the change, as lower-case hex; undefined where no
-   * content is concerned, or it cannot be read. Hashed when it is first asked for, which has to be in `before`.
+   * Returns `sha256:` and the digest, as lowercase hex, of the bytes of the file before the change;
+   * `undefined` if no content is concerned, or it cannot be read. It is hashed on the first call, which has
+   * to be in `before`.
    */
   revisionBefore(): string | undefined;
-  /** The same of the bytes that it has afterwards, where they are written. To be asked for in `before` or `after`. */
+  /**
+   * Like `revisionBefore`, but for the bytes afterwards, if any are written. Call it in `before` or `after`.
+   */
   revisionAfter(): string | undefined;
 }
 
 /**
- * Gets every mutation, in the order in which they happen: `before` and `after` enclose a step, and those of a tree
- * enclose its steps. Both are called while the change is made, so they must be quick, must not change the
- * tree, and must not await. What they throw is reported, and changes nothing.
+ * Receives every mutation, in the order in which they happen: `before` and `after` enclose a step, and those
+ * of a tree enclose its steps. Both are called while the change is made, so they must be quick, must not
+ * change the tree, and must not await. Their errors are reported, and have no effect.
  */
 export interface MutationListener {
   before?(mutation: Mutation): void;
-  /** `failed`: nothing was changed, and of a tree no more than the steps that were `done`. */
+  /**
+   * Called after a change. `failed` means that nothing was changed, or in a tree only the steps that were
+   * `done`.
+   */
   after?(mutation: Mutation, outcome: MutationOutcome): void;
 }
 

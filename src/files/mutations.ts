@@ -1,8 +1,8 @@
 import type { Mutation, MutationListener, MutationOutcome } from "./mutation.ts";
 
-/** A mutation, with how its revisions are found. */
+/** A mutation, with functions that find its revisions. */
 export interface MutationDescription extends Omit<Mutation, "isTree" | "revisionBefore" | "revisionAfter"> {
-  /** Throws what reading throws. */
+  /** Returns the revision. Throws the errors of reading. */
   readonly revisionBefore?: (() => string | undefined) | undefined;
   readonly revisionAfter?: (() => string | undefined) | undefined;
 }
@@ -12,7 +12,7 @@ export class Mutations {
   readonly #listeners: readonly MutationListener[];
   readonly #onError: (error: unknown) => void;
 
-  /** `onError` gets what a listener throws. */
+  /** Creates the notifier. `onError` receives the errors of listeners. */
   constructor(listeners: readonly MutationListener[] = [], onError: (error: unknown) => void = () => {}) {
     this.#listeners = listeners;
     this.#onError = onError;
@@ -27,7 +27,7 @@ export class Mutations {
     return value;
   }
 
-  /** Changes a tree, in steps that get the mutation as their `whole`. */
+  /** Changes a tree, in steps that receive the mutation as their `whole`. */
   async tree<T>(
     describe: () => MutationDescription,
     act: (whole: Mutation | undefined) => Promise<T>,
@@ -71,13 +71,13 @@ export class Mutations {
   }
 }
 
-/** A mutation under way; its end is reported when it is disposed of. */
+/** An unfinished mutation, whose end is reported when it is disposed of. */
 interface Report extends Disposable {
   readonly mutation: Mutation;
   outcome: MutationOutcome;
 }
 
-/** Sealed before a name or a descriptor means another file. */
+/** A revision computed on demand. It is sealed before a name or a descriptor means another file. */
 class LazyRevision {
   #find: (() => string | undefined) | undefined;
   #found: string | undefined;
@@ -90,7 +90,7 @@ class LazyRevision {
     try {
       if (this.#find !== undefined) this.#found = this.#find();
     } catch {
-      // It may not be read, or is gone.
+      // The file is unreadable or gone.
     }
     this.seal();
     return this.#found;

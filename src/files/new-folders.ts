@@ -3,7 +3,7 @@ import type { Folder, ResolvedPath } from "../jail/folder.ts";
 import { type MutationScope, makeDirectory, removeEntry } from "./mutate.ts";
 import { flushFolder } from "./write.ts";
 
-/** The folders that have to be made for a place. Those that were made go again, unless `keep` is called. */
+/** The folders that have to be created for a place. They are removed again, unless `keep` is called. */
 export class NewFolders implements Disposable {
   readonly #place: ResolvedPath;
   readonly #scope: MutationScope;
@@ -16,7 +16,7 @@ export class NewFolders implements Disposable {
     this.#scope = scope;
   }
 
-  /** Makes them, and returns the folder that holds the place's name. */
+  /** Creates them, and returns the folder that contains the place's name. */
   make(): Folder {
     for (const name of this.#place.newFolders) {
       const outer = this.#innermost();
@@ -43,7 +43,7 @@ export class NewFolders implements Disposable {
         held.push(folder);
       }
     } catch {
-      // Someone else moved them; the file is made all the same.
+      // Another program moved them; the file is created all the same.
     } finally {
       for (const folder of held) folder.close();
     }
@@ -55,7 +55,7 @@ export class NewFolders implements Disposable {
     for (let level = this.#made.length - 1; level >= 0; level--) if (this.#made[level]) this.#remove(level);
   }
 
-  /** False when someone else was faster. */
+  /** Creates a folder. Returns false if another program was faster. */
   #isMade(folder: Folder, name: string): boolean {
     try {
       makeDirectory(this.#scope, folder, { name });
@@ -71,8 +71,8 @@ export class NewFolders implements Disposable {
   }
 
   /**
-   * Descends from the place's folder each time, and so holds no more folders at once than `make` did, which may have
-   * failed for lack of descriptors. Folders that other programs have put something into stay.
+   * Removes a folder. It descends from the place's folder each time, and so holds no more folders at once
+   * than `make`, which may have failed for lack of descriptors. Folders that other programs have filled stay.
    */
   #remove(level: number): void {
     let outer = this.#place.folder;
@@ -84,7 +84,7 @@ export class NewFolders implements Disposable {
       }
       removeEntry(this.#scope, outer, { raw: this.#place.newFolders[level]!, kind: "dir" });
     } catch {
-      // Not ours any more.
+      // The folder now belongs to others.
     } finally {
       this.#release(outer);
     }

@@ -6,34 +6,38 @@ import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
 import type { Jail, ReadTarget } from "../jail/folder.ts";
 import type { Limit } from "./types.ts";
 
-/** A regular file that is held open. Everything about it is of the one file that was opened. */
+/** A regular file that is held open. Everything about it refers to the one file that was opened. */
 export interface OpenFile {
-  /** As it was when it was opened. */
+  /** The stats at the moment when it was opened. */
   readonly stats: Stats;
-  /** Good until it is closed. */
+  /** The descriptor, valid until it is closed. */
   readonly descriptor: number;
-  /** See `readAttributes`. */
+  /** Returns the result of `readAttributes`. */
   attributes(): Attributes | undefined;
   /**
-   * Its bytes from `start`, by default 0, up to its end, or up to a failure: io, or too-large when it has grown over the limit
-   * meanwhile. All pieces but the last have `pieceBytes` bytes. Each is worthless once the next is asked for.
+   * Yields its bytes from `start` (default 0) up to its end, or up to a failure: io, or too-large if it has
+   * grown over the limit. All pieces but the last have `pieceBytes` bytes. Each is invalid once the next is
+   * requested.
    */
   pieces(start?: number): AsyncGenerator<Buffer>;
-  /** The same from the end that it had when it was opened, with the place of each piece: the last piece comes first. */
+  /**
+   * Like `pieces`, but from the end that it had when it was opened, with the place of each piece. The last
+   * piece comes first.
+   */
   piecesFromEnd(): AsyncGenerator<{ readonly piece: Buffer; readonly offset: number }>;
-  /** Must be called, and not while pieces are being read. */
+  /** Closes the file. It must be called, but not while pieces are being read. */
   close(): void;
 }
 
 export const pieceBytes = 256 * 1024;
 
-/** See `Files.open`. */
+/** Implements `Files.open`. */
 export function openFile(jail: Jail, path: string, limit: Limit | undefined): OpenFile {
   using place = jail.resolveForRead(path);
   return openPlace(place, limit);
 }
 
-/** The same for a place that is known; what it opens outlives the place. */
+/** Like `openFile`, but for a known place. The opened file outlives the place. */
 export function openPlace(
   place: Pick<ReadTarget, "requested" | "stats" | "open">,
   limit: Limit | undefined,
@@ -90,7 +94,7 @@ async function* readPiecesFromEnd(
   }
 }
 
-/** What is in the file at `position`, as far as it goes and fits into `buffer`. */
+/** Reads the bytes of the file at `position` that exist and fit into `buffer`. */
 async function readPiece(
   descriptor: number,
   path: string,

@@ -3,16 +3,18 @@ import type { AdmitOptions, Jail, ProtectedChange, ResolvedPath } from "../jail/
 import type { Deadline } from "../scheduling/deadline.ts";
 import type { FilesContext } from "./types.ts";
 
-/** A path of a call that writes, and how it is admitted. */
+/** A path of a call that writes, and the options for admitting it. */
 export interface WriteTarget extends AdmitOptions {
   readonly path: string;
-  /** Undefined for what is only read, but not before earlier calls have changed it. */
+  /**
+   * The kind of change; `undefined` for a path that is only read, but after earlier calls have changed it.
+   */
   readonly changes?: ProtectedChange;
 }
 
 /**
- * Admits a path and runs `work` on the place when all earlier calls that lead to it are done. Throws as `Jail.admit`
- * and `work` do, system errors as refusals.
+ * Admits a path and runs `work` on the place when all earlier calls on it are done. Throws like `Jail.admit`
+ * and `work`, system errors as refusals.
  */
 export const withPathLock = <T>(
   ctx: LockingContext,
@@ -23,7 +25,10 @@ export const withPathLock = <T>(
 
 type LockingContext = Pick<FilesContext, "jail" | "locks">;
 
-/** The same for several paths at once; the first one stands in the refusal of a system error. */
+/**
+ * Like `withPathLock`, but for several paths at once. The first one is named in the refusal of a system
+ * error.
+ */
 export async function withPathLocks<T, const Targets extends readonly [WriteTarget, ...WriteTarget[]]>(
   { jail, locks }: LockingContext,
   targets: Targets,
@@ -41,10 +46,10 @@ export async function withPathLocks<T, const Targets extends readonly [WriteTarg
         : undefined;
     });
     if (turn !== undefined) return turn.value;
-    // While it waited a path came to lead elsewhere, where others may be in line.
+    // During the wait, a path came to lead elsewhere, where others may be queued.
   }
 
-  /** Does the work when no other call is in the queue: then the paths need no second walk. */
+  /** Does the work if no other call is in the queue, so that the paths need no second walk. */
   async function beginNow(): Promise<{ value: T } | { keys: readonly string[] }> {
     using admitted = admitAll(jail, targets);
     const { keys, places } = admitted;

@@ -6,7 +6,7 @@ import { FilesFixture, reasonOf } from "./files.test-kit.ts";
 const isRoot = process.geteuid?.() === 0;
 const nobody = 65534;
 
-/** Runs `act` without the rights of root, which the system denies nothing. */
+/** Runs `act` without the rights of root, to whom the system denies nothing. */
 async function unprivileged<T>(act: () => Promise<T>): Promise<T> {
   if (!isRoot) return await act();
   process.setegid?.(nobody);

@@ -8,18 +8,18 @@ import { ScratchBuffer } from "./scratch-buffer.ts";
 import { describe } from "./stats.ts";
 import type { Limit } from "./types.ts";
 
-/** What is done with the bytes of a file while they are there. */
+/** Uses the bytes of a file while they are valid. */
 export type Use<T> = (bytes: Buffer, stats: FileStats) => T;
 
-/** What is done with a file that may be larger than what is read at once. */
+/** The uses of a file that may be larger than the limit of one read. */
 export interface Uses<T> {
-  /** Gets a file within the limit. */
+  /** Receives a file within the limit. */
   readonly whole: Use<T>;
-  /** Gets one over it. Nothing of it was read, and it is not open: `open` is good until this returns. */
+  /** Receives a file over the limit. It was neither read nor opened; `open` is valid until this returns. */
   readonly large: (stats: FileStats, open: () => OpenFile) => T;
 }
 
-/** See `Files.readOrOpen`. */
+/** Implements `Files.readOrOpen`. */
 export function readOrOpen<T>(jail: Jail, path: string, { limit, uses }: { limit: Limit; uses: Uses<T> }): T {
   using place = jail.resolveForRead(path);
   const stats = place.stats!;
@@ -28,7 +28,7 @@ export function readOrOpen<T>(jail: Jail, path: string, { limit, uses }: { limit
     : useWhole(place, { limit, use: uses.whole });
 }
 
-/** See `Files.read`. `size` in the stats is that of the bytes, also when the file was growing. */
+/** Implements `Files.read`. `size` in the stats is that of the bytes, even if the file was growing. */
 export function readWholeFile<T>(jail: Jail, path: string, { limit, use }: { limit: Limit; use: Use<T> }): T {
   using place = jail.resolveForRead(path);
   return useWhole(place, { limit, use });
@@ -45,7 +45,9 @@ function useWhole<T>(place: ReadTarget, { limit, use }: { limit: Limit; use: Use
   }
 }
 
-/** Opens the regular file at `place`, which must exist. Throws wrong-kind for what is none, and too-large. */
+/**
+ * Opens the regular file at `place`, which must exist. Throws wrong-kind for anything else, and too-large.
+ */
 export function openWithin(place: ReadTarget, limit: Limit): number {
   const stats = place.stats!;
   if (!stats.isFile()) throw refuse.notAFile(place.requested);
@@ -53,7 +55,7 @@ export function openWithin(place: ReadTarget, limit: Limit): number {
   return mapErrno(place.requested, () => place.open());
 }
 
-/** The content of the opened file, in the scratch buffer. Throws too-large. */
+/** Reads the content of the opened file into the scratch buffer. Throws too-large. */
 export function readWithin(
   { requested, stats }: ReadTarget,
   descriptor: number,
@@ -68,13 +70,13 @@ export function readWithin(
 const tooLarge = (path: string, limit: Limit) =>
   refuse.tooLarge(path, limit, "use a smaller file, or ask the user to raise the limit");
 
-/** Reads to the end or to `most` bytes, whatever the file does meanwhile. Its size was `expected` bytes. */
+/** Reads to the end or to `most` bytes, even if the file is changing. Its size was `expected` bytes. */
 export function readAtMost(
   descriptor: number,
   { expected, most }: { expected: number; most: number },
   scratch: ScratchBuffer,
 ): Buffer {
-  // One byte more than expected, so that the read which takes a quiet file also shows that it ends there.
+  // One byte more than expected, so that the same read also shows that an unchanged file ends there.
   let end = Math.min(expected + 1, most);
   let bytes = scratch.reserve(end);
   let length = 0;

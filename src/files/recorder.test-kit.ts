@@ -2,7 +2,7 @@
 import { expect } from "bun:test";
 import type { Mutation, MutationListener } from "./mutation.ts";
 
-/** Writes down what happens, a line each. */
+/** Records each event, one per line. */
 export class Recorder implements MutationListener {
   readonly lines: string[] = [];
   readonly mutations: Mutation[] = [];
@@ -21,7 +21,7 @@ export class Recorder implements MutationListener {
     return `${kind} ${entry} ${paths}${whole === undefined ? "" : ` in ${whole.path}`}`;
   }
 
-  /** What was done since it was last asked; throws unless `before` and `after` stand in pairs. */
+  /** Returns the lines since the last call. Throws unless `before` and `after` come in pairs. */
   take(): string[] {
     const lines = this.lines.splice(0);
     const open: string[] = [];

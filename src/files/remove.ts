@@ -20,9 +20,9 @@ import { flushFolder } from "./write.ts";
 
 export interface RemoveOptions {
   readonly recursive: boolean;
-  /** Everything is checked and nothing is removed. Default false. */
+  /** Whether to check everything and remove nothing. Default: false. */
   readonly dryRun?: boolean;
-  /** What the file must be that is removed. Throws revision-mismatch when it is another. */
+  /** The revision that the removed file must have. Throws revision-mismatch otherwise. */
   readonly expectedRevision?: string | undefined;
   /** Gets each entry in a folder that is to go, before anything of it does. */
   readonly onEntry?: ((entry: Entry) => void) | undefined;
@@ -32,7 +32,7 @@ export interface Removal extends RemoveOptions {
   readonly path: string;
 }
 
-/** See `Files.remove`. */
+/** Implements `Files.remove`. */
 export async function removePath(
   ctx: FilesContext,
   removal: Removal,
@@ -51,10 +51,10 @@ export async function removePath(
   }
 }
 
-/** How a path is admitted whose entry is to go. */
+/** The options for admitting a path whose entry is to be removed. */
 export const asRemoved = { changes: "tree", lastLink: "stay" } as const;
 
-/** See `Files.unlink`. */
+/** Implements `Files.unlink`. */
 export function unlinkPath(ctx: FilesContext, removal: Removal, requester: Requester): Promise<void> {
   return withPathLock(
     ctx,
@@ -67,7 +67,7 @@ export function unlinkPath(ctx: FilesContext, removal: Removal, requester: Reque
 interface LockedPlace {
   readonly place: ResolvedPath;
   readonly requester: Requester;
-  /** Default: what the system says of the folder. */
+  /** Detects mounts. Default: asks the system. */
   readonly holdsMount?: typeof holdsMount | undefined;
 }
 
@@ -84,7 +84,7 @@ async function removeAt(ctx: FilesContext, removal: Removal, locked: LockedPlace
   if (ctx.config.fsync) await flushFolder(folder);
 }
 
-/** Throws for the base, and for a file that is not what it is expected to be. */
+/** Throws for the base, and for a file that differs from the expected one. */
 export function requireExpected(
   place: ResolvedPath,
   expected: string | undefined,
@@ -94,7 +94,7 @@ export function requireExpected(
   if (expected !== undefined) requireRevision(place, expected, config);
 }
 
-/** Throws what the removal would throw, as far as that can be seen before. */
+/** Throws the errors of the removal that can be foreseen. */
 export async function requireRemovable(jail: Jail, removal: Removal, locked: LockedPlace): Promise<void> {
   const { place, requester, holdsMount } = locked;
   const { folder, name, stats } = place;
@@ -141,13 +141,13 @@ async function removeTree(
   });
 }
 
-/** A folder that is to go, and the one that it is in. */
+/** A folder that is to be removed, and the one that contains it. */
 interface OpenedTree extends Pick<LockedPlace, "holdsMount"> {
   readonly folder: Folder;
   readonly inside: Folder;
 }
 
-/** Throws when anything inside must not be removed. */
+/** Throws if anything inside must not be removed. */
 async function requireRemovableTree(
   whole: TreeOperation,
   { folder, inside, holdsMount: holds = holdsMount }: OpenedTree,
@@ -159,7 +159,7 @@ async function requireRemovableTree(
   return operation;
 }
 
-/** A folder that holds nothing but what a killed process left looks empty to a caller, and so it is removed. */
+/** Removes a folder that looks empty to a caller, since it contains only leftovers of killed processes. */
 async function removeEmpty(scope: MutationScope, folder: Folder, name: string): Promise<void> {
   const entry = { raw: name, kind: "dir" } as const;
   try {
@@ -176,7 +176,7 @@ async function removeEmpty(scope: MutationScope, folder: Folder, name: string): 
 /** Removes everything in the folder. A link is removed as a link. */
 function removeInside(steps: MutationScope, operation: TreeOperation, inside: Folder): Promise<void> {
   const visitor: TreeVisitor = {
-    // Again: what is denied may have been put there since.
+    // This check is repeated, since a denied entry may have been put there later.
     ...allowedOnly(operation),
     postorder: ({ folder, entry }) => ignoreMissing(() => removeEntry(steps, folder, entry)),
   };

@@ -17,14 +17,14 @@ import { flushFolder } from "./write.ts";
 
 export interface Renaming {
   readonly from: string;
-  /** The new path itself, also when a folder is there: nothing is moved into it. */
+  /** The new path itself, even if a folder exists there: nothing is moved into it. */
   readonly to: string;
   readonly overwrite: boolean;
 }
 
 /**
- * See `Files.rename`. A link is moved as a link. Between file systems, and between folders where two cannot be held at
- * once, a regular file or a link is copied and then removed, and anything else is refused.
+ * Implements `Files.rename`. A link is moved as a link. Between file systems, and between folders that cannot
+ * both be held at once, a regular file or a link is copied and then removed, and anything else is refused.
  */
 export async function renamePath(ctx: FilesContext, renaming: Renaming, requester: Requester): Promise<void> {
   const { from, to } = renaming;
@@ -44,14 +44,14 @@ export async function renamePath(ctx: FilesContext, renaming: Renaming, requeste
 
 const onlyFilesCross = "it lies on another file system, to which only regular files and links can be moved";
 
-/** Gives what is at `source` the name of `target`, whose folder is there. Both have been checked. */
+/** Gives the entry at `source` the name of `target`, whose folder exists. Both have been checked. */
 export async function relocate(ctx: FilesContext, renaming: Renaming, relocation: Relocation): Promise<void> {
   const { source, target, requester, verify } = relocation;
   const scope = { mutations: ctx.mutations, requester };
   const exclusive = renaming.overwrite ? undefined : renaming.to;
   const isToOtherRoot = ctx.jail.rootOf(source.path) !== ctx.jail.rootOf(target.path);
   try {
-    // One system call may lead from one root into another, or not: that is no difference which callers should see.
+    // One system call may or may not lead from one root into another. Callers should not see that difference.
     if (isToOtherRoot) throw errnoError("EXDEV");
     const locked = { folder: source.folder, deadline: requester.deadline };
     await ctx.editLock(locked, () => renameEntry(scope, { source, target, exclusive, verify }));
@@ -80,16 +80,19 @@ function requireMovable({ from, to, overwrite }: Renaming, source: ResolvedPath,
   if (target.newFolders.length > 0) throw refuse.absent(to, "missing");
 }
 
-/** Where something is going to be, in a folder that is there. */
+/** The future place of an entry, in an existing folder. */
 export type Destination = Pick<ResolvedPath, "folder" | "name" | "path" | "stats">;
 
 interface Relocation {
   readonly source: ResolvedPath;
   readonly target: Destination;
   readonly requester: Requester;
-  /** The refusal of what takes more steps than one, and is neither a file nor a link. Gets the folder it is in. */
+  /**
+   * Returns the refusal of an entry that takes more than one step and is neither a file nor a link. Receives
+   * the folder that contains it.
+   */
   readonly cannotCross: (folder: Folder) => Refusal;
-  /** Gets the old path before it is taken away, and throws to keep it. */
+  /** Receives the old path before the entry leaves it, and throws to keep it there. */
   readonly verify?: ((path: JailedPath) => void) | undefined;
 }
 
@@ -97,7 +100,7 @@ interface Copying extends Relocation {
   readonly scope: MutationScope;
 }
 
-/** In two steps: for a moment it is there under both names. */
+/** Moves in two steps. For a moment the entry exists under both names. */
 async function moveAcross(ctx: FilesContext, renaming: Renaming, copying: Copying): Promise<void> {
   const { source, target, scope, requester, verify } = copying;
   const { folder, name: raw } = source;
@@ -123,7 +126,7 @@ async function moveAcross(ctx: FilesContext, renaming: Renaming, copying: Copyin
   }
 }
 
-/** Copies a file or link. Returns the stats of what was copied. */
+/** Copies a file or link. Returns the stats of the source. */
 async function copyTo(
   { config }: FilesContext,
   { source, scope, requester }: Copying,
@@ -141,11 +144,14 @@ async function copyTo(
   return stats;
 }
 
-/** Whether it is the same file with the same content. Another name changes nothing of this. */
+/** Returns whether it is the same file with the same content. A new name makes no difference. */
 const isStill = (was: Stats, now: Stats): boolean =>
   now.dev === was.dev && now.ino === was.ino && now.size === was.size && now.mtimeMs === was.mtimeMs;
 
-/** What rename(2) has to say about the kinds of what it was given is no more than a failure. */
+/**
+ * Returns the refusal of a failed move. Complaints of rename(2) about the kinds of its operands count only as
+ * failures.
+ */
 function moveRefusal(error: unknown, to: string): Refusal {
   const code = errnoOf(error);
   if (code === "EEXIST") return refuse.exists(to);

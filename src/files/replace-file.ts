@@ -8,9 +8,9 @@ import { type PendingFile, writeAtomically } from "./write.ts";
 export interface FileReplacement {
   readonly place: ResolvedPath;
   readonly pending: PendingFile;
-  /** The file that is there, where it could be held. */
+  /** The existing file, if it could be held. */
   readonly old: DeferredClose | undefined;
-  /** What it must be, where it must be something. */
+  /** Its expected state, if any. */
   readonly expected?: ReplacedFile | undefined;
 }
 

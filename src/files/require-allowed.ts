@@ -6,20 +6,20 @@ import { isMissing } from "./ignore-missing.ts";
 import { type TreeVisitor, type TreeWalk, usualMaxDepth, walkTree } from "./tree-walk.ts";
 import type { Entry } from "./types.ts";
 
-/** A call that goes through a tree. */
+/** A call that walks through a tree. */
 export interface TreeOperation extends Pick<TreeWalk, "slice" | "deadline"> {
   readonly jail: Jail;
-  /** As the caller sent it. */
+  /** The path as the caller sent it. */
   readonly path: string;
-  /** No folder may lie on another device than this; undefined where any may. */
+  /** The device that all folders must be on; `undefined` allows any. */
   readonly device?: number | undefined;
   /** Gets each entry that is not a temporary file, while `requireNothingDenied` checks them. */
   readonly onEntry?: ((entry: Entry) => void) | undefined;
 }
 
 /**
- * Throws when anything in the folder, however deep, is denied or on a device that it must not be on. To be awaited
- * before anything in a tree is changed.
+ * Throws if anything in the folder, however deep, is denied or on a wrong device. Await it before changing
+ * anything in a tree.
  */
 export function requireNothingDenied(operation: TreeOperation, folder: Folder): Promise<void> {
   const { preorder, ...others } = allowedOnly(operation);
@@ -34,13 +34,17 @@ export function requireNothingDenied(operation: TreeOperation, folder: Folder): 
   return walkTree({ ...operation, visitor }, folder);
 }
 
-/** Throws for a denied entry, or one that is too deep. Ignores entries that are removed meanwhile. */
+/**
+ * Returns a visitor that throws for a denied entry, or one that is too deep. It ignores entries that have
+ * been removed.
+ */
 export function allowedOnly(operation: TreeOperation): TreeVisitor {
   const { path } = operation;
   return {
     preorder: ({ folder, entry }) => requireAllowed(operation, folder, entry.name),
     onUnreadable(error) {
-      // A pseudo file system that is mounted inside is as good as denied: nothing around it may be changed either.
+      // A pseudo file system that is mounted inside counts as denied: nothing around it may be changed
+      // either.
       if (errnoOf(error) === "ENODEV") throw refuse.absent(path, "denied");
       if (!isMissing(error)) throw error;
     },
@@ -50,7 +54,10 @@ export function allowedOnly(operation: TreeOperation): TreeVisitor {
   };
 }
 
-/** Throws for an entry that the call must not touch. Temporary files do not count: they go with their folder. */
+/**
+ * Throws for an entry that the call must not touch. Temporary files do not count, since they go with their
+ * folder.
+ */
 export function requireAllowed(
   { jail, path }: Pick<TreeOperation, "jail" | "path">,
   folder: Folder,

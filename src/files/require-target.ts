@@ -1,4 +1,4 @@
-/** What has to hold at the two ends of a move or a copy before anything is changed. */
+/** Checks the two ends of a move or a copy before anything is changed. */
 import type { Stats } from "node:fs";
 import { refuse } from "../errors.ts";
 import { refuseJailed } from "../jail/errors.ts";
@@ -21,8 +21,8 @@ interface RelatedEnds extends Ends {
 }
 
 /**
- * Throws unless what is at the source may come to the target. A path that is new must be one that may be made, also where
- * it is another spelling of one that is there.
+ * Throws unless the source may come to the target. A new path must be one that may be created, even if it is
+ * another spelling of an existing one.
  */
 export function requireTarget(jail: Jail, paths: TwoPaths, related: RelatedEnds): void {
   const { source, target, relation, done } = related;
@@ -41,7 +41,10 @@ export function requireTarget(jail: Jail, paths: TwoPaths, related: RelatedEnds)
   if (jail.fold(target).startsWith(`${jail.fold(source)}/`)) throw refuseMove.intoItself(paths.from, done);
 }
 
-/** A link counts as a link, and yet only one to a file: who names one to a folder may mean that folder. */
+/**
+ * Throws unless the target may be replaced. A link counts as a link only if it leads to a file: a caller who
+ * names one to a folder may mean that folder.
+ */
 function requireReplaceable(jail: Jail, { to, overwrite }: TwoPaths, target: Stats): void {
   if (!overwrite) throw target.isDirectory() ? refuse.folderExists(to) : refuse.exists(to);
   using place = jail.admit(to, { changes: "tree" });
@@ -49,21 +52,21 @@ function requireReplaceable(jail: Jail, { to, overwrite }: TwoPaths, target: Sta
   requireWritableFile(place);
 }
 
-/** A link that replaces what it leads to would lead to itself, and that would be lost. */
+/** Throws if a link would replace its own target: it would lead to itself, and the target would be lost. */
 function requireOtherThanEnd(jail: Jail, { from, to }: TwoPaths, { target, done }: RelatedEnds): void {
   using end = jail.admit(from);
   if (jail.fold(end) === jail.fold(target)) throw refuseMove.ontoItsEnd(from, to, done);
 }
 
-/** Where a folder is, and the path that it, or a copy of it, is to have. */
+/** The place of a folder, and the path that it, or a copy of it, is to have. */
 export interface CopyEnds {
   readonly source: Pick<ResolvedPath, "folder" | "name" | "path">;
   readonly target: Pick<ResolvedPath, "folder" | "path">;
 }
 
 /**
- * A jail that denies, of what is in a folder at the source, also what is denied at the target. A copy leaves the source as
- * it is, so that only what is protected from writing at the target counts then.
+ * Returns a jail that denies, in a folder at the source, also everything that is denied at the target. A copy
+ * leaves the source unchanged, so for it only write protection at the target counts.
  */
 export function jailAtBoth(jail: Jail, { source, target }: CopyEnds, operation: "copy" | "move"): Jail {
   const atTarget = (folder: Pick<Folder, "path">) => ({

@@ -1,7 +1,7 @@
 import { mapErrno } from "../jail/errno.ts";
 import type { Folder } from "../jail/folder.ts";
 
-/** Throws unless this process may give names in the folder and take them away, as far as access(2) says. */
+/** Throws unless access(2) says that this process may create and remove names in the folder. */
 export function requireWritableFolder(folder: Folder, requested: string): void {
   mapErrno(requested, () => {
     const handle = folder.openPath(".");

@@ -2,12 +2,12 @@ import * as crypto from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import type { JailedPath } from "../jail/folder.ts";
 
-/** Small enough to stay in the processor's cache. */
+/** Bytes per piece, few enough to stay in the processor's cache. */
 const pieceBytes = 128 * 1024;
 
 /**
- * `sha256:` and the digest of the bytes of an opened file, as lower-case hex; undefined for what is no regular file.
- * Throws the errno error.
+ * Returns `sha256:` and the digest, as lowercase hex, of the bytes of an opened file, or `undefined` if it is
+ * not a regular file. Throws the errno error.
  */
 export function revisionOf(descriptor: number): string | undefined {
   if (!fstatSync(descriptor).isFile()) return undefined;
@@ -21,10 +21,13 @@ export function revisionOf(descriptor: number): string | undefined {
   }
 }
 
-/** Node has it since 20.12. It makes no object, whose collection would cost as much as the digest of a small file. */
+/**
+ * A function that Node has since 20.12. It makes no object, whose collection would cost as much as the digest
+ * of a small file.
+ */
 const digestOnce: typeof crypto.hash | undefined = crypto.hash;
 
-/** The same of bytes that are at hand, in pieces. */
+/** Like `revisionOf`, but for bytes in memory, in pieces. */
 export function revisionOfBytes(pieces: readonly Uint8Array[]): string {
   if (digestOnce !== undefined && pieces.length === 1)
     return `sha256:${digestOnce("sha256", pieces[0]!, "hex")}`;
@@ -35,7 +38,7 @@ export function revisionOfBytes(pieces: readonly Uint8Array[]): string {
 
 const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** The same of the file that has a name now. */
+/** Like `revisionOf`, but for the file that currently has a name. */
 export function revisionAt(path: JailedPath): string | undefined {
   const descriptor = openSync(path, readFlags);
   try {

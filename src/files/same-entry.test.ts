@@ -5,7 +5,7 @@ import { backends } from "../jail/jail.test-kit.ts";
 import { FilesFixture } from "./files.test-kit.ts";
 import { type Relation, relationOf } from "./same-entry.ts";
 
-/** A place whose folder finds all its names and lists only some, as one that folds names does. */
+/** Returns a place whose folder finds all its names and lists only some, like one that folds names. */
 function listing(place: ResolvedPath, listed: readonly string[]): ResolvedPath {
   const folder: Folder = Object.create(place.folder, {
     enter: { value: place.folder.enter.bind(place.folder) },

@@ -1,19 +1,19 @@
 import type { Folder, ResolvedPath } from "../jail/folder.ts";
 import { isListed } from "../jail/listed-name.ts";
 
-/** Where something is, and where it is going to be. */
+/** The source and the target of an entry. */
 export interface Ends {
   readonly source: ResolvedPath;
   readonly target: ResolvedPath;
 }
 
 /**
- * How two ends belong together: they are two entries (`apart`), two entries of one file (`linked`), or one entry, which
- * has the new name already (`same`) or has it in another spelling (`respelled`).
+ * How two ends are related: two entries (`apart`), two entries of one file (`linked`), or one entry, which
+ * has the new name already (`same`) or in another spelling (`respelled`).
  */
 export type Relation = "apart" | "linked" | "same" | "respelled";
 
-/** Throws the errno error. */
+/** Returns the relation of two ends. Throws the errno error. */
 export function relationOf({ source, target }: Ends): Relation {
   if (source.path === target.path)
     return [source.sentName, target.name].includes(target.sentName) ? "same" : "respelled";

@@ -1,10 +1,10 @@
-/** Kept between uses: memory that is new to the process costs more than reading into it. */
+/** A buffer kept between uses, because memory that is new to the process costs more than reading into it. */
 let spare: Buffer | undefined;
 
-/** Of larger files the memory is not kept. */
+/** Maximum size of a kept buffer, in bytes. */
 const mostKept = 16 * 1024 * 1024;
 
-/** Memory for the content of one file. What lies in it is worthless once it is disposed of. */
+/** Memory for the content of one file, which is invalid once it is disposed of. */
 export class ScratchBuffer implements Disposable {
   #buffer = spare;
 
@@ -12,7 +12,9 @@ export class ScratchBuffer implements Disposable {
     spare = undefined;
   }
 
-  /** At least `bytes` bytes, uninitialised: the same buffer each time, if it is large enough. */
+  /**
+   * Returns at least `bytes` bytes, uninitialized. It is the same buffer each time if that is large enough.
+   */
   reserve(bytes: number): Buffer {
     if (this.#buffer === undefined || this.#buffer.length < bytes)
       this.#buffer = Buffer.allocUnsafeSlow(Math.max(bytes, 64 * 1024));

@@ -5,7 +5,7 @@ import { Smallest } from "./smallest.ts";
 
 const isBefore = (one: string, other: string) => one < other;
 
-/** The smallest of the texts, which come piece by piece. */
+/** Returns the smallest of the texts, which are added piece by piece. */
 function smallestOf(texts: readonly string[], count: number, piece: number): string[] {
   const smallest = new Smallest<string>(count, isBefore);
   for (const [index, text] of texts.entries()) {

@@ -1,15 +1,18 @@
 import { mergeSort, sortChunk } from "../scheduling/merge-sort.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
 
-/** The `count` smallest of the items that are added. Few of very many cost little more than looking at each. */
+/**
+ * Collects the `count` smallest of the added items. For a few of very many, each item costs little more than
+ * one comparison.
+ */
 export class Smallest<T> {
   readonly #count: number;
   readonly #isBefore: (one: T, other: T) => boolean;
   #kept: T[] = [];
-  /** What is not before this is not among them. */
+  /** An item that is not before this bound is not among the smallest. */
   #bound: T | undefined;
 
-  /** `isBefore` must never be true both ways. */
+  /** Creates a collection. `isBefore` must never be true both ways. */
   constructor(count: number, isBefore: (one: T, other: T) => boolean) {
     this.#count = count;
     this.#isBefore = isBefore;
@@ -19,18 +22,18 @@ export class Smallest<T> {
     if (this.#bound === undefined || this.#isBefore(item, this.#bound)) this.#kept.push(item);
   }
 
-  /** Forgets what is not among them, when that is worth the work. To be called now and then. */
+  /** Drops items that are not among the smallest, if that is worth the work. Call it from time to time. */
   *trim(): Steps<void> {
     if (this.#kept.length >= 2 * this.#count) yield* this.#sort();
   }
 
-  /** All of them, sorted, if that takes one step. */
+  /** Returns all of them, sorted, if that takes one step. */
   fewInOrder(): readonly T[] | undefined {
     const sorted = sortChunk(this.#kept, this.#isBefore);
     return sorted !== undefined && sorted.length > this.#count ? sorted.slice(0, this.#count) : sorted;
   }
 
-  /** All of them, sorted. */
+  /** Returns all of them, sorted. */
   *inOrder(): Steps<readonly T[]> {
     yield* this.#sort();
     return this.#kept;

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { type FileStats, kindOf } from "../jail/kind.ts";
 
-/** What callers get to know about a file. */
+/** Returns the stats in the form that callers see. */
 export function describe(stats: Stats): FileStats {
   return {
     kind: kindOf(stats) ?? "other",

@@ -11,21 +11,23 @@ import type { FilesContext } from "./types.ts";
 import { writeAtomically } from "./write.ts";
 
 export interface StoreOptions {
-  /** The permission bits of the file, exactly; undefined for those that it has, 0644 for a new one. */
+  /**
+   * The exact permission bits of the file; `undefined` keeps the current ones, or sets 0644 for a new file.
+   */
   readonly mode: number | undefined;
-  /** Whether missing folders are made, with the permissions that the umask leaves. */
+  /** Whether to create missing folders, with the permissions that the umask leaves. */
   readonly parents: boolean;
 }
 
 interface Storing extends StoreOptions {
   readonly path: string;
-  /** Its errors are thrown on. */
+  /** The content, whose errors are rethrown. */
   readonly content: AsyncIterable<Uint8Array>;
 }
 
 /**
- * See `Files.store`. It takes no lock: who sends slowly must not hold up others, and the name changes hands in one step
- * that no edit overlooks.
+ * Implements `Files.store`. It takes no lock: a slow sender must not hold up others, and the name changes
+ * hands in one step that no edit misses.
  */
 export async function storeFile(
   { jail, config, mutations }: FilesContext,
@@ -57,7 +59,7 @@ export async function storeFile(
   }
 }
 
-/** What is kept of the file at `place`, if there is one. Throws io for what is not a regular file. */
+/** Returns the metadata to keep of the file at `place`, if any. Throws io for anything but a regular file. */
 function requireReplaceable(
   place: ResolvedPath,
 ): { mode: number; metadata: Omit<Metadata, "mode"> } | undefined {

@@ -9,10 +9,10 @@ import { createFilesContext, filesOver } from "./files.ts";
 import { Mutations } from "./mutations.ts";
 import { sweepFolder } from "./sweep.ts";
 
-/** As the process left it that had our number before us. */
+/** Returns the name of a file left by an earlier process with the same process id. */
 const leftBehind = () => temporaryName().replace(/-[0-9a-z]+-([0-9a-f]{16})$/, "-1-$1");
 
-/** As a process in a container that we cannot see into would name it. */
+/** Returns the name of a file made by a process in a container that is invisible from here. */
 const elsewhere = () => temporaryName().replace(/^(\.coder-tmp-)[0-9a-f]{8}/, "$100000000");
 
 describe.each(backends)("%s", (backend) => {

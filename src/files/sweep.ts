@@ -1,4 +1,4 @@
-/** Removes temporary files and folders of processes that were killed before they gave them their names. */
+/** Removes temporary files and folders of processes that were killed before these got their names. */
 import { lstatSync } from "node:fs";
 import { Refusal } from "../errors.ts";
 import { pathIn } from "../jail/backend.ts";
@@ -12,8 +12,9 @@ import { type TreeVisitor, walkTree } from "./tree-walk.ts";
 import type { Entry, FilesContext } from "./types.ts";
 
 /**
- * A call writes its file at once or piece by piece, and lasts an hour at most. So a file without a write for this long
- * has no owner any more, also when its maker runs in another container or on another host, where no probe reaches it.
+ * The time without a write after which a temporary file has no owner any longer. A call writes its file at
+ * once or piece by piece, and lasts an hour at most. This also covers makers in another container or on
+ * another host, which no probe reaches.
  */
 const oldestInUseMilliseconds = 2 * 60 * 60_000;
 
@@ -21,13 +22,13 @@ interface Swept {
   readonly folder: Folder;
   readonly entries: readonly Entry[];
   readonly now?: number;
-  /** Of entries of transactions, which may be the only copy of a file: see `FilesContext`. */
+  /** Judges entries of transactions, which may be the only copy of a file: see `FilesContext`. */
   readonly isAbandoned?: FilesContext["isAbandoned"];
 }
 
 /**
- * Removes those of `entries` that are temporary files and in use no more, and leaves folders, which may hold much; answers
- * how many. Never throws.
+ * Removes those of `entries` that are temporary files and no longer in use. It leaves folders, which may have
+ * many entries. Returns the number of removed files. Never throws.
  */
 export function sweepFolder(scope: MutationScope, swept: Swept): number {
   const { folder, entries } = swept;
@@ -36,7 +37,7 @@ export function sweepFolder(scope: MutationScope, swept: Swept): number {
   ).length;
 }
 
-/** The same with temporary folders, and everything in them. */
+/** Like `sweepFolder`, but with temporary folders, and everything in them. */
 export async function sweepWithFolders(scope: MutationScope, swept: Swept): Promise<number> {
   const { folder, entries } = swept;
   let count = sweepFolder(scope, swept);
@@ -78,7 +79,7 @@ async function isFolderRemoved(scope: MutationScope, folder: Folder, entry: Entr
   }
 }
 
-/** See `Files.sweep`. Denied folders are left out: nothing was ever written there. */
+/** Implements `Files.sweep`. Denied folders are left out, since nothing was ever written there. */
 export async function sweepTree(
   { jail, mutations, isAbandoned }: SweepContext,
   stop?: AbortSignal,
@@ -110,5 +111,5 @@ export async function sweepTree(
 
 type SweepContext = Pick<FilesContext, "jail" | "mutations" | "isAbandoned">;
 
-/** Calls are served between two of them. */
+/** Milliseconds per slice. Calls are served between two of them. */
 const sliceMilliseconds = 5;

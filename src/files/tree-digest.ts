@@ -8,8 +8,9 @@ import { walkTree } from "./tree-walk.ts";
 import type { Entry } from "./types.ts";
 
 /**
- * A digest of the names in the folder `name`, however deep, and of what changes with each entry: inode, size, mode and times.
- * It stays the same when that folder gets another name. `onEntry` gets each entry. Throws the errno error.
+ * Returns a digest of the names in the folder `name`, however deep, and of the facts that change with each
+ * entry: inode, size, mode and times. It stays the same if that folder gets another name. `onEntry` receives
+ * each entry. Throws the errno error.
  */
 export async function digestOfTree(
   { folder, name }: { readonly folder: Folder; readonly name: Name },
@@ -31,7 +32,7 @@ export async function digestOfTree(
   return hash.digest("hex");
 }
 
-/** What is gone by now is no longer the same either. */
+/** Returns the facts about an entry, or `undefined` if it is gone, which differs from any earlier facts. */
 function factsOf(folder: Folder, { raw }: Entry): string | undefined {
   const stats = ignoreMissing(() => folder.enter((at) => lstatSync(at(raw), { bigint: true })));
   return stats && [stats.ino, stats.size, stats.mode, stats.mtimeNs, stats.ctimeNs].join(" ");

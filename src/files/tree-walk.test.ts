@@ -54,7 +54,7 @@ describe.each(backends)("%s", (backend) => {
       },
     };
     await expect(walkTree({ ...bench.pace, visitor }, base)).rejects.toThrow("no further");
-    // a; b, b/a, b/c and b/c/d.
+    // One for each of a; b, b/a, b/c and b/c/d.
     expect(disposed).toBe(5);
     expect(countDescriptorsBelow(bench.root)).toBe(before);
   });

@@ -1,6 +1,6 @@
 /**
- * A walk through a tree on disk, depth first and by handles, in the terms of fts(3): each entry is visited in preorder,
- * before what is in it, and in postorder, after that. Of the folders on the way one per level is held open.
+ * A walk through a tree on disk, depth first and by handles, in the terms of fts(3): each entry is visited in
+ * preorder, before its contents, and in postorder, after them. One folder per level is held open on the way.
  */
 import type { Folder } from "../jail/folder.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
@@ -8,32 +8,35 @@ import { runInSlices, type TimeSlice } from "../scheduling/time-slice.ts";
 import { readEntries } from "./entries.ts";
 import type { Entry } from "./types.ts";
 
-/** An entry that a walk has come to. */
+/** An entry that a walk has reached. */
 export interface Visit<Held extends Disposable = Disposable> {
-  /** The folder that it is in. */
+  /** The folder that contains it. */
   readonly folder: Folder;
   readonly entry: Entry;
-  /** Folders above it, up to the one where the walk began: 1 for what is in that. */
+  /** The number of folders above it, up to the one where the walk began: 1 for entries of that. */
   readonly level: number;
-  /** What `preorder` returned for the folder that it is in. */
+  /** The result of `preorder` for the folder that contains it. */
   readonly parent: Held | undefined;
 }
 
-/** What a walk does. Whatever throws ends it, and is thrown by it. */
+/** The actions of a walk. Any error ends it, and is rethrown by it. */
 export interface TreeVisitor<Held extends Disposable = Disposable> {
-  /** Gets each folder once it is held, and before it is read. */
+  /** Receives each folder once it is held, before it is read. */
   onEnter?(folder: Folder): void;
-  /** Returns what is held until the postorder visit, and disposed of then. */
+  /** Returns a value to hold until the postorder visit, when it is disposed of. */
   preorder?(visit: Visit<Held>): Held | undefined | Promise<Held | undefined>;
-  /** The folder to descend into, which the walk closes. Without this the walk descends into every folder. */
+  /**
+   * Returns the folder to descend into, which the walk closes. If absent, the walk descends into every
+   * folder.
+   */
   open?(visit: Visit<Held>, held: Held | undefined): Folder | undefined;
   postorder?(visit: Visit<Held>, held: Held | undefined): void | Promise<void>;
   /**
-   * Gets the errno error of a folder that cannot be opened, or the refusal of one that cannot be read. When it returns,
-   * nothing is in that folder. Without this the error ends the walk.
+   * Receives the errno error of a folder that cannot be opened, or the refusal of one that cannot be read. If
+   * it returns, the folder counts as empty. If absent, the error ends the walk.
    */
   onUnreadable?(error: unknown): void;
-  /** A folder below `maxDepth` levels is not entered. */
+  /** Called for a folder below `maxDepth` levels, which is not entered. */
   onTooDeep?(): void;
 }
 
@@ -41,14 +44,17 @@ export interface TreeWalk<Held extends Disposable = Disposable> {
   readonly slice: TimeSlice;
   readonly deadline?: Deadline | undefined;
   readonly visitor: TreeVisitor<Held>;
-  /** Levels of folders, that where the walk begins counted. */
+  /** Maximum levels of folders, including the one where the walk begins. */
   readonly maxDepth?: number;
 }
 
-/** Levels of folders that a walk enters unless it says otherwise: each holds a descriptor. */
+/** Maximum levels of folders that a walk enters by default. Each holds a descriptor. */
 export const usualMaxDepth = 256;
 
-/** Visits everything in `folder`, sorted by the bytes of the names; the folder itself is not visited, and stays open. */
+/**
+ * Visits everything in `folder`, sorted by the bytes of the names. The folder itself is not visited, and
+ * stays open.
+ */
 export async function walkTree<Held extends Disposable>(
   walk: TreeWalk<Held>,
   folder: Folder,
@@ -58,7 +64,7 @@ export async function walkTree<Held extends Disposable>(
 }
 
 interface Progress<Held extends Disposable> extends TreeWalk<Held> {
-  /** Entries visited so far. */
+  /** The number of entries visited so far. */
   entries: number;
 }
 

@@ -6,42 +6,45 @@ import type { EditLock } from "./edit-lock.ts";
 import type { KeyedMutex } from "./keyed-mutex.ts";
 import type { Mutations } from "./mutations.ts";
 
-/** The configuration keys that decide how the disk is touched. */
+/** The configuration keys that concern the disk. */
 export interface FilesConfig {
   readonly max_write_bytes: number;
   readonly fsync: boolean;
 }
 
-/** What the writing verbs share. */
+/** The context that the writing verbs share. */
 export interface FilesContext {
   readonly jail: Jail;
   readonly config: FilesConfig;
   readonly locks: KeyedMutex;
   readonly mutations: Mutations;
-  /** Held for the moment in which a file is compared with what a call has seen of it, and replaced, moved or removed. */
+  /** Held while a file is compared with its expected state, and replaced, moved or removed. */
   readonly editLock: EditLock;
-  /** Whether a temporary entry of a transaction is in use no more; absent: none is known to be. */
+  /**
+   * Returns whether a temporary entry of a transaction is no longer in use. If absent, none is known to be
+   * abandoned.
+   */
   readonly isAbandoned?: ((mark: TransactionMark) => boolean) | undefined;
 }
 
 /** A name in a folder. */
 export interface Entry {
-  /** As text; bytes that are not UTF-8 became U+FFFD, and then callers cannot send this name back. */
+  /** The name as text, with U+FFFD for invalid UTF-8; callers cannot send such a name back. */
   readonly name: string;
-  /** As it is on disk, for `Folder.child` and `Folder.enter`. */
+  /** The name as it is on disk, for `Folder.child` and `Folder.enter`. */
   readonly raw: Name;
-  /** What it was when the folder was read, links not followed. */
+  /** The kind of the entry when the folder was read, links not followed. */
   readonly kind: EntryKind;
 }
 
 /** Some entries of a folder. */
 export interface Page {
   readonly entries: readonly Entry[];
-  /** Entries of the whole folder. */
+  /** The number of entries in the whole folder. */
   readonly total: number;
 }
 
-/** The most bytes a file may have, and the configuration key that says so. */
+/** Maximum bytes of a file, and the configuration key that sets it. */
 export interface Limit {
   readonly key: string;
   readonly bytes: number;

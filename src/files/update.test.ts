@@ -17,7 +17,7 @@ import type { Bodies } from "./update.ts";
 
 const isRoot = process.geteuid?.() === 0;
 
-/** The buffers are lent. */
+/** Copies the buffers, which are only lent. */
 const copied = ({ before, after }: Bodies) => ({
   before: Buffer.from(before),
   after: after.map((piece) => Buffer.from(piece)),
@@ -157,7 +157,7 @@ describe.each(backends)("%s", (backend) => {
     test("is noticed when the stats tell nothing", async () => {
       using bench = new FilesFixture(backend, { a: "1" });
       const mapped = Bun.mmap(bench.at("a"), { shared: true });
-      mapped[0] = 0x31; // What is stored next into the same page leaves no trace.
+      mapped[0] = 0x31; // The next store into the same page leaves no trace.
       const seen: string[] = [];
       await update(bench, "a", (text) => {
         if (seen.push(text) === 1) {
@@ -201,7 +201,7 @@ describe.each(backends)("%s", (backend) => {
       (before) => [before.subarray(0, 5), Buffer.from("new"), before.subarray(5)],
       bench.call,
       {
-        // Another file is read into other memory meanwhile.
+        // Another file must be read into different memory.
         project: ({ before, after }) => [
           bench.files.read("b", { key: "k", bytes: 9 }, String),
           before.length,

@@ -14,7 +14,7 @@ import { ScratchBuffer } from "./scratch-buffer.ts";
 import type { FilesConfig, FilesContext } from "./types.ts";
 import { Version } from "./version.ts";
 
-/** The content of a file, in pieces that follow each other. */
+/** The content of a file, in consecutive pieces. */
 export type Content = readonly Buffer[];
 
 /** A file before and after its update. */
@@ -23,18 +23,18 @@ export interface Bodies {
   readonly after: Content;
 }
 
-/** Makes the new content out of the old. An equal one means that nothing is to be written. */
+/** Makes the new content from the old. An equal one means that nothing is written. */
 export type ContentChange = (before: Buffer) => Buffer | Content | Promise<Buffer | Content>;
 
 /**
- * Makes what is answered once the file is updated, from buffers that it must not keep. It is called while a large
- * content is still being written; when that fails, its result is dropped.
+ * Makes the answer for an updated file, from buffers that it must not keep. It is called while a large
+ * content is still being written; if that fails, its result is dropped.
  */
 export type Projection<T> = (bodies: Bodies) => T;
 
 export interface UpdateOptions<T> {
   readonly project?: Projection<T>;
-  /** Everything is checked and nothing is written. Default false. */
+  /** Whether to check everything and write nothing. Default: false. */
   readonly dryRun?: boolean;
 }
 
@@ -43,7 +43,7 @@ interface Update<T> extends UpdateOptions<T> {
   readonly change: ContentChange;
 }
 
-/** See `Files.update`. */
+/** Implements `Files.update`. */
 export async function rewriteFile<T>(ctx: FilesContext, update: Update<T>, requester: Requester): Promise<T> {
   for (const isLastTry of [false, true]) {
     const done = await withPathLock(
@@ -58,7 +58,10 @@ export async function rewriteFile<T>(ctx: FilesContext, update: Update<T>, reque
   throw refuse.changed(update.path);
 }
 
-/** Undefined when the file was changed by someone else before the new content could take its place. */
+/**
+ * Returns the result of `work`, or `undefined` if another program changed the file before the new content
+ * could replace it.
+ */
 async function unlessChanged<T>(work: () => Promise<T>): Promise<{ value: T } | undefined> {
   try {
     return { value: await work() };
@@ -108,7 +111,7 @@ async function updateAt<T>(
   }
 }
 
-/** Throws too-large. */
+/** Throws too-large if the content exceeds the limit. */
 export function requireUpdatedSize(path: string, after: Content, config: FilesConfig): void {
   const limit = { key: "max_write_bytes", bytes: config.max_write_bytes };
   if (contentLength(after) > limit.bytes)
@@ -125,7 +128,7 @@ export function isSameContent(before: Buffer, after: Content): boolean {
   let at = 0;
   for (const piece of after) {
     const old = before.subarray(at, at + piece.length);
-    // What stayed is mostly a view of what was, and then there is nothing to compare.
+    // Kept parts are usually views of the old content, and need no comparison.
     const isView = piece.buffer === old.buffer && piece.byteOffset === old.byteOffset;
     if (!isView && !piece.equals(old)) return false;
     at += piece.length;

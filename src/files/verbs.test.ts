@@ -1,4 +1,4 @@
-/** The verbs that `shell::fs` adds, on every backend. */
+/** Tests the verbs that `shell::fs` adds, on every backend. */
 import { describe, expect, test } from "bun:test";
 import { chmodSync, lstatSync } from "node:fs";
 import { backends, countDescriptorsBelow } from "../jail/jail.test-kit.ts";

@@ -6,10 +6,10 @@ import { readWithin } from "./read.ts";
 import type { ScratchBuffer } from "./scratch-buffer.ts";
 import type { Limit } from "./types.ts";
 
-/** A file as it was read. */
+/** The state of a file when it was read. */
 export class Version implements ReplacedFile {
   readonly content: Buffer;
-  /** Taken before the content was read. */
+  /** The stats, taken before the content was read. */
   readonly #stats: BigIntStats;
 
   /** Reads the opened file. Throws too-large. */
@@ -22,7 +22,7 @@ export class Version implements ReplacedFile {
     this.content = readWithin(place, descriptor, { limit, scratch });
   }
 
-  /** A rename changes the time of the last change of status, and nothing else (rename(2)). */
+  /** Checks the stats. A rename changes only the time of the last change of status (rename(2)). */
   requireStats(path: JailedPath, { isRenamed }: { isRenamed: boolean }): void {
     const now = lstatSync(path, { bigint: true });
     const was = this.#stats;
@@ -35,7 +35,10 @@ export class Version implements ReplacedFile {
     if (!isSame) throw errnoError("ESTALE");
   }
 
-  /** File systems with time stamps of whole seconds show no trace of a second change within one. */
+  /**
+   * Checks the content. File systems with time stamps of whole seconds show no trace of a second change
+   * within one.
+   */
   requireContent(path: JailedPath): void {
     if (!hasContent(path, this.content)) throw errnoError("ESTALE");
   }
@@ -56,5 +59,5 @@ function hasContent(path: JailedPath, content: Buffer): boolean {
   }
 }
 
-/** Large enough to be read fast, and small enough to stay in the processor's cache. */
+/** Maximum bytes per piece: large enough to be read fast, and small enough for the processor's cache. */
 const largestPiece = 128 * 1024;

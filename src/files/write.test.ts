@@ -31,7 +31,7 @@ describe.each(backends)("%s", (backend) => {
     const writing = writeAtomically(draft, bench.deadline, () => {
       published = true;
     });
-    // The flush runs in the background, and the file lies there meanwhile.
+    // The flush runs in the background, while the file has its temporary name.
     const [temporary] = readdirSync(bench.base);
     rmSync(bench.at(temporary!));
     writeFileSync(bench.at(temporary!), "planted");

@@ -1,6 +1,6 @@
 /**
- * The one way to write bytes: into a new file without another user, which then takes the name in one step. It opens no
- * existing file for writing, so neither a hard link nor a crash can damage one.
+ * The one way to write bytes: into a new file that only one user has, which then takes the name in one step.
+ * It opens no existing file for writing, so neither a hard link nor a crash can damage one.
  */
 import {
   type BigIntStats,
@@ -27,27 +27,31 @@ import { applyMetadata, type Metadata } from "./metadata.ts";
 import type { WrittenFile } from "./mutate.ts";
 import { openFolder } from "./open-folder.ts";
 
-/** A file to be. */
+/** A file to be written. */
 export interface PendingFile extends Metadata {
   readonly folder: Folder;
-  /** In pieces, which may come with time. */
+  /** The content in pieces, which may arrive over time. */
   readonly content: readonly Uint8Array[] | AsyncIterable<Uint8Array>;
-  /** A descriptor of a file with this content, whose blocks are shared where the file system can: `content` is unused then. */
+  /**
+   * A descriptor of a file with this content, whose blocks are shared if the file system can; `content` is
+   * unused then.
+   */
   readonly cloneOf?: number | undefined;
-  /** When it was last used and changed; otherwise now. */
+  /** The times of the last access and change; if absent, now. */
   readonly times?: { readonly atime: Date; readonly mtime: Date };
   /** Whether to flush it, and then its folder, to the disk. */
   readonly fsync: boolean;
-  /** Held while it gets its name; absent where no other worker minds. */
+  /** The lock held while it gets its name; absent if it does not matter to other workers. */
   readonly editLock?: EditLock | undefined;
 }
 
-/** Listeners may read what was written. */
+/** The flags for a new file. Listeners may read it. */
 const createFlags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /**
- * Writes the content to a temporary file in its folder, and calls `commit` inside the folder to give the file its name
- * (and to throw if it must not). Whatever is thrown, by the deadline too, the temporary file is removed.
+ * Writes the content to a temporary file in its folder, and calls `commit` inside the folder to give the file
+ * its name, or to throw if it must not have it. On any error, including that of the deadline, the temporary
+ * file is removed.
  */
 export async function writeAtomically(
   pending: PendingFile,
@@ -57,7 +61,7 @@ export async function writeAtomically(
   try {
     await writeOnce(pending, deadline, commit);
   } catch (error) {
-    // There may be space once the files that were replaced are freed.
+    // There may be space once the replaced files are freed.
     if (!isOfFullDisk(error) || !isAtHand(pending.content) || !(await awaitDeferredCloses())) throw error;
     await writeOnce(pending, deadline, commit);
   }
@@ -90,8 +94,8 @@ async function writeOnce(pending: PendingFile, deadline: Deadline, commit: Commi
 }
 
 /**
- * Writes a file under its own name, in a temporary folder that no caller can see. Removing what a failure leaves is for
- * those who made the folder. The folder is not flushed.
+ * Writes a file under its own name, in a temporary folder that no caller can see. The maker of the folder
+ * removes the leftovers of a failure. The folder is not flushed.
  */
 export async function writeHidden(name: Name, pending: PendingFile): Promise<void> {
   const descriptor = pending.folder.enter((at) => openSync(at(name), createFlags, 0o600));
@@ -102,7 +106,7 @@ export async function writeHidden(name: Name, pending: PendingFile): Promise<voi
   }
 }
 
-/** Gives a new file all but its name. Returns the stats that it had before its metadata. */
+/** Gives a new file everything except its name. Returns the stats that it had before its metadata. */
 async function fill(
   descriptor: number,
   { content, cloneOf, times, fsync, folder: _, editLock: __, ...metadata }: PendingFile,
@@ -127,8 +131,8 @@ const isAtHand = (content: PendingFile["content"]): content is readonly Uint8Arr
 const isOfFullDisk = (error: unknown): boolean => errnoOf(error) === "ENOSPC" || errnoOf(error) === "EDQUOT";
 
 /**
- * Flushes the names in a folder to the disk. What cannot be flushed is left to the system: the change is done by now,
- * and an error would say otherwise.
+ * Flushes the names in a folder to the disk. Failures are ignored: the change is done, and an error would say
+ * otherwise.
  */
 export async function flushFolder(folder: Folder): Promise<void> {
   let descriptor: number | undefined;
@@ -136,7 +140,7 @@ export async function flushFolder(folder: Folder): Promise<void> {
     descriptor = openFolder(folder);
     await flush(descriptor);
   } catch {
-    // A folder one may not list, or a file system without flushing.
+    // The folder may not be listed, or its file system cannot flush.
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
@@ -144,7 +148,7 @@ export async function flushFolder(folder: Folder): Promise<void> {
 
 const fsyncInBackground = promisify(fsync);
 
-/** Gives a folder that is held, and that no caller can see, its metadata, and flushes it if need be. */
+/** Sets the metadata of a held folder that no caller can see, and flushes it if needed. */
 export async function completeHidden(
   folder: Folder,
   { fsync, ...metadata }: Metadata & Pick<PendingFile, "fsync">,
@@ -158,12 +162,15 @@ export async function completeHidden(
   }
 }
 
-/** In the background: a flush takes up to tens of milliseconds, which other calls shall not wait. */
+/**
+ * Flushes in the background, because a flush takes up to tens of milliseconds, for which other calls should
+ * not wait.
+ */
 async function flush(descriptor: number): Promise<void> {
   try {
     await fsyncInBackground(descriptor);
   } catch (error) {
-    if (errnoOf(error) !== "EINVAL") throw error; // EINVAL: this file system has no such thing
+    if (errnoOf(error) !== "EINVAL") throw error; // EINVAL: this file system cannot flush
   }
 }
 
@@ -171,7 +178,7 @@ function writeAll(descriptor: number, pieces: readonly Uint8Array[]): void {
   for (let rest = pieces; rest.length > 0; ) rest = restOf(rest, writevSync(descriptor, rest));
 }
 
-/** The pieces without their first `written` bytes. */
+/** Returns the pieces without their first `written` bytes. */
 function restOf(pieces: readonly Uint8Array[], written: number): readonly Uint8Array[] {
   const [first, ...others] = pieces;
   if (first === undefined) return [];
@@ -183,7 +190,9 @@ function restOf(pieces: readonly Uint8Array[], written: number): readonly Uint8A
 const lengthOf = (pieces: readonly Uint8Array[]): number =>
   pieces.reduce((sum, { length }) => sum + length, 0);
 
-/** From this size on a write takes half a millisecond and more, so it runs in the background. */
+/**
+ * Size in bytes from which on a write takes half a millisecond and more, so that it runs in the background.
+ */
 const largeBytes = 1024 * 1024;
 
 const writeSome = promisify(writev);
@@ -193,7 +202,7 @@ async function writeInBackground(descriptor: number, pieces: readonly Uint8Array
     rest = restOf(rest, (await writeSome(descriptor, rest)).bytesWritten);
 }
 
-/** Throws when someone has taken the temporary file away, or put another in its place. */
+/** Throws if another program has removed or replaced the temporary file. */
 function requireOurs(temporary: JailedPath, ours: BigIntStats): void {
   const there = lstatSync(temporary, { bigint: true, throwIfNoEntry: false });
   if (there?.ino !== ours.ino || there.dev !== ours.dev) throw errnoError("ESTALE");
@@ -203,6 +212,6 @@ function discard(folder: Folder, temporary: string): void {
   try {
     folder.enter((at) => unlinkSync(at(temporary)));
   } catch {
-    // Gone already, or out of reach; then the sweep finds it.
+    // It is gone, or out of reach; then the sweep finds it.
   }
 }

@@ -3,7 +3,10 @@ import { listWithin, modeWithout } from "./acl.ts";
 
 const everyone = 0xffffffff;
 
-/** Entries of tag, permissions and number: 1 the owner, 2 a user, 4 the owning group, 8 a group, 16 the mask, 32 others. */
+/**
+ * Builds a list from entries of tag, permissions and number. Tags: 1 the owner, 2 a user, 4 the owning group,
+ * 8 a group, 16 the mask, 32 others.
+ */
 function list(...entries: (readonly [tag: number, permissions: number, id?: number])[]): Buffer {
   const bytes = Buffer.alloc(4 + 8 * entries.length);
   bytes.writeUInt32LE(2, 0);
@@ -36,7 +39,7 @@ test.each([
   [closed, 0o660, false, 0o600],
   [list([1, 6], [2, 6, 1001], [4, 4], [16, 6], [32, 4]), 0o664, false, 0o644],
   [list([1, 6], [2, 6, 1001], [4, 6], [16, 4], [32, 0]), 0o640, false, 0o640],
-  // Who was shut out by name is one of all others now.
+  // A user who was shut out by name now counts among all others.
   [list([1, 6], [2, 0, 1001], [4, 6], [16, 6], [32, 4]), 0o664, false, 0o600],
   [list([1, 7], [4, 7], [8, 5, 2000], [16, 7], [32, 7]), 0o777, false, 0o755],
   [list([1, 6], [2, 6, 1001], [4, 6], [16, 6], [32, 4]), 0o664, true, 0o644],

@@ -1,7 +1,8 @@
 /**
- * POSIX access control lists in the form in which Linux gives them as an extended attribute (acl(5), the kernel's
- * uapi/linux/posix_acl_xattr.h): a version, then eight bytes per entry, little-endian. Where a file has one, the
- * group's bits of its mode are the list's mask, which bounds all entries but the owner's and the one for others.
+ * POSIX access control lists as Linux presents them in an extended attribute (acl(5), the kernel's
+ * uapi/linux/posix_acl_xattr.h): a version, then eight bytes per entry, little-endian. If a file has a list,
+ * the group's bits of its mode are the list's mask, which bounds all entries except those of the owner and of
+ * others.
  */
 
 const versionBytes = 4;
@@ -9,15 +10,15 @@ const entryBytes = 8;
 
 const tags = { owner: 0x01, user: 0x02, owningGroup: 0x04, group: 0x08, mask: 0x10, others: 0x20 } as const;
 
-/** Bounds of another list or mode. */
+/** The bounds of a new list or mode. */
 export interface Terms {
-  /** The permission bits the file shall have. */
+  /** The permission bits that the file should have. */
   readonly mode: number;
-  /** The file now belongs to another group, which gets no more rights than all others have. */
+  /** Whether the file now belongs to another group, which gets no more rights than all others have. */
   readonly isOfOtherGroup: boolean;
 }
 
-/** The list for a file of this mode. Named users and groups keep their entries. */
+/** Returns the list for a file of this mode. Named users and groups keep their entries. */
 export function listWithin(list: Buffer, { mode, isOfOtherGroup }: Terms): Buffer {
   const adapted = Buffer.from(list);
   const others = mode & 0o7;
@@ -31,8 +32,9 @@ export function listWithin(list: Buffer, { mode, isOfOtherGroup }: Terms): Buffe
 }
 
 /**
- * The mode that replaces the list where it cannot be set. It grants no one more: a named user or group with fewer rights
- * than the owning group, or than all others, belongs to these from now on, so these lose the difference.
+ * Returns the mode that replaces the list if it cannot be set. It grants additional rights to no user: a
+ * named user or group with fewer rights than the owning group, or than all others, now counts among these, so
+ * these lose the difference.
  */
 export function modeWithout(list: Buffer, { mode, isOfOtherGroup }: Terms): number {
   let named = 0o7;
@@ -48,9 +50,9 @@ export function modeWithout(list: Buffer, { mode, isOfOtherGroup }: Terms): numb
 
 interface ListEntry {
   readonly tag: number;
-  /** Three bits, as in a mode. */
+  /** The three permission bits, as in a mode. */
   readonly permissions: number;
-  /** Its offset. */
+  /** The offset of the entry. */
   readonly at: number;
 }
 

@@ -1,12 +1,12 @@
 /**
- * Reads and writes extended attributes (xattr(7)), including the access control list. JavaScript runtimes do not offer
- * them; Bun can call libc on Linux. Elsewhere this reads none.
+ * Reads and writes extended attributes (xattr(7)), including the access control list. JavaScript runtimes do
+ * not offer them; Bun can call libc on Linux. Elsewhere this reads none.
  */
 import { openErrno, openLibc } from "../bun.ts";
 
-/** Attributes of a file besides its content, mode and owner. */
+/** The attributes of a file besides its content, mode and owner. */
 export interface Attributes {
-  /** Its access control list: `"none"` without one, `"unknown"` when the system does not show it. */
+  /** The access control list: `"none"` without one, `"unknown"` if the system does not show it. */
   readonly list: Buffer | "none" | "unknown";
   /** The attributes of users and programs, and the label of SELinux. */
   readonly others: readonly { readonly name: string; readonly value: Buffer }[];
@@ -15,14 +15,14 @@ export interface Attributes {
 const listName = "system.posix_acl_access";
 
 /**
- * Whether an edit keeps the attribute. Not the capabilities of a program: who may change a file may not grant
- * privileges.
+ * Returns whether an edit keeps the attribute. It drops the capabilities of a program, because the right to
+ * change a file does not include granting privileges.
  */
 const isCarried = (name: string): boolean => name.startsWith("user.") || name === "security.selinux";
 
 /**
- * The attributes of an opened file; unknown ones for a file that could not be opened. Undefined where the runtime cannot
- * read attributes. Never throws.
+ * Returns the attributes of an opened file, or unknown ones for a file that could not be opened. Returns
+ * `undefined` if the runtime cannot read attributes. Never throws.
  */
 export function readAttributes(descriptor: number | undefined): Attributes | undefined {
   const libc = load();
@@ -31,24 +31,24 @@ export function readAttributes(descriptor: number | undefined): Attributes | und
   return { list: readList(libc, descriptor), others: readOthers(libc, descriptor) };
 }
 
-/** Sets the access control list of an opened file. False when the system refuses. */
+/** Sets the access control list of an opened file. Returns false if the system refuses. */
 export function setList(descriptor: number, list: Buffer): boolean {
   return load()?.fsetxattr(descriptor, text(listName), list, list.length, 0) === 0;
 }
 
-/** Removes the list that an opened file may have inherited from its folder. False when that fails. */
+/** Removes the list that an opened file may have inherited from its folder. Returns false if that fails. */
 export function removeList(descriptor: number): boolean {
   const libc = load();
   if (libc === undefined || readList(libc, descriptor) === "none") return true;
   return libc.fremovexattr(descriptor, text(listName)) === 0;
 }
 
-/** Sets the other attributes of an opened file, as far as the system permits. */
+/** Sets the other attributes of an opened file that the system permits. */
 export function setOthers(descriptor: number, { others }: Attributes): void {
   for (const { name, value } of others) load()?.fsetxattr(descriptor, text(name), value, value.length, 0);
 }
 
-/** The calls of section 2 of the manual; a negative result is a failure. */
+/** The calls of section 2 of the manual. A negative result is a failure. */
 interface Libc {
   fgetxattr(descriptor: number, name: Uint8Array, value: Uint8Array, size: number): number;
   fsetxattr(descriptor: number, name: Uint8Array, value: Uint8Array, size: number, flags: number): number;
@@ -76,7 +76,7 @@ function readOthers(libc: Libc, descriptor: number): Attributes["others"] {
 /** ENODATA, and EOPNOTSUPP from a file system without lists. */
 const noListErrors: ReadonlySet<number> = new Set([61, 95]);
 
-/** Most bytes of a value, and of a list of names (linux/limits.h). */
+/** Maximum bytes of a value, and of a list of names (linux/limits.h). */
 const mostBytes = 65_536;
 let buffer: Buffer | undefined;
 

@@ -1,18 +1,19 @@
 /**
- * The files that other programs act on by themselves: when a person opens a folder, enters it, starts a client, or runs any
- * command of git or of a package manager there. A caller that writes one has that person run a command.
+ * The files that other programs act on by themselves: when a person opens a folder, enters it, starts a
+ * client, or runs any command of git or of a package manager there. A caller that writes one has that person
+ * run a command.
  */
 
 interface AutorunFiles {
-  /** Each covers what it matches and everything below that. */
+  /** Globs, each of which covers its matches and everything below them. */
   readonly globs: readonly string[];
   /** The program that acts on them. */
   readonly program: string;
-  /** What it does with them, as the end of a sentence. */
+  /** The action of the program, as the end of a sentence. */
   readonly effect: string;
 }
 
-/** In this order they are shown and matched. */
+/** The table, in the order in which it is shown and matched. */
 export const autorunFiles: readonly AutorunFiles[] = [
   {
     globs: ["**/.git", "**/HEAD"],

@@ -10,53 +10,56 @@ import { kindOf } from "./kind.ts";
 export interface Backend {
   readonly name: BackendName;
   /**
-   * Whether it resolves several names in one step if the system finds no link among them. A failure has no reason: then
-   * the walk resolves the names one by one.
+   * Whether it resolves several names in one step if the system finds no link among them. A failure gives no
+   * reason, so the walk then resolves the names one by one.
    */
   readonly canResolveBeneath: boolean;
-  /** How the base compares names. */
+  /** The way the base compares names. */
   readonly naming: Naming;
-  /** The base, for a walk of the path `requested`. It stays held when this is closed. */
+  /** Returns the base, for a walk of the path `requested`. It stays held after this is closed. */
   base(requested: string): HeldFolder;
-  /** The refusal of a path whose base or root is no longer at its host path; `undefined` while it is. */
+  /**
+   * Returns the refusal of a path whose base or root is no longer at its host path, or `undefined` if it is.
+   */
   goneAt(path: string): Refusal | undefined;
   close(): void;
 }
 
-/** What the base of a backend is called: a root among several has a name, the one base has none. */
+/** The name of a backend's base. A root among several has one, the only base has none. */
 export interface BaseName {
   readonly path: string;
   readonly gone: () => Refusal;
 }
 
-/** Of the one base. */
+/** The name of the only base. */
 export const onlyBase: BaseName = { path: "", gone: refuse.baseGone };
 
 /** A folder as the walk uses it. */
 export interface HeldFolder extends Folder {
   child(name: Name): HeldFolder;
-  /** With `canResolveBeneath`: the folder that the names of `path` lead to. */
+  /** Opens the folder that the names of `path` lead to. Only with `canResolveBeneath`. */
   openFolderBeneath?(path: string): HeldFolder | undefined;
-  /** The same for whatever the names lead to. */
+  /** Like `openFolderBeneath`, but for any kind of entry. */
   openPathBeneath?(path: string): PathHandle | undefined;
 }
 
-/** A name as text; bytes that are not UTF-8 become U+FFFD. */
+/** Returns a name as text, with U+FFFD for invalid UTF-8. */
 export const nameText = (name: Name): string => (typeof name === "string" ? name : name.toString());
 
-/** The path of `name` in the folder at `path`, both relative to the base. */
+/** Returns the path of `name` in the folder at `path`, both relative to the base. */
 export const pathIn = (path: string, name: string): string => (path === "" ? name : `${path}/${name}`);
 
-/** The names in a path made by `pathIn`. */
+/** Returns the names in a path made by `pathIn`. */
 export const namesOf = (path: string): string[] => (path === "" ? [] : path.split("/"));
 
-/** `Folder.listAtOnce`; where the backend has none, nothing is done yet. */
+/** Calls `Folder.listAtOnce`, or starts `Folder.list` if the backend lacks it. */
 export const listAtOnce = (folder: Folder, onDirent: OnDirent): Generator<void, void, void> | undefined =>
   folder.listAtOnce === undefined ? folder.list(onDirent) : folder.listAtOnce(onDirent);
 
 /**
- * `Folder.list` by portable means. One character per byte is the only way to read names byte-exactly on Bun and Node.
- * Reads all names in the first step, because the path of the folder is valid only inside `enter`.
+ * Implements `Folder.list` by portable means. One character per byte is the only way to read names
+ * byte-exactly on Bun and Node. It reads all names in the first step, because the path of the folder is valid
+ * only inside `enter`.
  */
 export function* listByPath(folder: Pick<Folder, "enter">, onDirent: OnDirent): Generator<void, void, void> {
   const options = { encoding: "latin1", withFileTypes: true } as const;
@@ -70,10 +73,10 @@ export function* listByPath(folder: Pick<Folder, "enter">, onDirent: OnDirent): 
 
 const namesPerStep = 2048;
 
-/** `Folder.identify` by its path. */
+/** Implements `Folder.identify` by the path of the folder. */
 export const identifyByPath = (folder: Pick<Folder, "enter">, name: Name): string =>
   folder.enter((at) => inodeAt(at(name)));
 
-/** `Folder.readLink` by its path. */
+/** Implements `Folder.readLink` by the path of the folder. */
 export const readLinkByPath = (folder: Pick<Folder, "enter">, name: Name): Buffer =>
   folder.enter((at) => readlinkSync(at(name), "buffer"));

@@ -5,7 +5,7 @@ import { isCaseInsensitive, type Trial } from "./case-sensitivity.ts";
 import type { Folder, JailedPath, Name } from "./folder.ts";
 import { JailFixture } from "./jail.test-kit.ts";
 
-/** A folder on a made-up file system that stores every name as `store` spells it. */
+/** Returns a folder on a made-up file system that stores every name as `store` spells it. */
 function folderStoring(base: string, store: (name: string) => string): Folder {
   const at = (name: Name) => join(base, store(name as string)) as unknown as JailedPath;
   return { enter: <T>(act: (at: (name: Name) => JailedPath) => T) => act(at) } as unknown as Folder;

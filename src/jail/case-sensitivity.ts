@@ -5,9 +5,10 @@ import { trialName } from "./temporary.ts";
 type At = (name: Name) => JailedPath;
 
 /**
- * Tests whether the file system of `folder` takes two spellings for one name: letters of the other case, or another
- * Unicode form. Makes a temporary file; where that is not permitted, tests the names in the folder. Without any test the
- * result is true unless the file system `isKnownExact`: that denies more, not less.
+ * Tests whether the file system of `folder` treats two spellings as one name: letters of the other case, or
+ * another Unicode form. It creates a temporary file; if that is not permitted, it tests the names in the
+ * folder. Without any test the result is true unless the file system `isKnownExact`, which denies more rather
+ * than less.
  */
 export function isCaseInsensitive(folder: Folder, { isKnownExact, trial = "new-file" }: TrialRules): boolean {
   return folder.enter((at) => {
@@ -18,12 +19,15 @@ export function isCaseInsensitive(folder: Folder, { isKnownExact, trial = "new-f
 }
 
 /**
- * Whether the trial may make a file: yes; only if neither the type of the file system nor the names in the folder decide;
- * or never. Names show whether case counts, but not whether Unicode forms do.
+ * Whether the trial may create a file: yes; only if neither the type of the file system nor the names in the
+ * folder decide; or never. Names show whether case counts, but not whether Unicode forms do.
  */
 export type Trial = "new-file" | "new-file-last" | "no-file";
 
-/** A read-only worker must not change the folder, and a single call should not. */
+/**
+ * Returns the trial for an opening. A read-only worker must not change the folder, and a single call should
+ * not.
+ */
 export const trialFor = (opening: { readonly mode?: string; readonly readOnly?: boolean }): Trial => {
   if (opening.readOnly === true) return "no-file";
   return opening.mode === "call" ? "new-file-last" : "new-file";
@@ -48,7 +52,7 @@ function tryNewName(at: At): boolean | undefined {
   }
 }
 
-/** Enough to find a name with a letter; a folder may hold a million. */
+/** Maximum names tried. They suffice to find one with a letter; a folder may have a million. */
 const namesTried = 100;
 
 function tryOldNames(at: At): boolean | undefined {

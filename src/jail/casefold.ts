@@ -1,4 +1,4 @@
-/** Reads the flag by which a folder folds its names (`chattr +F`, FS_CASEFOLD_FL). */
+/** Reads the flag of a folder that folds its names (`chattr +F`, FS_CASEFOLD_FL). */
 import { closeSync, constants, existsSync, openSync } from "node:fs";
 import { openErrno, openLibc } from "../bun.ts";
 
@@ -15,13 +15,16 @@ interface Libc {
 }
 
 /**
- * Whether folders of this kind of file system may have the flag in this kernel, by sysfs. False where the runtime cannot
- * read the flag (Node).
+ * Returns whether folders of this kind of file system may have the flag in this kernel, according to sysfs.
+ * Returns false if the runtime cannot read the flag (Node).
  */
 export const hasCasefold = (fileSystem: string): boolean =>
   load() !== undefined && (!existsSync("/sys/fs") || existsSync(`/sys/fs/${fileSystem}/features/casefold`));
 
-/** Whether the folder, which was opened for reading, has the flag. True when the system does not show it. */
+/**
+ * Returns whether the folder, which was opened for reading, has the flag. Returns true if the system does not
+ * show it.
+ */
 export function isCasefolded(descriptor: number): boolean {
   const libc = load();
   const flags = new Int32Array(2);
@@ -30,7 +33,10 @@ export function isCasefolded(descriptor: number): boolean {
   return !withoutFlags.has(libc.errno());
 }
 
-/** `isCasefolded` for a folder held by O_PATH. True for one that may not be read, whose flag stays unknown. */
+/**
+ * Like `isCasefolded`, for a folder held by O_PATH. Returns true for one that may not be read, whose flag
+ * stays unknown.
+ */
 export function isCasefoldedWithin(descriptor: number): boolean {
   try {
     const readable = openSync(`/proc/self/fd/${descriptor}/.`, constants.O_RDONLY | constants.O_DIRECTORY);
@@ -57,7 +63,10 @@ function open(): Libc | undefined {
   return errno && calls && { ...calls, errno };
 }
 
-/** The same by a path. True for a folder that may not be read, whose flag stays unknown. Never follows a link. */
+/**
+ * Like `isCasefolded`, by a path. Returns true for a folder that may not be read, whose flag stays unknown.
+ * Never follows a link.
+ */
 export function isCasefoldedAt(path: string | Buffer): boolean {
   try {
     const readable = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);

@@ -3,7 +3,7 @@ import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readStamps, stamps } from "./stamps.ts";
 
-/** Writes a file in a folder until its stamps are others: then a change from now on gives every file new ones. */
+/** Writes a file in a folder until its stamps differ. From then on a change gives every file new ones. */
 export function awaitTick(folder: string): void {
   const clock = join(folder, "clock");
   const stampsNow = () => {

@@ -1,10 +1,10 @@
 /**
  * Holds folders by changing into them: for systems without paths of descriptors (macOS), or without procfs.
  *
- * The current directory is the one handle that stays when other programs rename folders. The walk enters one name at a
- * time, and after each step "." must be the same folder (device and inode) that lstat saw before it; so it notices a link
- * planted in between before it reads or writes anything in it. The process is in a folder only while synchronous code
- * runs, on the main thread, and in "/" otherwise.
+ * The current directory is the one handle that stays when other programs rename folders. The walk enters one
+ * name at a time, and after each step "." must be the same folder (device and inode) that lstat saw before
+ * it; so it notices a link planted in between before it reads or writes anything in it. The process is in a
+ * folder only while synchronous code runs, on the main thread, and in "/" otherwise.
  */
 import {
   accessSync,
@@ -64,12 +64,12 @@ export function holdByCurrentDirectory(base: string, { path, gone }: BaseName = 
   };
 }
 
-/** Keeps the inode in use: otherwise a new folder could get the inode of a removed one, and pass for it. */
+/** Keeps the inode in use. Otherwise a new folder could get the inode of a removed one, and pass for it. */
 function holdInode(folder: string): number | undefined {
   try {
     return openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   } catch (error) {
-    if (errnoOf(error) === "EACCES") return undefined; // one may enter it and not list it
+    if (errnoOf(error) === "EACCES") return undefined; // the folder may be entered but not listed
     throw error;
   }
 }
@@ -84,11 +84,11 @@ interface Identity {
 interface Step {
   readonly name: Name;
   readonly identity: Identity;
-  /** A pseudo file system is always on another device. */
+  /** The device of the base. A pseudo file system is always on another one. */
   readonly baseDevice: bigint;
   readonly naming: Naming;
   readonly parent: Step | undefined;
-  /** What to throw when the base is gone. */
+  /** Returns the refusal to throw if the base is gone. */
   readonly gone: () => Refusal;
 }
 
@@ -161,12 +161,12 @@ class SteppedFolder implements HeldFolder {
     return listByPath(this, onDirent);
   }
 
-  /** This backend holds nothing between two `enter` calls. */
+  /** Does nothing, since this backend holds nothing between two `enter` calls. */
   close(): void {}
 
   [Symbol.dispose](): void {}
 
-  /** The type of the file system if it is not the base's. Throws ENODEV for a pseudo one. */
+  /** Returns the type of the file system if it is not the base's. Throws ENODEV for a pseudo one. */
   #typeElsewhere(name: Name, device: bigint): number | undefined {
     if (device === this.#step.baseDevice) return undefined;
     const type = this.enter(() => fileSystemType(at(name)));
@@ -175,7 +175,7 @@ class SteppedFolder implements HeldFolder {
   }
 }
 
-/** A file found under a name; compares identities whenever it uses the name again. */
+/** A file found under a name. It compares identities whenever it uses the name again. */
 class NamedHandle implements PathHandle {
   readonly stats: Stats;
   readonly #found: { readonly folder: SteppedFolder; readonly name: Name; readonly identity: Identity };
@@ -189,7 +189,10 @@ class NamedHandle implements PathHandle {
     return this.#open((now) => now.isFile());
   }
 
-  /** Fails for a file that may not be read: calls by name would follow a link planted there. */
+  /**
+   * Sets the mode. Fails for a file that may not be read, because calls by name would follow a link planted
+   * there.
+   */
   chmod(mode: number): void {
     this.#with((descriptor) => fchmodSync(descriptor, mode));
   }
@@ -210,7 +213,8 @@ class NamedHandle implements PathHandle {
   #open(isWanted: (now: BigIntStats) => boolean): number {
     const { folder, name, identity } = this.#found;
     return folder.enter(() => {
-      // This second comparison leaves only these lines as a window in which a device could be planted and opened.
+      // This second comparison leaves only these lines as a window in which a device could be planted and
+      // opened.
       const now = lstatSync(at(name), { bigint: true });
       if (now.isSymbolicLink()) throw errnoError("ELOOP");
       if (!isWanted(now) || !isIdentical(now, identity)) throw errnoError("ESTALE");
@@ -231,16 +235,18 @@ class NamedHandle implements PathHandle {
 
 const at = (name: Name): JailedPath => jailedPath("./", name);
 
-/** True while an `enter` callback runs: the current directory must not change below it. */
+/** Whether an `enter` callback is running, during which the current directory must not change. */
 let isInside = false;
 
 /** The current directory of the process, which has one for all jails. */
 let here: Step | undefined;
 
-/** Changes into the folder unless it is current. Throws ENOENT when the path no longer leads to the same folder. */
+/**
+ * Changes into the folder unless it is current. Throws ENOENT if the path no longer leads to the same folder.
+ */
 function standIn(step: Step): void {
   if (here === step) return;
-  // Runs as soon as the current code returns or awaits.
+  // This runs as soon as the current code returns or awaits.
   if (here === undefined) queueMicrotask(leave);
   try {
     goTo(step);
@@ -263,7 +269,8 @@ function goTo({ parent, name, identity, gone }: Step): void {
 }
 
 function stepInto(path: Name, identity: Identity): void {
-  // The runtimes accept only strings here, so the process cannot change into a folder whose name is not UTF-8.
+  // The runtimes accept only strings here, so the process cannot change into a folder whose name is not
+  // UTF-8.
   if (typeof path !== "string") throw errnoError("EILSEQ");
   process.chdir(path);
   if (!isIdentical(statSync(".", { bigint: true }), identity)) throw errnoError("ENOENT");

@@ -5,7 +5,7 @@ import type { Folding } from "./folding.ts";
 
 const globs = compileGlobSet(["**/.env", "**/*.PEM", "**/secrets/**", "**/caf\u00e9"]);
 
-/** Whether a path is denied, asked whole and by its name alone, as text and as bytes. */
+/** Returns whether a path is denied, tested as a whole and by its name alone, as text and as bytes. */
 function isDenied(rules: DenyRules, path: string, folding: Folding = "exact"): boolean {
   const at = path.lastIndexOf("/");
   const folder = { path: path.slice(0, Math.max(0, at)), folding };

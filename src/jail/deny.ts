@@ -12,28 +12,35 @@ type Place = Pick<Folder, "path" | "folding">;
 /** Decides which paths are denied, in every spelling that reaches the same file. */
 export interface DenyRules {
   /**
-   * Whether `path` itself is denied, by a glob, as a temporary file or as a state folder, regardless of the folders above it. `folding` is
-   * that of its folder.
+   * Returns whether `path` itself is denied, by a glob, as a temporary file or as a state folder, regardless
+   * of the folders above it. `folding` is that of its folder.
    */
   denies(path: string, folding: Folding): boolean;
-  /** The same for `name` in a folder. */
+  /** Like `denies`, for `name` in a folder. */
   deniesIn(folder: Place, name: string): boolean;
-  /** The same for the name in `bytes[from, to)`. */
+  /** Like `deniesIn`, for the name in `bytes[from, to)`. */
   deniesBytesIn(folder: Place, bytes: Buffer, from: number, to: number): boolean;
-  /** Whether the path of these names, or a folder above it, is denied, with names compared as in the base. */
+  /**
+   * Returns whether the path of these names, or a folder above it, is denied, with names compared as in the
+   * base.
+   */
   deniesAny(names: readonly string[]): boolean;
-  /** The same, with names compared as `folding` says. */
+  /** Like `deniesAny`, with names compared according to `folding`. */
   deniesBelow(names: readonly string[], folding: Folding): boolean;
-  /** The first glob that denies the path of these names, or a folder above it, with names compared as in the base. */
+  /**
+   * Returns the first glob that denies the path of these names, or a folder above it, with names compared as
+   * in the base.
+   */
   denyingGlob(names: readonly string[]): string | undefined;
   isTemporary(name: string): boolean;
-  /** One spelling for all that the file system takes for the same name. */
+  /** Returns one spelling for all that the file system treats as the same name. */
   fold(path: string, folding: Folding): string;
 }
 
 /**
- * The rules for a base that distinguishes all names, or, when it `folds`, for one where case and Unicode forms do not
- * count (coder §5). In a folder that folds, the folded globs hold besides the exact ones everywhere.
+ * Returns the rules for a base that distinguishes all names, or, if it `folds`, for one in which case and
+ * Unicode forms do not count (coder §5). In a folder that folds, the folded globs apply besides the exact
+ * ones.
  */
 export function denyRules(globs: GlobSet, folds: boolean): DenyRules {
   const isFolded = (folding: Folding) => folds || folding !== "exact";

@@ -4,9 +4,10 @@ import { dirname, join, relative, resolve } from "node:path";
 import { errnoOf } from "./errno.ts";
 
 /**
- * Globs that deny the host paths `denied` in a jail around `base`. They cover a path that does not exist yet, and both the
- * current target of a link and the link's own name, which may get another entry later.
- * Throws an Error of one sentence for a path that leads through a dangling link, or that denies the base itself.
+ * Returns globs that deny the host paths `denied` in a jail around `base`. They cover a path that does not
+ * exist yet, and both the current target of a link and the link's own name, which may get another entry
+ * later. Throws an Error of one sentence for a path that leads through a dangling link, or that denies the
+ * base itself.
  */
 export function globsForPaths(base: string, denied: readonly string[]): string[] {
   const root = realpathSync(base);
@@ -25,7 +26,7 @@ export function globsForPaths(base: string, denied: readonly string[]): string[]
 
 const isBelow = (path: string): boolean => path !== "" && path !== ".." && !path.startsWith("../");
 
-/** The path with links resolved as far as it exists. */
+/** Returns the path with links resolved in the part that exists. */
 function canonical(path: string): string {
   const full = resolve(path);
   const missing: string[] = [];
@@ -51,5 +52,5 @@ function isThere(path: string): boolean {
   }
 }
 
-/** A glob that matches this path and no other. */
+/** Returns a glob that matches only this path. */
 export const escapeGlob = (path: string): string => path.replace(/[\\*?[\]{},!^-]/g, "\\$&");

@@ -1,4 +1,4 @@
-/** Folders held by descriptors: with O_PATH, or opened for reading where that takes one step. */
+/** Holds folders by descriptors: with O_PATH, or opened for reading if that takes one step. */
 import { closeSync, constants, fstatSync, lstatSync, type Stats } from "node:fs";
 import {
   type HeldFolder,
@@ -31,16 +31,16 @@ import { statAt } from "./statx.ts";
 export const folderFlags = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const pathFlags = O_PATH | constants.O_NOFOLLOW;
 
-/** How the folders below a base are opened. */
+/** Opens the folders below a base. */
 export interface Opener {
   readonly open: OpenAt;
   readonly openBeneath?: typeof openBeneath;
   readonly reopen: (descriptor: number, flags: number) => number;
-  /** The device of the base: a pseudo file system is always on another one. */
+  /** The device of the base. A pseudo file system is always on another one. */
   readonly device: number;
-  /** That of the base. */
+  /** The naming of the base. */
   readonly naming: Naming;
-  /** The base has been released. */
+  /** Whether the base has been released. */
   isClosed: boolean;
 }
 
@@ -49,10 +49,10 @@ interface FolderInit {
   readonly requested: string;
   readonly path: string;
   readonly naming: Naming;
-  /** Of its file system. */
+  /** The type of its file system. */
   readonly type: number;
   readonly isBase?: boolean;
-  /** The descriptor was opened for reading, and not with O_PATH alone. */
+  /** Whether the descriptor was opened for reading, and not with O_PATH alone. */
   readonly isListable?: boolean;
 }
 
@@ -121,7 +121,7 @@ export class DescriptorFolder implements HeldFolder {
     }
   }
 
-  /** Spelled out, as a walk makes very many of them. */
+  /** Creates a child folder. The fields are spelled out because a walk creates very many. */
   #childAt(
     name: Name,
     { descriptor, isListable = false, naming, type }: Omit<FolderInit, "requested" | "path" | "isBase">,
@@ -155,7 +155,7 @@ export class DescriptorFolder implements HeldFolder {
     return rest === "unread" ? listByPath(this, onDirent) : rest;
   }
 
-  /** Reports the first entries, and returns the rest; "unread" where that is not possible in this way. */
+  /** Reports the first entries, and returns the rest, or "unread" if that is impossible in this way. */
   #read(descriptor: number, onDirent: OnDirent): Generator<void, void, void> | "unread" | undefined {
     const isAgain = this.#isListable && this.#wasRead;
     this.#wasRead = true;
@@ -234,7 +234,7 @@ export class DescriptorFolder implements HeldFolder {
     this.close();
   }
 
-  /** Guards against use after close: the system soon reuses the number of a closed descriptor. */
+  /** Guards against use after close, since the system soon reuses the number of a closed descriptor. */
   #requireOpen(): void {
     if (this.#isClosed || (this.#isBase && this.#opener.isClosed))
       throw new Error("a folder was used after it was closed");

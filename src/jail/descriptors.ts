@@ -1,7 +1,7 @@
 /**
- * Holds folders by descriptors (Linux): with O_PATH, or opened for reading where that takes one step. A descriptor keeps
- * meaning the same folder when that is renamed or replaced, and `/proc/self/fd/N/name` names an entry of exactly that
- * folder, so the folder that was checked is the one in use.
+ * Holds folders by descriptors (Linux): with O_PATH, or opened for reading if that takes one step. A
+ * descriptor keeps meaning the same folder when that is renamed or replaced, and `/proc/self/fd/N/name` names
+ * an entry of exactly that folder, so the folder that was checked is the one in use.
  */
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { type Backend, type BaseName, onlyBase } from "./backend.ts";

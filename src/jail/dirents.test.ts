@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { parseDirents } from "./dirents.ts";
 import type { EntryKind } from "./kind.ts";
 
-/** A record with whatever was in the buffer before behind its name: the system clears nothing. */
+/** Returns a record whose name is followed by old bytes of the buffer, since the system clears nothing. */
 function record(name: string, type: number): Buffer {
   const bytes = Buffer.alloc(Math.ceil((19 + name.length + 1) / 8) * 8, 0x5a);
   bytes.writeUInt16LE(bytes.length, 16);

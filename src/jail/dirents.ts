@@ -2,19 +2,19 @@
 import { type EntryKind, kindsByType } from "./kind.ts";
 
 /**
- * Gets an entry of a folder: its name is `bytes[from, to)`, valid only during the call. The kind is undefined where a
- * file system reports none in directory entries.
+ * Receives an entry of a folder. Its name is `bytes[from, to)`, valid only during the call. The kind is
+ * `undefined` if the file system reports none in directory entries.
  */
 export type OnDirent = (bytes: Buffer, from: number, to: number, kind: EntryKind | undefined) => void;
 
-/** Where in a record the offset of the next one is, its length, the type and the name. */
+/** The offsets in a record of the next record's offset, the length, the type and the name. */
 const [offsetAt, lengthAt, typeAt, nameAt] = [8, 16, 18, 19];
-/** Records are padded to this many bytes, so the NUL after a name is among the last ones. */
+/** The padding of records in bytes. The NUL after a name is within the last ones. */
 const alignment = 8;
 
 /**
- * Reports the entries of the records in `records[0, length)`, without the folder itself and its parent. Returns where the
- * last record is.
+ * Reports the entries of the records in `records[0, length)`, without the folder itself and its parent.
+ * Returns the position of the last record.
  */
 export function parseDirents(records: Buffer, length: number, onDirent: OnDirent): number {
   let last = 0;
@@ -30,11 +30,11 @@ export function parseDirents(records: Buffer, length: number, onDirent: OnDirent
   return last;
 }
 
-/** The offset from which the entries after the record at `at` would be read. */
+/** Returns the offset from which the entries after the record at `at` would be read. */
 export const offsetAfter = (records: Buffer, at: number): bigint => records.readBigInt64LE(at + offsetAt);
 
 const dot = 0x2e;
 
-/** Whether the name in `bytes[from, to)` is "." or "..". */
+/** Returns whether the name in `bytes[from, to)` is "." or "..". */
 export const isSelfOrParent = (records: Buffer, from: number, to: number): boolean =>
   records[from] === dot && (to - from === 1 || (to - from === 2 && records[from + 1] === dot));

@@ -1,12 +1,12 @@
 import { Refusal, refuse } from "../errors.ts";
 
-/** The errno name of what a system call threw; undefined for anything else. */
+/** Returns the errno name of an error of a system call, or `undefined` for anything else. */
 export function errnoOf(error: unknown): string | undefined {
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
   return typeof code === "string" && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
 }
 
-/** An error like that of a system call, for conditions that this project detects itself. */
+/** Returns an error like that of a system call, for conditions that this project detects itself. */
 export const errnoError = (
   code:
     | "EACCES"
@@ -36,8 +36,9 @@ const sentences: Readonly<Record<string, string>> = {
 };
 
 /**
- * Converts an error of a system call to the refusal for `path`, as the caller sent it. Returns refusals unchanged, and
- * rethrows an error without errno, which is a bug. Drops the system's own message, which names host paths.
+ * Converts an error of a system call to the refusal for `path`, as the caller sent it. Returns refusals
+ * unchanged, and rethrows an error without errno, which is a bug. It drops the system's own message, which
+ * names host paths.
  */
 export function refusalOfErrno(error: unknown, path: string): Refusal {
   if (error instanceof Refusal) return error;

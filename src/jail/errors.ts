@@ -1,8 +1,8 @@
 import { quoteShort, Refusal } from "../errors.ts";
 
-/** What only the jail, and those who go through what it holds, refuse. */
+/** Refusals of the jail, and of code that uses its folders. */
 export const refuseJailed = {
-  /** Says nothing about the disk: it is decided by the path as it was sent. */
+  /** Refuses a denied path. It reveals nothing about the disk, since the path as it was sent decides. */
   denied: (path: string, glob: string): Refusal =>
     new Refusal(
       "denied-by-rule",
@@ -10,7 +10,10 @@ export const refuseJailed = {
       path,
     ),
 
-  /** Callers may read it, so the sentence need not hide that it is there. `program` would act on the change by itself. */
+  /**
+   * Refuses a change of a file that callers may read, so the sentence need not hide that it exists. `program`
+   * would act on the change by itself.
+   */
   protected: (path: string, program?: string): Refusal =>
     new Refusal(
       "protected",
@@ -18,7 +21,7 @@ export const refuseJailed = {
       path,
     ),
 
-  /** A root is what the operator gave, whole. */
+  /** Refuses a change in a read-only root. A root is configured as a whole. */
   readOnlyRoot: (path: string, root: string, writable: readonly string[]): Refusal =>
     new Refusal(
       "protected",
@@ -26,7 +29,7 @@ export const refuseJailed = {
       path,
     ),
 
-  /** Neither a root nor a name beside one is made, changed or removed. */
+  /** Refuses to create, change or remove a root, or a name beside one. */
   top: (path: string, writable: readonly string[]): Refusal =>
     new Refusal(
       "protected",
@@ -34,7 +37,10 @@ export const refuseJailed = {
       path,
     ),
 
-  /** The same whatever is there, or nothing, or something denied: it is said before the disk is read. */
+  /**
+   * Refuses a path outside the scope, before the disk is read: whether something is there, or denied, makes
+   * no difference.
+   */
   outOfScope: (path: string): Refusal =>
     new Refusal(
       "out-of-scope",

@@ -1,4 +1,7 @@
-/** flock(2), which no JavaScript runtime offers. Bun can call it in libc on Linux; elsewhere nothing is ever locked. */
+/**
+ * Calls flock(2), which no JavaScript runtime offers. Bun can call it in libc on Linux; elsewhere nothing is
+ * ever locked.
+ */
 import { openErrno, openLibc } from "../bun.ts";
 
 interface Calls {
@@ -14,12 +17,15 @@ const LOCK_UN = 8;
 /** asm-generic/errno.h */
 const EWOULDBLOCK = 11;
 
-/** Locks an opened file until it is closed, where that is possible at once. */
+/** Locks an opened file until it is closed, if that is possible at once. */
 export function lockExclusively(descriptor: number): void {
   calls()?.flock(descriptor, LOCK_EX | LOCK_NB);
 }
 
-/** The same, and what came of it: `impossible` where this runtime, system or file system has no such lock. */
+/**
+ * Like `lockExclusively`, but returns the outcome: `impossible` if this runtime, system or file system has no
+ * such lock.
+ */
 export function tryLockExclusively(descriptor: number): "locked" | "busy" | "impossible" {
   const { flock } = calls() ?? {};
   if (flock === undefined) return "impossible";
@@ -32,7 +38,7 @@ export function unlock(descriptor: number): void {
   calls()?.flock(descriptor, LOCK_UN);
 }
 
-/** Whether another open file has that lock. */
+/** Returns whether another open file has that lock. */
 export function isLockedExclusively(descriptor: number): boolean {
   const { flock } = calls() ?? {};
   if (flock === undefined) return false;

@@ -63,7 +63,7 @@ describe("foldGlob", () => {
     const paths = fc.array(names, { minLength: 1, maxLength: 3 }).map((parts) => parts.join("/"));
     fc.assert(
       fc.property(globs, paths, (glob, path) => {
-        // What takes one character does not take the two that sharp s becomes.
+        // A pattern for one character does not match the two that sharp s becomes.
         const isMatch = compileGlobSet([glob]).matches(path) && !(/[?[]/.test(glob) && /[ßẞ]/.test(path));
         if (isMatch)
           expect([glob, path, compileGlobSet([foldGlob(glob)]).matches(fold(path))]).toEqual([

@@ -1,14 +1,17 @@
-/** Folds to one spelling all that any file system takes for the same name. To fold too much denies more, not less. */
+/**
+ * Folds all spellings that any file system treats as the same name to one. Folding too much denies more, not
+ * less.
+ */
 
 /**
- * The path in that spelling: without invisible code points, without blanks and dots at the end of a name, in one case and
- * one Unicode form. It applies lower case first and last: capital sharp s has no other upper case, and the long s none of
- * its own.
+ * Returns the path in that spelling: without invisible code points, without blanks and dots at the end of a
+ * name, in one case and one Unicode form. It applies lower case first and last: capital sharp s has no other
+ * upper case, and the long s none of its own.
  */
 export const fold = (path: string): string =>
   isPlain(path) ? path.toLowerCase() : foldLetters(path).replace(/(?<=[^/])[ .]+(?=\/|$)/g, "");
 
-/** ASCII without blanks and dots that could end a name. */
+/** Matches ASCII without blanks and dots that could end a name. */
 const isPlain = (path: string): boolean => /^(?:[!-\-/-~]|\.(?=[!-\-0-~]))*$/.test(path);
 
 const foldLetters = (text: string): string =>
@@ -18,13 +21,14 @@ const foldLetters = (text: string): string =>
     .toLowerCase()
     .toUpperCase()
     .toLowerCase()
-    // Which of the two sigmas it is depends on its neighbours.
+    // The choice between the two sigmas depends on their neighbours.
     .replaceAll("\u03c2", "\u03c3")
     .normalize("NFC");
 
 /**
- * A glob that matches the folded form of every path that `glob` matches, and perhaps more. A class of characters whose
- * folded form is not plain becomes `?`, which takes one character: not both letters of a folded sharp s.
+ * Returns a glob that matches the folded form of every path that `glob` matches, and perhaps more. A class of
+ * characters whose folded form is not plain becomes `?`, which takes one character: not both letters of a
+ * folded sharp s.
  */
 export function foldGlob(glob: string): string {
   const folded = glob.replace(
@@ -34,7 +38,8 @@ export function foldGlob(glob: string): string {
       return set === undefined ? foldLetters(part) : foldClass(set);
     },
   );
-  // Only after literal characters: no folded name ends so, and none is left of what a wildcard matches at the end.
+  // Only after literal characters: a folded name never ends like this, and a wildcard's match leaves none at
+  // its end.
   return folded.replace(/(?<=[^/\\*?\]{},. ])[ .]+(?=\/|$)/g, "");
 }
 

@@ -1,16 +1,16 @@
-/** How kinds of file systems compare names. */
+/** The ways in which kinds of file systems compare names. */
 import { hasCasefold } from "./casefold.ts";
 
 /**
- * How a folder compares names: "exact"; "folded", where two spellings mean one entry (case, Unicode forms, invisible
- * characters); or "foreign", in a way of its own, with second names such as FAT's `ENV~1`.
+ * The way a folder compares names: "exact"; "folded", where two spellings mean one entry (case, Unicode
+ * forms, invisible characters); or "foreign", in a way of its own, with second names such as FAT's `ENV~1`.
  */
 export type Folding = "exact" | "folded" | "foreign";
 
-/** How names in a folder work, as far as it is known. */
+/** The known rules for names in a folder. */
 export interface Naming {
   readonly folding: Folding;
-  /** Each folder has a flag for folding. */
+  /** Whether each folder has a flag for folding. */
   readonly isFlagged: boolean;
 }
 
@@ -23,7 +23,10 @@ const exact: ReadonlySet<number> = new Set([
   0x858458f6, // ramfs
 ]);
 
-/** The same, unless a folder has the flag for folding; with the file that shows that the kernel supports the flag. */
+/**
+ * Types whose folders compare names exactly unless they have the flag for folding, with the features that
+ * show whether the kernel supports the flag.
+ */
 const flagged: ReadonlyMap<number, readonly string[]> = new Map([
   [0xef53, ["ext4"]],
   [0xf2f52010, ["f2fs"]],
@@ -31,7 +34,7 @@ const flagged: ReadonlyMap<number, readonly string[]> = new Map([
   [0x794c7630, ["ext4", "f2fs", "tmpfs"]], // overlayfs, above any of them
 ]);
 
-/** A property of the whole file system may make them fold; they have no second names. */
+/** Types that fold names if a property of the whole file system says so. They have no second names. */
 const folded: ReadonlySet<number> = new Set([
   0x2fc12fc1, // zfs
   0x6969, // nfs
@@ -41,8 +44,9 @@ const folded: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * The naming in the root of a file system of this type. Unknown types are foreign, as are vfat, exfat, ntfs, cifs, 9p,
- * vboxsf and everything behind fuse. `hasFeature` decides which kinds of folders may have the flag.
+ * Returns the naming in the root of a file system of this type. Unknown types are foreign, as are vfat,
+ * exfat, ntfs, cifs, 9p, vboxsf and everything mounted through fuse. `hasFeature` decides which kinds of
+ * folders may have the flag.
  */
 function namingOfType(type: number, hasFeature: (fileSystem: string) => boolean): Naming {
   const kinds = flagged.get(type);
@@ -53,13 +57,16 @@ function namingOfType(type: number, hasFeature: (fileSystem: string) => boolean)
 
 /** The properties of a folder that decide its naming. */
 export interface NamedFolder {
-  /** The type of its file system; undefined if it is that of the parent folder. */
+  /** The type of its file system, `undefined` if it is that of the parent folder. */
   readonly type: number | undefined;
-  /** Whether it has the flag for folding; called only where that is possible. */
+  /** Returns whether it has the flag for folding. Called only if that is possible. */
   isCasefolded(): boolean;
 }
 
-/** The naming in a folder inside one with the naming `outer`. Below a folder that folds, every path counts as folded. */
+/**
+ * Returns the naming in a folder inside one with the naming `outer`. Below a folder that folds, every path
+ * counts as folded.
+ */
 export function namingIn(outer: Naming, { type, isCasefolded }: NamedFolder): Naming {
   if (type === undefined && !outer.isFlagged) return outer;
   const ofKind =
@@ -70,16 +77,19 @@ export function namingIn(outer: Naming, { type, isCasefolded }: NamedFolder): Na
   return rank[own.folding] >= rank[outer.folding] ? own : { ...own, folding: outer.folding };
 }
 
-/** The naming in the base. Where a property of the whole file system decides, a trial of the base shows it. */
+/**
+ * Returns the naming in the base. If a property of the whole file system decides, a trial of the base shows
+ * it.
+ */
 export function namingOfBase(base: NamedFolder): Naming {
   if (base.type !== undefined && folded.has(base.type)) return exactNaming;
   return namingIn(exactNaming, base);
 }
 
-/** Whether a file system of this type compares names exactly, except in folders with the flag. */
+/** Returns whether a file system of this type compares names exactly, except in folders with the flag. */
 export const hasExactNames = (type: number): boolean => namingOfType(type, hasCasefold).folding === "exact";
 
-/** The usual naming. */
+/** The naming of nearly all folders. */
 export const exactNaming: Naming = { folding: "exact", isFlagged: false };
 
 const rank = { exact: 0, folded: 1, foreign: 2 } as const;

@@ -10,7 +10,7 @@ const root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 afterAll(() => rmSync(root, { recursive: true }));
 const file = join(root, "config");
 
-/** What git itself reads, or undefined if it refuses the file. */
+/** Returns the variables that git itself reads, or `undefined` if it refuses the file. */
 function variablesByGit(text: string): [string, string][] | undefined {
   writeFileSync(file, text);
   const { status, stdout } = spawnSync("git", ["config", "--null", "--list", "--file", file], {

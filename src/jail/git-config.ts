@@ -1,4 +1,6 @@
-/** Reads the paths that git runs, or reads as configuration, out of its configuration files (git-config(1)). */
+/**
+ * Reads the paths that git runs, or reads as configuration, out of its configuration files (git-config(1)).
+ */
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 
@@ -16,9 +18,9 @@ const includeVariables = /^(?:include|includeif\..+)\.path$/s;
 const commandVariables =
   /^(?:alias\..+|browser\..+\.(?:cmd|path)|core\.(?:askpass|editor|fsmonitor|gitproxy|pager|sshcommand|alternaterefscommand)|credential\.(?:.+\.)?helper|diff\.(?:external|.+\.(?:command|textconv))|filter\..+\.(?:clean|smudge|process)|gpg\.(?:.+\.)?(?:program|defaultkeycommand)|guitool\..+\.cmd|hook\..+\.command|interactive\.difffilter|man\..+\.(?:cmd|path)|merge\..+\.driver|(?:merge|diff)tool\..+\.(?:cmd|path)|pager\..+|remote\..+\.(?:uploadpack|receivepack)|sendemail\..+|sequence\.editor|submodule\..+\.update|trailer\..+\.(?:command|cmd)|uploadpack\.packobjectshook)$/s;
 
-/** What a path in a configuration file is relative to. */
+/** The folders that paths in a configuration file are relative to. */
 export interface GitPlace {
-  /** Host path of the folder that relative paths start at: the top of the working tree. */
+  /** The host path of the folder that relative paths start at: the top of the working tree. */
   readonly top: string;
   /** The home folder of the user. */
   readonly home: string | undefined;
@@ -29,14 +31,17 @@ const maxBytes = 1024 * 1024;
 /** Maximum number of configuration files of a repository, with those that they include. */
 const maxFiles = 64;
 
-/** Returns the host paths that configuration files make git run, or read as configuration: those of included files too. */
+/**
+ * Returns the host paths that configuration files make git run, or read as configuration: those of included
+ * files too.
+ */
 export function pathsIn(
   files: readonly string[],
   place: GitPlace,
   variablesOf: (file: string) => Iterable<GitVariable>,
 ): string[] {
   const paths: string[] = [];
-  // Iteration over a Set includes elements added meanwhile: it is its own work list.
+  // Iteration over a Set includes elements added during it, so the set is its own work list.
   const read = new Set(files);
   for (const file of read) {
     if (read.size > maxFiles) break;
@@ -57,7 +62,9 @@ function pathOf(value: string, { top, home }: GitPlace): string {
   return isAbsolute(expanded) ? expanded : join(top, expanded);
 }
 
-/** Returns the paths of files in a command. A name without "/" is looked up in PATH, and a folder is not run. */
+/**
+ * Returns the paths of files in a command. A name without "/" is looked up in PATH, and a folder is not run.
+ */
 const programsIn = (command: string, place: GitPlace): string[] =>
   (command.replace(/^!/, "").match(/[^\s"';|&<>()=]+/g) ?? [])
     .filter((word) => word.includes("/"))
@@ -72,7 +79,7 @@ function isFolder(path: string): boolean {
   }
 }
 
-/** Returns the variables of a configuration file. What git would not take is passed over. */
+/** Returns the variables of a configuration file. Lines that git would not accept are skipped. */
 export function* variablesIn(text: string): Generator<GitVariable> {
   let section = "";
   const lines = text.split(/\r?\n/)[Symbol.iterator]();
@@ -92,8 +99,8 @@ export function* variablesIn(text: string): Generator<GitVariable> {
 }
 
 /**
- * Returns a value without its quotes, escapes, comment and the blanks at its end. A backslash at the end of a line continues
- * it, except in a comment, with one of `further`.
+ * Returns a value without its quotes, escapes, comment and trailing blanks. A backslash at the end of a line
+ * continues it, except in a comment, with one of `further`.
  */
 function readValue(begin: string, further: Iterator<string>): string {
   let value = "";

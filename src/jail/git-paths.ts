@@ -1,4 +1,7 @@
-/** Finds what git reads and runs beside its own folders: what the configuration of a repository, or of its user, names. */
+/**
+ * Finds the files that git reads and runs besides its own folders: those that the configuration of a
+ * repository, or of its user, names.
+ */
 import { lstatSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type GitVariable, pathsIn, readSmall, variablesIn } from "./git-config.ts";
@@ -10,7 +13,7 @@ export interface GitUser {
   readonly configFiles: readonly string[];
 }
 
-/** What a folder holds from which git takes it for a repository, besides `HEAD` itself. */
+/** The entries of a folder, besides `HEAD` itself, that make git take it for a repository. */
 const repositoryNames: ReadonlySet<string> = new Set([
   "commondir",
   "config",
@@ -28,7 +31,7 @@ const repositoryNames: ReadonlySet<string> = new Set([
 
 export class GitPaths {
   readonly #user: GitUser;
-  /** The variables of files, with the stamps that those had. */
+  /** The variables of files, with the stamps of those files. */
   readonly #known = new Map<
     string,
     { readonly stamps: string; readonly variables: readonly GitVariable[] }
@@ -38,7 +41,10 @@ export class GitPaths {
     this.#user = user;
   }
 
-  /** Returns the host paths that git reads or runs for a change below the host path `folder`, which has no links. */
+  /**
+   * Returns the host paths that git reads or runs for a change below the host path `folder`, which has no
+   * links.
+   */
   namedFor(folder: string): string[] {
     const paths: string[] = [];
     for (let top = folder; ; top = dirname(top)) {
@@ -69,12 +75,14 @@ export class GitPaths {
 const maxKnown = 256;
 
 interface Repository {
-  /** Host paths of its folders, where those lie elsewhere. */
+  /** Host paths of its folders, if those lie elsewhere. */
   readonly folders: readonly string[];
   readonly configFiles: readonly string[];
 }
 
-/** Returns the repository with the working tree `top`: a folder `.git`, or the one that a file `.git` names. */
+/**
+ * Returns the repository with the working tree `top`: a folder `.git`, or the one that a file `.git` names.
+ */
 function repositoryAt(top: string): Repository | undefined {
   const link = join(top, ".git");
   const stats = statsAt(link);
@@ -90,7 +98,7 @@ function repositoryAt(top: string): Repository | undefined {
   };
 }
 
-/** Whether the folder at a host path has a file `HEAD`, and git would read `name` in it. */
+/** Returns whether the folder at a host path has a file `HEAD`, and git would read `name` in it. */
 export const isReadByGit = (folder: string, name: string): boolean =>
   repositoryNames.has(name) && statsAt(join(folder, "HEAD")) !== undefined;
 
@@ -103,7 +111,10 @@ function stampsOf(file: string): string | undefined {
   }
 }
 
-/** Undefined for nothing, and where a file is on the way or a folder may not be entered. */
+/**
+ * Returns the stats, or `undefined` if nothing is there, if a file is on the way, or if a folder may not be
+ * entered.
+ */
 function statsAt(path: string) {
   try {
     return lstatSync(path, { throwIfNoEntry: false });

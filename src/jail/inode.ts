@@ -1,18 +1,20 @@
-/** What distinguishes a file from all others that exist, under any name. */
+/** Distinguishes a file from all others that exist, under any name. */
 import { lstatSync } from "node:fs";
 import { errnoOf } from "./errno.ts";
 import type { JailedPath } from "./folder.ts";
 
-/** Device and inode, in all their digits: numbers would round the inodes of some file systems. */
+/** Device and inode with all digits: numbers would round the inodes of some file systems. */
 export interface Inode {
   readonly dev: bigint | string;
   readonly ino: bigint | string;
 }
 
-/** Both as one text, to compare and to look up. */
+/** Returns both as one text, for comparisons and as a key. */
 export const inodeOf = ({ dev, ino }: Inode): string => `${dev}:${ino}`;
 
-/** Whether the path still leads to this file or folder. A path that cannot be read is taken to. */
+/**
+ * Returns whether the path still leads to this file or folder. If the path cannot be read, it returns true.
+ */
 export function isStillAt(path: string, inode: string): boolean {
   try {
     return inodeOf(lstatSync(path, { bigint: true })) === inode;
@@ -21,5 +23,5 @@ export function isStillAt(path: string, inode: string): boolean {
   }
 }
 
-/** Of what has a name, links not followed. Throws the errno error. */
+/** Returns the inode of the entry at `path`, links not followed. Throws the errno error. */
 export const inodeAt = (path: JailedPath): string => inodeOf(lstatSync(path, { bigint: true }));

@@ -1,4 +1,4 @@
-/** A folder to let a jail loose in, for tests: `base` is the jail's, and beside it lies what it must never reach. */
+/** A folder for testing a jail: `base` is the jail's, and beside it lies a file that it must never reach. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { hasDirectOpenat } from "./openat.ts";
 export const secret = "the outside secret";
 
 export class JailFixture implements Disposable {
-  /** Canonical host path of the whole; holds `base`, `outside/secret.txt` and what is added. */
+  /** The canonical host path of the whole; contains `base`, `outside/secret.txt` and any additions. */
   readonly root: string;
   readonly base: string;
   readonly #jails: Jail[] = [];
@@ -26,12 +26,12 @@ export class JailFixture implements Disposable {
     this.add({ "../outside/secret.txt": secret, ...tree });
   }
 
-  /** Adds to what is there; nothing else is touched. */
+  /** Adds entries; nothing else is touched. */
   add(tree: Tree): void {
     addToTree(this.base, tree);
   }
 
-  /** Host path of a path from the base, as keys of a tree are. */
+  /** Returns the host path of a path from the base, in the form of a tree's keys. */
   at(path: string): string {
     return join(this.base, path);
   }
@@ -49,7 +49,10 @@ export class JailFixture implements Disposable {
   }
 }
 
-/** Where a path leads ("" is the base) and whether anything is there, or the reason it is refused for. */
+/**
+ * Returns the place that a path leads to ("" is the base) and whether anything is there, or the reason for
+ * its refusal.
+ */
 export function lead(jail: Jail, path: string, options?: AdmitOptions): string {
   try {
     using place = jail.admit(path, options);
@@ -60,7 +63,7 @@ export function lead(jail: Jail, path: string, options?: AdmitOptions): string {
   }
 }
 
-/** Those of the things that can all be there: none lies in an earlier one, or where one is. */
+/** Keeps the things that can exist together: none lies in an earlier one, or at its path. */
 export function compatible<Thing>(things: readonly (readonly [string, Thing])[]): [string, Thing][] {
   const kept: [string, Thing][] = [];
   for (const [path, thing] of things) {
@@ -72,15 +75,15 @@ export function compatible<Thing>(things: readonly (readonly [string, Thing])[])
   return kept;
 }
 
-/** The backends this process can use; each must give the same answers. */
+/** The backends that this process can use; each must give the same answers. */
 export const backends: readonly BackendName[] =
   process.platform !== "linux"
     ? ["current-directory"]
     : [...(hasDirectOpenat() ? (["openat"] as const) : []), "descriptors", "current-directory"];
 
 /**
- * How many descriptors of this process lead into the folder, a canonical host path. Others are not counted: what tests
- * before had open may be closed meanwhile. Linux only.
+ * Returns how many descriptors of this process lead into the folder, a canonical host path. Others are not
+ * counted, because those of earlier tests may be closed in the process. Linux only.
  */
 export function countDescriptorsBelow(folder: string): number {
   return readDescriptorTargets().filter((target) => `${target}/`.startsWith(`${folder}/`)).length;

@@ -19,7 +19,7 @@ function refusalOf(act: () => unknown): Refusal {
   return expect.unreachable();
 }
 
-/** The descriptors backend keeps its hold on the folder; the other can only find it again by its path. */
+/** Returns whether the backend keeps its hold on the folder; the other can only find it again by its path. */
 const holdsOn = (backend: string) => backend !== "current-directory";
 
 describe.each(backends)("%s", (backend) => {

@@ -1,14 +1,14 @@
 /**
  * The jail: the one way from a path on the wire to something on disk.
  *
- * It promises, whatever other unprivileged programs do to the tree meanwhile: the call reached each file that it reads, and
- * each folder in which it makes, changes or removes a name, from the base folder, through real folders and through links
- * that stay inside. No system call follows a link for a caller. The jail decides on denied names before it touches the
- * disk, under every spelling and through every link.
+ * It promises, whatever other unprivileged programs do to the tree at the same time: the call reached each
+ * file that it reads, and each folder in which it creates, changes or removes a name, from the base folder,
+ * through real folders and through links that stay inside. No system call follows a link for a caller. The
+ * jail decides on denied names before it touches the disk, under every spelling and through every link.
  *
- * It does not promise that the operation under way spares a folder which is moved out of the base after the call has
- * reached it; that hard links to a denied file, or copies of it, are denied under an allowed name; or anything against root
- * and against mounts that root makes.
+ * It does not promise that a running operation spares a folder which is moved out of the base after the call
+ * has reached it; that hard links to a denied file, or copies of it, are denied under an allowed name; or
+ * anything against root and against mounts that root makes.
  */
 import type { Stats } from "node:fs";
 import { basename, join } from "node:path";
@@ -28,15 +28,15 @@ import { holdRoots } from "./top-folder.ts";
 import { type WalkRules, walk } from "./walk.ts";
 
 export interface JailOptions extends SharedRules, Pick<RootOptions, "isReadOnly"> {
-  /** Host path of the base folder; `openJail` makes it canonical. */
+  /** The host path of the base folder; `openJail` makes it canonical. */
   readonly basePath: string;
   /** The paths that callers send: relative to the base (default), host paths below it, or either. */
   readonly paths?: "relative" | "absolute" | "either";
 }
 
 /**
- * Opens the jail around a folder. Throws an Error of one sentence, which names host paths and is for the operator, when
- * the folder cannot be used or the machine fails the checks.
+ * Opens the jail around a folder. Throws an Error of one sentence, which names host paths and is not for
+ * callers, if the folder cannot be used or the machine fails the checks.
  */
 export function openJail({ basePath, paths = "relative", isReadOnly = false, ...shared }: JailOptions): Jail {
   const root = openRoot({ name: "", path: basePath, isReadOnly }, shared);
@@ -51,7 +51,7 @@ export function openJail({ basePath, paths = "relative", isReadOnly = false, ...
     linkRoots: () => linkRoots,
     rootDepth: 0,
     isRoot: isAbsolute && root.base === "/",
-    // Callers with host paths expect what the system's own programs do, which accept every name.
+    // Callers with host paths expect the behaviour of the system's own programs, which accept every name.
     requireNewNames: isAbsolute ? () => {} : validateNewPath,
     denies: rules.denies,
   };
@@ -65,13 +65,16 @@ export function openJail({ basePath, paths = "relative", isReadOnly = false, ...
 }
 
 export interface RootsOptions extends SharedRules {
-  /** At least one. */
+  /** The roots, at least one. */
   readonly roots: readonly RootOptions[];
   /** The paths that callers send: relative to the top folder (default), or host paths in a root as well. */
   readonly paths?: "relative" | "either";
 }
 
-/** The same around several folders, the roots, which callers see as the entries of one folder that cannot be changed. */
+/**
+ * Opens a jail around several folders, the roots, which callers see as the entries of one folder that cannot
+ * be changed.
+ */
 export function openRootsJail({ roots: options, paths = "relative", ...shared }: RootsOptions): Jail {
   const roots = new Roots(options, shared);
   const rules = rulesOfRoots(roots, denyRules(shared.deny, false));
@@ -88,7 +91,7 @@ export function openRootsJail({ roots: options, paths = "relative", ...shared }:
   return jailWith({ roots, parse, rules, walkRules, namesDenyingGlobs: shared.namesDenyingGlobs });
 }
 
-/** What a jail is made of. */
+/** The parts that a jail is made of. */
 interface Parts {
   readonly roots: RootSet;
   readonly parse: (path: string) => ParsedPath;
@@ -157,7 +160,7 @@ function jailWith(parts: Parts): Jail {
   return jail;
 }
 
-/** Parses a path, which starts in a scope where its folder is. */
+/** Parses a path. In a scope, a relative one starts at the scope's root. */
 function parseIn({ parse, walkRules: { scope } }: Parts, path: string): ParsedPath {
   const parsed = parse(path);
   if (scope === undefined || path.startsWith("/")) return parsed;
@@ -165,8 +168,8 @@ function parseIn({ parse, walkRules: { scope } }: Parts, path: string): ParsedPa
 }
 
 /**
- * Returns the names, and throws for those that are denied as they were sent, where a scope does not exclude them. A `..`
- * takes away the name before it, also where that turns out to be a link.
+ * Returns the parsed path. Throws if its names, as they were sent, are denied and not excluded by a scope. A
+ * `..` removes the name before it, even if that turns out to be a link.
  */
 function requireAllowedNames(parts: Parts, path: string, parsed: ParsedPath): ParsedPath {
   const { rules, walkRules, namesDenyingGlobs = false } = parts;
@@ -184,7 +187,7 @@ function requireAllowedNames(parts: Parts, path: string, parsed: ParsedPath): Pa
   return parsed;
 }
 
-/** Why nothing may be changed at a place. */
+/** Returns the refusal of a change at a place, if it is not allowed. */
 function refusalOfChange(roots: RootSet, place: ResolvedPath, changes: ProtectedChange): Refusal | undefined {
   const { requested, path, names, newFolders, stats, folder } = place;
   const root = roots.at(path);
@@ -209,7 +212,7 @@ function hostPathIn(roots: RootSet, path: string): string {
   return join(root.base, pathInRoot(root.name, path));
 }
 
-/** The target of the path, if one step resolves it. */
+/** Returns the target of the path, if one step resolves it. */
 function resolveInOneStep(
   rules: WalkRules,
   requested: string,
@@ -244,7 +247,7 @@ class OneStepTarget implements ReadTarget {
   }
 }
 
-/** The folder that a place is; closes the place. */
+/** Holds the folder at a place, and closes the place. */
 function holdFolder(admitted: ResolvedPath, backend: Backend): Folder {
   using place = admitted;
   const { requested } = place;

@@ -2,18 +2,18 @@ import type { Dirent, Stats } from "node:fs";
 
 export type EntryKind = "file" | "dir" | "symlink" | "other";
 
-/** What callers get to know about a file. */
+/** The facts about a file that callers see. */
 export interface FileStats {
   readonly kind: EntryKind;
-  /** Bytes. */
+  /** The size in bytes. */
   readonly size: number;
-  /** Last change of the content, in whole seconds since 1970. */
+  /** The last change of the content, in whole seconds since 1970. */
   readonly mtime: number;
   /** The nine permission bits. */
   readonly mode: number;
 }
 
-/** Undefined where a file system reports no kinds in directory entries. */
+/** Returns the kind of a file, or `undefined` if the file system reports none in directory entries. */
 export function kindOf(file: Dirent | Stats): EntryKind | undefined {
   if (file.isFile()) return "file";
   if (file.isDirectory()) return "dir";

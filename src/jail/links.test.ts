@@ -10,7 +10,7 @@ const sandbox = new JailFixture({
   "d/e/f.txt": "f",
   ".env": "password",
   "secrets/key.txt": "password",
-  // Links that stay inside.
+  // These links stay inside the base.
   "to-file": { link: "a.txt" },
   "to-folder": { link: "d/e" },
   "to-base": { link: "." },
@@ -21,7 +21,7 @@ const sandbox = new JailFixture({
   chain: { link: "chain-2" },
   "chain-2": { link: "to-folder/f.txt" },
   "with-slash": { link: "d/" },
-  // Links that do not.
+  // These links lead out of it.
   "out-file": { link: "../outside/secret.txt" },
   "out-folder": { link: "../outside" },
   "out-absolute": { link: "<root>/outside/secret.txt" },
@@ -40,7 +40,7 @@ const sandbox = new JailFixture({
   "loop-1": { link: "loop-2" },
   "loop-2": { link: "loop-1" },
   "file-with-slash": { link: "a.txt/" },
-  // Links and denied names.
+  // These are links to denied names.
   "to-denied": { link: ".env" },
   "into-denied": { link: "secrets/key.txt" },
   "to-secrets": { link: "secrets" },

@@ -4,9 +4,9 @@ import type { Folder, Name } from "./folder.ts";
 import { nameOf } from "./name.ts";
 
 /**
- * The names under which the folder lists the entry that it finds as `name`: several for hard links to one file, none if no
- * listed entry matches. Undefined when it lists `name` itself, and when there is no such entry. For file systems that find
- * an entry under names of their own. Throws the errno error.
+ * Returns the names under which the folder lists the entry that it finds as `name`: several for hard links to
+ * one file, none if no listed entry matches. Returns `undefined` if it lists `name` itself, and if there is
+ * no such entry. For file systems that find an entry under names of their own. Throws the errno error.
  */
 export function listedNames(folder: Folder, name: string): string[] | undefined {
   if (isListed(folder, name)) return undefined;
@@ -17,7 +17,7 @@ export function listedNames(folder: Folder, name: string): string[] | undefined 
     .map(String);
 }
 
-/** Whether the folder lists this very name. Throws the errno error. */
+/** Returns whether the folder lists this very name. Throws the errno error. */
 export function isListed(folder: Folder, text: string): boolean {
   const name = Buffer.from(text);
   let isThere = false;
@@ -34,7 +34,7 @@ function namesIn(folder: Folder): Name[] {
   return names;
 }
 
-/** Undefined when nothing is there. */
+/** Returns the identity of an entry, or `undefined` if it does not exist. */
 function identityOf(folder: Folder, name: Name): string | undefined {
   try {
     return folder.identify(name);

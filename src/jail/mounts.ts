@@ -4,9 +4,9 @@ import { errnoOf } from "./errno.ts";
 import type { Folder, ResolvedPath } from "./folder.ts";
 
 /**
- * Whether something is mounted on `folder` or below it: a file system, or a file or folder from elsewhere on the same one,
- * which no device number shows. Undefined where the system has no list of mounts. True only for this moment: a privileged
- * program may mount something right after.
+ * Returns whether something is mounted on `folder` or below it: a file system, or a file or folder from
+ * elsewhere on the same one, which no device number shows. Returns `undefined` if the system has no list of
+ * mounts. The result holds only for this moment: a privileged program may mount something right after.
  */
 export function holdsMount(folder: Folder): boolean | undefined {
   const points = mountPoints();
@@ -17,12 +17,12 @@ export function holdsMount(folder: Folder): boolean | undefined {
 
 /** A mount below a folder. */
 export interface Mount {
-  /** Its path from that folder, one character per byte. */
+  /** The path from that folder, one character per byte. */
   readonly path: string;
   readonly isFolder: boolean;
 }
 
-/** What is mounted below `folder`, not on it. Undefined where the system has no list of mounts. */
+/** Returns the mounts below `folder`, not on it, or `undefined` if the system has no list of mounts. */
 export function mountsBelow(folder: Folder): Mount[] | undefined {
   const points = mountPoints();
   if (points === undefined) return undefined;
@@ -33,7 +33,10 @@ export function mountsBelow(folder: Folder): Mount[] | undefined {
     .map((point) => ({ path: point.slice(prefix.length), isFolder: isFolder(point) }));
 }
 
-/** Whether something is mounted at a name in a folder. False if the folder is gone, or the system has no list of mounts. */
+/**
+ * Returns whether something is mounted at a name in a folder. Returns false if the folder is gone, or the
+ * system has no list of mounts.
+ */
 export function isMountPoint({ folder, name }: Pick<ResolvedPath, "folder" | "name">): boolean {
   const path = Buffer.from(name).toString("latin1");
   try {
@@ -44,7 +47,7 @@ export function isMountPoint({ folder, name }: Pick<ResolvedPath, "folder" | "na
   }
 }
 
-/** False also for what cannot be reached. */
+/** Returns whether a path leads to a folder, also false if it cannot be reached. */
 function isFolder(path: string): boolean {
   try {
     return lstatSync(Buffer.from(path, "latin1")).isDirectory();
@@ -53,7 +56,10 @@ function isFolder(path: string): boolean {
   }
 }
 
-/** One character per byte, as names need not be UTF-8. Undefined without procfs. */
+/**
+ * Returns the mount points, one character per byte, since names need not be UTF-8, or `undefined` without
+ * procfs.
+ */
 function mountPoints(): string[] | undefined {
   try {
     return parseMountPoints(readFileSync("/proc/self/mountinfo", "latin1"));
@@ -62,7 +68,7 @@ function mountPoints(): string[] | undefined {
   }
 }
 
-/** The mount points in the text of a mountinfo file. */
+/** Returns the mount points in the text of a mountinfo file. */
 export const parseMountPoints = (mountinfo: string): string[] =>
   mountinfo.split("\n").flatMap((line) => {
     const point = line.split(" ")[4];
@@ -73,7 +79,7 @@ export const parseMountPoints = (mountinfo: string): string[] =>
 const unescapeOctal = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 
-/** For comparisons only: another folder may be at this path by the time of its use. */
+/** Returns the host path of a folder, for comparisons only: another folder may be there when it is used. */
 function hostPathOf(folder: Folder): string {
   const { descriptor } = folder;
   if (descriptor === undefined) return Buffer.from(folder.enter(() => process.cwd())).toString("latin1");

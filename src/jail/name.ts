@@ -8,5 +8,5 @@ export interface NameBytes {
   readonly to: number;
 }
 
-/** The name that these bytes are: text where they are UTF-8, else a copy of them. */
+/** Returns the name with these bytes: text if they are UTF-8, else a copy of them. */
 export const nameOf = (bytes: Buffer): Name => (isUtf8(bytes) ? bytes.toString() : Buffer.from(bytes));

@@ -19,56 +19,58 @@ import { reasonAgainstOpening, reasonAgainstProcfs } from "./selftest.ts";
 import { isStateFolderName } from "./state-name.ts";
 import { type WriteDenial, type WriteRules, writeRules } from "./write-rules.ts";
 
-/** What holds for all roots. */
+/** The rules that all roots share. */
 export interface SharedRules {
-  /** What callers may see but not touch, by paths from the top. */
+  /** Globs of entries that callers may see but not touch, with paths from the top. */
   readonly deny: GlobSet;
-  /** What callers may read, and never make or change. Default: nothing. */
+  /** The rules for files that callers may read, but not create or change. Default: none. */
   readonly denyWriting?: WriteDenial | undefined;
-  /** Default: the best that works here. */
+  /** The backend. Default: the best that works here. */
   readonly backend?: BackendName | undefined;
-  /** Whether deny globs match folded spellings where names fold, as far as that is known (default), or everywhere. */
+  /**
+   * Whether deny globs match folded spellings only in folders known to fold names (default), or everywhere.
+   */
   readonly foldDeny?: "auto" | "always";
   /**
-   * Whether a path whose names are denied as they were sent is refused with the glob, before the disk is read. Default: its
-   * refusal is that of a missing path.
+   * Whether a path whose names are denied as they were sent is refused with the glob, before the disk is
+   * read. Default: its refusal is that of a missing path.
    */
   readonly namesDenyingGlobs?: boolean;
   /** Host paths of files that calls may read and not change, below the base or elsewhere, existing or not. */
   readonly protectedFiles?: readonly string[] | undefined;
-  /** How to test the case sensitivity of names. Default: by a temporary file. */
+  /** How to test the case sensitivity of names. Default: with a temporary file. */
   readonly trial?: Trial | undefined;
 }
 
 export interface RootOptions {
-  /** Its name in the top folder; "" of the one base. */
+  /** The name in the top folder; "" for the one base. */
   readonly name: string;
-  /** Host path; `openRoot` makes it canonical. */
+  /** The host path; `openRoot` makes it canonical. */
   readonly path: string;
-  /** What callers may see but not touch, by paths from this root. */
+  /** Globs of entries that callers may see but not touch, with paths from this root. */
   readonly deny?: GlobSet | undefined;
-  /** Whether nothing in it may be made or changed. Default false. */
+  /** Whether nothing in it may be created or changed. Default: false. */
   readonly isReadOnly?: boolean;
 }
 
-/** A folder that callers can reach, held, and the rules for what is in it: by paths from the top. */
+/** A folder that callers can reach, held, and the rules for everything in it, with paths from the top. */
 export interface OpenRoot {
   readonly name: string;
-  /** Canonical host path. */
+  /** The canonical host path. */
   readonly base: string;
   /** Host paths under which a link with an absolute target may lie, each ending in "/". */
   readonly linkRoots: readonly string[];
   readonly isReadOnly: boolean;
   readonly backend: Backend;
   readonly rules: DenyRules;
-  /** Of what may be read and not be changed; undefined where all may. */
+  /** The rules for files that may be read and not changed, `undefined` if all may be. */
   readonly writing: WriteRules | undefined;
   readonly protection: ProtectedFiles;
 }
 
 /**
- * Opens a folder. Throws an Error of one sentence, which names host paths and is for the operator, when it cannot be used or
- * the machine fails the checks.
+ * Opens a folder. Throws an Error of one sentence, which names host paths and is not for callers, if it
+ * cannot be used or the machine fails the checks.
  */
 export function openRoot(options: RootOptions, shared: SharedRules): OpenRoot {
   const { name, path, isReadOnly = false } = options;
@@ -112,7 +114,10 @@ function canonicalBase(path: string, what: string): string {
   );
 }
 
-/** Both the operator's spelling of the base and its canonical path: absolute links may use either. */
+/**
+ * Returns both the configured spelling of the base and its canonical path, since absolute links may use
+ * either.
+ */
 function linkRoots(base: string, path: string): string[] {
   const roots = [base, resolve(path)].map((root) => (root === "/" ? root : `${root}/`));
   return [...new Set(roots)];
@@ -120,7 +125,7 @@ function linkRoots(base: string, path: string): string[] {
 
 interface Holding {
   readonly base: string;
-  /** For error sentences. */
+  /** The name of the folder in error sentences. */
   readonly what: string;
   readonly at: BaseName;
 }

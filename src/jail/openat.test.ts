@@ -157,7 +157,7 @@ describe("several names in one step", () => {
   });
 });
 
-/** What the file system here says at the end of a folder. */
+/** The offset that the file system here reports at the end of a folder. */
 const knownEnd = endOffsetOn(fileSystemType(sandbox.base));
 const unknownEnd = -1n;
 
@@ -168,7 +168,7 @@ function readAll(descriptor: number, onDirent: OnDirent, endOffset = knownEnd): 
   }
 }
 
-/** Undefined when the system does not show them. */
+/** Reads the entries, or returns `undefined` if the system does not show them. */
 function entriesOf(
   descriptor: number,
   endOffset = knownEnd,
@@ -227,7 +227,7 @@ describe("a folder's entries", () => {
     expect(entriesOf(descriptor)!.map(({ name }) => name)).toEqual(names);
     closeSync(descriptor);
     expect(names.toSorted()).toEqual(readdirSync(base, { encoding: "latin1" }).toSorted());
-    // More than is read at once.
+    // This is more than one read returns.
     expect(names.join("").length).toBeGreaterThan(100_000);
   });
 

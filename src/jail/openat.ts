@@ -1,7 +1,8 @@
 /**
- * Calls openat(2), which opens a name below a folder held by a descriptor. JavaScript runtimes do not offer it; Bun can
- * call it in libc, and everywhere else procfs does the same: `/proc/self/fd/N/name`. Calls also openat2(2), which resolves
- * several names in one step if none is a link, and getdents64(2), which reads a folder by its descriptor.
+ * Calls openat(2), which opens a name below a folder held by a descriptor. JavaScript runtimes do not offer
+ * it; Bun can call it in libc, and everywhere else procfs does the same: `/proc/self/fd/N/name`. It also
+ * calls openat2(2), which resolves several names in one step if none is a link, and getdents64(2), which
+ * reads a folder by its descriptor.
  */
 import { constants, openSync, readdirSync } from "node:fs";
 import { openLibc } from "../bun.ts";
@@ -13,8 +14,9 @@ import { type NameBytes, nameOf } from "./name.ts";
 import { pathArgument, putNameIn, putPath } from "./path-argument.ts";
 
 /**
- * Opens `name` in the folder held by `descriptor`. Never follows a link as the last name, and sets O_CLOEXEC. For reading
- * and O_PATH only: no flag that creates. Works in every thread. Linux only. Throws the errno error.
+ * Opens `name` in the folder held by `descriptor`. Never follows a link as the last name, and sets O_CLOEXEC.
+ * For reading and O_PATH only: no flag that creates. Works in every thread. Linux only. Throws the errno
+ * error.
  */
 export function openAt(descriptor: number, name: Name, flags: number): number {
   requireOneName(name);
@@ -23,11 +25,11 @@ export function openAt(descriptor: number, name: Name, flags: number): number {
     const opened = direct.openat(descriptor, pathArgument, flags | constants.O_NOFOLLOW | closeOnExec);
     if (opened >= 0) return opened;
   }
-  // Repeats every failed call: this one throws the errno error, as all of node:fs does.
+  // This repeats every failed call, to throw the errno error like all of node:fs.
   return openThroughProc(descriptor, name, flags);
 }
 
-/** `openAt` for a name within other bytes, without making a string of it. */
+/** Like `openAt`, for a name within other bytes, without making a string of it. */
 export function openNameAt(descriptor: number, name: NameBytes, flags: number): number {
   direct ??= loadDirect() ?? "none";
   if (direct !== "none" && putNameIn(name)) {
@@ -40,16 +42,16 @@ export function openNameAt(descriptor: number, name: NameBytes, flags: number): 
 /** Opens a name below a descriptor: `openAt`, or a function with the same promise. */
 export type OpenAt = (descriptor: number, name: Name, flags: number) => number;
 
-/** `openAt` by portable means. */
+/** Implements `openAt` by portable means. */
 export function openThroughProc(descriptor: number, name: Name, flags: number): number {
   return openSync(jailedPath(`/proc/self/fd/${descriptor}/`, name), flags | constants.O_NOFOLLOW);
 }
 
 /**
- * Opens `path` below the folder held by `descriptor` in one step: anything, or only a folder, with O_PATH; or only a folder
- * that may be listed, for reading. Undefined when one of the names is a link, on another file system or missing, when the
- * system lacks the call (Linux before 5.6, Node), and for every other failure: to learn the reason, resolve the names one
- * by one.
+ * Opens `path` below the folder held by `descriptor` in one step: anything, or only a folder, with O_PATH; or
+ * only a folder that may be listed, for reading. Returns `undefined` if one of the names is a link, on
+ * another file system or missing, if the system lacks the call (Linux before 5.6, Node), and on every other
+ * failure: to find the reason, resolve the names one by one.
  */
 export function openBeneath(
   descriptor: number,
@@ -64,8 +66,9 @@ export function openBeneath(
 }
 
 /**
- * Opens the very file that `descriptor` holds again, since an O_PATH descriptor cannot be read. `ownDescriptors` holds
- * /proc/self/fd, which has each descriptor of this process as an entry. Throws the errno error.
+ * Opens again the very file that `descriptor` holds, since an O_PATH descriptor cannot be read.
+ * `ownDescriptors` holds /proc/self/fd, which has each descriptor of this process as an entry. Throws the
+ * errno error.
  */
 export function reopen(ownDescriptors: number, descriptor: number, flags: number): number {
   direct ??= loadDirect() ?? "none";
@@ -76,25 +79,28 @@ export function reopen(ownDescriptors: number, descriptor: number, flags: number
   return reopenThroughProc(descriptor, flags);
 }
 
-/** `reopen` by portable means. */
+/** Implements `reopen` by portable means. */
 export function reopenThroughProc(descriptor: number, flags: number): number {
   return openSync(`/proc/self/fd/${descriptor}`, flags);
 }
 
 /** A folder that is being read. */
 interface FolderReading {
-  /** Opened for reading. */
+  /** The descriptor, opened for reading. */
   readonly descriptor: number;
-  /** Where to read: at the start, which a folder that was read before has to be set back to, or where the last call ended. */
+  /**
+   * The place to read from: the start, which a folder that was read before has to be set back to, or the end
+   * of the last call.
+   */
   readonly from: "start" | "set-back" | "next";
-  /** See `endOffsetOn`. */
+  /** Documented at `endOffsetOn`. */
   readonly endOffset: bigint | undefined;
 }
 
 /**
- * Reports the next entries of the folder, some thousand at most, and whether there are more. Undefined, with nothing
- * reported, when the runtime cannot call getdents64 (Node), and when the first call for a folder fails. Throws the errno
- * error when a later one does.
+ * Reports the next entries of the folder, some thousand at most, and returns whether there are more. Returns
+ * `undefined`, with nothing reported, if the runtime cannot call getdents64 (Node), and if the first call for
+ * a folder fails. Throws the errno error if a later one does.
  */
 export function readDirents(
   { descriptor, from, endOffset }: FolderReading,
@@ -112,7 +118,10 @@ export function readDirents(
   return endOffset !== undefined && offsetAfter(records, last) === endOffset ? "end" : "more";
 }
 
-/** Reports the entries after those of the first call, some thousand in each step. `requireOpen` throws once it is closed. */
+/**
+ * Reports the entries after those of the first call, some thousand in each step. `requireOpen` throws once it
+ * is closed.
+ */
 export function* readRest(
   reading: Omit<FolderReading, "from">,
   onDirent: OnDirent,
@@ -125,7 +134,9 @@ export function* readRest(
   }
 }
 
-/** The error that stops the listing: errno is not accessible here, so `readdirSync` has to throw it. */
+/**
+ * Returns the error that stopped the listing. errno is not accessible here, so `readdirSync` has to throw it.
+ */
 function failureOf(descriptor: number): unknown {
   try {
     readdirSync(`/proc/self/fd/${descriptor}/.`);
@@ -135,7 +146,7 @@ function failureOf(descriptor: number): unknown {
   return errnoError("EIO");
 }
 
-/** Whether `openAt` can call libc in this process. */
+/** Returns whether `openAt` can call libc in this process. */
 export function hasDirectOpenat(): boolean {
   direct ??= loadDirect() ?? "none";
   return direct !== "none";
@@ -145,7 +156,7 @@ export function hasDirectOpenat(): boolean {
 interface Direct {
   openat(descriptor: number, name: Uint8Array, flags: number): number;
   lseek(descriptor: number, offset: number, whence: number): number;
-  /** The third argument is a pointer, or a number for calls that take one. */
+  /** Makes a system call. The third argument is a pointer, or a number for calls that take one. */
   syscall(
     number: number,
     descriptor: number,
@@ -157,10 +168,12 @@ interface Direct {
 
 let direct: Direct | "none" | undefined;
 
-/** node:fs does not export it. On other systems this number means something else. */
+/** O_PATH, which node:fs does not export. On other systems this number means something else. */
 export const O_PATH = 0o10000000;
 
-/** The same on all architectures that Bun runs on; node:fs does not export it and always sets it. */
+/**
+ * O_CLOEXEC, the same on all architectures that Bun runs on. node:fs does not export it and always sets it.
+ */
 const closeOnExec = 0o2000000;
 
 /** Flags of `openBeneath` for each kind of target. */
@@ -170,10 +183,13 @@ const stepFlags = {
   list: constants.O_RDONLY | constants.O_DIRECTORY,
 } as const;
 
-/** The number of the system call, the same on all architectures; C libraries have no function for it. */
+/** The number of the system call, the same on all architectures. C libraries have no function for it. */
 const openat2 = 437;
 const [resolveNoXdev, resolveNoMagiclinks, resolveNoSymlinks, resolveBeneath] = [0x01, 0x02, 0x04, 0x08];
-/** struct open_how: flags, mode, resolve, each of 64 bits, little-endian on the architectures that Bun runs on. */
+/**
+ * The struct open_how: flags, mode, resolve, each of 64 bits, little-endian on the architectures that Bun
+ * runs on.
+ */
 const openHow = Uint32Array.of(
   ...[0, 0, 0, 0],
   ...[resolveNoXdev | resolveNoMagiclinks | resolveNoSymlinks | resolveBeneath, 0],

@@ -2,9 +2,9 @@ import { refuse } from "../errors.ts";
 
 /** The parts of a path that a caller sent. */
 export interface ParsedPath {
-  /** Its names in order, `..` among them; empty for the base. */
+  /** The names in order, including any `..`; empty for the base. */
   readonly names: readonly string[];
-  /** It ends in "/" or "/.", and so can only mean a folder. */
+  /** Whether it ends in "/" or "/.", and so can only mean a folder. */
   readonly folderOnly: boolean;
 }
 
@@ -12,9 +12,9 @@ const maxPathBytes = 4096;
 const maxNameBytes = 255;
 
 /**
- * Parses a path of the wire (coder §5): relative, "/" between names, `.` the base. With `roots` a path may be absolute as
- * well, and then lies below one of them, as in `parseAbsolutePath`. Throws bad-input for what is no such path. Says
- * nothing about the disk.
+ * Parses a path of the wire (coder §5): relative, "/" between names, `.` the base. With `roots` a path may be
+ * absolute as well, and then lies below one of them, as in `parseAbsolutePath`. Throws bad-input for any
+ * other text. It reveals nothing about the disk.
  */
 export function parsePath(path: string, roots?: readonly string[]): ParsedPath {
   if (path === "") throw refuse.emptyPath();
@@ -32,9 +32,10 @@ export function parsePath(path: string, roots?: readonly string[]): ParsedPath {
 }
 
 /**
- * Parses an absolute path of the wire. `roots` are the host paths of the base, each ending in "/", and the path must lie
- * below one of them: a `..` may cross the folders above the base, no other name may. Ignores a "/" at its end. Throws
- * bad-input for a relative path, outside for one that leads elsewhere, io for one that system calls refuse.
+ * Parses an absolute path of the wire. `roots` are the host paths of the base, each ending in "/", and the
+ * path must lie below one of them: a `..` may cross the folders above the base, but no other name may. It
+ * ignores a trailing "/". Throws bad-input for a relative path, outside for one that leads elsewhere, io for
+ * one that system calls refuse.
  */
 export function parseAbsolutePath(path: string, roots: readonly string[]): ParsedPath {
   if (!path.startsWith("/")) throw refuse.relativePath(path);
@@ -47,15 +48,17 @@ export function parseAbsolutePath(path: string, roots: readonly string[]): Parse
   return { names: namesInside(path, names, roots), folderOnly: false };
 }
 
-/** A root among several: its name in the top folder, and the spellings of its host path, each ending in "/". */
+/**
+ * A root among several: its name in the top folder, and the spellings of its host path, each ending in "/".
+ */
 interface NamedRoot {
   readonly name: string;
   readonly linkRoots: readonly string[];
 }
 
 /**
- * Parses the host path of something in one of the roots, the innermost of those that it lies in. Throws as `parsePath`
- * does, outside for one that leads elsewhere.
+ * Parses the host path of something in one of the roots, the innermost of those that it lies in. Throws like
+ * `parsePath`, outside for one that leads elsewhere.
  */
 export function parseInRoots(path: string, roots: readonly NamedRoot[]): ParsedPath {
   const spelled = roots.flatMap(({ name, linkRoots }) => linkRoots.map((root) => ({ name, root })));
@@ -68,7 +71,7 @@ export function parseInRoots(path: string, roots: readonly NamedRoot[]): ParsedP
   throw refuse.outside(path);
 }
 
-/** Whether a `..` leads out of the folder where the names begin. */
+/** Returns whether a `..` leads out of the folder where the names begin. */
 function climbs(names: readonly string[]): boolean {
   let depth = 0;
   return names.some((name) => {
@@ -77,7 +80,7 @@ function climbs(names: readonly string[]): boolean {
   });
 }
 
-/** The names after the first root that they lead to. */
+/** Returns the names after the first root that they lead to. */
 function namesInside(path: string, names: readonly string[], roots: readonly string[]): string[] {
   for (const root of roots) {
     const below = namesBelow(names, splitPath(root).names);
@@ -86,7 +89,7 @@ function namesInside(path: string, names: readonly string[], roots: readonly str
   throw refuse.outside(path);
 }
 
-/** The names after `root`; undefined when they do not lead there. */
+/** Returns the names after `root`, or `undefined` if they do not lead there. */
 function namesBelow(names: readonly string[], root: readonly string[]): string[] | undefined {
   let depth = 0;
   for (const [index, name] of names.entries()) {
@@ -109,8 +112,8 @@ export function splitPath(path: string): ParsedPath {
 }
 
 /**
- * Throws bad-input unless `path` may name something new. Existing names may be anything; new ones must not be likely
- * mistakes: a Windows path would become one strange name, and no user can type control characters.
+ * Throws bad-input unless `path` may name something new. Existing names may be anything; new ones must not be
+ * likely mistakes: a Windows path would become one strange name, and no user can type control characters.
  */
 export function validateNewPath(path: string, newNames: readonly string[], folderOnly: boolean): void {
   if (folderOnly) throw refuse.malformedPath(path, 'ends with "/", which names a folder and not a new file');

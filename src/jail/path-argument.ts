@@ -4,11 +4,11 @@ import type { Name } from "./folder.ts";
 import { requireOneName } from "./jailed-path.ts";
 import type { NameBytes } from "./name.ts";
 
-/** The argument. Each call writes its path here, as they are synchronous. */
+/** The argument. Each call writes its path here, since calls are synchronous. */
 export const pathArgument = new Uint8Array(1024);
 const encoder = new TextEncoder();
 
-/** Writes the path and a NUL to `pathArgument`; false when it does not fit. */
+/** Writes the path and a NUL to `pathArgument`. Returns false if it does not fit. */
 export function putPath(path: Name): boolean {
   if (path.length >= pathArgument.length) return false;
   if (typeof path !== "string") {
@@ -23,7 +23,10 @@ export function putPath(path: Name): boolean {
   return true;
 }
 
-/** Writes a path if it is ASCII: most are, and are short, for which a call of the encoder takes longer. */
+/**
+ * Writes a path if it is ASCII. Nearly all are, and they are short, so a call of the encoder would take
+ * longer.
+ */
 function putAscii(path: string): boolean {
   for (let i = 0; i < path.length; i++) {
     const unit = path.charCodeAt(i);
@@ -34,7 +37,7 @@ function putAscii(path: string): boolean {
   return true;
 }
 
-/** The same for one name. Throws as `requireOneName`. */
+/** Like `putPath`, for one name. Throws like `requireOneName`. */
 export function putName(name: Name): boolean {
   if (typeof name !== "string" || name.length < 3 || name.length >= pathArgument.length)
     return putAnyName(name);
@@ -52,7 +55,10 @@ function putAnyName(name: Name): boolean {
   return putPath(name);
 }
 
-/** The same for the name in `bytes[from, to)`; false also for a name that no entry has (`requireOneName`). */
+/**
+ * Like `putName`, for the name in `bytes[from, to)`. Returns false also for a name that no entry has
+ * (`requireOneName`).
+ */
 export function putNameIn({ bytes, from, to }: NameBytes): boolean {
   const length = to - from;
   if (length === 0 || length >= pathArgument.length || isSelfOrParent(bytes, from, to)) return false;

@@ -12,7 +12,7 @@ test.each([
   ["link", ["link", "real"]],
   ["link/new/deep", ["link/new/deep", "real/new/deep"]],
   ["missing/f", ["missing/f"]],
-  // What leads nowhere is refused later, by the call.
+  // Paths that lead nowhere are refused later, by the call.
   ["out/secret.txt", ["out/secret.txt"]],
   ["../x", ["../x"]],
   ["", [""]],

@@ -1,8 +1,9 @@
 import type { Jail } from "./folder.ts";
 
 /**
- * Returns the names of a path for a comparison with other paths: itself, and the name of the place that it leads to now,
- * links resolved and in one spelling. Never throws: a path that leads nowhere has its own name only.
+ * Returns the names of a path for a comparison with other paths: itself, and the name of the place that it
+ * currently leads to, links resolved and in one spelling. Never throws: a path that leads nowhere has only
+ * its own name.
  */
 export function placeNames(path: string, jail: Pick<Jail, "admit" | "fold">): readonly string[] {
   const own = path

@@ -49,7 +49,7 @@ test("a file or folder is known by its number, whatever its name says", () => {
   const stats = (path: string) => lstatSync(sandbox.at(path));
   expect(is(stats("other"))).toBe(true);
   expect(is(stats("../outside/secret.txt"))).toBe(false);
-  // As a file system with unknown folding may spell them.
+  // A file system with unknown folding may spell them like this.
   expect(covers({ path: "SUB~1", newFolders: [], stats: stats("sub") }, "tree", exact)).toBe(true);
   expect(covers({ path: "SUB~1", newFolders: [], stats: stats("sub") }, "entry", exact)).toBe(false);
 });

@@ -4,23 +4,23 @@ import { dirname, join, relative } from "node:path";
 import { namesOf, pathIn } from "./backend.ts";
 import type { ProtectedChange } from "./folder.ts";
 
-/** The place of a change; paths are relative to the base. */
+/** The place of a change. Paths are relative to the base. */
 export interface ChangedPlace {
   readonly path: string;
-  /** Folders that the call makes for it. */
+  /** Folders that the call creates for it. */
   readonly newFolders: readonly string[];
   readonly stats: Stats | undefined;
 }
 
 export interface ProtectedFiles {
   /**
-   * Whether the change would affect a protected file: by its name, in any spelling that `fold` takes for the same, by a
-   * link or folder on the path to it, or by another name of the same file.
+   * Returns whether the change would affect a protected file: by its name, in any spelling that `fold` treats
+   * as the same, by a link or folder on the path to it, or by another name of the same file.
    */
   covers(place: ChangedPlace, change: ProtectedChange, fold: (path: string) => string): boolean;
-  /** Whether the stats are those of a protected file, under any of its names. */
+  /** Returns whether the stats are those of a protected file, under any of its names. */
   is(stats: Stats): boolean;
-  /** Whether the path is below a protected one, if that is or becomes a folder. */
+  /** Returns whether the path is below a protected one, if that is or becomes a folder. */
   holds(path: string, fold: (path: string) => string): boolean;
 }
 
@@ -50,7 +50,10 @@ export function protectFiles(base: string, files: readonly string[]): ProtectedF
 
 const maxLinks = 40;
 
-/** Host paths of each link on the path to a file, and of the file itself, without links above the last name. */
+/**
+ * Returns the host paths of each link on the path to a file, and of the file itself, without links above the
+ * last name.
+ */
 function locationsOf(file: string): string[] {
   const links: string[] = [];
   const names = file.split("/");
@@ -79,13 +82,13 @@ function targetOf(location: string): string | undefined {
   }
 }
 
-/** The paths of the folders above `path`, outermost first. */
+/** Returns the paths of the folders above `path`, outermost first. */
 function foldersAbove(path: string): string[] {
   const names = namesOf(path).slice(0, -1);
   return names.map((_, index) => names.slice(0, index + 1).reduce(pathIn, ""));
 }
 
-/** Undefined when nothing is there. */
+/** Returns the stats, or `undefined` if nothing is there. */
 function statsOf(file: string): Stats | undefined {
   try {
     return statSync(file);

@@ -28,19 +28,22 @@ const pseudoTypes: ReadonlySet<number> = new Set([
 
 const procfs = 0x9fa0;
 
-/** True for the type of a pseudo file system. */
+/** Returns whether the type is that of a pseudo file system. */
 export const isPseudoType = (type: number): boolean => pseudoTypes.has(type);
 
-/** True when `path` lies on a pseudo file system. */
+/** Returns whether `path` lies on a pseudo file system. */
 export const isPseudo = (path: string | Buffer): boolean => isPseudoType(fileSystemType(path));
 
-/** The type of the file system at `path`; 0 on systems other than Linux, whose types mean something else. */
+/**
+ * Returns the type of the file system at `path`, or 0 on systems other than Linux, whose types mean something
+ * else.
+ */
 export const fileSystemType = (path: string | Buffer): number =>
   process.platform === "linux" ? typeOf(path) : 0;
 
 /**
- * The type of the file system of a descriptor, if its device is not that of the base: a pseudo one is always on another.
- * Throws ENODEV for a pseudo one.
+ * Returns the type of the file system of a descriptor, if its device is not that of the base. A pseudo one,
+ * which is always on another device, throws ENODEV.
  */
 export function typeElsewhere(descriptor: number, device: number, baseDevice: number): number | undefined {
   if (device === baseDevice) return undefined;
@@ -49,7 +52,7 @@ export function typeElsewhere(descriptor: number, device: number, baseDevice: nu
   return type;
 }
 
-/** Offsets that file systems keep for the end of a folder. */
+/** The offsets that file systems use for the end of a folder. */
 const endOffsets: ReadonlyMap<number, bigint> = new Map([
   [0xef53, 0x7fffffffffffffffn], // ext4 with dir_index
   [0x9123683e, 0x7fffffffn], // btrfs
@@ -57,13 +60,14 @@ const endOffsets: ReadonlyMap<number, bigint> = new Map([
 ]);
 
 /**
- * The offset of the last record of getdents64(2) that says, on a file system of this type, that no entry comes after it; undefined
- * where none is known. A call may end before that although it has room for more, as when the thread has a signal to handle.
+ * Returns the offset in the last record of getdents64(2) which says, on a file system of this type, that no
+ * entry comes after it, or `undefined` if none is known. A call may end before that although it has room for
+ * more, for example when the thread has a signal to handle.
  */
 export const endOffsetOn = (type: number): bigint | undefined => endOffsets.get(type);
 
-/** True when `path` lies on a real procfs. */
+/** Returns whether `path` lies on a real procfs. */
 export const isProcfs = (path: string): boolean => process.platform === "linux" && typeOf(path) === procfs;
 
-/** 32 bits, unsigned: the kernel's `long` is negative for some types where it has 32 bits. */
+/** Returns the type as 32 unsigned bits: the kernel's `long` is negative for some types if it has 32 bits. */
 const typeOf = (path: string | Buffer): number => statfsSync(path).type >>> 0;

@@ -1,22 +1,23 @@
-/** renameat2(2), which no JavaScript runtime offers. Bun can call it in libc on Linux. */
+/** Calls renameat2(2), which no JavaScript runtime offers. Bun can call it in libc on Linux. */
 import { openLibc } from "../bun.ts";
 import type { JailedPath } from "./folder.ts";
 
 /**
- * Gives what is at `from`, of whatever kind, the name `to` in one step, unless something has that name. False when nothing
- * was done: for that reason or another, which other calls report when they are tried next; and where there is no such call
- * (Node, macOS, a file system that does not know the flag).
+ * Renames the entry at `from`, of whatever kind, to `to` in one step, unless that exists. Returns false if
+ * nothing was done: for that reason or another, which other calls report when they are tried next; or because
+ * the call does not exist (Node, macOS, a file system that does not know the flag).
  */
 export const renameExclusively = (from: JailedPath, to: JailedPath): boolean =>
   renameat2(from, to, RENAME_NOREPLACE);
 
 /**
- * Exchanges what two names mean, in one step. False when nothing was done, as above.
+ * Exchanges the meaning of two names, in one step. Returns false if nothing was done, like
+ * `renameExclusively`.
  */
 export const exchangeNames = (one: JailedPath, other: JailedPath): boolean =>
   renameat2(one, other, RENAME_EXCHANGE);
 
-/** Whether this runtime and system have the call; a file system may still not know the flag. */
+/** Returns whether this runtime and system have the call. A file system may still not know the flag. */
 export const canExchangeNames = (): boolean => opened() !== undefined;
 
 /** linux/fs.h */
@@ -30,7 +31,7 @@ interface Calls {
 /** The number of the system call on the machines that Bun runs on. */
 const number = { x64: 316, arm64: 276 }[process.arch as string];
 
-/** AT_FDCWD: paths are taken as rename(2) takes them. */
+/** AT_FDCWD, with which paths mean the same as to rename(2). */
 const currentDirectory = -100;
 
 function renameat2(from: JailedPath, to: JailedPath, flags: number): boolean {

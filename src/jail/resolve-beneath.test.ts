@@ -3,7 +3,10 @@ import type { Backend } from "./backend.ts";
 import type { Folding, Naming } from "./folding.ts";
 import { resolveBeneath } from "./resolve-beneath.ts";
 
-/** The path that is leaped to over "a" and "b" with such names in the base, and how each folder on the way is judged. */
+/**
+ * Returns the path that is resolved beneath over "a" and "b" with such names in the base, and the folding
+ * with which each folder on the way is judged.
+ */
 function resolveWith(naming: Naming): [path: string | undefined, requested: Folding[]] {
   const requested: Folding[] = [];
   const backend = { canResolveBeneath: true, naming } as Backend;

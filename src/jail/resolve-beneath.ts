@@ -4,14 +4,14 @@ import type { Folding } from "./folding.ts";
 /** The rules of a resolution in one step. */
 export interface ResolveBeneathRules {
   readonly backend: Backend;
-  /** See `WalkRules.denies`. */
+  /** Documented at `WalkRules.denies`. */
   denies(path: string, folding: Folding): boolean;
 }
 
 /**
- * The result of `take` for the path of these names below the base. Undefined when one step may not be tried: the backend
- * cannot, one of the names is `..`, or one of them is denied, in folded spelling too where folders may have the flag:
- * only a walk name by name shows which do.
+ * Returns the result of `take` for the path of these names below the base. Returns `undefined` if one step
+ * may not be tried: the backend cannot, one of the names is `..`, or one of them is denied, also in folded
+ * spelling if folders may have the flag, since only a walk name by name shows which do.
  */
 export function resolveBeneath<T>(
   { backend, denies }: ResolveBeneathRules,

@@ -1,11 +1,14 @@
-/** Deny rules where several roots are served: each root has those for all, and its own. */
+/** Deny rules for several roots: each root has those for all, and its own. */
 import type { DenyRules } from "./deny.ts";
 
-/** The path from the root `name` of a path from the top that leads into it. */
+/** Returns the path from the root `name` of a path from the top that leads into it. */
 export const pathInRoot = (name: string, path: string): string =>
   name === "" ? path : path.slice(name.length + 1);
 
-/** The rules for what is in the root `name`: `whole` has paths from the top, `own` has paths from the root. */
+/**
+ * Returns the rules for everything in the root `name`: `whole` has paths from the top, `own` has paths from
+ * the root.
+ */
 export function rootRules(name: string, whole: DenyRules, own: DenyRules | undefined): DenyRules {
   if (own === undefined) return whole;
   const inRoot = <P extends { readonly path: string }>(folder: P) => ({
@@ -32,16 +35,16 @@ export function rootRules(name: string, whole: DenyRules, own: DenyRules | undef
 
 type Place = Parameters<DenyRules["deniesIn"]>[0];
 
-/** Folders have getters, which are not spread. */
+/** Copies the place, because folders have getters, which are not spread. */
 const placeOf = ({ path, folding }: Place): Place => ({ path, folding });
 
-/** What is asked for the rules of a path. */
+/** Finds the rules of a path. */
 interface RuledRoots {
-  /** The root that a path from the top leads into. */
+  /** Returns the root that a path from the top leads into. */
   at(path: string): { readonly rules: DenyRules } | undefined;
 }
 
-/** The rules of all roots together; `top` are those of the top folder, in which no root is. */
+/** Returns the rules of all roots together; `top` are those of the top folder, outside all roots. */
 export function rulesOfRoots(roots: RuledRoots, top: DenyRules): DenyRules {
   const at = (path: string) => roots.at(path)?.rules ?? top;
   return {

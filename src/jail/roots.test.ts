@@ -41,7 +41,7 @@ const tree = {
 
 const all = compileGlobSet(["**/.env", "b/hidden/**"]);
 
-/** The roots a, b (read-only) and inner, which lies in a. */
+/** Opens a jail with the roots a, b (read-only) and inner, which lies in a. */
 function open(fixture: JailFixture, options: Partial<RootsOptions> = {}): Jail {
   const roots = [
     { name: "a", path: fixture.at("a"), deny: compileGlobSet(["private/**"]) },
@@ -238,7 +238,7 @@ test("a read-only root is not tried for case by a file in it", () => {
   expect(readdirSync(fixture.at("b")).sort()).toEqual(["private", "z.txt"]);
 });
 
-/** Another file system than the one of temporary files, where this machine has one. */
+/** A file system different from that of temporary files, if this machine has one. */
 const elsewhere = ["/dev/shm", "/run/shm"].filter((path) => existsSync(path));
 
 test("a root may lie on another file system, and is not changed once it was moved away", () => {

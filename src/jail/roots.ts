@@ -15,11 +15,14 @@ export interface RootSet {
   readonly all: readonly OpenRoot[];
   /** Roots that are not served. */
   readonly missing: readonly MissingRoot[];
-  /** The root that a path leads into; undefined for the top folder, and for what is not in it. */
+  /**
+   * Returns the root that a path leads into, or `undefined` for the top folder and for paths outside all
+   * roots.
+   */
   at(path: string): OpenRoot | undefined;
 }
 
-/** The one base. */
+/** Returns the set of the one base. */
 export const onlyRoot = (root: OpenRoot): RootSet => ({
   hasTop: false,
   all: [root],
@@ -27,7 +30,7 @@ export const onlyRoot = (root: OpenRoot): RootSet => ({
   at: () => root,
 });
 
-/** Several roots, by name. A root that is removed and made again is opened again. */
+/** Several roots, by name. A root that is removed and created again is opened again. */
 export class Roots implements RootSet {
   readonly hasTop = true;
   readonly missing: readonly MissingRoot[];
@@ -35,12 +38,14 @@ export class Roots implements RootSet {
   readonly #shared: SharedRules;
   readonly #open = new Map<string, OpenRoot>();
   readonly #owners = new Map<string, number>();
-  /** Those whose folder is gone: what a call still holds of them closes with the jail. */
+  /**
+   * Backends of roots whose folder is gone. Anything that a call still holds of them closes with the jail.
+   */
   readonly #former: Backend[] = [];
 
   /**
-   * Opens the roots whose folders are there. Throws an Error of one sentence for the operator, as `openRoot` does, for two
-   * roots of one folder, and if no folder is there.
+   * Opens the roots whose folders exist. Throws an Error of one sentence that is not for callers, like
+   * `openRoot` does, for two roots of one folder, and if no folder exists.
    */
   constructor(options: readonly RootOptions[], shared: SharedRules) {
     this.#shared = shared;
@@ -65,7 +70,10 @@ export class Roots implements RootSet {
     return this.#open.get(slash === -1 ? path : path.slice(0, slash));
   }
 
-  /** The root with this name, opened again if need be; undefined where there is none, or its folder is gone. */
+  /**
+   * Returns the root with this name, reopened if needed, or `undefined` if there is none, or its folder is
+   * gone.
+   */
   reach(name: string): OpenRoot | undefined {
     const root = this.#open.get(name);
     if (root?.backend.goneAt("") === undefined) return root;
@@ -83,7 +91,10 @@ export class Roots implements RootSet {
     return root;
   }
 
-  /** Of what has the path of a folder that is gone, only a folder of the same user is that folder, back again. */
+  /**
+   * Reopens a root whose folder was gone. A folder at its path counts as the same only if it belongs to the
+   * same user.
+   */
   #reopen({ name, base, linkRoots, backend }: OpenRoot): OpenRoot | undefined {
     const owner = this.#owners.get(name);
     const isBack = () => lstatSync(base).uid === owner && realpathSync(base) === base;
@@ -106,12 +117,12 @@ export class Roots implements RootSet {
 
 const statsOf = ({ backend }: OpenRoot): Stats => backend.base(".").lstat(".");
 
-/** Whether the folder that is held has this path. */
+/** Returns whether the held folder has this path. */
 const isAt = (root: OpenRoot, path: string): boolean => isSame(statsOf(root), lstatSync(path));
 
 /**
- * The roots, each denying the others that lie in it: what is there has one path, and one set of rules. Throws an Error for
- * two roots of one folder.
+ * Returns the roots, each denying the others that lie in it, so that every entry has one path, and one set of
+ * rules. Throws an Error for two roots of one folder.
  */
 function withoutInner(options: readonly RootOptions[]): RootOptions[] {
   const placed = options.map((root) => ({ root, ...placeOf(root.path) }));
@@ -131,7 +142,7 @@ function withoutInner(options: readonly RootOptions[]): RootOptions[] {
   });
 }
 
-/** The root as a missing one if its path cannot be reached. */
+/** Returns the root as a missing one if its path cannot be reached. */
 function missingRoot({ name, path }: RootOptions): MissingRoot | undefined {
   try {
     realpathSync(path);
@@ -141,7 +152,7 @@ function missingRoot({ name, path }: RootOptions): MissingRoot | undefined {
   }
 }
 
-/** Nothing for a path that cannot be reached. */
+/** Returns the place of a path, empty if it cannot be reached. */
 function placeOf(path: string): { base?: string; stats?: Stats } {
   try {
     const base = realpathSync(path);

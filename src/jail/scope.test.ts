@@ -27,7 +27,7 @@ const tree = {
 
 const making: AdmitOptions = { changes: "tree", mayBeMissing: true, parents: true };
 
-/** The reason for which the scope itself is refused. */
+/** Returns the reason for which the scope itself is refused. */
 function reasonAgainst(jail: Jail, scope: ScopeRequest): string {
   try {
     jail.within(scope);
@@ -202,7 +202,7 @@ describe.each(backends)("%s", (backend) => {
               const found = lead(jail, one, options);
               expect(lead(other, one, options)).toBe(found);
               if (found.includes(":")) expect(found).toMatch(/:a(\/|$)/);
-              // The oracle: the same path from the base, without the scope.
+              // The oracle is the same path from the base, without the scope.
               const whole = lead(open, `a/${one}`, options);
               if (found !== "out-of-scope") expect(found).toBe(whole);
             }

@@ -1,4 +1,4 @@
-/** The part of the tree that one call may touch, where its payload limits that (coder §26). */
+/** The part of the tree that one call may touch, if its payload limits that (coder §26). */
 import { namesOf } from "./backend.ts";
 import { refuseJailed } from "./errors.ts";
 import type { Jail, ProtectedChange, Scope, ScopeRequest } from "./folder.ts";
@@ -9,20 +9,20 @@ interface Region {
   readonly isReadOnly: boolean;
 }
 
-/** What a call may touch: some regions inside a boundary. */
+/** The entries that a call may touch: some regions inside a boundary. */
 export class PathScope implements Scope {
   readonly root: readonly string[];
   readonly #boundary: string;
   readonly #regions: readonly Region[];
 
-  /** The regions lie within the boundary. */
+  /** Creates a scope. The regions must lie within the boundary. */
   constructor(root: readonly string[], boundary: string, regions: readonly Region[]) {
     this.root = root;
     this.#boundary = boundary;
     this.#regions = regions;
   }
 
-  /** The same part of the tree, where relative paths start from the base. */
+  /** Returns the same part of the tree, with relative paths that start from the base. */
   fromBase(): PathScope {
     return new PathScope([], this.#boundary, this.#regions);
   }
@@ -35,14 +35,17 @@ export class PathScope implements Scope {
     return this.#regions.some((region) => isWithin(path, region.path) || isWithin(region.path, path));
   }
 
-  /** Throws out-of-scope unless the scope contains `path` or, where a walk does not end there, something below it. */
+  /**
+   * Throws out-of-scope unless the scope contains `path` or, if a walk does not end there, something below
+   * it.
+   */
   require(requested: string, path: string, isEnd: boolean): void {
     if (!(isEnd ? this.contains(path) : this.leadsInside(path))) throw refuseJailed.outOfScope(requested);
   }
 
-  /** Why nothing may be changed at a `path` that the scope contains; undefined where it may. */
+  /** Returns the refusal of a change at a `path` that the scope contains, or `undefined` if it is allowed. */
   refusalOfChange(requested: string, path: string, changes: ProtectedChange) {
-    // Its name is an entry of a folder outside.
+    // The name of the boundary is an entry of a folder outside.
     if (changes === "tree" && path === this.#boundary && path !== "") return refuseJailed.boundary(requested);
     const isWritable = this.#regions.some((region) => !region.isReadOnly && isWithin(path, region.path));
     return isWritable ? undefined : refuseJailed.readOnlyGrant(requested);
@@ -52,12 +55,12 @@ export class PathScope implements Scope {
 const isWithin = (path: string, folder: string): boolean =>
   folder === "" || path === folder || path.startsWith(`${folder}/`);
 
-/** Most grants of one scope: each is a walk before the call begins. */
+/** Maximum grants of one scope, each of which is a walk before the call begins. */
 const mostGrants = 100;
 
 /**
- * Resolves the paths of a scope: the boundary in the whole tree, and the others inside that, so that links there show
- * nothing of what is outside. Throws as `Jail.within`.
+ * Resolves the paths of a scope: the boundary in the whole tree, and the others inside that, so that links
+ * there reveal nothing of the outside. Throws like `Jail.within`.
  */
 export function resolveScope(
   jail: Jail,
@@ -82,7 +85,7 @@ function pathOfFolder(jail: Jail, path: string): string {
   return folder.path;
 }
 
-/** What is granted may be missing, and to be made; what is denied must not differ from that. */
+/** Returns the path of a grant. It may be missing, and created later; a denied path must look the same. */
 function pathOfGrant(jail: Jail, path: string): string {
   using place = jail.admit(path, {
     mayBeMissing: true,

@@ -17,7 +17,10 @@ const tree = {
   dangling: { link: "nothing" },
 } as const;
 
-/** What is read at `path`, or why not; by `see`, and by `admit`, which holds the folder. */
+/**
+ * Returns the content at `path`, or the reason for its refusal; by `resolveForRead`, and by `admit`, which
+ * holds the folder.
+ */
 function outcomes(jail: Jail, path: string): string[] {
   return [() => jail.resolveForRead(path), () => jail.admit(path)].map((enter) => {
     try {

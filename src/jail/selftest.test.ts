@@ -24,7 +24,7 @@ test("neither is one that is not there", () => {
 });
 
 test("a procfs that shows another process is not trusted", () => {
-  // /proc/1 is procfs, and what it calls self is not there.
+  // /proc/1 is procfs, but lacks the entry that it calls self.
   expect(reasonAgainstProcfs("/proc/1")).toBeDefined();
 });
 

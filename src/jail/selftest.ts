@@ -1,12 +1,15 @@
 /**
- * What has to be true of this machine before the worker serves. Each check returns the reason why a backend cannot
- * be trusted here, in one sentence, or undefined.
+ * The conditions that this machine must meet before the worker serves. Each check returns the reason why a
+ * backend cannot be trusted here, in one sentence, or `undefined`.
  */
 import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import { O_PATH, type OpenAt, openBeneath } from "./openat.ts";
 import { isProcfs } from "./pseudo.ts";
 
-/** Why descriptors cannot be named through procfs here: it is missing, masked, or shows another process. */
+/**
+ * Returns why descriptors cannot be named through procfs here: it is missing, masked, or shows another
+ * process.
+ */
 export function reasonAgainstProcfs(proc = "/proc"): string | undefined {
   if (process.platform !== "linux") return "Only Linux names descriptors through procfs.";
   try {
@@ -29,8 +32,8 @@ function showsOurDescriptors(proc: string): boolean {
 }
 
 /**
- * Why a way of opening names cannot be trusted: it follows a link, or does not say that there is one.
- * /proc/self/root is a link that every Linux has, and it leads to where the jail must never go.
+ * Returns why a way of opening names cannot be trusted: it follows a link, or does not report it as one.
+ * /proc/self/root is a link that every Linux has, and it leads to a place that the jail must never reach.
  */
 export function reasonAgainstOpening(open: OpenAt): string | undefined {
   const folder = openSync("/proc/self", O_PATH | constants.O_DIRECTORY);
@@ -47,8 +50,9 @@ export function reasonAgainstOpening(open: OpenAt): string | undefined {
 }
 
 /**
- * Whether the system resolves several names in one step, and refuses that for a link, for another file system and for a
- * path that leaves the folder. A system that ignored these conditions would be worse than one without the call.
+ * Returns whether the system resolves several names in one step, and refuses that for a link, for another
+ * file system and for a path that leaves the folder. A system that ignored these conditions would be worse
+ * than one without the call.
  */
 export function supportsOpenat2(open = openBeneath): boolean {
   const take = (folder: string, path: string, what: "any" | "list"): boolean => {

@@ -1,6 +1,7 @@
 /**
- * The stamps of files, by statx(2): which file it is, and what changes with its content. And whether another program may be
- * writing to a file, by a lease (fcntl(2)). Both are calls that JavaScript runtimes do not offer in full.
+ * The stamps of files, by statx(2): the identity of a file, and the facts that change with its content. It
+ * also finds out whether another program may be writing to a file, by a lease (fcntl(2)). JavaScript runtimes
+ * do not offer both calls in full.
  */
 import { closeSync, constants, statfsSync } from "node:fs";
 import { openLibc } from "../bun.ts";
@@ -9,29 +10,36 @@ import { openNameAt } from "./openat.ts";
 import { pathArgument, putNameIn } from "./path-argument.ts";
 import { callStatx, hasStatx, noFollowing, statxHalves, statxWords } from "./statx-call.ts";
 
-/** Numbers of 32 bits that are the stamps of a file: inode, device, size, and the times of the last changes, each exactly. */
+/**
+ * Numbers of 32 bits that are the stamps of a file: inode, device, size, and the times of the last changes,
+ * each exactly.
+ */
 export const stampWords = 12;
 
-/** Where the low word of the size is in them, and of the seconds of the time of status change. The words before it say which file it is. */
+/**
+ * The places in them of the low word of the size, and of the seconds of the time of status change. The words
+ * before the size identify the file.
+ */
 export const sizeAt = 4;
 const changedAt = 9;
 
 /** The stamps that the last call of `readStamps` read. */
 export const stamps = new Uint32Array(stampWords);
 
-/** How many names the file has of which `readStamps` read the stamps last. */
+/** Returns how many names the file has whose stamps `readStamps` read last. */
 export const linksOfStamped = (): number => links;
 let links = 0;
 
-/** Whether this process can read stamps, and take leases. */
+/** Returns whether this process can read stamps, and take leases. */
 export function hasStamps(): boolean {
   libc ??= load() ?? "none";
   return libc !== "none" && hasStatx();
 }
 
 /**
- * Reads the stamps of the regular file `name` in the folder that `descriptor` holds, without following a link, to `stamps`; without
- * a name, those of the file that it holds. False for anything else, and for every failure.
+ * Reads the stamps of the regular file `name` in the folder that `descriptor` holds, without following a
+ * link, to `stamps`; without a name, those of the file that it holds. Returns false for anything else, and on
+ * every failure.
  */
 export function readStamps(descriptor: number, name?: NameBytes): boolean {
   if (name !== undefined && !putNameIn(name)) return false;
@@ -43,8 +51,9 @@ export function readStamps(descriptor: number, name?: NameBytes): boolean {
 }
 
 /**
- * Reads the stamps of the folder that `descriptor` holds to `stamps`: they change with the names in it. False for anything else, for every
- * failure, and where the names are encrypted: they are other ones once the key is there (fscrypt), and the stamps are not.
+ * Reads the stamps of the folder that `descriptor` holds to `stamps`; they change with the names in it.
+ * Returns false for anything else, on every failure, and if the names are encrypted: they change when the key
+ * arrives (fscrypt), and the stamps do not.
  */
 export function readFolderStamps(descriptor: number): boolean {
   if (!callStatxOn(descriptor) || statxHalves[modeAt]! >>> 12 !== folder) return false;
@@ -53,7 +62,7 @@ export function readFolderStamps(descriptor: number): boolean {
   return true;
 }
 
-/** Describes what the descriptor itself holds. */
+/** Describes the file or folder that the descriptor itself holds. */
 function callStatxOn(descriptor: number): boolean {
   pathArgument[0] = 0;
   return callStatx(descriptor, emptyPath | noFollowing, wanted);
@@ -64,9 +73,9 @@ function takeStamps(): void {
 }
 
 /**
- * Whether no program has the file open for writing, nor mapped so: then the next change of its content changes its stamps. False
- * also where the file belongs to another user, and for every failure. The descriptor must be closed soon: who opens the file for
- * writing meanwhile waits for that.
+ * Returns whether no program has the file open for writing, or mapped that way, so that the next change of
+ * its content changes its stamps. Returns false also if the file belongs to another user, and on every
+ * failure. Close the descriptor soon: a program that opens the file for writing waits for that.
  */
 export function hasNoWriter(descriptor: number): boolean {
   if (!hasStamps()) return false;
@@ -75,14 +84,18 @@ export function hasNoWriter(descriptor: number): boolean {
   return fcntl(descriptor, setSignal, ignoredSignal) === 0 && fcntl(descriptor, setLease, readLease) === 0;
 }
 
-/** Ends what `hasNoWriter` began, for a descriptor that stays open: who waited to open the file for writing waits no more. */
+/**
+ * Releases the lease that `hasNoWriter` took, for a descriptor that stays open, so that programs which open
+ * the file for writing stop waiting.
+ */
 export function releaseLease(descriptor: number): void {
   if (hasStamps()) (libc as Libc).fcntl(descriptor, setLease, noLease);
 }
 
 /**
- * Whether the stamps that were read last are so old at `now`, in milliseconds since 1970, that the next change makes others. A
- * later change might leave younger ones as they are, as the clocks of file systems tick slowly ("racily clean" in Git's words).
+ * Returns whether the stamps that were read last are so old at `now`, in milliseconds since 1970, that the
+ * next change alters them. A change might leave younger ones unchanged, because the clocks of file systems
+ * tick slowly ("racily clean" in Git's words).
  */
 export function areSettled(now: number): boolean {
   const seconds = stamps[changedAt]! + (stamps[changedAt + 1]! | 0) * 2 ** 32;
@@ -91,13 +104,17 @@ export function areSettled(now: number): boolean {
   return age >= (nanoseconds === 0 ? settledAfterSeconds : settledAfter);
 }
 
-/** Milliseconds: Linux's clock for files ticks every ten at most; some file systems keep whole seconds. */
+/**
+ * Minimum age in milliseconds. Linux's clock for files ticks at least every ten; some file systems keep whole
+ * seconds.
+ */
 const settledAfter = 100;
 const settledAfterSeconds = 3000;
 
 /**
- * Whether each change of the file is reported to who watches its folder, unless a program opens it for writing or makes another
- * name for it later: it has one name, and no program has it open for writing. False for what is no file of this user.
+ * Returns whether each change of the file is reported to the watchers of its folder, unless a program opens
+ * it for writing or gives it another name later: it has one name, and no program has it open for writing.
+ * Returns false for anything but a file of this user.
  */
 export function isReportedIn(folder: number, name: NameBytes): boolean {
   try {
@@ -116,7 +133,10 @@ export function isReportedIn(folder: number, name: NameBytes): boolean {
   }
 }
 
-/** Whether the file system of the file, which `stamps` are of, changes them with each first store through a mapping. */
+/**
+ * Returns whether the file system of the file that `stamps` belong to changes them with each first store
+ * through a mapping.
+ */
 export function hasExactStamps(descriptor: number): boolean {
   const device = stamps[deviceAt]! * 2 ** 32 + stamps[deviceAt + 1]!;
   const known = exactDevices.get(device);
@@ -134,8 +154,8 @@ export function hasExactStamps(descriptor: number): boolean {
 const exactDevices = new Map<number, boolean>();
 
 /**
- * By their magic numbers (statfs(2)): ext2 to ext4, XFS and Btrfs. On tmpfs a store through a mapping changes no stamp; of overlay file
- * systems, network ones and FUSE it is not known.
+ * The magic numbers (statfs(2)) of ext2 to ext4, XFS and Btrfs. On tmpfs a store through a mapping changes no
+ * stamp; for overlay file systems, network ones and FUSE it is unknown.
  */
 const exactFileSystems: ReadonlySet<number> = new Set([0xef53, 0x58465342, 0x9123683e]);
 
@@ -152,7 +172,10 @@ const regularFile = 0o10;
 const folder = 0o4;
 /** STATX_ATTR_ENCRYPTED. */
 const encrypted = 0x800;
-/** Each stamp: stx_ino, stx_dev_major and _minor, stx_size, stx_mtime and stx_ctime with their nanoseconds. */
+/**
+ * The offset of each stamp: stx_ino, stx_dev_major and _minor, stx_size, stx_mtime and stx_ctime with their
+ * nanoseconds.
+ */
 const wordsOfStamps = [8, 9, 34, 35, 10, 11, 28, 29, 30, 24, 25, 26];
 const deviceAt = 2;
 

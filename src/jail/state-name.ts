@@ -1,4 +1,7 @@
-/** The names of state folders. Their ending is reserved: no worker of either family reaches one, of whichever worker it is. */
+/**
+ * The names of state folders. Their ending is reserved: no worker of either family reaches one, whichever
+ * worker owns it.
+ */
 
 const ending = ".coder-state";
 const endingBytes = Buffer.from(ending);

@@ -1,12 +1,16 @@
-/** Calls statx(2), which describes a name below a folder held by a descriptor in one step, and without a `Stats` object. */
+/**
+ * Calls statx(2), which describes a name below a folder held by a descriptor in one step, and without a
+ * `Stats` object.
+ */
 import type { Name } from "./folder.ts";
 import type { EntryKind, FileStats } from "./kind.ts";
 import { putName } from "./path-argument.ts";
 import { callStatx, noFollowing, statxErrno, statxHalves, statxWords } from "./statx-call.ts";
 
 /**
- * The stats of `name` in the folder held by `descriptor`, without following links. Undefined for every failure, and when
- * the runtime (Node) or the system lacks the call: then `lstat` reports why, or succeeds.
+ * Returns the stats of `name` in the folder held by `descriptor`, without following links. Returns
+ * `undefined` on every failure, and if the runtime (Node) or the system lacks the call: then `lstat` reports
+ * why, or succeeds.
  */
 export function statAt(descriptor: number, name: Name): FileStats | undefined {
   if (!describe(descriptor, name, wanted)) return undefined;
@@ -19,15 +23,17 @@ export function statAt(descriptor: number, name: Name): FileStats | undefined {
   };
 }
 
-/** Which entry it is, and how many names it has. */
+/** The identity of an entry, and the number of its names. */
 export interface Links {
   readonly kind: EntryKind;
-  /** Names that lead to it (hard links). */
+  /** The number of names that lead to it (hard links). */
   readonly links: number;
   readonly inode: bigint;
 }
 
-/** The same for what distinguishes an entry from others; "missing" when there is none. */
+/**
+ * Like `statAt`, but returns the facts that distinguish an entry from others, or "missing" if there is none.
+ */
 export function linksAt(descriptor: number, name: Name): Links | "missing" | undefined {
   if (!describe(descriptor, name, wantedOfLinks)) return statxErrno() === ENOENT ? "missing" : undefined;
   return {
@@ -37,15 +43,20 @@ export function linksAt(descriptor: number, name: Name): Links | "missing" | und
   };
 }
 
-/** An entry, and whether it is as it was. */
+/** An entry, and the state that shows whether it is unchanged. */
 export interface Stamps {
   readonly kind: EntryKind;
   readonly inode: bigint;
-  /** What a change of it changes, to compare: size and times, permissions and owners. Of a folder, not what a change in it changes. */
+  /**
+   * The facts that change with it, for comparisons: size and times, permissions and owners. For a folder, not
+   * those that change with its contents.
+   */
   readonly state: string;
 }
 
-/** The same for what shows that an entry has changed; "missing" when there is none. */
+/**
+ * Like `statAt`, but returns the facts that show whether an entry has changed, or "missing" if there is none.
+ */
 export function stampsAt(descriptor: number, name: Name): Stamps | "missing" | undefined {
   if (!describe(descriptor, name, wantedOfStamps)) return statxErrno() === ENOENT ? "missing" : undefined;
   const kind = kindsByFormat[statxHalves[modeAt]! >>> 12] ?? "other";
@@ -73,7 +84,10 @@ const wantedOfStamps = 0xfff;
 /** Offsets of fields of struct statx, in units of the view that reads them. */
 const [modeAt, sizeAt, mtimeAt] = [28 / 2, 40 / 4, 112 / 4];
 const [linksOffset, inodeAt] = [16 / 4, 32 / 4];
-/** Owner, group and the time of its making, as inodes are used again; size, and the times of the last change of status and of the content, each with its nanoseconds. */
+/**
+ * Offsets of owner, group and the time of creation, since inodes are reused; and of size and the times of the
+ * last change of status and of the content, each with its nanoseconds.
+ */
 const identityAt = [20 / 4, 24 / 4, 80 / 4, 84 / 4, 88 / 4];
 const contentAt = [40 / 4, 44 / 4, 96 / 4, 100 / 4, 104 / 4, 112 / 4, 116 / 4, 120 / 4];
 const wordRange = 2 ** 32;

@@ -31,7 +31,7 @@ test("a name tells its maker", () => {
   expect(maker.pid).toBe(process.pid);
   expect(isGone(maker)).toBe(false);
   expect(makerOf(trialName())).toEqual(maker);
-  // Some file systems give an accented letter back in two parts.
+  // Some file systems return an accented letter in two parts.
   expect(makerOf(trialName().normalize("NFD"))).toEqual(maker);
   for (const name of [".coder-tmp-notes", `${temporaryName()}.user-file.txt`, `${temporaryName()}0`])
     expect(makerOf(name)).toBeUndefined();

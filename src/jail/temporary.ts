@@ -1,6 +1,6 @@
 /**
- * The names of temporary files. Their prefix is reserved: callers neither see nor reach names with it, so a half-written
- * file never appears under any name.
+ * The names of temporary files. Their prefix is reserved: callers neither see nor reach names with it, so a
+ * half-written file never appears under any name.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
@@ -8,58 +8,60 @@ import { hostname } from "node:os";
 
 const prefix = ".coder-tmp-";
 
-/** True for every name with the reserved prefix. */
+/** Returns whether a name has the reserved prefix. */
 export const isTemporary = (name: string): boolean => name.startsWith(prefix);
 
-/** The same for the name in `bytes[from, to)`. */
+/** Like `isTemporary`, for the name in `bytes[from, to)`. */
 export function isTemporaryIn(bytes: Uint8Array, from: number, to: number): boolean {
   if (to - from < prefix.length) return false;
   for (let i = 0; i < prefix.length; i++) if (bytes[from + i] !== prefix.charCodeAt(i)) return false;
   return true;
 }
 
-/** A new name, independent of the target's, which may already have the 255 bytes of the longest name. */
+/**
+ * Returns a new name, independent of the target's, which may already have the 255 bytes of the longest name.
+ */
 export function temporaryName(): string {
   const { place, pid, start } = ourselves();
   return `${prefix}${place}-${pid.toString(36)}-${start.toString(36)}-${randomBytes(8).toString("hex")}`;
 }
 
-/** A name for testing how a file system compares names: its last letter has two Unicode forms. */
+/** Returns a name for testing how a file system compares names: its last letter has two Unicode forms. */
 export const trialName = (): string => `${temporaryName()}-\u00e9`;
 
-/** A transaction, by what its records are found with. */
+/** A transaction, identified by the values with which its records are found. */
 export interface TransactionMark {
-  /** 16 hexadecimal digits. */
+  /** The id, 16 hexadecimal digits. */
   readonly id: string;
-  /** 8 hexadecimal digits of the folder with its record. */
+  /** Identifies the folder with its record, 8 hexadecimal digits. */
   readonly keeper: string;
 }
 
 /**
- * A new name for an entry of a transaction. What lies under it may be the only copy of a caller's file, so a sweep leaves
- * it to those who find the record, or find that there is none.
+ * Returns a new name for an entry of a transaction. The entry under it may be the only copy of a caller's
+ * file, so a sweep leaves it to code that finds the record, or finds that there is none.
  */
 export function transactionName({ id, keeper }: TransactionMark, index: number): string {
   const { place, pid, start } = ourselves();
   return `${prefix}${place}-${pid.toString(36)}-${start.toString(36)}-${id}-${keeper}-${index.toString(36)}`;
 }
 
-/** Matches to the end of the name: files that merely begin so are not ours to remove. */
+/** Matches to the end of the name: files that merely begin like this are not ours to remove. */
 const ours =
   /^\.coder-tmp-([0-9a-f]{8})-([0-9a-z]{1,8})-([0-9a-z]{1,12})-([0-9a-f]{16})(?:-\u00e9|-e\u0301|-([0-9a-f]{8})-[0-9a-z]{1,6})?$/;
 
-/** The process that made a temporary file, as its name says. */
+/** The process that made a temporary file, according to its name. */
 export interface Maker {
-  /** Where `pid` is valid: one boot of one host, and one pid namespace. */
+  /** The scope in which `pid` is valid: one boot of one host, and one pid namespace. */
   readonly place: string;
   readonly pid: number;
   /** Distinguishes two processes with one pid. */
   readonly start: number;
-  /** Of `transactionName`. */
+  /** The mark of a `transactionName`. */
   readonly transaction?: TransactionMark;
 }
 
-/** The maker of the temporary file `name`; undefined when the name only has the prefix. */
+/** Returns the maker of the temporary file `name`, or `undefined` if the name only has the prefix. */
 export function makerOf(name: string): Maker | undefined {
   const found = ours.exec(name);
   if (found === null) return undefined;
@@ -72,7 +74,10 @@ export function makerOf(name: string): Maker | undefined {
   };
 }
 
-/** Whether the maker certainly no longer runs. A maker in another container or on another host may always run. */
+/**
+ * Returns whether the maker certainly no longer runs. A maker in another container or on another host may
+ * always run.
+ */
 export function isGone(maker: Maker): boolean {
   const us = ourselves();
   if (maker.place !== us.place) return false;
@@ -92,7 +97,10 @@ function ourselves(): Maker {
   return known;
 }
 
-/** Host, boot and pid namespace in eight digits; where the system does not show them, the host alone. */
+/**
+ * Returns eight digits for host, boot and pid namespace; if the system does not show them, for the host
+ * alone.
+ */
 function pidPlace(): string {
   const facts = [
     hostname(),

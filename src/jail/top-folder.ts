@@ -1,4 +1,7 @@
-/** The folder that callers see above several roots. It is on no disk: it has the roots for entries, and takes no others. */
+/**
+ * The folder that callers see above several roots. It is on no disk: its entries are the roots, and it
+ * accepts no others.
+ */
 import { type Stats, statSync } from "node:fs";
 import type { Refusal } from "../errors.ts";
 import type { Backend, HeldFolder } from "./backend.ts";
@@ -10,7 +13,7 @@ import type { JailedPath, Name, PathHandle } from "./folder.ts";
 import type { Naming } from "./folding.ts";
 import type { Roots } from "./roots.ts";
 
-/** A backend whose base is the top folder, over those of the roots. */
+/** Returns a backend whose base is the top folder, over those of the roots. */
 export function holdRoots(roots: Roots): Backend {
   const backends = roots.all.map(({ backend }) => backend);
   const stats = topStats(statSync(roots.all[0]!.base));
@@ -24,20 +27,23 @@ export function holdRoots(roots: Roots): Backend {
   };
 }
 
-/** The refusal of a path in a root that is not served. */
+/** Returns the refusal of a path in a root that is not served. */
 function missingAt({ missing }: Roots, path: string): Refusal | undefined {
   const name = path.split("/", 1)[0]!;
   return missing.some((root) => root.name === name) ? refuseJailed.rootMissing(name) : undefined;
 }
 
-/** Denies for one step what any of them could take for the same name. */
+/**
+ * Returns the least exact naming, so that one step denies everything that any root could treat as the same
+ * name.
+ */
 function leastExact(namings: readonly Naming[]): Naming {
   const isFlagged = namings.some((naming) => naming.isFlagged);
   const has = (folding: Naming["folding"]) => namings.some((naming) => naming.folding === folding);
   return { folding: has("foreign") ? "foreign" : has("folded") ? "folded" : "exact", isFlagged };
 }
 
-/** A folder that no process may write to, on a device of its own. */
+/** Returns the stats of a folder that no process may write to, on a device of its own. */
 const topStats = (sample: Stats): Stats =>
   Object.create(sample, {
     dev: { value: -1 },
@@ -61,7 +67,7 @@ class TopFolder implements HeldFolder {
     this.#stats = stats;
   }
 
-  /** Nothing has a path of the system here. */
+  /** Throws, since nothing here has a path of the system. */
   enter<T>(_: (at: (name: Name) => JailedPath) => T): T {
     throw errnoError("EROFS");
   }
@@ -116,7 +122,7 @@ class TopFolder implements HeldFolder {
   [Symbol.dispose](): void {}
 }
 
-/** What is opened of the top folder: its stats. */
+/** A handle of the top folder, which has only its stats. */
 class TopHandle implements PathHandle {
   readonly stats: Stats;
 

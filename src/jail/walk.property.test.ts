@@ -28,7 +28,7 @@ const thing = fc.oneof(
 );
 const tree = fc.array(fc.tuple(place, thing), { maxLength: 12 });
 
-/** Adds what can be there: nothing can lie in a file, nor shall it in what a link leads to. */
+/** Adds the things that can exist: nothing lies in a file, or in the target of a link. */
 function addEach(sandbox: JailFixture, things: readonly (readonly [string, TreeEntry])[]): void {
   const kinds = new Map<string, "folder" | "leaf">();
   for (const [path, what] of things) {
@@ -41,7 +41,7 @@ function addEach(sandbox: JailFixture, things: readonly (readonly [string, TreeE
   }
 }
 
-/** What the system says, which follows every link; undefined where it finds nothing. */
+/** Returns the path that the system finds, following every link, or `undefined` if it finds nothing. */
 function realPath(path: string): string | undefined {
   try {
     return realpathSync.native(path);
@@ -50,14 +50,16 @@ function realPath(path: string): string | undefined {
   }
 }
 
-/** Holds where the jail says `path` leads against what the system says, in a tree where nothing moves. */
+/**
+ * Compares the place that the jail finds for `path` with that of the system, in a tree where nothing moves.
+ */
 function judge({ base }: JailFixture, path: string, answer: string): void {
   const real = realPath(`${base}/${path}`);
   if (answer.startsWith("at:")) {
     const place = answer === "at:" ? base : `${base}/${answer.slice("at:".length)}`;
     // Nothing in it is a link, so it cannot lead out.
     expect(realPath(place)).toBe(place);
-    // The system has no word for a step back from nothing.
+    // The system cannot step back from a missing name.
     if (real === undefined) expect(path).toContain("..");
     else expect(real).toBe(place);
   } else if (real !== undefined) {
@@ -66,7 +68,7 @@ function judge({ base }: JailFixture, path: string, answer: string): void {
   }
 }
 
-/** The same for where it leads when a link as the last name stays itself. */
+/** Like `judge`, if a link as the last name stays itself. */
 function judgeStaying({ base }: JailFixture, path: string, answer: string): void {
   if (!answer.startsWith("at:")) return;
   const place = join(base, answer.slice("at:".length));
@@ -75,7 +77,7 @@ function judgeStaying({ base }: JailFixture, path: string, answer: string): void
   if (/\/\.?$/.test(path)) expect(statSync(place).isDirectory()).toBe(true);
 }
 
-/** Whether the system stays in the base on its whole way along `path`, which leads somewhere. */
+/** Returns whether the system stays in the base on its whole way along `path`, which leads somewhere. */
 function staysInside(base: string, path: string): boolean {
   let here = base;
   const walk = (path: string): boolean =>

@@ -136,7 +136,7 @@ describe.each(backends)("%s", (backend) => {
       expect(readFileSync(descriptor, "utf8")).toBe("f");
       closeSync(descriptor);
     } catch (error) {
-      // Where nothing is held, the change is noticed instead.
+      // If nothing is held, the change is noticed instead.
       expect(backend).toBe("current-directory");
       expect((error as NodeJS.ErrnoException).code).toBe("ENOENT");
     } finally {

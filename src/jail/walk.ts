@@ -1,9 +1,10 @@
 /**
- * Walks from the base along a path: one name at a time, opening each folder from the one before it; the system never
- * follows a link. Where it can, it resolves the folders on the path in one step (see `resolveBeneath`), which fails if one
- * of them is a link. It reads links, and splices their text into the remaining names, so that the same rules apply to it as
- * to what a caller sent. It never opens `..`: it removes the name before it and starts again at the base, because a folder
- * that was moved meanwhile has another parent than the one the walk came from.
+ * Walks from the base along a path: one name at a time, opening each folder from the one before it; the
+ * system never follows a link. If possible, it resolves the folders on the path in one step (see
+ * `resolveBeneath`), which fails if one of them is a link. It reads links, and splices their text into the
+ * remaining names, so that the same rules apply to it as to a path from a caller. It never opens `..`: it
+ * removes the name before it and starts again at the base, because a folder that was moved in between has a
+ * parent different from the one the walk came from.
  */
 import { isUtf8 } from "node:buffer";
 import { refuse } from "../errors.ts";
@@ -25,27 +26,31 @@ const maxNames = 4096;
 export interface WalkRules {
   readonly backend: Backend;
   /**
-   * Host paths under which the absolute target of a link at `path` may lie, each ending in "/": the spellings of the base,
-   * or of the root that the link is in.
+   * Returns host paths under which the absolute target of a link at `path` may lie, each ending in "/": the
+   * spellings of the base, or of the root that the link is in.
    */
   linkRoots(path: string): readonly string[];
-  /** How many names lead from the top to the folder that no link leads out of: none to the base, one to a root. */
+  /**
+   * The number of names from the top to the folder that no link leads out of: none to the base, one to a
+   * root.
+   */
   readonly rootDepth: number;
-  /** The base is the root of the host, which is its own parent. */
+  /** Whether the base is the root of the host, which is its own parent. */
   readonly isRoot: boolean;
   /** Throws a refusal for names that callers may not create. */
   readonly requireNewNames: (requested: string, newNames: readonly string[], folderOnly: boolean) => void;
   /**
-   * Whether this path itself is denied, in a folder with that folding; the walk queries it for every folder on the path.
+   * Returns whether this path itself is denied, in a folder with that folding. The walk queries it for every
+   * folder on the path.
    */
   denies(path: string, folding: Folding): boolean;
-  /** The part of the tree that the walk may reach; undefined: all of it. */
+  /** The part of the tree that the walk may reach; `undefined` means all of it. */
   readonly scope?: PathScope | undefined;
 }
 
 /**
- * Walks `parsed` from the base. `requested` is the path as the caller sent it, for error sentences. Throws a `Refusal` as
- * `Jail.admit` does.
+ * Walks `parsed` from the base. `requested` is the path as the caller sent it, for error sentences. Throws a
+ * `Refusal` like `Jail.admit` does.
  */
 export function walk(
   rules: WalkRules,
@@ -60,11 +65,11 @@ class Walk {
   readonly #rules: WalkRules;
   readonly #requested: string;
   readonly #options: AdmitOptions;
-  /** All names from the base on; those before `#index` are resolved and lead to `#folder`. */
+  /** All names from the base on. Those before `#index` are resolved and lead to `#folder`. */
   #names: string[];
   #index = 0;
   #folder: HeldFolder;
-  /** Names before this index come from a link: they must exist, or the link dangles. */
+  /** The end of the names that come from a link. They must exist, or the link dangles. */
   #linkEnd = 0;
   #folderOnly: boolean;
   #links = 0;
@@ -92,7 +97,7 @@ class Walk {
     }
   }
 
-  /** Resolves all names but the last at once, where possible. */
+  /** Resolves all names but the last at once, if possible. */
   #resolveBeneath(): void {
     const names = this.#names.slice(0, -1);
     if (this.#rules.scope?.leadsInside(names.join("/")) === false) return;
@@ -107,7 +112,7 @@ class Walk {
     const name = this.#names[this.#index];
     if (name === undefined) return this.#arrive();
     if (name === "..") return this.#goBack(this.#index);
-    // Before any access to the disk: the answer for a denied name must not depend on what is there.
+    // This comes before any access to the disk: the answer for a denied name must not depend on the disk.
     const isEnd = this.#index === this.#names.length - 1;
     this.#rules.scope?.require(this.#requested, pathIn(this.#folder.path, name), isEnd);
     if (this.#options.deniedIsMissing && this.#isDenied(name)) return this.#meetNothing();
@@ -124,7 +129,7 @@ class Walk {
     if (this.#isDenied(name)) throw refuse.absent(this.#requested, "denied");
   }
 
-  /** The name under which the folder lists the entry `name`. Throws when that name is denied. */
+  /** Returns the name under which the folder lists the entry `name`. Throws if that name is denied. */
   #ownName(name: string): string {
     const listed = listedNames(this.#folder, name);
     if (listed === undefined) return name;
@@ -135,7 +140,7 @@ class Walk {
     return own;
   }
 
-  /** Ends the walk. Inside a folder, resolves its own name once more, now as the last one. */
+  /** Ends the walk. Inside a folder, it resolves its own name once more, now as the last one. */
   #arrive(): ResolvedPath | undefined {
     if (this.#index > 0) return this.#restart();
     this.#rules.scope?.require(this.#requested, "", true);
@@ -160,7 +165,7 @@ class Walk {
     return undefined;
   }
 
-  /** `sentName` is what the path has for `name`. */
+  /** Takes the last name. `sentName` is the name in the path for `name`. */
   #takeLast(name: string, sentName: string): ResolvedPath | undefined {
     const handle = this.#openLast(name);
     if (handle === undefined) return this.#meetNothing();
@@ -194,8 +199,8 @@ class Walk {
   }
 
   /**
-   * Throws unless the link `name` leads to something inside that is not denied, and to a folder where the path requires
-   * one.
+   * Throws unless the link `name` leads to something inside that is not denied, and to a folder if the path
+   * requires one.
    */
   #verifyLink(name: string): void {
     const names = [...this.#names.slice(0, this.#index), name];
@@ -233,7 +238,10 @@ class Walk {
     }
   }
 
-  /** An absolute target relative to the base or root. A wrong guess cannot escape, since the walk resolves it from the base. */
+  /**
+   * Returns an absolute target relative to the base or root. A wrong guess cannot escape, since the walk
+   * resolves it from the base.
+   */
   #belowBase(target: string): string {
     for (const root of this.#rules.linkRoots(this.#folder.path)) {
       if (`${target}/`.startsWith(root)) return target.slice(root.length);
@@ -276,7 +284,7 @@ class Walk {
   #meetNothing(): ResolvedPath | undefined {
     this.#requireBase(pathIn(this.#folder.path, this.#names[this.#index]!));
     if (this.#index < this.#linkEnd) throw refuse.badLink(this.#requested);
-    // A missing name is no link, so a `..` after it means the folder that would hold it.
+    // A missing name is not a link, so a `..` after it means the folder that would contain it.
     const back = this.#names.indexOf("..", this.#index + 1);
     return back === -1 ? this.#placeOfNew() : this.#goBack(back);
   }

@@ -1,4 +1,4 @@
-/** Decides what callers may read, and never make or change. */
+/** Decides which files callers may read, but not create or change. */
 import { join } from "node:path";
 import { compileGlobSet, type GlobSet } from "../globs/glob-set.ts";
 import { autorunProgramOf } from "./autorun.ts";
@@ -11,17 +11,20 @@ import { type ChangedPlace, protectFiles } from "./protected.ts";
 
 export interface WriteDenial {
   readonly globs: GlobSet;
-  /** What is open all the same. Default: nothing. */
+  /** Globs of exceptions. Default: none. */
   readonly except?: GlobSet | undefined;
-  /** Whose git runs what is changed: what that reads and runs is denied as well. Default: that is not looked at. */
+  /**
+   * The user whose git runs changed files; the files that it reads and runs are denied as well. Default: git
+   * is ignored.
+   */
   readonly gitUser?: GitUser | undefined;
 }
 
 interface WriteDenialKeys {
-  /** What the configuration has; null where it does not say. */
+  /** The configured globs, or null if none are configured. */
   readonly globs: readonly string[] | null;
   readonly except: readonly string[];
-  /** What the profile has, which is `autorunGlobs` or nothing. */
+  /** The globs of the profile: `autorunGlobs`, or none. */
   readonly byDefault: readonly string[];
   readonly gitUser: GitUser;
 }
@@ -32,9 +35,9 @@ export const writeDenialOf = ({ globs, except, byDefault, gitUser }: WriteDenial
   gitUser: globs === null && byDefault.length > 0 ? gitUser : undefined,
 });
 
-/** Why a change is refused. */
+/** The reason why a change is refused. */
 export interface WriteRefusal {
-  /** The program that would act on it, where that is known. */
+  /** The program that would act on it, if known. */
   readonly program: string | undefined;
 }
 
@@ -45,15 +48,18 @@ export interface WritePlace extends ChangedPlace {
 }
 
 export interface WriteRules {
-  /** Why the change is refused; undefined if it is not. */
+  /** Returns why the change is refused, or `undefined` if it is not. */
   refusalOf(place: WritePlace, change: ProtectedChange): WriteRefusal | undefined;
-  /** Whether a glob matches `name` in a folder. */
+  /** Returns whether a glob matches `name` in a folder. */
   deniesIn(folder: Pick<Folder, "path" | "folding">, name: string): boolean;
-  /** Whether a glob can match something below a path. */
+  /** Returns whether a glob can match something below a path. */
   mayDenyBelow(names: readonly string[], folding: Folding): boolean;
 }
 
-/** The rules for a root at the canonical host path `base`; `folds` as for deny rules. */
+/**
+ * Returns the rules for a root at the canonical host path `base`; `folds` has the same meaning as for deny
+ * rules.
+ */
 export function writeRules(
   { globs, except = compileGlobSet([]), gitUser }: WriteDenial,
   { base, folds }: { readonly base: string; readonly folds: boolean },
@@ -88,7 +94,9 @@ export function writeRules(
   };
 }
 
-/** Globs of the folders in which a glob can match something, as far as it spells them out. */
+/**
+ * Returns globs of the folders in which a glob can match something, up to the last name that it spells out.
+ */
 const foldersOf = (globs: readonly string[]): string[] =>
   globs.flatMap((glob) => {
     const names = splitOutsideBraces(glob);
@@ -97,6 +105,6 @@ const foldersOf = (globs: readonly string[]): string[] =>
     );
   });
 
-/** Splits at each "/" that is in no braces and no class. */
+/** Splits at each "/" outside braces and classes. */
 const splitOutsideBraces = (glob: string): string[] =>
   glob.match(/(?:\{[^}]*\}|\[[^\]]*\]|\\.|[^/])+/g) ?? [];
