@@ -105,6 +105,12 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
       "git, make, cc, npm ci from a warm cache, python -m venv and unit tests of ours under os_sandbox: required, beside denied files",
     command: ["tests/shell/os-sandbox/work.ts"],
   },
+  btrfs: {
+    description:
+      "snapshots and subvolumes by commands on Btrfs, as root and as a user without rights; as root, with btrfs-progs",
+    command: ["tests/shell/os-sandbox/btrfs.ts"],
+    needsBuild: true,
+  },
   arm64: {
     description: "the launcher of commands for arm64, under qemu; as root, with qemu-user-static",
     command: ["scripts/try-arm64-launcher.ts"],

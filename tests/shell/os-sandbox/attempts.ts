@@ -73,6 +73,16 @@ function sendFromPair(path: string): boolean {
 const getFlags = 0x80086601;
 const setFlags = 0x40086602;
 
+/** Makes `name` in a folder of Btrfs by a request that takes a descriptor and a name, where that stands. */
+function callBtrfs(request: number, folder: string, name: string): void {
+  const opened = fs.openSync(folder, "r");
+  const values = Buffer.alloc(4096);
+  values.writeBigInt64LE(BigInt(opened), 0);
+  values.write(name, request === 0x50009417 ? 56 : 8);
+  must(libc.ioctl(opened, request, values));
+  require(fs.existsSync(join(folder, name)));
+}
+
 function readSecret(path: string | undefined): void {
   require(fs.readFileSync(path!, "utf8").includes("secret"));
 }
@@ -174,6 +184,10 @@ const attempts: Readonly<Record<string, (...args: string[]) => unknown>> = {
     flags.writeUInt32LE(flags.readUInt32LE(0) | 0x40, 0);
     must(libc.ioctl(file, setFlags, flags));
   },
+  /** BTRFS_IOC_SNAP_CREATE and SNAP_CREATE_V2 of the folder, and SUBVOL_CREATE in it, all by descriptors that are open for reading. */
+  snapshot: (folder) => callBtrfs(0x50009401, folder!, "snapshot"),
+  "snapshot-2": (folder) => callBtrfs(0x50009417, folder!, "snapshot-2"),
+  subvolume: (folder) => callBtrfs(0x5000940e, folder!, "subvolume"),
   affinity: (id) => {
     const processors = Buffer.alloc(128);
     must(libc.sched_getaffinity(Number(id), processors.length, processors));
