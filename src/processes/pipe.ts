@@ -8,12 +8,11 @@ import { StartFailure } from "./start-failure.ts";
 
 /** Both ends as descriptors, closed in programs that this process starts. */
 export interface Pipe {
-  /** Does not block. */
   readonly readEnd: number;
   readonly writeEnd: number;
 }
 
-/** `count` pipes; undefined where the C library cannot be called. Throws a `StartFailure` when descriptors run short. */
+/** `count` pipes whose reading ends do not block; undefined where the C library cannot be called. Throws a `StartFailure` when descriptors run short. */
 export function openPipes(count: number): Pipe[] | undefined {
   if (loadLibc() === undefined) return undefined;
   const pipes: Pipe[] = [];
@@ -37,11 +36,21 @@ const closeOnExec = 0o2000000;
 const setFlags = 4;
 
 function openPipe(): Pipe {
-  const libc = loadLibc();
-  const ends = new Int32Array(2);
-  if (libc === undefined || libc.pipe2(ends, closeOnExec) < 0) throw new StartFailure("exhausted");
-  const [readEnd = -1, writeEnd = -1] = ends;
+  const pipe = openBlockingPipe();
   // Each end has its own flags: the program's end stays blocking, as programs expect.
-  libc.fcntl(readEnd, setFlags, constants.O_NONBLOCK);
+  setPipeFlags(pipe.readEnd, constants.O_NONBLOCK);
+  return pipe;
+}
+
+/** A pipe both of whose ends block. Throws a `StartFailure` when descriptors run short. */
+export function openBlockingPipe(): Pipe {
+  const ends = new Int32Array(2);
+  if ((loadLibc()?.pipe2(ends, closeOnExec) ?? -1) < 0) throw new StartFailure("exhausted");
+  const [readEnd = -1, writeEnd = -1] = ends;
   return { readEnd, writeEnd };
 }
+
+/** Sets the flags of one end, as of open(2). */
+export const setPipeFlags = (end: number, flags: number): void => {
+  loadLibc()?.fcntl(end, setFlags, flags);
+};

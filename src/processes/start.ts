@@ -9,6 +9,7 @@ import { capturePipe, captureStream, type LiveOutput, type OutputBuffer } from "
 import { openPipes, type Pipe } from "./pipe.ts";
 import type { Program } from "./program.ts";
 import { RunningProgram } from "./running.ts";
+import { openStandardInput, type StandardInput } from "./standard-input.ts";
 import { StartFailure } from "./start-failure.ts";
 import type { StartProblem } from "./start-problems.ts";
 
@@ -43,7 +44,7 @@ export async function startProgram(
   if (program.argv.some((word) => word.includes("\0"))) throw new StartFailure("null-character");
   requireDescriptors();
   using launch = prepare(program, options.launcher);
-  const { subprocess, pid, pipes } = await spawnWithPipes(launch, options);
+  const { subprocess, pid, pipes, input } = await spawnWithPipes(launch, options);
   const [stdout, stderr, status] = pipes ?? [];
   const { live } = options;
   const outputs = (["stdout", "stderr"] as const).map((name) => {
@@ -54,6 +55,7 @@ export async function startProgram(
       : captureStream(subprocess[name], newBuffer(options), pieces);
   });
   const running = new RunningProgram(subprocess, pid, outputs, launch.group);
+  void input?.feed(running.ended);
   onProcess(running);
   options.watch?.(running);
   if (status !== undefined) await requireLaunched(running, status);
@@ -63,14 +65,17 @@ export async function startProgram(
 /** Throws a `StartFailure`, and then leaves nothing behind. */
 async function spawnWithPipes(launch: Launch, options: SpawnOptions) {
   let pipes: Pipe[] | undefined;
+  let input: StandardInput | undefined;
   try {
+    input = options.stdin === undefined ? undefined : openStandardInput(options.stdin);
     pipes = openPipes(launch.descriptor === undefined ? 2 : 3);
-    const subprocess = spawn(launch, options, pipes);
+    const subprocess = spawn(launch, options, { pipes, input });
     const { pid } = subprocess;
     if (pid === undefined) throw new StartFailure(problemOf((await subprocess).code));
-    return { subprocess, pid, pipes };
+    return { subprocess, pid, pipes, input };
   } catch (error) {
     closeEnds(pipes, "readEnd");
+    input?.abandon(pipes !== undefined);
     launch.group?.remove();
     throw error;
   }
@@ -99,10 +104,11 @@ async function requireLaunched(running: RunningProgram, { readEnd }: Pipe): Prom
 function spawn(
   { file, argv: [name, ...args], descriptor, inherited = [] }: Launch,
   { environment, folder, stdin }: SpawnOptions,
-  pipes: readonly Pipe[] | undefined,
+  { pipes, input }: OpenedPipes,
 ) {
   // execa passes on any descriptor; its types do not allow for that.
   const [stdout, stderr, status] = (pipes?.map(({ writeEnd }) => writeEnd) ?? []) as unknown as "pipe"[];
+  const [usualInput, readEnd] = [stdin === undefined ? "ignore" : "pipe", input?.readEnd] as const;
   const given = inherited as unknown as readonly "pipe"[];
   const more = descriptor === undefined ? [] : [descriptor as unknown as "pipe", status ?? "pipe", ...given];
   try {
@@ -113,8 +119,8 @@ function spawn(
       extendEnv: false,
       detached: true,
       cleanup: false,
-      ...(stdin !== undefined && { input: stdin }),
-      stdio: [stdin === undefined ? "ignore" : "pipe", stdout ?? "pipe", stderr ?? "pipe", ...more],
+      ...(stdin !== undefined && input === undefined && { input: stdin }),
+      stdio: [(readEnd as unknown as "pipe") ?? usualInput, stdout ?? "pipe", stderr ?? "pipe", ...more],
       buffer: false,
       reject: false,
     });
@@ -124,7 +130,14 @@ function spawn(
     throw new StartFailure(bytes >= longestArgument ? "too-long" : "not-executable");
   } finally {
     closeEnds(pipes, "writeEnd");
+    if (input !== undefined) closeSync(input.readEnd);
   }
+}
+
+interface OpenedPipes {
+  readonly pipes: readonly Pipe[] | undefined;
+  /** Without one the runtime makes the standard input, if there is to be any. */
+  readonly input: StandardInput | undefined;
 }
 
 function closeEnds(pipes: readonly Pipe[] | undefined, end: keyof Pipe): void {

@@ -1,0 +1,68 @@
+/**
+ * Standard input by a pipe. JavaScript runtimes make it a socket, for which bash takes itself for the child of a remote shell daemon and
+ * reads the user's start-up file.
+ */
+import { closeSync, constants, writeSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { loadLibc } from "./libc.ts";
+import { openBlockingPipe, type Pipe, setPipeFlags } from "./pipe.ts";
+
+/** F_SETPIPE_SZ of fcntl(2), and the largest size that every user may set. */
+const setSize = 1031;
+const pipeBytes = 1024 * 1024;
+
+/** Milliseconds between two attempts to write to a pipe that is full. */
+const pauseMs = 5;
+
+export interface StandardInput {
+  /** What the program gets as its standard input. Its starter closes it. */
+  readonly readEnd: number;
+  /** Writes the text until all is written, the program has closed its end, or `ended` has resolved. Never rejects. */
+  feed(ended: Promise<unknown>): Promise<void>;
+  /** Closes what is open, for a program that has not started. `isClosed` says whether its own end has been closed already. */
+  abandon(isClosed: boolean): void;
+}
+
+/** Opens one for a text; undefined where the C library cannot be called. Throws a `StartFailure` when descriptors run short. */
+export function openStandardInput(text: string): StandardInput | undefined {
+  const libc = loadLibc();
+  if (libc === undefined) return undefined;
+  const { readEnd, writeEnd }: Pipe = openBlockingPipe();
+  setPipeFlags(writeEnd, constants.O_NONBLOCK);
+  const bytes = Buffer.from(text);
+  if (bytes.length > pipeBytes / 16) libc.fcntl(writeEnd, setSize, pipeBytes);
+  return {
+    readEnd,
+    async feed(ended) {
+      let isOver = false;
+      void ended.then(() => {
+        isOver = true;
+      });
+      try {
+        for (let at = 0; at < bytes.length && !isOver; ) {
+          const count = tryWrite(writeEnd, bytes.subarray(at));
+          if (count === 0) await sleep(pauseMs);
+          at += count;
+        }
+      } catch {
+        // The program has closed its end, and wants no more.
+      } finally {
+        closeSync(writeEnd);
+      }
+    },
+    abandon(isClosed) {
+      closeSync(writeEnd);
+      if (!isClosed) closeSync(readEnd);
+    },
+  };
+}
+
+/** Returns how much was written, 0 if the pipe is full. Throws when no process has its other end. */
+function tryWrite(descriptor: number, bytes: Uint8Array): number {
+  try {
+    return writeSync(descriptor, bytes);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EAGAIN") return 0;
+    throw error;
+  }
+}
