@@ -255,6 +255,7 @@ export const plan: Plan = {
       "processes/pipe",
       "processes/process-table",
       "processes/program",
+      "processes/standard-input",
       "processes/start",
       "processes/working-folder",
       "watchdog/thread",
@@ -290,6 +291,8 @@ export const plan: Plan = {
     "processes/output-log",
     // It makes and removes control groups, and puts processes into them.
     "os-sandbox/control-groups",
+    // It writes to the standard input of programs.
+    "processes/standard-input",
     // It makes the files that are mounted over denied ones, in a folder of their own.
     "os-sandbox/masks",
     // It writes to a file in memory.

@@ -68,3 +68,15 @@ function makeMask(file: string, { size, mtime, mode }: MaskStats): void {
     closeSync(descriptor);
   }
 }
+
+/** Writes a text beside the masks, where commands can read and not change it. Returns its path. */
+export function writeAttributes(folder: string, text: string): string {
+  const file = join(folder, "attributes");
+  const descriptor = openSync(file, "wx", 0o600);
+  try {
+    writeSync(descriptor, text);
+  } finally {
+    closeSync(descriptor);
+  }
+  return file;
+}

@@ -1,10 +1,13 @@
 import { runsCode } from "./code-variables.ts";
+import { isPlainVariable } from "./plain-variables.ts";
 
 export interface EnvironmentRules {
   /** Gives a child the worker's whole environment. */
   readonly inherit: boolean;
   /** Otherwise it gets these names, as far as the worker has them. */
   readonly allowed: readonly string[];
+  /** Besides those it gets the listed ones (`plain-variables.ts`). */
+  readonly addsPlain?: boolean;
 }
 
 export type Environment = Readonly<Record<string, string>>;
@@ -15,7 +18,8 @@ export type Environment = Readonly<Record<string, string>>;
  * itself, which may hold a secret.
  */
 export function childEnvironment(rules: EnvironmentRules, own: NodeJS.ProcessEnv): Environment {
-  const names = rules.inherit ? Object.keys(own) : rules.allowed;
+  const plain = rules.addsPlain ? Object.keys(own).filter(isPlainVariable) : [];
+  const names = rules.inherit ? Object.keys(own) : [...rules.allowed, ...plain];
   const entries: [string, string][] = [];
   for (const name of names) {
     const value = Object.hasOwn(own, name) ? own[name] : undefined;

@@ -19,6 +19,7 @@ const all: Readonly<Record<keyof typeof refusePlainly, PlainRefusal>> = {
   guarded: refusePlainly.guarded("sort", "-o"),
   notStarted: refusePlainly.notStarted("missing"),
   notSettable: refusePlainly.notSettable("PATH"),
+  notListed: refusePlainly.notListed("CC", "CI, TZ"),
   hostOnly: refusePlainly.hostOnly("cwd"),
   tooManyJobs: refusePlainly.tooManyJobs(16, 16),
   jobIdTaken: refusePlainly.jobIdTaken("job-1"),

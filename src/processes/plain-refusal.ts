@@ -57,6 +57,12 @@ export const refusePlainly = {
       `env holds '${shown(name)}', which decides what programs run or is no name of a variable; leave it out, and take letters, digits and _ for a name.`,
     ),
 
+  /** A variable that is not on the list of those that callers may set. */
+  notListed: (name: string, listed: string): PlainRefusal =>
+    new PlainRefusal(
+      `env holds '${shown(name)}', and callers may set these variables only: ${listed}. Take one of them, or ask the user to add the name to allowed_env.`,
+    ),
+
   /** A field of a command for another worker. */
   hostOnly: (field: string): PlainRefusal =>
     new PlainRefusal(`'${field}' is for commands on the host; leave it out, or leave target out.`),
@@ -71,7 +77,7 @@ export const refusePlainly = {
 
   denylisted: (pattern: string): PlainRefusal =>
     new PlainRefusal(
-      `command matches denylist: ${pattern}; send a command that this pattern does not match.`,
+      `command matches denylist: ${pattern}; the user does not permit what it describes, however it is written. Leave it out, or ask the user.`,
     ),
 
   notAllowed: (name: string, allowed: readonly string[]): PlainRefusal =>

@@ -3,8 +3,10 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Folder } from "../jail/folder.ts";
 import { isSettable } from "../processes/environment.ts";
 import { refusePlainly } from "../processes/plain-refusal.ts";
+import { isPlainVariable, plainVariables } from "../processes/plain-variables.ts";
 import type { SpawnOptions } from "../processes/start.ts";
 import { UInt64 } from "../schema/fragments.ts";
+import { namedVariables } from "./command-environment.ts";
 import type { ShellContext } from "./define.ts";
 
 const since = "0.4.0";
@@ -51,7 +53,8 @@ export function holdOptions(
   { spawnOptions, fs, config, profile, onOutput }: ShellContext,
 ): HeldOptions {
   const most = max_output_bytes ?? profile["exec.max_output_bytes"];
-  for (const [name, value] of Object.entries(env ?? {})) requireSettable(name, value);
+  const listed = profile.listed_variables ? namedVariables(config) : undefined;
+  for (const [name, value] of Object.entries(env ?? {})) requireSettable(name, value, listed);
   const folder = cwd === undefined ? undefined : fs.jail.admitFolder(cwd);
   const { environment, launcher, watch } = spawnOptions;
   const kept =
@@ -82,8 +85,12 @@ export function requireNoOptions(options: CommandOptions): void {
   if (name !== undefined) throw refusePlainly.hostOnly(name);
 }
 
-function requireSettable(name: string, value: string): void {
-  if (!isSettable(name)) throw refusePlainly.notSettable(name);
+/** `listed`: names that may be set besides the listed ones; undefined where every name may be that runs no code. */
+function requireSettable(name: string, value: string, listed: readonly string[] | undefined): void {
+  const isPlain = listed !== undefined && isPlainVariable(name);
+  if (listed !== undefined && !isPlain && !listed.includes(name))
+    throw refusePlainly.notListed(name, [plainVariables, ...listed].join(", "));
+  if (!isPlain && !isSettable(name)) throw refusePlainly.notSettable(name);
   if (value.includes("\0") || !value.isWellFormed())
     throw refusePlainly.badPayload(`env.${name}`, "is no text");
 }

@@ -54,6 +54,9 @@ const denylist = [
   String.raw`\bnpm\b[^|;&]*\brun\b`,
 ];
 
+/** The published default of `allowed_env`. */
+export const defaultAllowedEnv: readonly string[] = ["PATH", "HOME", "LANG", "LC_ALL", "TERM"];
+
 /** The keys of the configuration file (shell §3; those from `private_jobs` on are this worker's own). */
 export const shellConfigSchema = Type.Object({
   max_timeout_ms: Count(
@@ -74,8 +77,8 @@ export const shellConfigSchema = Type.Object({
   working_dir: Path("The folder that commands run in. null is the worker's own current folder."),
   inherit_env: Flag(false, "Give commands the worker's whole environment."),
   allowed_env: Texts(
-    ["PATH", "HOME", "LANG", "LC_ALL", "TERM"],
-    "Environment variables that commands get when inherit_env is false.",
+    defaultAllowedEnv,
+    "Environment variables that commands get when inherit_env is false. In the profile agent they get LANG, TERM, CI and others that run no code besides; callers may set those and the ones named here; and HOME is a folder of their own, unless this list is not the default and names HOME.",
   ),
   allowlist: Texts(
     defaultAllowlist,

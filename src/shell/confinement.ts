@@ -5,12 +5,15 @@ import { ConfigError } from "../config/file.ts";
 import type { Log } from "../log/log.ts";
 import { createDiskWatch } from "../os-sandbox/disk-watch.ts";
 import { resourceLimits } from "../os-sandbox/limits.ts";
+import { writeAttributes } from "../os-sandbox/masks.ts";
 import { openOsSandbox } from "../os-sandbox/os-sandbox.ts";
 import { makePrivateFolder } from "../os-sandbox/private-folder.ts";
 import type { Network } from "../os-sandbox/ruleset.ts";
 import type { SpawnOptions } from "../processes/start.ts";
 import { stateDirectories } from "../state/state-folder.ts";
+import type { GitSetting } from "./command-environment.ts";
 import type { ShellConfig } from "./config.ts";
+import { hiddenAttributes, hiddenFileSettings } from "./hidden-files.ts";
 import { shellProfileOf } from "./profiles.ts";
 
 export interface ConfinementOptions {
@@ -25,10 +28,18 @@ export interface ConfinementOptions {
 export interface CommandConfinement extends Pick<SpawnOptions, "launcher" | "watch"> {
   /** Variables that confined commands get besides. */
   readonly variables: Readonly<Record<string, string>>;
+  /** What git is told about hidden files. */
+  readonly gitSettings: readonly GitSetting[];
   close(): void;
 }
 
-const none: CommandConfinement = { launcher: undefined, watch: undefined, variables: {}, close() {} };
+const none: CommandConfinement = {
+  launcher: undefined,
+  watch: undefined,
+  variables: {},
+  gitSettings: [],
+  close() {},
+};
 
 /**
  * Opens the sandbox and logs what holds. Throws a `ConfigError` where the configuration requires what this machine does not have.
@@ -79,8 +90,16 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
     launcher: (program) => sandbox.launch(program),
     watch: createDiskWatch(writable, config.limits),
     variables: { TMPDIR: temporary.path },
+    gitSettings: sandbox.hasMounts ? settingsFor(config, masks.path) : [],
     close,
   };
+}
+
+/** Git passes over what is hidden in the served folder, and records none of it. */
+function settingsFor(config: ShellConfig, folder: string): GitSetting[] {
+  const [root] = rootOf(config);
+  const text = root === undefined ? "" : hiddenAttributes(config.fs.denylist_paths, root);
+  return hiddenFileSettings(writeAttributes(folder, text));
 }
 
 const networkOf = (chosen: Network | boolean): Network =>

@@ -7,6 +7,10 @@ export const shellProfileTable = {
   os_sandbox: { contract: "off", agent: "best" },
   /** The network of commands that the kernel confines, where the configuration does not say. */
   network: { contract: "none", agent: "loopback" },
+  /** Whether commands get, and callers set, only variables that are listed (`plain-variables.ts`) or that `allowed_env` names. */
+  listed_variables: { contract: false, agent: true },
+  /** Whether HOME is a folder of their own, unless `allowed_env` names HOME. */
+  private_home: { contract: false, agent: true },
   /** The same for `exec` and `exec_bg`. `undefined`: the beginning, as much as the configuration keeps. */
   "exec.max_output_bytes": { contract: undefined, agent: 65_536 },
   /** What `shell::fs::*` may read and not change, where the configuration does not say. */

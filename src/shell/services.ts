@@ -6,13 +6,13 @@ import type { OpenOptions, RequestRules, Runtime } from "../contract/definition.
 import { placeNames } from "../jail/place-names.ts";
 import type { Log } from "../log/log.ts";
 import { makeUndumpable } from "../processes/dumpable.ts";
-import { childEnvironment } from "../processes/environment.ts";
 import { Jobs } from "../processes/jobs.ts";
 import { createPrograms } from "../processes/programs.ts";
 import type { SpawnOptions } from "../processes/start.ts";
 import { holdFolder, type WorkingFolder } from "../processes/working-folder.ts";
 import { openQuotas } from "../quotas/quotas-config.ts";
 import { createRegexEngine } from "../regex/engine.ts";
+import { openCommandEnvironment } from "./command-environment.ts";
 import type { ShellConfig } from "./config.ts";
 import { type CommandConfinement, openConfinement } from "./confinement.ts";
 import type { ShellServices } from "./define.ts";
@@ -58,6 +58,7 @@ export async function openShell(
     environment,
     log,
   });
+  const own = await openCommandEnvironment(config, { profile, environment, programs, confinement });
   makeUndumpable();
   warnAboutConfig(config, root, log);
   return {
@@ -70,7 +71,7 @@ export async function openShell(
     policy,
     programs,
     jobs,
-    spawnOptions: spawnOptionsOf(config, environment, workingFolder, confinement),
+    spawnOptions: spawnOptionsOf(config, own.variables, workingFolder, confinement),
     quotas: openQuotas(config.quotas),
     ...(fs.audit && { onFinished: (call) => fs.audit?.onFinished(call) }),
     callMilliseconds: config.max_timeout_ms + besidesTheCommand,
@@ -88,6 +89,7 @@ export async function openShell(
       removeExitHandler();
       jobs.close();
       workingFolder.close();
+      own.close();
       confinement.close();
       await fs.close();
       await regex.close();
@@ -124,13 +126,12 @@ const createJobs = (config: ShellConfig, { hasShortIds, environment }: JobOption
 
 function spawnOptionsOf(
   config: ShellConfig,
-  environment: NodeJS.ProcessEnv,
+  environment: SpawnOptions["environment"],
   held: WorkingFolder,
-  { launcher, watch, variables }: CommandConfinement,
+  { launcher, watch }: CommandConfinement,
 ): SpawnOptions {
-  const rules = { inherit: config.inherit_env, allowed: config.allowed_env };
   return {
-    environment: { ...childEnvironment(rules, environment), ...variables },
+    environment,
     launcher,
     watch,
     get folder() {

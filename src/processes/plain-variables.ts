@@ -1,0 +1,25 @@
+/**
+ * The environment variables that commands get, and callers may set, where a list says so. A list of what runs code is never complete
+ * (`code-variables.ts`): every program has variables of its own. These say how to print, in which language and time, and as whom to
+ * commit, or are read by the programs of projects.
+ */
+
+const names = new Set(
+  [
+    "LANG LANGUAGE TZ TERM COLORTERM COLUMNS LINES",
+    "NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE",
+    "CI DEBUG LOG_LEVEL VERBOSE NODE_ENV RUST_BACKTRACE RUST_LOG SOURCE_DATE_EPOCH",
+    "PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONHASHSEED PYTHONUTF8 PYTHONIOENCODING",
+    "GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL GIT_COMMITTER_DATE",
+    "HOST NAME PORT SEED",
+  ].flatMap((line) => line.split(" ")),
+);
+
+const prefixes = ["LC_", "APP_"];
+
+/** The list as a text for a caller. */
+export const plainVariables = [...names, ...prefixes.map((prefix) => `${prefix}*`)].join(", ");
+
+/** Whether the list has a variable of this name. */
+export const isPlainVariable = (name: string): boolean =>
+  names.has(name) || prefixes.some((prefix) => name.startsWith(prefix) && /^[A-Z0-9_]+$/.test(name));

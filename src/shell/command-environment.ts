@@ -1,0 +1,105 @@
+/** The environment of commands in the profile `agent`: listed variables, a home of their own, and what git needs of the user's. */
+import { makePrivateFolder, type PrivateFolder } from "../os-sandbox/private-folder.ts";
+import { childEnvironment, type Environment, type EnvironmentRules } from "../processes/environment.ts";
+import { findProgram, programFolders } from "../processes/program.ts";
+import type { Programs } from "../processes/programs.ts";
+import { defaultAllowedEnv, type ShellConfig } from "./config.ts";
+import type { ShellProfile } from "./profiles.ts";
+
+interface CommandEnvironmentOptions {
+  readonly profile: ShellProfile;
+  /** The environment of the worker. */
+  readonly environment: NodeJS.ProcessEnv;
+  readonly programs: Programs;
+  readonly confinement: {
+    readonly variables: Environment;
+    readonly gitSettings: readonly GitSetting[];
+  };
+}
+
+/** Makes the environment of all commands, and a home that goes with `close`. */
+export async function openCommandEnvironment(
+  config: ShellConfig,
+  { profile, environment, programs, confinement }: CommandEnvironmentOptions,
+): Promise<{ readonly variables: Environment; close(): void }> {
+  const parent = confinement.variables["TMPDIR"] ?? (environment["TMPDIR"] || "/tmp");
+  const home = openHome(config, profile, parent);
+  const identity = home === undefined ? [] : await readGitIdentity(programs, environment);
+  return {
+    variables: {
+      ...childEnvironment(environmentRules(config, profile), environment),
+      ...confinement.variables,
+      ...(home && { HOME: home.path }),
+      ...gitVariables([...identity, ...confinement.gitSettings]),
+    },
+    close: () => home?.remove(),
+  };
+}
+
+/** Which variables of the worker commands get. The default of `allowed_env` gives way to the list of the profile. */
+function environmentRules(config: ShellConfig, profile: ShellProfile): EnvironmentRules {
+  const { inherit_env: inherit, allowed_env: allowed } = config;
+  if (!profile.listed_variables) return { inherit, allowed };
+  return { inherit, allowed: isChosen(config) ? allowed : ["PATH"], addsPlain: true };
+}
+
+/** The names of variables that callers may set besides those that are listed. */
+export const namedVariables = (config: ShellConfig): readonly string[] =>
+  isChosen(config) ? config.allowed_env : [];
+
+/** Whether the user has named the variables. */
+const isChosen = ({ allowed_env }: ShellConfig): boolean =>
+  allowed_env.length !== defaultAllowedEnv.length ||
+  !defaultAllowedEnv.every((name) => allowed_env.includes(name));
+
+/** Makes a folder in `parent` that is HOME; undefined where commands get the one of the worker. */
+function openHome(config: ShellConfig, profile: ShellProfile, parent: string): PrivateFolder | undefined {
+  const keepsHome = config.inherit_env || (isChosen(config) && config.allowed_env.includes("HOME"));
+  return profile.private_home && !keepsHome ? makePrivateFolder(parent) : undefined;
+}
+
+/** A key of git's configuration, and its value. */
+export type GitSetting = readonly [key: string, value: string];
+
+/** Milliseconds that git may take to read its configuration. */
+const gitMs = 5000;
+
+/**
+ * Reads of the user's configuration of git as whom to commit, and which folders of other users are trusted: a home of their own hides
+ * it from commands. None where git is missing or fails.
+ */
+async function readGitIdentity(programs: Programs, own: NodeJS.ProcessEnv): Promise<GitSetting[]> {
+  const file = findProgram("git", programFolders);
+  if (file === undefined) return [];
+  const argv = [
+    "git",
+    "config",
+    "--null",
+    "--get-regexp",
+    String.raw`^(user\.(name|email)|safe\.directory)$`,
+  ] as const;
+  const names = ["PATH", "HOME", "XDG_CONFIG_HOME"].filter((name) => own[name] !== undefined);
+  const environment = Object.fromEntries(names.map((name) => [name, own[name]!]));
+  try {
+    const options = { environment, folder: "/", maxOutputBytes: 64 * 1024 };
+    const { stdout } = await programs.run({ file, argv }, options, { timeoutMs: gitMs });
+    return stdout.split("\0").flatMap((entry) => {
+      const end = entry.indexOf("\n");
+      return end < 0 ? [] : [[entry.slice(0, end), entry.slice(end + 1)] as const];
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** The variables by which git takes settings (git-config(1)). */
+const gitVariables = (settings: readonly GitSetting[]): Record<string, string> =>
+  settings.length === 0
+    ? {}
+    : Object.fromEntries([
+        ["GIT_CONFIG_COUNT", String(settings.length)],
+        ...settings.flatMap(([key, value], index) => [
+          [`GIT_CONFIG_KEY_${index}`, key],
+          [`GIT_CONFIG_VALUE_${index}`, value],
+        ]),
+      ]);

@@ -1,0 +1,32 @@
+import { afterAll, expect, test } from "bun:test";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { hiddenAttributes } from "./hidden-files.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "coder-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test("git finds the filter for each denied path below the folder, from every repository above it, and for no other", () => {
+  const denied = [".env", "a/b/key", 'we "ird\\[x]*?', "line\nfeed"].map((path) => join(folder, path));
+  const attributes = join(folder, "attributes");
+  writeFileSync(attributes, hiddenAttributes([...denied, "/etc/shadow", folder], folder));
+  const filterOf = (repository: string, path: string) =>
+    execFileSync("git", ["-c", `core.attributesFile=${attributes}`, "check-attr", "-z", "filter", path], {
+      cwd: join(folder, repository),
+      encoding: "utf8",
+    }).split("\0")[2];
+  for (const repository of [".", "a", "a/b"]) {
+    mkdirSync(join(folder, repository), { recursive: true });
+    execFileSync("git", ["init", "-q", join(folder, repository)]);
+  }
+  expect(denied.map((path) => filterOf(".", path.slice(folder.length + 1)))).toEqual(
+    denied.map(() => "hidden-file"),
+  );
+  expect(filterOf("a", "b/key")).toBe("hidden-file");
+  expect(filterOf("a/b", "key")).toBe("hidden-file");
+  expect(["other", "a/.env", "b/c/key", "we xird"].map((path) => filterOf(".", path))).toEqual(
+    Array.from({ length: 4 }, () => "unspecified"),
+  );
+});

@@ -1,0 +1,35 @@
+/** What git is told about denied files that a mask hides: that they are unchanged by size and time, and never to be recorded. */
+import { relative } from "node:path";
+import type { GitSetting } from "./command-environment.ts";
+
+/** The name of the filter that refuses to take the content of a mask. */
+const filter = "hidden-file";
+
+/** The settings. `attributes` is the path of a file with `hiddenAttributes`. */
+export const hiddenFileSettings = (attributes: string): GitSetting[] => [
+  // A mask has another inode, and the time of its own change.
+  ["core.checkStat", "minimal"],
+  ["core.attributesFile", attributes],
+  [`filter.${filter}.clean`, "false"],
+  [`filter.${filter}.smudge`, "cat"],
+  [`filter.${filter}.required`, "true"],
+];
+
+/** Attributes (gitattributes(5)) of denied paths below a folder, whichever folder above them is a repository. */
+export function hiddenAttributes(denied: readonly string[], folder: string): string {
+  const patterns = denied
+    .map((path) => relative(folder, path))
+    .filter((path) => path !== "" && !path.startsWith(".."))
+    .flatMap((path) => {
+      const names = path.split("/");
+      return names.map((_, index) => `/${names.slice(index).join("/")}`);
+    });
+  return [...new Set(patterns)].map((pattern) => `${quote(pattern)} filter=${filter}\n`).join("");
+}
+
+/** A pattern that means its own text: special characters are escaped, once as in a glob and once as in a quoted text. */
+const quote = (pattern: string): string =>
+  `"${pattern
+    .replaceAll(/[*?[\\]/g, "\\$&")
+    .replaceAll(/["\\]/g, "\\$&")
+    .replaceAll("\n", "\\n")}"`;

@@ -1,0 +1,156 @@
+/** Commands in the profile agent, whose defaults confine them, beside those of the contract. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../../harness/worker-fixture.ts";
+import { answerOf, expectPlain } from "../case.ts";
+import { type ShellFixture, startShell } from "../shell-fixture.ts";
+
+const config = {
+  allowlist: ["bash", "cat"],
+  allowed_env: ["PATH", "HOME", "LANG", "LC_ALL", "TERM"],
+  denylist_patterns: [],
+  default_timeout_ms: 20_000,
+  max_timeout_ms: 20_000,
+  fs: { host_root: "<folder>", denylist_paths: ["<folder>/.env"] },
+};
+
+/** The home of the user who runs the workers, with a start-up file, an identity for git, and settings that run a program. */
+const home = temporaryFolder();
+const gitConfig = `[user]
+  name = Some One
+  email = one@example.org
+[alias]
+  run = !echo alias
+[core]
+  hooksPath = ${home}
+`;
+
+let contract: ShellFixture;
+let agent: ShellFixture;
+beforeAll(async () => {
+  writeFileSync(join(home, ".bashrc"), "echo started\n");
+  writeFileSync(join(home, ".gitconfig"), gitConfig);
+  const env = { HOME: home, XDG_CONFIG_HOME: home, CC: "their-compiler", LC_TIME: "C.UTF-8", TZ: "UTC" };
+  contract = await startShell("executable", config, { env });
+  agent = await startShell("executable", { ...config, profile: "agent", os_sandbox: "required" }, { env });
+});
+afterAll(async () => {
+  await contract?.stop();
+  await agent?.stop();
+  rmSync(home, { recursive: true });
+});
+
+async function run(served: ShellFixture, line: string, more: object = {}): Promise<Record<string, unknown>> {
+  const payload = { command: "bash", args: ["-c", line], cwd: served.folder, ...more };
+  return answerOf(await served.call("shell::exec", payload));
+}
+
+describe("the environment", () => {
+  test("HOME is a folder of the commands, empty and writable, and the user's own under the contract", async () => {
+    expect((await run(contract, "echo $HOME"))["stdout"]).toBe(`${home}\n`);
+    const line = "[ $HOME != $PWD ] && ls -A ~ && echo x > ~/file && cat ~/file && rm ~/file && echo $HOME";
+    const { stdout } = await run(agent, line);
+    expect(stdout).toStartWith("x\n/");
+    expect(stdout).not.toContain(home);
+  });
+
+  test("no start-up file of the user is read, whatever the standard input is", async () => {
+    for (const more of [{}, { stdin: "" }, { stdin: "text" }])
+      for (const served of [contract, agent])
+        expect(await run(served, "true", more)).toMatchObject({ stdout: "", stderr: "", exit_code: 0 });
+  });
+
+  test("commands get the listed variables of the worker, and no others", async () => {
+    const { stdout } = await run(agent, "compgen -e");
+    const names = String(stdout).trim().split("\n");
+    expect(names).toEqual(expect.arrayContaining(["HOME", "LC_TIME", "PATH", "TMPDIR", "TZ"]));
+    expect(names.filter((name) => ["CC", "XDG_CONFIG_HOME", "USER", "III_URL"].includes(name))).toEqual([]);
+  });
+
+  test("callers set what is listed, and under the contract all that runs no code", async () => {
+    for (const served of [contract, agent])
+      expect(await run(served, "echo $NAME $CI", { env: { NAME: "world", CI: "1" } })).toMatchObject({
+        stdout: "world 1\n",
+      });
+    const payload = { command: "cat", env: { COMPILER_PATH: "x" } };
+    expect(await contract.call("shell::exec", payload)).toHaveProperty("answer");
+    expectPlain(
+      await agent.call("shell::exec", payload),
+      "env holds 'COMPILER_PATH', and callers may set these variables only:",
+      "NAME",
+      "allowed_env",
+    );
+  });
+});
+
+describe("a repository with a tracked, denied file", () => {
+  const git = (served: ShellFixture, ...args: string[]) =>
+    execFileSync("git", ["-C", served.folder, "-c", "user.name=a", "-c", "user.email=a@b", ...args], {
+      encoding: "utf8",
+    });
+
+  /** The denied file is older than the index: otherwise git reads it, to be sure. */
+  function commitAll(served: ShellFixture): void {
+    rmSync(join(served.folder, ".git"), { recursive: true, force: true });
+    writeFileSync(join(served.folder, ".env"), "secret\n", { mode: 0o644 });
+    writeFileSync(join(served.folder, "file"), "one\n");
+    utimesSync(join(served.folder, ".env"), 1_700_000_000, 1_700_000_000);
+    git(served, "init", "-q");
+    git(served, "add", ".env", "file");
+    git(served, "commit", "-qm", "first");
+  }
+
+  const hasMounts = () => agent.worker.stderr().includes('"mounts":true');
+
+  test("the file is regular and has no rights, and its content is not there", async () => {
+    commitAll(agent);
+    commitAll(contract);
+    expect((await run(contract, "cat .env"))["stdout"]).toBe("secret\n");
+    const { stdout } = await run(agent, "stat -c '%F %a %s' .env; cat .env");
+    if (hasMounts()) expect(String(stdout).trim()).toBe("regular file 0 7");
+    expect(stdout).not.toContain("secret");
+  });
+
+  test("git status is clean, and git commit -a records the change of another file as the user", async () => {
+    commitAll(agent);
+    const line =
+      "git status --porcelain && echo two >> file && git status --porcelain && git commit -qam second && git status --porcelain";
+    const answer = await run(agent, line);
+    if (!hasMounts()) return expect(answer["stdout"]).not.toContain("secret");
+    expect(answer).toMatchObject({ stdout: " M file\n", stderr: "", exit_code: 0 });
+    expect(git(agent, "show", "HEAD:.env")).toBe("secret\n");
+    expect(git(agent, "log", "-1", "--format=%an %ae %s")).toBe("Some One one@example.org second\n");
+    expect(git(agent, "status", "--porcelain")).toBe("");
+  });
+
+  test("a change of the file itself is seen, and nothing is recorded of it", async () => {
+    commitAll(agent);
+    writeFileSync(join(agent.folder, ".env"), "another secret\n");
+    const answer = await run(agent, "git status --porcelain 2> /dev/null; git commit -qam second");
+    expect(answer["stdout"]).toBe(" M .env\n");
+    expect(answer["exit_code"]).not.toBe(0);
+    expect(git(agent, "show", "HEAD:.env")).toBe("secret\n");
+    await run(agent, "git add -A; git add --force .env; git commit -qm second");
+    expect(git(agent, "show", "HEAD:.env")).toBe("secret\n");
+  });
+
+  test("settings of the user that run programs are not read", async () => {
+    expect((await run(contract, "git run"))["stdout"]).toBe("alias\n");
+    expect((await run(agent, "git run"))["exit_code"]).not.toBe(0);
+    expect((await run(agent, "git config core.hooksPath"))["stdout"]).toBe("");
+  });
+});
+
+test("a server that one command starts is reached by another, by default", async () => {
+  const hasNetwork = agent.worker.stderr().includes('"network":"loopback"');
+  mkdirSync(join(agent.folder, "site"), { recursive: true });
+  const program = join(import.meta.dir, "attempts.ts");
+  const path = join(agent.folder, "site/port");
+  const serve = `${process.execPath} ${program} serve 127.0.0.1 ${path} || touch ${path}`;
+  const { job_id } = answerOf(await agent.call("shell::exec_bg", { command: "bash", args: ["-c", serve] }));
+  const line = `until [ -e ${path} ]; do sleep 0.01; done; exec 3<> /dev/tcp/127.0.0.1/$(cat ${path}) && cat <&3`;
+  expect((await run(agent, line))["stdout"]).toBe(hasNetwork ? "hello" : "");
+  await agent.call("shell::kill", { job_id });
+});
