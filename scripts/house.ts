@@ -225,6 +225,7 @@ export const plan: Plan = {
       "schema",
     ],
     execa: ["processes/start"],
+    "fastest-levenshtein": ["requests/field-names"],
     "iii-sdk": ["worker/bus"],
     rregex: ["regex/engine"],
     ws: ["engine"],

@@ -1,4 +1,5 @@
 /** Compares names of fields as callers send them with those of a schema. */
+import { distance } from "fastest-levenshtein";
 import { synonyms, valueSynonyms } from "./synonyms.ts";
 
 /** Returns `expectedRevision` and `expected-revision` as `expected_revision`. */
@@ -44,33 +45,18 @@ export function literalNamed(text: string, values: readonly string[]): string | 
 
 const bareName = (text: string): string => text.replaceAll(/[-_ ]/g, "").toLowerCase();
 
+/** Maximum length of a name that is compared. */
+const longestName = 64;
+
 /** Returns the name among `names` that is most similar to `name`, if any is similar. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   const snake = snakeCase(name);
-  const ranked = names
-    .map((candidate) => ({ candidate, distance: distanceBetween(snake, candidate) }))
-    .filter(({ candidate, distance }) => distance <= Math.max(1, Math.floor(candidate.length / 3)))
-    .sort((one, other) => one.distance - other.distance);
+  const ranked = (snake.length > longestName ? [] : names)
+    .map((candidate) => ({ candidate, edits: distance(snake, candidate) }))
+    .filter(({ candidate, edits }) => edits <= Math.max(1, Math.floor(candidate.length / 3)))
+    .sort((one, other) => one.edits - other.edits);
   return (
     ranked[0]?.candidate ??
     names.find((candidate) => snake.length > 2 && (candidate.includes(snake) || snake.includes(candidate)))
   );
-}
-
-/** Maximum length of a name that is compared. */
-const longestName = 64;
-
-/** Returns the Levenshtein distance of two names. */
-function distanceBetween(one: string, other: string): number {
-  if (one.length > longestName) return Number.POSITIVE_INFINITY;
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= one.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= other.length; j++) {
-      const isEqual = one[i - 1] === other[j - 1];
-      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (isEqual ? 0 : 1)));
-    }
-    row = next;
-  }
-  return row[other.length]!;
 }
