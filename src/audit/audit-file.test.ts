@@ -1,10 +1,12 @@
 import { afterAll, expect, test } from "bun:test";
+import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
   existsSync,
   mkdtempSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -127,4 +129,21 @@ test("no link is followed", () => {
   const path = newPath();
   symlinkSync(join(folder, "elsewhere"), path);
   expect(() => new AuditFile(path, bounds)).toThrow(/ELOOP/);
+});
+
+test("only a regular file is opened, also when another takes the name", () => {
+  const fifo = newPath();
+  execFileSync("mkfifo", [fifo]);
+  for (const path of [fifo, "/dev/null", folder])
+    expect(() => new AuditFile(path, bounds)).toThrow(/EINVAL|EISDIR/);
+  const path = newPath();
+  const file = new AuditFile(path, bounds);
+  file.append({ number: 1 });
+  renameSync(fifo, path);
+  expect(() => file.append({ number: 2 })).toThrow("EINVAL");
+  expect(() => file.append({ number: 3 })).toThrow("EINVAL");
+  rmSync(path);
+  file.append({ number: 4 });
+  expect(linesOf(path).map((line) => JSON.parse(line).number)).toEqual([4]);
+  file.close();
 });

@@ -32,7 +32,7 @@ export const firstHash = `sha256:${"0".repeat(64)}`;
 export const hashOfLine = (line: string | Buffer): string =>
   `sha256:${createHash("sha256").update(line).digest("hex")}`;
 
-const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants;
 
 /** Maximum attempts to lock the file. A lock is held for the time of one write. */
 const mostTries = 10_000;
@@ -83,8 +83,9 @@ export class AuditFile {
     for (let tries = 0; tries < mostTries; tries++) {
       if (tryLockExclusively(this.#descriptor) === "busy") continue;
       if (isAt(this.#descriptor, this.#path)) return;
+      const next = openAppending(this.#path);
       closeSync(this.#descriptor);
-      this.#descriptor = openAppending(this.#path);
+      this.#descriptor = next;
     }
     throw errnoError("EBUSY");
   }
@@ -118,8 +119,13 @@ export class AuditFile {
 
 const newline = Buffer.from("\n");
 
-const openAppending = (path: string): number =>
-  openSync(path, O_APPEND | O_CREAT | O_NOFOLLOW | O_RDWR, 0o600);
+/** Opens a regular file: a write to a pipe would wait for its reader. Throws the errno error. */
+function openAppending(path: string): number {
+  const descriptor = openSync(path, O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_RDWR, 0o600);
+  if (fstatSync(descriptor).isFile()) return descriptor;
+  closeSync(descriptor);
+  throw errnoError("EINVAL");
+}
 
 function isAt(descriptor: number, path: string): boolean {
   const named = statSync(path, { throwIfNoEntry: false });

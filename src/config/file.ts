@@ -1,7 +1,7 @@
 /** Reads configurations: YAML with variables, validated by a schema with every key. */
 import { isUtf8 } from "node:buffer";
-import { readFileSync } from "node:fs";
-import type { Static, TObject } from "@sinclair/typebox";
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import { Mismatch, validate } from "../schema/validate.ts";
 
 /**
@@ -52,14 +52,38 @@ export function checkKeys<Schema extends TObject>(
   keys: Keys,
   { schema, source, environment }: KeyRules<Schema>,
 ): Static<Schema> {
-  const expanded = expandVariables(keys, { path: source, key: "", environment });
   try {
+    const expanded = expandVariables(keys, { path: source, key: "", environment });
     return validate(schema, expanded, { unknownKeys: "refuse" });
   } catch (error) {
     if (error instanceof Mismatch)
-      throw new ConfigError(`${source}: ${error.message}`, error.field || undefined);
+      throw new ConfigError(`${source}: ${error.message}`, knownPartOf(error.field, schema));
+    if (error instanceof ConfigError) throw new ConfigError(error.message, knownPartOf(error.key, schema));
     throw error;
   }
+}
+
+/**
+ * Returns the beginning of a key that the schema has; `undefined` if it has nothing of it. A key of a file that
+ * is no configuration may be a line of it, and callers are told the key of an error.
+ */
+function knownPartOf(key: string | undefined, schema: TSchema): string | undefined {
+  const names: string[] = [];
+  let at: TSchema | undefined = schema;
+  for (const name of key?.split(".") ?? []) {
+    const [plain = ""] = name.split("[");
+    at = objectIn(at)?.properties[plain];
+    if (at === undefined) break;
+    names.push(plain);
+  }
+  return names.length === 0 ? undefined : names.join(".");
+}
+
+/** Returns the object that a schema describes, or that it describes in a list or beside null. */
+function objectIn(schema: TSchema | undefined): TObject | undefined {
+  if (schema === undefined || "properties" in schema) return schema as TObject | undefined;
+  if ("items" in schema) return objectIn(schema["items"]);
+  return (schema["anyOf"] as readonly TSchema[] | undefined)?.map(objectIn).find((one) => one !== undefined);
 }
 
 /** Parses and validates a configuration in YAML. Throws a `ConfigError`. */
@@ -68,6 +92,22 @@ export async function parseConfigText<Schema extends TObject>(
   rules: KeyRules<Schema>,
 ): Promise<Static<Schema>> {
   return checkKeys(onlyMapping(await parseYaml(text, rules.source), rules.source), rules);
+}
+
+/**
+ * Reads a file, and waits for no writer: nothing but a regular file is read, or what a shell has opened, which
+ * has a path in `/dev`. Throws the errno error, and a `ConfigError` for anything else.
+ */
+export function readConfigFile(path: string): Buffer {
+  if (path.startsWith("/dev/")) return readFileSync(path);
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile() && !stats.isDirectory()) throw new ConfigError("is not a regular file");
+    return readFileSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** Reads a text file. Throws a `ConfigError` with `advice` if `source` cannot be read. */
@@ -79,8 +119,9 @@ export function readText(path: string, source: string, advice = ""): string {
 
 function readBytes(path: string, source: string, advice: string): Buffer {
   try {
-    return readFileSync(path);
+    return readConfigFile(path);
   } catch (error) {
+    if (error instanceof ConfigError) throw new ConfigError(`${source}: ${error.message}${advice}`);
     const reason = (error as NodeJS.ErrnoException).code;
     throw new ConfigError(`${source}: cannot be read (${reason})${advice}`);
   }

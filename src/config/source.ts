@@ -4,7 +4,7 @@
  * the order of sources, and the log names the result. If an operator's configuration exists and cannot be
  * used, nothing is served, since the defaults could allow more.
  */
-import { readFileSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import type { Log } from "../log/log.ts";
@@ -17,6 +17,7 @@ import {
   onlyMapping,
   parseForeignYaml,
   parseYaml,
+  readConfigFile,
   readText,
 } from "./file.ts";
 
@@ -123,8 +124,10 @@ const reasons = {
 
 function readIfThere(file: string): Buffer | undefined {
   try {
-    return readFileSync(file);
+    return readConfigFile(file);
   } catch (error) {
+    if (error instanceof ConfigError)
+      throw new ConfigError(`${file}: ${error.message}; name another file with --config`);
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "EISDIR") return undefined;
     throw new ConfigError(`${file}: cannot be read (${code}); name another file with --config`);

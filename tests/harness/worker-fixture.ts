@@ -20,6 +20,8 @@ export interface WorkerFixture {
   build(tree: Tree): void;
   snapshot(): Snapshot;
   call(functionId: string, payload: unknown): Promise<ClientOutcome>;
+  /** The configuration file. */
+  readonly configFile: string;
   /** Writes the configuration file, which the worker reads at its start and on SIGHUP. */
   configure(text: string): void;
   /** SIGTERM; resolves with the exit code once everything is down and the folder removed. */
@@ -72,6 +74,7 @@ export async function startWorker(
     worker,
     base,
     root,
+    configFile: file,
     build: (tree) => buildTree(root, tree),
     snapshot: () => snapshotTree(root),
     call: (functionId, payload) => callThrough(client, functionId, payload),
