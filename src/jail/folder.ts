@@ -241,6 +241,11 @@ export interface Jail {
   /** Like `deniesIn`, for the name in `bytes[from, to)`. */
   deniesBytesIn(folder: Pick<Folder, "path" | "folding">, bytes: Buffer, from: number, to: number): boolean;
   /**
+   * Returns whether a path from the top, or a folder above it, is denied or may not be changed. It goes by names alone,
+   * compared as in the base.
+   */
+  deniesChange(path: string): boolean;
+  /**
    * Returns whether callers may read, but not create or change, `name` in a folder that is open to changes.
    */
   deniesWritingIn(folder: Pick<Folder, "path" | "folding">, name: string): boolean;

@@ -136,6 +136,7 @@ function jailWith(parts: Parts): Jail {
     denies: rules.deniesAny,
     deniesIn: rules.deniesIn,
     deniesBytesIn: rules.deniesBytesIn,
+    deniesChange: (path) => deniesChange(roots, path),
     deniesWritingIn: (folder, name) =>
       roots.at(folder.path || name)?.writing?.deniesIn(folder, name) ?? false,
     mayDenyWritingBelow: ({ path, names, folder }) =>
@@ -185,6 +186,20 @@ function requireAllowedNames(parts: Parts, path: string, parsed: ParsedPath): Pa
     if (glob !== undefined) throw refuseJailed.denied(path, glob);
   }
   return parsed;
+}
+
+/** Whether a path is denied, or nothing may be changed there, as far as its names say. */
+function deniesChange(roots: RootSet, path: string): boolean {
+  const root = roots.at(path);
+  const names = path.split("/");
+  if (root === undefined || (roots.hasTop && names.length === 1)) return true;
+  const { rules, protection, writing } = root;
+  const inRoot = { path: pathInRoot(root.name, path), newFolders: [], stats: undefined };
+  return (
+    rules.deniesAny(names) ||
+    protection.covers(inRoot, "tree", (one) => rules.fold(one, "exact")) ||
+    writing?.refusalOf({ ...inRoot, names, folding: "exact" }, "tree") !== undefined
+  );
 }
 
 /** Returns the refusal of a change at a place, if it is not allowed. */

@@ -2,14 +2,17 @@
 import { createHash, randomBytes } from "node:crypto";
 import {
   closeSync,
+  constants,
   existsSync,
   fstatSync,
   fsync,
   ftruncateSync,
+  lstatSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
+  statSync,
   unlinkSync,
   writeSync,
 } from "node:fs";
@@ -19,7 +22,13 @@ import { tryLockExclusively } from "../jail/flock.ts";
 import { isGone, makerOf, type TransactionMark } from "../jail/temporary.ts";
 import type { TimeSlice } from "../scheduling/time-slice.ts";
 import type { StateFolder } from "../state/state-folder.ts";
-import { committedMark, decodeRecord, encodeRecord, type IntentRecord } from "./record.ts";
+import {
+  committedMark,
+  decodeRecord,
+  encodeRecord,
+  type FolderIdentity,
+  type IntentRecord,
+} from "./record.ts";
 
 const folderName = "intents";
 
@@ -32,7 +41,7 @@ export interface Intent {
 
 /** What a process left: a record, or something that was cut short before it was one. */
 export interface LeftIntent extends Intent {
-  readonly content: { readonly record: IntentRecord; readonly isCommitted: boolean } | "torn";
+  readonly content: { readonly record: IntentRecord; readonly isCommitted: boolean } | "torn" | "damaged";
 }
 
 const flush = promisify(fsync);
@@ -41,11 +50,19 @@ export class Intents {
   readonly #folder: StateFolder;
   readonly #flushes: boolean;
   readonly keeper: string;
+  /** The paths of records that this worker may not finish. */
+  readonly #refused = new Set<string>();
 
   constructor(folder: StateFolder, { fsync: flushes }: { readonly fsync: boolean }) {
     this.#folder = folder;
     this.#flushes = flushes;
     this.keeper = createHash("sha256").update(folder.location).digest("hex").slice(0, 8);
+  }
+
+  /** The folder of the records, which is made if need be. Throws the errno error. */
+  get identity(): FolderIdentity {
+    const { dev, ino } = statSync(this.#folder.path(folderName, "x").slice(0, -2), { bigint: true });
+    return { dev: `${dev}`, ino: `${ino}` };
   }
 
   newMark(): TransactionMark {
@@ -106,13 +123,18 @@ export class Intents {
     return kept;
   }
 
+  /** Leaves the record to a worker with other rules: `left` does not return it again. */
+  refuse(intent: Intent): void {
+    this.#refused.add(intent.path);
+  }
+
   release({ descriptor }: Intent): void {
     closeSync(descriptor);
   }
 
-  /** Paths of the records that are kept for a person. */
+  /** Paths of the records that are kept for a person, and of what is no file and has the name of one. */
   kept(): string[] {
-    return this.#list().filter((path) => path.endsWith(".conflict"));
+    return this.#list().filter((path) => path.endsWith(".conflict") || !isFile(path));
   }
 
   /** Whether some process left a record, or is working on one. */
@@ -123,7 +145,7 @@ export class Intents {
   /** The records that no process works on any more; release each. */
   *left(): Generator<LeftIntent> {
     for (const path of this.#list()) {
-      if (path.endsWith(".conflict")) continue;
+      if (path.endsWith(".conflict") || this.#refused.has(path)) continue;
       const intent = openLeft(path);
       if (intent !== undefined) yield intent;
     }
@@ -154,7 +176,7 @@ function openLeft(path: string): LeftIntent | undefined {
   const descriptor = openOrNone(path);
   if (descriptor === undefined) return undefined;
   const lock = tryLockExclusively(descriptor);
-  const content = unfinishedMaker(path) === undefined ? decodeRecord(readFileSync(descriptor)) : "torn";
+  const content = unfinishedMaker(path) === undefined ? readLeft(descriptor) : "torn";
   const isLeft = lock === "locked" || (lock === "impossible" && isAbandoned(path, content, descriptor));
   // Between the look into the folder and the lock another process may have finished it.
   if (isLeft && existsSync(path)) return { id: idOf(path), path, descriptor, content };
@@ -162,10 +184,20 @@ function openLeft(path: string): LeftIntent | undefined {
   return undefined;
 }
 
+/** What a file of a record has in it. */
+function readLeft(descriptor: number): LeftIntent["content"] {
+  const stats = fstatSync(descriptor);
+  const isOurs = stats.isFile() && stats.uid === process.geteuid!() && stats.nlink === 1;
+  return isOurs && stats.size <= maxBytes ? decodeRecord(readFileSync(descriptor)) : "damaged";
+}
+
+/** Maximum size of a record, in bytes: a string of that length can be made of it. */
+const maxBytes = 512 * 1024 * 1024;
+
 /** Without locks: by the process that wrote it. A call lasts an hour at most. */
 function isAbandoned(path: string, content: LeftIntent["content"], descriptor: number): boolean {
   const isOld = Date.now() - fstatSync(descriptor).mtimeMs > 2 * 60 * 60_000;
-  const maker = makerOf(unfinishedMaker(path) ?? (content === "torn" ? "" : content.record.maker));
+  const maker = makerOf(unfinishedMaker(path) ?? (typeof content === "string" ? "" : content.record.maker));
   return isOld || maker === undefined || isGone(maker);
 }
 
@@ -177,9 +209,15 @@ function unfinishedMaker(path: string): string | undefined {
   return maker;
 }
 
+function isFile(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
+}
+
+/** Undefined for what is gone, and for what is no file. */
 function openOrNone(path: string): number | undefined {
   try {
-    return openSync(path, "r+");
+    if (!isFile(path)) return undefined;
+    return openSync(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;

@@ -49,6 +49,7 @@ export async function prepare(ctx: PreparingContext, preparing: Preparing): Prom
       version: 1,
       transaction,
       maker: temporaryName(),
+      state: await refusing(drafts[0]!.step, () => ctx.intents.identity),
       ...rootsOf(ctx, drafts),
       steps: await recordSteps(ctx, drafts, slice),
     };

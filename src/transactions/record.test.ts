@@ -7,6 +7,7 @@ const record: IntentRecord = {
   version: 1,
   transaction: "0123456789abcdef",
   maker: ".coder-tmp-x",
+  state: { dev: "1", ino: "3" },
   base: { dev: "1", ino: "2" },
   steps: [{ kind: "chmod", path: "a\nb", before: 0o644, after: 0o600, entry: entryOf("file") }],
 };
@@ -42,16 +43,16 @@ test("a mark that was cut short is none", async () => {
     });
 });
 
-test("one that was cut short, or changed anywhere, is torn", async () => {
+test("one that was cut short, or changed anywhere, is damaged", async () => {
   const bytes = await encoded();
   for (let length = 0; length < bytes.length; length++)
-    expect(decodeRecord(bytes.subarray(0, length))).toBe("torn");
+    expect(decodeRecord(bytes.subarray(0, length))).toBe("damaged");
   for (let at = 0; at < bytes.length - 1; at++)
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 255 }), (flip) => {
         const changed = Buffer.from(bytes);
         changed[at]! ^= flip;
-        expect(decodeRecord(changed)).toBe("torn");
+        expect(decodeRecord(changed)).toBe("damaged");
       }),
       { numRuns: 5 },
     );

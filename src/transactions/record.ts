@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { EntryKind } from "../jail/kind.ts";
 import type { TimeSlice } from "../scheduling/time-slice.ts";
+import { isIntentRecord } from "./record-shape.ts";
 
 /** An entry by what stays the same when it gets another name. Numbers are decimal, since they may have 64 bits. */
 export interface RecordedEntry {
@@ -50,7 +51,7 @@ export type IntendedStep =
     };
 
 /** What a folder that is served is recognised by. */
-interface FolderIdentity {
+export interface FolderIdentity {
   readonly dev: string;
   readonly ino: string;
 }
@@ -60,6 +61,8 @@ export interface IntentRecord {
   readonly transaction: string;
   /** A temporary name of the process that wrote it. */
   readonly maker: string;
+  /** The folder that the record was written in. */
+  readonly state: FolderIdentity;
   /** The folder that is served, or the first of `roots`. */
   readonly base: FolderIdentity;
   /** The roots that the steps are about, where several are served. */
@@ -91,15 +94,17 @@ const stepsOfPiece = 256;
 /** A line after the record. */
 export const committedMark = Buffer.from("committed\n");
 
-/** The record and whether all its steps were done; `"torn"` when it was not written to its end. */
+/** The record and whether all its steps were done; `"damaged"` for what no worker has written, or not to its end. */
 export function decodeRecord(
   bytes: Buffer,
-): { readonly record: IntentRecord; readonly isCommitted: boolean } | "torn" {
+): { readonly record: IntentRecord; readonly isCommitted: boolean } | "damaged" {
   const [line = "", mark, end] = bytes.toString().split("\n");
   const text = line.slice(headLength);
-  if (mark === undefined || line.slice(0, headLength) !== headOf(text)) return "torn";
+  if (mark === undefined || line.slice(0, headLength) !== headOf(text)) return "damaged";
+  const record = parse(text);
+  if (!isIntentRecord(record)) return "damaged";
   return {
-    record: JSON.parse(text) as IntentRecord,
+    record: record as IntentRecord,
     isCommitted: end !== undefined && `${mark}\n` === committedMark.toString(),
   };
 }
@@ -108,3 +113,11 @@ export function decodeRecord(
 const headLength = 64 + 1;
 
 const headOf = (text: string): string => `${createHash("sha256").update(text).digest("hex")} `;
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

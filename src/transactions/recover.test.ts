@@ -19,6 +19,7 @@ import { filesOver } from "../files/files.ts";
 import * as steps from "../files/mutate-steps.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { openJail } from "../jail/jail.ts";
+import { temporaryName } from "../jail/temporary.ts";
 import { everyKind, fileOf, sampleTree, TransactionsFixture } from "./transactions.test-kit.ts";
 import { recoverIn } from "./transactions.ts";
 
@@ -73,6 +74,7 @@ describe("a process that was killed", () => {
     await fixture.crashAfter(everyKind(fixture), 0);
     const record = recordOf(fixture);
     truncateSync(record, readFileSync(record).length - 3);
+    renameSync(record, record.replace(/json$/, `new-${temporaryName()}`));
     await fixture.recover();
     expect(fixture.lines).toEqual([
       expect.stringContaining("a transaction was stopped before it changed anything"),
@@ -211,16 +213,17 @@ describe("another program has changed something since", () => {
   test("another folder in the place of the one that was served is left alone", async () => {
     using fixture = new TransactionsFixture("descriptors", sampleTree);
     await fixture.crashAfter(everyKind(fixture), 8);
-    const record = recordOf(fixture);
-    const text = readFileSync(record, "utf8");
-    using other = new TransactionsFixture("descriptors", sampleTree);
-    mkdirSync(join(other.state.path("intents", "x"), ".."), { recursive: true });
-    writeFileSync(other.state.path("intents", "0123456789abcdef.json"), text);
-    const before = other.snapshot();
-    await other.recover();
-    expect(other.snapshot()).toEqual(before);
-    expect(other.records()).toEqual([".json"]);
-    expect(other.lines).toEqual([expect.stringContaining("a folder that is no longer here")]);
+    renameSync(fixture.base, join(fixture.root, "former"));
+    mkdirSync(fixture.base);
+    fixture.add(sampleTree);
+    const before = fixture.snapshot();
+    const jail = openJail({ basePath: fixture.base, deny: compileGlobSet([]) });
+    const { context, state, log, lines } = fixture;
+    await recoverIn({ files: { ...context, jail }, folder: state, readOnly: false, log });
+    jail.close();
+    expect(fixture.snapshot()).toEqual(before);
+    expect(fixture.records()).toEqual([".json"]);
+    expect(lines).toEqual([expect.stringContaining("a folder that is no longer here")]);
   });
 });
 

@@ -6,6 +6,8 @@ import type { Jail } from "../jail/folder.ts";
 import type { Log } from "../log/log.ts";
 import type { StateFolder } from "../state/state-folder.ts";
 import { logConflict } from "./commit.ts";
+import { hasDeniedStep } from "./denied-steps.ts";
+import { isGenuine } from "./genuine-record.ts";
 import type { Intents, LeftIntent } from "./intents.ts";
 import { folderIdentity } from "./prepare.ts";
 import type { IntendedStep, IntentRecord, RecordedEntry } from "./record.ts";
@@ -65,7 +67,7 @@ export async function recoverLocked(recovering: Recovering): Promise<void> {
 function sayLeft({ intents, log }: Recovering): void {
   for (const left of intents.left()) {
     intents.release(left);
-    if (left.content !== "torn") warnOfLeft(log, left);
+    if (typeof left.content !== "string") warnOfLeft(log, left);
   }
 }
 
@@ -82,6 +84,16 @@ async function recover(recovering: Recovering, left: LeftIntent): Promise<void> 
     log?.warn("a transaction was stopped before it changed anything", { transaction });
     return;
   }
+  if (
+    left.content === "damaged" ||
+    !isGenuine(left.content.record, { id: left.id, state: intents.identity })
+  ) {
+    log?.error("the record of a transaction is not one that a worker wrote here, and nothing of it is done", {
+      transaction,
+      record: intents.keep(left),
+    });
+    return;
+  }
   const steps = stepsHere(recovering, left.content.record);
   if (steps === undefined) {
     log?.warn("the record of a transaction belongs to a folder that is no longer here", {
@@ -93,6 +105,14 @@ async function recover(recovering: Recovering, left: LeftIntent): Promise<void> 
   // The root may have been configured as read-only since.
   if (steps.some((step) => recovering.jail.isReadOnly(step.kind === "rename" ? step.from : step.path))) {
     warnOfLeft(log, left);
+    return;
+  }
+  if (await hasDeniedStep(recovering.jail, steps)) {
+    intents.refuse(left);
+    log?.error(
+      "a killed process left a transaction of paths that the configuration denies or protects, which only a worker that may change them can finish",
+      { transaction, record: left.path },
+    );
     return;
   }
   if (left.content.isCommitted) await finishCommitted(recovering, { left, steps });

@@ -8,13 +8,13 @@ import { openShell } from "../services.ts";
 
 const open = ({ base, log }: TransactionsFixture, changes: Partial<ShellConfig>, environment = {}) => {
   const config = defaultShellConfig();
-  const fs = { ...config.fs, host_root: base, denylist_paths: [join(base, "gone"), join(base, "new")] };
+  const fs = { ...config.fs, host_root: base };
   return openShell({ ...config, fs, ...changes }, { environment, log });
 };
 
 const bounds = { max_bytes: 4096, max_records: 1 };
 
-test("by the state folder of the key journal, also where it denies its own callers", async () => {
+test("by the state folder of the key journal", async () => {
   using fixture = new TransactionsFixture("descriptors", sampleTree);
   const before = fixture.snapshot();
   await fixture.crashAfter(everyKind(fixture), 9);
@@ -23,6 +23,24 @@ test("by the state folder of the key journal, also where it denies its own calle
   expect(fixture.snapshot()).toEqual(before);
   expect([fixture.records(), fixture.lines.join("\n")]).toEqual([[], expect.stringMatching(/is taken back/)]);
   await shell.close();
+});
+
+test("except where its configuration denies a path of it", async () => {
+  using fixture = new TransactionsFixture("descriptors", sampleTree);
+  const before = fixture.snapshot();
+  await fixture.crashAfter(everyKind(fixture), 9);
+  const half = fixture.snapshot();
+  const journal = { dir: join(fixture.root, "state"), ...bounds };
+  const fs = { ...defaultShellConfig().fs, host_root: fixture.base, denylist_paths: [fixture.at("gone")] };
+  const shell = await open(fixture, { journal, fs });
+  expect(fixture.snapshot()).toEqual(half);
+  expect([fixture.records(), fixture.lines.join("\n")]).toEqual([
+    [".json"],
+    expect.stringMatching(/that the configuration denies or protects/),
+  ]);
+  await shell.close();
+  await fixture.recover();
+  expect(fixture.snapshot()).toEqual(before);
 });
 
 test("by that of the user without the key, and not when it only reads", async () => {

@@ -59,7 +59,8 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
   const journal = config.journal && openJournal({ config: config.journal, state, byDefault: false, log });
   const audit = openAudit({ config: config.audit, roots: jail.roots.map(({ hostPath }) => hostPath), log });
   const filesConfig = { max_write_bytes: fs.max_write_bytes || largestWhole, fsync: true };
-  if (state !== undefined && hasIntents(state)) await recover(state, { ...dependencies, filesConfig, jail });
+  if (state !== undefined && hasIntents(state))
+    await recover(state, { ...dependencies, fs, filesConfig, jail });
   const files = createFiles({
     jail,
     config: filesConfig,
@@ -105,29 +106,34 @@ function stateFor(
 }
 
 interface Recovering extends FsDependencies {
+  readonly fs: ShellConfig["fs"];
   readonly filesConfig: FilesConfig;
   readonly jail: Jail;
 }
 
-/** In a jail that denies nothing: what other workers have done may lie where this one's callers do not come. */
-async function recover(folder: StateFolder, { jail, filesConfig, ...others }: Recovering): Promise<void> {
-  const { opening, runtimeOptions, log } = others;
-  const basePath = jail.hostPath("");
-  const whole = openJail({ basePath, deny: compileGlobSet([]), backend: runtimeOptions.backend });
+/** Finishes what killed workers left. What the rules of this one deny is left to the worker that has begun it. */
+async function recover(
+  folder: StateFolder,
+  { fs, jail, filesConfig, ...dependencies }: Recovering,
+): Promise<void> {
+  const { opening, log } = dependencies;
+  // Records have relative paths.
+  const relative = openShellJail(fs, dependencies, "relative");
   try {
-    const files = createFilesContext({ jail: whole, config: filesConfig });
+    const files = createFilesContext({ jail: relative, config: filesConfig });
     await recoverIn({ files, folder, readOnly: opening.readOnly ?? false, log });
   } catch (error) {
     jail.close();
     throw error;
   } finally {
-    whole.close();
+    relative.close();
   }
 }
 
 function openShellJail(
   fs: ShellConfig["fs"],
   { opening, profile, environment, runtimeOptions: { backend } }: FsDependencies,
+  paths: "absolute" | "relative" = "absolute",
 ): Jail {
   const basePath = fs.host_root ?? "/";
   try {
@@ -143,7 +149,7 @@ function openShellJail(
       foldDeny: fs.fold_deny,
       protectedFiles: opening.configFiles,
       trial: trialFor(opening),
-      paths: "absolute",
+      paths,
       backend,
     });
   } catch (error) {

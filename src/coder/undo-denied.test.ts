@@ -1,0 +1,134 @@
+/**
+ * Undo of each kind of step where the configuration denies, or protects, what it did not when the checkpoint was made: what is
+ * denied keeps its content and its name, and nothing that is denied gets a name that is not.
+ */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createLog } from "../log/log.ts";
+import { createInvoke } from "../worker/invoke.ts";
+import { type Config, defaultConfig } from "./config.ts";
+import { functions } from "./functions.ts";
+import { openCoder } from "./services.ts";
+
+let root: string;
+let base: string;
+const at = (path: string) => join(base, path);
+const log = createLog({ level: "error", form: "text", write: () => undefined });
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+  base = join(root, "base");
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(at(path)), { recursive: true });
+    writeFileSync(at(path), text, { mode: 0o644 });
+  }
+  symlinkSync("free.txt", at("link"));
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+const files = {
+  "free.txt": "free\n",
+  "kept.txt": "kept\n",
+  "folder/kept.txt": "inside\n",
+  "folder/x": "x\n",
+};
+
+type Call = readonly [id: string, payload: object];
+
+async function callWith(config: Partial<Config>, calls: readonly Call[]) {
+  const journal = { dir: join(root, "state"), max_bytes: 64 * 1024 * 1024, max_records: 500 };
+  const runtime = await openCoder(
+    { ...defaultConfig(), base_path: base, fsync: false, journal, ...config },
+    { environment: {} },
+  );
+  const invoke = createInvoke(runtime, log);
+  const outcomes: unknown[] = [];
+  for (const [id, payload] of calls)
+    outcomes.push(await invoke(functions.find((one) => one.id === id)!, payload));
+  await runtime.close();
+  return JSON.stringify(outcomes);
+}
+
+/** What changes `kept.txt`, or something in which it is, by each kind of step. */
+const steps: Readonly<Record<string, Call>> = {
+  create: ["coder::create-file", { files: [{ path: "new/kept.txt", content: "new\n", parents: true }] }],
+  replace: ["coder::create-file", { files: [{ path: "kept.txt", content: "new\n", overwrite: true }] }],
+  edit: [
+    "coder::update-file",
+    { files: [{ path: "kept.txt", ops: [{ op: "insert", at_line: 1, content: "new" }] }] },
+  ],
+  remove: ["coder::delete-file", { paths: ["kept.txt"] }],
+  "remove a folder": ["coder::delete-file", { paths: ["folder"], recursive: true }],
+  "move away": ["coder::move", { files: [{ from: "kept.txt", to: "stolen.txt" }] }],
+  "move in": ["coder::move", { files: [{ from: "free.txt", to: "new/kept.txt", parents: true }] }],
+  "move over": ["coder::move", { files: [{ from: "free.txt", to: "kept.txt", overwrite: true }] }],
+  "move a link in": ["coder::move", { files: [{ from: "link", to: "new/kept.txt", parents: true }] }],
+  "move a folder": ["coder::move", { files: [{ from: "folder", to: "other" }] }],
+  copy: ["coder::copy", { files: [{ from: "free.txt", to: "new/kept.txt", parents: true }] }],
+  "copy a folder": ["coder::copy", { files: [{ from: "folder", to: "other" }] }],
+  "make a folder": ["coder::make-folder", { paths: ["new/kept.txt"], parents: true }],
+  transact: [
+    "coder::transact",
+    {
+      changes: [
+        { op: "chmod", path: "kept.txt", mode: "0600" },
+        { op: "move", from: "folder", to: "other" },
+      ],
+    },
+  ],
+  patch: ["coder::apply-patch", { patch: "--- a/kept.txt\n+++ b/kept.txt\n@@ -1 +1 @@\n-kept\n+new\n" }],
+};
+
+/** Everything whose name is kept, with content, mode and inode, and what has its content elsewhere. */
+function stateOfKept(): string[] {
+  return readdirSync(base, { recursive: true, encoding: "utf8" })
+    .sort()
+    .flatMap((path) => {
+      const { mode, ino } = lstatSync(at(path));
+      const text = lstatSync(at(path)).isFile() ? readFileSync(at(path), "utf8") : "";
+      return path.endsWith("kept.txt") || /kept|inside/.test(text) ? [`${path} ${mode} ${ino} ${text}`] : [];
+    });
+}
+
+const strictly: Readonly<Record<string, Partial<Config>>> = {
+  denied: { non_accessible_globs: ["**/kept.txt"] },
+  protected: { write_deny_globs: ["**/kept.txt"] },
+};
+
+describe.each(Object.entries(strictly))("%s by now", (_, stricter) => {
+  test.each(Object.entries(steps))("%s", async (_, step) => {
+    const plain = stateOfKept();
+    expect(await callWith({}, [step])).not.toMatch(/"code"|"success":false/);
+    const changed = stateOfKept();
+    expect(changed).not.toEqual(plain);
+    await callWith(stricter, [
+      ["coder::undo", {}],
+      ["coder::undo", { force: true }],
+      ["coder::undo", { seq: 1, force: true }],
+    ]);
+    expect(stateOfKept()).toEqual(changed);
+    expect(existsSync(at("stolen.txt"))).toBe(step === steps["move away"]);
+  });
+});
+
+test("each of them is undone where nothing is denied", async () => {
+  const plain = stateOfKept().map((line) => line.replace(/ \d+ \d+ /, " "));
+  for (const step of Object.values(steps)) {
+    await callWith({}, [step]);
+    await callWith({}, [["coder::undo", {}]]);
+    expect(stateOfKept().map((line) => line.replace(/ \d+ \d+ /, " "))).toEqual(plain);
+  }
+});
