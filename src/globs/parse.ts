@@ -55,14 +55,66 @@ const only = (character: string): CodePointRange => {
   return { from: codePoint, to: codePoint };
 };
 
-class Parser {
-  private readonly glob: string;
-  private readonly characters: readonly string[];
-  private position = 0;
+/** A class as it is written: its ranges by their first and last characters. */
+interface WrittenClass {
+  readonly isNegated: boolean;
+  readonly ranges: readonly (readonly [first: string, last: string])[];
+  /** Whether a "]" closes it. */
+  readonly isClosed: boolean;
+}
+
+/** Reads a glob character by character, in any dialect. */
+export class GlobReader {
+  readonly #characters: readonly string[];
+  protected position = 0;
 
   constructor(glob: string) {
-    this.glob = glob;
-    this.characters = [...glob];
+    this.#characters = [...glob];
+  }
+
+  protected peek(offset = 0): string | undefined {
+    return this.#characters[this.position + offset];
+  }
+
+  /** Consumes the next character if it is this one, and returns whether it is. */
+  protected take(c: string): boolean {
+    if (this.peek() !== c) return false;
+    this.position++;
+    return true;
+  }
+
+  /**
+   * Reads a class after its "[". A leading "]" or "-" and a trailing "-" stand for themselves, and a backslash always does.
+   */
+  protected readClass(): WrittenClass {
+    const isNegated = this.take("!") || this.take("^");
+    const ranges: [first: string, last: string][] = [];
+    let isOpen = false;
+    let c = this.peek();
+    for (; c !== undefined && (c !== "]" || ranges.length === 0); c = this.peek()) {
+      this.position++;
+      const last = ranges.at(-1);
+      if (isOpen && last !== undefined) {
+        last[1] = c;
+        isOpen = false;
+      } else if (c === "-" && last !== undefined) isOpen = true;
+      else ranges.push([c, c]);
+    }
+    if (isOpen) ranges.push(["-", "-"]);
+    return { isNegated, ranges, isClosed: this.take("]") };
+  }
+}
+
+/** Returns whether the last character of a range in a class comes before its first. */
+export const isBackwards = ([first, last]: readonly [string, string]): boolean =>
+  last.codePointAt(0)! < first.codePointAt(0)!;
+
+class Parser extends GlobReader {
+  readonly #glob: string;
+
+  constructor(glob: string) {
+    super(glob);
+    this.#glob = glob;
   }
 
   parse(): Sequence {
@@ -81,7 +133,7 @@ class Parser {
       const previous = tokens.at(-1);
       const repeats = previous?.kind === token.kind && (token.kind === "run" || token.kind === "folders");
       if (!repeats) tokens.push(token);
-      beginsComponent = token.kind === "folders" || c === "/" || (c === "\\" && this.previous() === "/");
+      beginsComponent = token.kind === "folders" || c === "/" || (c === "\\" && this.peek(-1) === "/");
     }
     return tokens;
   }
@@ -123,62 +175,28 @@ class Parser {
     return { kind: "alternatives", branches: branches.filter((branch) => !isEmpty(branch)) };
   }
 
-  /**
-   * Parses a class. A leading "]" or "-" and a trailing "-" stand for themselves, and a backslash always
-   * does.
-   */
   private characterClass(): Token {
-    const negated = this.take("!") || this.take("^");
-    const ranges: CodePointRange[] = [];
-    let open: CodePointRange | undefined;
-    for (let c = this.peek(); c !== "]" || ranges.length === 0; c = this.peek()) {
-      if (c === undefined) {
-        throw this.error(
-          'has a "[" that is never closed',
-          'close it with "]", or write "\\[" for the character itself',
-        );
-      }
-      this.position += 1;
-      if (open !== undefined) {
-        ranges[ranges.length - 1] = this.range(open, c);
-        open = undefined;
-      } else if (c === "-" && ranges.length > 0) {
-        open = ranges.at(-1);
-      } else {
-        ranges.push(only(c));
-      }
+    const { isNegated, ranges, isClosed } = this.readClass();
+    const backwards = ranges.find(isBackwards);
+    if (backwards !== undefined) {
+      const [first, last] = backwards;
+      throw this.error(
+        `has the range "${first}-${last}" in a class, which runs backwards`,
+        `write "${last}-${first}"`,
+      );
     }
-    this.position += 1;
-    if (open !== undefined) ranges.push(only("-"));
-    return { kind: "one", ranges: negated ? complement(ranges) : ranges };
-  }
-
-  private range(open: CodePointRange, last: string): CodePointRange {
-    const { to } = only(last);
-    if (to >= open.from) return { from: open.from, to };
-    const first = String.fromCodePoint(open.from);
-    throw this.error(
-      `has the range "${first}-${last}" in a class, which runs backwards`,
-      `write "${last}-${first}"`,
-    );
-  }
-
-  private take(c: string): boolean {
-    if (this.peek() !== c) return false;
-    this.position += 1;
-    return true;
-  }
-
-  private peek(): string | undefined {
-    return this.characters[this.position];
-  }
-
-  private previous(): string | undefined {
-    return this.characters[this.position - 1];
+    if (!isClosed) {
+      throw this.error(
+        'has a "[" that is never closed',
+        'close it with "]", or write "\\[" for the character itself',
+      );
+    }
+    const points = ranges.map(([first, last]) => ({ from: only(first).from, to: only(last).to }));
+    return { kind: "one", ranges: isNegated ? complement(points, everything.to) : points };
   }
 
   private error(why: string, instead: string): GlobError {
-    return new GlobError(this.glob, why, instead);
+    return new GlobError(this.#glob, why, instead);
   }
 }
 
@@ -186,17 +204,18 @@ class Parser {
  * Returns whether a sequence is empty. globset ignores empty alternatives: `a{,b}` does not match "a", while
  * `a{}` and `a{,}` do.
  */
-function isEmpty(sequence: Sequence): boolean {
+export function isEmpty(sequence: Sequence): boolean {
   return sequence.every((token) => token.kind === "alternatives" && token.branches.length === 0);
 }
 
-function complement(ranges: readonly CodePointRange[]): CodePointRange[] {
+/** Returns the code points, or bytes, from 0 to `last` that are in none of the ranges. */
+export function complement(ranges: readonly CodePointRange[], last: number): CodePointRange[] {
   const gaps: CodePointRange[] = [];
-  let next = everything.from;
-  for (const { from, to } of ranges.toSorted((a, b) => a.from - b.from)) {
+  let next = 0;
+  for (const { from, to } of ranges.toSorted((one, other) => one.from - other.from)) {
     if (from > next) gaps.push({ from: next, to: from - 1 });
     next = Math.max(next, to + 1);
   }
-  if (next <= everything.to) gaps.push({ from: next, to: everything.to });
+  if (next <= last) gaps.push({ from: next, to: last });
   return gaps;
 }

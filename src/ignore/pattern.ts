@@ -1,4 +1,12 @@
-import type { CodePointRange, Sequence, Token } from "../globs/parse.ts";
+import {
+  type CodePointRange,
+  complement,
+  GlobReader,
+  isBackwards,
+  isEmpty,
+  type Sequence,
+  type Token,
+} from "../globs/parse.ts";
 
 /**
  * Parses the glob of a line of an ignore file, as ripgrep reads it: over bytes, so that `?` takes one byte of
@@ -52,27 +60,21 @@ function literal(character: string): Sequence {
 /** Maximum nesting of braces. ripgrep has a limit as well, which is higher. */
 const maxNesting = 64;
 
-class Parser {
-  readonly #characters: readonly string[];
-  #position = 0;
+class Parser extends GlobReader {
   /** Whether some "[" was never closed. Then no later one is. */
   #hasNoClasses = false;
 
-  constructor(glob: string) {
-    this.#characters = [...glob];
-  }
-
   parse(): readonly Piece[] | undefined {
     const pieces = this.#pieces(0);
-    return this.#peek() === undefined ? pieces : undefined;
+    return this.peek() === undefined ? pieces : undefined;
   }
 
   /** Parses up to the end, or inside braces up to the "," or "}" that ends the alternative. */
   #pieces(nesting: number): Piece[] | undefined {
     const pieces: Piece[] = [];
-    for (let c = this.#peek(); c !== undefined; c = this.#peek()) {
+    for (let c = this.peek(); c !== undefined; c = this.peek()) {
       if (c === "}" || (c === "," && nesting > 0)) break;
-      this.#position++;
+      this.position++;
       if (c === "*") this.#star(pieces, nesting);
       else {
         const piece = this.#piece(c, nesting);
@@ -92,15 +94,15 @@ class Parser {
   }
 
   #escaped(): Sequence | undefined {
-    const c = this.#peek();
+    const c = this.peek();
     if (c === undefined) return undefined;
-    this.#position++;
+    this.position++;
     return literal(c);
   }
 
   #star(pieces: Piece[], nesting: number): void {
-    const before = this.#characters[this.#position - 2];
-    if (!this.#take("*")) {
+    const before = this.peek(-2);
+    if (!this.take("*")) {
       pieces.push(star);
       return;
     }
@@ -121,12 +123,12 @@ class Parser {
     before: string | undefined,
     nesting: number,
   ): Exclude<Piece, Sequence> | undefined {
-    const next = this.#peek();
+    const next = this.peek();
     const isInside = nesting > 0;
-    if (isFirst) return next === undefined || this.#take("/") ? "prefix" : undefined;
+    if (isFirst) return next === undefined || this.take("/") ? "prefix" : undefined;
     if (before !== "/" && !(isInside && (before === "," || before === "{"))) return undefined;
     if (next === undefined || (isInside && (next === "," || next === "}"))) return "suffix";
-    return this.#take("/") ? "middle" : undefined;
+    return this.take("/") ? "middle" : undefined;
   }
 
   #alternatives(nesting: number): Sequence | undefined {
@@ -136,49 +138,22 @@ class Parser {
       const pieces = this.#pieces(nesting);
       if (pieces === undefined) return undefined;
       branches.push(tokensOf(pieces));
-    } while (this.#take(","));
-    if (!this.#take("}")) return undefined;
+    } while (this.take(","));
+    if (!this.take("}")) return undefined;
     return [{ kind: "alternatives", branches: branches.filter((branch) => !isEmpty(branch)) }];
   }
 
-  /**
-   * Parses a class. A leading "]" or "-" and a trailing "-" stand for themselves, and a backslash always
-   * does.
-   */
   #characterClass(): Sequence | undefined {
-    const start = this.#position;
-    const isNegated = this.#take("!") || this.#take("^");
-    const ranges: [first: string, last: string][] = [];
-    let isOpen = false;
-    for (let c = this.#peek(); c !== "]" || ranges.length === 0; c = this.#peek()) {
-      if (c === undefined) {
-        this.#position = start;
-        this.#hasNoClasses = true;
-        return literal("[");
-      }
-      this.#position++;
-      const range = ranges.at(-1);
-      if (isOpen && range !== undefined) {
-        if (c.codePointAt(0)! < range[0].codePointAt(0)!) return undefined;
-        range[1] = c;
-        isOpen = false;
-      } else if (c === "-" && range !== undefined) isOpen = true;
-      else ranges.push([c, c]);
+    const start = this.position;
+    const { isNegated, ranges, isClosed } = this.readClass();
+    if (ranges.some(isBackwards)) return undefined;
+    if (!isClosed) {
+      this.position = start;
+      this.#hasNoClasses = true;
+      return literal("[");
     }
-    this.#position++;
-    if (isOpen) ranges.push(["-", "-"]);
     const bytes = ranges.flatMap(([first, last]) => bytesOfRange(first, last));
-    return [{ kind: "one", ranges: isNegated ? complement(bytes) : bytes }];
-  }
-
-  #take(c: string): boolean {
-    if (this.#peek() !== c) return false;
-    this.#position++;
-    return true;
-  }
-
-  #peek(): string | undefined {
-    return this.#characters[this.#position];
+    return [{ kind: "one", ranges: isNegated ? complement(bytes, lastByte) : bytes }];
   }
 }
 
@@ -195,19 +170,4 @@ function bytesOfRange(first: string, last: string): CodePointRange[] {
     byte(from.at(-1)!, to[0]!),
     ...to.slice(1).map((value) => byte(value)),
   ];
-}
-
-/** Returns whether a sequence is empty. Empty alternatives are left out. */
-const isEmpty = (sequence: Sequence): boolean =>
-  sequence.every((token) => token.kind === "alternatives" && token.branches.length === 0);
-
-function complement(ranges: readonly CodePointRange[]): CodePointRange[] {
-  const gaps: CodePointRange[] = [];
-  let next = 0;
-  for (const { from, to } of ranges.toSorted((one, other) => one.from - other.from)) {
-    if (from > next) gaps.push(byte(next, from - 1));
-    next = Math.max(next, to + 1);
-  }
-  if (next <= lastByte) gaps.push(byte(next, lastByte));
-  return gaps;
 }
