@@ -64,8 +64,8 @@ export function checkKeys<Schema extends TObject>(
 }
 
 /**
- * Returns the beginning of a key that the schema has; `undefined` if it has nothing of it. A key of a file that
- * is no configuration may be a line of it, and callers are told the key of an error.
+ * Returns the longest beginning of a key that the schema has, or `undefined` if it has none of it. In a file that
+ * is not a configuration, a key may be any line of it, and errors show their key to callers.
  */
 function knownPartOf(key: string | undefined, schema: TSchema): string | undefined {
   const names: string[] = [];

@@ -28,7 +28,7 @@ export interface ConfinementOptions {
 export interface CommandConfinement extends Pick<SpawnOptions, "launcher" | "watch"> {
   /** Variables that confined commands get besides. */
   readonly variables: Readonly<Record<string, string>>;
-  /** What git is told about hidden files. */
+  /** The settings with which git ignores hidden files. */
   readonly gitSettings: readonly GitSetting[];
   close(): void;
 }

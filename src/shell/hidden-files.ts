@@ -1,4 +1,4 @@
-/** What git is told about denied files that a mask hides: that they are unchanged by size and time, and never to be recorded. */
+/** Settings for git about denied files that a mask hides: they are unchanged by size and time, and must never be recorded. */
 import { relative } from "node:path";
 import type { GitSetting } from "./command-environment.ts";
 

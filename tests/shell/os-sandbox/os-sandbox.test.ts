@@ -261,7 +261,7 @@ test("a command has three descriptors, and the variables that the policy names",
     expect(readdirSync(`/proc/${id}/fd`)).toEqual(["0", "1", "2"]);
     const variables = readFileSync(`/proc/${id}/environ`, "utf8").split("\0").slice(0, -1);
     const given = variables.map((variable) => variable.split("=")[0]!);
-    // What git is told about hidden files.
+    // The settings for git about hidden files.
     expect(given.filter((name) => !name.startsWith("GIT_CONFIG_")).toSorted()).toEqual([...names]);
     await served.call("shell::kill", { job_id });
   }
