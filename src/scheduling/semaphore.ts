@@ -1,4 +1,5 @@
 import { FairQueue, type Waiter } from "./fair-queue.ts";
+import { KeyedCount } from "./keyed-count.ts";
 
 /**
  * A counting semaphore with a fair queue. The `AnswerBudget`, which counts bytes and has a share for each
@@ -37,19 +38,10 @@ interface SemaphoreOptions {
 
 export function createSemaphore({ permits, perKey = permits, patience }: SemaphoreOptions): Semaphore {
   const queue = new FairQueue();
-  const heldByKey = new Map<string | undefined, number>();
-  let held = 0;
+  const held = new KeyedCount();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const heldUnder = (key: string | undefined): number => heldByKey.get(key) ?? 0;
-  const hasRoom = (key: string | undefined): boolean => held < permits && heldUnder(key) < perKey;
-
-  function count(key: string | undefined, change: 1 | -1): void {
-    held += change;
-    const ofKey = heldUnder(key) + change;
-    if (ofKey === 0) heldByKey.delete(key);
-    else heldByKey.set(key, ofKey);
-  }
+  const hasRoom = (key: string | undefined): boolean => held.total < permits && held.under(key) < perKey;
 
   /** Returns a permit that is counted already. */
   function permit(key: string | undefined): Disposable {
@@ -58,7 +50,7 @@ export function createSemaphore({ permits, perKey = permits, patience }: Semapho
       [Symbol.dispose]() {
         if (!isHeld) return;
         isHeld = false;
-        count(key, -1);
+        held.add(key, -1);
         admit([...queue.oldest()].find((waiter) => hasRoom(waiter.key)));
       },
     };
@@ -67,7 +59,7 @@ export function createSemaphore({ permits, perKey = permits, patience }: Semapho
   /** Counts the entry before it resumes, so that no caller overtakes it. */
   function admit(next: Waiter<undefined> | undefined): void {
     if (next === undefined) return;
-    count(next.key, 1);
+    held.add(next.key, 1);
     queue.admit(next);
     watch();
   }
@@ -81,13 +73,13 @@ export function createSemaphore({ permits, perKey = permits, patience }: Semapho
 
   function tryAcquire(key?: string): Disposable | undefined {
     if (!hasRoom(key)) return undefined;
-    count(key, 1);
+    held.add(key, 1);
     return permit(key);
   }
 
   return {
     get isFree() {
-      return held < permits;
+      return held.total < permits;
     },
     tryAcquire,
     waiting: (key) => ({ all: queue.size, underKey: queue.sizeOf(key) }),

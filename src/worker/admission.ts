@@ -3,6 +3,7 @@
  * their turns, in which their callers alternate (coder §21).
  */
 import type { Deadline } from "../scheduling/deadline.ts";
+import { KeyedCount } from "../scheduling/keyed-count.ts";
 import { createSemaphore } from "../scheduling/semaphore.ts";
 import { memoryBytes } from "../text/memory-size.ts";
 import { refuseAdmission } from "./errors.ts";
@@ -24,8 +25,7 @@ export class Admission {
   readonly #turns;
   readonly #mostWaiting: number;
   readonly #requestBytes: number;
-  readonly #bytesOf = new Map<string | undefined, number>();
-  #bytes = 0;
+  readonly #heldBytes = new KeyedCount();
 
   constructor({
     longCalls = 16,
@@ -41,14 +41,15 @@ export class Admission {
   /** Counts a request until disposed of. Throws over-quota when the others leave it no room; alone it has some. */
   hold(caller: string | undefined, payload: unknown): Disposable {
     const bytes = memoryBytes(payload);
-    const ofCaller = this.#bytesOf.get(caller) ?? 0;
-    const isOver = this.#bytes + bytes > this.#requestBytes || ofCaller + bytes > this.#requestBytes / 2;
+    const held = this.#heldBytes;
+    const ofCaller = held.under(caller);
+    const isOver = held.total + bytes > this.#requestBytes || ofCaller + bytes > this.#requestBytes / 2;
     if (ofCaller > 0 && isOver) throw refuseAdmission.manyRequestBytes(this.#requestBytes);
-    this.#count(caller, bytes);
+    held.add(caller, bytes);
     let isHeld = true;
     return {
       [Symbol.dispose]: () => {
-        if (isHeld) this.#count(caller, -bytes);
+        if (isHeld) held.add(caller, -bytes);
         isHeld = false;
       },
     };
@@ -64,12 +65,5 @@ export class Admission {
     const { all, underKey } = this.#turns.waiting(caller);
     if (all >= this.#mostWaiting || underKey >= this.#mostWaiting / 2) throw refuseAdmission.manyWaiting(all);
     return this.#turns.acquire({ key: caller, signal: deadline.signal });
-  }
-
-  #count(caller: string | undefined, bytes: number): void {
-    this.#bytes += bytes;
-    const ofCaller = (this.#bytesOf.get(caller) ?? 0) + bytes;
-    if (ofCaller === 0) this.#bytesOf.delete(caller);
-    else this.#bytesOf.set(caller, ofCaller);
   }
 }

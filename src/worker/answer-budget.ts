@@ -7,6 +7,7 @@ import { collectGarbage } from "../bun.ts";
 import type { AnswerLease } from "../contract/origin.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
 import { FairQueue, type Waiter } from "../scheduling/fair-queue.ts";
+import { KeyedCount } from "../scheduling/keyed-count.ts";
 import { refuseAdmission } from "./errors.ts";
 
 export interface BudgetOptions {
@@ -26,8 +27,7 @@ const smallAnswerBytes = 64 * 1024;
 /** The unsent bytes of answers of one size. */
 class Account {
   readonly limit: number;
-  #held = 0;
-  readonly #byCaller = new Map<string, number>();
+  readonly #held = new KeyedCount();
 
   constructor(limit: number) {
     this.limit = limit;
@@ -35,20 +35,17 @@ class Account {
 
   /** Whether `bytes` more fit. More than the whole limit fits when nothing else is held. */
   hasRoom(bytes: number): boolean {
-    return this.#held === 0 || this.#held + bytes <= this.limit;
+    return this.#held.total === 0 || this.#held.total + bytes <= this.limit;
   }
 
   /** Whether the caller's half has room for `bytes` more, with the same exception. */
   hasShare(caller: string, bytes: number): boolean {
-    const held = this.#byCaller.get(caller) ?? 0;
+    const held = this.#held.under(caller);
     return held === 0 || held + bytes <= this.limit / 2;
   }
 
   add(caller: string, bytes: number): void {
-    this.#held += bytes;
-    const held = (this.#byCaller.get(caller) ?? 0) + bytes;
-    if (held === 0) this.#byCaller.delete(caller);
-    else this.#byCaller.set(caller, held);
+    this.#held.add(caller, bytes);
   }
 }
 
