@@ -1,8 +1,22 @@
 /** Changes that raise no event, in searches by a watched tree. */
 import { expect, test } from "bun:test";
-import { appendFileSync, closeSync, linkSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  linkSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { mapShared } from "../../watch/torture-writer.test-kit.ts";
 import { pageFrom } from "../pages.test-kit.ts";
+import { openSearcher } from "../search.test-kit.ts";
 import { closing, openWatched } from "./watched.test-kit.ts";
 
 test("a file that is open for writing, and one with a name outside of the tree, are read", async () => {
@@ -88,4 +102,76 @@ test("a file that was found to have got a name outside of the tree is read from 
   await find();
   appendFileSync(outside, "a needle");
   expect(await find()).toEqual(["watched", "d/file2"]);
+});
+
+/** O_PATH and O_TMPFILE of open(2), which node:fs does not name. */
+const [pathOnly, unnamed] = [0o10000000, 0o20000000 | constants.O_DIRECTORY];
+
+/** Ways for a program to keep a file of the tree by a name that nobody watches, and to write to it later. */
+const keptBy: Readonly<Record<string, (outside: string, inside: string) => number>> = {
+  "a descriptor for reading": (outside, inside) => keptWith(constants.O_RDONLY, outside, inside),
+  "a descriptor for its path": (outside, inside) => keptWith(pathOnly, outside, inside),
+  "a descriptor of a file that was made without a name": (outside, inside) => {
+    const made = openSync(dirname(outside), unnamed | constants.O_RDWR, 0o600);
+    writeSync(made, "nothing");
+    // ln -L follows the link of procfs to the file itself.
+    spawnSync("ln", ["-L", "/proc/self/fd/3", inside], { stdio: ["ignore", "ignore", "inherit", made] });
+    const kept = openSync(`/proc/self/fd/${made}`, constants.O_RDONLY);
+    closeSync(made);
+    return kept;
+  },
+};
+
+function keptWith(flags: number, outside: string, inside: string): number {
+  writeFileSync(outside, "nothing");
+  const kept = openSync(outside, flags);
+  linkSync(outside, inside);
+  rmSync(outside);
+  return kept;
+}
+
+test.each(Object.entries(keptBy))(
+  "a write through %s is seen by the searches that scrub",
+  async (_, keep) => {
+    const { at, find, settle, searcher } = await openWatched({ scrubbedFiles: 5 });
+    const kept = keep(`${at("")}-outside`, at("d/kept"));
+    await find();
+    await settle();
+    await searcher.index?.filled();
+    await find();
+    const writer = openSync(`/proc/self/fd/${kept}`, "r+");
+    writeSync(writer, "needles", 0);
+    closeSync(writer);
+    const seen: boolean[] = [];
+    // 21 files, 5 in each search.
+    for (let search = 0; search < 6; search++)
+      seen.push((await find({ pattern: "needles", paths: false })).includes("d/kept"));
+    expect(seen.at(-1)).toBe(true);
+    closeSync(kept);
+  },
+);
+
+test("a write through a name that is gone is seen at once with `verified`", async () => {
+  const base = mkdtempSync(join(tmpdir(), "coder-"));
+  closing.push(() => rmSync(base, { recursive: true }));
+  const outside = `${base}-outside`;
+  for (const [how, keep] of Object.entries(keptBy)) {
+    const kept = keep(outside, join(base, "kept"));
+    const searcher = openSearcher(base, {
+      backend: "openat",
+      threads: 2,
+      index: { mode: "verified", maxBytes: 2 ** 24 },
+    });
+    const search = () => searcher.search({ pattern: "needles" });
+    for (let round = 0; round < 3; round++) {
+      expect((await search()).content_matches).toEqual([]);
+      await searcher.index?.filled();
+    }
+    const writer = openSync(`/proc/self/fd/${kept}`, "r+");
+    writeSync(writer, "needles", 0);
+    for (const descriptor of [writer, kept]) closeSync(descriptor);
+    expect([how, (await search()).content_matches.map(({ path }) => path)]).toEqual([how, ["kept"]]);
+    await searcher.close();
+    rmSync(join(base, "kept"));
+  }
 });
