@@ -14,7 +14,7 @@ afterAll(async () => {
   rmSync(base, { recursive: true, force: true });
 });
 
-/** Replaces what is in the base folder. */
+/** Replaces the contents of the base folder. */
 function fill(tree: Readonly<Record<string, string | Buffer>>): void {
   rmSync(join(base, "tree"), { recursive: true, force: true });
   for (const [path, content] of Object.entries(tree)) {

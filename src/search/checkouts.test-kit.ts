@@ -1,23 +1,26 @@
 /**
- * For tests of ignore files: checkouts of real projects, made of what three packages of npm start new ones with, each with the
- * ignore files that its authors wrote, and of what their tools and editors leave behind there.
+ * For tests of ignore files: checkouts of real projects, made from the templates that three npm packages
+ * start new projects with. Each has the ignore files that its authors wrote, and the files that its tools and
+ * editors leave behind.
  */
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 const packages = join(import.meta.dir, "../../node_modules");
 
-/** The projects, by the folder of the package that holds them. */
+/** The projects, by the folder of the package that contains them. */
 export const checkouts = {
   "an app for Android and iOS": "@react-native-community/template/template",
   "an app of Create React App": "cra-template/template",
   "sixteen apps of Vite in one repository": "create-vite",
 } as const;
 
-/** The entry's name in a project: npm publishes no `.gitignore`, so that packages name theirs otherwise. */
+/**
+ * Returns the entry's name in a project. npm never publishes a `.gitignore`, so packages use another name.
+ */
 const nameIn = (name: string): string => (name === "gitignore" ? ".gitignore" : name.replace(/^_(?!_)/, "."));
 
-/** Copies the project of a package to `to`, which it makes, as its own program does it. */
+/** Copies the project of a package to the new folder `to`, like the package's own program. */
 export function checkOut(folder: string, to: string): void {
   mkdirSync(to, { recursive: true });
   for (const entry of readdirSync(join(packages, folder), { withFileTypes: true })) {
@@ -27,7 +30,7 @@ export function checkOut(folder: string, to: string): void {
   }
 }
 
-/** Paths that tools of these projects write, those that are to be committed among them. */
+/** Paths that tools of these projects write, including those that should be committed. */
 const written = {
   "package managers": [
     ...["node_modules/react/index.js", "node_modules/.bin/vite", "node_modules/a/dist/index.js", ".pnp.js"],
@@ -68,10 +71,10 @@ const written = {
   ],
 };
 
-/** Paths that the tools write below a folder. */
+/** The paths that the tools write below a folder. */
 export const leftBehind: readonly string[] = Object.values(written).flat();
 
-/** Writes them below each of the folders. */
+/** Writes `leftBehind` below each of the folders. */
 export function leaveBehind(base: string, folders: readonly string[]): void {
   for (const folder of folders)
     for (const path of leftBehind) {
@@ -80,7 +83,7 @@ export function leaveBehind(base: string, folders: readonly string[]): void {
     }
 }
 
-/** All folders below `base`, and itself as ".". */
+/** Returns all folders below `base`, and `base` itself as ".". */
 export function foldersOf(base: string): string[] {
   const entries = readdirSync(base, { recursive: true, withFileTypes: true });
   const folders = entries.filter((entry) => entry.isDirectory());

@@ -47,10 +47,10 @@ test.each([false, true])(
     const query = { pattern: isRegex ? "[x]" : "x", regex: isRegex };
     const both = await search({ ...query, maxMatches: 20 });
     expect([both.content_matches.length, both.path_matches.length]).toEqual([20, 20]);
-    // A batch that ends with the last file of a folder looks into the next one.
+    // A batch that ends with the last file of a folder opens the next one.
     expect(both.folders).not.toContain("c");
     expect((await search({ ...query, maxMatches: 20, paths: false })).folders).not.toContain("c");
-    // One more path has to be found before it is known that something is left out.
+    // Only one more path shows that something is left out.
     const paths = await search({ ...query, maxMatches: 20, content: false });
     expect(paths.folders).toContain("b");
     expect(paths.folders).not.toContain("c");

@@ -1,6 +1,7 @@
 /**
- * The same files as ripgrep in checkouts of real projects, with their own ignore files (coder §16): all of the checkout, each of
- * its folders, and with and without these files, hidden ones among them.
+ * Compares the files with those of ripgrep in checkouts of real projects with their own ignore files (coder
+ * §16): in the whole checkout and in each of its folders, with and without ignore files, and with hidden
+ * files.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
@@ -23,7 +24,7 @@ describe.each(Object.entries(checkouts))("%s", (name, folder) => {
     checkOut(folder, base);
     const nearTop = foldersOf(base).filter((path) => path.split("/").length < 3);
     leaveBehind(base, nearTop);
-    // What `git init` and a user write.
+    // Entries that `git init` and a user write.
     mkdirSync(join(base, ".git/info"), { recursive: true });
     writeFileSync(
       join(base, ".git/info/exclude"),

@@ -1,6 +1,7 @@
 /**
- * The same files as ripgrep in a large real tree: this project with all packages that npm has installed for it, each file
- * by its name, ignore files with what they hold, and others planted as real projects have them (coder §16).
+ * Compares the files with those of ripgrep in a large real tree: this project with all its installed npm
+ * packages. Each file has its name, ignore files also have their contents, and others are added in the style
+ * of real projects (coder §16).
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
@@ -23,10 +24,10 @@ const project = join(import.meta.dir, "../..");
 const base = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 const folders: string[] = [];
 
-/** What other steps of a test run change, and what is no part of a checkout. */
+/** Entries that other steps of a test run change, or that do not belong to a checkout. */
 const leftOut = new Set([".git", ".work", "dist"]);
 
-/** Makes the folder again: a file has its name alone, and an ignore file its content too. */
+/** Copies the folder: a file gets its name alone, and an ignore file also its contents. */
 function imitate(path: string): void {
   folders.push(path);
   mkdirSync(join(base, path), { recursive: true });
@@ -57,7 +58,7 @@ test("all packages, from the folder that is ignored", () => {
   expect(files.length).toBeGreaterThan(5000);
 });
 
-/** Rules as projects in several languages have them. */
+/** Rules in the style of projects in several languages. */
 const rules = [
   ...[
     "node_modules/",

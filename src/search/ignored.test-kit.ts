@@ -1,4 +1,4 @@
-/** For tests of ignore files: what a walk finds below a folder on disk. */
+/** For tests of ignore files: the files that a walk finds below a folder on disk. */
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { IgnoreFiles } from "../ignore/ignore-files.ts";
 import { openJail } from "../jail/jail.ts";
@@ -6,7 +6,10 @@ import { Batch } from "./batches/batches.ts";
 import { SharedFolder } from "./walk/shared-folder.ts";
 import { Walk } from "./walk/walk.ts";
 
-/** The paths of the files that a walk from `path` finds where ignore files count, as `filesOfRipgrep` returns them. */
+/**
+ * Returns the paths of the files that a walk from `path` finds with ignore files, in the form of
+ * `filesOfRipgrep`.
+ */
 export function filesOfWalk(base: string, path = ".", deny: readonly string[] = []): string[] {
   const jail = openJail({ basePath: base, deny: compileGlobSet(deny) });
   const start = new SharedFolder(jail.admitFolder(path));

@@ -31,7 +31,7 @@ function makeTree(tree: Tree): string {
 }
 
 describe("the same files as ripgrep", () => {
-  /** Many trees beside each other cost one process of ripgrep. */
+  /** Many trees beside each other take only one process of ripgrep. */
   const treesAtOnce = 20;
 
   test("on 500 random trees of ignore files", () => {

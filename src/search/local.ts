@@ -5,7 +5,7 @@ import type { ThreadEngines } from "./matchers/thread-engines.ts";
 import type { SearchRequest } from "./request.ts";
 import type { SearchState } from "./state.ts";
 
-/** Ends a call of the engine when the search has to end. */
+/** Interrupts a call of the regex engine when the search has to end. */
 class SearchEnded extends Error {
   override readonly name = "SearchEnded";
 }
@@ -22,7 +22,10 @@ export class LocalSearch {
     this.#isOver = isOver;
   }
 
-  /** Releases the batch. Throws a `PatternError`, an `EngineFailure`, or the errno error of a lack of resources. */
+  /**
+   * Searches the batch and releases it. Throws a `PatternError`, an `EngineFailure`, or the errno error of a
+   * lack of resources.
+   */
   search(
     batch: Batch,
     sink: FindingSink,
@@ -42,7 +45,7 @@ export class LocalSearch {
     }
   }
 
-  /** The engines of this thread. This search interrupts them until another one uses them. */
+  /** Returns the engines of this thread. This search interrupts them until another one uses them. */
   #engines(): ThreadEngines {
     const state = this.#state;
     state.isOverHere = this.#isOver;

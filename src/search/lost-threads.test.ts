@@ -22,11 +22,13 @@ afterAll(() => {
   rmSync(base, { recursive: true });
 });
 
-/** Searches with threads of which the first `lost` end during their work; the next one finds the file's path. */
+/**
+ * Searches with threads. The first `lost` of them end during their work; the next one finds the file's path.
+ */
 async function searchLosing(lost: number): Promise<{ answer: SearchAnswer; jobs: number }> {
   let jobs = 0;
   const run = ({ files }: BatchJob) => {
-    // It asks whether the pattern is valid.
+    // This job validates the pattern.
     if (files.count === 0) return { reply: Promise.resolve<BatchReply>(encodeFindings([])), abort: () => {} };
     jobs++;
     const reply: Promise<BatchReply> =

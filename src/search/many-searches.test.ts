@@ -52,7 +52,7 @@ test("many searches at once leave descriptors for others, and each of them ends"
     });
     answers.push(search.run().then(({ answer }) => answer));
   }
-  // Of each search a batch, of which one folder is always let through, and what its walk holds.
+  // Each search has the folders of its walk, and one folder of a batch that is always admitted.
   expect(countDescriptorsBelow(base) - before).toBeLessThan(640 + searches * 4);
 
   let done = false;

@@ -3,7 +3,10 @@ import { type Ahead, Pacing } from "./pacing.ts";
 
 const maxMatches = 1000;
 
-/** Files that a search submits until its answer is full, where `matchesIn` says what each file adds to it. */
+/**
+ * Returns the number of files that a search submits until its answer is full. `matchesIn` returns how many
+ * matches each file adds.
+ */
 function submitted(files: number, matchesIn: (file: number) => number, { wantsContent = true } = {}) {
   const answer = { wantsContent, fill: 0 };
   const pacing = new Pacing({ batchesAtOnce: 8, held: { folders: 0 }, active: 1 }, answer);

@@ -3,48 +3,59 @@ import type { Batch, BatchSize } from "./batches/batches.ts";
 import type { PendingBatch } from "./batches/pending.ts";
 import type { SearchState } from "./state.ts";
 
-/** Files of the first batches in threads, and of the largest: a search that is soon full should not be far ahead. */
+/**
+ * The files of the first batches in threads, and of the largest. A search that is soon full should not be far
+ * ahead.
+ */
 const firstBatch = 16;
 const largestBatch = 512;
-/** Paths that are searched in the time of about one file. */
+/** The number of paths that are searched in the time of about one file. */
 const pathsPerFile = 16;
-/** The largest batch of them: the threads should have work while the walk goes on. */
+/** Maximum paths per batch, so that the threads have work while the walk continues. */
 const largestOfPaths = 1024;
-/** Folders that one batch holds open, and that all batches hold together: a process may have 1,024 descriptors. */
+/**
+ * Maximum folders that one batch, and all batches together, hold open. A process may have 1,024 descriptors.
+ */
 const maxFolders = 64;
 const foldersAtOnce = 640;
-/** Batches under way at first; each reply allows one more. */
+/** The batches that may be under way at first. Each reply allows one more. */
 const firstPending = 6;
-/** UTF-16 units of text that may wait for an earlier batch before the search submits no more. */
+/** Maximum UTF-16 units of text that may wait for an earlier batch before the search stops submitting. */
 const maxWaiting = 4 * 1024 * 1024;
 
-/** Files that may be ahead however full the answer is: as many as keep threads busy. */
+/** The files that may be ahead however full the answer is: enough to keep the threads busy. */
 const leastAhead = 4 * firstBatch;
 
-/** Milliseconds that a search for a literal runs in this thread before it starts others: most, of few files, have ended by then. */
+/**
+ * The milliseconds that a search for a literal runs in this thread before it uses others. A search of few
+ * files usually ends within them.
+ */
 export const headStart = { scan: 1, verified: 1, watched: 5 } as const;
-/** How many times as long it may run here when the answer is nearly full: threads would search too far ahead. */
+/**
+ * The factor that extends the head start when the answer is nearly full, because threads would search too far
+ * ahead.
+ */
 export const maxHeadStart = 30;
 
-/** What is submitted and not yet in the answer. */
+/** A batch that is submitted and not yet in the answer. */
 export type Ahead = Pick<PendingBatch, "isSettled" | "units"> & { readonly batch: Pick<Batch, "count"> };
 
-/** The part of an answer that says how soon it is full. */
+/** The part of an answer that shows how soon it is full. */
 type Filling = Pick<SearchAnswerBuilder, "wantsContent" | "fill">;
 
-/** The part of what searches share that limits each. */
+/** The shared state that limits each search. */
 type Shared = Pick<SearchState, "batchesAtOnce" | "held" | "active">;
 
 /**
- * How far a search in threads goes ahead: little at first, and later about as far as the answer is going to need, from how much
- * of it the files so far have filled.
+ * Decides how far a search in threads goes ahead: little at first, and later about the number of files that
+ * the answer needs, estimated from how much of it the files so far have filled.
  */
 export class Pacing {
   readonly #state: Shared;
   readonly #answer: Filling;
   #batchFiles = firstBatch;
   #mostPending = firstPending;
-  /** Files whose findings are in the answer, and those of them since the last finding. */
+  /** The number of files whose findings are in the answer, and of those since the last finding. */
   #searched = 0;
   #withoutFinding = 0;
   #lastFill = 0;
@@ -55,12 +66,12 @@ export class Pacing {
   }
 
   /**
-   * Each search gets its share of the folders that batches may hold, and at least one, so that it goes on. A batch of which
-   * only paths are searched holds none.
+   * Returns the size of the next batch. Each search gets its share of the folders that batches may hold, and
+   * at least one, so that it advances. A batch that searches only paths holds none.
    */
   nextSize(pending: readonly Ahead[]): BatchSize {
     const ahead = this.#filesAhead;
-    // Several batches, so that no thread waits for the others, nor goes far beyond the last match.
+    // Several batches, so that no thread waits for the others, or goes far beyond the last match.
     const ofAhead = Math.max(firstBatch, Math.min(Math.ceil(ahead / 4), ahead - filesOf(pending)));
     if (!this.#answer.wantsContent) {
       const files = Math.min(pathsPerFile * this.#batchFiles, largestOfPaths, ofAhead);
@@ -73,7 +84,9 @@ export class Pacing {
     return { files, folders: Math.max(1, Math.min(ofAll, ofRest)) };
   }
 
-  /** Whether to submit another batch. One that is settled and waits for an earlier one holds no folders. */
+  /**
+   * Returns whether to submit another batch. A settled batch that waits for an earlier one holds no folders.
+   */
   maySubmit(pending: readonly Ahead[]): boolean {
     const { batchesAtOnce, active } = this.#state;
     const underWay = pending.filter(({ isSettled }) => !isSettled).length;
@@ -101,8 +114,8 @@ export class Pacing {
   }
 
   /**
-   * Files that may be searched beyond those that are in the answer: what fills the rest of it if they are like those so far, and
-   * where no more is found twice as many each time.
+   * Returns how many files may be searched beyond those in the answer: enough to fill the rest of it if they
+   * resemble those so far, or twice as many each time while nothing is found.
    */
   get #filesAhead(): number {
     const { fill, wantsContent } = this.#answer;

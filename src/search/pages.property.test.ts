@@ -1,4 +1,7 @@
-/** Pages of random trees: together they are the whole answer, whatever ends them and however many threads search. */
+/**
+ * Pages of random trees: together they are the whole answer, whatever ends them and however many threads
+ * search.
+ */
 import { afterAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -73,7 +76,7 @@ const turn: fc.Arbitrary<Turn> = fc.record({
 });
 /** Queries for paths by rank. */
 const fuzzy = fc.constantFrom("f", "af", "bf1", "a f", "F", "é", "zz");
-/** How a search for one letter goes, while the tree changes. */
+/** The kinds of searches for one letter while the tree changes. */
 const kinds = fc.constantFrom<RequestFields>(
   { regex: true },
   { every: true, linesAfter: 2 },

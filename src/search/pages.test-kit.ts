@@ -9,7 +9,7 @@ import { openSearcher, type RequestFields, type RunSearch, type SearchFixture } 
 
 type Contents = Readonly<Record<string, string | Buffer>>;
 
-/** The first of them has as many threads as there are processors. */
+/** The first fixture has one thread per processor. */
 const fixtures: readonly SearchFixture[] = [
   { backend: "openat", threads: true },
   { backend: "openat", threads: false },
@@ -18,10 +18,10 @@ const fixtures: readonly SearchFixture[] = [
   { backend: "descriptors", threads: 5 },
 ];
 
-/** How many searchers there are, which differ in threads and backends. */
+/** The number of searchers, which differ in threads and backends. */
 export const searchers = fixtures.length;
 
-/** Limits of one page, and who searches it. */
+/** The limits of one page, and the index of the searcher. */
 export interface Turn extends Partial<Pick<PageRequest, "maxBytes" | "milliseconds">> {
   readonly maxMatches: number;
   readonly by: number;
@@ -29,7 +29,7 @@ export interface Turn extends Partial<Pick<PageRequest, "maxBytes" | "millisecon
 
 const cursors = new Cursors();
 
-/** A page that starts where the cursor says. */
+/** Returns a page that starts at the cursor. */
 export const pageFrom = (cursor: string | undefined, limits: Partial<PageRequest> = {}): PageRequest => ({
   maxBytes: Number.POSITIVE_INFINITY,
   milliseconds: undefined,
@@ -39,7 +39,7 @@ export const pageFrom = (cursor: string | undefined, limits: Partial<PageRequest
   seal: (place) => cursors.seal("q", place),
 });
 
-/** All that pages hold, list by list. */
+/** Joins the lists of all pages. */
 export const together = (pages: readonly SearchAnswer[]) => ({
   contents: pages.flatMap(({ content_matches }) => content_matches),
   paths: pages.flatMap(({ path_matches }) => path_matches),
@@ -67,14 +67,14 @@ export class PagesFixture {
     }
   }
 
-  /** Leaves these files and no others. */
+  /** Replaces all files by these. */
   fill(files: Contents): void {
     rmSync(this.tree, { recursive: true, force: true });
     mkdirSync(this.tree);
     this.write(files);
   }
 
-  /** All pages, with limits that take turns; `between` is called between two of them. */
+  /** Reads all pages, with limits that take turns. `between` is called between two pages. */
   async readPages(
     fields: RequestFields,
     turns: readonly Turn[],

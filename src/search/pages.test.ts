@@ -71,7 +71,7 @@ test("a page says what ended it, and fits", async () => {
     expect(Buffer.byteLength(JSON.stringify(bytes))).toBeLessThanOrEqual(1500);
     const time = await search({ pattern: "foo", page: pageFrom(undefined, { milliseconds: 0 }) });
     expect(time.stopped_by).toBe("deadline");
-    // The walk may have come through a folder only: then the next page begins at what is in it.
+    // If the walk got through a folder only, the next page begins with its entries.
     expect(pageFrom(time.next_cursor).after!.file).not.toBe("");
     const call = await search({ pattern: "foo", page: pageFrom(undefined) }, 0);
     expect(call.stopped_by).toBe("deadline");
@@ -96,7 +96,7 @@ test("a deadline goes on through folders in which nothing is to be searched", as
 
 test("a call that has no time for a ranking answers where it began, and one without pages what it has seen", async () => {
   fixture.fill({ "a/foo": "foo\n", foo: "foo\n" });
-  // Longer than the time slice of a walk, which looks at the clock then.
+  // Takes longer than the time slice of a walk, so that the walk checks the clock.
   const slow = () => {
     const end = performance.now() + 8;
     while (performance.now() < end);

@@ -1,4 +1,7 @@
-/** The globs of the profile agent take the files that ripgrep's `-g` takes, and those that its ignore files leave. */
+/**
+ * The globs of the profile agent select the files that ripgrep's `-g` selects, and those that its ignore
+ * files leave.
+ */
 import { afterAll, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), "coder-"));
 const base = join(folder, "base");
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Such a glob says nothing here, and in ripgrep takes nothing where it is negated. */
+/** Returns whether a glob is blank. It has no meaning here, and in ripgrep matches no file if negated. */
 const isBlank = (text: string) => /^\p{White_Space}*$/u.test(text);
 
 const glob = fc
@@ -47,7 +50,7 @@ const selections: fc.Arbitrary<Selected> = fc.oneof(
   fc.record({ include: fc.constant([]), exclude: fc.array(negatable, { minLength: 1, maxLength: 4 }) }),
 );
 
-/** Where a path needs a folder that another one has as a file, it is left out. */
+/** Trees of files. A path that needs a folder where another one has a file is left out. */
 const trees: fc.Arbitrary<Tree> = fc.array(pathInTree, { minLength: 1, maxLength: 25 }).map((paths) => {
   const tree: Record<string, string> = {};
   const fits = (path: string) =>
@@ -56,15 +59,15 @@ const trees: fc.Arbitrary<Tree> = fc.array(pathInTree, { minLength: 1, maxLength
   return tree;
 });
 
-/** ripgrep knows no "./" before a glob, and takes "#" for a comment. */
+/** Returns the glob for ripgrep, which does not accept "./" before a glob, and takes "#" for a comment. */
 const spelled = (one: string): string => one.replace(/^(!?)\.\//, "$1/").replace(/^#/, "\\#");
 
-/** The files that ripgrep takes: by `-g`, or by an ignore file where globs take back what others exclude. */
+/** Returns the files that ripgrep selects: by `-g`, or by an ignore file if globs take back exclusions. */
 function takenByRipgrep({ include, exclude }: Selected): string[] {
   const flags = ["--no-ignore"];
   if (exclude.some((one) => one.startsWith("!"))) {
     const file = join(folder, "ignore");
-    // At the start of a file it would take U+FEFF for a byte order mark.
+    // At the start of a file ripgrep would take U+FEFF for a byte order mark.
     writeFileSync(file, exclude.map((one) => `\n${spelled(one)}`).join(""));
     return filesOfRipgrep(base, ".", [...flags, "--ignore-file", file]);
   }
@@ -90,7 +93,7 @@ test("the files are those of ripgrep", async () => {
   await fc.assert(
     fc.asyncProperty(trees, selections, async (tree, selected) => {
       fc.pre(![...selected.include, ...selected.exclude].some(refusesGlob));
-      // Of an ignore file ripgrep would take no note in these cases.
+      // ripgrep would ignore such an ignore file.
       fc.pre(!selected.exclude[0]?.startsWith("!"));
       addToTree(folder, { "base/": null });
       addToTree(base, tree);

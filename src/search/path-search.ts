@@ -8,17 +8,17 @@ import type { SharedFolder } from "./walk/shared-folder.ts";
 import type { FileSink, Walk } from "./walk/walk.ts";
 
 export interface PathSearchOptions extends SearchOptions {
-  /** In place of the walk that the search began with, which goes on. */
+  /** The rest of the files, which replaces the walk that the search began with. */
   readonly rest: Pick<Walk | ListedPaths, "fill" | "position" | "passedOver">;
   readonly answer: SearchAnswerBuilder;
   readonly page: ResultPage | undefined;
-  /** Whether it has to end early. */
+  /** Returns whether the search has to end early. */
   readonly isOver: () => boolean;
 }
 
 /**
- * Searches the paths of the rest of a walk for the query, a literal, in this thread: a message to another one would take longer.
- * Returns false if it ended early.
+ * Searches the rest of the paths for a literal query in this thread, because a message to another one would
+ * take longer. Returns false if it ended early.
  */
 export async function searchPaths(options: PathSearchOptions): Promise<boolean> {
   const { rest, answer, page, isOver, slice } = options;
@@ -31,7 +31,7 @@ export async function searchPaths(options: PathSearchOptions): Promise<boolean> 
   return true;
 }
 
-/** Adds the paths that match to the answer, and opens no file. */
+/** Adds matching paths to the answer, and opens no file. */
 class PathSink implements FileSink, PathTaker {
   readonly #literal: PathLiteral;
   readonly #options: PathSearchOptions;

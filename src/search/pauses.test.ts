@@ -14,7 +14,7 @@ afterAll(async () => {
   rmSync(base, { recursive: true });
 });
 
-/** A glob that takes 2 ms to say that a path does not match: a caller can write such ones. */
+/** A glob that takes 2 ms to reject a path, as a caller's glob may. */
 const slowGlob: PathFilter = {
   matches() {
     const end = performance.now() + 2;
@@ -23,7 +23,7 @@ const slowGlob: PathFilter = {
   },
 };
 
-/** The same of half of the paths: threads always have something to do. */
+/** A slow glob that matches half of the paths, so that threads always have work. */
 const slowAndHalf: PathFilter = {
   matches: (path) => slowGlob.matches(path) || Number.parseInt(path, 10) % 2 === 0,
 };

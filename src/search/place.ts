@@ -1,22 +1,22 @@
 /**
- * Places in the order of a search: by files in the order of their paths, in a file by positions. Paths that match fuzzily come
- * before all of these, in the order of their ranks.
+ * Places in the order of a search: files by path, and within a file by position. Paths that match fuzzily
+ * come before all others, by rank.
  */
 
-/** A position in a file: its path comes first, then the matches in its contents by line and column. */
+/** A position in a file: the match of its path comes first, then those in its contents by line and column. */
 export interface Position {
-  /** From 1 for a match in contents. */
+  /** The line number, from 1 for a content match. */
   readonly line: number;
   readonly column: number;
 }
 
 export interface Place extends Position {
   /**
-   * The path from the folder where the search starts, one character per byte: its order is that of the walk. One that
-   * ends with "/" is a folder's, before everything in it.
+   * The path relative to the folder where the search starts, one character per byte, so that it sorts like
+   * the walk. A folder's path ends with "/" and comes before everything in it.
    */
   readonly file: string;
-  /** Of a path that matches fuzzily: how well it does. */
+  /** The score of a path that matches fuzzily. */
   readonly rank?: number | undefined;
 }
 
@@ -24,29 +24,32 @@ export interface RankedPlace extends Place {
   readonly rank: number;
 }
 
-/** Whether a path comes after another one by rank: it matches less well, or as well and is longer, or comes later. */
+/**
+ * Returns whether a path comes after another one by rank: it scores lower, or scores the same and is longer,
+ * or sorts later.
+ */
 export function isRankedAfter(place: RankedPlace, other: RankedPlace): boolean {
   if (place.rank !== other.rank) return place.rank < other.rank;
   const longer = place.file.length - other.file.length;
   return longer === 0 ? place.file > other.file : longer > 0;
 }
 
-/** Before every path. */
+/** The place before every path. */
 export const beforeRanked: RankedPlace = { file: "", rank: 0x7fffffff, line: 0, column: 0 };
 
-/** Before everything in a file. */
+/** The position before everything in a file. */
 export const beforeFile: Position = { line: 0, column: 0 };
 
-/** The match of the path. */
+/** The position of the match of the path. */
 export const atPath: Position = { line: 0, column: 1 };
 
-/** After everything in a file. */
+/** The position after everything in a file. */
 export const afterFile: Position = { line: 0xffffffff, column: 0 };
 
-/** Whether the position comes after the other one; everything comes after none. */
+/** Returns whether the position comes after the other one, if any. */
 export const isAfter = ({ line, column }: Position, other: Position | undefined): boolean =>
   other === undefined || line > other.line || (line === other.line && column > other.column);
 
-/** The later of two places, of which the first is before everything in its file. */
+/** Returns the start of `file`, or `other` if that comes later. */
 export const laterPlace = (file: string, other: Place | undefined): Place =>
   other !== undefined && file <= other.file ? other : { file, ...beforeFile };

@@ -1,4 +1,4 @@
-/** Options of searches find in random trees what ripgrep finds with the flags that they are named after. */
+/** Options of searches find in random trees what ripgrep finds with the corresponding flags. */
 import { afterAll, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, utimesSync } from "node:fs";
@@ -17,7 +17,8 @@ const folder = mkdtempSync(join(tmpdir(), "coder-"));
 const base = join(folder, "base");
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-// ripgrep orders paths by their names, so that "c/a" comes before "c-d", and this worker by their bytes.
+// Paths in an unambiguous order: ripgrep orders paths by their names, so that "c/a" precedes "c-d", and this
+// worker by their bytes.
 const paths = ["a.ts", "b.md", "c/a.ts", "c/d.py", "d/e.ts", "e", "f.json", "z/y/x.md"];
 const content = fc
   .array(
@@ -54,9 +55,9 @@ interface Options {
   readonly types: readonly string[];
   readonly otherTypes: readonly string[];
   readonly sort: "path" | "modified";
-  /** In every combination of these. */
+  /** The form of the results. */
   readonly shown: "lines" | "files" | "without" | "counts";
-  /** Minutes before now at which each file was modified, by its place among the paths. */
+  /** The minutes before now at which each file was modified, in the order of the paths. */
   readonly ages: readonly number[];
   readonly threads: number | boolean;
   readonly pageSize: number;
@@ -118,7 +119,10 @@ function run(options: Options, ...flags: string[]): string {
   return stdout.toString().replace(/^\.\//gm, "").replaceAll("\0./", "\0");
 }
 
-/** The path and the number of each line, or the path and the count of each file: both come after a NUL. */
+/**
+ * Returns the path and the number of each line, or the path and the count of each file. Both numbers follow a
+ * NUL.
+ */
 const numbersIn = (printed: string): string[] =>
   [...printed.matchAll(/^([^\0\n]+)\0(\d+)/gm)].map(([, path, number]) => `${path} ${number}`);
 

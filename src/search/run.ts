@@ -1,6 +1,6 @@
 /**
- * Runs one search: a walk fills batches, this thread or others search them, and the answer collects the findings in the
- * order of the walk.
+ * Runs one search: a walk fills batches, this thread or others search them, and the answer collects the
+ * findings in the order of the walk.
  */
 import type { Pool } from "../threads/pool.ts";
 import { SearchAnswerBuilder } from "./answer/answer.ts";
@@ -26,13 +26,12 @@ import { NewestFirst } from "./walk/newest-first.ts";
 import { createOutcomes, outcomes } from "./walk/tally.ts";
 import { Walk } from "./walk/walk.ts";
 
-/** The first file of a batch of this thread that the deadline kept from being searched. */
+/** The first file of a batch in this thread that was not searched before the deadline. */
 interface UnfinishedBatch {
   readonly batch: Batch;
   readonly index: number;
 }
 
-/** A search under way. */
 export class SearchRun {
   readonly #options: SearchOptions;
   readonly #answer: SearchAnswerBuilder;
@@ -45,7 +44,7 @@ export class SearchRun {
   readonly #indexUse: IndexUse | undefined;
   #unfinished: UnfinishedBatch | undefined;
   #endsEarly = false;
-  /** The paths that match fuzzily are in the answer, if there are any to be. */
+  /** Whether the answer holds all paths that match fuzzily, if requested. */
   #isRanked = true;
   /** Ends the wait for a reply. */
   #wake = () => {};
@@ -66,28 +65,28 @@ export class SearchRun {
       listings: this.#indexUse?.listings,
       after: isByPath ? after : undefined,
       onTooDeep: () => this.#answer.cut(),
-      // All folders are listed for each page that is not in the order of paths.
+      // A page that is not in path order lists all folders again.
       onUnreadable: (folder) => this.#page?.countUnreadableFolder(isByPath ? folder : ""),
     });
     this.#walk = isByPath ? walk : new NewestFirst(walk, { jail: options.walk.jail, after });
   }
 
   /**
-   * Throws a refusal for the start, a `PatternError`, an `EngineFailure`, or the errno error of what nothing can be read
-   * without.
+   * Runs the search. Throws a refusal for the start, a `PatternError`, an `EngineFailure`, or the errno error
+   * that would prevent any read.
    */
   async run(): Promise<Found> {
     const { request, state, folder, walk } = this.#options;
-    // It validates the pattern, also where there is nothing to search.
+    // Searching an empty batch validates the pattern, even if there is nothing to search.
     const empty = new Batch(localBatch, state.held);
     try {
       if (request.fuzzyPaths && !(await this.#addRanked())) return this.#render();
       if (state.pool === undefined || walk.jail.backend === "current-directory") {
-        // A literal that only paths are searched for needs no validation, and may be empty.
+        // A literal that is searched in paths alone needs no validation, and may be empty.
         if (!this.#isPathLiteral) this.#searchBatchHere(empty);
         await this.#searchHere(Number.POSITIVE_INFINITY);
       } else {
-        // A pattern of a caller could block the event loop, so that threads alone match it where there are any.
+        // A caller's pattern could block the event loop, so only threads match it if the platform has them.
         const isCheap = isLiteral(request.query);
         if (!isCheap) this.#pending.push(this.#submit(empty, state.pool, false));
         if (this.#indexUse !== undefined) await this.#consult(this.#indexUse);
@@ -110,7 +109,7 @@ export class SearchRun {
     this.#answer.index = use.foundBy;
   }
 
-  /** False when the page has to end before all ranked paths are known. */
+  /** Adds the ranked paths. Returns false if the page has to end before all of them are known. */
   async #addRanked(): Promise<boolean> {
     const [answer, page] = [this.#answer, this.#page];
     this.#isRanked = await addRankedPaths(answer, page, {
@@ -121,7 +120,7 @@ export class SearchRun {
     return this.#isRanked;
   }
 
-  /** Whether the rest is to search paths for a literal. */
+  /** Returns whether the rest of the search matches a literal against paths. */
   get #isPathLiteral(): boolean {
     return !this.#answer.wantsContent && isPathLiteral(this.#options.request.query);
   }
@@ -228,7 +227,10 @@ export class SearchRun {
     }
   }
 
-  /** Yields when the slice is used up: the loop handles messages of threads first, so that fast replies would starve others. */
+  /**
+   * Yields when the slice is used up. The event loop handles messages of threads first, so fast replies would
+   * starve everything else.
+   */
   async #yieldIfDue(): Promise<void> {
     if (this.#options.slice.isDue) await this.#options.slice.yieldIfDue();
   }
@@ -250,8 +252,8 @@ export class SearchRun {
   }
 
   /**
-   * Submits a batch without an outcome to another thread, once. The answer leaves it out after a second loss: here a
-   * caller's pattern could block the event loop.
+   * Submits a batch without an outcome to another thread, once. After a second loss the answer leaves it out,
+   * because a caller's pattern could block the event loop here.
    */
   #takeLost({ batch, isRetry }: PendingBatch, pool: Pool<SearchJob, ThreadReply>): void {
     if (!isRetry) {
@@ -285,18 +287,18 @@ export class SearchRun {
     if (found.outcomes !== undefined) this.#page?.count(found.outcomes, searched, !this.#answer.isFull);
   }
 
-  /** Adds the findings of later batches when the search ends early: they are still in order. */
+  /** Adds the findings of later batches when the search ends early. They are still in order. */
   #takeSettled(): void {
     if (this.#answer.isFull) return;
     this.#endEarly();
-    // A page goes on where the first of these batches starts.
+    // The next page starts with the first of these batches.
     if (this.#page !== undefined) return;
     for (const { batch, outcome } of this.#pending) {
       if (outcome !== undefined && !(outcome instanceof Error)) this.#takeFindings(batch, outcome);
     }
   }
 
-  /** Whether it has to end early, with what it has. */
+  /** Returns whether the search has to end early, with its findings so far. */
   #isOver(): boolean {
     return this.#options.deadline.left === 0 || this.#options.state.isClosed || this.#page?.isOver === true;
   }
@@ -308,7 +310,7 @@ export class SearchRun {
   }
 }
 
-/** Passes findings on, and takes as many as an answer does. */
+/** Forwards findings to the answer, and takes as many as it does. */
 class AnswerSink implements FindingSink {
   readonly #answer: SearchAnswerBuilder;
   readonly add: (finding: Finding) => void;
@@ -343,7 +345,7 @@ interface JobOptions {
   readonly indexUse: IndexUse | undefined;
 }
 
-/** What a thread is to search for in a batch: no more than the answer, as it is now, still takes. */
+/** Returns the job of a thread for a batch, which finds at most as much as the answer currently takes. */
 function batchJobOf(batch: Batch, { request, answer, page, signal, indexUse }: JobOptions): BatchJob {
   const { query, lines, maxFileBytes, maxAnswerBytes } = request;
   return {
@@ -366,15 +368,15 @@ interface EndedSearch {
   readonly answer: SearchAnswerBuilder;
   readonly page: ResultPage | undefined;
   readonly walk: Pick<Walk, "position" | "passedOver" | "firstLeftOut" | "unmatchedGlobs">;
-  /** Batches whose findings are not in the page. */
+  /** The batches whose findings are not in the page. */
   readonly pending: readonly PendingBatch[];
   readonly unfinished: UnfinishedBatch | undefined;
-  /** Whether all paths by rank are in the answer, where any are to be. */
+  /** Whether all ranked paths are in the answer, if requested. */
   readonly isRanked: boolean;
   readonly endsEarly: boolean;
 }
 
-/** The answer of a search that has ended. */
+/** Renders the answer of a search that has ended. */
 function renderFound(ended: EndedSearch): Found {
   const { answer, page, walk, isRanked, endsEarly } = ended;
   if (page === undefined) return answer.render();
@@ -387,7 +389,10 @@ function renderFound(ended: EndedSearch): Found {
   return answer.render(page.fields(walk, { by: "deadline", at }));
 }
 
-/** Of a search that ended early, the first file or folder that was not searched to its end; undefined when all were. */
+/**
+ * Returns the first file or folder that a search which ended early has not searched to its end, or
+ * `undefined` if all were.
+ */
 function placeToResume({
   page,
   walk,

@@ -14,13 +14,13 @@ import type { SearchAnswer, SearchRequest } from "./request.ts";
 import { createSearcher } from "./search.ts";
 import type { SearchState } from "./state.ts";
 
-/** What a test varies of a request. */
+/** The fields of a request that a test may set. */
 export interface RequestFields
   extends Partial<Query & LineOptions & Omit<SearchRequest, "query" | "lines" | "ignoreFiles">> {
   readonly respectsIgnoreFiles?: boolean;
 }
 
-/** A request for everything, with what is asked changed. */
+/** Returns a request for everything, with these fields changed. */
 export function requestOf({
   pattern = "",
   regex = false,
@@ -62,7 +62,10 @@ export function requestOf({
   };
 }
 
-/** What searches share, whose jobs `run` does in place of threads: in this thread nothing is searched. */
+/**
+ * Returns the shared state of searches with `run` in place of threads, so that nothing is searched in this
+ * thread.
+ */
 export const stateRunning = (
   run: (job: never) => unknown,
   fields: Partial<SearchState> = {},
@@ -81,7 +84,7 @@ export const stateRunning = (
   ...fields,
 });
 
-/** How a searcher is opened. */
+/** The options of a searcher under test. */
 export interface SearchFixture {
   readonly backend: BackendName;
   readonly threads: boolean | number;
@@ -121,7 +124,7 @@ export function openSearcher(base: string, { backend, threads, deny = [], index 
     tree.close();
     jail.close();
   };
-  /** Resolves when the tree is watched as a whole. */
+  /** Resolves when the whole tree is watched. */
   const watched = async (): Promise<void> => {
     const subscription = tree.subscribe({});
     if (typeof subscription === "string") throw new Error(`no tree: ${subscription}`);

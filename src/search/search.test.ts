@@ -231,7 +231,7 @@ test("no folder stays open, however a search ends", async () => {
     await ask({ pattern: "needle", regex: true }, i % 5);
     await ask({ pattern: "(", regex: true }).catch(() => undefined);
   }
-  // A thread may still be at what a search left behind. It answers batches in order.
+  // A thread may still be busy with a finished search. It answers batches in order.
   for (let searches = 0; searches < 1000 && countDescriptorsBelow(base) !== before; searches++)
     await ask({ pattern: "needle", regex: true });
   expect(countDescriptorsBelow(base)).toBe(before);

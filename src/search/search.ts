@@ -21,31 +21,35 @@ import type { WalkOptions } from "./walk/walk.ts";
 
 export interface Searcher {
   /**
-   * Throws refusals for a bad pattern and for a path that is no folder; past the deadline it answers with its
-   * findings so far. A jail for a part of the tree admits the path, where there is one. The same tree gives the same answer, whatever the number of threads.
+   * Runs a search. Throws refusals for a bad pattern and for a path that is not a folder; past the deadline
+   * it returns its findings so far. A jail for a part of the tree, if given, admits the path. An unchanged
+   * tree gives an unchanged answer, whatever the number of threads.
    */
   search(request: SearchRequest, walker: Walker, scoped?: Jail): Promise<Found>;
   /** The cursors of its pages. */
   readonly cursors: Cursors;
-  /** Undefined where each search reads all files. */
+  /** The index, or `undefined` if each search reads all files. */
   readonly index: SearchIndex | undefined;
-  /** Ends the threads. Searches still under way answer with what they have. */
+  /** Ends the threads. Searches still under way return their findings so far. */
   close(): Promise<void>;
 }
 
 export interface SearcherOptions extends Pick<WalkOptions, "files"> {
   readonly jail: Jail;
   readonly regex: RegexEngine;
-  /** False: everything is searched in this thread. Default: in threads where there are any; a number of them is taken as it is. */
+  /**
+   * Whether to search in threads, or their exact number. False searches everything in this thread. Default:
+   * threads if the platform has them.
+   */
   readonly threads?: boolean | number;
-  /** Default: no index. */
+  /** The options of the index. Default: no index. */
   readonly index?: IndexOptions;
 }
 
-/** Where a walk starts. */
+/** The start of a walk. */
 interface Start {
   readonly folder: SharedFolder;
-  /** The one entry to search, when the path names a file. */
+  /** The only entry to search, if the path names a file. */
   readonly only: Entry | undefined;
 }
 
@@ -60,7 +64,7 @@ function startOf(jail: Jail, { path, mayBeFile = false }: SearchRequest): Start 
   return { folder: new SharedFolder(folder, () => place[Symbol.dispose]()), only };
 }
 
-/** For a file that a caller names. */
+/** The filter for a file that a caller names. */
 const noFilter = {
   include: undefined,
   exclude: undefined,
@@ -72,12 +76,15 @@ const noFilter = {
   includesHidden: true,
 };
 
-/** Threads that search at once: more would wait for the disk, and each takes some 25 MB. */
+/** Maximum threads that search at once. More would wait for the disk, and each takes about 25 MB. */
 const mostThreads = Math.min(8, availableParallelism());
-/** Jobs posted to a thread at once: one to work on, and the next ones so that it need not wait. */
+/** The jobs posted to a thread at once: one to work on, and the next ones so that it need not wait. */
 const batchesPerThread = 3;
 
-/** Runs a search, and where the disk was not as the tree had it once more, without the tree. Releases the folder. */
+/**
+ * Runs a search, and repeats it without the watched tree if the disk differed from the tree. Releases the
+ * folder.
+ */
 async function runSearch(options: SearchOptions): Promise<Found> {
   const { folder, request } = options;
   const started = performance.now();
@@ -93,14 +100,14 @@ async function runSearch(options: SearchOptions): Promise<Found> {
   }
 }
 
-/** The same, of which a page has so much less time. */
+/** Returns the request with that much less time for its page. */
 function withLess(request: SearchRequest, milliseconds: number): SearchRequest {
   const { page } = request;
   if (page?.milliseconds === undefined) return request;
   return { ...request, page: { ...page, milliseconds: Math.max(0, page.milliseconds - milliseconds) } };
 }
 
-/** A searcher that loads WebAssembly and starts threads only when a search needs them. */
+/** Creates a searcher, which loads WebAssembly and starts threads only when a search needs them. */
 export function createSearcher({ jail, files, regex, threads = true, index }: SearcherOptions): Searcher {
   const size = typeof threads === "number" ? threads : mostThreads;
   const pool = new Pool<SearchJob, ThreadReply>({
@@ -138,7 +145,7 @@ export function createSearcher({ jail, files, regex, threads = true, index }: Se
       try {
         return await runSearch({ request, deadline: walker.deadline, slice, state, folder, walk });
       } catch (error) {
-        // One that every file and folder would meet, such as EMFILE.
+        // An error that every file and folder would meet, such as EMFILE.
         if (errnoOf(error) !== undefined) throw refusalOfErrno(error, request.path);
         const { pattern, others = [] } = request.query;
         throw refusalOfPattern(error, [pattern, ...others].join("|"));

@@ -5,28 +5,28 @@ import type { SearchIndex } from "./index/search-index.ts";
 import type { ThreadEngines } from "./matchers/thread-engines.ts";
 import type { RunningSearch } from "./request.ts";
 
-/** What the searches of a worker share. */
+/** The state that the searches of a worker share. */
 export interface SearchState {
-  /** Undefined where there are no threads. */
+  /** The threads, or `undefined` if everything is searched in this one. */
   readonly pool: Pool<SearchJob, ThreadReply> | undefined;
-  /** Undefined where searches read all files. */
+  /** The index, or `undefined` if searches read all files. */
   readonly index: SearchIndex | undefined;
-  /** Most batches under way, of all searches together: each holds folders open. */
+  /** Maximum batches under way, of all searches together. Each holds folders open. */
   readonly batchesAtOnce: number;
   readonly held: HeldFolders;
-  /** Searches under way. */
+  /** The number of searches under way. */
   active: number;
-  /** The worker ends: searches return what they have. */
+  /** Whether the worker is shutting down. Searches then return their findings so far. */
   isClosed: boolean;
-  /** The engines of this thread; undefined until a search needs them. */
+  /** The engines of this thread, or `undefined` until a search needs them. */
   engines: ThreadEngines | undefined;
-  /** Creates them with a regex runtime that calls `interrupt` regularly, which may throw. */
+  /** Creates the engines, with a regex runtime that calls `interrupt` regularly, which may throw. */
   readonly createEngines: (interrupt: () => void) => ThreadEngines;
-  /** Whether the search that uses the engines of this thread has to end. */
+  /** Returns whether the search that uses the engines of this thread has to end. */
   isOverHere: () => boolean;
 }
 
-/** What a search is run with. */
+/** The options that a search runs with. */
 export interface SearchOptions extends RunningSearch {
   readonly state: SearchState;
 }

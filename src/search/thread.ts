@@ -1,4 +1,4 @@
-/** The program of a search thread: searches the files of batches. */
+/** The program of a search thread, which searches the files of batches. */
 import { openFileBelow } from "../files/file-buffer.ts";
 import type { CandidateSet } from "../index/content-index.ts";
 import type { SignJob } from "../index/filler.ts";
@@ -23,9 +23,9 @@ import { textUnits } from "./matchers/lines.ts";
 import { createThreadEngines, type ThreadEngines } from "./matchers/thread-engines.ts";
 import { createOutcomes } from "./walk/tally.ts";
 
-/** What starts a search thread. */
+/** The data that starts a search thread. */
 export interface SearchThreadData {
-  /** The regex engine, compiled. */
+  /** The compiled module of the regex engine. */
   readonly engine: WasmModule;
 }
 
@@ -50,7 +50,7 @@ serveJobs(({ engine }: SearchThreadData, check) => {
   };
 });
 
-/** Milliseconds after which it signs no more files of a job: batches of searches may wait for the thread. */
+/** Maximum milliseconds of signing files per job, because batches of searches may wait for the thread. */
 const signingMilliseconds = 50;
 
 function signFiles({ signal, ...files }: SignJob, signer: FileSigner): SignedFiles {
@@ -59,7 +59,7 @@ function signFiles({ signal, ...files }: SignJob, signer: FileSigner): SignedFil
   return signer.sign(cursor, { ...files, isOver: () => slice.isDue || Atomics.load(signal, 0) !== 0 });
 }
 
-/** `candidates`: which files need not be read. */
+/** Searches a batch. `candidates`, if any, spares it files that cannot match. */
 function searchBatch(
   job: BatchJob,
   { compiler, ...engines }: ThreadEngines,

@@ -19,7 +19,7 @@ const limits = fc.record({
   lines: fc.record({ mode: fc.constantFrom("content" as const, "files" as const, "counts" as const) }),
   isExtended: fc.boolean(),
 });
-/** As `ResultPage` makes them. */
+/** Fields of a page in the form of `ResultPage`. */
 const page: PageFields = {
   next_cursor: "x",
   searched: { bytes: 1, files: 1 },
@@ -52,7 +52,7 @@ test("an answer has the bytes it tells, and is the same when its lines come one 
   );
 });
 
-/** For `JSON.stringify`. */
+/** A replacer for `JSON.stringify` that sorts keys. */
 function withSortedKeys(_: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));

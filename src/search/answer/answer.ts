@@ -17,29 +17,29 @@ import type {
 import { timeKeyBytes } from "../walk/newest-first.ts";
 import { cursorBytes } from "./cursors.ts";
 
-/** What an answer may hold. */
+/** The limits and the shape of an answer. */
 export interface AnswerLimits {
-  /** Entries of each list. */
+  /** Maximum entries of each list. */
   readonly maxMatches: number;
-  /** Bytes of the whole answer as JSON. */
+  /** Maximum bytes of the whole answer as JSON. */
   readonly maxBytes: number;
   readonly content: boolean;
   readonly paths: boolean;
   readonly lines: Pick<LineOptions, "mode">;
-  /** It has the fields `index` and `kind`. */
+  /** Whether the answer has the fields `index` and `kind`. */
   readonly isExtended?: boolean | undefined;
-  /** Files come by time: a place names the time too. */
+  /** The order of the files. If they come by time, a place names the time too. */
   readonly sort?: SearchRequest["sort"];
-  /** The answer is a page: both lists end at the first match that does not fit. */
+  /** Present if the answer is a page: both lists then end at the first match that does not fit. */
   readonly page?: Pick<PageRequest, "maxBytes" | "namesLeftOut"> | undefined;
 }
 
-/** An answer holds as much however the files are found. */
+/** The longest value of `index`. Budgeting for it lets an answer hold as much however the files are found. */
 const longestFoundBy: FoundBy = "verified";
 
 /**
- * Builds the lists of an answer, in order. A list ends at the first match that does not fit, and the answer is then
- * truncated.
+ * Builds the lists of an answer, in order. A list ends at the first match that does not fit, and the answer
+ * is then truncated.
  */
 export class SearchAnswerBuilder {
   readonly #contents: ContentMatch[] = [];
@@ -50,7 +50,7 @@ export class SearchAnswerBuilder {
   readonly #over = { content: false, paths: false };
   readonly #budget: JsonBudget;
   readonly #emptyBytes: number;
-  /** How the files are found. */
+  /** The way in which the files are found. */
   index: FoundBy = "scan";
   #truncated = false;
   #stoppedBy: "max_matches" | "max_bytes" | undefined;
@@ -64,12 +64,12 @@ export class SearchAnswerBuilder {
     this.#budget = new JsonBudget(maxBytes, this.#emptyBytes);
   }
 
-  /** Which limit has ended a page. */
+  /** Returns the limit that ended the page, if any. */
   get stoppedBy(): StoppedBy | undefined {
     return this.#stoppedBy;
   }
 
-  /** Position of the last match of the last finding that is in the answer. */
+  /** Returns the position of the last match of the last finding that the answer holds. */
   get lastAdded(): Position | undefined {
     return this.#lastAdded;
   }
@@ -82,23 +82,29 @@ export class SearchAnswerBuilder {
     return this.#limits.paths && !this.#over.paths && this.#remainingIn(this.#paths) > 0;
   }
 
-  /** Entries for matches in contents that would change the answer. */
+  /** Returns the number of content matches that would still change the answer. */
   get remainingEntries(): number {
     return this.#remainingIn(this.#entries);
   }
 
-  /** One more than fit would change the answer, unless it is truncated already. */
+  /**
+   * Returns the number of entries that would change the list: one more than fit, because that one truncates
+   * the answer unless it is truncated already.
+   */
   #remainingIn(list: readonly unknown[]): number {
     const { maxMatches, page } = this.#limits;
     return maxMatches - list.length + (this.#truncated && page === undefined ? 0 : 1);
   }
 
-  /** UTF-16 units of their texts that would change it, and at least one. */
+  /** Returns the UTF-16 units of match text that would still change the answer, at least one. */
   get remainingUnits(): number {
     return Math.max(1, this.#budget.bytesLeft);
   }
 
-  /** Share of what the answer may hold that is used, from 0 to 1: of the list that is added to, contents first, or of the bytes. */
+  /**
+   * Returns the used share of the answer, from 0 to 1: that of the list in progress (contents first), or that
+   * of the bytes, whichever is larger.
+   */
   get fill(): number {
     const list = this.wantsContent ? this.#entries : this.#paths;
     const { bytes, maxBytes } = this.#budget;
@@ -106,7 +112,7 @@ export class SearchAnswerBuilder {
     return Math.min(1, Math.max(list.length / Math.max(1, this.#limits.maxMatches), ofBytes));
   }
 
-  /** The list for matches in contents. */
+  /** Returns the list of content matches, or of files in the other modes. */
   get #entries(): readonly unknown[] {
     return this.#mode === "content" ? this.#contents : this.#files;
   }
@@ -115,7 +121,7 @@ export class SearchAnswerBuilder {
     return !this.wantsContent && !this.wantsPaths;
   }
 
-  /** Adds no more paths. */
+  /** Adds no further paths to the answer. */
   endPaths(): void {
     this.#over.paths = true;
   }
@@ -130,7 +136,7 @@ export class SearchAnswerBuilder {
       for (const line of lines) this.#addLine(path, line, pathBytes);
   }
 
-  /** The same for a match in the path alone. */
+  /** Adds a file that matches in its path alone. */
   addPath(path: string): void {
     this.#lastAdded = undefined;
     this.#addPath(path, jsonBytes(path));
@@ -155,7 +161,7 @@ export class SearchAnswerBuilder {
     } else this.#end("content");
   }
 
-  /** Adds all lines of a file if all fit: it measures their texts as one, in a third of the time. */
+  /** Adds all lines of a file if all fit. Measuring their texts as one string takes a third of the time. */
   #addTogether(path: string, lines: readonly LineMatch[], pathBytes: number): boolean {
     if (lines.length < 2 || !hasNoContext(lines[0]!) || !this.wantsContent) return false;
     if (this.#contents.length + lines.length > this.#limits.maxMatches) return false;
@@ -177,21 +183,21 @@ export class SearchAnswerBuilder {
     if (this.#admit(this.#contents, matchEntryBytes(entry, pathBytes), pathBytes)) {
       this.#contents.push(entry);
       this.#lastAdded = match;
-      // The search in this file ends with a match that is longer than the rest of the answer.
+      // A shortened match took the rest of the answer.
       if (entry !== whole) this.#stopByBytes();
     } else this.#end("content");
   }
 
-  /** Marks the answer as truncated: the search did not get to everything. */
+  /** Marks the answer as truncated, because the search did not reach everything. */
   cut(): void {
     this.#truncated = true;
   }
 
-  /** The answer, with the fields of a page if it is one. */
+  /** Returns the answer, with the fields of a page if it is one. */
   render(page?: PageFields): Found {
     const whole = this.#render(page);
     if (page === undefined || whole.bytes <= this.#budget.maxBytes) return whole;
-    // Names and globs are worth less than matches, and no room is kept for them.
+    // Names and globs are worth less than matches, so no room is reserved for them.
     const { not_searched, unmatched_globs: _, ...others } = page;
     const counts = not_searched?.map(({ names: _names, ...counted }) => counted);
     return this.#render({ ...others, ...(counts && { not_searched: counts }) });
@@ -208,7 +214,7 @@ export class SearchAnswerBuilder {
     };
   }
 
-  /** Its keys are sorted. */
+  /** Returns the answer object. Its keys are sorted. */
   #answer(
     index: FoundBy,
     { next_cursor, not_searched, unmatched_globs, ...others }: Partial<PageFields> = {},
@@ -241,12 +247,12 @@ export class SearchAnswerBuilder {
     const fits = bytes <= this.#bytesLeft(pathBytes);
     const isTaken = fits || this.#isFirstOfPage(bytes, pathBytes);
     if (isTaken) this.#budget.add(bytes);
-    // No later match may take the place of this one: the answer would not be the first matches.
+    // No later match may take the place of this one, or the answer would not hold the first matches.
     if (!fits) this.#stopByBytes();
     return isTaken;
   }
 
-  /** Bytes that are left for a match in a file; a page also holds a cursor to that. */
+  /** Returns the bytes left for a match in a file. A page also reserves room for a cursor to that file. */
   #bytesLeft(pathBytes: number, maxBytes = this.#budget.maxBytes): number {
     const { page } = this.#limits;
     const ofPage = pageBytes + (page?.namesLeftOut ? notSearchedBytes : 0);
@@ -255,7 +261,10 @@ export class SearchAnswerBuilder {
     return maxBytes - this.#budget.bytes - reserved;
   }
 
-  /** Whether a match is in a page although it takes more than the page may: each page has one, so that pages go on. */
+  /**
+   * Returns whether the match is the first of a page, which may exceed the size of a page: each page holds at
+   * least one match, so that paging advances.
+   */
   #isFirstOfPage(bytes: number, pathBytes: number): boolean {
     return this.#isEmptyPage && bytes <= this.#bytesLeft(pathBytes, this.#limits.maxBytes);
   }
@@ -264,7 +273,7 @@ export class SearchAnswerBuilder {
     return this.#limits.page !== undefined && this.#entries.length + this.#paths.length === 0;
   }
 
-  /** The first match of a page without so much of its text that no message could carry it. */
+  /** Cuts the text of the first match of a page if no message could carry all of it. */
   #shorten(match: ContentMatch, pathBytes: number): ContentMatch {
     if (!this.#isEmptyPage) return match;
     const left = this.#bytesLeft(pathBytes, this.#limits.maxBytes);
@@ -285,11 +294,11 @@ export class SearchAnswerBuilder {
 }
 
 /*
- * The entries of an answer, and their bytes as JSON. Their keys are sorted, like those of the whole answer: then the embedded engine
- * sends its text on unchanged (decision 43).
+ * The entries of an answer, and their size as JSON. Their keys are sorted, like those of the whole answer, so
+ * that the embedded engine forwards the text unchanged (decision 43).
  */
 
-/** Bytes of matches as JSON without their strings and numbers. */
+/** The JSON size of matches without their strings and numbers, in bytes. */
 const pathMatchBytes = jsonBytes({ path: "" }) - jsonBytes("");
 const kindBytes = ',"kind":"file"'.length;
 const contentMatchBytes =
@@ -297,15 +306,18 @@ const contentMatchBytes =
 
 const quotes = jsonBytes("");
 
-/** Bytes of the fields of an end without their numbers. */
+/** The JSON size of the end fields without their numbers, in bytes. */
 const endLineBytes = ',"end_line":'.length;
 const endColumnBytes = ',"end_column":'.length;
 
-/** Whether a match has no lines around it: `placedMatchBytes` counts all its other fields but its text. */
+/**
+ * Returns whether a match has no context lines, so that `placedMatchBytes` counts all its fields but the
+ * text.
+ */
 const hasNoContext = ({ before, after }: Pick<LineMatch, "before" | "after">): boolean =>
   before === undefined && after === undefined;
 
-/** Bytes of a match without context as JSON, without its text and its path. */
+/** Returns the JSON size of a match without context, excluding its text and path. */
 function placedMatchBytes({ line, column, end_line, end_column }: Omit<LineMatch, "text">): number {
   return (
     contentMatchBytes +
@@ -315,7 +327,7 @@ function placedMatchBytes({ line, column, end_line, end_column }: Omit<LineMatch
   );
 }
 
-/** A spread takes longer than the rest of a match without other fields. */
+/** Builds an entry without spreads where it can: a spread takes longer than the rest of a plain match. */
 function matchEntryOf(path: string, match: LineMatch): ContentMatch {
   const { after, before, column, end_column, end_line, line, text } = match;
   if (hasNoContext(match)) {
@@ -337,7 +349,7 @@ function matchEntryBytes(entry: ContentMatch, pathBytes: number): number {
   return placedMatchBytes(entry) + pathBytes + jsonBytes(entry.text);
 }
 
-/** Most bytes of the fields of a page, without the path in its cursor. */
+/** Maximum bytes of the fields of a page, without the path in its cursor. */
 const pageBytes = jsonBytes({
   next_cursor: "x".repeat(cursorBytes(0)),
   searched: { files: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER },
@@ -351,7 +363,7 @@ const pageBytes = jsonBytes({
   stopped_by: "max_matches",
 } satisfies PageFields);
 
-/** Maximum bytes of the counts of what was not searched, without names. */
+/** Maximum bytes of the `not_searched` counts, without names. */
 const notSearchedBytes = jsonBytes({
   not_searched: (
     ["default_excludes", "ignore_files", "denied", "binary", "too_large", "unreadable", "long_lines"] as const
@@ -362,5 +374,5 @@ const notSearchedBytes = jsonBytes({
   })),
 } satisfies Pick<PageFields, "not_searched">);
 
-/** Bytes of JSON that a UTF-16 unit takes at most: as an escape such as \u0001. */
+/** Maximum bytes of JSON per UTF-16 unit, as an escape such as \u0001. */
 const mostBytesOfUnit = 6;

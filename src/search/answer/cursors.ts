@@ -1,25 +1,25 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Place } from "../place.ts";
 
-/** Bytes of the code that authenticates a cursor, of those that HMAC-SHA-256 has (RFC 2104, section 5). */
+/** The bytes kept of the HMAC-SHA-256 that authenticates a cursor (RFC 2104, section 5). */
 const macBytes = 16;
-/** Bytes before the path: line, column and rank. */
+/** The bytes of line, column and rank, which precede the path. */
 const positionBytes = 12;
-/** In place of a rank, where there is none. */
+/** The stored rank of a place without one. */
 const unranked = -0x80000000;
 
-/** Most bytes of a cursor to a file whose path has `pathBytes` bytes. */
+/** Returns the maximum bytes of a cursor to a file whose path has `pathBytes` bytes. */
 export const cursorBytes = (pathBytes: number): number =>
   Math.ceil(((macBytes + positionBytes + pathBytes) * 4) / 3);
 
 /**
- * Makes cursors from places and places from cursors. A cursor holds no state of this process but its key: it is good for
- * one query, as long as the process lives, and any number of times.
+ * Converts places to cursors and back. A cursor depends on no state of this process except the key: it is
+ * valid for one query, any number of times, for the lifetime of the process.
  */
 export class Cursors {
   readonly #key = randomBytes(32);
 
-  /** The cursor to a place in the results of a query. */
+  /** Returns the cursor to a place in the results of a query. */
   seal(query: string, { file, line, column, rank = unranked }: Place): string {
     const place = Buffer.alloc(positionBytes + file.length);
     place.writeUInt32BE(line, 0);
@@ -29,7 +29,7 @@ export class Cursors {
     return Buffer.concat([this.#mac(query, place), place]).toString("base64url");
   }
 
-  /** Undefined for what is no cursor of this process for the query. */
+  /** Returns the place of a cursor, or `undefined` unless this process made the cursor for this query. */
   open(query: string, cursor: string): Place | undefined {
     const bytes = Buffer.from(cursor, "base64url");
     if (bytes.length < macBytes + positionBytes || bytes.toString("base64url") !== cursor) return undefined;

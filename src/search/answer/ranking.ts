@@ -1,4 +1,4 @@
-/** Paths that match a query fuzzily, the best first (coder §16). */
+/** The paths that match a query fuzzily, best first (coder §16). */
 import type { Deadline } from "../../scheduling/deadline.ts";
 import type { TimeSlice } from "../../scheduling/time-slice.ts";
 import { FuzzyPattern } from "../matchers/fuzzy.ts";
@@ -17,13 +17,13 @@ interface RankedPath {
 
 interface Ranking {
   readonly paths: readonly RankedPath[];
-  /** False: the search had to end before all paths were seen. */
+  /** Whether all paths were seen before the search had to end. */
   readonly isWhole: boolean;
-  /** Files that were seen. */
+  /** The number of files that were seen. */
   readonly files: number;
-  /** Folders that could not be read. */
+  /** The number of folders that could not be read. */
   readonly unreadable: number;
-  /** What the walk left out. */
+  /** The files and folders that the walk left out. */
   readonly passedOver: PassedOver;
   readonly firstLeftOut: FirstLeftOut;
 }
@@ -35,16 +35,16 @@ interface RankingOptions {
   readonly onTooDeep: () => void;
   readonly slice: TimeSlice;
   readonly deadline: Deadline;
-  /** Whether the worker ends. */
+  /** Returns whether the worker is shutting down. */
   readonly isClosed: () => boolean;
 }
 
-/** Fewest bytes of a match in an answer. */
+/** Minimum bytes of a match in an answer. */
 const bytesOfMatch = '{"path":"a"},'.length;
 
 /**
- * Adds the paths of a search to its answer, those after the place where the page starts. False when the page has to end
- * before all of them are known: a rank is one among all. Throws a refusal for the start.
+ * Adds the ranked paths after the start of the page to the answer. Returns false if the page has to end
+ * before all paths are known, because a rank is relative to all of them. Throws a refusal for the start.
  */
 export async function addRankedPaths(
   answer: SearchAnswerBuilder,
@@ -67,7 +67,7 @@ export async function addRankedPaths(
   return true;
 }
 
-/** The best paths after `after`, as many as an answer can hold and one more. Throws a refusal for the start. */
+/** Returns the best paths after `after`, one more than an answer can hold. Throws a refusal for the start. */
 async function rankPaths(
   { request, folder, walk: options, onTooDeep, slice, deadline, isClosed }: RankingOptions,
   after: Place | undefined,
@@ -101,7 +101,7 @@ class BestPaths implements FileSink {
   readonly #pattern: FuzzyPattern;
   readonly #most: number;
   readonly #after: RankedPlace | undefined;
-  /** Up to twice as many as are of use. */
+  /** The paths so far, at most twice as many as are useful. */
   #paths: RankedPath[] = [];
 
   constructor(pattern: FuzzyPattern, most: number, after: Place | undefined) {
@@ -123,7 +123,7 @@ class BestPaths implements FileSink {
     return true;
   }
 
-  /** The best ones, in their order. */
+  /** Returns the best paths, in order. */
   take(): RankedPath[] {
     const sorted = this.#paths.sort((one, other) => (isRankedAfter(one.place, other.place) ? 1 : -1));
     return sorted.slice(0, this.#most);

@@ -5,17 +5,17 @@ import { laterPlace, type Place, type Position } from "../place.ts";
 import type { NotSearched, PageFields, PageRequest, StoppedBy } from "../request.ts";
 import { type FirstLeftOut, type PassedOver, Tally } from "../walk/tally.ts";
 
-/** Files, and their paths from the start of the walk. */
+/** The paths of files, relative to the start of the walk. */
 type WalkedPaths = Pick<Batch, "walkedPathOf">;
 
-/** The last match that is in the page. */
+/** The last match in the page. */
 interface LastMatch {
   readonly batch: WalkedPaths;
   readonly index: number;
   readonly position: Position;
 }
 
-/** What a walk for ranked paths came to. */
+/** The counts of a walk for ranked paths. */
 interface RankedCounts {
   readonly files: number;
   readonly unreadable: number;
@@ -23,16 +23,16 @@ interface RankedCounts {
   readonly firstLeftOut: FirstLeftOut;
 }
 
-/** What a walk passed over up to its end, or up to where it stopped. */
+/** The entries that a walk passed over before it ended or stopped. */
 interface PassedWalk extends Pick<RankedCounts, "passedOver" | "firstLeftOut"> {
   readonly unmatchedGlobs: readonly UnmatchedGlob[];
 }
 
-/** A part of the results, from one place on: what one answer holds, and where the next one goes on. */
+/** One page of the results: starts at a place, and knows where the next page starts. */
 export class ResultPage {
-  /** Where the matches of this page in files begin. */
+  /** The place after which the file matches of this page start. */
   readonly after: Place | undefined;
-  /** Where the next one starts if nothing else gets into this one. */
+  /** The start of the next page, unless this page gets another match. */
   #start: Place;
   readonly #seal: PageRequest["seal"];
   readonly #namesLeftOut: boolean;
@@ -45,7 +45,7 @@ export class ResultPage {
   #passedOver: PassedOver | undefined;
   #firstLeftOut: FirstLeftOut | undefined;
 
-  /** For a call that has so much time left. */
+  /** Creates a page for a call with `millisecondsLeft` before its deadline. */
   constructor(
     { after, seal, milliseconds, namesLeftOut = false }: PageRequest,
     millisecondsLeft: number,
@@ -60,52 +60,60 @@ export class ResultPage {
       milliseconds === undefined ? undefined : deadlineIn(Math.min(milliseconds, millisecondsLeft));
   }
 
-  /** Whether it has to end early. It never does before the next page would start at a later place. */
+  /**
+   * Returns whether the page has to end early. It never does before the next page would start at a later
+   * place.
+   */
   get isOver(): boolean {
     return this.#hasProgress && this.#deadline?.left === 0;
   }
 
-  /** Milliseconds that may pass before it comes further: half of those that are left. Undefined where there is no limit. */
+  /**
+   * Returns the milliseconds available for preparation, half of those left, or `undefined` if there is no
+   * limit.
+   */
   get preparationMilliseconds(): number | undefined {
     return this.#deadline && this.#deadline.left / 2;
   }
 
-  /** Aborts when the time is up. */
+  /** Returns a signal that aborts when the time is up. */
   get signal(): AbortSignal | undefined {
     return this.#deadline?.signal;
   }
 
-  /** Frees the timer. */
+  /** Frees the timer of the deadline, if any. */
   end(): void {
     this.#deadline?.end();
   }
 
-  /** The next page would start at a later place than this one. */
+  /** Notes that the next page would start at a later place than this one. */
   makeProgress(): void {
     this.#hasProgress = true;
   }
 
-  /** The same if the walk, which has found no file since, is there. */
+  /** Notes progress if the walk, which has found no file since, has passed the start of the page. */
   makeProgressTo(walked: string | undefined): void {
     if (walked === undefined || walked > (this.after?.file ?? "")) this.#hasProgress = true;
   }
 
-  /** What earlier pages hold of the first file of the batch. */
+  /**
+   * Returns the position where earlier pages end, if that is in the first file of the batch.
+   */
   afterIn(batch: Batch): Position | undefined {
     return !batch.isEmpty && batch.walkedPathOf(0) === this.after?.file ? this.after : undefined;
   }
 
-  /** Counts the first `count` files of a batch, of which the last one may not be searched to its end. */
+  /** Counts the first `count` files of a batch. The last of them may be searched only in part. */
   count(batch: Float64Array, count: number, isLastWhole: boolean): void {
     this.#tally.add(batch, count, isLastWhole);
   }
 
-  /** Counts a file of which only the path was searched. */
+  /** Counts a file whose path alone was searched. */
   countPath(): void {
     this.#tally.searched.files++;
   }
 
-  /** Counts a batch that nothing could search. */
+  /** Counts a batch that could not be searched. */
   countLost({ count }: Batch): void {
     this.#tally.skipped.unreadable += count;
   }
@@ -114,17 +122,17 @@ export class ResultPage {
     this.#unreadableFolders.push(walked);
   }
 
-  /** What the walk had passed over before the file with which the page ends. */
+  /** Notes the entries that the walk had passed over before the file that ends the page. */
   notePassedOver(passedOver: PassedOver): void {
     this.#passedOver ??= passedOver;
   }
 
-  /** Up to where the ranked paths are in the page. */
+  /** Notes the last ranked path in the page. */
   noteRanked(place: Place): void {
     this.#start = place;
   }
 
-  /** All ranked paths are in this page, or in earlier ones. */
+  /** Notes that this page and earlier ones hold all ranked paths. */
   endRanked(): void {
     this.#start = laterPlace("", this.after);
     this.#hasProgress = true;
@@ -138,24 +146,27 @@ export class ResultPage {
     this.#firstLeftOut = firstLeftOut;
   }
 
-  /** Up to where the matches in a file are in the page, if any are. */
+  /** Notes the last match of a file in the page, if any. */
   noteMatch(batch: WalkedPaths, index: number, position: Position | undefined): void {
     if (position !== undefined) this.#last = { batch, index, position };
   }
 
-  /** The place after its last match. */
+  /** Returns the place of the last match in the page, or the start of the page if it has none. */
   get lastPlace(): Place {
     if (this.#last === undefined) return this.#start;
     const { batch, index, position } = this.#last;
     return { file: batch.walkedPathOf(index), ...position };
   }
 
-  /** The last fields of the answer, for a search that stopped at a place, and a walk that has passed over so much. */
+  /**
+   * Returns the fields of a page, given the entries that the walk has passed over and, if the search stopped,
+   * the reason and the place.
+   */
   fields(walk: PassedWalk, stopped?: { readonly by: StoppedBy; readonly at: Place }): PageFields {
     const { searched, skipped } = this.#tally;
     const passed = this.#passedOver ?? walk.passedOver;
     const { excluded, files, bytes, tooLarge, binary } = passed;
-    // What is on other pages may match.
+    // A glob that matches nothing on this page may match on another.
     const isWhole = this.#isFirst && stopped === undefined;
     const folders = this.#unreadableFolders.filter(
       (folder) => stopped === undefined || folder < stopped.at.file,
@@ -189,7 +200,10 @@ function unmatchedIn({ unmatchedGlobs }: PassedWalk): Pick<PageFields, "unmatche
   };
 }
 
-/** What was left out, for each reason with the names of the first; nothing if nothing was. */
+/**
+ * Returns the left-out entries by reason, with the names of the first ones, or an empty object if nothing was
+ * left out.
+ */
 function notSearched(
   { excluded, ignored, denied }: PassedOver,
   { byDefault, alsoIgnored, byIgnoreFiles }: FirstLeftOut,

@@ -16,7 +16,10 @@ function add(batch: Batch, folder: SharedFolder, name: string | Buffer): boolean
   return batch.add(folder, bytes, 6, bytes.length - 6);
 }
 
-/** A walk of folders with a file each, which fails after the last; `onClose` is called with each when it is closed. */
+/**
+ * Returns a walk of folders with a file each, which fails after the last. `onClose` is called with each
+ * folder that is closed.
+ */
 const failing = (folders: string[], onClose: (path: string) => void) => ({
   passedOver: nothingPassedOver,
   fill(batch: Batch): boolean {

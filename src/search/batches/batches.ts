@@ -6,7 +6,7 @@ import { nothingPassedOver, type PassedOver } from "../walk/tally.ts";
 import type { FileSink, Walk } from "../walk/walk.ts";
 import { FileCursor, type FileNames } from "./file-cursor.ts";
 
-/** The folders that the batches of all searches hold open together. */
+/** The number of folders that the batches of all searches hold open. */
 export interface HeldFolders {
   folders: number;
 }
@@ -19,29 +19,33 @@ export interface BatchSize {
   readonly holdsFolders?: boolean;
 }
 
-/** Of a batch for the thread that fills it. */
+/** The capacity of a batch that is searched in the thread that fills it. */
 export const localBatch: BatchSize = { files: 16, folders: 1 };
 
 /** The files of a batch, as a message to a thread, which may open them until the batch is released. */
 export interface PostedFiles extends Omit<FileNames, "bytes"> {
-  /** See `FileNames.bytes`. One character per byte: a string costs less to post than the bytes. */
+  /**
+   * The names as in `FileNames.bytes`, one character per byte: a string costs less to post than the bytes.
+   */
   readonly names: string;
-  /** The descriptor of each folder in this process, where the batch holds them. */
+  /** The descriptor of each folder in this process, if the batch holds the folders open. */
   readonly descriptors: readonly number[];
 }
 
-/** Where the files of a batch come from. */
+/** The source of the files of a batch. */
 export type FileSource = Pick<Walk, "fill" | "passedOver">;
 
-/** Bytes of a typical name; the buffer grows for longer ones. */
+/** The bytes of a typical name. The buffer grows for longer ones. */
 const usualName = 32;
 
-/** The files of one job, in the order of their paths. Holds their folders, if it does, until `release`. */
+/**
+ * The files of one job, in path order. Holds their folders open until `release`, if `holdsFolders` is set.
+ */
 export class Batch implements FileSink {
   readonly #size: BatchSize;
   readonly #held: HeldFolders;
   readonly #source: Pick<FileSource, "passedOver">;
-  /** For each file what the source had passed over before it. */
+  /** The entries that the source had passed over before each file. */
   readonly #passedOver: PassedOver[] = [];
   readonly #folders: SharedFolder[] = [];
   /** The index of the first file of each folder. */
@@ -62,7 +66,7 @@ export class Batch implements FileSink {
     this.#names = new NameBuffer(size.files * usualName);
   }
 
-  /** Whether it holds no file: the walk yielded before it came to one. */
+  /** Returns whether the batch holds no file because the walk yielded before it came to one. */
   get isEmpty(): boolean {
     return this.#files === 0;
   }
@@ -93,7 +97,10 @@ export class Batch implements FileSink {
     return { bytes, count: this.#files, firsts: this.#firsts, prefixes: this.#prefixes() };
   }
 
-  /** The files as a message to a thread, without prefixes unless `wantsPaths`. Each folder must have a descriptor. */
+  /**
+   * Returns the files as a message to a thread, with prefixes only if `wantsPaths`. Each folder must have a
+   * descriptor.
+   */
   post(wantsPaths: boolean): PostedFiles {
     const { bytes, end } = this.#names;
     return {
@@ -105,14 +112,14 @@ export class Batch implements FileSink {
     };
   }
 
-  /** All files. */
+  /** Returns all files, for signing. */
   listFiles(): FilesToSign {
     const { bytes, end } = this.#names;
     const names = bytes.toString("latin1", 0, end);
     return { names, count: this.#files, firsts: this.#firsts, folders: this.#folderPaths() };
   }
 
-  /** The files with these indices, in order. */
+  /** Returns the files with these indices, in order, for signing. */
   listSome(indices: Int32Array | readonly number[]): FilesToSign {
     const paths = this.#folderPaths();
     const names: string[] = [];
@@ -133,7 +140,7 @@ export class Batch implements FileSink {
     return { names: names.join(""), count: names.length, firsts, folders };
   }
 
-  /** The descriptor of the folder of the file under the cursor; it has one where there are threads. */
+  /** Returns the descriptor of the folder of the current file, which exists if there are threads. */
   descriptorOf(file: FileCursor): number {
     return this.#folders[file.folder]!.folder.descriptor!;
   }
@@ -155,7 +162,7 @@ export class Batch implements FileSink {
     return openFileIn(this.#folders[file.folder]!.folder, file);
   }
 
-  /** The path of a file. Calls come in the order of the files. */
+  /** Returns the path of a file. Indices must not decrease from call to call. */
   pathOf(index: number): string {
     this.#cursor ??= new FileCursor(this.files);
     while (this.#cursor.index < index && this.#cursor.next());
@@ -163,7 +170,7 @@ export class Batch implements FileSink {
     return this.#cursor.path;
   }
 
-  /** The path of a file from the start of the walk, one character per byte (`Place.file`). */
+  /** Returns the path of a file relative to the start of the walk, one character per byte (`Place.file`). */
   walkedPathOf(index: number): string {
     const cursor = new FileCursor(this.files);
     while (cursor.index < index && cursor.next());
@@ -171,7 +178,7 @@ export class Batch implements FileSink {
     return this.#folders[cursor.folder]!.walked + name;
   }
 
-  /** What the source had passed over before a file. */
+  /** Returns the entries that the source had passed over before a file. */
   passedOverBefore(index: number): PassedOver {
     return this.#passedOver[index]!;
   }
@@ -184,7 +191,9 @@ export class Batch implements FileSink {
   }
 }
 
-/** Fills a batch from the walk until it is full or the walk yields; undefined when there are no more files. */
+/**
+ * Fills a batch from the walk until it is full or the walk yields. Returns `undefined` at the end of the walk.
+ */
 export function takeBatch(
   walk: FileSource,
   size: BatchSize,

@@ -1,22 +1,22 @@
 import type { NameBytes } from "../../jail/name.ts";
 
-/** The names of files in the order of their paths, folder by folder. */
+/** The names of files in path order, folder by folder. */
 export interface FileNames {
-  /** The names as they are on disk, each followed by a NUL. */
+  /** The raw names, each followed by a NUL. */
   readonly bytes: Buffer;
   readonly count: number;
-  /** Index of the first file of each folder. */
+  /** The index of the first file of each folder. */
   readonly firsts: readonly number[];
-  /** Prefix of the names of each folder in paths from the base. */
+  /** The prefix of each folder's names in paths from the base. */
   readonly prefixes: readonly string[];
 }
 
-/** Iterates over files. It is itself the name of the current one. */
+/** A cursor over files, which is also the name of the current one. */
 export class FileCursor implements NameBytes {
   readonly bytes: Buffer;
   from = 0;
   to = -1;
-  /** Index of the current file, from 0; -1 before the first. */
+  /** The index of the current file, or -1 before the first. */
   index = -1;
   readonly #files: FileNames;
   #folder = -1;
@@ -28,7 +28,7 @@ export class FileCursor implements NameBytes {
     this.bytes = files.bytes;
   }
 
-  /** Index of the folder of the current file. */
+  /** Returns the index of the folder of the current file. */
   get folder(): number {
     return this.#folder;
   }
@@ -37,7 +37,7 @@ export class FileCursor implements NameBytes {
     return this.#files.prefixes[this.#folder]! + this.bytes.toString("utf8", this.from, this.to);
   }
 
-  /** Advances to the next file; false when there is none. */
+  /** Advances to the next file. Returns false at the end. */
   next(): boolean {
     const { bytes } = this;
     const { count, firsts } = this.#files;

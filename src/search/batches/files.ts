@@ -19,31 +19,31 @@ import type { FileCursor } from "./file-cursor.ts";
 
 /** The matches in the contents of a file. */
 export interface FileMatches {
-  /** In other modes than content: none. */
+  /** The matching lines; empty unless the mode is content. */
   readonly lines: readonly LineMatch[];
-  /** In mode counts, the number of matching lines; in mode files, 1 when there is one; else 0. */
+  /** The number of matching lines in mode counts; 1 in mode files if any line matches; else 0. */
   readonly count: number;
-  /** In mode counts, where they were to be counted, the number of matches; else absent. */
+  /** The number of matches in mode counts, if it was requested. */
   readonly matches?: number;
 }
 
-/** The matches in one file, of which there is at least one. */
+/** The matches in one file, at least one. */
 export interface Finding extends FileMatches {
   /** Index of the file in its batch. */
   readonly index: number;
   readonly isInPath: boolean;
 }
 
-/** Entries of an answer that a finding in contents fills. */
+/** Returns the number of answer entries that a content finding fills. */
 export const entriesOf = ({ lines, count }: FileMatches): number => lines.length + Math.min(count, 1);
 
-/** Collects findings in order, and says what more it takes. */
+/** Collects findings in order, and reports how much more it takes. */
 export interface FindingSink {
   readonly wantsPaths: boolean;
   readonly wantsContent: boolean;
-  /** Entries for matches in contents that it still takes. */
+  /** The content matches that the sink still takes. */
   readonly remainingEntries: number;
-  /** UTF-16 units of their texts that it still takes. */
+  /** The UTF-16 units of match text that the sink still takes. */
   readonly remainingUnits: number;
   add(finding: Finding): void;
 }
@@ -55,19 +55,22 @@ export interface FileSearch {
   readonly open: (file: FileCursor) => number;
   readonly buffer: FileBuffer;
   readonly lineBounds: FindLineBounds;
-  /** The search skips larger files. */
+  /** Maximum bytes of a file. Larger files are skipped. */
   readonly maxFileBytes: number;
-  /** Whether the search has to end; polled at each file and candidate. */
+  /** Returns whether the search has to end; polled at each file and candidate. */
   readonly isOver: () => boolean;
-  /** What is to be left out of the first file: what comes up to this position. */
+  /** A position in the first file. Matches up to it are left out. */
   readonly after?: Position | undefined;
-  /** What becomes of the file under the cursor if its content need not be read: nothing in it matches. */
+  /** Returns the outcome of the current file if its content is known not to match and need not be read. */
   readonly outcomeUnread?: ((file: FileCursor) => number | undefined) | undefined;
-  /** Gets what became of each file that was searched to its end (`outcomes`). Only such files have findings then. */
+  /**
+   * Receives the outcome of each file that was searched to its end (`outcomes`). If set, only such files have
+   * findings.
+   */
   readonly outcomes?: Float64Array | undefined;
 }
 
-/** Searches the files in order, until the sink takes no more or the search has to end. */
+/** Searches the files in order, until the sink is full or the search has to end. */
 export function searchFiles(file: FileCursor, search: FileSearch, sink: FindingSink): void {
   const { matcher, outcomes: record } = search;
   const content = new ContentSearch(file, search);
@@ -84,7 +87,7 @@ export function searchFiles(file: FileCursor, search: FileSearch, sink: FindingS
   }
 }
 
-/** Whether `text[0, length)` holds a NUL byte. Overwrites the byte after it. */
+/** Returns whether `text[0, length)` contains a NUL byte. Overwrites the byte after it. */
 function holdsNul(text: Buffer, length: number): boolean {
   text[length] = 0;
   return text.indexOf(0) < length;
@@ -92,9 +95,12 @@ function holdsNul(text: Buffer, length: number): boolean {
 
 const nothing: FileMatches = { lines: [], count: 0 };
 
-/** Searches the contents of the file under the cursor. It allocates once, as most files hold nothing. */
+/**
+ * Searches the contents of the current file. Allocates once for all files, because most of them match
+ * nothing.
+ */
 class ContentSearch {
-  /** What became of the last file (`outcomes`). */
+  /** The outcome of the last file (`outcomes`). */
   outcome: number = outcomes.gone;
   readonly #lines: Mutable<LineSearch>;
   readonly #searchFile: () => FileMatches[];
@@ -139,7 +145,7 @@ class ContentSearch {
     };
   }
 
-  /** Leaves out what comes up to `after`. */
+  /** Searches the current file, leaving out matches up to `after`. */
   search({ remainingEntries, remainingUnits }: FindingSink, after: Position | undefined): FileMatches {
     this.outcome = outcomes.gone;
     if (!isAfter(afterFile, after)) return nothing;
@@ -163,7 +169,7 @@ class ContentSearch {
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** The search in one text, for each mode: none or one result. */
+/** Returns the search in one text for a mode. It finds one result or none. */
 function textSearch(
   matcher: QueryMatcher,
   mode: MatchMode,

@@ -1,41 +1,46 @@
 import type { LineMatch } from "../matchers/lines.ts";
 import type { Finding } from "./files.ts";
 
-/** What an index knows of the files of a batch. */
+/** The files of a batch, compared with the index. */
 export interface FoundInIndex {
-  /** Indices of the files that it does not know as they are. */
+  /** The indices of files that are new to the index, or have changed. */
   readonly unknown: Int32Array | readonly number[];
-  /** Of each file that it knows as it is the index, and then the number of its record; empty where that is not wanted. */
+  /** Pairs of file index and record number for each unchanged file, or empty if not requested. */
   readonly known: Int32Array | readonly number[];
 }
 
 /**
- * Findings as they are posted between threads: all texts in two strings, everything else as numbers. Objects take four
- * times as long, and JSON twice.
+ * Findings as they are posted between threads: all texts in two strings, everything else as numbers. Objects
+ * take four times as long, and JSON twice.
  */
 export interface EncodedFindings {
-  /** The texts of findings that are ASCII. */
+  /** The ASCII texts of findings. */
   readonly ascii: string;
-  /** The other texts: in memory, one character beyond Latin-1 makes its whole string take two bytes per character. */
+  /**
+   * The other texts, kept apart because one character beyond Latin-1 makes its whole string take two bytes
+   * per character.
+   */
   readonly other: string;
   /**
-   * Per finding its index, flags, the count, the number of matches (0 where they are not counted), the number of lines; per line its number, column, length of text, with
-   * `hasEnds` the line (or 0) and column of its end, and with `hasContext` its two lists: one more than their length, or 0 for no list, and the length of each text.
+   * The numbers of each finding: its index, its flags, the count, the number of matches (0 if not counted)
+   * and the number of lines. They are followed, per line, by its number, its column and the length of its
+   * text; with `hasEnds` by the line (or 0) and column of its end; and with `hasContext` by its two lists,
+   * each as one more than its length, or 0 for no list, and the length of each text.
    */
   readonly numbers: Int32Array;
-  /** What became of the files of the batch (`outcomes`), where that was requested. */
+  /** The outcomes of the files of the batch (`outcomes`), if requested. */
   readonly outcomes?: Float64Array;
-  /** What the index knows of the files, where it was asked. */
+  /** The comparison with the index, if requested. */
   readonly inIndex?: FoundInIndex;
 }
 
-/** Flags of a finding. */
+/** The flags of a finding. */
 const inPath = 1;
 const asciiTexts = 2;
 const hasContext = 4;
 const hasEnds = 8;
 
-/** Numbers of a finding, and of a line. */
+/** The fixed count of numbers per finding, and per line. */
 const perFinding = 5;
 const perLine = 3;
 
@@ -62,14 +67,14 @@ export function encodeFindings(findings: readonly Finding[], outcomes?: Float64A
 const joinTexts = (lines: readonly LineMatch[]): string =>
   lines.length === 1 ? lines[0]!.text : lines.map(({ text }) => text).join("");
 
-/** The flags of its fields, which all matches of a search share. */
+/** Returns the flags of the fields of a match, which all matches of a search share. */
 const shapeOf = ({ before, after, end_column }: LineMatch): number =>
   (before !== undefined || after !== undefined ? hasContext : 0) | (end_column !== undefined ? hasEnds : 0);
 
 const textsOf = ({ text, before, after }: LineMatch): readonly string[] =>
   before === undefined && after === undefined ? [text] : [text, ...(before ?? []), ...(after ?? [])];
 
-/** Numbers that the lines of a finding take. */
+/** Returns the count of numbers that the lines of a finding take. */
 function sizeOf(lines: readonly LineMatch[]): number {
   const shape = lines.length === 0 ? 0 : shapeOf(lines[0]!);
   const fixed = (perLine + (shape & hasEnds ? 2 : 0)) * lines.length;

@@ -1,8 +1,8 @@
-/** Random matches, as a search finds them in a file. */
+/** Random matches in the form in which a search finds them in a file. */
 import fc from "fast-check";
 import type { LineMatch } from "../matchers/lines.ts";
 
-/** Matches with these texts, all of them with the same fields, as those of one search have. */
+/** Returns matches with these texts. All of them have the fields of one search in common. */
 export function lineMatches(text: fc.Arbitrary<string>): fc.Arbitrary<LineMatch[]> {
   const texts = fc.array(text, { maxLength: 3 });
   const plain = {

@@ -7,11 +7,14 @@ import type { Position } from "../place.ts";
 import type { PostedFiles } from "./batches.ts";
 import type { EncodedFindings } from "./findings-codec.ts";
 
-/** What the thread that runs a search signals to those that search its batches, in shared memory; 0 is no signal. */
+/**
+ * The signals in shared memory from the thread that runs a search to those that search its batches. 0 means
+ * none.
+ */
 export const batchSignals = {
   /** The search has ended. */
   isOver: 1,
-  /** The answer takes no more matches in contents. */
+  /** The answer takes no further content matches. */
   contentIsOver: 2,
 } as const;
 
@@ -21,31 +24,31 @@ export interface BatchJob {
   readonly lines: LineOptions;
   readonly maxFileBytes: number;
   readonly wantsPaths: boolean;
-  /** Entries for matches in contents that the answer still takes. */
+  /** The content matches that the answer still takes. */
   readonly remainingEntries: number;
-  /** UTF-16 units of their texts that the answer still takes. */
+  /** The UTF-16 units of match text that the answer still takes. */
   readonly remainingUnits: number;
   /** See `FileSearch.after`. */
   readonly after: Position | undefined;
-  /** Whether to say what became of each file. */
+  /** Whether to return the outcome of each file. */
   readonly wantsOutcomes: boolean;
   /** One of `batchSignals`, or 0. */
   readonly signal: Int32Array;
-  /** Whether to say which of them are as the index knows them. */
+  /** Whether to return which files are unchanged since they were indexed. */
   readonly wantsKnown?: boolean;
-  /** Whether to say what the index has to look for. */
+  /** Whether to return the n-grams that the index has to contain for a match. */
   readonly wantsNeeded?: boolean;
   readonly files: PostedFiles;
 }
 
-/** What was found; or the failure, with the name of its class, which an error loses in a message. */
+/** The findings, or the failure with the name of its class, which an error loses in a message. */
 export type BatchReply = SearchedBatch | { readonly failure: string; readonly message: string };
 
 export interface SearchedBatch extends EncodedFindings {
-  /** What files that match have to hold, where that was requested and is known. */
+  /** The n-grams that matching files contain, if requested and known. */
   readonly needed?: NeededNgrams | undefined;
 }
 
-/** What a thread does, and what it replies. */
+/** The jobs of a search thread, and its replies. */
 export type SearchJob = BatchJob | SignJob;
 export type ThreadReply = BatchReply | SignedFiles;

@@ -6,13 +6,13 @@ import type { BatchReply, SearchedBatch, ThreadReply } from "./job.ts";
 /** The findings of a batch, or the error of its pattern. */
 export type BatchOutcome = SearchedBatch | Error;
 
-/** Milliseconds that a thread has to notice the end of a search before its job is cancelled. */
+/** The milliseconds that a thread has to notice the end of a search before its job is cancelled. */
 const grace = 200;
 
-/** A batch that a thread searches. */
+/** A batch that a thread is searching. */
 export class PendingBatch {
   readonly batch: Batch;
-  /** A thread has ended during it before. */
+  /** Whether a thread has been lost while it searched this batch. */
   readonly isRetry: boolean;
   readonly #running: PoolJob<ThreadReply>;
   readonly #ended: Promise<void>;
@@ -31,7 +31,7 @@ export class PendingBatch {
     const settle = (outcome: BatchOutcome | undefined) => {
       this.#isSettled = true;
       this.#outcome = outcome;
-      // The thread opens no more files in its folders.
+      // The thread has finished with the folders of this batch.
       if (outcome !== undefined) batch.release();
       onSettled();
     };
@@ -41,7 +41,7 @@ export class PendingBatch {
     );
   }
 
-  /** Resolves when it is settled, or the signal aborts. */
+  /** Resolves when the batch is settled, or the signal aborts. */
   async settledUnless(signal: AbortSignal): Promise<void> {
     const aborted = new Promise<void>((resolve) => {
       signal.addEventListener("abort", () => resolve(), { once: true });
@@ -53,18 +53,18 @@ export class PendingBatch {
     return this.#isSettled;
   }
 
-  /** Undefined before the reply, and when the thread ended without one. */
+  /** Returns the outcome, or `undefined` before the reply and if the thread ended without one. */
   get outcome(): BatchOutcome | undefined {
     return this.#outcome;
   }
 
-  /** UTF-16 units of text that wait for an earlier batch. */
+  /** Returns the UTF-16 units of text that wait for an earlier batch. */
   get units(): number {
     if (this.#outcome === undefined || this.#outcome instanceof Error) return 0;
     return this.#outcome.ascii.length + this.#outcome.other.length;
   }
 
-  /** Cancels the job if the thread does not end it by itself; holds the folders until then. */
+  /** Cancels the job unless the thread ends it by itself. Holds the folders until the job has ended. */
   end(): void {
     const timer = setTimeout(() => this.#running.cancel(), grace);
     void this.#ended.then(() => {
@@ -74,7 +74,7 @@ export class PendingBatch {
   }
 }
 
-/** Undefined for a failure that a retry may avoid. */
+/** Converts a reply. Returns `undefined` for a failure that a retry may avoid. */
 function outcomeOf(reply: BatchReply): BatchOutcome | undefined {
   if ("numbers" in reply) return reply;
   const failure = [PatternError, RegexEngineFailure].find(({ name }) => name === reply.failure);

@@ -1,6 +1,7 @@
 /**
- * `npm run suite -- index --operations 100000 --folder /mnt/xfs`: another program changes a tree at random; whenever it says that it
- * has, a search by an index and a watched tree is compared with one that reads every file.
+ * `npm run suite -- index --operations 100000 --folder /mnt/xfs`: another program changes a tree at random.
+ * Whenever it reports that it has, a search by an index and a watched tree is compared with one that reads
+ * every file.
  */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,16 +16,16 @@ import { openSearcher, type RequestFields } from "../search.test-kit.ts";
 export interface SearchTortureOptions {
   readonly operations: number;
   readonly seed: number;
-  /** Where the tree is made. */
+  /** The folder to make the tree in. */
   readonly folder?: string | undefined;
 }
 
 export interface SearchTortureReport {
   readonly operations: number;
-  /** Searches by how they found the files. */
+  /** The number of searches, by the way in which they found the files. */
   readonly searches: Readonly<Record<string, number>>;
   readonly matches: number;
-  /** Where the answers differed. */
+  /** The differences between answers. */
   readonly faults: readonly string[];
 }
 
@@ -62,9 +63,9 @@ interface Run {
   readonly indexed: Searcher;
 }
 
-/** Changes before the index gets to know what it can. */
+/** The number of changes before the index may catch up. */
 const perFill = 60;
-/** Changes at once while searches run: what these answer cannot be known. */
+/** The number of changes made at once during searches, whose answers are then unpredictable. */
 const together = 40;
 
 async function run({ operations, random, writer, scan, indexed }: Run): Promise<SearchTortureReport> {
@@ -101,14 +102,17 @@ async function run({ operations, random, writer, scan, indexed }: Run): Promise<
 
 type Answered = Partial<SearchAnswer> & { readonly refusal?: string };
 
-/** The answer, or the refusal of a start that is no folder at the moment. */
+/** Returns the answer, or the refusal if the start is currently not a folder. */
 const answerOf = ({ search }: Searcher, request: RequestFields): Promise<Answered> =>
   search(request).catch((refusal: Error) => ({ refusal: refusal.message }));
 
-/** Queries for paths: parts of the names that the writer uses, and of the way to them. */
+/** Queries for paths: parts of the names that the writer uses, and of their folders. */
 const partsOfPaths = ["a", "b-", "F", "/", "a/", "b/c", "", "nowhere", ".b", "c/a/f"];
 
-/** A search of paths, or one for numbers of writes, which few files hold, with what was written around them. */
+/**
+ * Returns a search of paths, or one for numbers of writes, which few files contain, with the text written
+ * around them.
+ */
 function requestFrom(random: Random, count: number): RequestFields {
   const page = random.chance(0.5) ? { page: pageFrom(undefined) } : {};
   if (random.chance(0.3)) {

@@ -4,7 +4,7 @@ import { tortureSearches } from "./indexed-torture.test-kit.ts";
 test("600 random changes by another program: a search right after each answers as one that reads every file", async () => {
   const report = await tortureSearches({ operations: 800, seed: 20_261_123 });
   expect(report.faults).toEqual([]);
-  // Otherwise nothing was tried.
+  // A run without such searches would prove nothing.
   expect(report.searches["watched"]).toBeGreaterThan(50);
   expect(report.searches["paths, watched"]).toBeGreaterThan(20);
   expect(report.matches).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** A search with an index answers as one that reads every file, whatever has just happened to the files. */
+/** A search with an index answers like one that reads every file, whatever has just happened to the files. */
 import { afterAll, expect, test } from "bun:test";
 import {
   appendFileSync,
@@ -29,7 +29,7 @@ afterAll(() => {
   for (const base of bases) rmSync(base, { recursive: true, force: true });
 });
 
-/** Words that few files hold: the index rules out the others. */
+/** Words that few files contain, so that the index rules out the others. */
 const rare = ["needle", "quokka", "zebra"] as const;
 const words = fc.constantFrom(
   ..."Needle,QUOKKA,haystack,\u212aelvin kelvin,\u017fecret,жук,ЖУК,import { a } from,return,x,\n,\r\n,\n\n,  ".split(
@@ -43,7 +43,7 @@ const text = fc
     maxLength: 12,
   })
   .map((parts) => parts.join(" "));
-/** Long enough to be read in several steps, where a NUL at the beginning makes it a binary. */
+/** Text long enough to be read in several steps. A NUL at its beginning makes it binary. */
 const long = fc
   .tuple(fc.constantFrom("", "\0"), text)
   .map(([head, tail]) => `${head}${"filler ".repeat(10_000)}${tail}`);
@@ -63,7 +63,7 @@ const write = fc.tuple(path, content).map(
     },
 );
 
-/** Same size, and the time of the last change that it had before. */
+/** Rewrites a file, and keeps its size and its time of modification. */
 const rewrite = fc.tuple(path, fc.constantFrom(...rare)).map(
   ([to, word]): Change =>
     (at) => {
@@ -176,7 +176,7 @@ interface Step {
   readonly changes: readonly Change[];
   readonly request: RequestFields;
   readonly isPaged: boolean;
-  /** The index gets to know what it can, before the changes. */
+  /** Whether the index may catch up before the changes. */
   readonly fills: boolean;
 }
 
@@ -187,7 +187,7 @@ const steps: fc.Arbitrary<Step> = fc.record({
   fills: fc.constantFrom(true, true, false),
 });
 
-/** An answer, or the reason why there is none. */
+/** An answer, or the reason for its absence. */
 type Outcome = Omit<SearchAnswer, "index"> | string;
 
 test.each(["verified", "watched"] as const)(
@@ -249,7 +249,7 @@ async function outcomeOf(
   }
 }
 
-/** A change that the tree does not allow leaves it as it is. */
+/** Tries a change. One that the tree does not allow has no effect. */
 function attempt(change: () => void): void {
   try {
     change();

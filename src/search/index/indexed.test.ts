@@ -33,7 +33,7 @@ afterAll(async () => {
   rmSync(base, { recursive: true });
 });
 
-/** A searcher whose index knows what it can. */
+/** Opens a searcher whose index has caught up. */
 async function openFilled(deny: readonly string[] = [], maxBytes = 2 ** 24) {
   const searcher = openSearcher(tree, {
     backend: "openat",

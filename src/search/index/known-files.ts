@@ -7,13 +7,16 @@ import { type JudgedSearch, RecordJudge } from "./record-judge.ts";
 export interface KnownFilesOptions {
   readonly candidates: CandidateSet;
   readonly search: JudgedSearch;
-  /** Whether to say which files it knows as they are. */
+  /** Whether to report the files that are unchanged since they were indexed. */
   readonly wantsKnown: boolean;
-  /** The descriptor of the folder of a file. */
+  /** Returns the descriptor of the folder of a file. */
   readonly descriptorOf: (file: FileCursor) => number;
 }
 
-/** Finds the files that need not be read: their stamps are those with which the index has seen that they do not match. */
+/**
+ * Finds the files that need not be read, because the index has seen with their current stamps that they do
+ * not match.
+ */
 export class KnownFiles implements FoundInIndex {
   readonly unknown: number[] = [];
   readonly known: number[] = [];
@@ -27,7 +30,7 @@ export class KnownFiles implements FoundInIndex {
     this.#descriptorOf = descriptorOf;
   }
 
-  /** `FileSearch.outcomeUnread`. */
+  /** Implements `FileSearch.outcomeUnread`: returns the outcome of an unchanged file that does not match. */
   readonly outcomeUnread = (file: FileCursor): number | undefined => {
     if (!readStamps(this.#descriptorOf(file), file)) return undefined;
     const { records } = this.#judge;

@@ -16,7 +16,7 @@ test("a folder is opened where the tree had it, and not what has taken its place
   mkdirSync(fixture.at("d/e"));
   expect(() => openListed(jail, listed)).toThrow(TreeChanged);
   rmSync(fixture.at("d/e"), { recursive: true });
-  // The folder itself, by a link: a walk would not come to it this way.
+  // A link leads to the folder itself, but a walk would not get there this way.
   symlinkSync("../moved", fixture.at("d/e"));
   expect(() => openListed(jail, listed)).toThrow(TreeChanged);
 });

@@ -1,27 +1,30 @@
 import type { Folder, Jail } from "../../jail/folder.ts";
 import { linksAt } from "../../jail/statx.ts";
 
-/** A folder as a watched tree had it. */
+/** A folder in the state in which a watched tree lists it. */
 export interface ListedFolder {
-  /** From the base. */
+  /** The path relative to the base. */
   readonly path: string;
-  /** From the start of the walk, as `SharedFolder.walked`. */
+  /** The path relative to the start of the walk, like `SharedFolder.walked`. */
   readonly walked: string;
   readonly inode: bigint;
 }
 
-/** The disk is not as the tree had it: what a search has found out by the tree is of no use. */
+/** Thrown if the disk differs from the tree, so that all results of a search by the tree are void. */
 export class TreeChanged extends Error {
   override readonly name = "TreeChanged";
 }
 
-/** Opens the folder through the jail. Throws `TreeChanged` where it is another one, or none. */
+/**
+ * Opens the folder through the jail. Throws `TreeChanged` if it is gone, or if another one has taken its
+ * place.
+ */
 export function openListed(
   jail: Pick<Jail, "reopenFolder">,
   { path, inode }: Omit<ListedFolder, "walked">,
 ): Folder {
   const folder = reopen(jail, path);
-  // A link may lead elsewhere by now. Where names are folded, other names are denied than those of the list.
+  // A link may lead elsewhere now. If names are folded, the denied names differ from those in the list.
   if (folder.path === path && folder.folding === "exact" && isInode(folder, inode)) return folder;
   folder.close();
   throw new TreeChanged(path);
@@ -31,12 +34,12 @@ function reopen(jail: Pick<Jail, "reopenFolder">, path: string): Folder {
   try {
     return jail.reopenFolder(path);
   } catch {
-    // The search that begins again meets the reason, if it is another one.
+    // If there is another reason, the repeated search meets it.
     throw new TreeChanged(path);
   }
 }
 
-/** Whether this is the folder with the inode. */
+/** Returns whether the folder has this inode. */
 export function isInode({ descriptor }: Folder, inode: bigint): boolean {
   const own = descriptor === undefined ? undefined : linksAt(descriptor, ".");
   return typeof own === "object" && own.inode === inode;

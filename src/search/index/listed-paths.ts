@@ -5,17 +5,17 @@ import { type FirstLeftOut, nothingPassedOver, type PassedOver } from "../walk/t
 import type { Walk } from "../walk/walk.ts";
 import { firstNotBefore, LeftOutCounts, type WalkList, walkedAt } from "./walk-list.ts";
 
-/** Takes the paths of files; see `FileSink`. */
+/** Takes the paths of files, like `FileSink`. */
 export interface PathTaker {
   add(folder: PathFolder & { readonly walked: string }, bytes: Buffer, from: number, to: number): boolean;
 }
 
-/** Entries between two looks at the clock. */
+/** The number of entries between two checks of the clock. */
 const entriesPerClockCheck = 256;
-/** The longest name that Linux takes. */
+/** Maximum bytes of a name on Linux. */
 const longestName = 255;
 
-/** A walk over the paths in a list, for searches of nothing else: it opens no folder. */
+/** A walk over the paths of a list, for searches of paths alone. Opens no folder. */
 export class ListedPaths
   implements Pick<Walk, "passedOver" | "firstLeftOut" | "unmatchedGlobs" | "position" | "close">
 {
@@ -25,14 +25,14 @@ export class ListedPaths
   readonly #leftOut: LeftOutCounts;
   #place: { readonly index: number; readonly prefix: string; readonly walked: string } | undefined;
 
-  /** `after`: see `WalkOptions.after`. */
+  /** Starts at `after`, as described at `WalkOptions.after`. */
   constructor(list: WalkList, after: string | undefined) {
     this.#list = list;
     this.#leftOut = new LeftOutCounts(list);
     this.#next = firstNotBefore(list, after);
   }
 
-  /** As `Walk.fill`. */
+  /** Implements `Walk.fill`: adds paths until the sink is full. */
   fill(sink: PathTaker): boolean {
     const { files, keys } = this.#list;
     const slice = createTimeSlice(sliceMilliseconds);
@@ -67,7 +67,7 @@ export class ListedPaths
     this.#next = this.#list.files.length;
   }
 
-  /** One object for all files of a folder that follow one another. */
+  /** Returns the folder of an entry, as one object for consecutive files of a folder. */
   #folderOf(entry: number): PathFolder & { readonly walked: string } {
     const index = this.#list.folders[entry]!;
     if (this.#place?.index !== index) {

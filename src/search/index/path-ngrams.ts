@@ -5,11 +5,11 @@ import type { WalkList } from "./walk-list.ts";
 /** The paths of a list, each followed by a NUL. */
 export interface PathBytes {
   readonly bytes: Buffer;
-  /** Where each path begins, and the end. */
+  /** The offset of each path, and that of the end. */
   readonly starts: Uint32Array;
 }
 
-/** The paths as a search matches them: U+FFFD stands for what is not UTF-8. */
+/** Returns the paths as a search matches them, with U+FFFD for bytes that are not UTF-8. */
 export function pathBytesOf({ keys, folders, places }: WalkList): PathBytes {
   const prefixes = places.map(({ path }) => Buffer.from(path === "" ? "" : `${path}/`));
   const names = keys.map((key) => Buffer.from(Buffer.from(key, "latin1").toString()));
@@ -25,14 +25,14 @@ export function pathBytesOf({ keys, folders, places }: WalkList): PathBytes {
   return { bytes, starts };
 }
 
-/** Sets of n-grams that are looked for: more would rule out few more paths. */
+/** Maximum sets of n-grams to search for. More would rule out few additional paths. */
 const mostSets = 31;
 
 /** Decides which paths may match, by the n-grams that a match needs. */
 export class PathNgrams {
-  /** For each hash the sets that it is in, a bit for each. */
+  /** The sets of each hash, as a bit mask. */
   readonly #setsOf = new Int32Array(2 ** hashBits);
-  /** The sets of which a path has to have all, of one of these. */
+  /** Bit masks of sets. A path that may match has all sets of at least one mask. */
   readonly #wanted: readonly number[];
 
   constructor(needed: NeededNgrams) {
@@ -48,7 +48,7 @@ export class PathNgrams {
     });
   }
 
-  /** Whether the path in `bytes[from, to)` may match. */
+  /** Returns whether the path in `bytes[from, to)` may match. */
   mayMatch(bytes: Buffer, from: number, to: number): boolean {
     if (to - from < shortestNgram) return false;
     let found = 0;

@@ -8,11 +8,11 @@ import { outcomes } from "../walk/tally.ts";
 export interface JudgedSearch {
   readonly query: Query;
   readonly lines: Pick<LineOptions, "findsBinaries">;
-  /** The search skips larger files. */
+  /** Maximum bytes of a file. Larger files are skipped. */
   readonly maxFileBytes: number;
 }
 
-/** Says what a search would come to in files that are as their records say. */
+/** Predicts the outcome of a search in files that are unchanged since they were recorded. */
 export class RecordJudge {
   readonly records: FileRecords;
   readonly #mayMatch: Int32Array;
@@ -25,12 +25,15 @@ export class RecordJudge {
     this.#mayMatch = new Int32Array(mayMatch);
     this.#maxBytes = query.multiline ? Math.min(maxFileBytes, longestText) : maxFileBytes;
     this.#findsBinaries = lines.findsBinaries === true;
-    // Where matches span lines, a candidate that is no match distinguishes a binary from a text.
+    // If matches span lines, only a search in the candidates shows whether a file counts as binary.
     const isUnclear = query.multiline === true && !this.#findsBinaries;
     this.#neverSkips = fileFlags.alwaysRead | (isUnclear ? fileFlags.holdsNul : 0);
   }
 
-  /** What becomes of the file with this record (`outcomes`), if it need not be read: nothing in it matches. */
+  /**
+   * Returns the outcome of the file with this record (`outcomes`) if nothing in it matches, so that it need
+   * not be read.
+   */
   outcomeOf(record: number): number | undefined {
     const flags = this.records.flags(record);
     if ((flags & this.#neverSkips) !== 0) return undefined;
@@ -41,7 +44,7 @@ export class RecordJudge {
     return this.#findsBinaries && (flags & fileFlags.holdsNul) !== 0 ? outcomes.binary : size;
   }
 
-  /** Whether events say when the file with this record changes. */
+  /** Returns whether events report all changes of the file with this record. */
   isReported(record: number): boolean {
     return (this.records.flags(record) & unreportedFlags) === 0;
   }

@@ -9,7 +9,7 @@ import type { RecordJudge } from "./record-judge.ts";
 import { firstNotBefore, LeftOutCounts, type WalkList, walkedAt } from "./walk-list.ts";
 import type { Moment, WatchedFiles } from "./watched-files.ts";
 
-/** Entries of a list from an index up to another. */
+/** A half-open range of list entries. */
 export interface ListRange {
   readonly from: number;
   readonly to: number;
@@ -20,30 +20,30 @@ export interface ReplayOptions {
   readonly jail: Pick<Jail, "reopenFolder">;
   readonly watched: Pick<WatchedFiles, "recordOf" | "confirm" | "forget">;
   readonly judge: RecordJudge;
-  /** When the search began. */
+  /** The moment when the search began. */
   readonly since: Moment;
-  /** The part of the list, from an index up to another, whose stamps it asks for whatever is known of them. */
+  /** The part of the list whose stamps are read even if the files are known. */
   readonly scrubbed: ListRange;
-  /** See `WalkOptions.after`. */
+  /** See `WalkOptions.after`, which works alike. */
   readonly after: string | undefined;
-  /** Whether the path of the file at an index may match; undefined where paths are not searched. */
+  /** Returns whether the path of the file at an index may match. Absent if paths are not searched. */
   readonly mayMatchPath: ((index: number) => boolean) | undefined;
 }
 
 /**
- * A walk over a list of files that the disk is not asked for: it hands on only the files that have to be looked at. Which these
- * are, it decides at once, and so as of one moment.
+ * A walk over a list of files, without reading folders from disk. It delivers only the files that have to be
+ * searched, and selects them all at once, so that they reflect a single moment.
  */
 export class Replay
   implements Pick<Walk, "fill" | "passedOver" | "firstLeftOut" | "unmatchedGlobs" | "position" | "close">
 {
   readonly #options: ReplayOptions;
-  /** Indices in the list, and for each what was passed over before it. */
+  /** The indices of the candidates in the list, and for each the entries passed over before it. */
   readonly #candidates: number[] = [];
   readonly #before: PassedOver[] = [];
   readonly #total: PassedOver;
   readonly #leftOut: LeftOutCounts;
-  /** For each sink the first candidate that went there. */
+  /** The first candidate that each sink received. */
   readonly #firsts = new WeakMap<FileSink, number>();
   readonly #name = Buffer.alloc(256);
   #next = 0;
@@ -55,7 +55,7 @@ export class Replay
     this.#total = this.#select();
   }
 
-  /** As `Walk.fill`. Throws `TreeChanged` where a folder is no longer what it was. */
+  /** Implements `Walk.fill`. Throws `TreeChanged` if a folder has changed. */
   fill(sink: FileSink): boolean {
     const slice = createTimeSlice(sliceMilliseconds);
     const { keys, folders } = this.#options.list;
@@ -89,7 +89,7 @@ export class Replay
     return index === undefined ? undefined : walkedAt(this.#options.list, index);
   }
 
-  /** The files that went to the sink, by their indices there, have the stamps of these records. */
+  /** Notes that files of the sink, given by their indices there, have the stamps of these records. */
   confirm(sink: FileSink, known: Int32Array | readonly number[]): void {
     const { list, watched, judge, since } = this.#options;
     const first = this.#firsts.get(sink)!;
@@ -116,13 +116,16 @@ export class Replay
     return held;
   }
 
-  /** Also of the part that lies before this page: the next search that comes there asks for the stamps. */
+  /**
+   * Forgets the records of the scrubbed part, also before this page: the next search that gets there reads
+   * the stamps.
+   */
   #forgetScrubbed(): void {
     const { list, watched, scrubbed } = this.#options;
     for (const file of list.files.slice(scrubbed.from, scrubbed.to)) if (file >= 0) watched.forget(file);
   }
 
-  /** Finds the candidates, and returns what is passed over in all. */
+  /** Selects the candidates, and returns the counts of all entries that are passed over. */
   #select(): PassedOver {
     const { list, watched, judge, mayMatchPath, after } = this.#options;
     this.#forgetScrubbed();
@@ -133,9 +136,9 @@ export class Replay
     for (let index = first; index < list.files.length; index++) {
       const file = list.files[index]!;
       const record = file < 0 ? -1 : watched.recordOf(file);
-      // The record of a file may be newer than what a search has seen of it, and say that it got another name.
+      // The record may be newer than the state that a search saw, and say that the file got another name.
       const outcome = record < 0 || !judge.isReported(record) ? undefined : judge.outcomeOf(record);
-      // Of the file that the last page ended in, not all may count.
+      // Only a part of the file that ended the last page may count.
       const isCandidate = outcome === undefined || mayMatchPath?.(index) === true || index === resumed;
       if (file >= 0 && isCandidate) {
         const { excluded, ignored, denied } = this.#leftOut;

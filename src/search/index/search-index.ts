@@ -24,28 +24,28 @@ import type { Replay } from "./replay.ts";
 import { WatchedIndex } from "./watched-index.ts";
 
 /**
- * How an index is used: not at all; files that have not changed, by their stamps, are not read; or not even the stamps are asked for
- * of files of which a watched tree reports no change.
+ * The way in which an index is used. `off`: not at all. `verified`: files whose stamps show no change are not
+ * read. `watched`: not even the stamps are read for files without a change reported by the watched tree.
  */
 export type IndexMode = "off" | "verified" | "watched";
 
 export interface IndexOptions {
   readonly mode: IndexMode;
-  /** Most memory. */
+  /** Maximum bytes of memory. */
   readonly maxBytes: number;
-  /** What changes below the base of the jail; without it, `watched` is `verified`. */
+  /** The watched tree below the base of the jail. Without it, `watched` works like `verified`. */
   readonly tree?: SharedTree | undefined;
-  /** See `WatchedIndex`. */
+  /** See `WatchedIndex`, which explains it. */
   readonly scrubbedFiles?: number;
 }
 
-/** Queries whose needed n-grams are kept. */
+/** Maximum queries whose n-grams are kept. */
 const mostQueries = 64;
 
-/** Share of the memory for listings of folders; the rest is for what is in files. */
+/** The share of the memory for listings of folders. The rest is for the contents of files. */
 const listingShare = 1 / 8;
 
-/** The index of one searcher, with what fills it. */
+/** The index of one searcher, and the filler that adds files to it. */
 export class SearchIndex {
   readonly #memory: Memory;
   readonly #filler: Filler;
@@ -59,7 +59,7 @@ export class SearchIndex {
     this.#watched = watched;
   }
 
-  /** Undefined where this system does not say exactly when files change. */
+  /** Opens an index, or returns `undefined` if this system does not report exactly when files change. */
   static open(
     { mode, maxBytes, tree, scrubbedFiles }: IndexOptions,
     jail: Jail,
@@ -82,18 +82,21 @@ export class SearchIndex {
     return new SearchIndex({ contents, listings }, new Filler({ index: contents, jail, sign }), watched);
   }
 
-  /** Begins the use of the index by a search; undefined where it is of no use for this one. */
+  /** Begins the use of the index by a search. Returns `undefined` if the index does not help it. */
   use(options: RunningSearch): IndexUse | undefined {
     const { request, mayReplay = true } = options;
     if (!request.content || request.maxFileBytes < firstBytes) return undefined;
     const { invert = false, withoutMatch = false } = request.lines;
-    // It knows where nothing can match, and would leave out what these are for.
+    // The index would leave out the very files that these searches report, and does not know their order.
     if (invert || withoutMatch || request.sort === "modified") return undefined;
     const watched = mayReplay && !request.fuzzyPaths ? this.#watched : undefined;
     return new IndexUse(this, options, { ...this.#memory, watched });
   }
 
-  /** The paths below the start of a search of nothing else; undefined where the watched tree does not know them all. */
+  /**
+   * Returns the paths below the start of a search of paths alone, or `undefined` if the watched tree does not
+   * know all of them.
+   */
   async listPaths(options: RunningSearch, page: ResultPage | undefined): Promise<ListedPaths | undefined> {
     const { request, mayReplay = true } = options;
     if (request.content || request.fuzzyPaths || request.sort === "modified" || !mayReplay) return undefined;
@@ -101,22 +104,22 @@ export class SearchIndex {
     return kept && new ListedPaths(kept.list, page?.after?.file);
   }
 
-  /** Bytes of memory that it takes. */
+  /** Returns the bytes of memory in use. */
   get bytes(): number {
     return this.#memory.contents.state.bytes + this.#memory.listings.bytes;
   }
 
-  /** How many files it knows the contents of. */
+  /** Returns the number of files whose contents are indexed. */
   get files(): number {
     return this.#memory.contents.state.files;
   }
 
-  /** How searches use it now. */
+  /** Returns the way in which searches currently use the index. */
   get mode(): Exclude<IndexMode, "off"> {
     return this.#watched?.isReady ? "watched" : "verified";
   }
 
-  /** What files that match have to hold; undefined where that is not known yet. */
+  /** Returns the n-grams that matching files contain, or `undefined` before they are known. */
   neededBy(query: Query): NeededNgrams | "unknown" | undefined {
     if (isLiteral(query)) return neededByLiteral(query.pattern) ?? "unknown";
     return this.#needed.get(keyOf(query));
@@ -127,39 +130,42 @@ export class SearchIndex {
     if (this.#needed.size > mostQueries) this.#needed.delete(this.#needed.keys().next().value as string);
   }
 
-  /** Whether it does not know most of the files that searches have met. */
+  /** Returns whether the index lacks most of the files that searches have met. */
   get isBehind(): boolean {
     return this.#filler.files > this.files;
   }
 
-  /** Whether a search may add files until it ends: one may at a time, as many searches at once would add the same ones. */
+  /**
+   * Returns whether a search may add files until it ends. Only one at a time may, because parallel searches
+   * would add identical files.
+   */
   beginAdding(): boolean {
     if (this.#isAdding || this.#filler.hasWork) return false;
     this.#isAdding = true;
     return true;
   }
 
-  /** The search to which `beginAdding` said yes has ended. */
+  /** Ends the adding of the search that `beginAdding` allowed. */
   endAdding(): void {
     this.#isAdding = false;
   }
 
-  /** Files of which the index should know. */
+  /** Schedules files for indexing in the background. */
   add(files: FilesToSign): void {
     this.#filler.add(files);
   }
 
-  /** A search begins. */
+  /** Pauses the indexing of files when a search begins. */
   pause(): void {
     this.#filler.pause();
   }
 
-  /** A search has ended, and none is under way, or others are. */
+  /** Continues the indexing of files when a search has ended. `isIdle` means that no other is under way. */
   resume(isIdle: boolean): void {
     if (this.#filler.resume(isIdle)) this.#watched?.open();
   }
 
-  /** Resolves when it knows what it can of the files that searches have met. */
+  /** Resolves when all files that searches have met are indexed, if they can be. */
   filled(): Promise<void> {
     return this.#filler.idle();
   }
@@ -170,7 +176,7 @@ export class SearchIndex {
   }
 }
 
-/** What it keeps from search to search. */
+/** The memory that outlives a search. */
 interface Memory {
   readonly contents: ContentIndex;
   readonly listings: ListingCache;
@@ -179,14 +185,14 @@ interface Memory {
 const keyOf = (query: Query): string => JSON.stringify(query);
 
 /**
- * Characters of a literal whose n-grams are used: this thread computes them, and those of the beginning rule out nearly as many
- * files as those of the whole.
+ * Maximum characters of a literal whose n-grams are used. This thread computes them, and those of the
+ * beginning rule out nearly as many files as those of the whole.
  */
 const usedCharacters = 1024;
 
 /**
- * Returns n-grams of the beginning of a literal. A U+FFFD may stand for any bytes of a file that are not UTF-8: the parts before
- * and after it are known.
+ * Returns n-grams of the beginning of a literal. A U+FFFD may stand for any bytes that are not UTF-8, so only
+ * the parts before and after it are certain.
  */
 function neededByLiteral(literal: string): NeededNgrams | undefined {
   const parts = literal.slice(0, usedCharacters).toWellFormed().split("\ufffd");
@@ -196,9 +202,9 @@ function neededByLiteral(literal: string): NeededNgrams | undefined {
 
 /** The use of the index by one search. */
 export class IndexUse {
-  /** Which files need not be read, once the index was asked. */
+  /** The files that may match, once the index was consulted. */
   candidates: CandidateSet | undefined;
-  /** How the files are found. */
+  /** The way in which the files are found. */
   foundBy: FoundBy = "scan";
   #replay: Replay | undefined;
   readonly #index: SearchIndex;
@@ -206,7 +212,7 @@ export class IndexUse {
   readonly #contents: ContentIndex;
   readonly #listings: ListingCache;
   readonly #watched: WatchedIndex | undefined;
-  /** The index knew nothing when it was asked: it gets to know all files. */
+  /** Whether the index was empty when it was consulted, so that all files are added to it. */
   #fillsIndex = false;
   #mayAdd = false;
 
@@ -223,8 +229,9 @@ export class IndexUse {
   }
 
   /**
-   * Asks the index, after the thread that compiles the query has said what that needs where the index does not know it yet. Returns the
-   * walk, or closes it and returns the files to look at, where no walk is needed to find them.
+   * Consults the index, after the thread that compiles the query has returned the n-grams if they were
+   * unknown. Returns the walk; or closes it and returns the candidates, if the watched tree finds them
+   * without a walk.
    */
   async consult(
     compiling: PendingBatch | undefined,
@@ -249,7 +256,7 @@ export class IndexUse {
     return this.#replay;
   }
 
-  /** What files that match have to hold; undefined where that is not known. */
+  /** Returns the n-grams that matching files contain, or `undefined` if they are unknown. */
   async #neededAfter(compiling: PendingBatch | undefined): Promise<NeededNgrams | undefined> {
     const { request, deadline } = this.#options;
     if (this.wantsNeeded) await compiling?.settledUnless(deadline.signal);
@@ -263,22 +270,25 @@ export class IndexUse {
     return needed === "unknown" ? undefined : needed;
   }
 
-  /** For the walk. The first search does not keep them: that takes as long as it saves the next one. */
+  /**
+   * Returns the cache of listings for the walk. The first search has none, because keeping the listings takes
+   * as long as it saves the next search.
+   */
   get listings(): ListingCache | undefined {
     return this.#contents.isEmpty ? undefined : this.#listings;
   }
 
-  /** Whether a thread has to say what files that match have to hold. */
+  /** Returns whether a thread has to return the n-grams that matching files contain. */
   get wantsNeeded(): boolean {
     return this.#index.neededBy(this.#options.request.query) === undefined;
   }
 
-  /** Whether to say which files are as the index knows them. */
+  /** Returns whether to report the files that are unchanged since they were indexed. */
   get wantsKnown(): boolean {
     return this.#replay !== undefined;
   }
 
-  /** What is known of the files of a batch that this thread searches. */
+  /** Returns the known files of a batch that this thread searches. */
   knownIn(batch: Batch): KnownFiles | undefined {
     const { request } = this.#options;
     const { candidates, wantsKnown } = this;
@@ -286,7 +296,7 @@ export class IndexUse {
     return candidates && new KnownFiles({ candidates, search: request, wantsKnown, descriptorOf });
   }
 
-  /** The files of a batch were searched, with this of them known and unknown to the index, where it was asked. */
+  /** Notes that a batch was searched. `found` has its known and unknown files, if the index was consulted. */
   note(batch: Batch, found: FoundInIndex | undefined): void {
     if (found !== undefined) this.#replay?.confirm(batch, found.known);
     if (!this.#mayAdd) return;
@@ -294,7 +304,7 @@ export class IndexUse {
     else if (this.#fillsIndex && !batch.isEmpty) this.#index.add(batch.listFiles());
   }
 
-  /** Ends the use. */
+  /** Ends the use of the index. */
   end(): void {
     if (this.#mayAdd) this.#index.endAdding();
     this.#mayAdd = false;

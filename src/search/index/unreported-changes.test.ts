@@ -64,7 +64,7 @@ test("what no event says is seen once its part of the files is scrubbed", async 
     seen.stored += (await find({ pattern: "Next of" })).length - 1;
     seen.linked += (await find()).length - 1;
   }
-  // A new file makes a new list, which goes on in the same place.
+  // A new file causes a new list, which continues in the same place.
   expect(seen.stored).toBeGreaterThan(0);
   expect(seen.linked).toBeGreaterThan(0);
   expect(await find({ pattern: "Next of" })).toEqual(["watched", "d/file2"]);
@@ -75,7 +75,7 @@ test("what no event says is seen once its part of the files is scrubbed", async 
 test("files are scrubbed in turn also where every other search is of a later page", async () => {
   const { at, find, search, searcher } = await openWatched({ scrubbedFiles: 10 });
   const { next_cursor } = await search({ pattern: "text of", maxMatches: 12, page: pageFrom(undefined) });
-  // The later page lies behind both files, and gets one half of the list or the other to scrub.
+  // The later page starts after both files. It scrubs one half of the list or the other.
   for (const file of ["file2", "file4"]) {
     const mapping = mapShared(at(`d/${file}`));
     mapping.store(0x4e);

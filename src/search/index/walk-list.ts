@@ -1,4 +1,7 @@
-/** Lists the files that a walk would meet, from a watched tree: in the same order, by the same rules, and without asking the disk. */
+/**
+ * Lists the files that a walk would find, from a watched tree: in equal order and by equal rules, without
+ * reading folders from disk.
+ */
 import { isUtf8 } from "node:buffer";
 import { type IgnoreFiles, ignoreFileBit } from "../../ignore/ignore-files.ts";
 import { IgnoreRules } from "../../ignore/ignore-rules.ts";
@@ -13,25 +16,25 @@ import { maxNamesLeftOut } from "../walk/tally.ts";
 import { type ListedFolder, openListed } from "./listed-folder.ts";
 import type { WatchedFiles } from "./watched-files.ts";
 
-/** Files in the order of a walk, and the entries between them that the walk leaves out and counts. */
+/** The files in the order of a walk, and the entries between them that the walk leaves out and counts. */
 export interface WalkList {
   /** The number of each file in the tree, or one of `leftOut`. */
   readonly files: readonly number[];
-  /** Of each the index of its folder. */
+  /** The index of each entry's folder. */
   readonly folders: readonly number[];
-  /** Of each its name, that of a folder with "/" after it; one character per byte. */
+  /** Each entry's name, one character per byte. Folder names end in "/". */
   readonly keys: readonly string[];
   readonly places: readonly ListedFolder[];
   /** The globs of the caller that have matched nothing. */
   readonly unmatchedGlobs: readonly UnmatchedGlob[];
-  /** Whether an event comes before the rules change that it was made by. */
+  /** Whether an event precedes every change of the rules that the list was made by. */
   readonly isLasting: boolean;
 }
 
-/** The entries that are left out, by what leaves them out. */
+/** The kinds of entries that are left out, by cause. */
 export const leftOut = { byDefault: -1, byIgnoreFiles: -2, denied: -3, byBoth: -4 } as const;
 
-/** Counts entries of a list that are left out, and remembers the first ones. */
+/** Counts the entries of a list that are left out, and remembers the first ones. */
 export class LeftOutCounts {
   readonly byDefault: string[] = [];
   readonly alsoIgnored = new Set<string>();
@@ -63,11 +66,14 @@ export class LeftOutCounts {
   }
 }
 
-/** The path of an entry from the start of the walk, as `Place.file`. */
+/** Returns the path of an entry relative to the start of the walk, like `Place.file`. */
 export const walkedAt = ({ keys, folders, places }: WalkList, index: number): string =>
   places[folders[index]!]!.walked + keys[index]!;
 
-/** The index of the first entry that does not come before `after`. A folder that is excluded comes before what is in it. */
+/**
+ * Returns the index of the first entry that does not come before `after`. An excluded folder comes before its
+ * entries.
+ */
 export function firstNotBefore(list: WalkList, after: string | undefined): number {
   if (after === undefined) return 0;
   let [low, high] = [0, list.files.length];
@@ -86,13 +92,13 @@ export interface ListOptions extends EntryFilterOptions {
   readonly watched: Pick<WatchedFiles, "watchRules">;
 }
 
-/** In the tree something is not known that a walk would find out. */
+/** Thrown if the tree lacks something that a walk would find out. */
 class Unlistable extends Error {}
 
 /**
- * The files below `start`, which lies at the path of these folders from the base: the base is the first, and `start` the last.
- * Undefined where the tree does not know all of it. The tree must not change meanwhile. Throws `TreeChanged` where a folder is not
- * what the tree says.
+ * Lists the files below `start`. `path` has the folders from the base to `start`, both included. Returns
+ * `undefined` if the tree does not know all files. The tree must not change while the list is made. Throws
+ * `TreeChanged` if a folder differs from the tree.
  */
 export function* listFiles(
   path: readonly WatchedFolder[],
@@ -109,7 +115,7 @@ export function* listFiles(
   }
 }
 
-/** A folder on the way: it is one as far as deny globs and excludes need it. */
+/** A folder on the way, with the fields that deny globs and excludes need. */
 type Place = Pick<Folder, "path" | "folding">;
 
 class WalkLister implements WalkList {
@@ -159,12 +165,15 @@ class WalkLister implements WalkList {
     yield;
   }
 
-  /** The reason for an entry that default excludes have left out just now: only folders are looked up in ignore files then. */
+  /**
+   * Returns the reason for an entry that default excludes have just left out. Only folders are also checked
+   * against ignore files.
+   */
   #reasonByDefault(key: string): number {
     return key.endsWith("/") && this.#filter.isAlsoIgnored ? leftOut.byBoth : leftOut.byDefault;
   }
 
-  /** Whether the file is searched, or the folder entered. The filter counts why not. */
+  /** Returns whether to search the file, or to enter the folder. The filter counts the reason if not. */
   #isWanted(place: Place, { key, isFolder, rules }: KeyOfEntry): boolean {
     if (this.#isDenied(place, key)) {
       this.#filter.noteDenied(place, this.#name, isFolder);
@@ -190,7 +199,7 @@ class WalkLister implements WalkList {
     this.keys.push(key);
   }
 
-  /** Puts the name into `#name`. */
+  /** Returns whether the entry is denied. Writes its name to `#name`. */
   #isDenied(place: Place, key: string): boolean {
     const name = this.#name;
     const length = key.endsWith("/") ? key.length - 1 : key.length;
@@ -199,7 +208,7 @@ class WalkLister implements WalkList {
     return this.#options.jail.deniesBytesIn(place, name.bytes, 0, length);
   }
 
-  /** The rules in a folder, whose ignore files are read now, if it has any. */
+  /** Returns the rules in a folder, and reads its ignore files, if any. */
   #rulesIn(folder: WatchedFolder, path: string, above: IgnoreRules): IgnoreRules {
     const { ignoreFiles, jail } = this.#options;
     if (ignoreFiles === undefined || !folder.keys.some((key) => key.startsWith("."))) return above;
@@ -215,7 +224,7 @@ class WalkLister implements WalkList {
     return ignoreFiles.in(opened, above, present);
   }
 
-  /** Notes of what events the rules depend that are about to be read from this entry. Those that are denied are not read. */
+  /** Subscribes to the events of an ignore file that is about to be read. Denied ones are not read. */
   #watchRules(
     entry: WatchedEntry,
     { folder, path, key }: { folder: WatchedFolder; path: string; key: string },
@@ -271,7 +280,10 @@ function ignoreFileBitOf(key: string, entry: WatchedEntry): number {
   return ignoreFileBit({ bytes, from: 0, to: bytes.length - (isFile ? 0 : 1) }, isFile ? "file" : "dir");
 }
 
-/** The name of a folder, of one character per byte. What is not UTF-8 has no path that would lead there. */
+/**
+ * Returns the name of a folder as text. Throws `Unlistable` for a name that is not UTF-8, because no path
+ * leads to it.
+ */
 function textOf(name: string): string {
   const bytes = Buffer.from(name, "latin1");
   if (!isUtf8(bytes)) throw new Unlistable();

@@ -3,7 +3,7 @@ import { FileTable } from "../../index/file-records.ts";
 import { stampWords } from "../../jail/stamps.ts";
 import { WatchedFiles } from "./watched-files.ts";
 
-/** Records of files with these inodes. */
+/** Returns records of files with these inodes. */
 function recordsOf(...inodes: number[]) {
   const table = new FileTable();
   for (const inode of inodes)

@@ -1,18 +1,24 @@
-/** Which files are as the index knows them, by the events of a watched tree (decision 35). */
+/** Knows which files are unchanged since they were indexed, by the events of a watched tree (decision 35). */
 import type { FileRecords } from "../../index/file-records.ts";
 import type { TreeListener } from "../../watch/tree.ts";
 
-/** Events and searches in one order: what a search finds out holds for a file that has not changed since its moment. */
+/**
+ * A point in the common order of events and searches. The result of a search holds for a file that has not
+ * changed since its moment.
+ */
 export type Moment = number;
 
 const unknown = -1;
 
-/** Listens to a tree, and keeps the records of its files, each by the number that the tree has for the file. */
+/** Listens to a tree, and keeps the records of its files by their numbers in the tree. */
 export class WatchedFiles implements TreeListener {
-  /** Counts changes of files that `watchRules` has named: rules that were read from them hold as long as it is the same. */
+  /**
+   * Increases with each change of a file named to `watchRules`. Rules read from these files are valid while
+   * it is unchanged.
+   */
   rulesVersion = 0;
   #now: Moment = 1;
-  /** Of each file the number of its record, and when it changed last. */
+  /** The record number of each file, and the moment of its last change. */
   #records = new Int32Array(1024).fill(unknown);
   #changedAt = new Uint32Array(1024);
   #allChangedAt: Moment = 0;
@@ -20,30 +26,30 @@ export class WatchedFiles implements TreeListener {
   readonly #linked = new Set<number>();
   readonly #ruleFiles = new Set<number>();
 
-  /** The number of the record that holds for the file since the last drain; negative for none. */
+  /** Returns the number of the record that has been valid since the last drain, or a negative number. */
   recordOf(file: number): number {
     return this.#records[file] ?? unknown;
   }
 
-  /** A search begins, after a drain. */
+  /** Begins a search, after a drain. */
   begin(records: FileRecords): Moment {
     if (this.#linked.size > 0) this.#forgetLinked(records);
     return ++this.#now;
   }
 
-  /** A search since this moment has seen that the file has the stamps of the record. */
+  /** Notes that a search since this moment has seen the file with the stamps of the record. */
   confirm(file: number, record: number, since: Moment): void {
     if (this.#allChangedAt >= since || this.#linkedAt >= since) return;
     this.#reserve(file);
     if (this.#changedAt[file]! < since) this.#records[file] = record;
   }
 
-  /** The next search asks for the stamps of the file, as though it had changed. */
+  /** Makes the next search read the stamps of the file, as if it had changed. */
   forget(file: number): void {
     if (this.recordOf(file) !== unknown) this.#records[file] = unknown;
   }
 
-  /** A search is about to read rules from this file. */
+  /** Notes that a search is about to read rules from this file. */
   watchRules(file: number): void {
     this.#ruleFiles.add(file);
   }
@@ -71,10 +77,10 @@ export class WatchedFiles implements TreeListener {
   }
 
   onLinked(inode: bigint): void {
-    // Two inodes that are the same in a double only make one file more be looked at.
+    // If two inodes are equal as doubles, this only causes one more file to be checked.
     this.#linked.add(Number(inode));
     this.#linkedAt = this.#now;
-    // An ignore file may be one of them.
+    // The linked file may be an ignore file.
     this.rulesVersion++;
   }
 

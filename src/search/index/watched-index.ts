@@ -1,4 +1,7 @@
-/** Searches by an index and a watched tree: they ask the disk only for files that may match, or may have changed (decision 35). */
+/**
+ * Searches by an index and a watched tree, which read from disk only files that may match or may have changed
+ * (decision 35).
+ */
 import type { CandidateSet } from "../../index/content-index.ts";
 import type { NeededNgrams } from "../../index/needed-ngrams.ts";
 import { deadlineIn, unlessOver } from "../../scheduling/deadline.ts";
@@ -13,24 +16,24 @@ import { type ListRange, Replay } from "./replay.ts";
 import { listFiles, type WalkList } from "./walk-list.ts";
 import { WatchedFiles } from "./watched-files.ts";
 
-/** Lists that are kept: searches of one caller mostly have the same folder and globs. */
+/** Maximum lists that are kept. Searches of one caller mostly share folder and globs. */
 const mostLists = 4;
-/** How often a list is made again because the tree has changed meanwhile. */
+/** Maximum attempts to make a list while the tree keeps changing. */
 const mostTries = 3;
-/** Files that a search scrubs, which takes about a millisecond. */
+/** The number of files that a search scrubs, which takes about a millisecond. */
 const defaultScrubbed = 128;
 
-/** A list of files, and what of the tree it rests on. */
+/** A list of files, with the state of the tree that it depends on. */
 interface KeptList {
   readonly list: WalkList;
   readonly version: number;
   readonly rulesVersion: number;
   paths?: PathBytes;
-  /** Where in the list the next search scrubs. */
+  /** The index in the list where the next search scrubs. */
   scrubAt: number;
 }
 
-/** What a search looks for, by the index. */
+/** The needs of a search, judged by the index. */
 interface Judged {
   readonly needed: NeededNgrams;
   readonly candidates: CandidateSet;
@@ -40,27 +43,30 @@ interface Judged {
 export class WatchedIndex {
   readonly #shared: Pick<SharedTree, "subscribe">;
   readonly #watched = new WatchedFiles();
-  /** By what they depend on besides the tree, the one used last is the last. */
+  /** The lists by all that they depend on besides the tree, least recently used first. */
   readonly #lists = new Map<string, KeptList>();
   #subscription: TreeSubscription | undefined;
   readonly #scrubbedFiles: number;
   #isOpened = false;
 
   /**
-   * `scrubbedFiles`: of how many files of its list a search asks for the stamps although no event came for them, as there are changes
-   * without one. The next search goes on from there.
+   * Creates an index over a shared tree. Each search reads the stamps of `scrubbedFiles` files of its list
+   * even without an event, because some changes raise none. The next search continues from there.
    */
   constructor(shared: Pick<SharedTree, "subscribe">, scrubbedFiles = defaultScrubbed) {
     this.#shared = shared;
     this.#scrubbedFiles = scrubbedFiles;
   }
 
-  /** Whether searches need not ask for the stamps of all files now. */
+  /** Returns whether searches may currently rely on events in place of stamps. */
   get isReady(): boolean {
     return this.#subscription?.tree.state.isComplete === true;
   }
 
-  /** Begins to watch, once: the first search does not wait for that. Where the user has too many inotify instances, the next call tries again. */
+  /**
+   * Starts watching, once, without delaying the first search. If the user has too many inotify instances, the
+   * next call tries again.
+   */
   open(): void {
     if (this.#isOpened) return;
     this.#isOpened = true;
@@ -69,7 +75,7 @@ export class WatchedIndex {
       if (typeof subscription !== "string") this.#subscription = subscription;
       else this.#isOpened = subscription !== "limit";
     } catch {
-      // The base is gone: searches say so.
+      // The base is gone, which searches report.
     }
   }
 
@@ -81,8 +87,8 @@ export class WatchedIndex {
   }
 
   /**
-   * Brings the tree up to date, and makes a list of the files of the search. Undefined where not all of them are known, or
-   * that would take more than `milliseconds`.
+   * Updates the tree, and lists the files of the search. Returns `undefined` if not all of them are known, or
+   * if this would take more than `milliseconds`.
    */
   async prepare(options: RunningSearch, milliseconds?: number): Promise<KeptList | undefined> {
     if (!this.isReady || options.walk.only !== undefined) return undefined;
@@ -106,8 +112,8 @@ export class WatchedIndex {
   }
 
   /**
-   * Chooses the files of a list that the search has to look at. Undefined where the tree has changed since the list was
-   * prepared.
+   * Selects the files of a list that the search has to read. Returns `undefined` if the tree has changed
+   * since the list was prepared.
    */
   replay(kept: KeptList, options: RunningSearch, { needed, candidates, after }: Judged): Replay | undefined {
     if (!this.#isValid(kept)) return undefined;
@@ -161,7 +167,7 @@ export class WatchedIndex {
       const list = await runInSlices(steps, options.slice, requireSame);
       if (list === undefined) return undefined;
       const key = keyOf(options);
-      // A list that was made again goes on where the one before it was; one that is not kept scrubs any part.
+      // A renewed list continues where the previous one was. A list that is not kept scrubs a random part.
       const scrubAt = this.#scrubAt(key) ?? Math.floor(Math.random() * list.files.length);
       const kept = { list, version, rulesVersion, scrubAt };
       if (list.isLasting) this.#keep(key, kept);
@@ -191,7 +197,9 @@ function pathMatcher(kept: KeptList, needed: NeededNgrams): (index: number) => b
   return (index) => ngrams.mayMatch(bytes, starts[index]!, starts[index + 1]! - 1);
 }
 
-/** What a list depends on besides the tree; undefined where that cannot be compared. */
+/**
+ * Returns a key of all that a list depends on besides the tree, or `undefined` if that cannot be compared.
+ */
 function keyOf({ walk, folder }: RunningSearch): string | undefined {
   const sets = [walk.include, walk.exclude, walk.fileNames, walk.otherFileNames].map((set) =>
     set === undefined ? null : "patterns" in set ? set.patterns : undefined,
@@ -202,7 +210,7 @@ function keyOf({ walk, folder }: RunningSearch): string | undefined {
   return JSON.stringify([folder.folder.names, sets, flags, walk.globs?.patterns ?? null]);
 }
 
-/** The folders from the base to the one with these names; undefined where the tree has none. */
+/** Returns the folders from the base to the one with these names, or `undefined` if the tree lacks one. */
 function foldersTo(base: WatchedFolder, names: readonly string[]): WatchedFolder[] | undefined {
   const path = [base];
   for (const name of names) {

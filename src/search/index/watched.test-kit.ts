@@ -8,7 +8,7 @@ import { openJail } from "../../jail/jail.ts";
 import { SharedTree } from "../../watch/shared-tree.ts";
 import { openSearcher, type RequestFields } from "../search.test-kit.ts";
 
-/** What the test that runs has to close. */
+/** Closes the resources of the current test. */
 export const closing: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
@@ -20,7 +20,10 @@ interface WatchedFixture {
   readonly scrubbedFiles?: number;
 }
 
-/** A searcher over twenty files, by an index that knows them and a tree that is watched; and a search that finds one word. */
+/**
+ * Opens a searcher over twenty files, with an index that knows them and a watched tree. Also returns a search
+ * that finds one word.
+ */
 export async function openWatched({ deny = [], Tree = SharedTree, scrubbedFiles = 0 }: WatchedFixture = {}) {
   const base = mkdtempSync(join(tmpdir(), "coder-"));
   closing.push(() => rmSync(base, { recursive: true }));
@@ -44,7 +47,7 @@ export async function openWatched({ deny = [], Tree = SharedTree, scrubbedFiles 
     const { index, content_matches, path_matches } = await search(fields);
     return [index, ...[...content_matches, ...path_matches].map(({ path }) => path)];
   };
-  /** Lets the index get to know the files, and searches once to find that out. */
+  /** Lets the index catch up, and searches once to notice it. */
   const settle = async () => {
     await searcher.index?.filled();
     await searcher.watched();

@@ -1,4 +1,4 @@
-/** Searches that take the files from a watched tree: when they do, when they do not, and that they say so. */
+/** Tests when searches take the files from a watched tree, when they do not, and that they say so. */
 import { expect, test } from "bun:test";
 import {
   appendFileSync,
@@ -155,7 +155,7 @@ test("where the tree does not know all files, stamps are asked for, and the answ
   const { at, find, searcher } = await openWatched();
   writeFileSync(at("d/file2"), "a needle");
   expect(searcher.index?.mode).toBe("watched");
-  // A name that has no path as text.
+  // A name without a path as text.
   mkdirSync(Buffer.from(`${at("e/")}\xff`, "latin1"));
   expect(await find()).toEqual(["verified", "d/file2"]);
   expect(await find({ path: "d" })).toEqual(["watched", "d/file2"]);
@@ -171,7 +171,7 @@ test("ignore files that are denied count for nothing, and keep no search from th
   }
 });
 
-/** A tree whose drains wait for what the test says, once it says so. */
+/** A tree whose drains wait for a promise of the test, if it sets one. */
 class HeldTree extends SharedTree {
   held: (() => Promise<void>) | undefined;
 

@@ -1,4 +1,4 @@
-/** The search without the engine finds what the engine finds, and leaves the rest to it. */
+/** The search without the engine finds the matches of the engine, and leaves the rest to it. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { propertyRuns } from "../../../tests/harness/random.ts";

@@ -1,35 +1,37 @@
 /**
- * The search without the engine for patterns whose matches start with a literal: the kernel finds each start, and by a
- * forward DFA the end.
+ * The search without the engine for patterns whose matches start with a literal: the kernel finds each start,
+ * and a forward DFA the end.
  */
 import { isAscii } from "node:buffer";
 import type { AnchoredPattern, SearchKernel } from "../../prefilter/kernel.ts";
 import type { PrefixPrefilter } from "../../prefilter/prefilter.ts";
 
-/** A pattern, and a prefilter for texts in which it does not match. */
+/** A pattern, and a prefilter for texts without a match. */
 type PrefilteredPattern = AnchoredPattern & PrefixPrefilter;
 
 /**
- * How much the DFA may read beside matches, as from each start it could read to the end of the text: this many times the length
- * of one text, and this share of all texts that hold candidates.
+ * Maximum bytes that the DFA may read besides matches, as a multiple of the length of one text and as a share
+ * of all texts with candidates. From each start it could read to the end of the text.
  */
 const maxReadsInText = 1;
 const maxShareOfReads = 0.25;
 
-/** Bytes that the DFA may read in any case. */
+/** The bytes that the DFA may read in any case. */
 const freeReads = 64 * 1024;
 
-/** Finds one match after the other in one text at a time. */
+/** Finds the matches in one text at a time, one after the other. */
 export class AnchoredSearch {
   readonly slack: number;
-  /** End of the last match. */
+  /** The end of the last match. */
   end = -1;
   readonly #kernel: SearchKernel;
   readonly #pattern: PrefilteredPattern;
   #length = 0;
   #budget = 0;
   #isStarted = false;
-  /** Bytes that the DFA has read beside matches, and those of texts with candidates; of all texts. */
+  /**
+   * The bytes that the DFA has read besides matches, and the bytes of texts with candidates, in all texts.
+   */
   #reads = 0;
   #bytes = 0;
 
@@ -48,8 +50,9 @@ export class AnchoredSearch {
   }
 
   /**
-   * Start of the first match in the text from `from` on, or -1; undefined when the engine has to go on: the text is not
-   * ASCII, or holds a NUL byte, or the DFA has read so much that the engine is faster, which reads a text once.
+   * Returns the start of the first match at or after `from`, or -1. Returns `undefined` if the engine has to
+   * take over: because the text is not ASCII or holds a NUL byte, or because the DFA has read so much that
+   * the engine, which reads a text once, is faster.
    */
   next(text: Buffer, from: number): number | undefined {
     if (this.#isStarted) return this.#search(text, from);

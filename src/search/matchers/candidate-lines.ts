@@ -1,29 +1,29 @@
-/** The lines around a candidate in which all matches lie that it may stand for. */
+/** The lines around a candidate that contain all its possible matches. */
 import { anyText, type Extent, extentOf } from "../../regex/text-shape.ts";
 
-/** What a match holds before the line of its candidate, and after it. */
+/** The extent of a match before the line of its candidate, and after it. */
 interface TextReach {
   readonly before: Extent;
   readonly after: Extent;
 }
 
-/** Where the match lies that a candidate is of: in its line, or in so much around it. */
+/** The extent of the matches of a candidate: its line, or a part of the text around it. */
 export type CandidateReach = "line" | TextReach;
 
 export const wholeText: TextReach = { before: anyText, after: anyText };
 
-/** A match that starts in the line of its candidate. */
+/** The reach of a match that starts in the line of its candidate. */
 export const fromLineOn: TextReach = { before: extentOf([]), after: anyText };
 
 /** The part of a text that is searched. A newline follows `text[0, length)`. */
 interface SearchedPart {
   readonly text: Buffer;
-  /** Start of a line; no match that is not yet known starts before it. */
+  /** The start of a line. No unknown match starts before it. */
   readonly from: number;
   readonly length: number;
 }
 
-/** Whole lines: `text[start, end)`. */
+/** A range of whole lines, `text[start, end)`. */
 interface LineRange {
   readonly start: number;
   readonly end: number;
@@ -31,15 +31,15 @@ interface LineRange {
 
 const newline = 0x0a;
 
-/** Bytes between two candidates that the engine reads in less time than another call of it takes. */
+/** Maximum bytes between two candidates that the engine reads faster than it starts another call. */
 const closeBytes = 1024;
 
-/** Returns the first candidate from the start of a line on, or -1. */
+/** Returns the first candidate at or after the start of a line, or -1. */
 type NextCandidate = (from: number) => number;
 
 /**
- * The lines of the matches of a candidate, and of those after it as far as these lines overlap. What matches there alone is
- * what matches there in the text.
+ * Returns the lines of the matches of a candidate, and of the next candidates while their lines overlap.
+ * These lines match on their own exactly as they do in the text.
  */
 export function linesOfMatches(
   { text, from, length }: SearchedPart,
@@ -53,7 +53,7 @@ export function linesOfMatches(
   let [end, reached] = [0, 0];
   for (let hit = candidate; ; ) {
     const next = text.indexOf(newline, hit);
-    // A walk over any number of newlines ends where the one before did.
+    // A walk over any number of newlines ends where the previous one did.
     if (next >= reached || Number.isFinite(after.newlines)) {
       reached = latestEnd(text, next, after, length);
       end = Math.max(end, Math.min(length, text.indexOf(newline, reached) + 1));
@@ -68,7 +68,7 @@ export function linesOfMatches(
 const lineStart = (text: Buffer, at: number): number =>
   at === 0 ? 0 : text.lastIndexOf(newline, at - 1) + 1;
 
-/** Offset of the first byte from `lowest` on from which the extent holds all up to `line`. */
+/** Returns the lowest offset from `lowest` on such that the extent contains all bytes up to `line`. */
 function earliestStart(text: Buffer, line: number, { bytes, newlines }: Extent, lowest: number): number {
   let at = line;
   for (let left = newlines; at > lowest; at--) {
@@ -78,7 +78,10 @@ function earliestStart(text: Buffer, line: number, { bytes, newlines }: Extent, 
   return at;
 }
 
-/** Offset after the last byte before `length` to which the extent holds all from `next` on, the end of a line. */
+/**
+ * Returns the highest offset before `length` such that the extent contains all bytes from `next`, the end of
+ * a line.
+ */
 function latestEnd(text: Buffer, next: number, { bytes, newlines }: Extent, length: number): number {
   let at = next;
   for (let left = newlines; at < length; at++) {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { FuzzyPattern } from "./fuzzy.ts";
 
-/** The paths that match, the best first. */
+/** Returns the matching paths, best first. */
 function rank(query: string, paths: readonly string[]): string[] {
   const pattern = new FuzzyPattern(query);
   return paths
@@ -38,7 +38,7 @@ test.each([
   expect(rank(query, paths)).toEqual(ranked);
 });
 
-/** Each way to place the characters of a term, by trying all of them. */
+/** Generates all ways to place the characters of a term. */
 function* placements(term: string, path: string, from = 0): Generator<number[]> {
   if (term === "") return yield [];
   for (let at = from; at < path.length; at++)
@@ -46,7 +46,7 @@ function* placements(term: string, path: string, from = 0): Generator<number[]> 
       for (const rest of placements(term.slice(1), path, at + 1)) yield [at, ...rest];
 }
 
-/** The rule of coder §16, written down once more. */
+/** The rule of coder §16, written independently. */
 function scoreOf(places: readonly number[], term: string, path: string): number {
   const bonusOf = (at: number) => {
     if (at === 0 || path[at - 1] === "/") return 10;

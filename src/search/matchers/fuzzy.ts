@@ -1,6 +1,9 @@
-/** Fuzzy matching of paths: the characters of a query in their order, with others between them (coder §16). */
+/** Fuzzy matching of paths: the characters of a query in order, with others between them (coder §16). */
 
-/** What a character of a match is worth, and what it costs to skip some: a word's beginning is half as good as a match. */
+/**
+ * The score of a matched character, and the cost of skipped ones. The start of a word is worth half as much
+ * as a match.
+ */
 const scores = {
   match: 16,
   gap: -3,
@@ -8,17 +11,17 @@ const scores = {
   nameStart: 10,
   wordStart: 8,
   humpStart: 7,
-  /** At least, for one that follows the one before at once. */
+  /** Minimum bonus of a character that directly follows the previous one. */
   run: 8,
   inFileName: 2,
-  /** For a capital of the query that is one in the path too. */
+  /** The bonus of a capital in the query that is a capital in the path too. */
   capital: 8,
 } as const;
 
-/** Below any score: there is no match. */
+/** A value below any score, for no match. */
 const none = -(2 ** 30);
 
-/** The terms of a query, each of which has to match. */
+/** The terms of a query, which all have to match. */
 export class FuzzyPattern {
   readonly #terms: readonly Term[];
   #rows = [new Int32Array(256), new Int32Array(256)] as const;
@@ -28,7 +31,7 @@ export class FuzzyPattern {
     this.#terms = (words.length > 0 ? words : [query]).map((word) => new Term(word));
   }
 
-  /** How well the path matches: more is better. Undefined where it does not. */
+  /** Returns the score of the path, higher for a better match, or `undefined` if it does not match. */
   score(path: string): number | undefined {
     const folded = fold(path);
     if (!this.#terms.every((term) => term.mayMatch(folded))) return undefined;
@@ -51,9 +54,9 @@ type Characters = ArrayLike<string>;
 class PathText {
   readonly exact: Characters;
   readonly folded: Characters;
-  /** What each character is worth for its place. */
+  /** The bonus of each character for its position. */
   readonly bonus: Int32Array;
-  /** Index of the first character of the name. */
+  /** The index of the first character of the file name. */
   readonly name: number;
 
   constructor(path: string, folded: string) {
@@ -84,7 +87,7 @@ class Term {
     this.#folded = charactersOf(fold(word));
   }
 
-  /** False only where the characters are not there in their order. */
+  /** Returns false only if the characters do not occur in order. */
   mayMatch(folded: string): boolean {
     let at = 0;
     for (let i = 0; i < this.#folded.length; i++) {
@@ -94,7 +97,10 @@ class Term {
     return true;
   }
 
-  /** The highest score of all ways to match, or `none`. Takes time for the product of both lengths. */
+  /**
+   * Returns the highest score of all ways to match, or `none`. Takes time in proportion to the product of
+   * both lengths.
+   */
   score(text: PathText, rows: readonly [Int32Array, Int32Array]): number {
     let [row, above] = rows;
     let best = none;
@@ -106,7 +112,10 @@ class Term {
     return best;
   }
 
-  /** Scores of matches that end with character `i` of the term at each one of the text. Returns the highest. */
+  /**
+   * Computes the scores of matches that end with character `i` of the term at each character of the text.
+   * Returns the highest.
+   */
   #fillRow(i: number, text: PathText, { row, above }: { row: Int32Array; above: Int32Array }): number {
     const character = this.#folded[i]!;
     let [best, gap] = [none as number, none as number];
@@ -122,7 +131,7 @@ class Term {
     return best;
   }
 
-  /** The better of a match that follows at once, and of one behind a gap. */
+  /** Returns the better score of a match directly after the previous character, and of one after a gap. */
   #before(bonus: number, gap: number, adjacent: number | undefined): number {
     return Math.max(gap + bonus, (adjacent ?? none) + Math.max(bonus, scores.run));
   }
@@ -138,7 +147,7 @@ const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
 
 const charactersOf = (text: string): Characters => (isAscii(text) ? text : Array.from(text));
 
-/** In lower case, character by character. */
+/** Converts to lower case, character by character. */
 const fold = (text: string): string =>
   isAscii(text) ? text.toLowerCase() : Array.from(text, foldCharacter).join("");
 

@@ -20,7 +20,7 @@ test("an excerpt shows the start of the match, and says where it is cut", () => 
       const from = shown.startsWith("…")
         ? Array.from({ length: text.length + 1 }, (_, i) => i).filter((i) => startsAt(text, place, i))
         : [0];
-      // Some place of it lies around the match, and it is cut exactly where it does not reach an end.
+      // Some occurrence of it contains the match, and a side without "…" reaches that end of the text.
       const reach = limit >= 8 && at < text.length ? 1 : 0;
       expect(from.some((start) => start <= at && at + reach <= start + place.length)).toBe(true);
       if (!shown.startsWith("…")) expect(text.toString()).toStartWith(inner);

@@ -4,16 +4,16 @@ import { characterStart, cutEnd } from "./utf8.ts";
 export interface TextLines {
   readonly text: Buffer;
   readonly length: number;
-  /** Bytes of a line that are shown. */
+  /** Maximum bytes shown per line. */
   readonly maxLineBytes: number;
-  /** Whether "…" marks where a line was cut. */
+  /** Whether "…" marks a cut line. */
   readonly marksCuts: boolean;
 }
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
-/** At most `count` lines that end before `start`, which is the start of a line. */
+/** Returns at most `count` lines that end before `start`, which is the start of a line. */
 export function linesBefore(lines: TextLines, start: number, count: number): string[] {
   const found: string[] = [];
   for (let next = start - 1; next >= 0 && found.length < count; ) {
@@ -25,7 +25,7 @@ export function linesBefore(lines: TextLines, start: number, count: number): str
   return found.reverse();
 }
 
-/** At most `count` lines from `start` on, which is the start of a line. */
+/** Returns at most `count` lines from `start` on, which is the start of a line. */
 export function linesAfter(lines: TextLines, start: number, count: number): string[] {
   const found: string[] = [];
   for (let from = start; from < lines.length && found.length < count; ) {
@@ -36,25 +36,25 @@ export function linesAfter(lines: TextLines, start: number, count: number): stri
   return found;
 }
 
-/** The line `text[start, next)` without its ending, cut to the limit. */
+/** Returns the line `text[start, next)` without its ending, cut to the limit. */
 function lineAt({ text, length, maxLineBytes, marksCuts }: TextLines, start: number, next: number): string {
   const end = lineEndBefore(text, { start, next, length });
   if (marksCuts) return excerpt(text, { start, end, at: start, limit: maxLineBytes });
   return text.toString("utf8", start, cutEnd(text, { start, end, limit: maxLineBytes }));
 }
 
-/** A line, and where in it the match is that it is shown for. */
+/** A line, and the offset of the match that it is shown for. */
 interface ExcerptLine {
   readonly start: number;
   readonly end: number;
   readonly at: number;
-  /** Maximum bytes of it that are shown. */
+  /** Maximum bytes shown of the line. */
   readonly limit: number;
 }
 
 const ellipsis = "…";
 
-/** Share of an excerpt that comes before the match. */
+/** The share of an excerpt that comes before the match. */
 const shareBefore = 1 / 4;
 
 /** Returns the part of a line around its match, with "…" where it is cut. */
@@ -85,7 +85,10 @@ export function excerptOfLines(text: Buffer, { start, end, at, limit }: ExcerptL
   return shown;
 }
 
-/** End of the line whose newline is at `next`, without a "\r" before that; a last line without newline keeps one. */
+/**
+ * Returns the end of the line whose newline is at `next`, without a preceding "\r". A last line without
+ * newline keeps it.
+ */
 export const lineEndBefore = (
   text: Buffer,
   { start, next, length }: { start: number; next: number; length: number },

@@ -1,4 +1,4 @@
-/** For the tests of searches in texts: with and without the kernel, and what the specification says. */
+/** For the tests of searches in texts, with and without the kernel, and against the specification. */
 import { expect } from "bun:test";
 import { createSearchKernel, type SearchKernel } from "../../prefilter/kernel.ts";
 import { findLineBounds } from "../../prefilter/line-bounds.ts";
@@ -23,14 +23,14 @@ export const compilers = [
   new QueryCompiler(() => engine.runtime, kernel),
 ];
 
-/** A query, and the options with which it is asked. */
+/** A query, and its options. */
 export type LineQuery = Query & LineOptions;
 
 export const plain: LineQuery = { pattern: "", regex: false, ignoreCase: false, maxLineBytes: 4096 };
 
 type TextSearch<M, T> = (text: Buffer, length: number, matcher: M, search: LineSearch) => T;
 
-/** What a search finds in `bytes`, in a buffer that holds other text behind it, as a reused one does. */
+/** Returns the result of a search in `bytes`. The buffer holds other text after it, like a reused one. */
 function run<M extends QueryMatcher, T>(
   act: TextSearch<M, T>,
   bytes: Buffer,
@@ -60,17 +60,17 @@ export const searchIn = (bytes: Buffer, query: LineQuery, limits?: Partial<LineS
 export const countIn = (bytes: Buffer, query: LineQuery, limits?: Partial<LineSearch>): number =>
   run(countMatchingLines, bytes, query, limits);
 
-/** The same where matches may span lines. */
+/** Searches `bytes` for matches that may span lines. */
 export const searchSpansIn = (bytes: Buffer, query: LineQuery, limits?: Partial<LineSearch>): LineMatch[] =>
   run(searchSpans, bytes, { ...query, multiline: true }, limits);
 
 export const countSpansIn = (bytes: Buffer, query: LineQuery, limits?: Partial<LineSearch>): number =>
   run(countSpans, bytes, { ...query, multiline: true }, limits);
 
-/** Offsets of a match in a text. */
+/** The offsets of a match in a text. */
 export type TextRange = readonly [start: number, end: number];
 
-/** Where each of the matches of `every` lies. */
+/** Returns the offsets of matches that were found with `every`. */
 export function rangesIn(matches: readonly LineMatch[], text: Buffer): TextRange[] {
   const starts = [0, ...[...text.entries()].filter(([, byte]) => byte === 10).map(([at]) => at + 1)];
   return matches.map(
@@ -81,13 +81,13 @@ export function rangesIn(matches: readonly LineMatch[], text: Buffer): TextRange
   );
 }
 
-/** The specification for matches over lines: the engine on the whole text. */
+/** The specification of matches across lines: the engine on the whole text. */
 export function rangesInWhole(bytes: Buffer, query: LineQuery): TextRange[] {
   if (bytes.includes(0)) return [];
   const found: TextRange[] = [];
   const span = { from: 0, to: bytes.length, limit: Number.POSITIVE_INFINITY };
   visitDecoded(engine.runtime.compile(`(?mR)${sourceOf(query)}`), bytes, span, (start, end) => {
-    // After the last newline there is no line.
+    // No line follows the last newline.
     const isAfterLines = start === bytes.length && (start === 0 || bytes[start - 1] === 10);
     if (!isAfterLines) found.push([start, end]);
     return true;

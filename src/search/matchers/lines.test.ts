@@ -94,7 +94,7 @@ const foreign = fc.constantFrom("\xff", "\xe9", "\xc3", "\xe2\x82", "\xf0\x9f\x9
 const ending = fc.constantFrom("\n", "\n", "\n\n", "\r\n", "\r", " ", "");
 const bytesOf = (text: string) => Buffer.from(text).toString("latin1");
 
-/** Lines of words with every ending, now and then with bytes that are not UTF-8 or very long. */
+/** Lines of words with every ending, some of them very long or not UTF-8. */
 const content = fc
   .array(
     fc.tuple(

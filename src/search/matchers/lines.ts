@@ -6,75 +6,86 @@ import { excerpt, lineEndBefore, linesAfter, linesBefore } from "./line-text.ts"
 import type { LineMatcher } from "./matcher.ts";
 import { cutEnd } from "./utf8.ts";
 
-/** A match, as an answer shows it. */
+/** A match in the form of an answer. */
 export interface LineMatch {
-  /** From 1. */
+  /** The line number, from 1. */
   readonly line: number;
-  /** Byte offset in the line as it is in the file, from 1. */
+  /** The byte offset in the raw line, from 1. */
   readonly column: number;
-  /** The line without its ending, cut to the limit; bytes that are not UTF-8 as U+FFFD. */
+  /** The line without its ending, cut to the limit. U+FFFD replaces bytes that are not UTF-8. */
   readonly text: string;
-  /** The line of its last byte, where matches may span lines; `text` is then all of its lines. */
+  /** The line of its last byte, if matches may span lines. `text` then contains all its lines. */
   readonly end_line?: number;
-  /** Byte offset after its end, from 1, in its last line: where every match is requested, or matches may span lines. */
+  /**
+   * The byte offset after its end in its last line, from 1. Present if every match is requested, or matches
+   * may span lines.
+   */
   readonly end_column?: number;
-  /** The lines before it, and those after it, as far as they were requested. */
+  /** The lines before it, and those after it, if requested. */
   readonly before?: readonly string[];
   readonly after?: readonly string[];
 }
 
-/** What a search collects of each file: its matches, only that there is one, or how many there are. */
+/**
+ * The results that a search collects from each file: its matches, its presence alone, or the number of
+ * matching lines.
+ */
 export type MatchMode = "content" | "files" | "counts";
 
-/** Options of a caller for lines. They pass unchanged from the handler to the thread that searches. */
+/** The options of a caller for lines, which pass unchanged from the handler to the search thread. */
 export interface LineOptions {
-  /** Bytes of a line that are searched and returned. */
+  /** Maximum bytes of a line that are searched and returned. */
   readonly maxLineBytes: number;
   /**
-   * Selects the rules of shell §9.7: a NUL byte counts at the start of a file alone, lines that are not UTF-8 do not
-   * match, and a match shows at most this many bytes of its line, with "…" where more follow.
+   * Selects the rules of shell §9.7: only a NUL byte at the start of a file counts, lines that are not UTF-8
+   * do not match, and a match shows at most this many bytes of its line, with "…" if it continues.
    */
   readonly textBytes?: number | undefined;
   /**
-   * Lines are searched whole, and each shows at most this many bytes, those around its match, with "…" where it is cut.
-   * Default: what is searched is shown.
+   * Maximum bytes shown of a line, around its match, with "…" at cuts; lines are then searched whole.
+   * Default: all searched bytes are shown.
    */
   readonly excerptBytes?: number | undefined;
-  /** The lines that do not match, in place of those that do: each whole, at column 1. Not where matches span lines. */
+  /**
+   * Whether to find the lines that do not match instead, each whole and at column 1. Not if matches span
+   * lines.
+   */
   readonly invert?: boolean;
-  /** In mode files: those in which nothing matches. Default: false. */
+  /** Whether mode files finds the files without a match instead. Default: false. */
   readonly withoutMatch?: boolean;
-  /** In mode counts, the matches too, beside the lines. Default: false. */
+  /** Whether mode counts also counts the matches. Default: false. */
   readonly countsMatches?: boolean;
-  /** Whether a file that holds a NUL byte is a binary also where nothing in it would match. Default: false. */
+  /** Whether a file with a NUL byte is binary even if nothing in it would match. Default: false. */
   readonly findsBinaries?: boolean;
-  /** Most lines that each match shows before it, and after it. Default: 0, and the match has no such list. */
+  /**
+   * Maximum lines that each match shows before it, and after it. Default: 0, and the match has no such list.
+   */
   readonly linesBefore?: number;
   readonly linesAfter?: number;
-  /** Every match of a line, instead of the first one. Default: false. */
+  /** Whether to find every match of a line instead of the first one. Default: false. */
   readonly every?: boolean;
-  /** Default: content. */
+  /** The mode. Default: content. */
   readonly mode?: MatchMode;
 }
 
-/** Options of the search in one text. */
+/** The options of the search in one text. */
 export interface LineSearch extends LineOptions {
-  /** Most matches to return. */
+  /** Maximum matches to return. */
   readonly maxMatches: number;
-  /** The search ends with the match whose text fills this many UTF-16 units. */
+  /** The UTF-16 units of text after which the search ends, with the match that reaches them. */
   readonly maxUnits: number;
-  /** Leaves out the matches up to this position. */
+  /** A position. Matches up to it are left out. */
   readonly after?: Position | undefined;
-  /** Called when it finds out that the text is a binary. */
+  /** Called when the text turns out to be binary. */
   readonly onBinary?: () => void;
-  /** Called when a line matches only behind the part that is searched. */
+  /** Called when a line matches only after the part that is searched. */
   readonly onLongLine?: (() => void) | undefined;
-  /** Whether the search has to end; polled at each candidate. */
+  /** Returns whether the search has to end; polled at each candidate. */
   readonly isOver: () => boolean;
   readonly lineBounds: FindLineBounds;
 }
 
-/** UTF-16 units of all texts of these matches. */
+/** Returns the UTF-16 units of all texts of these matches. */
 export const textUnits = (matches: readonly LineMatch[]): number =>
   matches.reduce((sum, match) => sum + unitsOf(match), 0);
 
@@ -83,34 +94,33 @@ export function unitsOf({ text, before, after }: LineMatch): number {
   return [text, ...(before ?? []), ...(after ?? [])].reduce((sum, { length }) => sum + length, 0);
 }
 
-/** A line that matches. */
 interface MatchedLine {
-  /** From 1. */
+  /** The line number, from 1. */
   readonly number: number;
   readonly start: number;
-  /** End of the part that is searched. */
+  /** The end of the part that is searched. */
   readonly cut: number;
-  /** Offset of the newline at its end. */
+  /** The offset of the newline at its end. */
   readonly next: number;
-  /** Offset of the first match. */
+  /** The offset of the first match. */
   readonly at: number;
 }
 
 /** Takes matching lines in order. */
 interface MatchSink {
-  /** Whether it takes more. */
+  /** Whether the sink takes no further lines. */
   readonly isFull: boolean;
   add(line: MatchedLine): void;
 }
 
 const newline = 0x0a;
 
-/** Bytes after a text that a search overwrites. */
+/** Returns the number of bytes after a text that a search overwrites. */
 export const slackBytes = (matcher: Pick<LineMatcher, "slack">): number => matcher.slack + 1;
 
 /**
- * Returns the matches in `text[0, length)`, in order; none when it holds a NUL byte, as a binary does. Overwrites
- * `slackBytes` after the text.
+ * Returns the matches in `text[0, length)`, in order. A text with a NUL byte is binary and has none.
+ * Overwrites `slackBytes` after the text.
  */
 export function searchLines(
   text: Buffer,
@@ -122,7 +132,9 @@ export function searchLines(
   return visitLines({ text, length, matcher, search }, found) ? found.matches : [];
 }
 
-/** Counts the matching lines, or every match, in the same way, at most `maxMatches`; 0 when the search had to end before the end. */
+/**
+ * Counts the matching lines, or every match, up to `maxMatches`. Returns 0 if the search had to end early.
+ */
 export function countMatchingLines(
   text: Buffer,
   length: number,
@@ -133,7 +145,7 @@ export function countMatchingLines(
   return visitLines({ text, length, matcher, search }, found) && !search.isOver() ? found.count : 0;
 }
 
-/** What one search goes through. */
+/** The input of one search. */
 interface SearchedText {
   readonly text: Buffer;
   readonly length: number;
@@ -141,11 +153,14 @@ interface SearchedText {
   readonly search: LineSearch;
 }
 
-/** Adds the lines that the search is for to the sink until it is full. False for a binary, whose lines do not count. */
+/**
+ * Adds the requested lines to the sink until it is full. Returns false for a binary, whose lines do not
+ * count.
+ */
 const visitLines = (searched: SearchedText, sink: MatchSink): boolean =>
   searched.search.invert ? visitOtherLines(searched, sink) : visitMatchingLines(searched, sink);
 
-/** Adds the lines that do not match. */
+/** Adds the lines that do not match. Returns false for a binary. */
 function visitOtherLines({ text, length, matcher, search }: SearchedText, sink: MatchSink): boolean {
   if (text.subarray(0, length).includes(0)) {
     search.onBinary?.();
@@ -169,7 +184,9 @@ function visitOtherLines({ text, length, matcher, search }: SearchedText, sink: 
   return true;
 }
 
-/** Adds the matching lines to the sink until it is full. False for a binary, whose lines do not count. */
+/**
+ * Adds the matching lines to the sink until it is full. Returns false for a binary, whose lines do not count.
+ */
 function visitMatchingLines({ text, length, matcher, search }: SearchedText, sink: MatchSink): boolean {
   const { textBytes } = search;
   if (textBytes !== undefined && text.subarray(0, Math.min(length, headBytes)).includes(0)) return false;
@@ -206,7 +223,7 @@ function visitMatchingLines({ text, length, matcher, search }: SearchedText, sin
   return true;
 }
 
-/** Bytes at the start of a file in which a NUL byte makes it a binary. */
+/** The bytes at the start of a file in which a NUL byte means a binary. */
 const headBytes = 8192;
 
 class MatchCollector implements MatchSink {
@@ -231,7 +248,7 @@ class MatchCollector implements MatchSink {
   add(line: MatchedLine): void {
     const { number, start, at } = line;
     const { every = false, after } = this.#search;
-    // No match of an earlier line, nor the only one of this, comes after.
+    // Only a later match than `after` counts; this excludes earlier lines, and this one if it is shown once.
     if (!isAfter({ line: number, column: every ? wholeLine : at - start + 1 }, after)) return;
     const text = this.#excerpt(line);
     const context = this.#context(line);
@@ -251,7 +268,7 @@ class MatchCollector implements MatchSink {
     });
   }
 
-  /** Visits every match of the line, as far as it takes them. */
+  /** Visits every match of the line until `visit` takes no further ones. */
   #visitEach({ number, start, cut }: MatchedLine, visit: MatchVisitor): void {
     const { maxMatches, after } = this.#search;
     const limit = number === after?.line ? Number.POSITIVE_INFINITY : maxMatches - this.matches.length;
@@ -284,13 +301,13 @@ class MatchCollector implements MatchSink {
 
 type Context = Pick<LineMatch, "before" | "after">;
 
-/** How lines around a match are cut. */
+/** Returns the limits of lines around a match. */
 export const shownBytes = ({ excerptBytes, maxLineBytes }: LineOptions) => ({
   maxLineBytes: excerptBytes ?? maxLineBytes,
   marksCuts: excerptBytes !== undefined,
 });
 
-/** Most matches have no context, and a spread takes longer than the rest of an object. */
+/** Adds the context, if any, without a spread otherwise, which takes longer than the rest of an object. */
 const matchOf = (match: LineMatch, context: Context | undefined): LineMatch =>
   context === undefined ? match : { ...match, ...context };
 

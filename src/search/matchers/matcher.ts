@@ -9,18 +9,17 @@ import { rawOffset, rawOffsetsIn } from "./utf8.ts";
 
 /** Matches paths and texts against a query. */
 interface Matcher {
-  /** Whether `path` matches. */
   matchesPath(path: string): boolean;
-  /** Bytes that `prepare` writes after a text. */
+  /** The bytes that `prepare` writes after a text. */
   readonly slack: number;
   /**
-   * Returns the offset of the first place at or after `from`, the start of a line, where something may match, or -1. It may be a
-   * place past the end.
+   * Returns the offset of the first possible match at or after `from`, the start of a line, or -1. It may be
+   * an offset past the end.
    */
   candidate(text: Buffer, from: number, length: number): number;
   /**
-   * Calls `visit` with the start and the end of the first `limit` matches in `text[start, end)`, which do not overlap, counted from
-   * `start`. The text holds no NUL byte.
+   * Calls `visit` with the start and the end of the first `limit` matches in `text[start, end)`, which do not
+   * overlap. Offsets are relative to `start`. The text holds no NUL byte.
    */
   visitEach(text: Buffer, span: LineSpan, visit: MatchVisitor): void;
   /** Returns the number of these matches. */
@@ -30,40 +29,43 @@ interface Matcher {
 /** Matches line by line. */
 export interface LineMatcher extends Matcher {
   /**
-   * Starts on `text[0, length)`, and matches no more than `maxLineBytes` of each line. A newline and the slack follow the
-   * text.
+   * Starts on `text[0, length)`, and matches at most `maxLineBytes` of each line. A newline and the slack
+   * follow the text.
    */
   prepare(text: Buffer, length: number, maxLineBytes: number): void;
-  /** Returns the offset of the first match in `text[start, end)`, the line of the last candidate without its ending, or -1. */
+  /**
+   * Returns the offset of the first match in `text[start, end)`, the line of the last candidate without its
+   * ending, or -1.
+   */
   locate(text: Buffer, start: number, end: number): number;
 }
 
-/** Matches over lines. */
+/** Matches across lines. */
 export interface TextMatcher extends Matcher {
   readonly reach: CandidateReach;
-  /** A match may be empty. */
+  /** Whether a match may be empty. */
   readonly matchesEmpty: boolean;
-  /** The search without the engine, for patterns that have one. */
+  /** The search without the engine, for patterns that allow it. */
   readonly anchored?: AnchoredSearch | undefined;
   /** Starts on `text[0, length)`. A newline and the slack follow the text. */
   prepare(text: Buffer, length: number): void;
 }
 
-/** Where matches are located, and how many at most. */
+/** The part of a text to match, and the maximum number of matches. */
 export interface LineSpan {
   readonly start: number;
   readonly end: number;
   readonly limit: number;
 }
 
-/** Matches a literal, which holds a newline only where matches may span lines. */
+/** Matches a literal, which contains a newline only if matches may span lines. */
 export class LiteralMatcher implements LineMatcher {
   readonly #text: string;
   readonly #bytes: Buffer;
   readonly #prefilter: Prefilter;
   readonly slack: number;
 
-  /** With a `kernel`, texts have to lie in its memory. */
+  /** If a `kernel` is given, texts have to be in its memory. */
   constructor(text: string, kernel: SearchKernel | undefined) {
     this.#text = text;
     this.#bytes = Buffer.from(text);
@@ -83,7 +85,7 @@ export class LiteralMatcher implements LineMatcher {
     return this.#prefilter.next(text, from, length);
   }
 
-  /** The last candidate is the first in its line; when it ends after `end`, so does each later one. */
+  /** The last candidate is the first in its line. If it ends after `end`, so does each later one. */
   locate(_text: Buffer, _start: number, end: number): number {
     return this.#prefilter.end <= end ? this.#prefilter.start : -1;
   }
@@ -105,7 +107,7 @@ export class LiteralMatcher implements LineMatcher {
   }
 }
 
-/** Matches a literal over lines. */
+/** Matches a literal across lines. */
 export class LiteralTextMatcher extends LiteralMatcher implements TextMatcher {
   readonly reach: CandidateReach;
   readonly matchesEmpty = false;
@@ -116,26 +118,29 @@ export class LiteralTextMatcher extends LiteralMatcher implements TextMatcher {
   }
 }
 
-/** Start of the first match in the line `text[from, to)`, or -1; undefined when the line is not ASCII. */
+/**
+ * Returns the start of the first match in the line `text[from, to)`, or -1; `undefined` if the line is not
+ * ASCII.
+ */
 export type AsciiLineMatcher = (text: Buffer, from: number, to: number) => number | undefined;
 
-/** A compiled pattern, and what makes it fast. */
+/** A compiled pattern, with the means to match it fast. */
 interface PatternPlan {
   readonly regex: Regex;
-  /** The same on ASCII text (`renderAsciiLines`, `renderAsciiText`). */
+  /** An equivalent pattern for ASCII text (`renderAsciiLines`, `renderAsciiText`). */
   readonly ascii: Regex | undefined;
   readonly prefilter: Prefilter | undefined;
 }
 
-/** A pattern that is matched line by line; it has no prefilter where the engine is faster than any. */
+/** A pattern that is matched line by line. It has no prefilter if the engine is faster than any. */
 export interface LinePlan extends PatternPlan {
-  /** `ascii` sees no end of a line before a "\r\n". */
+  /** Whether the pattern depends on the end of a line, which `ascii` does not see before a "\r\n". */
   readonly asksForEnd: boolean;
   /** The reverse DFA in the kernel, for lines of ASCII text. */
   readonly dfa: AsciiLineMatcher | undefined;
 }
 
-/** A pattern that is matched over lines. */
+/** A pattern that is matched across lines. */
 export interface TextPlan extends PatternPlan {
   readonly reach: CandidateReach;
   readonly matchesEmpty: boolean;
@@ -171,24 +176,30 @@ class PatternMatcher {
   }
 }
 
-/** Bytes of one call of the engine, which stops at the first match: the next call starts after that line. */
+/**
+ * Maximum bytes per call of the engine. It stops at the first match, and the next call starts after that
+ * line.
+ */
 const chunkBytes = 16 * 1024;
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
 /**
- * Matches a pattern. The prefilter finds candidates; without one, the engine searches chunks of ASCII text, and other text
- * line by line. In a line of ASCII text the DFA locates the match where the pattern has one, else the engine.
+ * Matches a pattern line by line. The prefilter finds candidates; without one, the engine searches chunks of
+ * ASCII text, and other text line by line. In a line of ASCII text the DFA locates the match if the pattern
+ * has one, else the engine.
  */
 export class RegexLineMatcher extends PatternMatcher implements LineMatcher {
   readonly slack: number;
   readonly #plan: LinePlan;
   #chunkBytes = 0;
-  /** Undefined until asked. */
+  /** Whether the text holds a "\r", or `undefined` before that is needed. */
   #hasReturns: boolean | undefined;
-  /** Lines that start before this are candidates one by one. */
+  /** The offset before which each line is a candidate of its own. */
   #singleUntil = 0;
-  /** Start of the match in the line of the last candidate, when the engine has found it already; else -1. */
+  /**
+   * The start of the match in the line of the last candidate, if the engine has already found it; else -1.
+   */
   #located = -1;
 
   constructor(plan: LinePlan) {
@@ -216,7 +227,7 @@ export class RegexLineMatcher extends PatternMatcher implements LineMatcher {
     return prefilter.isWhole && prefilter.end <= end ? prefilter.start : this.#search(text, start, end);
   }
 
-  /** The next line that may match. It searches whole chunks where those match exactly as their lines do. */
+  /** Returns the next line that may match. Searches whole chunks if they match exactly as their lines do. */
   #scan(text: Buffer, from: number, length: number): number {
     this.#located = -1;
     for (let start = from; start < length; ) {
@@ -234,7 +245,9 @@ export class RegexLineMatcher extends PatternMatcher implements LineMatcher {
     return -1;
   }
 
-  /** End of the chunk that starts with the line at `start`: whole lines, without the last newline. */
+  /**
+   * Returns the end of the chunk that starts with the line at `start`: whole lines, without the last newline.
+   */
   #chunkEnd(text: Buffer, start: number, length: number): number {
     const furthest = start + this.#chunkBytes;
     if (furthest >= length) return text[length - 1] === newline ? length - 1 : length;
@@ -242,7 +255,7 @@ export class RegexLineMatcher extends PatternMatcher implements LineMatcher {
     return last < start ? text.indexOf(newline, start) : last;
   }
 
-  /** Whether the chunk is ASCII, its lines are not cut, and each ends where `ascii` sees its end. */
+  /** Returns whether the chunk is ASCII, its lines are not cut, and `ascii` sees the end of each. */
   #matchesAsLines(
     text: Buffer,
     { start, end, length }: { start: number; end: number; length: number },
@@ -253,7 +266,7 @@ export class RegexLineMatcher extends PatternMatcher implements LineMatcher {
   }
 
   #locatedAt(text: Buffer, hit: number, length: number): number {
-    // A match may include a "\r" of the line's ending.
+    // A match may include the "\r" of a line ending.
     if (!this.#hasReturn(text, length)) this.#located = hit;
     return hit;
   }
@@ -263,7 +276,9 @@ export class RegexLineMatcher extends PatternMatcher implements LineMatcher {
     return this.#hasReturns;
   }
 
-  /** Decodes a line that is not UTF-8 first, with U+FFFD for each part that is not. */
+  /**
+   * Finds the match in a line. A line that is not UTF-8 is decoded first, with U+FFFD for each invalid part.
+   */
   #search(text: Buffer, start: number, end: number): number {
     const { regex, ascii = regex, dfa } = this.#plan;
     const found = dfa?.(text, start, end);
@@ -277,7 +292,7 @@ export class RegexLineMatcher extends PatternMatcher implements LineMatcher {
   }
 }
 
-/** Matches a pattern over lines: the prefilter spares the engine what holds no candidate. */
+/** Matches a pattern across lines. The prefilter spares the engine the parts without candidates. */
 export class RegexTextMatcher extends PatternMatcher implements TextMatcher {
   readonly slack: number;
   readonly reach: CandidateReach;
@@ -305,7 +320,10 @@ export class RegexTextMatcher extends PatternMatcher implements TextMatcher {
   }
 }
 
-/** Visits the matches in a part of a text, which is decoded first if it is not UTF-8; with offsets in what is there. */
+/**
+ * Visits the matches in a part of a text, which is decoded first if it is not UTF-8. Offsets refer to the raw
+ * text.
+ */
 export function visitDecoded(regex: Regex, text: Buffer, span: MatchSpan, visit: MatchVisitor): void {
   const part = text.subarray(span.from, span.to);
   const shown = decoded(part);
@@ -315,15 +333,15 @@ export function visitDecoded(regex: Regex, text: Buffer, span: MatchSpan, visit:
   );
 }
 
-/** The text in UTF-8, with U+FFFD for each part that is not. */
+/** Returns the text in UTF-8, with U+FFFD for each invalid part. */
 const decoded = (text: Buffer): Buffer => (isUtf8(text) ? text : Buffer.from(text.toString()));
 
 const shift = (start: number, offset: number): number => (offset < 0 ? -1 : start + offset);
 
-/** Tests parts of one text. Most texts are ASCII as a whole: the whole is tested once. */
+/** Tests parts of one text. The whole is tested once, because texts are usually ASCII throughout. */
 class AsciiCheck {
   #length = 0;
-  /** Undefined until asked. */
+  /** Whether the whole text is ASCII, or `undefined` before that is needed. */
   #isWhole: boolean | undefined;
 
   /** Starts on `text[0, length)`. */

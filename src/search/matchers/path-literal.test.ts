@@ -10,7 +10,7 @@ const literal = fc.oneof(
   fc.string({ unit: fc.oneof(letter, fc.constantFrom("/", "x/")), minLength: 1, maxLength: 5 }),
   fc.constantFrom("\ud83d", "a\udc00", "\0", "/"),
 );
-/** Names as they are on disk, some of them not UTF-8. */
+/** Raw names, some of which are not UTF-8. */
 const name = fc.oneof(
   text.map((one) => Buffer.from(one)),
   fc

@@ -4,27 +4,27 @@ import { isLiteral, type Query } from "./query-compiler.ts";
 /** The part of a folder that its entries' paths begin with. */
 export type PathFolder = Pick<SharedFolder, "prefix">;
 
-/** Whether the query is one for `PathLiteral`. Of case beyond ASCII only the engine knows everything. */
+/** Returns whether `PathLiteral` can match the query. Only the engine knows all about case beyond ASCII. */
 export const isPathLiteral = ({ pattern, ignoreCase, ...query }: Query): boolean =>
   isLiteral({ ...query, pattern, ignoreCase: false }) && (!ignoreCase || /^[\0-\x7f]*$/.test(pattern));
 
 /**
- * Matches paths against a literal by the bytes of names, as `LineMatcher.matchesPath` does with the decoded path, and makes
- * no string of most paths. The paths of one folder should come together.
+ * Matches paths against a literal by the bytes of names, with the results of `LineMatcher.matchesPath` on the
+ * decoded path, and usually without making a string. The paths of one folder should come together.
  */
 export class PathLiteral {
   readonly #literal: string;
   readonly #ignoresCase: boolean;
-  /** Up to its last "/", and the rest, which is in one name. */
+  /** The literal up to its last "/", and the rest, which lies within one name. */
   readonly #head: string;
   readonly #tail: Buffer;
-  /** A decoded path may hold what its bytes do not. */
+  /** Whether to match the decoded path, because it may contain what its bytes do not. */
   readonly #needsText: boolean;
   #folder: PathFolder | undefined;
   #isInPrefix = false;
   #mayStart = false;
 
-  /** For a query that `isPathLiteral`. */
+  /** Creates a matcher for a query that satisfies `isPathLiteral`. */
   constructor({ pattern, ignoreCase }: Pick<Query, "pattern" | "ignoreCase">) {
     const literal = ignoreCase ? foldCase(pattern) : pattern;
     const tailStart = literal.lastIndexOf("/") + 1;
@@ -35,7 +35,7 @@ export class PathLiteral {
     this.#needsText = literal.includes("\ufffd") || !literal.isWellFormed();
   }
 
-  /** Whether the path of the name in `bytes[from, to)` matches. */
+  /** Returns whether the path of the name in `bytes[from, to)` matches. */
   matches(folder: PathFolder, bytes: Buffer, from: number, to: number): boolean {
     if (folder !== this.#folder) this.#enter(folder);
     if (this.#isInPrefix) return true;
@@ -70,7 +70,10 @@ export class PathLiteral {
 
 const lowerCase = (byte: number): number => (byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte);
 
-/** Makes one of all characters that ASCII letters stand for: U+212A is a K too, and U+017F an s (Unicode, CaseFolding.txt). */
+/**
+ * Folds all characters that fold to an ASCII letter: U+212A is also a K, and U+017F an s (Unicode,
+ * CaseFolding.txt).
+ */
 const foldCase = (text: string): string =>
   text.replace(/[A-Z\u017f\u212a]/g, (one) =>
     one === "\u017f" ? "s" : one === "\u212a" ? "k" : one.toLowerCase(),

@@ -38,27 +38,32 @@ import {
   type TextPlan,
 } from "./matcher.ts";
 
-/** What a caller searches for; passes unchanged from the handler to the thread that searches. */
+/** The query of a caller, which passes unchanged from the handler to the search thread. */
 export interface Query {
   /** A regular expression, or a literal. */
   readonly pattern: string;
   readonly regex: boolean;
-  /** Folds Unicode case as Rust's crate `regex` does, for literals too. */
+  /** Whether to fold Unicode case like Rust's crate `regex`, also for literals. */
   readonly ignoreCase: boolean;
-  /** Matches may span lines: `^` and `$` match at the ends of each, which end in "\n" or "\r\n". Default: false. */
+  /**
+   * Whether matches may span lines. `^` and `$` then match at the ends of each line, which ends in "\n" or
+   * "\r\n". Default: false.
+   */
   readonly multiline?: boolean;
-  /** Matches that no word character touches at either end, as with `rg -w`. Default: false. */
+  /** Whether a match must not touch a word character at either end, like `rg -w`. Default: false. */
   readonly word?: boolean;
-  /** Further patterns, of the same kind: any of them may match. */
+  /** Further patterns of this kind. The query matches if any of them does. */
   readonly others?: readonly string[];
 }
 
 export type QueryMatcher = LineMatcher | TextMatcher;
 
-/** Compiled queries in the cache: callers often repeat a query, and all batches of a search share one. */
+/**
+ * Maximum compiled queries in the cache. Callers often repeat a query, and all batches of a search share one.
+ */
 const cacheSize = 8;
 
-/** Whether the query is a literal: it never takes long to match, and no engine is needed for it. */
+/** Returns whether the query is a literal, which never takes long to match, and needs no engine. */
 export const isLiteral = ({ regex, ignoreCase, word = false, others = [] }: Query): boolean =>
   !regex && !ignoreCase && !word && others.length === 0;
 
@@ -67,16 +72,16 @@ export class QueryCompiler {
   readonly #runtime: () => RegexRuntime;
   readonly #kernel: SearchKernel | undefined;
   readonly #cache = new Map<string, QueryMatcher>();
-  /** By compiled query, what its matches contain. */
+  /** The literals that matches contain, by compiled query. */
   readonly #literals = new WeakMap<QueryMatcher, () => InnerLiterals | undefined>();
 
-  /** With a `kernel`, texts have to lie in its memory. */
+  /** If a `kernel` is given, texts have to be in its memory. */
   constructor(runtime: () => RegexRuntime, kernel: SearchKernel | undefined) {
     this.#runtime = runtime;
     this.#kernel = kernel;
   }
 
-  /** Throws a `PatternError` or an `EngineFailure`. */
+  /** Compiles a query. Throws a `PatternError` or an `EngineFailure`. */
   compile(query: Query): QueryMatcher {
     const key = JSON.stringify(query);
     const matcher = this.#cache.get(key) ?? this.#compile(query);
@@ -86,7 +91,10 @@ export class QueryCompiler {
     return matcher;
   }
 
-  /** The n-grams of files in which the query matches; undefined where they are not known. Throws as `compile` does. */
+  /**
+   * Returns the n-grams of files in which the query matches, or `undefined` if they are unknown. Throws like
+   * `compile`.
+   */
   needed(query: Query): NeededNgrams | undefined {
     const literals = this.#literals.get(this.compile(query))?.();
     return literals && neededNgrams(literals.seqs, literals.also);
@@ -94,7 +102,7 @@ export class QueryCompiler {
 
   #compile(query: Query): QueryMatcher {
     const { pattern, multiline = false } = query;
-    // A decoded line may hold a U+FFFD that the file does not hold.
+    // A decoded line may contain a U+FFFD that the file does not.
     if (isLiteral(query) && !pattern.includes("\ufffd"))
       return new (multiline ? LiteralTextMatcher : LiteralMatcher)(pattern, this.#kernel);
     const runtime = this.#runtime();
@@ -107,7 +115,10 @@ export class QueryCompiler {
     return matcher;
   }
 
-  /** Throws a `PatternError` for a pattern that is none by itself, such as "a)" beside "(b". */
+  /**
+   * Returns the source of all patterns. Throws a `PatternError` for a pattern that is invalid by itself, such
+   * as "a)" beside "(b".
+   */
   #sourceOf({ pattern, regex, ignoreCase, word = false, others = [] }: Query): string {
     const patterns = [pattern, ...others].map((one) => (regex ? one : escapePattern(one)));
     if (patterns.length === 1 && !word) return toSource({ pattern: patterns[0]!, ignoreCase });
@@ -141,12 +152,12 @@ export class QueryCompiler {
 type TextPrefilter = Pick<TextPlan, "prefilter" | "reach">;
 
 /**
- * Nanoseconds per byte of text by which a search without the engine may cost more: words are more frequent than their
- * letters say, and then each candidate for the engine costs much.
+ * The nanoseconds per byte of text that a search without the engine may cost more. Words are more frequent
+ * than their letters suggest, and then each candidate for the engine is expensive.
  */
 const engineRisk = 0.3;
 
-/** The search without the engine, unless its candidates cost much more than those of `prefilter`. */
+/** Returns the search without the engine, unless its candidates cost much more than those of `prefilter`. */
 function anchoredSearch(
   hir: Hir,
   kernel: SearchKernel | undefined,
@@ -159,7 +170,7 @@ function anchoredSearch(
   return dfa && new AnchoredSearch(kernel, { ...prefix, dfa });
 }
 
-/** A prefilter for matches that may span lines, and what its candidates say. */
+/** Returns a prefilter for matches that may span lines, with the reach of its candidates. */
 function textPrefilter(hir: Hir, kernel: SearchKernel | undefined): TextPrefilter {
   if (matchesWithinLines(hir)) {
     const prefilter = choosePrefilter(hir, kernel);
@@ -184,7 +195,10 @@ function compileDfa(hir: Hir, kernel: SearchKernel | undefined): AsciiLineMatche
   return dfa && ((text, from, to) => kernel.matchLine(text, dfa, from, to));
 }
 
-/** A pattern at the limits of the engine may exceed them in this longer form: then the matcher uses the pattern itself. */
+/**
+ * Compiles the ASCII form of a pattern. A pattern at the limits of the engine may exceed them in this longer
+ * form, and the matcher then uses the pattern itself.
+ */
 function compileAscii(runtime: RegexRuntime, pattern: string): Regex | undefined {
   try {
     return runtime.compile(pattern);

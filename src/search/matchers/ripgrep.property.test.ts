@@ -1,4 +1,4 @@
-/** Matches in random files are those of ripgrep, but for the differences that coder §16 names. */
+/** Matches in random files are those of ripgrep, except for the differences that coder §16 names. */
 import { afterAll, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -30,7 +30,10 @@ interface Message {
   };
 }
 
-/** What ripgrep says about the text; undefined for a pattern that it refuses, or on which it panics as 15.0.0 does on some. */
+/**
+ * Returns ripgrep's messages about the text, or `undefined` for a pattern that it refuses, or that makes
+ * ripgrep 15.0.0 panic.
+ */
 function ripgrep(text: Buffer, pattern: string, options: readonly string[]): Message[] | undefined {
   writeFileSync(file, text);
   const { status, stdout } = spawnSync(program, [
@@ -50,7 +53,7 @@ function ripgrep(text: Buffer, pattern: string, options: readonly string[]): Mes
     .map((line) => JSON.parse(line) as Message);
 }
 
-/** Ranges in the file. ripgrep also finds empty matches within characters. */
+/** Returns the ranges of the matches in the file. ripgrep also finds empty matches within characters. */
 const rangesOf = (messages: readonly Message[], text: Buffer): TextRange[] =>
   messages
     .filter(({ type }) => type === "match")
@@ -61,13 +64,18 @@ const rangesOf = (messages: readonly Message[], text: Buffer): TextRange[] =>
     )
     .filter(([start]) => ((text[start] ?? 0) & 0xc0) !== 0x80);
 
-/** ripgrep does not show an empty match at the end of a last line without newline. */
+/**
+ * Returns whether ripgrep shows the match. It omits an empty match at the end of a last line without newline.
+ */
 const isShown =
   (text: Buffer) =>
   ([start]: TextRange): boolean =>
     start < text.length;
 
-/** With a branch that matches nothing here, but could match a newline: without one, ripgrep searches line by line. */
+/**
+ * Adds a branch that matches nothing here but could match a newline. Without one, ripgrep searches line by
+ * line.
+ */
 const overLinesAnyhow = (pattern: string): string => `(?:${pattern})|\\n\\x01`;
 
 const content = fc
@@ -122,7 +130,10 @@ test("matches over lines", () => {
   );
 });
 
-/** In ripgrep a line may match by an empty match alone that is within a character, or within its "\r\n". */
+/**
+ * ASCII text without "\r", because in ripgrep an empty match within a character, or within "\r\n", is enough
+ * for a line to match.
+ */
 const ascii = content.map((text) =>
   Buffer.from(
     text

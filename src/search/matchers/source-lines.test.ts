@@ -1,8 +1,8 @@
-/** Patterns as they are searched for, in lines as they are. */
+/** Typical patterns, in typical lines. */
 import { expect, test } from "bun:test";
 import { searchEachLine, searchIn } from "./lines.test-kit.ts";
 
-/** Lines as they are in source trees, in three languages and with three kinds of endings. */
+/** Lines of source trees, in three languages and with three kinds of endings. */
 const corpus = Buffer.from(
   [
     "import { readFileSync, writeFileSync } from 'node:fs';",

@@ -1,4 +1,7 @@
-/** Matches over lines are those of the engine in the whole text, wherever the prefilter's literals lie in the pattern. */
+/**
+ * Matches across lines are those of the engine in the whole text, wherever the prefilter's literals are in
+ * the pattern.
+ */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { propertyRuns } from "../../../tests/harness/random.ts";
@@ -7,7 +10,7 @@ import { compilers, countSpansIn, plain, rangesIn, rangesInWhole, searchSpansIn 
 
 const words = "needle,nEEdle,pin,foo,x,é,ſ,K,7,;,{,}, ,\t".split(",").map((word) => Buffer.from(word));
 const ends = ["", "", " ", "\n", "\n", "\n\n", "\r\n", "\r"].map((end) => Buffer.from(end));
-/** So much between two candidates that the engine gets their lines one by one. */
+/** Text long enough between two candidates that the engine gets their lines one by one. */
 const far = ["=;", "x ", "\n", "y\n", "é\r\n"].map((one) => Buffer.from(one.repeat(1100)));
 const dense = fc
   .array(

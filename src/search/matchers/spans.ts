@@ -8,7 +8,10 @@ import { type LineMatch, type LineSearch, shownBytes, unitsOf } from "./lines.ts
 import type { TextMatcher } from "./matcher.ts";
 import { cutEnd } from "./utf8.ts";
 
-/** Largest text that is matched as a whole, in bytes: the engine holds it, and a result of up to three times its size. */
+/**
+ * Maximum bytes of a text that is matched as a whole, because the engine holds it, and a result of up to
+ * three times its size.
+ */
 export const longestText = 10 * 1024 * 1024;
 
 /** A match, and its lines. */
@@ -19,15 +22,16 @@ interface Span {
   readonly lineStart: number;
   endLine: number;
   endLineStart: number;
-  /** Offset of the newline at the end of its last line. */
+  /** The offset of the newline at the end of its last line. */
   next: number;
 }
 
 const newline = 0x0a;
 
 /**
- * Returns the matches in `text[0, length)`, in order: of those that share a line the first one, or every one. None when
- * the text holds a NUL byte, as a binary does. Overwrites `slackBytes` after the text.
+ * Returns the matches in `text[0, length)`, in order; of matches that share a line only the first, unless
+ * every one is requested. A text with a NUL byte is binary and has none. Overwrites `slackBytes` after the
+ * text.
  */
 export function searchSpans(
   text: Buffer,
@@ -40,14 +44,14 @@ export function searchSpans(
   return found.matches;
 }
 
-/** Counts them, at most `maxMatches`; 0 when the search had to end before. */
+/** Counts the matches, up to `maxMatches`. Returns 0 if the search had to end early. */
 export function countSpans(text: Buffer, length: number, matcher: TextMatcher, search: LineSearch): number {
   const found = new SpanCounter(search);
   visitSpans({ text, length, matcher, search }, found);
   return search.isOver() ? 0 : Math.min(found.count, search.maxMatches);
 }
 
-/** What one search goes through. */
+/** The input of one search. */
 interface SearchedText {
   readonly text: Buffer;
   readonly length: number;
@@ -55,11 +59,10 @@ interface SearchedText {
   readonly search: LineSearch;
 }
 
-/** Takes matches in order. */
 interface SpanSink {
-  /** Matches that it takes still. */
+  /** The number of matches that the sink still takes. */
   readonly remaining: number;
-  /** It takes the number of matches, in place of each. */
+  /** Whether the sink takes the number of matches in place of each. */
   readonly takesCounts: boolean;
   addCount(count: number): void;
   add(span: Span): void;
@@ -86,7 +89,7 @@ function visitSpans(searched: SearchedText, sink: SpanSink): void {
   }
 }
 
-/** How many times as many matches are found where too many of them share lines. */
+/** The factor of the limit when too many of the found matches share lines. */
 const growth = 16;
 
 class SpanVisit {
@@ -96,9 +99,9 @@ class SpanVisit {
   /** The line of the last match, or of the last candidate whose match is in its line. */
   readonly #bounds = { start: 0, next: -1, newlines: 0 };
   #line = 1;
-  /** End of the last line of the last match that counted. */
+  /** The end of the last line of the last match that counted. */
   #covered = -1;
-  /** First matches that the anchored search has visited already. */
+  /** The number of leading matches that the anchored search has already visited. */
   #visited = 0;
 
   constructor(searched: SearchedText, sink: SpanSink) {
@@ -107,8 +110,8 @@ class SpanVisit {
   }
 
   /**
-   * Visits the matches without the engine. False when that has to go on: from the start of the text, as a match may end
-   * within a line.
+   * Visits the matches without the engine. Returns false if the engine has to take over, from the start of
+   * the text, because a match may end within a line.
    */
   visitAnchored(anchored: AnchoredSearch): boolean {
     const { text, length, search } = this.#searched;
@@ -126,8 +129,8 @@ class SpanVisit {
   }
 
   /**
-   * Visits the matches that a candidate stands for, the first one in `text[from, length)`. Returns the start of the line
-   * where the search goes on.
+   * Visits the matches of a candidate, the first one in `text[from, length)`. Returns the start of the line
+   * where the search continues.
    */
   visitFrom(from: number, candidate: number): number {
     const { text, length, matcher } = this.#searched;
@@ -175,24 +178,24 @@ class SpanVisit {
     }
   }
 
-  /** Whether the next match is one that the anchored search has visited. */
+  /** Returns whether the anchored search has already visited the next match. */
   #isVisited(): boolean {
     if (this.#visited === 0) return false;
     this.#visited--;
     return true;
   }
 
-  /** Visits a match in a part of the text up to `partEnd`. False when no more are to be visited. */
+  /** Visits a match in a part of the text up to `partEnd`. Returns false to stop visiting. */
   #visit(start: number, end: number, partEnd: number): boolean {
     const { text, search } = this.#searched;
-    // After the last newline there is no line, and after that of a part comes the next part.
+    // No line follows the last newline of the text, and the next part follows that of a part.
     if (start === partEnd && (start === 0 || text[start - 1] === newline)) return false;
     if (start <= this.#covered && !search.every) return true;
-    // A line of many matches is looked for once.
+    // A line with many matches is located once.
     if (start > this.#bounds.next) this.#moveTo(start);
     const line = this.#line;
     const { start: lineStart, next } = this.#bounds;
-    // Most matches come here: spreads would take longer than the rest.
+    // Nearly all matches come here, and spreads would take longer than the rest.
     const span: Span = { start, end, line, lineStart, endLine: line, endLineStart: lineStart, next };
     moveToLastLine(text, span);
     this.#covered = span.next;

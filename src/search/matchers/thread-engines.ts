@@ -4,15 +4,15 @@ import { type FindLineBounds, findLineBounds } from "../../prefilter/line-bounds
 import type { RegexRuntime } from "../../regex/regex-runtime.ts";
 import { QueryCompiler } from "./query-compiler.ts";
 
-/** What one thread keeps from search to search. */
+/** The engines that one thread keeps from search to search. */
 export interface ThreadEngines {
   readonly compiler: QueryCompiler;
-  /** Holds the file that a matcher searches: in the kernel's memory, where there is a kernel. */
+  /** The buffer for the file that a matcher searches, in the kernel's memory if there is a kernel. */
   readonly buffer: FileBuffer;
   readonly lineBounds: FindLineBounds;
 }
 
-/** Creates the engines; asks for the regex runtime when there is a pattern to compile. */
+/** Creates the engines. Gets the regex runtime when there is a pattern to compile. */
 export function createThreadEngines(runtime: () => RegexRuntime): ThreadEngines {
   const kernel = createSearchKernel();
   return {

@@ -1,12 +1,16 @@
 /**
- * Bytes that may not be UTF-8, as decoders show them: every maximal part that cannot be the start of a character
- * becomes U+FFFD (Unicode 16, section 3.9, "substitution of maximal subparts"; the same as the Encoding Standard).
+ * Bytes that may not be UTF-8, in the form that decoders show: every maximal part that cannot be the start of
+ * a character becomes U+FFFD (Unicode 16, section 3.9, "substitution of maximal subparts", and the Encoding
+ * Standard).
  */
 
-/** Bytes of U+FFFD in UTF-8. */
+/** The bytes of U+FFFD in UTF-8. */
 const replacementBytes = 3;
 
-/** End of the longest part of `text[start, end)` from its start that has at most `limit` bytes and cuts no character. */
+/**
+ * Returns the end of the longest prefix of `text[start, end)` that has at most `limit` bytes and does not cut
+ * a character.
+ */
 export function cutEnd(
   text: Uint8Array,
   { start, end, limit }: { start: number; end: number; limit: number },
@@ -26,10 +30,12 @@ export function characterStart(text: Uint8Array, from: number, to: number): numb
   return at;
 }
 
-/** The offset in `bytes` that corresponds to `shown`, an offset in the UTF-8 of their decoded form. */
+/**
+ * Returns the offset in `bytes` that corresponds to `shown`, an offset in the UTF-8 of their decoded form.
+ */
 export const rawOffset = (bytes: Uint8Array, shown: number): number => rawOffsetsIn(bytes)(shown);
 
-/** The same for offsets that it gets in ascending order. */
+/** Returns `rawOffset` as a function of ascending offsets, which reads `bytes` only once. */
 export function rawOffsetsIn(bytes: Uint8Array): (shown: number) => number {
   let [at, passed] = [0, 0];
   return (shown) => {
@@ -42,7 +48,7 @@ export function rawOffsetsIn(bytes: Uint8Array): (shown: number) => number {
   };
 }
 
-/** The character at `at`, or the maximal part of one. */
+/** Returns the length of the character at `at`, or of the maximal part of an invalid one. */
 function sequence(bytes: Uint8Array, at: number): { length: number; valid: boolean } {
   const lead = bytes[at] ?? 0;
   const wanted = lead < 0x80 ? 1 : lead < 0xc2 || lead > 0xf4 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
@@ -52,7 +58,10 @@ function sequence(bytes: Uint8Array, at: number): { length: number; valid: boole
   return { length, valid: length === wanted };
 }
 
-/** The second byte is bounded more tightly after some leads: no overlong forms, no surrogates, nothing past U+10FFFF. */
+/**
+ * Returns whether the byte may follow. The second byte is bounded more tightly after some leads, to exclude
+ * overlong forms, surrogates, and everything past U+10FFFF.
+ */
 function mayFollow(lead: number, position: number, byte: number | undefined): boolean {
   if (byte === undefined || !isContinuation(byte)) return false;
   if (position > 1) return true;

@@ -6,37 +6,37 @@ import type { Folder } from "../../jail/folder.ts";
 import type { NameBytes } from "../../jail/name.ts";
 import { type FirstLeftOut, maxNamesLeftOut } from "./tally.ts";
 
-/** Selects paths; a `GlobSet` is one. */
+/** Selects paths. A `GlobSet` is one. */
 export type PathFilter = Pick<GlobSet, "matches">;
 
-/** Which files a search looks at, besides those that ignore files name. */
+/** The files that a search reads, apart from those that ignore files name. */
 export interface EntryFilterOptions {
   readonly include: PathFilter | undefined;
   readonly exclude: PathFilter | undefined;
-  /** In place of these two, in the dialect of `rg -g`: they also keep the walk out of folders. */
+  /** The globs that replace these two, in the dialect of `rg -g`. They also keep the walk out of folders. */
   readonly globs?: PathGlobs | undefined;
-  /** Left out unless the search starts in one of their folders. */
+  /** The default excludes, which apply unless the search starts in one of their folders. */
   readonly defaultExcludes?: ExcludeGlobs | undefined;
-  /** Selects names of files. */
+  /** The file names to include. */
   readonly fileNames?: GlobSet | undefined;
-  /** Selects names of files that are left out. */
+  /** The file names to leave out. */
   readonly otherFileNames?: GlobSet | undefined;
-  /** False leaves out names that begin with a dot. Default: true. */
+  /** Whether to include names that begin with a dot. Default: true. */
   readonly includesHidden?: boolean | undefined;
 }
 
-/** A folder, or as much of one as globs need. */
+/** A folder, reduced to the part that globs need. */
 type Place = Pick<Folder, "path">;
 
 /** Decides about the entries of a walk. */
 export class EntryFilter {
-  /** Files and folders that ignore files and default excludes have left out. */
+  /** The number of files and folders that ignore files and default excludes have left out. */
   excluded = 0;
-  /** Those of them that ignore files have left out. */
+  /** The number of them that ignore files have left out. */
   ignored = 0;
-  /** Files and folders that are denied, of those that would be searched. */
+  /** The number of denied files and folders that would be searched otherwise. */
   denied = 0;
-  /** Whether ignore files name the folder too that default excludes left out last. */
+  /** Whether ignore files also name the last folder that default excludes left out. */
   isAlsoIgnored = false;
   readonly #byDefault: string[] = [];
   readonly #byIgnoreFiles: string[] = [];
@@ -44,10 +44,10 @@ export class EntryFilter {
   readonly #includesHidden: boolean;
   readonly #options: EntryFilterOptions;
   readonly #defaultExcludes: ExcludeGlobs | undefined;
-  /** Whether it compares whole paths, which can be slow with the globs of a caller. */
+  /** Whether whole paths are compared, which can be slow with the globs of a caller. */
   readonly comparesPaths: boolean;
 
-  /** For a walk that starts in `start`. */
+  /** Creates a filter for a walk that starts in `start`. */
   constructor(options: EntryFilterOptions, start: Place) {
     const { include, exclude, defaultExcludes, includesHidden = true } = options;
     this.#options = options;
@@ -60,7 +60,7 @@ export class EntryFilter {
       include !== undefined || exclude !== undefined || this.#defaultExcludes?.others !== undefined;
   }
 
-  /** The first entries that it has left out. */
+  /** Returns the first entries that were left out. */
   get firstLeftOut(): FirstLeftOut {
     return {
       byDefault: this.#byDefault,
@@ -82,7 +82,6 @@ export class EntryFilter {
     return this.#leaveOut(this.#byIgnoreFiles, folder, name, "/");
   }
 
-  /** Counts an entry that is denied. */
   noteDenied(folder: Place, name: NameBytes, isFolder: boolean): void {
     const { globs } = this.#options;
     if (this.#isHidden(name)) return;
@@ -92,7 +91,7 @@ export class EntryFilter {
     if (isWanted) this.denied++;
   }
 
-  /** Whether the default excludes cover everything in the folder of this name. */
+  /** Returns whether the default excludes cover everything in the folder of this name. */
   excludesFolder(folder: Place, { bytes, from, to }: NameBytes): boolean {
     return this.#defaultExcludes?.folders.matchesBytesIn(folder.path, bytes, from, to) === true;
   }
@@ -104,7 +103,10 @@ export class EntryFilter {
     return this.#leaveOut(this.#byIgnoreFiles, folder, name);
   }
 
-  /** Whether the default excludes leave out the folder that a glob is about, such as `node_modules/**`. */
+  /**
+   * Returns whether the default excludes leave out the folder that a glob concerns, such as
+   * `node_modules/**`.
+   */
   #coversFolder(glob: string): boolean {
     const path = glob.replace(/^\.?\//, "").replace(/(?:\/\*{0,2})+$/, "");
     const names = path.split("/").map((name) => (/^\*+$/.test(name) ? "x" : name));
@@ -123,12 +125,12 @@ export class EntryFilter {
     return globs?.takesFile(folder.path, name) !== false;
   }
 
-  /** See `PathGlobs.cost`. */
+  /** Returns the cost of the globs (`PathGlobs.cost`). */
   get cost(): number {
     return this.#options.globs?.cost ?? 0;
   }
 
-  /** The globs that have matched nothing so far. */
+  /** Returns the globs that have matched nothing so far. */
   get unmatchedGlobs(): readonly UnmatchedGlob[] {
     const unmatched = this.#options.globs?.unmatched ?? [];
     return unmatched.filter(({ list, glob }) => list === "include" || !this.#coversFolder(glob));
@@ -143,7 +145,7 @@ export class EntryFilter {
     return this.#leaveOut(this.#byDefault, folder, name);
   }
 
-  /** Counts an entry as excluded, and remembers it if it is among the first. False. */
+  /** Counts an entry as excluded, and remembers it if it is among the first. Returns false. */
   #leaveOut(first: string[], folder: Place, name: NameBytes, mark = ""): false {
     this.excluded++;
     if (first.length < maxNamesLeftOut) first.push(pathIn(folder, name) + mark);

@@ -28,7 +28,7 @@ const entriesFrom = (stack: EntryStack, from: number): Named[] =>
     kind: stack.kind(from + i),
   }));
 
-/** What the paths at and below an entry start with. */
+/** Returns the common start of the paths at and below an entry. */
 const pathOf = ({ name, kind }: Named): string => (kind === "dir" ? `${name}/` : name);
 const inPathOrder = (entries: readonly Named[]): Named[] =>
   [...entries].sort((one, other) => (pathOf(one) < pathOf(other) ? -1 : 1));

@@ -5,28 +5,28 @@ import { chunk, mergeSort } from "../../scheduling/merge-sort.ts";
 import { runAtOnce, type Steps } from "../../scheduling/time-slice.ts";
 import { NameBuffer } from "./name-buffer.ts";
 
-/** Initial capacity for names, in bytes. */
+/** The initial capacity for names, in bytes. */
 const firstBytes = 16 * 1024;
 
-/** Names that one step compares with the first one. */
+/** The number of names that one step compares with the first one. */
 const comparedPerStep = 16 * 1024;
 
-/** Most entries that insertion sort orders: it is faster for few. */
+/** Maximum entries for insertion sort, which is faster for few. */
 const few = 24;
 
 /**
- * A stack with the entries of a walk's open folders, those of the deepest on top. Names stay bytes as on disk: as strings,
- * most of which nothing reads, they would cost more than all else that a walk does in JavaScript.
+ * A stack of the entries of a walk's open folders, with those of the deepest folder on top. Names stay raw
+ * bytes: nothing reads most of them, and as strings they would cost more than all other JavaScript of a walk.
  */
 export class EntryStack {
   readonly #names = new NameBuffer(firstBytes);
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
   readonly #kinds: EntryKind[] = [];
-  /** Sorted indices into the arrays above, folder by folder. */
+  /** The sorted indices into the arrays above, folder by folder. */
   readonly #order: number[] = [];
 
-  /** Holds the names. */
+  /** Returns the buffer of the names. */
   get bytes(): Buffer {
     return this.#names.bytes;
   }
@@ -35,7 +35,7 @@ export class EntryStack {
     return this.#order.length;
   }
 
-  /** Adds an entry of the folder on top, whose name is `bytes[from, to)`. */
+  /** Adds an entry named `bytes[from, to)` to the folder on top. */
   push(bytes: Buffer, from: number, to: number, kind: EntryKind): void {
     const start = this.#names.end;
     this.#order.push(this.#starts.length);
@@ -45,7 +45,7 @@ export class EntryStack {
     this.#names.add(bytes, from, to, kind === "dir");
   }
 
-  /** Sorts the entries from index `from` on by the paths below them: those of a folder continue with "/". */
+  /** Sorts the entries from index `from` on by the paths below them, which continue with "/" for a folder. */
   *sort(from: number): Steps<void> {
     const order = this.#order;
     const shared = yield* this.#commonPrefix(from);
@@ -53,7 +53,7 @@ export class EntryStack {
     for (let i = 0; i < sorted.length; i++) order[from + i] = sorted[i]!;
   }
 
-  /** Does the same at once, if that takes one step; else returns false. */
+  /** Sorts the entries without yielding if that takes one step; else returns false. */
   sortChunk(from: number): boolean {
     const count = this.size - from;
     if (count > few) {
@@ -70,7 +70,7 @@ export class EntryStack {
     return true;
   }
 
-  /** Removes all but the first `size` entries. */
+  /** Removes all entries except the first `size` ones. */
   drop(size: number): void {
     if (size === this.size) return;
     this.#names.end = this.#starts[size]!;
@@ -81,7 +81,7 @@ export class EntryStack {
     return this.#kinds[this.#order[index]!]!;
   }
 
-  /** Where the name of an entry starts in `bytes`. */
+  /** Returns the offset of an entry's name in `bytes`. */
   start(index: number): number {
     return this.#starts[this.#order[index]!]!;
   }
@@ -90,7 +90,10 @@ export class EntryStack {
     return this.#ends[this.#order[index]!]!;
   }
 
-  /** The index of the first entry of the folder on top that does not come before `key`, of the sorted ones from `from` on. */
+  /**
+   * Returns the index of the first entry of the folder on top that does not come before `key`. The entries
+   * from `from` on are sorted.
+   */
   firstNotBefore(key: Buffer, from: number): number {
     let [low, high] = [from, this.size];
     while (low < high) {
@@ -101,12 +104,12 @@ export class EntryStack {
     return low;
   }
 
-  /** By what it is sorted: its name, for a folder with "/" after it. */
+  /** Returns the sort key of an entry: its name, followed by "/" for a folder. */
   keyOf(index: number): Buffer {
     return this.bytes.subarray(this.start(index), this.end(index) + (this.kind(index) === "dir" ? 1 : 0));
   }
 
-  /** The name of a folder, and its key with one character per byte. */
+  /** Returns the name of a folder, and its key with one character per byte. */
   folderAt(index: number): { readonly name: Name; readonly key: string } {
     const { bytes } = this;
     const [start, end] = [this.start(index), this.end(index)];
@@ -116,7 +119,10 @@ export class EntryStack {
     return { name: key.slice(0, -1), key };
   }
 
-  /** Length of the common prefix of all names from `from` on: names that programs generate differ at their ends. */
+  /**
+   * Returns the length of the common prefix of all names from `from` on. Generated names often differ only at
+   * their ends.
+   */
   *#commonPrefix(from: number): Steps<number> {
     const { bytes } = this;
     const first = this.start(from);
@@ -131,7 +137,7 @@ export class EntryStack {
     return shared;
   }
 
-  /** Whether `one` comes before `other`; their first `shared` bytes are known to be equal. */
+  /** Returns whether `one` comes before `other`, given that their first `shared` bytes are equal. */
   #isBefore(one: number, other: number, shared = 0): boolean {
     const { bytes } = this;
     let at = this.#starts[one]! + shared;

@@ -1,7 +1,7 @@
 import { compileGlobSet, type GlobSet } from "../../globs/glob-set.ts";
 
 /**
- * The globs of the names of files of these types, by the names that ripgrep has for types; undefined for no types.
+ * Returns the globs of file names of these types, by ripgrep's type names, or `undefined` without types.
  * Throws an `UnknownFileType`.
  */
 export function fileTypeGlobs(types: readonly string[]): GlobSet | undefined {
@@ -27,7 +27,7 @@ function globsOf(type: string): readonly string[] {
   return globs;
 }
 
-/** What `rg --type-list` of ripgrep 15.0.0 prints. */
+/** The output of `rg --type-list` of ripgrep 15.0.0. */
 export const table = `
 ada: *.adb, *.ads
 agda: *.agda, *.lagda

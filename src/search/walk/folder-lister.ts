@@ -15,36 +15,42 @@ import type { ListingCache } from "./listing-cache.ts";
 import type { SharedFolder } from "./shared-folder.ts";
 
 export interface ListingOptions {
-  /** Sweeps the temporary files of each folder that is listed. */
+  /** Sweeps the temporary files of each listed folder. */
   readonly files: Pick<Files, "sweepFolder">;
-  /** Leaves out what ignore files name. */
+  /** The ignore files that apply, if any. */
   readonly ignoreFiles?: IgnoreFiles | undefined;
-  /** What folders held before. */
+  /** The cache of earlier listings. */
   readonly listings?: ListingCache | undefined;
 }
 
-/** Which files of a folder are kept. */
+/** Selects the files of a folder that are kept. */
 export interface NameFilter {
-  /** Whether it may take the file `bytes[from, to)`: others are not kept, nor counted by any rule. Default: each. */
+  /**
+   * Returns whether to take the file named `bytes[from, to)`. Others are neither kept nor counted by any
+   * rule. Default: all files.
+   */
   mayTake?(folder: SharedFolder, bytes: Buffer, from: number, to: number): boolean;
 }
 
 /** An open folder between the start of a walk and its current folder. */
 export interface WalkLevel {
   readonly held: SharedFolder;
-  /** Indices into the entry stack: of its first entry, of the next one to take, and after the last one to take. */
+  /**
+   * Indices into the entry stack: of its first entry, of the next one to take, and after the last one to
+   * take.
+   */
   readonly first: number;
   next: number;
   end: number;
-  /** For its entries; before it is listed, those from the folders above it. */
+  /** The rules for its entries; before it is listed, those from the folders above it. */
   rules: IgnoreRules;
-  /** The part below this folder of the path to start at. */
+  /** The part of the path to start at that lies below this folder. */
   readonly after: string | undefined;
 }
 
 /** Adds the entries of folders to a stack. */
 export class FolderLister {
-  /** For what is listed from now on. */
+  /** The filter for all entries listed from now on. */
   filter: NameFilter = {};
   readonly #options: ListingOptions;
   readonly #entries: EntryStack;
@@ -55,13 +61,13 @@ export class FolderLister {
   }
 
   /**
-   * Adds the entries of the deepest folder, and makes them ready to take: at once if they are few, or returns the steps that are
-   * left. Throws a refusal.
+   * Adds the entries of the deepest folder, and makes them ready to take: without yielding if they are few,
+   * else returns the remaining steps. Throws a refusal.
    */
   list(level: WalkLevel): Steps<void> | undefined {
     const entries = this.#entries;
     const { first, held } = level;
-    // Where the filter chooses, not all entries are there to be kept.
+    // With such a filter, not all entries would be there to keep.
     const listings = this.filter.mayTake === undefined ? this.#options.listings : undefined;
     const known = listings?.find(held.folder, (bytes, from, to, kind) => entries.push(bytes, from, to, kind));
     const found: Found = { temporary: [], ignoreFiles: known ?? 0 };
@@ -95,7 +101,7 @@ export class FolderLister {
     this.#endListing(level, found);
   }
 
-  /** Adds an entry, or notes it. */
+  /** Adds an entry, or notes a temporary file. */
   #push(held: SharedFolder, found: Found, name: NameBytes, kind: EntryKind | undefined): void {
     const { ignoreFiles, listings } = this.#options;
     const { bytes, from, to } = name;
@@ -122,12 +128,12 @@ export class FolderLister {
   }
 }
 
-/** What the listing of a folder finds besides the entries to take. */
+/** The results of listing a folder, besides the entries to take. */
 interface Found {
   readonly temporary: Entry[];
   ignoreFiles: IgnoreFileSet;
 }
 
-/** The key in a folder of the entry that the path leads to. */
+/** Returns the key of the first folder or file on the path. */
 const firstKey = (path: string): Buffer =>
   Buffer.from(path.slice(0, path.indexOf("/") + 1) || path, "latin1");

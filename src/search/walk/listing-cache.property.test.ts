@@ -25,11 +25,11 @@ function apply(fixture: JailFixture, { kind, path, other }: Change): void {
     else if (kind === "remove") rmSync(fixture.at(path), { recursive: true });
     else renameSync(fixture.at(path), fixture.at(other));
   } catch {
-    // What is there does not allow it.
+    // The current tree does not allow the change.
   }
 }
 
-/** The paths of all files that a walk meets. */
+/** Returns the paths of all files that a walk finds. */
 function pathsBy(
   jail: Jail,
   listings: ListingCache | undefined,
@@ -52,7 +52,7 @@ function pathsBy(
   return paths;
 }
 
-/** Waits until no folder has changed just now, so that listings are kept. */
+/** Waits until all recent changes of folders are old enough for listings to be kept. */
 async function settled(fixture: JailFixture): Promise<void> {
   const changedAt = (folder: string): number => {
     try {

@@ -24,7 +24,7 @@ afterEach(() => {
   for (const close of opened.splice(0).reverse()) close();
 });
 
-/** A folder in `parent`, through a jail, and paths in it. */
+/** Opens a new folder in `parent` through a jail. */
 function openFolder(parent = tmpdir()) {
   const base = mkdtempSync(join(parent, "coder-"));
   const jail = openJail({ basePath: base, deny: compileGlobSet([]), backend: "openat" });
@@ -37,7 +37,7 @@ function openFolder(parent = tmpdir()) {
   return { folder, at: (path: string) => join(base, path) };
 }
 
-/** Waits until what has changed in the folder lies so far back that a later change has another time. */
+/** Waits until the last change of the folder is so old that a later change has a different time. */
 async function settled(path: string): Promise<void> {
   while (Date.now() - statSync(path).ctimeMs < 150) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -50,7 +50,7 @@ const namesIn = (cache: ListingCache, folder: Folder): string[] | undefined => {
   return number === undefined ? undefined : names;
 };
 
-/** Lists the folder, and keeps that. */
+/** Lists the folder, and keeps the listing. */
 function list(cache: ListingCache, folder: Folder, number = 0): void {
   const entries = new EntryStack();
   entries.push(Buffer.from("of another folder"), 0, 17, "file");

@@ -1,42 +1,48 @@
 /**
- * What folders held when they were listed last, which counts as long as their stamps say that nothing was added, removed or renamed:
- * as the untracked cache of Git does it.
+ * Earlier listings of folders, which are valid while their stamps show that nothing was added, removed or
+ * renamed, like in the untracked cache of Git.
  */
 import type { Folder } from "../../jail/folder.ts";
 import type { EntryKind } from "../../jail/kind.ts";
 import { areSettled, hasExactStamps, readFolderStamps, stamps, stampWords } from "../../jail/stamps.ts";
 import type { EntryStack } from "./entry-stack.ts";
 
-/** Gets an entry of a folder, whose name is `bytes[from, to)`: valid only during the call. */
+/** Receives an entry of a folder, named `bytes[from, to)`. The bytes are valid only during the call. */
 export type OnEntry = (bytes: Buffer, from: number, to: number, kind: EntryKind) => void;
 
-/** The entries of a folder: those from an index on. */
+/** The entries of a folder, from an index on. */
 export interface FolderEntries {
   readonly entries: Pick<EntryStack, "bytes" | "size" | "start" | "end" | "kind">;
   readonly first: number;
 }
 
-/** More entries are listed in several steps, and are not kept. */
+/** Maximum entries of a kept listing. More are listed in several steps. */
 const mostEntries = 1024;
-/** Words of a record: stamps, the number of entries, and what the walk keeps with them. The names follow, each after its kind. */
+/**
+ * The words of a record: stamps, the number of entries, and a number of the walk. The names follow, each
+ * after its kind.
+ */
 const recordWords = stampWords + 2;
 const recordBytes = recordWords * Uint32Array.BYTES_PER_ELEMENT;
 const firstBytes = 64 * 1024;
 const kinds: readonly EntryKind[] = ["file", "dir", "symlink", "other"];
 
-/** Keeps listings in one buffer: as objects of their own they would keep the garbage collector busy. */
+/** Keeps listings in one buffer. As objects of their own they would keep the garbage collector busy. */
 export class ListingCache {
   readonly #maxBytes: number;
-  /** Where the record of a folder is, by its inode: of two with the same number on two devices, that of the last one. */
+  /**
+   * The offset of the record of each folder, by its inode. If folders on two devices share a number, the last
+   * one wins.
+   */
   #records = new Map<number, number>();
   #bytes = Buffer.alloc(0);
   #words = new Uint32Array(0);
   #end = 0;
-  /** Of the folder that `find` was asked for last. */
+  /** The stamps of the folder of the last `find`. */
   readonly #before = new Uint32Array(stampWords);
   #isStamped = false;
 
-  /** `maxBytes`: most memory for names and stamps. */
+  /** Creates a cache with at most `maxBytes` of memory for names and stamps. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
@@ -46,8 +52,8 @@ export class ListingCache {
   }
 
   /**
-   * Reports the entries of the folder in the order in which they were kept, and returns the number that was kept with them. Undefined, with
-   * nothing reported, where they are not known: then `keep` may follow.
+   * Reports the entries of the folder in the order in which they were kept, and returns the number that was
+   * kept with them. If they are unknown, returns `undefined` and reports nothing; `keep` may follow.
    */
   find(folder: Folder, onEntry: OnEntry): number | undefined {
     const { descriptor } = folder;
@@ -62,8 +68,8 @@ export class ListingCache {
   }
 
   /**
-   * Keeps the entries from the index `first` on, which the folder was found to have since `find` was called for it, and a number of
-   * 32 bits. No other call may come between. Keeps nothing that it could not rely on.
+   * Keeps the entries from the index `first` on, which were listed since `find` was called for the folder,
+   * and a number of 32 bits. No other call may come between. Keeps nothing that would be unreliable.
    */
   keep(folder: Folder, { entries, first }: FolderEntries, number: number): void {
     const count = entries.size - first;
@@ -80,7 +86,7 @@ export class ListingCache {
     this.#records.set(inodeOf(this.#before), at);
   }
 
-  /** Whether the stamps are those from before, and a later change will make others. */
+  /** Returns whether the stamps are unchanged, and certain to change with a later modification. */
   #isUnchanged(descriptor: number): boolean {
     if (!readFolderStamps(descriptor) || !areSettled(Date.now()) || !hasExactStamps(descriptor)) return false;
     return this.#before.every((word, index) => word === stamps[index]);
@@ -117,7 +123,7 @@ export class ListingCache {
     return at;
   }
 
-  /** Makes room for a record, if need be by forgetting all others; false where it is too large. */
+  /** Makes room for a record, by forgetting all others if necessary. Returns false if it is too large. */
   #reserve(length: number): boolean {
     if (this.#end + length <= this.#bytes.length) return true;
     let size = Math.max(2 * this.#bytes.length, firstBytes);
@@ -136,7 +142,7 @@ export class ListingCache {
   }
 }
 
-/** A kind and a NUL with each name. */
+/** Returns the bytes of the names, each with a kind and a NUL. */
 function namesLength({ entries, first }: FolderEntries): number {
   let length = 0;
   for (let index = first; index < entries.size; index++)

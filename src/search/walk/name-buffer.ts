@@ -1,20 +1,20 @@
-/** A buffer of names as they are on disk, each followed by a NUL. */
+/** A buffer of raw names, each followed by a NUL. */
 export class NameBuffer {
   bytes: Buffer;
-  /** Offset after the last one. */
+  /** The offset after the last name. */
   end = 0;
 
-  /** Starts with room for `bytes` bytes, and grows. */
+  /** Creates a buffer with room for `bytes` bytes, which grows. */
   constructor(bytes: number) {
     this.bytes = Buffer.allocUnsafeSlow(bytes);
   }
 
-  /** Adds the name in `bytes[from, to)`, and a "/" after that of a folder. */
+  /** Adds the name in `bytes[from, to)`, followed by "/" for a folder. */
   add(bytes: Buffer, from: number, to: number, isFolder = false): void {
     const least = this.end + to - from + (isFolder ? 2 : 1);
     if (least > this.bytes.length) this.#grow(least);
     const own = this.bytes;
-    // For bytes this few, a call of `copy` takes longer.
+    // For so few bytes, a call of `copy` would take longer.
     let at = this.end;
     for (let i = from; i < to; i++) own[at++] = bytes[i]!;
     if (isFolder) own[at++] = slash;

@@ -1,4 +1,4 @@
-/** The files of a walk in the order of their times of modification: those that were modified last come first. */
+/** The files of a walk by time of modification, the last modified first. */
 
 import { ignoreVanished } from "../../files/ignore-vanished.ts";
 import { errnoOf } from "../../jail/errno.ts";
@@ -12,9 +12,12 @@ import type { FirstLeftOut, PassedOver } from "./tally.ts";
 import type { FileSink, Walk } from "./walk.ts";
 
 interface TimedFile {
-  /** The key of its time, and its path from the start of the walk: the order of files, and what a place names (`Place.file`). */
+  /**
+   * The key of its time and its path relative to the start of the walk, which orders the files and names a
+   * place (`Place.file`).
+   */
   readonly key: string;
-  /** Its folder from the base, and the key without the name. */
+  /** Its folder relative to the base, and the key without the name. */
   readonly folder: string;
   readonly walked: string;
   readonly name: Buffer;
@@ -28,16 +31,16 @@ interface Options {
 
 const timeDigits = 14;
 
-/** Characters of a key before the path. */
+/** The characters of a key before the path. */
 export const timeKeyBytes = timeDigits + 1;
 
-/** A text that comes earlier the later the time is. Times before 1970 are all the same. */
+/** Returns a text that sorts earlier for a later time. Times before 1970 are all equal. */
 function timeKey(milliseconds: number): string {
   const microseconds = Math.max(0, Math.floor(milliseconds * 1000));
   return `${(Number.MAX_SAFE_INTEGER - microseconds).toString(16).padStart(timeDigits, "0")}/`;
 }
 
-/** Takes all files from a walk before it hands on the first one. */
+/** Takes all files from a walk before it delivers the first one. */
 export class NewestFirst
   implements Pick<Walk, "fill" | "passedOver" | "firstLeftOut" | "unmatchedGlobs" | "position" | "close">
 {
@@ -54,7 +57,7 @@ export class NewestFirst
     this.#options = options;
   }
 
-  /** As `Walk.fill`. */
+  /** Implements `Walk.fill`, after the walk is complete. */
   fill(sink: FileSink): boolean {
     const slice = createTimeSlice(sliceMilliseconds);
     if (this.#sorted === undefined && !this.#collect(() => slice.isDue)) return true;
@@ -89,7 +92,7 @@ export class NewestFirst
     this.#sorted = [];
   }
 
-  /** Goes on with the walk, and then with the order of its files; false where the time is up before. */
+  /** Continues the walk, and then the sorting of its files. Returns false if the time is up first. */
   #collect(isDue: () => boolean): boolean {
     if (this.#sorting === undefined) {
       if (this.#walk.fill({ add: (...file) => this.#add(...file) })) return false;
@@ -118,7 +121,7 @@ export class NewestFirst
     return true;
   }
 
-  /** Hands a file on; false where the sink takes no more. */
+  /** Passes a file to the sink. Returns false if the sink is full. */
   #hand({ folder, walked, name }: TimedFile, sink: FileSink): boolean {
     const base = this.#open(folder);
     if (base === undefined || this.#options.jail.deniesBytesIn(base.folder, name, 0, name.length))
@@ -140,7 +143,7 @@ export class NewestFirst
     return this.#folder.shared;
   }
 
-  /** `undefined` where the folder is gone, or a link leads elsewhere from there. */
+  /** Opens a folder again. Returns `undefined` if it is gone, or if a link now leads elsewhere. */
   #reopen(path: string): Folder | undefined {
     try {
       const folder = this.#options.jail.reopenFolder(path);
@@ -148,7 +151,7 @@ export class NewestFirst
       folder.close();
       return undefined;
     } catch (error) {
-      // Others are a lack of descriptors or memory.
+      // Other errors are a lack of descriptors or memory.
       if (errnoOf(error) === undefined) return undefined;
       throw error;
     }

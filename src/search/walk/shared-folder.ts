@@ -3,7 +3,10 @@ import type { Folder } from "../../jail/folder.ts";
 /** A folder that closes when the last of its users releases it. */
 export class SharedFolder {
   readonly folder: Folder;
-  /** Prefix of its entries' names in paths from the start of the walk, one character per byte (`Place.file`). */
+  /**
+   * The prefix of its entries' names in paths relative to the start of the walk, one character per byte
+   * (`Place.file`).
+   */
   readonly walked: string;
   readonly #close: () => void;
   #prefix: string | undefined;
@@ -15,7 +18,7 @@ export class SharedFolder {
     this.#close = close;
   }
 
-  /** Prefix of its entries' names in paths from the base. */
+  /** Returns the prefix of its entries' names in paths relative to the base. */
   get prefix(): string {
     this.#prefix ??= this.folder.path === "" ? "" : `${this.folder.path}/`;
     return this.#prefix;

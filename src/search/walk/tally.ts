@@ -1,27 +1,30 @@
-/** What became of the files of a search. */
+/** The outcomes and counts of the files of a search. */
 
-/** The contents of a file: their bytes, or one of these. */
+/** The outcomes of a file without searched contents. Otherwise the outcome is the bytes of its contents. */
 export const outcomes = { notReached: -1, gone: -2, tooLarge: -3, binary: -4, unreadable: -5 } as const;
 
-/** The bytes of contents in which a line matches only behind the part that is searched. */
+/** Returns the outcome of contents in which a line matches only after the part that is searched. */
 export const withLongLine = (bytes: number): number => bytes + longLine;
 
-/** Added to a number of bytes, which is whole. */
+/** A marker added to a number of bytes, which is whole. */
 const longLine = 0.5;
 
-/** For the files of a batch, of which none is searched. */
+/** Creates the outcomes of a batch, with no file searched yet. */
 export const createOutcomes = (count: number): Float64Array =>
   new Float64Array(count).fill(outcomes.notReached);
 
-/** What a walk has passed over, and no batch holds. */
+/** The entries that a walk has passed over, and no batch contains. */
 export interface PassedOver {
-  /** Files and folders that ignore files and default excludes leave out. */
+  /** The number of files and folders that ignore files and default excludes leave out. */
   readonly excluded: number;
-  /** Those of them that ignore files leave out. */
+  /** The number of them that ignore files leave out. */
   readonly ignored: number;
-  /** Files and folders that are denied, as listings show them. */
+  /** The number of denied files and folders in listings. */
   readonly denied: number;
-  /** Files that an index rules out: those that would have been searched, with their bytes, and those that would not. */
+  /**
+   * The counts of files that an index rules out: those that would have been searched, with their bytes, and
+   * those that would not.
+   */
   readonly files: number;
   readonly bytes: number;
   readonly tooLarge: number;
@@ -38,10 +41,12 @@ export const nothingPassedOver: PassedOver = {
   binary: 0,
 };
 
-/** Paths of the first files and folders that a walk has left out, in its order; those of folders end in "/". */
+/**
+ * The paths of the first files and folders that a walk has left out, in its order. Folder paths end in "/".
+ */
 export interface FirstLeftOut {
   readonly byDefault: readonly string[];
-  /** Those of `byDefault` that ignore files name too. */
+  /** The paths in `byDefault` that ignore files also name. */
   readonly alsoIgnored: ReadonlySet<string>;
   readonly byIgnoreFiles: readonly string[];
 }
@@ -49,12 +54,12 @@ export interface FirstLeftOut {
 /** Maximum names that are kept of each kind. */
 export const maxNamesLeftOut = 3;
 
-/** Counts; nothing that is denied is in any of them. */
+/** Counts of files. None of them includes anything denied. */
 export class Tally {
   readonly searched = { files: 0, bytes: 0 };
   readonly skipped = { too_large: 0, binary: 0, unreadable: 0, long_lines: 0 };
 
-  /** Counts the first `count` files of a batch, of which the last one may not be searched to its end. */
+  /** Counts the first `count` files of a batch. The last of them may be searched only in part. */
   add(batch: Float64Array, count: number, isLastWhole: boolean): void {
     const files = batch.subarray(0, count).filter((outcome) => outcome !== outcomes.notReached);
     for (const [index, outcome] of files.entries())

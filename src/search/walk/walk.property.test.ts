@@ -6,7 +6,7 @@ import { type Batch, takeBatch } from "../batches/batches.ts";
 import { SharedFolder } from "./shared-folder.ts";
 import { Walk } from "./walk.ts";
 
-/** A folder has the trees in it, by their names; a file is "file", and a name that is denied has "denied" in it. */
+/** A folder's entries by name. A file is "file", and the names of denied entries contain "denied". */
 interface Branch {
   readonly [name: string]: Tree;
 }
@@ -31,7 +31,7 @@ const { folder: branch } = fc.letrec<{ tree: Tree; folder: Branch }>((tie) => ({
 
 const kinds = { file: "file", link: "symlink", gone: "dir" } as const;
 
-/** A tree as a folder, without a disk. `closed` is called with each that is closed. */
+/** Returns a tree as a folder, without a disk. `closed` is called with each folder that is closed. */
 function folderOf(branch: Branch, path: string, closed: (path: string) => void): Folder {
   const folder: Pick<Folder, "path" | "requested" | "list" | "child" | "close"> = {
     path,
@@ -53,7 +53,7 @@ function folderOf(branch: Branch, path: string, closed: (path: string) => void):
   return folder as Folder;
 }
 
-/** The paths of the files that are to be found. */
+/** Returns the paths of the files that a walk should find. */
 function filesOf(branch: Branch, prefix = ""): string[] {
   return Object.entries(branch).flatMap(([name, below]) => {
     if (name.includes("denied")) return [];

@@ -48,7 +48,7 @@ test("a large folder is listed and sorted over many fills, and in each for a few
     close() {},
   } as unknown as Folder;
   let time = 0;
-  // Each look at the clock takes a fifth of a millisecond.
+  // Each check of the clock takes a fifth of a millisecond.
   const clock = spyOn(performance, "now").mockImplementation(() => (time += 0.2));
   const start = new SharedFolder(large);
   const walk = new Walk(start, options);
@@ -96,7 +96,7 @@ test("a folder that is removed while it is listed has no files", () => {
   const start = new SharedFolder(base);
   const walk = new Walk(start, options);
   const taken = batch();
-  // On a machine that is busy the time of one fill may not do.
+  // On a busy machine one fill may not be enough.
   while (walk.fill(taken));
   expect([taken.pathOf(0), taken.pathOf(1)]).toEqual(["a", "z"]);
   expect(() => taken.pathOf(2)).toThrow();

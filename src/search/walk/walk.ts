@@ -1,6 +1,6 @@
 /**
- * Walks the regular files below a folder lazily, in the order of the bytes of their paths. Holds one folder per level
- * open.
+ * Walks the regular files below a folder lazily, in the order of the bytes of their paths. Holds one folder
+ * per level open.
  */
 
 import { ignoreVanished } from "../../files/ignore-vanished.ts";
@@ -18,26 +18,38 @@ import { type FirstLeftOut, nothingPassedOver, type PassedOver } from "./tally.t
 
 /** Takes the files of a walk. */
 export interface FileSink extends NameFilter {
-  /** Adds the file with the name `bytes[from, to)`, after all others. False, without adding it, when it is full. */
+  /**
+   * Adds the file named `bytes[from, to)` after all others. Returns false, without adding it, if the sink is
+   * full.
+   */
   add(folder: SharedFolder, bytes: Buffer, from: number, to: number): boolean;
 }
 
 export interface WalkOptions extends EntryFilterOptions, ListingOptions {
   readonly jail: Pick<Jail, "deniesBytesIn">;
-  /** The one entry of the start to walk, instead of all of them. */
+  /** The only entry of the start to walk, instead of all of them. */
   readonly only?: Pick<Entry, "raw" | "kind"> | undefined;
-  /** The path to start at, one character per byte (`Place.file`): the walk opens no folder that comes before it. */
+  /**
+   * The path to start at, one character per byte (`Place.file`). The walk opens no folder that comes before
+   * it.
+   */
   readonly after?: string | undefined;
   /** Called for each folder that is too deep to enter. */
   readonly onTooDeep: () => void;
-  /** Called for each folder that cannot be read, with its path as `Place.file`. */
+  /** Called for each folder that cannot be read, with its path as in `Place.file`. */
   readonly onUnreadable?: ((folder: string) => void) | undefined;
 }
 
-/** A walk enters no deeper folder: trees made by hand are flatter, and each level holds a descriptor. */
+/**
+ * Maximum depth of folders that a walk enters. Trees made by hand are flatter, and each level holds a
+ * descriptor.
+ */
 const maxDepth = 256;
 
-/** Cost of ignore files (`costOf`), times entries, between two checks of the clock: 3 ms for names of 255 bytes never met before. */
+/**
+ * The cost of ignore files (`costOf`), times entries, between two checks of the clock: 3 ms for new names of
+ * 255 bytes.
+ */
 const costPerClockCheck = 16 * 1024;
 
 const entriesPerClockCheck = (cost: number): number =>
@@ -64,8 +76,8 @@ export class Walk {
   }
 
   /**
-   * Adds the next files to the sink until it is full or the time slice is used up. False when there are no more. Throws
-   * a refusal when the start cannot be listed.
+   * Adds the next files to the sink until it is full or the time slice is used up. Returns false at the end.
+   * Throws a refusal if the start cannot be listed.
    */
   fill(sink: FileSink): boolean {
     this.#slice = createTimeSlice(sliceMilliseconds);
@@ -82,7 +94,7 @@ export class Walk {
     }
   }
 
-  /** What it has passed over so far. */
+  /** Returns the counts of entries passed over so far. */
   get passedOver(): PassedOver {
     const { excluded, ignored, denied } = this.#filter;
     if (this.#passedOver.excluded !== excluded || this.#passedOver.denied !== denied)
@@ -94,12 +106,15 @@ export class Walk {
     return this.#filter.firstLeftOut;
   }
 
-  /** The globs of the caller that have matched nothing so far. */
+  /** Returns the globs of the caller that have matched nothing so far. */
   get unmatchedGlobs(): readonly UnmatchedGlob[] {
     return this.#filter.unmatchedGlobs;
   }
 
-  /** Path of the entry to take next, or of the folder being listed, as `Place.file`; undefined at the end. */
+  /**
+   * Returns the path of the entry to take next, or of the folder being listed, as in `Place.file`, or
+   * `undefined` at the end.
+   */
   get position(): string | undefined {
     if (this.#start !== undefined) return "";
     const isListing = this.#listing !== undefined;
@@ -112,7 +127,7 @@ export class Walk {
     );
   }
 
-  /** Releases the folders that it holds. */
+  /** Releases all folders that the walk holds. */
   close(): void {
     this.#listing?.return();
     this.#listing = undefined;
@@ -136,7 +151,10 @@ export class Walk {
     }
   }
 
-  /** Adds the selected files up to the next folder or the end; false when the sink is full or the slice is used up. */
+  /**
+   * Adds the selected files up to the next folder or the end. Returns false if the sink is full or the slice
+   * is used up.
+   */
   #takeFiles(level: WalkLevel, sink: FileSink): boolean {
     const { jail } = this.#options;
     const { held } = level;
@@ -186,8 +204,8 @@ export class Walk {
   }
 
   /**
-   * Continues the listing of the deepest folder; false when the slice is used up before its end. A folder that is gone
-   * counts as empty, but the start must be there.
+   * Continues the listing of the deepest folder. Returns false if the slice is used up before its end. A
+   * folder that is gone counts as empty, but the start must exist.
    */
   #continueListing(): boolean {
     const listing = this.#listing;
@@ -225,6 +243,6 @@ export class Walk {
   }
 }
 
-/** The part of `path` that is below the folder at `key`; undefined where it leads elsewhere. */
+/** Returns the part of `path` below the folder at `key`, or `undefined` if it leads elsewhere. */
 const pathBelow = (key: string, path: string | undefined): string | undefined =>
   path?.startsWith(key) ? path.slice(key.length) : undefined;
