@@ -107,7 +107,7 @@ test("a file that was found to have got a name outside of the tree is read from 
 /** O_PATH and O_TMPFILE of open(2), which node:fs does not name. */
 const [pathOnly, unnamed] = [0o10000000, 0o20000000 | constants.O_DIRECTORY];
 
-/** Ways for a program to keep a file of the tree by a name that nobody watches, and to write to it later. */
+/** Ways for a program to keep a file of the tree by a name that no watch covers, and to write to it later. */
 const keptBy: Readonly<Record<string, (outside: string, inside: string) => number>> = {
   "a descriptor for reading": (outside, inside) => keptWith(constants.O_RDONLY, outside, inside),
   "a descriptor for its path": (outside, inside) => keptWith(pathOnly, outside, inside),
