@@ -80,6 +80,7 @@ export const plan: Plan = {
       "search/matchers",
       "search/request",
       "search/walk",
+      "shell",
       "text",
       "transactions",
       "watch",

@@ -1,15 +1,24 @@
 import { descriptions, type WorkerName } from "./about.ts";
 import type { ConfigSource } from "./arguments/arguments.ts";
-import { configSchema, fixedKeys } from "./coder/config.ts";
+import { type Config, configSchema, fixedKeys } from "./coder/config.ts";
 import { coderMeanings, coderReasons } from "./coder/errors.ts";
 import { changed } from "./coder/feeding/changed.ts";
 import { functions } from "./coder/functions.ts";
 import { profileTable } from "./coder/profiles.ts";
+import type { CoderRuntime } from "./coder/services.ts";
 import { requireSame } from "./config/file.ts";
 import { configFiles, findConfig, type Mode, requireNamedBase } from "./config/source.ts";
 import { ConfigStatus } from "./config/status.ts";
-import type { FunctionDefinition, Reloading, Runtime, WorkerDefinition } from "./contract/definition.ts";
+import type {
+  Commands,
+  FunctionDefinition,
+  OpenOptions,
+  Reloading,
+  Runtime,
+  WorkerDefinition,
+} from "./contract/definition.ts";
 import type { Log } from "./log/log.ts";
+import { commandFunctions, shellConfigFor } from "./shell/commands.ts";
 import { shellConfigSchema } from "./shell/config.ts";
 import { shellMeanings } from "./shell/errors.ts";
 import { shellFunctions } from "./shell/functions.ts";
@@ -40,10 +49,18 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
       requireNamedBase(options);
       warnAbout(config, options.log);
       const { readOnly } = options;
-      return openCoder(config, {
+      const hasCommands = offersCommands(config, options);
+      const coder = await openCoder(config, {
         ...options,
-        functionIds: idsOf(offeredFunctions({ worker: "coder", readOnly })),
+        functionIds: idsOf(offeredFunctions({ worker: "coder", readOnly, hasCommands })),
       });
+      if (!hasCommands) return coder;
+      try {
+        return withCommands(coder, await openCommands(coder, options));
+      } catch (error) {
+        await coder.close();
+        throw error;
+      }
     },
   },
   shell: {
@@ -70,11 +87,48 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
   },
 };
 
+/** Over MCP, where the configuration or the command line wants them and calls may write. */
+const offersCommands = (
+  { commands }: Config,
+  { mode, readOnly, ...line }: Pick<OpenOptions, "mode" | "readOnly" | "commands">,
+): boolean => mode === "mcp" && !readOnly && (commands !== null || line.commands !== undefined);
+
+/** Opens what commands work with in the tree of the coder worker. */
+async function openCommands(coder: CoderRuntime, { commands, ...options }: OpenOptions) {
+  const { config, profileName: profile, jail } = coder;
+  const { openShell } = await import("./shell/services.ts");
+  const { unknown_fields, max_answer_bytes, audit, journal } = config;
+  const shared = { profile, unknown_fields, max_answer_bytes, audit, journal };
+  const writable = jail.roots.filter(({ isReadOnly }) => !isReadOnly).map(({ hostPath }) => hostPath);
+  const denyGlobs = [config, ...(config.roots ?? [])].flatMap((one) => one.non_accessible_globs);
+  const tree = { ...coder, writable, denyGlobs };
+  const folder = jail.roots[0]!.hostPath;
+  const commandConfig = shellConfigFor(config.commands, { allow: commands?.allow ?? [], folder, shared });
+  return openShell(commandConfig, { ...options, tree });
+}
+
+/** One worker with the functions of both. */
+function withCommands(coder: CoderRuntime, shell: Runtime): Runtime {
+  const family = { ...shell, quotas: coder.quotas };
+  const ids = new Set(idsOf(commandFunctions));
+  return {
+    ...coder,
+    familyOf: ({ id }) => (ids.has(id) ? family : undefined),
+    callMilliseconds: Math.max(coder.callMilliseconds, shell.callMilliseconds),
+    interrupt: () => shell.interrupt?.() ?? Promise.resolve(),
+    async close() {
+      await shell.close();
+      await coder.close();
+    },
+  };
+}
+
 const idsOf = (offered: readonly FunctionDefinition[]): string[] => offered.map(({ id }) => id);
 
 /** The options of opening a worker. */
 export interface Opening extends ConfigSource {
   readonly name: Mode;
+  readonly commands?: Commands | undefined;
 }
 
 /** Opens the worker that the command line names. Throws an Error of one sentence when it cannot. */
@@ -83,7 +137,7 @@ export async function openWorker(
   log: Log,
   reloading: Reloading = { status: new ConfigStatus() },
 ): Promise<Runtime> {
-  const { worker, configFile: named, basePath, name: mode, readOnly, environment } = opening;
+  const { worker, configFile: named, basePath, name: mode, readOnly, environment, commands } = opening;
   const definition = workers[worker];
   const keys = Object.keys(definition.configSchema.properties);
   const config = await findConfig({ worker, keys, mode, named, environment, log });
@@ -96,24 +150,29 @@ export async function openWorker(
     environment,
     log,
     reloading,
+    commands,
   });
 }
 
 /**
  * The functions that a caller gets: with `readOnly` those that cannot change anything; over MCP those that need no bus and,
- * unless `tools` is "all", are not rare.
+ * unless `tools` is "all", are not rare; with `hasCommands` those for commands too.
  */
 export function offeredFunctions({
   worker,
   readOnly,
   name,
   tools,
+  hasCommands = false,
 }: Pick<ConfigSource, "worker" | "readOnly"> & {
   readonly name?: Mode;
   readonly tools?: "usual" | "all";
+  readonly hasCommands?: boolean;
 }): readonly FunctionDefinition[] {
   const isOverMcp = name === "mcp";
-  return workers[worker].functions.filter(
+  const { functions: own } = workers[worker];
+  const all = hasCommands && worker === "coder" ? [...own, ...commandFunctions] : own;
+  return all.filter(
     ({ effect, needsBus = false, isRare = false }) =>
       (!readOnly || effect === "reads") && !(isOverMcp && (needsBus || (isRare && tools !== "all"))),
   );

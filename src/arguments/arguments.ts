@@ -55,6 +55,8 @@ export type Command =
       readonly isStructured: boolean;
       /** The value of `--tools`, which selects the offered functions. */
       readonly tools: "usual" | "all";
+      /** `--commands` and `--allow`. */
+      readonly commands?: { readonly allow: readonly string[] } | undefined;
     })
   | (ConfigSource & {
       readonly name: "call";
@@ -116,6 +118,7 @@ export function parseArguments(
       http: parseMcp(line),
       isStructured: values.has("structured"),
       tools: parseTools(line),
+      ...parseCommands(line, worker),
     };
   if (words.length > 0) return { ...source, name: "call", ...parseCall(line, worker) };
   return {
@@ -272,6 +275,19 @@ function parseTools({ values }: CommandLine): "usual" | "all" {
   const tools = values.get("tools");
   if (tools === undefined || tools === "all") return tools ?? "usual";
   throw new UsageError(`--tools is ${JSON.stringify(tools)}; it must be all, or left out`);
+}
+
+function parseCommands({ values }: CommandLine, worker: WorkerName) {
+  if (!values.has("commands")) return {};
+  if (worker !== "coder")
+    throw new UsageError("--commands is for the worker coder; the worker shell has commands without it");
+  const allow = values.get("allow")?.split(",") ?? [];
+  const wrong = allow.find((name) => name.trim() !== name || name === "");
+  if (wrong !== undefined)
+    throw new UsageError(
+      `--allow holds ${JSON.stringify(wrong)}; give names of programs with commas between them, such as node,npm,git`,
+    );
+  return { commands: { allow } };
 }
 
 /** Minimum characters of a token. A shorter one can be guessed. */

@@ -110,6 +110,22 @@ With --engine embedded: what lets others in; default $CODER_TOKEN`,
     conflicts: [{ in: ["serve", "call"], why: "only goes with mcp" }],
     help: "with mcp: offer every tool, also those that are rarely needed",
   },
+  commands: {
+    conflicts: [
+      { in: ["serve", "call"], why: "only goes with mcp" },
+      { in: ["mcp"], with: "read-only", why: "does not go with --read-only, as commands change files" },
+    ],
+    help: `with mcp: offer shell_exec and its like too, for commands in the served folder; the key commands of the
+configuration says which programs may run, and within which limits`,
+  },
+  allow: {
+    value: "NAME,…",
+    conflicts: [
+      { in: ["serve", "call"], why: "only goes with mcp" },
+      { in: ["mcp"], without: "commands", why: "only goes with --commands" },
+    ],
+    help: "with --commands: programs that may run besides those of the configuration, such as node,npm,git",
+  },
   "no-token": {
     conflicts: [
       { in: ["serve", "call"], why: "only goes with mcp" },

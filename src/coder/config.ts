@@ -13,6 +13,7 @@ import { QuotasKey } from "../quotas/quotas-config.ts";
 import { maxAnswerBytes } from "../schema/message-size.ts";
 import { UnknownFieldsKey } from "../schema/unknown-fields-key.ts";
 import { validate } from "../schema/validate.ts";
+import { CommandsKey } from "../shell/commands.ts";
 import { coderCodes } from "./errors.ts";
 import { RootsKey } from "./roots-config.ts";
 
@@ -133,6 +134,7 @@ export const configSchema = Type.Object({
     description:
       "Flush a written file, and the folder in which a name was made or removed, to the disk before a call is answered, so that the change survives a power cut.",
   }),
+  commands: CommandsKey,
   journal: JournalKey("null is a journal with these defaults in the profile agent, and none in contract."),
   audit: AuditKey("coder::info has the hash of the newest."),
   quotas: QuotasKey(coderCodes["over-quota"]),

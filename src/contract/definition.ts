@@ -75,6 +75,8 @@ export interface Services {
   readonly usesTransportNames?: boolean | undefined;
   /** The rules for reading requests. If absent, payloads are taken literally. */
   readonly requestRules?: RequestRules | undefined;
+  /** The services of a function of another family; `undefined` for one of this family. If absent, there is one family. */
+  familyOf?(definition: FunctionDefinition): Services | undefined;
   /** Returns the services that replace these for a call whose payload limits its rights. Throws a refusal. */
   narrow?(call: {
     readonly definition: FunctionDefinition;
@@ -333,6 +335,14 @@ export interface OpenOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Log;
   readonly reloading?: Reloading;
+  /** `--commands`: commands are offered too, of programs of `--allow` besides those of the configuration. */
+  readonly commands?: Commands | undefined;
+}
+
+/** What the command line says of commands. */
+export interface Commands {
+  /** Names of programs. */
+  readonly allow: readonly string[];
 }
 
 /** The state of a configuration that can be reloaded. */

@@ -22,7 +22,7 @@ export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promis
   telemetry?.measure(runtime);
   const host = new ToolHost({
     worker,
-    functions: offeredFunctions(command),
+    functions: offeredFunctions({ ...command, hasCommands: runtime.familyOf !== undefined }),
     invoke: telemetry?.observe(invoke) ?? invoke,
     log,
     callMilliseconds: runtime.callMilliseconds,

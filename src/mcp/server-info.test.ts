@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { workerNames } from "../about.ts";
+import { commandFunctions } from "../shell/commands.ts";
 import { workers } from "../workers.ts";
 import { inputSchema } from "./input-schema.ts";
 import { renderInstructions } from "./server-info.ts";
@@ -7,9 +7,15 @@ import { toolName } from "./tools.ts";
 
 const accepted = { takesFlatEnvelopes: true, isForgiving: true };
 
-describe.each(workerNames)("the instructions of %s", (name) => {
+const servers = [
+  ["coder", [...workers.coder.functions], false],
+  ["coder", [...workers.coder.functions, ...commandFunctions], true],
+  ["shell", [...workers.shell.functions], false],
+] as const;
+
+describe.each(servers)("the instructions of %s", (name, functions, hasCommands) => {
   test.each([true, false])("name tools and fields that are there (with those that write: %p)", (writes) => {
-    const offered = workers[name].functions.filter(
+    const offered = functions.filter(
       ({ effect, needsBus = false, isRare = false }) =>
         !needsBus && !isRare && (writes || effect === "reads"),
     );
@@ -17,11 +23,14 @@ describe.each(workerNames)("the instructions of %s", (name) => {
       ...offered.map(({ id }) => toolName(id)),
       ...JSON.stringify(offered.map((definition) => inputSchema(definition, accepted))).split(/\W+/),
     ];
-    const named = renderInstructions(name, writes).match(/\b[a-z]+(_[a-z]+)+\b/g) ?? [];
+    const isCommanding = hasCommands && writes;
+    const text = renderInstructions(name, { writes, hasCommands: isCommanding });
+    const named = text.match(/\b[a-z]+(_[a-z]+)+\b/g) ?? [];
     expect(named.filter((word) => !words.includes(word))).toEqual([]);
   });
 
   test("have at most ten lines", () => {
-    expect(renderInstructions(name, true).split("\n").length).toBeLessThanOrEqual(10);
+    const text = renderInstructions(name, { writes: true, hasCommands });
+    expect(text.split("\n").length).toBeLessThanOrEqual(10);
   });
 });

@@ -17,6 +17,13 @@ interface Instruction {
 const always = (text: string): Instruction => ({ text });
 const whenWriting = (text: string): Instruction => ({ text, isAboutWriting: true });
 
+/** About commands beside tools on files. */
+const besideFiles: readonly Instruction[] = [
+  always(
+    "Commands run in the base too, or in cwd, a path below it: shell_exec for those that end soon, shell_exec_bg for servers, watchers and long builds, which shell_status follows. Programs run without a shell, so pipes, redirections and globs mean nothing. Files are read, searched and edited with the tools named coder_.",
+  ),
+];
+
 export const serverInfo: Readonly<Record<WorkerName, ServerInfo>> = {
   coder: {
     instructions: [
@@ -51,18 +58,27 @@ export const serverInfo: Readonly<Record<WorkerName, ServerInfo>> = {
   shell: {
     instructions: [
       always(
-        "Tools that run programs of the host and work on its files. Paths are absolute; a program runs without a shell, so pipes and globs mean nothing.",
+        "Programs of the host, run in one folder, the base, or in cwd, a path below it. There is no shell, so pipes, redirections and globs mean nothing.",
       ),
-      always("An error says which call would work. A program that fails is an answer with its exit code."),
-      always("There are no sandboxes here; leave target out."),
+      whenWriting(
+        "shell_exec for commands that end soon, shell_exec_bg for servers, watchers and long builds, which shell_status follows and shell_kill ends. A program that fails is an answer with its exit code.",
+      ),
+      always("An error says which call would work."),
     ],
     hasResources: false,
   },
 };
 
-/** The instructions of a server, of whose tools some write or none. */
-export const renderInstructions = (worker: WorkerName, writes: boolean): string =>
-  serverInfo[worker].instructions
+export interface OfferedTools {
+  /** Whether some of them write. */
+  readonly writes: boolean;
+  /** Whether there are commands beside those on files. */
+  readonly hasCommands: boolean;
+}
+
+/** The instructions of a server. */
+export const renderInstructions = (worker: WorkerName, { writes, hasCommands }: OfferedTools): string =>
+  [...serverInfo[worker].instructions, ...(hasCommands ? besideFiles : [])]
     .filter(({ isAboutWriting = false }) => writes || !isAboutWriting)
     .map(({ text }) => text)
     .join("\n");

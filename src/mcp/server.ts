@@ -39,12 +39,14 @@ export function createMcpServer(host: ToolHost, { leases, order, watch }: Server
   };
   const { worker } = host;
   const { hasResources } = serverInfo[worker];
-  const writes = [...host.functions.values()].some(({ effect }) => effect === "writes");
+  const functions = [...host.functions.values()];
+  const writes = functions.some(({ effect }) => effect === "writes");
+  const hasCommands = worker === "coder" && functions.some(({ id }) => id.startsWith("shell::"));
   const server = new Server(
     { name: worker, version: about.version, description: descriptions[worker] },
     {
       capabilities: { tools: {}, ...(hasResources && resourceCapabilities) },
-      instructions: renderInstructions(worker, writes),
+      instructions: renderInstructions(worker, { writes, hasCommands }),
     },
   );
   server.setRequestHandler("tools/list", () => ({ tools: [...host.tools] }));

@@ -45,16 +45,17 @@ export function readDenied(paths: readonly string[], roots: readonly string[]): 
 /**
  * Reads what is denied, again and again. What a denied link has led to once stays denied: a command may have replaced the link.
  */
-export function openDenied({ denied, writable }: DeniedPolicy): () => Denied {
+export function openDenied({ denied, findDenied = () => [], writable }: DeniedPolicy): () => Denied {
   const paths = new Set(denied);
   return () => {
-    for (const path of denied) paths.add(tryRealpath(path) ?? path);
+    for (const path of [...denied, ...findDenied()]) paths.add(tryRealpath(path) ?? path);
     return readDenied([...paths], writable);
   };
 }
 
 interface DeniedPolicy {
   readonly denied: readonly string[];
+  readonly findDenied?: (() => readonly string[]) | undefined;
   readonly writable: readonly string[];
 }
 

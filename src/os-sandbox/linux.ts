@@ -106,7 +106,8 @@ function makeLauncher(
 }
 
 /** Whether something may be denied in a folder that commands write. */
-const mayCover = ({ denied, writable }: SandboxPolicy): boolean =>
+const mayCover = ({ denied, findDenied, writable }: SandboxPolicy): boolean =>
+  findDenied !== undefined ||
   denied
     .flatMap((path) => [path, ...readDenied([path], []).paths])
     .some((path) => writable.some((folder) => isWithin(path, folder)));

@@ -20,6 +20,8 @@ export interface FilePolicy {
   readonly writable: readonly string[];
   /** Absolute paths that are neither read nor written, with all below them. */
   readonly denied: readonly string[];
+  /** Finds more of them, as they are now. */
+  readonly findDenied?: (() => readonly string[]) | undefined;
   readonly network: Network;
 }
 

@@ -16,7 +16,8 @@ export const runnerArguments = (policy: FilePolicy, file: string, args: readonly
  * A profile: reads everything but what is denied, writes below the writable folders and to the usual devices, signals only
  * what runs under it, and reaches nothing by network unless the policy has it. The last rule that fits counts.
  */
-export function renderProfile({ writable, denied, network }: FilePolicy): string {
+export function renderProfile({ writable, findDenied = () => [], network, ...policy }: FilePolicy): string {
+  const denied = [...policy.denied, ...findDenied()];
   return [
     "(version 1)",
     "(allow default)",

@@ -14,15 +14,18 @@ const since = "0.4.0";
 /** On the host only. */
 export const optionFields = {
   cwd: Type.Optional(
-    Type.String({ since, description: "Absolute path of the folder to run in, as for shell::fs::*." }),
+    Type.String({
+      since,
+      description: "Folder to run in; default the served one.",
+    }),
   ),
   env: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       since,
-      description: "Variables besides those of the worker; none that makes programs run code, such as PATH.",
+      description: "Variables; none that makes programs run code, such as PATH.",
     }),
   ),
-  stdin: Type.Optional(Type.String({ since, description: "Standard input. Without it there is none." })),
+  stdin: Type.Optional(Type.String({ since, description: "Standard input." })),
   output: Type.Optional(
     Type.Literal("channel", {
       since,
@@ -33,8 +36,7 @@ export const optionFields = {
   max_output_bytes: Type.Optional(
     UInt64({
       since,
-      description:
-        "Bytes kept of each output, at most those of the configuration: half of its beginning, half of its end, in whole lines.",
+      description: "Bytes kept of each output: half of its beginning, half of its end.",
     }),
   ),
 };

@@ -112,6 +112,10 @@ export const shellConfigSchema = Type.Object({
         ["/etc/passwd", "/etc/shadow"],
         "Absolute paths that shell::fs::* never reaches, with everything below them.",
       ),
+      deny_globs: Texts(
+        [],
+        "Paths that shell::fs::* never reaches, beside denylist_paths, and that os_sandbox hides from commands. Globs relative to host_root, as non_accessible_globs of the coder worker: `**/.env`.",
+      ),
       write_deny_globs: Type.Union([Type.Array(Type.String()), Type.Null()], {
         default: null,
         description:

@@ -13,13 +13,19 @@ import type { SpawnOptions } from "../processes/start.ts";
 import { stateDirectories } from "../state/state-folder.ts";
 import type { GitSetting } from "./command-environment.ts";
 import type { ShellConfig } from "./config.ts";
-import { hiddenAttributes, hiddenFileSettings } from "./hidden-files.ts";
+import { globAttributes, hiddenAttributes, hiddenFileSettings } from "./hidden-files.ts";
 import { shellProfileOf } from "./profiles.ts";
 
 export interface ConfinementOptions {
   readonly isAgent: boolean;
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Log;
+  /** Finds the paths of what is denied by globs. */
+  readonly findDenied?: (() => readonly string[]) | undefined;
+  /** Those globs. */
+  readonly denyGlobs?: readonly string[] | undefined;
+  /** The served folders that commands write; by default `fs.host_root`. */
+  readonly writableRoots?: readonly string[] | undefined;
   /** What opens the sandbox of this system. */
   readonly open?: typeof openOsSandbox;
 }
@@ -49,13 +55,17 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
   const profile = shellProfileOf(config, options.isAgent);
   const mode = config.os_sandbox ?? profile.os_sandbox;
   if (mode === "off") return none;
-  const chosen = [...rootOf(config), ...config.writable_folders.map(canonicalFolder)];
+  const chosen = [
+    ...(options.writableRoots ?? rootOf(config)),
+    ...config.writable_folders.map(canonicalFolder),
+  ];
   const temporary = makePrivateFolder(environment["TMPDIR"] || "/tmp");
   const masks = makePrivateFolder(environment["TMPDIR"] || "/tmp");
   const writable = [...chosen, temporary.path];
   const sandbox = open({
     writable,
     denied: [...config.fs.denylist_paths, ...stateDirectories(config.journal?.dir, environment)],
+    findDenied: options.findDenied,
     network: networkOf(config.network ?? profile.network),
     limits: (isApart) => resourceLimits(config.limits, isApart),
     processes: config.limits.processes,
@@ -90,16 +100,21 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
     launcher: (program) => sandbox.launch(program),
     watch: createDiskWatch(writable, config.limits),
     variables: { TMPDIR: temporary.path },
-    gitSettings: sandbox.hasMounts ? settingsFor(config, masks.path) : [],
+    gitSettings: sandbox.hasMounts ? settingsFor(config, masks.path, options) : [],
     close,
   };
 }
 
 /** Git passes over what is hidden in the served folder, and records none of it. */
-function settingsFor(config: ShellConfig, folder: string): GitSetting[] {
+function settingsFor(
+  config: ShellConfig,
+  folder: string,
+  { findDenied = () => [], denyGlobs = [] }: ConfinementOptions,
+): GitSetting[] {
   const [root] = rootOf(config);
-  const text = root === undefined ? "" : hiddenAttributes(config.fs.denylist_paths, root);
-  return hiddenFileSettings(writeAttributes(folder, text));
+  const paths = [...config.fs.denylist_paths, ...findDenied()];
+  const named = root === undefined ? "" : hiddenAttributes(paths, root);
+  return hiddenFileSettings(writeAttributes(folder, globAttributes(denyGlobs) + named));
 }
 
 const networkOf = (chosen: Network | boolean): Network =>

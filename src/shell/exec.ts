@@ -62,7 +62,7 @@ export const exec = defineShellFunction({
   description:
     "Run an allowlisted command in the foreground and return its full output. Payload: { command: string (program name), args?: string[], timeout_ms?: number, target?: { kind: 'host'|'sandbox', sandbox_id?: string } }. Returns { stdout, stderr, exit_code, duration_ms, timed_out, stdout_truncated, stderr_truncated }. Do NOT pass argv as an array in 'command' — split program and arguments across the two fields.",
   brief:
-    "Run a program and wait for its end. command is its name, or a whole line without args; there is no shell, so |, > and globs mean nothing. Of a long output the beginning and the end are answered, and the rest stays readable.",
+    "Run a program and wait for it. command is its name, or the whole line without args; there is no shell.",
   effect: "writes",
   paths: [],
   isOpenWorld: true,

@@ -29,14 +29,14 @@ const jobFields = {
   job_id: Type.Optional(
     Nullable(Type.String(), {
       since,
-      description: "The id of the job, which no other has; it gets one if this is left out.",
+      description: "An id of your own for the job.",
     }),
   ),
   start_ms: Type.Optional(
     Type.Integer({
       minimum: 1,
       since,
-      description: "Wait so long for an early end before the answer, with what was written until then.",
+      description: "Milliseconds to wait for an early end.",
     }),
   ),
 };
@@ -77,11 +77,11 @@ export const execBg = defineShellFunction({
   description:
     "Spawn an allowlisted command as a background job. Same payload shape as shell::exec; returns { job_id, argv } immediately. Poll with shell::status, terminate with shell::kill, list with shell::list. Do NOT pass argv as an array in 'command' — use 'command' (string) + 'args' (string[]).",
   brief:
-    "Start a program that runs on, such as a server, a watcher or a long build. Answers after a moment with the id of the job, and with its end if it ended at once. shell::status follows it, shell::kill ends it.",
+    "Start a program that runs on, such as a server, a watcher or a long build. Answers soon, with the id of the job: shell::status follows it, shell::kill ends it.",
   effect: "writes",
   paths: [],
   isOpenWorld: true,
-  busFields: ["output", "target", "timeout_ms"],
+  busFields: ["output", "target", "timeout_ms", "max_output_bytes"],
   request,
   parse: parseJob,
   program: programOf,

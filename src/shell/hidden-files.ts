@@ -27,6 +27,14 @@ export function hiddenAttributes(denied: readonly string[], folder: string): str
   return [...new Set(patterns)].map((pattern) => `${quote(pattern)} filter=${filter}\n`).join("");
 }
 
+/** Attributes of what globs cover, also where it is made later. Those with braces, which git does not know, are left out. */
+export const globAttributes = (globs: readonly string[]): string =>
+  globs
+    .filter((glob) => !/[{}\n]/.test(glob))
+    .map((glob) => (glob.startsWith("**/") ? glob : `/${glob}`))
+    .map((pattern) => `"${pattern.replaceAll(/["\\]/g, "\\$&")}" filter=${filter}\n`)
+    .join("");
+
 /** A pattern that means its own text: special characters are escaped, once as in a glob and once as in a quoted text. */
 const quote = (pattern: string): string =>
   `"${pattern

@@ -16,7 +16,7 @@ export const list = defineShellFunction({
   id: "shell::list",
   publishedIn: "shell 0.3.5",
   description: "List all background jobs",
-  brief: "List the jobs, running and ended, with their command lines.",
+  brief: "List the jobs with their command lines.",
   effect: "reads",
   paths: [],
   touchesNoFiles: true,

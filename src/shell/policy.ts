@@ -5,15 +5,15 @@ import { PatternError } from "../regex/regex-runtime.ts";
 import type { ShellConfig } from "./config.ts";
 
 /**
- * The configured policy. `root` is the canonical folder that `shell::fs::*` can write in: the worker runs nothing in it.
+ * The configured policy. `roots` are the canonical folders that calls can write in: the worker runs nothing in them.
  * Throws a `ConfigError` for a pattern that does not compile.
  */
-export function createPolicy(config: ShellConfig, root: string | undefined, regex: RegexEngine): Policy {
+export function createPolicy(config: ShellConfig, roots: readonly string[], regex: RegexEngine): Policy {
   return makePolicy({
     denylist: config.denylist_patterns.map((pattern) => compilePattern(pattern, regex)),
     allowlist: config.allowlist,
     programFolders: config.program_folders,
-    writableRoots: root === undefined ? [] : [root],
+    writableRoots: roots,
   });
 }
 

@@ -23,6 +23,8 @@ export const shellProfileTable = {
   short_job_ids: { contract: false, agent: true },
   /** Whether answers have the output of a job by positions, command lines, and how a command ended. */
   followed_jobs: { contract: false, agent: true },
+  /** Paths relative to the served folder are taken too, and commands run there unless `working_dir` says otherwise. */
+  relative_paths: { contract: false, agent: true },
   /** Whether `status` shows what a running job has written. */
   "status.running_output": { contract: false, agent: true },
   /** The default of `unknown_fields`: whether a field that the function does not have is ignored or refused. */

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { readRuntimeOptions } from "../config/environment.ts";
 import { ConfigError } from "../config/file.ts";
 import type { OpenOptions, RequestRules, Runtime } from "../contract/definition.ts";
+import { deniedFinder } from "../jail/denied-paths.ts";
 import { placeNames } from "../jail/place-names.ts";
 import type { Log } from "../log/log.ts";
 import { makeUndumpable } from "../processes/dumpable.ts";
@@ -17,16 +18,26 @@ import type { ShellConfig } from "./config.ts";
 import { type CommandConfinement, openConfinement } from "./confinement.ts";
 import type { ShellServices } from "./define.ts";
 import { renderShellError } from "./errors.ts";
-import { openFsServices } from "./fs/services.ts";
+import { type FsServices, openFsOver, openFsServices } from "./fs/services.ts";
 import { killOnExit } from "./on-exit.ts";
 import { createPolicy } from "./policy.ts";
 import { type ShellProfile, shellProfileOf } from "./profiles.ts";
 import { warnAboutConfig } from "./warnings.ts";
 
+/** The tree of another worker in this process, in which commands run. */
+export interface ServedTree extends Omit<FsServices, "transfers" | "close"> {
+  /** Host paths of the folders that commands may write. */
+  readonly writable: readonly string[];
+  /** The globs of what is hidden from them. */
+  readonly denyGlobs: readonly string[];
+}
+
 interface ShellOpenOptions
   extends Partial<Pick<OpenOptions, "config" | "configFiles" | "mode" | "readOnly">> {
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Log;
+  /** Absent: the tree of `fs.host_root`. */
+  readonly tree?: ServedTree | undefined;
 }
 
 /** Milliseconds that a call may take beyond its command: to wait for a permit, to start, to end. */
@@ -38,31 +49,29 @@ const besidesTheCommand = 30_000;
  */
 export async function openShell(
   config: ShellConfig,
-  { environment, log, ...opening }: ShellOpenOptions,
+  { environment, log, tree, ...opening }: ShellOpenOptions,
 ): Promise<ShellServices & Runtime> {
   const root = canonicalRoot(config.fs.host_root);
   const runtimeOptions = readRuntimeOptions(environment);
   const regex = createRegexEngine(runtimeOptions);
-  const policy = createPolicy(config, root, regex);
+  const policy = createPolicy(config, tree?.writable ?? [root].filter((path) => path !== undefined), regex);
   const isAgent = opening.mode === "mcp";
   const profile = shellProfileOf(config, isAgent);
-  const fs = await openFsServices(config, { regex, opening, profile, runtimeOptions, environment, log });
+  const fs = tree
+    ? openFsOver(tree)
+    : await openFsServices(config, { regex, opening, profile, runtimeOptions, environment, log });
   const programs = createPrograms(config.max_concurrent_execs, (escaped) => {
     log.warn("a program has left its session and goes on", { ...escaped });
   });
   const removeExitHandler = killOnExit(programs);
   const jobs = createJobs(config, { hasShortIds: profile.short_job_ids, environment });
-  const workingFolder = holdFolder(resolve(config.working_dir ?? "."));
-  const confinement = openConfinement(config, {
-    isAgent,
-    environment,
-    log,
-  });
+  const workingFolder = holdFolder(folderOf(config, profile.relative_paths ? root : undefined));
+  const confinement = confine(config, { isAgent, environment, log, tree, fs });
   const own = await openCommandEnvironment(config, { profile, environment, programs, confinement });
   makeUndumpable();
   warnAboutConfig(config, root, log);
   return {
-    serves: { base_path: fs.jail.hostPath(""), config: opening.config?.source ?? "defaults" },
+    serves: { base_path: root ?? "/", config: opening.config?.source ?? "defaults" },
     config,
     profile,
     log,
@@ -78,7 +87,7 @@ export async function openShell(
     maxAnswerBytes: config.max_answer_bytes,
     renderError: renderShellError,
     usesTransportNames: profile.transport_names,
-    requestRules: requestRulesOf(config, profile, { home: environment["HOME"], root: fs.jail.hostPath("") }),
+    requestRules: requestRulesOf(config, profile, { home: environment["HOME"], jail: fs.jail }),
     namesOf: (path) => placeNames(path, fs.jail),
     interrupt() {
       fs.transfers.close();
@@ -97,14 +106,35 @@ export async function openShell(
   };
 }
 
+const folderOf = ({ working_dir }: ShellConfig, byDefault = "."): string => resolve(working_dir ?? byDefault);
+
+interface Confining extends Pick<ShellOpenOptions, "environment" | "log" | "tree"> {
+  readonly isAgent: boolean;
+  readonly fs: FsServices;
+}
+
+function confine(config: ShellConfig, { tree, fs, ...options }: Confining): CommandConfinement {
+  const hasGlobs = (tree?.denyGlobs ?? config.fs.deny_globs).length > 0;
+  return openConfinement(config, {
+    ...options,
+    findDenied: hasGlobs ? deniedFinder(fs.jail) : undefined,
+    denyGlobs: tree?.denyGlobs ?? config.fs.deny_globs,
+    writableRoots: tree?.writable,
+  });
+}
+
 const requestRulesOf = (
   config: ShellConfig,
   profile: ShellProfile,
-  { home, root }: { readonly home: string | undefined; readonly root: string },
+  { home, jail }: { readonly home: string | undefined; readonly jail: FsServices["jail"] },
 ): RequestRules => ({
   unknownFields: config.unknown_fields === "auto" ? profile.unknown_fields : config.unknown_fields,
   isForgiving: profile.forgiving_arguments,
-  places: { home, roots: [{ prefix: "", hostPath: root }], isAbsolute: true },
+  places: {
+    home,
+    roots: jail.roots.map(({ name, hostPath }) => ({ prefix: jail.hasTop ? `${name}/` : "", hostPath })),
+    isAbsolute: !profile.relative_paths || config.fs.host_root === null,
+  },
 });
 
 interface JobOptions {

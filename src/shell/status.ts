@@ -19,33 +19,29 @@ const outputFields = {
   since: Type.Optional(
     Type.Integer({ minimum: 1, since, description: "Only from this line on, numbered from 1." }),
   ),
-  tail_lines: Type.Optional(
-    Type.Integer({ minimum: 1, since, description: "Only so many lines, the last ones." }),
-  ),
+  tail_lines: Type.Optional(Type.Integer({ minimum: 1, since, description: "Only the last lines." })),
   grep: Type.Optional(
     Type.String({
       minLength: 1,
       since,
-      description: "Only lines that match this regex, each with its position and two lines around it.",
+      description: "Only lines that match this regex, with two lines around each.",
     }),
   ),
   wait_for: Type.Optional(
     Type.String({
       minLength: 1,
       since,
-      description: "Wait until a line matches this regex, or the job ends.",
+      description: "Wait until a line matches this regex.",
     }),
   ),
   wait_ms: Type.Optional(
     Type.Integer({
       minimum: 1,
       since,
-      description: "Wait at most so long: for wait_for, or without it for the end of the job.",
+      description: "Wait at most this time, for the end of the job if wait_for is left out.",
     }),
   ),
-  max_output_bytes: Type.Optional(
-    Type.Integer({ minimum: 1, since, description: "Bytes of output in the answer, 16384 if left out." }),
-  ),
+  max_output_bytes: Type.Optional(Type.Integer({ minimum: 1, since, description: "Bytes of output." })),
 };
 
 const request = Type.Object({ ...jobId, ...outputFields }, { title: "StatusRequest" });
@@ -67,7 +63,7 @@ export const status = defineShellFunction({
   publishedIn: "shell 0.3.5",
   description: "Get status of a background job",
   brief:
-    "Show a job, running or ended: its output (by default the end of it), and how it ended. Waits for a line or for the end if asked to, so there is no need to poll. All of the output is kept: since pages through it, grep searches it.",
+    "Show a job, running or ended: how it ended, and the end of its output, or the part that the fields say. All of the output is kept.",
   effect: "reads",
   paths: [],
   touchesNoFiles: true,

@@ -53,10 +53,11 @@ const sliceMilliseconds = 20;
 /** Called when a function begins its work, with its request. */
 export type OnEnter = (functionId: string, request: unknown) => void;
 
-/** An `Invoke` over `services` that logs each call to `log`. It never throws. */
-export function createInvoke(services: Services, log: Log, onEnter: OnEnter = () => {}): Invoke {
+/** An `Invoke` over `all`, the services of one worker, that logs each call to `log`. It never throws. */
+export function createInvoke(all: Services, log: Log, onEnter: OnEnter = () => {}): Invoke {
   const admission = new Admission();
   return async (definition, payload, origin = {}) => {
+    const services = all.familyOf?.(definition) ?? all;
     const { cancelled, caller, session, bus, began, showsImages, onOutput, sentence } = origin;
     const { lease, ordered } = origin;
     const { maxAnswerBytes: requested = maxAnswerBytes } = origin;

@@ -338,7 +338,7 @@ describe("the shell worker", () => {
   let connected: McpFixture;
   beforeAll(async () => {
     connected = await connectStdio("source", {
-      args: ["--worker", "shell"],
+      args: ["--worker", "shell", "--tools", "all"],
       configure: (base) => ({ base_path: undefined, fs: { host_root: base }, working_dir: base }),
     });
   });

@@ -109,7 +109,7 @@ const workers: Readonly<Record<string, Worker>> = {
   },
   shell: {
     definitions: offered.shell.functions.filter(({ needsBus }) => !needsBus),
-    args: ["--worker", "shell"],
+    args: ["--worker", "shell", "--tools", "all"],
     tree: shellTree,
     config: (base) => ({ base_path: undefined, fs: { host_root: base }, working_dir: base }),
     prepare: { "shell::status": job, "shell::kill": job },

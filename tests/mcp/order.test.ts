@@ -184,7 +184,7 @@ test("the time of a call begins when the calls before it have ended", async () =
 
 test("a command of the shell worker and its file functions are in order, and its jobs wait for nothing", async () => {
   await using connected = await connectStdio("source", {
-    args: ["--worker", "shell"],
+    args: ["--worker", "shell", "--tools", "all"],
     config: { allowlist: ["touch", "ls", "sleep"] },
     configure: (base) => ({ base_path: undefined, fs: { host_root: base }, working_dir: base }),
   });

@@ -112,7 +112,11 @@ describe.each(subjects)("the %s", (subject) => {
       { files: [{ path: "new/n.txt", ops: [{ op: "insert", at_line: 2, content: "x" }] }] },
       "new/n.txt: 1 op applied, 2 lines now\n1→é\n2→x",
     ],
-    ["coder_delete_file", { paths: ["new", "gone"], recursive: true }, "new: removed, with 2 files in it\ngone: was not there"],
+    [
+      "coder_delete_file",
+      { paths: ["new", "gone"], recursive: true },
+      "new: removed, with 2 files in it\ngone: was not there",
+    ],
   ];
 
   test.each(answers)("%s %j answers in text alone", async (tool, args, text) => {

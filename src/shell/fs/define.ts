@@ -63,6 +63,10 @@ export function defineFsFunction<Fields extends TProperties, Response extends TS
     id: `shell::fs::${op}`,
     publishedIn: "shell 0.3.5",
     description,
+    // Over MCP there are no sandboxes.
+    brief: `${description.replace(" on host or sandbox", "")}.`,
+    busFields: ["target"],
+    isRare: true,
     request,
     published: AnyValue,
     response,

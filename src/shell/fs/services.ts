@@ -94,6 +94,17 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
   };
 }
 
+/** The services over the tree of another worker, which closes it. */
+export function openFsOver({
+  jail,
+  files,
+  searcher,
+  audit,
+}: Omit<FsServices, "transfers" | "close">): FsServices {
+  const transfers = new Transfers();
+  return { jail, files, searcher, audit, transfers, close: async () => transfers.close() };
+}
+
 /** Where the other workers of a root keep state: `coder::undo` of one finds what the journal of this one keeps. */
 function stateFor(
   { journal: config, fs }: ShellConfig,
@@ -133,13 +144,15 @@ async function recover(
 function openShellJail(
   fs: ShellConfig["fs"],
   { opening, profile, environment, runtimeOptions: { backend } }: FsDependencies,
-  paths: "absolute" | "relative" = "absolute",
+  paths: "absolute" | "either" | "relative" = profile.relative_paths && fs.host_root !== null
+    ? "either"
+    : "absolute",
 ): Jail {
   const basePath = fs.host_root ?? "/";
   try {
     return openJail({
       basePath,
-      deny: compileGlobSet(globsForPaths(basePath, fs.denylist_paths)),
+      deny: compileGlobSet([...globsForPaths(basePath, fs.denylist_paths), ...fs.deny_globs]),
       denyWriting: writeDenialOf({
         globs: fs.write_deny_globs,
         except: fs.write_allow_globs,

@@ -18,7 +18,6 @@ export default {
       args: ["serve.sh"],
       cwd: "<base>",
       env: { PORT: "8080" },
-      max_output_bytes: 1000,
     }),
     others({ start: "" }),
     callTool("shell_status", { job_id: "job-2", wait_for: "listening on", wait_ms: 20_000 }),

@@ -6,6 +6,7 @@ export default {
   about: "List, find, change, move and remove files with absolute paths.",
   tree: shop,
   worker: "shell",
+  args: ["--tools", "all"],
   steps: [
     callTool("shell_fs_ls", { path: "<base>" }),
     callTool("shell_fs_stat", { path: "<base>/README.md" }),

@@ -26,5 +26,6 @@ export default {
     callTool("shell_exec", { command: "ls | wc -l" }),
     callTool("shell_exec", { command: "printenv", env: { PATH: "/tmp" } }),
     callTool("shell_exec", { command: "ls", cwd: "src" }),
+    callTool("shell_exec", { command: "ls", cwd: ".." }),
   ],
 } satisfies AgentJob;

@@ -1,0 +1,160 @@
+/** `coder mcp --commands`: commands beside the functions on files, in the same tree and under the same rules. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { runCoder, subjects } from "../harness/subject.ts";
+import { buildTree } from "../harness/tree.ts";
+import { connectStdio, type McpFixture, textOf } from "./client.ts";
+import { startHttp } from "./http-fixture.ts";
+import golden from "./tools.golden.json" with { type: "json" };
+
+const tree = {
+  "a.txt": "one\n",
+  ".env": "SECRET=1\n",
+  "secrets/key": "SECRET=2\n",
+  "sub/b.txt": "two\n",
+  "wait.sh": "until [ -e go ]; do sleep 0.01; done; echo gone\n",
+};
+
+const names = ["shell_exec", "shell_exec_bg", "shell_status", "shell_kill", "shell_list"];
+
+describe.each(subjects)("the %s", (subject) => {
+  let connected: McpFixture;
+  beforeAll(async () => {
+    connected = await connectStdio(subject, {
+      args: ["--commands", "--allow", "sh"],
+      config: { commands: { os_sandbox: "required" } },
+    });
+  });
+  afterAll(() => connected[Symbol.asyncDispose]());
+  beforeEach(() => buildTree(connected.root, tree));
+
+  const exec = async (command: string, more: object = {}) =>
+    textOf(await connected.call("shell_exec", { command, ...more }));
+  const sh = (line: string, more: object = {}) => exec("sh", { args: ["-c", line], ...more });
+
+  test("lists the tools on files and those for commands, in few bytes", async () => {
+    const { tools } = await connected.client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual([...golden.map(({ name }) => name), ...names]);
+    expect(JSON.stringify({ tools }).length).toBeLessThan(17_000);
+    const text = connected.client.getInstructions();
+    expect(text).toContain("coder_search");
+    expect(text).toContain("shell_exec_bg");
+  });
+
+  test("a command runs in the folder that is served, or in cwd, relative to it", async () => {
+    expect(await exec("pwd")).toStartWith(`${connected.base}\n[exit code 0`);
+    for (const cwd of ["sub", "./sub/", join(connected.base, "sub")])
+      expect(await exec("pwd", { cwd })).toStartWith(`${connected.base}/sub\n`);
+    const missing = await connected.call("shell_exec", { command: "pwd", cwd: "none" });
+    expect(missing.isError).toBe(true);
+    expect(textOf(missing)).toMatch(/^S211: "none" is not found/);
+    expect(textOf(await connected.call("shell_exec", { command: "pwd", cwd: ".." }))).toMatch(/^S215: /);
+  });
+
+  test("both work on the same files, in the order of the calls", async () => {
+    const [, shown] = await Promise.all([
+      connected.call("coder_create_file", { path: "new.txt", content: "new\n" }),
+      exec("cat new.txt"),
+    ]);
+    expect(shown).toStartWith("new\n");
+    const [, read] = await Promise.all([
+      sh("echo changed > a.txt"),
+      connected.call("coder_read_file", { path: "a.txt" }),
+    ]);
+    expect(textOf(read)).toStartWith("changed\n");
+  });
+
+  test.each([
+    "cat .env",
+    "cat secrets/key",
+    "sh -c 'cp -r . $TMPDIR/all; cat $TMPDIR/all/.env $TMPDIR/all/secrets/key'",
+  ])("%s does not show what is denied", async (command) => {
+    expect(await exec(command)).not.toContain("SECRET");
+  });
+
+  test("what is denied and comes later is hidden too", async () => {
+    await sh("true");
+    buildTree(connected.root, { ...tree, "sub/deep/.env": "SECRET=3\n" });
+    expect(await sh("cat sub/deep/.env")).not.toContain("SECRET");
+  });
+
+  test("a command writes in the folder that is served, and not outside", async () => {
+    expect(await sh("echo x > ../outside; echo y > inside")).toContain("../outside");
+    expect(existsSync(join(connected.root, "outside"))).toBe(false);
+    expect(existsSync(join(connected.base, "inside"))).toBe(true);
+  });
+
+  test("a job is followed and ended", async () => {
+    const started = await connected.call("shell_exec_bg", { command: "sh wait.sh" });
+    const job_id = /job-\d+/.exec(textOf(started))![0];
+    await connected.call("coder_create_file", { path: "go", content: "" });
+    expect(textOf(await connected.call("shell_status", { job_id, wait_for: "gone" }))).toStartWith("gone\n");
+    await connected.call("shell_status", { job_id, wait_ms: 30_000 });
+    expect(textOf(await connected.call("shell_list", {}))).toContain(`${job_id}  exit code 0`);
+    expect(textOf(await connected.call("shell_kill", { job_id }))).toContain("had ended already");
+  });
+
+  test("programs are those of the configuration, and of --allow", async () => {
+    const refused = await connected.call("shell_exec", { command: "nmap" });
+    expect(refused.isError).toBe(true);
+    expect(textOf(refused)).toMatch(
+      /^command 'nmap' not in allowlist; send one of these instead: ls, .*, sh\.$/,
+    );
+  });
+});
+
+test("the key alone is enough, and --read-only leaves commands out", async () => {
+  const config = { commands: { allowlist: ["pwd"] } };
+  await using connected = await connectStdio("source", { config });
+  expect(textOf(await connected.call("shell_exec", { command: "pwd" }))).toStartWith(connected.base);
+  expect((await connected.call("shell_exec", { command: "ls" })).isError).toBe(true);
+  await using reading = await connectStdio("source", { config, args: ["--read-only"] });
+  const { tools } = await reading.client.listTools();
+  expect(tools.filter(({ name }) => name.startsWith("shell"))).toEqual([]);
+  await using without = await connectStdio("source");
+  expect((await without.client.listTools()).tools).toHaveLength(golden.length);
+});
+
+test("with several roots, commands run in the first, and in cwd", async () => {
+  await using connected = await connectStdio("source", {
+    tree: { "one/a.txt": "", "two/b.txt": "" },
+    configure: (base) => ({
+      base_path: undefined,
+      roots: [
+        { name: "one", path: join(base, "one") },
+        { name: "two", path: join(base, "two"), read_only: true },
+      ],
+      commands: { allowlist: ["pwd", "touch"] },
+    }),
+  });
+  const run = async (command: string, more = {}) =>
+    textOf(await connected.call("shell_exec", { command, ...more }));
+  expect(await run("pwd")).toStartWith(`${connected.base}/one\n`);
+  expect(await run("pwd", { cwd: "two" })).toStartWith(`${connected.base}/two\n`);
+});
+
+test("over HTTP it is the same", async () => {
+  await using served = await startHttp("source", { tree, args: ["--http", "0", "--no-token", "--commands"] });
+  const client = new Client({ name: "tests", version: "1.0.0" });
+  await client.connect(new StreamableHTTPClientTransport(served.url));
+  const answer = await client.callTool({ name: "shell_exec", arguments: { command: "cat a.txt" } });
+  expect(JSON.stringify(answer.content)).toContain("one\\n[exit code 0");
+  await client.close();
+});
+
+test.each([
+  [["--commands"], "--commands only goes with mcp; see coder --help"],
+  [["mcp", "--allow", "sh"], "--allow only goes with --commands; see coder --help"],
+  [
+    ["mcp", "--commands", "--read-only"],
+    "--commands does not go with --read-only, as commands change files; see",
+  ],
+  [["mcp", "--commands", "--allow", "sh,,git"], '--allow holds ""; give names of programs with commas'],
+  [["mcp", "--worker", "shell", "--commands"], "--commands is for the worker coder; the worker shell has"],
+])("%j is refused", async (args, sentence) => {
+  const { code, stderr } = await runCoder("source", args);
+  expect(code).toBe(2);
+  expect(stderr).toContain(sentence);
+});
