@@ -73,11 +73,34 @@ test("takes nothing when paused, and still sends", async () => {
   expect([messages.length, sent.length]).toEqual([0, 1]);
 });
 
-test("closes at a message that is too large", async () => {
-  const { input, transport, errors } = await open(4);
-  input.write("12345");
-  await transport.closed;
-  expect(errors).toEqual(["RangeError"]);
+test("refuses a message that is too large by its id, and reads on", async () => {
+  const { input, messages, sent, drain } = await open(1500);
+  const text = "x".repeat(5000);
+  const params = { id: 9, text, last: { id: 9 } };
+  const method = "tools/call";
+  const request = { jsonrpc: "2.0", method };
+  const large: [message: object, id: unknown][] = [
+    [{ ...request, id: 1, params }, 1],
+    [{ ...request, params, id: "a-2" }, "a-2"],
+    [{ ...request, params: { ...params, text: `"id":7,"${text}` }, id: 3 }, 3],
+    [{ ...request, params }, null],
+    [{ ...request, params: { id: 9, text } }, null],
+    [{ params, ...request }, null],
+  ];
+  for (const [message, id] of large) {
+    for (const piece of `${JSON.stringify(message)}\n`.match(/.{1,700}\n?/g)!) input.write(piece);
+    while (sent.length === 0) await turn();
+    expect(JSON.parse(sent.pop()!)).toEqual({
+      jsonrpc: "2.0",
+      id,
+      error: { code: -32600, message: expect.stringContaining("A message may have at most") },
+    });
+    drain();
+    await turn();
+  }
+  input.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+  await turn();
+  expect(messages).toHaveLength(1);
 });
 
 test("closes when the output breaks, and sends no more", async () => {

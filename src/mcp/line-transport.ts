@@ -2,7 +2,8 @@ import { isUtf8 } from "node:buffer";
 import type { Readable, Writable } from "node:stream";
 import { type JSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/server";
 import type { Leases } from "./leases.ts";
-import { badBatch, notJson, notUtf8, type RefusedMessage, readMessage } from "./messages.ts";
+import { maxMessageBytes } from "./listener.ts";
+import { badBatch, notJson, notUtf8, type RefusedMessage, readMessage, tooLarge } from "./messages.ts";
 
 /**
  * Unsent characters at which it stops reading. The budget of answers keeps them below that, except for many small errors.
@@ -24,7 +25,7 @@ export class LineTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: Transport["onmessage"];
-  /** Resolves when it has closed: by `close`, after an error of the output, or after a message that is too large. */
+  /** Resolves when it has closed: by `close`, or after an error of the output. */
   readonly closed: Promise<void>;
   #resolveClosed: () => void = () => {};
   #isClosed = false;
@@ -38,7 +39,7 @@ export class LineTransport implements Transport {
   readonly #waiting = new Set<() => void>();
 
   /**
-   * `input` yields whole lines; a piece without a newline is a line that is too long. `takeLease` returns the lease of the
+   * `input` yields whole lines; a piece without a newline is what `wholeLines` leaves of one that is too long. `takeLease` returns the lease of the
    * answer to a request, which this releases after sending the answer.
    */
   constructor(input: Readable, output: Writable, takeLease: Leases["take"] = () => undefined) {
@@ -111,7 +112,7 @@ export class LineTransport implements Transport {
 
   #receive(lines: Buffer): void {
     if (lines.at(-1) !== 0x0a) {
-      this.#fail(new RangeError("A message is too large."));
+      void this.#refuse([tooLarge(lines, maxMessageBytes)]);
       return;
     }
     const refusals: RefusedMessage[] = [];

@@ -33,6 +33,25 @@ export const notUtf8: RefusedMessage = refusal(
   "The message is not UTF-8, so nothing of it was carried out; encode it as UTF-8 and send it again.",
 );
 
+/**
+ * Returns the answer to a message of more than `maxBytes`, of which `excerpt` is the beginning and the end. It has the id
+ * of the request if that stands among the first fields or is the last one, as SDKs write it.
+ */
+export function tooLarge(excerpt: Buffer, maxBytes: number): RefusedMessage {
+  const text = excerpt.toString();
+  const [, id] = idFirst.exec(text) ?? idLast.exec(text) ?? [];
+  return refusal(
+    id === undefined ? null : JSON.parse(id),
+    INVALID_REQUEST,
+    `A message may have at most ${maxBytes} bytes, and nothing of this one was carried out; send less at once.`,
+  );
+}
+
+/** An id that JSON has no other way to write, before or after which no field is an object. */
+const idFirst =
+  /^\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[\w./-]*"\s*,\s*)*"id"\s*:\s*(-?\d{1,15}|"[\w-]{1,64}")\s*,/;
+const idLast = /,\s*"id"\s*:\s*(-?\d{1,15}|"[\w-]{1,64}")\s*\}\s*$/;
+
 /** The answer to a batch that is empty or too large. */
 export const badBatch = (most: number): RefusedMessage =>
   refusal(

@@ -19,7 +19,7 @@ const leftMilliseconds = 1000;
 
 /**
  * Serves one client on standard input and output, which carry frames and nothing else. `closed` resolves when the
- * client has left: the input ended, the output failed, or a message was too large.
+ * client has left: the input ended, or the output failed.
  */
 export function serveOnStdio(host: ToolHost): Listener {
   // Each answer that waits for the pipe adds a listener.

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { once } from "node:events";
 import fc from "fast-check";
 import { wholeLines } from "./whole-lines.ts";
 
@@ -22,6 +23,26 @@ test("gives on whole lines, all of them and in order", async () => {
   );
 });
 
-test("does not hold more than a message may have", async () => {
-  expect(await through(["aa", "bb", "cc", "d\n"], 4)).toEqual(["aabbcc", "d\n"]);
+test("of a line that is too long the ends are left, and the lines around it are whole", async () => {
+  expect(await through(["x\naa", "bb", "cc", "d\ne", "f\n"], 4)).toEqual(["x\n", "aabbccd", "ef\n"]);
+  const long = `head${"-".repeat(3000)}tail`;
+  for (const size of [1, 7, 100]) {
+    const text = `a\n${long}\nb\n${long}\n${long}\nc\n`;
+    const pieces = text.match(new RegExp(`.{1,${size}}`, "gs"))!;
+    const all = await through(pieces, 2000);
+    const left = all.filter((one) => !one.endsWith("\n"));
+    expect(left).toEqual(Array(3).fill(`head${"-".repeat(1020)}${"-".repeat(252)}tail`));
+    expect(all.filter((one) => one.endsWith("\n")).join("")).toBe("a\nb\nc\n");
+  }
+});
+
+test("a line that never ends takes no more memory", async () => {
+  const stream = wholeLines(1000);
+  const left: Buffer[] = [];
+  stream.on("data", (piece: Buffer) => left.push(piece));
+  const piece = Buffer.alloc(64 * 1024, "x");
+  for (let count = 0; count < 1000; count++) stream.write(piece);
+  stream.end("y\nz\n");
+  await once(stream, "end");
+  expect(left.map(({ length }) => length)).toEqual([1024 + 256, 2]);
 });

@@ -1,25 +1,52 @@
 import { Transform } from "node:stream";
 
+/** Bytes of a line that is too long which are passed on: of its beginning, and of its end. */
+const headBytes = 1024;
+const tailBytes = 256;
+
 /**
  * Joins chunks to whole lines: the SDK's own buffer copies all its content for each chunk, which takes seconds for a large
- * message. Passes a line longer than `maxBytes` on unfinished, for the transport to refuse.
+ * message. Of a line longer than `maxBytes` it passes on the beginning and the end, without a newline, for the
+ * transport to refuse.
  */
 export function wholeLines(maxBytes: number): Transform {
   let pieces: Buffer[] = [];
   let bytes = 0;
+  let isTooLong = false;
+  const takeAll = (last: Buffer): Buffer => {
+    const all = Buffer.concat([...pieces, last]);
+    pieces = [];
+    bytes = 0;
+    return all;
+  };
+  /** Drops all but the ends of the line that is too long. */
+  const shorten = (piece: Buffer) => {
+    const all = takeAll(piece);
+    const isShort = all.length <= headBytes + tailBytes;
+    // Copies, so that the rest is freed.
+    const ends = [all.subarray(0, headBytes), all.subarray(-tailBytes)];
+    pieces = isShort ? [all] : ends.map((end) => Buffer.from(end));
+  };
   return new Transform({
     transform(piece: Buffer, _, done) {
-      const end = piece.lastIndexOf(0x0a) + 1;
-      bytes += piece.length;
-      if (end === 0 && bytes <= maxBytes) {
-        pieces.push(piece);
-        return done();
+      let rest = piece;
+      if (isTooLong) {
+        const end = rest.indexOf(0x0a);
+        shorten(end === -1 ? rest : rest.subarray(0, end));
+        if (end === -1) return done();
+        this.push(takeAll(Buffer.alloc(0)));
+        isTooLong = false;
+        rest = rest.subarray(end + 1);
       }
-      const cut = end === 0 ? piece.length : end;
-      const lines = Buffer.concat([...pieces, piece.subarray(0, cut)]);
-      pieces = cut < piece.length ? [piece.subarray(cut)] : [];
-      bytes = piece.length - cut;
-      done(null, lines);
+      const end = rest.lastIndexOf(0x0a) + 1;
+      if (end > 0) this.push(takeAll(rest.subarray(0, end)));
+      if (end < rest.length) {
+        pieces.push(rest.subarray(end));
+        bytes += rest.length - end;
+      }
+      isTooLong = bytes > maxBytes;
+      if (isTooLong) shorten(Buffer.alloc(0));
+      done();
     },
   });
 }

@@ -134,6 +134,18 @@ describe.each(subjects)("the %s on stdio", (subject) => {
     expect(raw.stderr()).not.toContain("nonsense");
   });
 
+  test("answers a line of 100 MB, and goes on", async () => {
+    using raw = startRaw(subject, { tree: { "a.txt": "a\n" } });
+    await raw.initialize();
+    raw.callTool(98, "coder_create_file", { path: "made", content: "x".repeat(100_000_000) });
+    expect(await raw.next()).toMatchObject({ id: 98, error: { code: -32600 } });
+    raw.callTool(99, "coder_list_folder", {});
+    expect(await raw.next()).toMatchObject({
+      id: 99,
+      result: { content: [{ text: expect.not.stringContaining("made") }] },
+    });
+  });
+
   test("refuses a line that is not UTF-8, and carries out nothing of it", async () => {
     using raw = startRaw(subject);
     await raw.initialize();
@@ -225,7 +237,7 @@ describe.each(subjects)("the %s on stdio", (subject) => {
 
   test("stops a batch that is cancelled between two of its entries", async () => {
     await using connected = await connectStdio(subject);
-    const files = Array.from({ length: 5000 }, (_, number) => ({ path: `${number}.txt`, content: "x" }));
+    const files = Array.from({ length: 1000 }, (_, number) => ({ path: `${number}.txt`, content: "x" }));
     const watcher = watchFolder(connected.base);
     const began = once(watcher, "change");
     const cancel = new AbortController();
