@@ -23,7 +23,7 @@ interface StartedCall {
   end(): void;
 }
 
-/** Starts long calls, one for each caller in the list; returns those that have begun, in that order. */
+/** Starts long calls, one for each caller in the list. Returns those that have begun, in that order. */
 function startCalls(admission: Admission, callers: readonly string[]): StartedCall[] {
   const started: StartedCall[] = [];
   callers.forEach(async (caller, index) => {
@@ -39,14 +39,14 @@ test("one caller leaves half of the turns to others, however many calls it has",
   expect(started.map(({ caller }) => caller).join("")).toBe("aabb");
 });
 
-/** Checks that no caller whose share has room is passed twice by the same other one. */
+/** Checks that no caller whose share has room is passed twice by one other caller. */
 class Turns {
   readonly #share: number;
   readonly #waiting = new Map<string, number>();
   readonly #running = new Map<string, number>();
   readonly #passed = new Map<string, Set<string>>();
 
-  /** `begun`: calls that found a free turn as they came. */
+  /** Starts with `begun`, the calls that found a free turn on arrival. */
   constructor(callers: readonly string[], begun: readonly StartedCall[], share: number) {
     this.#share = share;
     for (const caller of callers) change(this.#waiting, caller, 1);

@@ -1,6 +1,6 @@
 /**
- * Admission control: which calls begin, and when. What calls under way hold of requests is bounded, and long calls wait for
- * their turns, in which their callers alternate (coder §21).
+ * Admission control: decides which calls begin, and when. The memory that calls under way hold for requests
+ * is bounded, and long calls wait for their turns, in which their callers alternate (coder §21).
  */
 import type { Deadline } from "../scheduling/deadline.ts";
 import { KeyedCount } from "../scheduling/keyed-count.ts";
@@ -9,13 +9,13 @@ import { memoryBytes } from "../text/memory-size.ts";
 import { refuseAdmission } from "./errors.ts";
 
 export interface AdmissionOptions {
-  /** Long calls at once. A single caller has at most half of them. */
+  /** Maximum concurrent long calls. A single caller has at most half of them. */
   readonly longCalls?: number;
-  /** Most long calls that wait at once, and half of that for a single caller. */
+  /** Maximum waiting long calls, half of that for a single caller. */
   readonly mostWaiting?: number;
-  /** Most bytes of the requests of all calls under way, and half of that for a single caller. */
+  /** Maximum bytes of the requests of all calls under way, half of that for a single caller. */
   readonly requestBytes?: number;
-  /** Milliseconds after which a long call begins beside those that come to no end. */
+  /** The milliseconds after which a long call begins even though those under way have not ended. */
   readonly patience?: number;
 }
 
@@ -38,7 +38,10 @@ export class Admission {
     this.#requestBytes = requestBytes;
   }
 
-  /** Counts a request until disposed of. Throws over-quota when the others leave it no room; alone it has some. */
+  /**
+   * Counts a request until the result is disposed of. Throws over-quota if other requests leave no room. A
+   * caller's only request always has room.
+   */
   hold(caller: string | undefined, payload: unknown): Disposable {
     const bytes = memoryBytes(payload);
     const held = this.#heldBytes;
@@ -56,8 +59,8 @@ export class Admission {
   }
 
   /**
-   * A turn for a long call, to be disposed of: at once, or when the promise resolves. Throws over-quota when too many wait,
-   * and rejects with the deadline's reason.
+   * Returns a turn for a long call, at once or as a promise. The turn must be disposed of. Throws over-quota
+   * if too many calls wait, and rejects with the deadline's reason.
    */
   start(caller: string | undefined, deadline: Deadline): Disposable | Promise<Disposable> {
     const free = this.#turns.tryAcquire(caller);

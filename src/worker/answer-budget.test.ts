@@ -7,7 +7,7 @@ import { AnswerBudget } from "./answer-budget.ts";
 const mebibyte = 1024 * 1024;
 const later: Deadline = deadlineIn(60_000);
 
-/** Reserves `bytes` for each of the callers in turn, and notes who was admitted, in order. */
+/** Reserves `bytes` for each of the callers in turn, and notes the admitted ones, in order. */
 function reserveAll(budget: AnswerBudget, callers: readonly string[], bytes: number) {
   const admitted: string[] = [];
   const leases = callers.map((caller, index) => {

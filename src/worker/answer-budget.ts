@@ -1,7 +1,8 @@
 /**
- * A weighted semaphore with fair queueing over the bytes of unsent answers in this process. A call waits for its share
- * before it reads a file, so that many small requests cannot fill the memory with answers. It is no `Semaphore`: it has a
- * second limit for small answers and a share for each caller, and it corrects a charge when the answer is there.
+ * A weighted semaphore with fair queueing over the bytes of unsent answers in this process. A call waits for
+ * its share before it reads a file, so that many small requests cannot fill the memory with answers. It
+ * differs from `Semaphore` in a second limit for small answers, a share for each caller, and a charge that is
+ * corrected once the answer exists.
  */
 import { collectGarbage } from "../bun.ts";
 import type { AnswerLease } from "../contract/origin.ts";
@@ -11,17 +12,17 @@ import { KeyedCount } from "../scheduling/keyed-count.ts";
 import { refuseAdmission } from "./errors.ts";
 
 export interface BudgetOptions {
-  /** Most bytes of large unsent answers. A single caller has at most half of them. */
+  /** Maximum bytes of large unsent answers. A single caller has at most half of them. */
   readonly bytes?: number;
-  /** The same for small answers, which so overtake large ones that wait. */
+  /** Maximum bytes of small unsent answers, which therefore overtake large ones that wait. */
   readonly smallBytes?: number;
-  /** Most calls that wait at once, and half of that for a single caller; the budget refuses further ones. */
+  /** Maximum waiting calls, half of that for a single caller. The budget refuses further ones. */
   readonly mostWaiting?: number;
 }
 
 const mebibyte = 1024 * 1024;
 
-/** An answer up to this size is small. */
+/** Maximum bytes of a small answer. */
 const smallAnswerBytes = 64 * 1024;
 
 /** The unsent bytes of answers of one size. */
@@ -33,12 +34,12 @@ class Account {
     this.limit = limit;
   }
 
-  /** Whether `bytes` more fit. More than the whole limit fits when nothing else is held. */
+  /** Returns whether `bytes` more fit. More than the whole limit fits if nothing else is held. */
   hasRoom(bytes: number): boolean {
     return this.#held.total === 0 || this.#held.total + bytes <= this.limit;
   }
 
-  /** Whether the caller's half has room for `bytes` more, with the same exception. */
+  /** Returns whether the caller's half has room for `bytes` more, with an equal exception. */
   hasShare(caller: string, bytes: number): boolean {
     const held = this.#held.under(caller);
     return held === 0 || held + bytes <= this.limit / 2;
@@ -70,7 +71,7 @@ export class AnswerBudget {
     this.#mostWaiting = mostWaiting;
   }
 
-  /** An empty lease for one call of `caller`: a worker, a session or a connection. */
+  /** Returns an empty lease for one call of `caller`: a worker, a session or a connection. */
   lease(caller: string): AnswerLease {
     return new Lease(this, caller);
   }
@@ -79,7 +80,10 @@ export class AnswerBudget {
     return bytes <= smallAnswerBytes ? this.#small : this.#large;
   }
 
-  /** Charges `bytes` now and returns undefined, or later at the caller's turn; see `AnswerLease.reserve`. */
+  /**
+   * Charges `bytes` now and returns `undefined`, or charges them later at the caller's turn; see
+   * `AnswerLease.reserve`.
+   */
   acquire(caller: string, bytes: number, deadline: Deadline): Promise<void> | undefined {
     const account = this.#accountFor(bytes);
     const isFirst = account === this.#small || this.#queue.size === 0;
@@ -97,8 +101,9 @@ export class AnswerBudget {
   }
 
   /**
-   * Counts a sent answer, and collects garbage after as many bytes of large ones as may be held at once. By itself the
-   * collector goes by the memory of the machine, which may be far more than this process may have.
+   * Counts a sent answer, and collects garbage whenever the sent bytes of large ones reach their limit. On
+   * its own, the collector acts on the memory of the machine, which may be far more than this process may
+   * use.
    */
   noteSent(bytes: number): void {
     if (bytes <= smallAnswerBytes) return;
@@ -111,7 +116,8 @@ export class AnswerBudget {
   #pump(): void {
     if (this.#isPumping || this.#queue.size === 0) return;
     this.#isPumping = true;
-    // One call per turn of the event loop: each may make an answer of megabytes, and small calls must not wait for all.
+    // Admit one call per turn of the event loop: each may make an answer of megabytes, and small calls must
+    // not wait for all.
     setImmediate(() => {
       this.#isPumping = false;
       if (this.#admitNext()) this.#pump();
@@ -133,7 +139,10 @@ export class AnswerBudget {
     }
   }
 
-  /** Admits the oldest call of the first caller in turn whose share has room. False when there is none. */
+  /**
+   * Admits the oldest call of the first caller in turn whose share has room. Returns false if no caller's
+   * has.
+   */
   #admitNext(): boolean {
     const next = this.#next();
     if (next === undefined) return false;
@@ -143,7 +152,10 @@ export class AnswerBudget {
     return true;
   }
 
-  /** Others overtake a caller whose own share is full; calls that wait for room in the whole keep their order. */
+  /**
+   * Returns the next call to admit. Others overtake a caller whose own share is full; calls that wait for
+   * room in the whole keep their order.
+   */
   #next(): Waiter<Charge> | undefined {
     const full = new Set<Account>();
     for (const oldest of this.#queue.oldest()) {
@@ -178,7 +190,7 @@ class Lease implements AnswerLease {
     return undefined;
   }
 
-  /** An abandoned answer holds nothing. */
+  /** Sets the charge. An abandoned answer holds nothing. */
   #setBytes(bytes: number): void {
     if (this.#hasEnded) this.#budget.recharge(this.#caller, bytes, 0);
     else this.#bytes = bytes;

@@ -85,7 +85,7 @@ test("nothing that a peer sends reaches the log when it makes no sense", async (
 
 const json = `{"a":["${"x".repeat(5000)}"],"b":1}`;
 
-/** A function that writes its answer. */
+/** A function with a written answer. */
 const writer: FunctionDefinition = {
   ...echo,
   id: "test::writer",

@@ -12,11 +12,11 @@ export type Bus = IIIClient;
 export interface Identity {
   readonly name: string;
   readonly description: string;
-  /** The namespace of this worker's functions in an engine of 0.23 or later; absent: the default one. */
+  /** The namespace of this worker's functions in an engine of 0.23 or later; if absent, the default one. */
   readonly namespace?: string | undefined;
 }
 
-/** What the SDK says of this worker in the spans and metrics that it sends to the engine. */
+/** The identity of this worker in the spans and metrics that the SDK sends to the engine. */
 export interface EngineTelemetry {
   readonly serviceName: string;
   readonly serviceVersion: string;
@@ -24,8 +24,8 @@ export interface EngineTelemetry {
 }
 
 /**
- * Connects to the engine at `url`; retries an absent one without end, with a log line for each attempt. The SDK's OpenTelemetry
- * is off without `telemetry`.
+ * Connects to the engine at `url`. Retries an absent engine without end, with a log line for each attempt.
+ * The SDK's OpenTelemetry is off without `telemetry`.
  */
 export function connect(
   url: string,
@@ -45,10 +45,10 @@ export function connect(
     reconnectionConfig: usualDelays,
   });
   const sdk = internalsOf(bus);
-  // The SDK opens all channels in a payload (bus §5), also those in fields that no function reads, and a payload has room
-  // for 250,000. A function that needs one opens it by its reference.
+  // The SDK opens all channels in a payload (bus §5), including those in fields that no function reads, and a
+  // payload has room for 250,000. A function that needs one opens it by its reference.
   sdk.resolveChannelValue = (value) => value;
-  // The message of an error may contain what the peer sent, or the password in the URL; its code never does.
+  // The message of an error may contain data from the peer, or the password in the URL; its code never does.
   sdk.logError = (message, error) => log.warn(`[iii] ${message}`, { code: codeOf(error) });
   sendWritten(sdk);
   if (namespace !== undefined) announceNamespace(sdk, namespace);
@@ -60,7 +60,9 @@ const codeOf = (error: unknown): string | undefined => {
   return typeof code === "string" ? code : undefined;
 };
 
-/** Sends the text of a written answer as it is: the SDK would have it parsed, and render it again. */
+/**
+ * Sends the text of a written answer unchanged. The SDK would require it to be parsed, and render it again.
+ */
 function sendWritten(sdk: SdkInternals): void {
   const send = sdk.sendMessage.bind(sdk);
   sdk.sendMessage = (type, message, skipIfClosed) => {
@@ -74,13 +76,13 @@ function sendWritten(sdk: SdkInternals): void {
   };
 }
 
-/** First wait and longest wait before the next attempt to connect, in milliseconds. */
+/** The first and the maximum milliseconds before the next attempt to connect. */
 const usualDelays = { initialDelayMs: 500, maxDelayMs: 5000 };
 const slowDelays = { initialDelayMs: 30_000, maxDelayMs: 30_000 };
 
 type Request = Parameters<IIIClient["trigger"]>[0];
 
-/** A handler as the SDK keeps it: what it throws is the error of the call. */
+/** A handler in the SDK's form. If it throws, the call fails with that error. */
 type Handler = (
   payload: unknown,
   metadata: unknown,
@@ -88,25 +90,27 @@ type Handler = (
   baggage?: string,
 ) => Promise<unknown>;
 
-/** Private members of the SDK's class that this file needs. A test tries each of them against an engine. */
+/**
+ * The private members of the SDK's class that this file needs. A test tries each of them against an engine.
+ */
 interface SdkInternals {
   /** The registered functions, by their ids. */
   readonly functions: ReadonlyMap<string, { handler?: Handler }>;
   trigger(request: Request): Promise<unknown>;
   reconnectionConfig: typeof usualDelays;
-  /** The current socket; another one after a reconnect. */
+  /** The current socket, which a reconnect replaces. */
   readonly ws?: { readonly readyState: number; readonly bufferedAmount: number; terminate(): void };
   resolveChannelValue(value: unknown): unknown;
   logError(message: string, error?: unknown): void;
   setConnectionState(state: string): void;
   sendMessage(type: string, message: object, skipIfClosed?: boolean): void;
-  /** Drops what it cannot send. */
+  /** Sends the data, or drops it if it cannot. */
   sendMessageRaw(data: string): void;
   isOpen(): boolean;
   onMessage(message: { readonly length: number }): void;
 }
 
-/** The private members of the SDK. Throws when this version of it lacks one. */
+/** Returns the private members of the SDK. Throws if this version of it lacks one. */
 function internalsOf(bus: Bus): SdkInternals {
   const sdk = bus as unknown as SdkInternals;
   const methods = [
@@ -129,8 +133,8 @@ function internalsOf(bus: Bus): SdkInternals {
 type FunctionDetails = Parameters<IIIClient["registerFunction"]>[2];
 
 /**
- * Registers a function whose handler learns the trace of the call. It takes the place of the SDK's own, which keeps the trace to
- * itself, and which records payloads, and the messages of errors, in a span (bus §4).
+ * Registers a function whose handler receives the trace of the call. It replaces the SDK's own handler, which
+ * keeps the trace to itself, and records payloads and error messages in a span (bus §4).
  */
 export function register(
   bus: Bus,
@@ -147,7 +151,10 @@ export function register(
 
 const registration = "engine::workers::register";
 
-/** SDK 0.22 knows no namespaces. Engines read that of a connection in the call by which the SDK registers the worker. */
+/**
+ * Adds the namespace to the call that registers the worker, where engines read it. SDK 0.22 has no
+ * namespaces.
+ */
 function announceNamespace(sdk: SdkInternals, namespace: string): void {
   const trigger = sdk.trigger.bind(sdk);
   sdk.trigger = (request) => {
@@ -158,7 +165,7 @@ function announceNamespace(sdk: SdkInternals, namespace: string): void {
   };
 }
 
-/** Sends all calls of functions over `bus` to `namespace`, except those of the engine's own. */
+/** Sends all function calls over `bus` to `namespace`, except calls of the engine's own functions. */
 export function callInNamespace(bus: Bus, namespace: string): void {
   const sdk = internalsOf(bus);
   const send = sdk.sendMessage.bind(sdk);
@@ -169,17 +176,19 @@ export function callInNamespace(bus: Bus, namespace: string): void {
   };
 }
 
-/** Events of a connection. */
+/** The events of a connection. */
 export interface ConnectionEvents {
-  /** It is open, and all registrations are on their way to the engine. */
+  /** Called when it is open, and all registrations are on their way to the engine. */
   opened(): void;
-  /** It is closed, and the SDK reconnects. Not called for an attempt that fails. */
+  /** Called when it is closed, and the SDK reconnects. Not called for an attempt that fails. */
   closed(): void;
-  /** The engine has another worker of this name, and closes the connection (0.23 and later). */
+  /** Called when the engine has another worker of this name, and closes the connection (0.23 and later). */
   refused(): void;
 }
 
-/** Reports the events of `bus`, for which the SDK has no interface. Call it before the connection opens. */
+/**
+ * Reports the events of `bus`, a service that the SDK does not offer. Call it before the connection opens.
+ */
 export function watch(bus: Bus, events: ConnectionEvents): void {
   const sdk = internalsOf(bus);
   const trigger = sdk.trigger.bind(sdk);
@@ -206,10 +215,10 @@ export function watch(bus: Bus, events: ConnectionEvents): void {
   };
 }
 
-/** Most bytes of a frame that may be a refusal: longer ones need no parsing. */
+/** Maximum bytes of a frame that may be a refusal. Longer ones are not parsed. */
 const longestRefusal = 4096;
 
-/** Whether a frame refuses the worker's name. SDK 0.22 does not know that frame. */
+/** Returns whether a frame refuses the worker's name. SDK 0.22 does not know that frame. */
 function isNameConflict(message: { readonly length: number }): boolean {
   if (message.length > longestRefusal) return false;
   const text = String(message);
@@ -223,16 +232,19 @@ function isNameConflict(message: { readonly length: number }): boolean {
   }
 }
 
-/** Sets the interval of attempts to connect to 30 s, or back: a refused worker must not flood the engine. */
+/** Sets the interval of attempts to connect to 30 s, or back. A refused worker must not flood the engine. */
 export function slowDown(bus: Bus, isSlow: boolean): void {
   Object.assign(internalsOf(bus).reconnectionConfig, isSlow ? slowDelays : usualDelays);
 }
 
-/** Redirects to the log what the SDK writes to stdout (bus §4) and prints as whole error objects on stderr. */
+/**
+ * Redirects to the log everything that the SDK writes to stdout (bus §4), and prints as whole error objects
+ * on stderr.
+ */
 function silenceSdk(log: Log): void {
   const line = ([first, ...more]: readonly unknown[]): string => {
     const isOfTelemetry = typeof first === "string" && first.startsWith("[OTel]");
-    // What follows may contain the password in the URL, or what the peer sent.
+    // The rest may contain the password in the URL, or data from the peer.
     if (isOfTelemetry) return first.split(/:| at |\n/, 1)[0] as string;
     return [first, ...more]
       .flatMap((part) => (typeof part === "string" ? part.split("\n", 1) : []))
@@ -246,7 +258,10 @@ function silenceSdk(log: Log): void {
 /** The `readyState` of a socket that is open (WHATWG WebSockets). */
 const open = 1;
 
-/** Bytes that the connection of `bus` has not sent; undefined while there is none, and the SDK queues answers. */
+/**
+ * Returns the bytes that the connection of `bus` has not sent, or `undefined` without a connection, when the
+ * SDK queues answers.
+ */
 export function unsentBytes(bus: Bus): number | undefined {
   const { ws } = internalsOf(bus);
   return ws?.readyState === open ? ws.bufferedAmount : undefined;
@@ -257,7 +272,7 @@ export function cutConnection(bus: Bus): void {
   internalsOf(bus).ws?.terminate();
 }
 
-/** `bus`, which is connected to the engine at `url`, for the functions of a worker. */
+/** Returns `bus`, which is connected to the engine at `url`, in the form for the functions of a worker. */
 export const accessTo = (bus: Bus, url: string): BusAccess => ({
   call: (functionId, payload, milliseconds) => call(bus, functionId, { payload, milliseconds }),
   async createChannel() {
@@ -277,7 +292,10 @@ export const accessTo = (bus: Bus, url: string): BusAccess => ({
   },
 });
 
-/** Messages of 64 KiB that a channel holds, and milliseconds within which the engine has to make one (shell §2.4). */
+/**
+ * The number of messages of 64 KiB that a channel holds, and the milliseconds for the engine to make one
+ * (shell §2.4).
+ */
 const channelMessages = 64;
 const channelMilliseconds = 30_000;
 

@@ -6,7 +6,7 @@ import { CallOrder } from "./call-order.ts";
 const reads = (path: string): Touch => ({ path, writes: false });
 const writes = (path: string): Touch => ({ path, writes: true });
 
-/** Calls that enter one order, and the names of those that have begun. */
+/** Returns an order that calls can enter, and the names of those that have begun. */
 function openOrder() {
   const order = new CallOrder();
   const begun: string[] = [];

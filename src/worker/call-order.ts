@@ -1,25 +1,34 @@
 /**
- * The calls of one session take effect as if in their order of arrival: a call begins when the earlier calls have ended
- * that touch the same parts of the tree, if one of the two writes. Others go on side by side.
+ * Makes the calls of one session take effect as if in the order of their arrival: a call begins when all
+ * earlier calls have ended that touch the same parts of the tree, if one of the two writes. Other calls run
+ * concurrently.
  */
 import type { OrderedCall, Reach, Touch } from "../contract/origin.ts";
 import { TouchedPaths } from "./touched-paths.ts";
 
 /** A message that has arrived, with the calls in it. */
 export interface Arrival {
-  /** Says how many calls the message has, if not one: a message may still be on its way when its place is taken. */
+  /**
+   * Sets the number of calls in the message, if not one. The message may still be arriving when its place is
+   * taken.
+   */
   expect(calls: number): void;
   /** Returns the next of its calls. */
   call(): OrderedCall;
-  /** Says that no other call of the message comes. Harmless when repeated. */
+  /** Notes that no other call of the message comes. Harmless when repeated. */
   end(): void;
 }
 
 export class CallOrder {
-  /** Messages of which some call, or some call before it, is not known yet, in the order of their arrival. */
+  /**
+   * The messages with a call whose paths are unknown, and all later messages, in order of arrival.
+   */
   readonly #arrivals = new Set<ArrivedMessage>();
   readonly #touched = new TouchedPaths<PlacedCall>();
-  /** Calls that read, and began when no call was there that writes: no path of theirs has been looked up yet. */
+  /**
+   * The reading calls that began while no writing call was present, so that their paths have not been
+   * determined yet.
+   */
   readonly #readers = new Set<PlacedCall>();
   #writers = 0;
 
@@ -31,8 +40,8 @@ export class CallOrder {
   }
 
   /**
-   * Places the calls that are known, up to a message of which some call is not: later ones may have to wait for that. A
-   * call of a message that was over already comes last.
+   * Places the known calls, up to the first message with an unknown call, because later ones may have to wait
+   * for that. A further call of a completed message comes last.
    */
   advance(changed: ArrivedMessage): void {
     this.#arrivals.add(changed);
@@ -67,7 +76,7 @@ export class CallOrder {
 const none: ReadonlySet<PlacedCall> = new Set();
 
 class ArrivedMessage implements Arrival {
-  /** Calls that have not entered yet. */
+  /** The number of calls that have not entered yet. */
   missing = 1;
   readonly #order: CallOrder;
   readonly #known = new Set<PlacedCall>();
@@ -89,19 +98,19 @@ class ArrivedMessage implements Arrival {
     this.expect(0);
   }
 
-  /** Adds a call that has said what it touches. */
+  /** Adds a call whose paths are known. */
   enter(call: PlacedCall): void {
     this.#known.add(call);
     this.pass();
   }
 
-  /** A call touches nothing, or will never begin. */
+  /** Counts a call that touches nothing, or will never begin. */
   pass(): void {
     this.missing = Math.max(0, this.missing - 1);
     this.#order.advance(this);
   }
 
-  /** Forgets a call that does not wait any longer, before it was placed. */
+  /** Forgets a call that stops waiting before it is placed. */
   forget(call: PlacedCall): void {
     this.#known.delete(call);
   }
@@ -119,9 +128,9 @@ class PlacedCall implements OrderedCall {
   readonly #arrival: ArrivedMessage;
   readonly #order: CallOrder;
   #state: "outside" | "entered" | "placed" | "left" = "outside";
-  /** Earlier calls that have to end first. */
+  /** The number of earlier calls that have to end first. */
   #blockers = 0;
-  /** Later calls that wait for this one. */
+  /** The later calls that wait for this one. */
   readonly #waiting = new Set<PlacedCall>();
   #begin: (() => void) | undefined;
 

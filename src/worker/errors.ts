@@ -1,9 +1,12 @@
 import { Refusal } from "../errors.ts";
 
-/** When a call that was not admitted may be sent again: long calls end, or give way to others, within a second or so. */
+/**
+ * The milliseconds after which a refused call may be sent again. Long calls end, or give way to others,
+ * within about a second.
+ */
 const retryAfterMilliseconds = 1000;
 
-/** Says why a call was not admitted. */
+/** Returns the refusal of a call that was not admitted. */
 const notNow = (why: string): Refusal =>
   new Refusal(
     "over-quota",
@@ -12,16 +15,15 @@ const notNow = (why: string): Refusal =>
     { details: { retry_after_ms: retryAfterMilliseconds } },
   );
 
-/** What admission control refuses. */
+/** The refusals of admission control. */
 export const refuseAdmission = {
-  /** More calls wait for their turns, or for room for their answers, than may. */
+  /** Too many calls wait for their turns, or for room for their answers. */
   manyWaiting: (waiting: number): Refusal => notNow(`The worker is busy: ${waiting} calls wait already`),
 
   manyRequestBytes: (limit: number): Refusal =>
     notNow(`The requests of calls under way may take ${limit} bytes together, half of that for one caller`),
 } as const;
 
-/** What keeps a trigger from being registered. */
 export const refuseTrigger = {
   tooMany: (limit: number): Refusal =>
     new Refusal(

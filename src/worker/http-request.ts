@@ -1,6 +1,6 @@
 /**
- * Whether `payload` is what an HTTP trigger of the engine sends: its `path` is that of the URL, and what the caller means
- * is in `body`.
+ * Returns whether `payload` comes from an HTTP trigger of the engine: its `path` is that of the URL, and
+ * `body` has the caller's request.
  */
 export function isHttpRequest(payload: unknown): boolean {
   if (typeof payload !== "object" || payload === null) return false;

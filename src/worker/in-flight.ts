@@ -1,4 +1,4 @@
-/** Milliseconds without the end of a call after which a stop no longer waits, by default. */
+/** The default milliseconds without the end of a call after which a stop no longer waits. */
 const drainMilliseconds = 5000;
 
 /** Tracks the calls in flight, so that a stop loses no answer. */
@@ -21,8 +21,9 @@ export class InFlight {
   }
 
   /**
-   * Resolves when no call is in flight, or when none has ended for `milliseconds`, by default 5 s; then one turn of the
-   * event loop later, because an SDK writes a result to its socket some microtasks after the call's promise has resolved.
+   * Resolves when no call is in flight, or when none has ended for `milliseconds`, by default 5 s. Then waits
+   * one turn of the event loop, because an SDK writes a result to its socket some microtasks after the call's
+   * promise has resolved.
    */
   async settled(milliseconds = drainMilliseconds): Promise<void> {
     let isWaiting = true;

@@ -9,7 +9,7 @@ import { createInvoke } from "./invoke.ts";
 
 type Handle = (request: { word: string }, context: Context) => unknown;
 
-/** Calls a function that does `handle`, and gives the outcome with the log's lines. */
+/** Calls a function with the handler `handle`, and returns the outcome with the log's lines. */
 async function call(handle: Handle, payload: unknown = { word: "hello" }, more: Partial<Services> = {}) {
   const lines: Record<string, unknown>[] = [];
   const log = createLog({ level: "info", form: "json", write: (line) => lines.push(JSON.parse(line)) });

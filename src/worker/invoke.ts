@@ -1,6 +1,6 @@
 /**
- * Runs every call: validate, handle, map errors, log. The bus, the command line and tests call functions through this
- * file, and nothing else catches an error to make an answer of it.
+ * Runs every call: validates, handles, maps errors, logs. The bus, the command line and tests call functions
+ * through this file, and nothing else catches an error to turn it into an answer.
  */
 
 import type {
@@ -28,12 +28,12 @@ import { jsonBytes } from "../text/json-size.ts";
 import { Admission } from "./admission.ts";
 import { isHttpRequest } from "./http-request.ts";
 
-/** The answer of a call and its size as JSON, or the one-line error it failed with, and the code in that. */
+/** The answer of a call and its size as JSON; or the one-line error and its code. */
 export type CallOutcome = (
   | { readonly answer: unknown; readonly bytes: number }
   | { readonly error: string; readonly code: string | undefined }
 ) & {
-  /** The payload as it was read, if it may be read as something other than what was sent. */
+  /** The payload as read, if the reading may differ from the text that was sent. */
   readonly read?: ReadPayload | undefined;
 };
 
@@ -44,16 +44,21 @@ export type Invoke = (
   origin?: Origin,
 ) => Promise<CallOutcome>;
 
-/** The grace period after its deadline until a waiting call is abandoned: it should have stopped by itself. */
+/**
+ * The milliseconds after its deadline until a waiting call is abandoned. It should have stopped by itself.
+ */
 const graceMilliseconds = 1000;
 
-/** How long a batch may keep the event loop between two entries: other calls, and its cancellation, must get through. */
+/**
+ * Maximum milliseconds that a batch may keep the event loop between two entries, so that other calls, and its
+ * cancellation, get through.
+ */
 const sliceMilliseconds = 20;
 
 /** Called when a function begins its work, with its request. */
 export type OnEnter = (functionId: string, request: unknown) => void;
 
-/** An `Invoke` over `all`, the services of one worker, that logs each call to `log`. It never throws. */
+/** Creates an `Invoke` over `all`, the services of one worker, that logs each call to `log`. It never throws. */
 export function createInvoke(all: Services, log: Log, onEnter: OnEnter = () => {}): Invoke {
   const admission = new Admission();
   return async (definition, payload, origin = {}) => {
@@ -104,11 +109,11 @@ export function createInvoke(all: Services, log: Log, onEnter: OnEnter = () => {
 interface CallScope {
   readonly definition: FunctionDefinition;
   readonly payload: unknown;
-  /** The payload with the names and types of the function, where the profile takes other ones. */
+  /** The payload with the names and types of the function, if the profile accepts others. */
   read: ReadPayload | undefined;
-  /** What the payload was found to be. */
+  /** The request that the payload was parsed to. */
   request: unknown;
-  /** With the services of a limited call, once it is found to be one. */
+  /** The services of the call, which are replaced if the call is limited. */
   context: Context;
   readonly log: Log;
   readonly lease: AnswerLease | undefined;
@@ -116,11 +121,11 @@ interface CallScope {
   readonly cancelled: AbortSignal | undefined;
   readonly onEnter: OnEnter;
   readonly admission: Admission;
-  /** For whom it is admitted: calls of one wait for each other, and not for those of others. */
+  /** The key of admission. Calls with one key wait for each other, but not for those with another. */
   readonly queue: string | undefined;
 }
 
-/** Runs a call that its caller's quotas admit, and for whose request there is room. */
+/** Runs a call if its caller's quotas admit it, and its request has room. */
 async function runAdmitted(scope: CallScope): Promise<HandledCall> {
   const { context, admission, payload, queue } = scope;
   try {
@@ -173,7 +178,7 @@ async function runCall(scope: CallScope): Promise<HandledCall> {
   }
 }
 
-/** Waits for earlier calls of the session, if need be. The time of the call begins afterwards. */
+/** Waits for earlier calls of the session, if necessary. The time of the call begins afterwards. */
 function waitForEarlier(
   ordered: OrderedCall,
   { definition, request, cancelled }: CallScope,
@@ -209,7 +214,7 @@ async function startLong({
   return begun;
 }
 
-/** The estimate for a function that makes none: small, and corrected when the answer is there. */
+/** The estimate for a function without one of its own: small, and corrected when the answer exists. */
 const usualAnswerBytes = 4096;
 
 function answerBytes(definition: FunctionDefinition, request: unknown, context: Context): number {
@@ -217,7 +222,7 @@ function answerBytes(definition: FunctionDefinition, request: unknown, context: 
   return Math.min(bytes, context.maxAnswerBytes);
 }
 
-/** The payload as the configuration has requests read; undefined if it is taken as it was sent. */
+/** Reads the payload by the rules of the configuration. Returns `undefined` if it is taken unchanged. */
 function readRequest({ definition, payload, context }: CallScope): ReadPayload | undefined {
   const rules = context.requestRules;
   if (rules === undefined || (!rules.isForgiving && rules.unknownFields === "ignore")) return undefined;
@@ -226,7 +231,7 @@ function readRequest({ definition, payload, context }: CallScope): ReadPayload |
   return read;
 }
 
-/** Throws the refusal of the function for a payload that does not fit, with an example of what does. */
+/** Throws the refusal of the function for an invalid payload, with a valid example. */
 function requireFit(definition: FunctionDefinition, payload: unknown): void {
   try {
     validate(definition.request, payload, { unknownKeys: "ignore" });
@@ -256,7 +261,7 @@ function parseRequest(definition: FunctionDefinition, payload: unknown, context:
   }
 }
 
-/** `work`, or the timeout refusal when it is still not done a second after the deadline. */
+/** Awaits `work`, or throws the timeout refusal if it is still pending a second after the deadline. */
 async function inTime(work: Promise<unknown>, { deadline }: Context): Promise<unknown> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -272,7 +277,7 @@ async function inTime(work: Promise<unknown>, { deadline }: Context): Promise<un
   }
 }
 
-/** The error as it is on the wire, with functions named as the caller knows them. */
+/** Renders the error for the wire, with the caller's names of functions. */
 function renderError(error: unknown, scope: CallScope): WireError {
   const rendered = renderAnyError(error, scope);
   const { sentence } = scope.context;
@@ -283,7 +288,7 @@ function renderError(error: unknown, scope: CallScope): WireError {
   return { text: JSON.stringify({ ...parts, message: sentence(parts.message) }), code };
 }
 
-/** An unexpected error is logged in full and answered with a neutral sentence. */
+/** Renders the error. An unexpected one is logged in full and answered with a neutral sentence. */
 function renderAnyError(error: unknown, scope: CallScope): WireError {
   const { definition, context, log } = scope;
   const rendered = context.renderError(mistakeOf(error, scope) ?? error);
@@ -296,8 +301,8 @@ function renderAnyError(error: unknown, scope: CallScope): WireError {
 }
 
 /**
- * The refusal of a path in the form of another program, if nothing is there under that name. It depends on the text of the
- * path alone, as missing and denied are the same to it.
+ * Returns the refusal of a path in the form of another program, if nothing exists under that name. It depends
+ * on the text of the path alone, so that a denied path is indistinguishable from a missing one.
  */
 function mistakeOf(error: unknown, { definition, context }: CallScope): Refusal | undefined {
   if (!(error instanceof Refusal) || error.path === undefined || !context.requestRules?.isForgiving)

@@ -22,7 +22,7 @@ function serve(...[url, more]: [string, Parameters<typeof serveEcho>[2]?]) {
   return { serving, lines };
 }
 
-/** Another worker, which has `test::echo` before ours comes. */
+/** Joins a worker that has `test::echo` before ours comes. */
 async function joinRival(url: string, name: string): Promise<RawWorker> {
   const rival = await RawWorker.join(url);
   open.push(() => rival.socket.terminate());

@@ -1,6 +1,7 @@
 /**
- * Checks that the engine assigns this worker's functions to it. In an engine of 0.22 the last registration of an id wins,
- * and when that worker ends the id is gone; one of 0.23 refuses the second worker. Neither notifies the first.
+ * Checks that the engine assigns this worker's functions to it. In an engine of 0.22 the last registration of
+ * an id wins, and the id disappears when that worker ends; one of 0.23 refuses the second worker. Neither
+ * notifies the first.
  */
 
 import type { Log } from "../log/log.ts";
@@ -10,49 +11,54 @@ export interface RegistrationOptions {
   readonly bus: Bus;
   readonly name: string;
   readonly namespace: string | undefined;
-  /** At most 32: an engine describes no more in one answer. */
+  /** The function ids, at most 32, which is the maximum that an engine describes in one answer. */
   readonly ids: readonly string[];
-  /** Registers functions again that the engine has lost. */
+  /** Registers lost functions again. */
   register(ids: readonly string[]): void;
-  /** Gives up all functions. */
   unregister(): void;
   readonly log: Log;
-  /** The interval between two queries; by default 30 s. */
+  /** The milliseconds between two queries; by default 30 s. */
   readonly intervalMilliseconds?: number | undefined;
-  /** Pauses between the queries after a connect, until the functions are registered. */
+  /** The pauses between the queries after a connect, until the functions are registered. */
   readonly settlingMilliseconds?: readonly number[] | undefined;
 }
 
-/** An engine handles the registration of the worker and of its functions concurrently with the queries after it. */
+/**
+ * The default pauses. An engine handles the registration of the worker and of its functions concurrently with
+ * the queries after it.
+ */
 const usualSettling = [50, 100, 200, 400, 800];
 const usualInterval = 30_000;
 
 /** The engine's answer. An engine that cannot answer leaves both out. */
 interface Findings {
-  /** Functions that it does not know. */
+  /** The functions that it does not know. */
   readonly missing: readonly string[];
   /** The worker that has the functions or the name instead. */
   readonly rival?: { readonly pid: number | undefined };
   /**
-   * Which of several workers is to have all functions, where each has some: that of the first function. Undefined when only one
-   * has any.
+   * The worker that should get all functions if several workers have some: the one with the first function.
+   * Absent if only one has any.
    */
   readonly shared?: "ours" | "another's";
 }
 
-/** How often this worker tries to get all functions, or to leave them all to another, before the next interval. */
+/**
+ * The number of times that this worker tries to get all functions, or to leave them all to another, before
+ * the next interval.
+ */
 const attempts = 4;
 
 /** Watches a worker's registration, from the first connection until stopped. */
 export class Registration {
-  /** Resolves when the functions have been found registered for the first time. */
+  /** Resolves when the functions are first found registered. */
   readonly confirmed: Promise<void>;
   readonly #options: RegistrationOptions;
   readonly #timer: ReturnType<typeof setInterval>;
   #confirm: () => void = () => {};
   #isConfirmed = false;
   #standing: "open" | "ours" | "lost" | "another's" | "stopped" = "open";
-  /** Counts connections: an answer over one says nothing about the next. */
+  /** Counts connections. An answer over one says nothing about the next. */
   #connection = 0;
   #isOpen = false;
   /** The connection whose query is in flight. */
@@ -86,7 +92,7 @@ export class Registration {
     clearInterval(this.#timer);
   }
 
-  /** Queries, registers what is missing, and acts on the findings. */
+  /** Queries the engine, registers missing functions, and acts on the findings. */
   async #inspect(isFresh: boolean): Promise<void> {
     const connection = this.#connection;
     const isOver = () => this.#connection !== connection || !this.#isOpen;
@@ -178,7 +184,7 @@ export class Registration {
     return typeof pid === "number" ? pid : undefined;
   }
 
-  /** The answer; undefined when the engine does not know the function, or fails. */
+  /** Returns the answer, or `undefined` if the engine does not know the function, or fails. */
   async #call(id: string, payload: object): Promise<unknown> {
     const { bus, namespace } = this.#options;
     try {

@@ -21,7 +21,7 @@ export class Lines {
   });
   #wake: () => void = () => {};
 
-  /** The first line, from the `from`th on, whose message matches. */
+  /** Returns the first line, from the `from`th on, whose message matches. */
   async next(pattern: RegExp, from = 0): Promise<Line> {
     for (;;) {
       const line = this.all.slice(from).find(({ message }) => pattern.test(message));
@@ -32,19 +32,19 @@ export class Lines {
     }
   }
 
-  /** The messages of these levels. */
+  /** Returns the messages of these levels. */
   of(...levels: string[]): string[] {
     return this.all.filter(({ level }) => levels.includes(level)).map(({ message }) => message);
   }
 
   #add(line: Line): void {
     this.all.push(line);
-    // Not in the middle of what logged it.
+    // Wakes the waiter after the code that logs the line.
     setImmediate(this.#wake);
   }
 }
 
-/** A function that answers at once with what it was sent. */
+/** A function that answers at once with its payload. */
 export const echo: FunctionDefinition = definerFor<Services>()({
   id: "test::echo",
   since: "0.0.0",

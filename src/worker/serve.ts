@@ -1,6 +1,6 @@
 /**
- * Serves functions on the bus through the official SDK: registers them, converts errors, and stops without losing an
- * answer.
+ * Serves functions on the bus through the official SDK: registers them, converts errors, and stops without
+ * losing an answer.
  */
 
 import type { FunctionDefinition } from "../contract/definition.ts";
@@ -35,25 +35,27 @@ export interface ServeOptions
   readonly triggers?: readonly TriggerType[] | undefined;
   readonly invoke: Invoke;
   readonly log: Log;
-  /** Where the SDK sends spans and metrics to the engine: as what. Absent: it sends none. */
+  /** The identity for spans and metrics that the SDK sends to the engine; if absent, it sends none. */
   readonly telemetry?: EngineTelemetry | undefined;
-  /** Bytes that an engine inside this process holds for a caller until it reads them. */
+  /** Returns the bytes that an engine inside this process holds for a caller who has not read them yet. */
   readonly unsentBytesTo?: ((caller: string) => number) | undefined;
-  /** Least milliseconds between a call and its answer, instead of 1: for the benchmark of that delay. */
+  /** Minimum milliseconds between a call and its answer, instead of 1; for the benchmark of that delay. */
   readonly earliestMilliseconds?: number | undefined;
 }
 
 export interface Serving {
   /** Resolves when the engine has first confirmed that all functions are registered. */
   readonly registered: Promise<void>;
-  /** Takes no new calls, finishes those under way (at most 2.5 s), sends their answers and leaves the bus. */
+  /** Refuses new calls, finishes those under way (at most 2.5 s), sends their answers and leaves the bus. */
   stop(): Promise<void>;
 }
 
-/** Milliseconds that a stop waits for calls in flight: iii sends SIGKILL 3 s after SIGTERM. */
+/** The milliseconds that a stop waits for calls in flight. iii sends SIGKILL 3 s after SIGTERM. */
 const drainMilliseconds = 2500;
 
-/** Registers `functions` at the engine and answers calls until stopped. Retries an absent engine without end. */
+/**
+ * Registers `functions` at the engine and answers calls until stopped. Retries an absent engine without end.
+ */
 export function serve(options: ServeOptions): Serving {
   const {
     url,
@@ -123,14 +125,17 @@ export function serve(options: ServeOptions): Serving {
   };
 }
 
-/** The caller's id, which the engine writes into every payload that is an object, over any other value (bus §0). */
+/**
+ * Returns the caller's id, which the engine writes into every payload that is an object, replacing any other
+ * value (bus §0).
+ */
 function callerOf(payload: unknown): string | undefined {
   const { _caller_worker_id: caller } = (payload ?? {}) as { readonly _caller_worker_id?: unknown };
   return typeof caller === "string" ? caller : undefined;
 }
 
 interface Sending {
-  /** When the call came. */
+  /** The time when the call came. */
   readonly arrived: number;
   readonly earliestMilliseconds: number | undefined;
   /** Called just before the SDK gets the answer. */
@@ -148,7 +153,9 @@ async function answerOnBus(
   return outcome instanceof WrittenAnswer ? outcome : outcome.answer;
 }
 
-/** An error for the SDK, which sends message and stack (bus §2): the stack must not name host paths. */
+/**
+ * Returns an error for the SDK, which sends message and stack (bus §2). The stack must not name host paths.
+ */
 function wireError(sentence: string): Error {
   const error = new Error(`handler error: ${sentence}`);
   error.stack = `CoderError: ${error.message}`;

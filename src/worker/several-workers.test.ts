@@ -1,4 +1,4 @@
-/** Three workers with three folders on one engine, as docs/scaling.md has them. */
+/** Three workers with three folders on one engine, in the setup of docs/scaling.md. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ async function start(options: EngineOptions = {}): Promise<Engine> {
   return engine;
 }
 
-/** A worker whose folder has a file with its name in it. `observe` may hold up its calls. */
+/** Starts a worker whose folder has a file with its name in it. `observe` may delay its calls. */
 async function joinWorker(
   { url }: Engine,
   name: string,

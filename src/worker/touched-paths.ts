@@ -1,6 +1,6 @@
 import type { Touch } from "../contract/origin.ts";
 
-/** Calls that touch the same place, by whether they write there. */
+/** Calls that touch one place: those that read, and those that write. */
 class Touching<Call> {
   readonly readers = new Set<Call>();
   readonly writers = new Set<Call>();
@@ -26,11 +26,15 @@ interface Place<Call> {
   readonly below: Touching<Call>;
 }
 
-/** The parts of the tree that calls touch. Its costs grow with the depth of a path, and not with the number of calls. */
+/**
+ * The parts of the tree that calls touch. Costs grow with the depth of a path, not with the number of calls.
+ */
 export class TouchedPaths<Call> {
   readonly #places = new Map<string, Place<Call>>();
 
-  /** Returns the calls that touch one of these parts, or something in or around it, where one of the two writes. */
+  /**
+   * Returns the calls that touch one of these parts, or something in or around it, if one of the two writes.
+   */
   blockers(touches: readonly Touch[]): Set<Call> {
     const found = new Set<Call>();
     const collect = ({ readers, writers }: Touching<Call>, writes: boolean) => {
@@ -75,7 +79,7 @@ export class TouchedPaths<Call> {
   }
 }
 
-/** The path, and those of all folders above it up to "". */
+/** Generates the path, and those of all folders above it up to "". */
 function* upwards(path: string): Generator<string> {
   for (let rest = path; rest !== ""; rest = rest.slice(0, Math.max(0, rest.lastIndexOf("/")))) yield rest;
   yield "";

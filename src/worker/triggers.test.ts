@@ -5,7 +5,7 @@ import { Triggers } from "./triggers.ts";
 
 type Handlers = Parameters<Bus["registerTriggerType"]>[1];
 
-/** Triggers of one type, what the engine calls for them, and how many are open. */
+/** Offers triggers of one type. Returns the engine's requests, and the number of open triggers. */
 function offer() {
   const open = { count: 0 };
   const type = {

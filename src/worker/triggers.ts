@@ -4,13 +4,13 @@ import type { Fire, TriggerType } from "../contract/trigger.ts";
 import type { Bus } from "./bus.ts";
 import { refuseTrigger } from "./errors.ts";
 
-/** Most triggers of all types together, and most that have ended of which it is known where. */
+/** Maximum triggers of all types together, and maximum ended triggers whose positions are kept. */
 const mostTriggers = 256;
 
-/** Milliseconds within which the function of a trigger has to answer. */
+/** The milliseconds that the function of a trigger has to answer. */
 const fireMilliseconds = 10_000;
 
-/** A trigger as the SDK has it. */
+/** A trigger in the SDK's form. */
 interface RegisteredTrigger {
   readonly id: string;
   readonly function_id: string;
@@ -20,7 +20,7 @@ interface RegisteredTrigger {
 
 interface OpenTrigger {
   readonly trigger: RegisteredTrigger;
-  /** Resolves to what ends it, and returns where. */
+  /** Resolves to the function that ends the trigger and returns its position. */
   readonly end: Promise<() => string>;
 }
 
@@ -28,7 +28,9 @@ export class Triggers {
   readonly #bus: Bus;
   readonly #types: readonly TriggerType[];
   readonly #open = new Map<string, OpenTrigger>();
-  /** Where triggers ended, by their ids: their worker may have lost its connection, and register them again. */
+  /**
+   * The positions of ended triggers, by their ids. A worker that lost its connection may register them again.
+   */
   readonly #ended = new Map<string, string>();
 
   /** Registers the types at the engine. */
@@ -42,18 +44,19 @@ export class Triggers {
       });
   }
 
-  /** Calls no function any more. */
+  /** Ends all triggers, so that no function is called afterwards. */
   async stop(): Promise<void> {
     for (const type of this.#types) this.#bus.unregisterTriggerType(messageOf(type));
     await Promise.all([...this.#open.keys()].map((id) => this.#remove(id)));
   }
 
-  /** The engine sends a trigger again after each connect: then it goes on. */
+  /** Opens a trigger. The engine sends it again after each connect, and a known one then continues. */
   async #add(type: TriggerType, trigger: RegisteredTrigger): Promise<void> {
     const { id, config = {} } = trigger;
     const known = this.#open.get(id);
     if (known !== undefined && isDeepStrictEqual(known.trigger, trigger)) return;
-    // Without a wait for a new one: the engine may send it twice, or take it back, before that ends.
+    // A new trigger is stored without a wait before, because the engine may send it twice, or take it back,
+    // during the wait.
     if (known !== undefined) await this.#remove(id);
     if (this.#open.size >= mostTriggers) throw refuseTrigger.tooMany(mostTriggers);
     const end = type.open(config, this.#fireOf(trigger), this.#ended.get(id));
@@ -87,7 +90,7 @@ export class Triggers {
   }
 }
 
-/** What the codes of the bus say about a call (bus §2): a function that failed was called. */
+/** The outcomes of calls by the codes of the bus (bus §2). A function that failed was called. */
 const outcomes: Readonly<Record<string, Awaited<ReturnType<Fire>>>> = {
   invocation_failed: "delivered",
   function_not_found: "absent",

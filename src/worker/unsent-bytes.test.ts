@@ -16,7 +16,7 @@ afterEach(async () => {
   mock.restore();
 });
 
-/** An engine that sends nothing, and the SDK's connection to it. */
+/** Opens an engine that sends nothing, and the SDK's connection to it. */
 async function openConnection(): Promise<{
   bus: Bus;
   engine: WebSocket;
@@ -39,7 +39,7 @@ async function openConnection(): Promise<{
   return { bus, engine, nextEngine };
 }
 
-/** Sends a call that wants no answer. */
+/** Sends a call without an answer. */
 const post = (bus: Bus, payload: unknown) =>
   bus.trigger({ function_id: "x::y", payload, action: { type: "void" } });
 

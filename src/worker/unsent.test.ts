@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import type { AnswerLease } from "../contract/origin.ts";
 import { type Outlet, UnsentAnswers } from "./unsent.ts";
 
-/** An outlet whose figures a test sets, and answers whose release it can await. */
+/** Returns an outlet whose figures a test sets, and answers whose release it can await. */
 function openBench() {
   const figures = { unsent: 0 as number | undefined, to: {} as Record<string, number>, cuts: 0 };
   const outlet: Outlet = {

@@ -3,20 +3,23 @@ import type { AnswerLease } from "../contract/origin.ts";
 
 /** The write buffer of a connection. Figures are in bytes. */
 export interface Outlet {
-  /** Bytes that it has not sent; undefined while there is no connection. */
+  /** Returns the bytes that it has not sent, or `undefined` without a connection. */
   unsentBytes(): number | undefined;
-  /** Bytes that an engine inside this process holds for one caller. */
+  /** Returns the bytes that an engine inside this process holds for one caller. */
   unsentBytesTo?(caller: string): number;
   /** Ends the connection; its unsent bytes are lost. */
   cut(): void;
 }
 
-/** Milliseconds between two polls while answers are unsent: on Bun no transport reports that its buffer has shrunk. */
+/**
+ * The milliseconds between two polls while answers are unsent. On Bun no transport reports that its buffer
+ * has shrunk.
+ */
 const everyMilliseconds = 5;
 
 /**
- * Unsent bytes at which the connection is cut. The budget of answers stays far below that; only errors to the calls of an
- * engine that never reads exceed it.
+ * The unsent bytes that cause the connection to be cut. The budget of answers stays far below that; only
+ * errors to the calls of an engine that never reads exceed it.
  */
 const mostUnsentBytes = 256 * 1024 * 1024;
 
@@ -27,9 +30,9 @@ interface Answer {
 
 export class UnsentAnswers {
   readonly #outlet: Outlet;
-  /** Written to the connection, oldest first. */
+  /** The answers written to the connection, oldest first. */
   #handedOver: Answer[] = [];
-  /** Sent, and perhaps not read by the caller yet: by caller, oldest first. */
+  /** The answers that are sent but perhaps not read yet: by caller, oldest first. */
   readonly #forwarded = new Map<string, Answer[]>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -77,7 +80,10 @@ export class UnsentAnswers {
   }
 }
 
-/** A buffer is first in, first out: the `unsent` bytes in it are its newest answers. */
+/**
+ * Splits answers into sent and unsent. A buffer is first in, first out, so its `unsent` bytes are its newest
+ * answers.
+ */
 function split(answers: readonly Answer[], unsent: number) {
   let from = answers.length;
   for (let newer = 0; from > 0 && newer < unsent; from--) newer += answers[from - 1]!.lease.bytes;
