@@ -30,22 +30,22 @@ interface Point {
   readonly asDouble?: number;
 }
 
-/** Attributes as an object. */
+/** Converts attributes to an object. */
 export const attributesOf = (attributes: Attributes): Record<string, unknown> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 
 export class TestCollector {
-  /** Everything that was posted. */
+  /** All request bodies. */
   readonly bodies: string[] = [];
   readonly headers: Readonly<Record<string, unknown>>[] = [];
   readonly spans: CollectedSpan[] = [];
-  /** The newest state of each, by name. */
+  /** The newest state of each metric, by name. */
   readonly metrics = new Map<string, Metric>();
-  /** Attributes of the newest sender. */
+  /** The attributes of the newest sender. */
   resource: Record<string, unknown> = {};
-  /** What it answers; undefined: nothing. */
+  /** The status of its responses, or `undefined` to send none. */
   status: number | undefined = 200;
-  /** Requests that wait for an answer. */
+  /** The number of requests without a response. */
   unanswered = 0;
   readonly #server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -62,7 +62,7 @@ export class TestCollector {
   });
   #wake: () => void = () => {};
 
-  /** Resolves with its address. */
+  /** Listens, and resolves with the address. */
   listen(): Promise<string> {
     return new Promise((resolve) => {
       this.#server.listen(0, "127.0.0.1", () =>
@@ -71,7 +71,7 @@ export class TestCollector {
     });
   }
 
-  /** Resolves when something came for which `check` holds. */
+  /** Resolves after a request that makes `check` true. */
   async until(check: () => boolean): Promise<void> {
     while (!check())
       await new Promise<void>((resolve) => {
@@ -84,7 +84,7 @@ export class TestCollector {
     this.#server.close();
   }
 
-  /** Takes what a sender posts. */
+  /** Records the request of a sender. */
   take(body: string): void {
     this.bodies.push(body);
     const { resourceSpans = [], resourceMetrics = [] } = JSON.parse(body);

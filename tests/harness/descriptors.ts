@@ -1,18 +1,18 @@
 import { fstatSync, readdirSync, readlinkSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 
-/** How often is looked again, 1 ms apart. */
+/** Maximum attempts, 1 ms apart. */
 const maxAttempts = 2000;
 
 /**
- * What the descriptors of this process lead to; "" for the one that their folder is read by. Files that were replaced, and
- * have no name any more, are closed in the background: it waits for that. One that stays open has leaked.
+ * Returns the targets of this process's descriptors, "" for the one that lists their folder. Replaced files
+ * without a name are closed in the background, so it waits for them. One that stays open has leaked.
  */
 export async function descriptorTargets(): Promise<string[]> {
   for (let attempt = 1; ; attempt++) {
     const descriptors = readdirSync("/proc/self/fd");
     const links = descriptors.map(linksOf);
-    // Besides the one that the folder is read by, another may be closed meanwhile.
+    // Besides the one that lists the folder, another may be closed concurrently.
     const isQuiet = !links.includes(0) && links.filter((count) => count === undefined).length <= 1;
     if (attempt === maxAttempts || isQuiet) return descriptors.map(targetOf);
     await setTimeout(1);
@@ -20,8 +20,9 @@ export async function descriptorTargets(): Promise<string[]> {
 }
 
 /**
- * How many descriptors are open, but for those of event loops: a thread that starts has two, and stays. Waits until there
- * are no more than `expected`: a replaced file that others gave another name is closed in the background too.
+ * Returns the number of open descriptors, except those of event loops: a thread that starts has two, and
+ * stays. Waits until there are at most `expected`, because a replaced file with another name is also closed
+ * in the background.
  */
 export async function countDescriptors(expected = Number.POSITIVE_INFINITY): Promise<number> {
   for (let attempt = 1; ; attempt++) {
@@ -32,10 +33,10 @@ export async function countDescriptors(expected = Number.POSITIVE_INFINITY): Pro
   }
 }
 
-/** What each descriptor leads to at this moment; "" for the one that their folder is read by. Linux only. */
+/** Returns the current target of each descriptor, "" for the one that lists their folder. Linux only. */
 export const readDescriptorTargets = (): string[] => readdirSync("/proc/self/fd").map(targetOf);
 
-/** How many names it has; undefined when it is not open any more. */
+/** Returns the number of names of a descriptor's file, or `undefined` if the descriptor is closed. */
 function linksOf(descriptor: string): number | undefined {
   try {
     const stats = fstatSync(Number(descriptor));

@@ -14,7 +14,7 @@ export type ErrorCode =
   | "C222"
   | "C223";
 
-/** An error as it is on the wire. */
+/** An error in its wire form. */
 export interface CallError {
   readonly code: string;
   readonly message: string;
@@ -22,7 +22,7 @@ export interface CallError {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** The one-line form of an error (coder §4), or undefined where `text` is not exactly that. */
+/** Parses the one-line form of an error (coder §4). Returns `undefined` if `text` is not exactly that. */
 export function parseError(text: string): CallError | undefined {
   const value = parseJson(text);
   if (value === null || typeof value !== "object") return undefined;
@@ -43,7 +43,10 @@ function parseJson(text: string): unknown {
 
 const wirePrefix = "handler error: ";
 
-/** The code and message in the error of a call as a client of the SDK sees it; throws where the form differs. */
+/**
+ * Returns the code and message in the error of a call that a client of the SDK sees. Throws if the form
+ * differs.
+ */
 export function parseWireError(thrown: { readonly code?: string; readonly message: string }): CallError {
   const prefix = `invocation_failed: ${wirePrefix}`;
   const error = thrown.message.startsWith(prefix)
@@ -61,7 +64,7 @@ const nextStep =
 const systemWords =
   /\bE(NOENT|ACCES|PERM|NOTDIR|ISDIR|LOOP|EXIST|NOTEMPTY|INVAL|XDEV|NAMETOOLONG)\b|no such file or directory|\n\s+at /i;
 
-/** What is wrong with an error for a model that has nothing else to go by; empty when nothing is. */
+/** Returns the faults of an error for a model that sees nothing else, or an empty list. */
 export function faultsOf(
   error: Pick<CallError, "code" | "message">,
   given: { payload: unknown; root: string },
@@ -82,17 +85,20 @@ export function faultsOf(
   ].map((fault) => `${fault}: ${message}`);
 }
 
-/** The `error` of a result, which is a string or, of functions that no published reference has, an object. */
+/** Parses the `error` of a result: a string, or an object from functions that no published reference has. */
 export const parseEntryError = (error: unknown): CallError | undefined => parseError(textOf(error));
 
-/** The one-line form of either. A bus may change the order of an object's keys. */
+/** Returns the one-line form of either. A bus may change the order of an object's keys. */
 function textOf(error: unknown): string {
   if (typeof error === "string") return error;
   const { code, message, reason, details, ...rest } = (error ?? {}) as Record<string, unknown>;
   return JSON.stringify({ code, message, reason, ...(details !== undefined && { details }), ...rest });
 }
 
-/** Every error among the results of a batch, as a string; functions that no published reference has give objects. */
+/**
+ * Returns every error among the results of a batch as a string. Functions that no published reference has
+ * return objects.
+ */
 export function entryErrors(answer: unknown): string[] {
   const results = (answer as { results?: unknown } | null)?.results;
   if (!Array.isArray(results)) return [];
@@ -101,7 +107,7 @@ export function entryErrors(answer: unknown): string[] {
   );
 }
 
-/** What is wrong with the errors of an outcome, be they of the call or of entries of a batch. */
+/** Returns the faults of the errors of an outcome, whether of the call or of entries of a batch. */
 export function errorFaults(outcome: ClientOutcome, given: { payload: unknown; root: string }): string[] {
   if (outcome.error !== undefined) {
     const stack = outcome.error.stacktrace ?? "";

@@ -7,27 +7,27 @@ import type {
 
 export type { OtherPaths };
 
-/** A path that calls of a function have, as its definition says. */
+/** A path in the calls of a function, by its definition. */
 export interface PathArgument {
   readonly id: string;
-  /** Unique among all path arguments: `coder::read-file /path read`. */
+  /** A unique name among all path arguments: `coder::read-file /path read`. */
   readonly name: string;
   readonly access: PathAccess;
   readonly effect: FunctionDefinition["effect"];
-  /** Whether a call has another path too: one of `OtherPaths`. */
+  /** Whether a call has another path too, one of `OtherPaths`. */
   readonly hasOtherPaths: boolean;
   payload(path: string, others?: OtherPaths): Readonly<Record<string, unknown>>;
 }
 
-/** What `commonTree` has for calls with two paths. */
+/** The paths in `commonTree` for calls with two paths. */
 export const defaultOtherPaths: OtherPaths = { there: "other.txt", free: "moved-here" };
 
-/** Fields that replace those of an example, by function. */
+/** The fields that replace those of an example, by function. */
 type Overrides = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /**
- * All path arguments of `functions`. A payload is the first example that has the path, with one item in each array
- * on the way to it.
+ * Returns all path arguments of `functions`. A payload is the first example that has the path, with one item
+ * in each array on the way to it.
  */
 export const pathArgumentsOf = (
   functions: readonly FunctionDefinition[],
@@ -72,7 +72,7 @@ function pathArgumentOf(
   };
 }
 
-/** Whether an example sends a path there that the call of another argument needs as well. */
+/** Returns whether an example sends a path there that the call of another argument also needs. */
 const isSent = ({ render }: RequestPath, value: unknown): boolean =>
   render === undefined && value !== undefined;
 
@@ -81,7 +81,7 @@ const makes: ReadonlySet<PathAccess> = new Set(["create", "replace"]);
 type Node = Record<string, unknown>;
 
 interface Place {
-  /** What holds the path, under which key, and the object that the fields beside it are in. */
+  /** The object or array with the path, its key there, and the object with the fields beside it. */
   readonly holder: Node;
   readonly key: string;
   readonly fields: Node;
@@ -92,7 +92,10 @@ function valueAt(request: object, at: string): unknown {
   return place?.holder[place.key];
 }
 
-/** Where a pointer leads; undefined when nothing is there to hold it. Arrays on the way are cut to one item. */
+/**
+ * Returns the place that a pointer leads to, or `undefined` if nothing can hold it. Arrays on the way are cut
+ * to one item.
+ */
 function placeIn(request: object, at: string): Place | undefined {
   const keys = at.slice(1).split("/");
   const last = keys.pop()!;

@@ -1,14 +1,14 @@
-/** Random choices that a seed brings back. */
+/** Random choices that a seed reproduces. */
 export interface Random {
-  /** From 0 to 1, without 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   next(): number;
-  /** A whole number from 0 to `count`, without `count`. */
+  /** Returns a whole number from 0 up to, but not including, `count`. */
   below(count: number): number;
   pick<T>(items: readonly T[]): T;
   chance(share: number): boolean;
 }
 
-/** The generator mulberry32 (Tommy Ettinger, public domain): 32 bits of state are plenty for tests. */
+/** The generator mulberry32 (Tommy Ettinger, public domain), whose 32 bits of state are plenty for tests. */
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {
@@ -26,10 +26,13 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** Another seed each time, for runs that are to find something new; print it. */
+/** Returns a different seed each time, for runs that search for new faults; print it. */
 export const freshSeed = (): number => Math.floor(Math.random() * 2 ** 32);
 
-/** How many times a property is tried: as often as usual, or, as `npm run suite -- properties` asks, a multiple of it. */
+/**
+ * Returns the number of runs of a property: the usual one, or a multiple of it for
+ * `npm run suite -- properties`.
+ */
 export const propertyRuns = (usual: number): { numRuns: number } => ({
   numRuns: usual * Number(process.env["CODER_RUNS"] ?? 1),
 });

@@ -7,11 +7,11 @@ export interface RequestField {
   readonly kind: "String" | "Array" | "Record";
   /** Returns a value of that size: characters of a text, or entries. */
   largeValue(size: number): unknown;
-  /** Returns a request with a value in the field, which has what else it needs. */
+  /** Returns a request with a value in the field, and with all other required fields. */
   requestWith(value: unknown): unknown;
 }
 
-/** Returns the texts, lists and maps of a request, at any depth, one for each place where it may stand. */
+/** Returns the texts, lists and maps of a request, at any depth, one for each possible place. */
 export const requestFieldsOf = (schema: TSchema): RequestField[] => fieldsIn(schema, "", (value) => value);
 
 type Around = RequestField["requestWith"];
@@ -54,7 +54,7 @@ const fieldOf = (
   largeValue: RequestField["largeValue"],
 ): RequestField => ({ kind, pointer, requestWith, largeValue });
 
-/** A value of a schema, with the fields that it needs. */
+/** Returns a value of a schema, with its required fields. */
 function sampleOf(schema: TSchema): unknown {
   switch (schema[Kind]) {
     case "String":

@@ -1,14 +1,17 @@
 import { linkSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What takes minutes in a tree with `addSlowFiles`: the regex engine has no shorter way through its letters. */
+/**
+ * A search that takes minutes in a tree with `addSlowFiles`, because the regex engine has no faster way
+ * through its letters.
+ */
 export const searchForMinutes = {
   query: "(?:\\w|[éa]){1,99}\\B[^a-zé]\\b\\d",
   regex: true,
   search_paths: false,
 };
 
-/** Adds a folder `slow` of large files, which are one on the disk. */
+/** Adds a folder `slow` of large files, which are one file on disk. */
 export function addSlowFiles(base: string): void {
   const folder = join(base, "slow");
   mkdirSync(folder);

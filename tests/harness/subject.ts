@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * What is under test: the program from its sources, bundled so that it starts in a third of the time, or the compiled one.
+ * The program under test: its sources, bundled so that they start in a third of the time, or the compiled
+ * executable.
  */
 export type Subject = "source" | "executable";
 
@@ -13,13 +14,16 @@ export const subjects: readonly Subject[] = ["source", "executable"];
 /** The root of the repository. */
 export const repository = join(import.meta.dirname, "../..");
 
-/** How to start it. Throws when it has not been built. */
+/** Returns the command that starts the subject. Throws if it has not been built. */
 export const commandOf = (subject: Subject): [string, ...string[]] =>
   subject === "source"
     ? [process.execPath, bundled("src/program/main.js")]
     : [requireBuilt(join(repository, "dist/coder"))];
 
-/** The bundle of a program, by its path in the repository: one of those that `scripts/build.ts` bundles. */
+/**
+ * Returns the bundle of a program, by its path in the repository: one of those that `scripts/build.ts`
+ * bundles.
+ */
 export const bundled = (path: string): string => requireBuilt(join(repository, ".work/source", path));
 
 function requireBuilt(path: string): string {
@@ -30,7 +34,7 @@ function requireBuilt(path: string): string {
 export interface RunOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Text for standard input, which is empty otherwise. */
+  /** The standard input. Default: empty. */
   readonly input?: string;
 }
 
@@ -40,7 +44,7 @@ export interface ProcessResult {
   readonly stderr: string;
 }
 
-/** Runs it to its end. */
+/** Runs the subject to its end. */
 export async function runCoder(
   subject: Subject,
   args: readonly string[],
@@ -53,16 +57,16 @@ export async function runCoder(
 
 export interface CoderProcess {
   readonly child: ChildProcess;
-  /** Everything written so far. */
+  /** Returns everything written so far. */
   stdout(): string;
   stderr(): string;
-  /** Resolves when something written to stderr matches; rejects when the program ends before. */
+  /** Resolves when text written to stderr matches. Rejects if the program ends first. */
   waitForStderr(pattern: RegExp): Promise<void>;
-  /** The exit code, or null when a signal ended it; resolves after all output has been read. */
+  /** Resolves to the exit code, or to null if a signal ended it, after all output has been read. */
   readonly exited: Promise<number | null>;
 }
 
-/** Starts it with a umask that is not the usual one, and without the environment that would steer it. */
+/** Starts the subject with an unusual umask, and without the environment variables that it reads. */
 export function startCoder(
   subject: Subject,
   args: readonly string[],
@@ -87,7 +91,7 @@ export function startCoder(
     stderr += text;
     checkAll();
   });
-  // A program that ends without reading its input closes the pipe; that is no failure of the test.
+  // A program that ends without reading its input closes the pipe, which is not a failure of the test.
   child.stdin.on("error", () => undefined).end(options.input ?? "");
   const exited = new Promise<number | null>((resolve, reject) => {
     child.on("error", reject).on("close", (code) => {
@@ -110,7 +114,10 @@ export function startCoder(
   return { child, stdout: () => stdout, stderr: () => stderr, waitForStderr, exited };
 }
 
-/** This process's environment without the variables that the program reads, and with a place of its own for state. */
+/**
+ * Returns this process's environment without the variables that the program reads, and with a state folder of
+ * its own.
+ */
 function plainEnvironment(): Record<string, string> {
   const steering = /^(III_|CODER_LOG$|OTEL_)/;
   const plain = Object.entries(process.env).filter(
@@ -121,7 +128,7 @@ function plainEnvironment(): Record<string, string> {
 
 let state: string | undefined;
 
-/** Where the programs of this process keep state, until it ends. */
+/** Returns the state folder of the programs of this process, which is removed at its end. */
 export function stateFolder(): string {
   if (state !== undefined) return state;
   const made = mkdtempSync(join(tmpdir(), "coder-state-"));

@@ -2,11 +2,11 @@ import { commandOf, type Subject } from "./subject.ts";
 
 export interface Screen {
   readonly code: number;
-  /** What was written to both outputs, with the line ends of the sources. */
+  /** The text written to both outputs, with the line ends of the sources. */
   readonly text: string;
 }
 
-/** Runs it in a terminal of its own, to its end. */
+/** Runs the subject in a terminal of its own, to its end. */
 export async function runInTerminal(subject: Subject, args: readonly string[], cwd: string): Promise<Screen> {
   const decoder = new TextDecoder();
   let text = "";

@@ -17,14 +17,14 @@ import {
 import { dirname, join } from "node:path";
 
 /**
- * A tree of files as data. Keys are paths relative to the base folder; a key that ends in "/" is a folder, one
- * that starts with "../" lies outside. Folders above a key need no entry of their own. A lone surrogate U+DC80 to
- * U+DCFF in a key stands for the byte 0x80 to 0xFF (PEP 383), so names need not be UTF-8. In link targets
- * `<base>` stands for the base folder's own absolute path, and `<root>` for that of the folder above.
+ * A tree of files as data. Keys are paths relative to the base folder; a key that ends in "/" is a folder,
+ * one that starts with "../" is outside. Folders above a key need no entry of their own. A lone surrogate
+ * U+DC80 to U+DCFF in a key represents the byte 0x80 to 0xFF (PEP 383), so names need not be UTF-8. In link
+ * targets `<base>` represents the base folder's own absolute path, and `<root>` that of the folder above.
  */
 export type Tree = Readonly<Record<string, TreeEntry>>;
 
-/** What is at a path: a file's text or bytes, a richer description, or null for a plain folder. */
+/** The entry at a path: a file's text or bytes, a richer description, or null for a plain folder. */
 export type TreeEntry =
   | string
   | Buffer
@@ -35,19 +35,19 @@ export type TreeEntry =
   | { readonly hardlink: string }
   | { readonly fifo: true };
 
-/** What a call did to a tree: entries that are new or different, and `gone` ones. */
+/** The effect of a call on a tree: entries that are new or different, and `gone` ones. */
 export type Changes = Readonly<Record<string, TreeEntry | typeof gone>>;
 
-/** Says that an entry is no longer there; for a folder, with everything in it. */
+/** A marker for an entry that is no longer there; for a folder, including everything in it. */
 export const gone = { gone: true } as const;
 
-/** The time stamp that everything in a built tree carries, in whole seconds since the epoch. */
+/** The time stamp of everything in a built tree, in whole seconds since the epoch. */
 export const mtime = 1_700_000_000;
 
-/** One entry as found on disk or expected there: kind, permission bits (where they matter) and contents. */
+/** One entry on disk, or an expected one: kind, permission bits (if they matter) and contents. */
 export interface SnapshotEntry {
   readonly kind: "file" | "dir" | "symlink" | "other";
-  /** Lower 12 bits of the mode; undefined where any will do. */
+  /** The lower 12 bits of the mode, or `undefined` to accept any. */
   readonly mode: number | undefined;
   /** A file's bytes or a link's target, as latin1. */
   readonly content: string;
@@ -55,7 +55,7 @@ export interface SnapshotEntry {
 
 export type Snapshot = ReadonlyMap<string, SnapshotEntry>;
 
-/** The folder `base` in `root` with `tree` in it, and whatever the tree puts outside. Keeps the base's inode. */
+/** Fills the folder `base` in `root` with `tree`, and writes its entries outside. Keeps the base's inode. */
 export function buildTree(root: string, tree: Tree): void {
   const base = join(root, "base");
   mkdirSync(base, { recursive: true });
@@ -67,12 +67,14 @@ export function buildTree(root: string, tree: Tree): void {
   stamp(Buffer.from(base), "dir");
 }
 
-/** Adds `tree` to the folder `base`, which must be there; nothing else in it is touched. */
+/** Adds `tree` to the existing folder `base`, and touches nothing else in it. */
 export function addToTree(base: string, tree: Tree): void {
   for (const [key, entry] of Object.entries(tree)) buildEntry(base, key, entry);
 }
 
-/** Everything below `root`, keyed like a `Tree`, sorted so that folders come before what is in them. */
+/**
+ * Returns everything below `root`, keyed like a `Tree`, and sorted so that folders come before their entries.
+ */
 export function snapshotTree(root: string): Snapshot {
   const found = new Map<string, SnapshotEntry>();
   visit(Buffer.from(`${root}/base`), "", found);
@@ -82,7 +84,7 @@ export function snapshotTree(root: string): Snapshot {
   return found;
 }
 
-/** A tree with what a snapshot found in the base, every folder included and modes left out. */
+/** Returns a tree with the entries of a snapshot in the base, including every folder, without modes. */
 export const treeOf = (snapshot: Snapshot): Tree =>
   Object.fromEntries(
     [...snapshot].filter(([key]) => !key.startsWith("../")).map(([key, found]) => [key, entryOf(found)]),
@@ -94,7 +96,7 @@ function entryOf({ kind, content }: SnapshotEntry): TreeEntry {
   return kind === "file" ? Buffer.from(content, "latin1").toString() : { fifo: true };
 }
 
-/** The snapshot that `changes` make of `before`. */
+/** Returns the snapshot that `changes` make of `before`. */
 export function applyChanges(before: Snapshot, changes: Changes, base: string): Snapshot {
   const after = new Map(before);
   for (const [key, entry] of Object.entries(changes)) {
@@ -109,7 +111,7 @@ export function applyChanges(before: Snapshot, changes: Changes, base: string): 
   return after;
 }
 
-/** How two snapshots differ, one sentence per entry; empty when they are equal. */
+/** Returns the differences between two snapshots, one sentence per entry, or an empty list. */
 export function compareSnapshots(actual: Snapshot, expected: Snapshot): string[] {
   const keys = [...new Set([...actual.keys(), ...expected.keys()])].sort();
   return keys.flatMap((key) => {
@@ -201,11 +203,11 @@ function visitEntry(path: Buffer, key: string, found: Map<string, SnapshotEntry>
 interface Restricted {
   readonly path: Buffer;
   readonly mode: number;
-  /** The permission bits without which only root sees what is in it. */
+  /** The permission bits without which only root can read it. */
   readonly needs: number;
 }
 
-/** What `look` finds, where need be with rights that only root has without asking. */
+/** Returns the result of `read`, adding permissions if necessary, which only root does not need. */
 function withPermission<T>({ path, mode, needs }: Restricted, read: () => T): T {
   if ((mode & needs) === needs || process.getuid?.() === 0) return read();
   chmodSync(path, mode | needs);
@@ -222,7 +224,7 @@ function stamp(path: Buffer, kind: SnapshotEntry["kind"]): void {
 }
 
 function removeAt(path: Buffer): void {
-  // By hand, because rmSync cannot remove what has a name that is not UTF-8.
+  // By hand, because rmSync cannot remove an entry whose name is not UTF-8.
   if (lstatSync(path).isDirectory()) {
     chmodSync(path, 0o755);
     for (const name of readdirSync(path, "buffer")) removeAt(bytes(path, "/", name));
@@ -233,18 +235,21 @@ function removeAt(path: Buffer): void {
 const pathOf = (base: string, key: string): Buffer =>
   bytes(key.startsWith("../") ? `${base.replace(/\/base$/, "")}/${key.slice(3)}` : `${base}/${key}`);
 
-/** `<base>` and `<root>` in `text` as the absolute paths they stand for. */
+/** Replaces `<base>` and `<root>` in `text` by the absolute paths. */
 export const expandBase = (text: string, base: string): string =>
   text.replaceAll("<base>", base).replaceAll("<root>", dirname(base));
 
-/** A payload with `<base>` in its strings replaced. Own keys only, so that a key named `__proto__` survives. */
+/**
+ * Returns a payload with `<base>` replaced in its strings. Copies own keys only, so that a key named
+ * `__proto__` survives.
+ */
 export const expandPayload = (payload: unknown, base: string): unknown =>
   JSON.parse(expandBase(JSON.stringify(payload), JSON.stringify(base).slice(1, -1)));
 
 const show = (found: SnapshotEntry): string =>
   `${found.kind} ${found.mode?.toString(8) ?? ""} ${JSON.stringify(found.content.slice(0, 200))}`;
 
-/** Bytes of the parts, where U+DC80 to U+DCFF stand for single bytes. */
+/** Returns the bytes of the parts, with U+DC80 to U+DCFF converted to single bytes. */
 function bytes(...parts: (string | Buffer)[]): Buffer {
   return Buffer.concat(parts.map((part) => (typeof part === "string" ? encodeName(part) : part)));
 }
@@ -258,7 +263,7 @@ function encodeName(text: string): Buffer {
   );
 }
 
-/** The inverse of `encodeName` for the names the cases use: whole names that are UTF-8, or else byte by byte. */
+/** Inverts `encodeName` for the names in the cases: whole names that are UTF-8, or else byte by byte. */
 function decodeName(name: Buffer): string {
   const text = name.toString();
   if (Buffer.from(text).equals(name)) return text;

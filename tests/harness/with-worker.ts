@@ -21,7 +21,9 @@ export async function withWorker(
 
 const privateWords = /outside-secret|denied-secret|needle/;
 
-/** What is wrong with the output of a worker: stdout is empty; stderr is JSON lines without contents. */
+/**
+ * Returns the faults in the output of a worker: stdout must be empty, and stderr JSON lines without contents.
+ */
 export function logFaults(stdout: string, stderr: string): string[] {
   const lines = stderr.split("\n").filter((line) => line !== "");
   return [

@@ -13,22 +13,22 @@ export interface WorkerFixture {
   readonly engine: TestEngine;
   readonly client: IIIClient;
   readonly worker: CoderProcess;
-  /** Absolute path of the folder that is served. */
+  /** The absolute path of the served folder. */
   readonly base: string;
-  /** Absolute path of the folder above, which nothing but the tests may touch. */
+  /** The absolute path of the folder above, which nothing but the tests may touch. */
   readonly root: string;
   build(tree: Tree): void;
   snapshot(): Snapshot;
   call(functionId: string, payload: unknown): Promise<ClientOutcome>;
-  /** The configuration file. */
+  /** The path of the configuration file. */
   readonly configFile: string;
   /** Writes the configuration file, which the worker reads at its start and on SIGHUP. */
   configure(text: string): void;
-  /** SIGTERM; resolves with the exit code once everything is down and the folder removed. */
+  /** Sends SIGTERM. Resolves with the exit code once everything is down and the folder removed. */
   stop(): Promise<number | null>;
 }
 
-/** What a client saw: an answer, or the error that the SDK threw. */
+/** The outcome that a client sees: an answer, or the error that the SDK threw. */
 export interface ClientOutcome {
   readonly answer?: unknown;
   readonly error?: InvocationError;
@@ -36,13 +36,13 @@ export interface ClientOutcome {
 
 export type ConfigFields = Readonly<Record<string, unknown>>;
 
-/** A fresh folder below the system's own, by its canonical path. */
+/** Creates a folder below the system's temporary one, and returns its canonical path. */
 export const temporaryFolder = (): string => realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 
 export interface WorkerOptions {
-  /** An engine that is there already; it is stopped with the rest. */
+  /** An engine that is already running. It is stopped with the rest. */
   readonly engine?: TestEngine;
-  /** Arguments of the worker besides `--config` and `--url`. */
+  /** The arguments of the worker in addition to `--config` and `--url`. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -90,7 +90,10 @@ export async function startWorker(
   };
 }
 
-/** A configuration that serves `base`, or the roots that it names, which are made; `<base>` in it stands for `base`. */
+/**
+ * Returns a configuration that serves `base`, or the roots that it names, which are created. `<base>` in it
+ * is replaced by `base`.
+ */
 export function configFor(base: string, config: ConfigFields): ConfigFields {
   const { roots, ...rest } = expandPayload(config, base) as ConfigFields;
   if (roots === undefined) return { base_path: base, ...rest };
@@ -98,7 +101,7 @@ export function configFor(base: string, config: ConfigFields): ConfigFields {
   return { ...rest, roots };
 }
 
-/** A client of the official SDK. */
+/** Connects a client of the official SDK. */
 export function connectClient(url: string): IIIClient {
   silenceSdk();
   return registerWorker(url, {
@@ -109,7 +112,7 @@ export function connectClient(url: string): IIIClient {
   });
 }
 
-/** One call; an error is an outcome, not an exception. */
+/** Makes one call. An error is an outcome, not an exception. */
 export async function callThrough(
   client: IIIClient,
   functionId: string,
@@ -122,7 +125,7 @@ export async function callThrough(
   }
 }
 
-/** Resolves once the worker has registered all functions; rejects if it ends before. */
+/** Resolves once the worker has registered all functions. Rejects if it ends first. */
 export async function waitForRegistration(engine: TestEngine, worker: CoderProcess): Promise<void> {
   const all = functionReferences.map((entry) => engine.waitForFunction(entry.name));
   const ended = worker.exited.then(() => {
@@ -131,7 +134,7 @@ export async function waitForRegistration(engine: TestEngine, worker: CoderProce
   await Promise.race([Promise.all(all), ended]);
 }
 
-/** The SDK prints a banner on stdout; a test report has no use for it. */
+/** Silences the SDK, whose banner on stdout does not belong in a test report. */
 function silenceSdk(): void {
   console.debug = () => undefined;
 }

@@ -1,4 +1,4 @@
-/** An engine of iii that the user has, as a process with a folder and a port of its own. */
+/** An iii engine of the user, as a process with a folder and a port of its own. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -7,17 +7,19 @@ import { join } from "node:path";
 import { type IIIClient, registerWorker } from "iii-sdk";
 import type { Engine } from "../../../src/engine/engine.ts";
 
-/** What the suites need of an engine, be it the embedded one or an executable of iii. */
+/** The interface of an engine that the suites need, embedded or an executable of iii. */
 export type TestEngine = Pick<Engine, "url" | "call" | "waitForFunction" | "stop">;
 
-/** Names the executable. */
+/** The environment variable that names the executable. */
 export const engineVariable = "CODER_TEST_ENGINE";
 
-/** How long the engine may take to start or to register something, and to end, in milliseconds. */
+/** Maximum milliseconds for the engine to start or to register something, and to end. */
 const longest = { start: 30_000, end: 5_000 } as const;
 const pollMilliseconds = 50;
 
-/** Starts `executable` on `port` of loopback, 0 for a free one. Rejects with its output when it does not serve. */
+/**
+ * Starts `executable` on `port` of loopback, 0 for a free one. Rejects with its output if it does not serve.
+ */
 export async function startExecutable(executable: string, port: number): Promise<TestEngine> {
   const folder = mkdtempSync(join(tmpdir(), "coder-engine-"));
   const number = port === 0 ? await freePort() : port;
@@ -41,7 +43,7 @@ export async function startExecutable(executable: string, port: number): Promise
   return { url, call, stop, waitForFunction: (id) => engine.unlessEnded(waitForFunction(call, id)) };
 }
 
-/** The least that an engine listens with; without a host it would listen on every address. */
+/** Returns the minimal configuration of an engine. Without a host it would listen on every address. */
 const configuration = (port: number): string => `workers:
   - name: iii-worker-manager
     config:
@@ -73,7 +75,7 @@ class EngineProcess {
     });
   }
 
-  /** What `work` gives, or a rejection with the engine's last output when it ends before. */
+  /** Resolves with `work`, or rejects with the engine's last output if it ends first. */
   unlessEnded<Value>(work: Promise<Value>): Promise<Value> {
     const ended = this.#ended.then(() => {
       throw new Error(`the engine ended: ${this.#output}`);
@@ -89,7 +91,7 @@ class EngineProcess {
   }
 }
 
-/** The engine does not announce registrations, so this queries it. */
+/** Polls for a function, because the engine does not announce registrations. */
 async function waitForFunction(call: TestEngine["call"], id: string): Promise<void> {
   const until = Date.now() + longest.start;
   while (Date.now() < until) {

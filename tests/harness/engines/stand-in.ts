@@ -1,6 +1,6 @@
 /**
- * A program that is started as an engine of iii is, with the embedded engine inside: for trying the command that runs
- * the suites on an engine's executable where there is none.
+ * A program with the interface of an iii engine and the embedded engine inside, for testing the command that
+ * runs the suites on an engine's executable.
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
