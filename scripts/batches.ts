@@ -1,8 +1,13 @@
-/** Test files in batches of about equal length, by the seconds that each file took when they were last measured. */
+/**
+ * Divides test files into batches of about equal length, by the seconds that each file took in the last
+ * measurement.
+ */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Seconds by path of a test file; with `@` and the name of a backend after it, on that backend. */
+/**
+ * Seconds by the path of a test file, followed by `@` and the name of a backend for a run on that backend.
+ */
 export type Seconds = Readonly<Record<string, number>>;
 
 const secondsFile = "scripts/test-seconds.json";
@@ -21,7 +26,7 @@ export function writeSeconds(root: string, measured: Seconds): void {
   writeFileSync(join(root, secondsFile), `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
 }
 
-/** A file that has not been measured yet is taken to be like most. */
+/** The assumed seconds of a file that has not been measured yet. */
 const unmeasured = 1;
 
 export const secondsOf = (file: string, seconds: Seconds): number => seconds[file] ?? unmeasured;
@@ -31,10 +36,16 @@ export interface Batch {
   readonly seconds: number;
 }
 
-/** The length that a batch should have: each costs the start of a process, and long ones leave a processor idle at the end. */
+/**
+ * The seconds that a batch should take. Each batch costs the start of a process, and long ones leave a
+ * processor idle at the end.
+ */
 const batchSeconds = 25;
 
-/** Distributes the files over batches, the longest files first, each into the batch that is the shortest so far. */
+/**
+ * Distributes the files over batches, the longest files first, each into the batch that is currently the
+ * shortest.
+ */
 export function batchesOf(files: readonly string[], seconds: Seconds): Batch[] {
   const cost = (file: string) => secondsOf(file, seconds);
   const total = files.reduce((sum, file) => sum + cost(file), 0);
@@ -53,7 +64,9 @@ export function batchesOf(files: readonly string[], seconds: Seconds): Batch[] {
   return batches;
 }
 
-/** Takes items in order while their cost fits into `budget` seconds; an item that does not fit is passed over. */
+/**
+ * Takes items in order while their cost fits into `budget` seconds. An item that does not fit is passed over.
+ */
 export function withinBudget<T>(items: readonly T[], costOf: (item: T) => number, budget: number): T[] {
   let left = budget;
   return items.filter((item) => {

@@ -1,6 +1,6 @@
 /**
- * Builds the program: `npm run build` makes dist/coder, an executable for this machine. A release builds the other
- * targets with the same functions.
+ * Builds the program: `npm run build` makes dist/coder, an executable for this machine. A release builds the
+ * other targets with these functions.
  */
 import { createHash } from "node:crypto";
 import {
@@ -17,62 +17,69 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import { sdkVersion, threadTexts, wasmBytes } from "./bundle-plugins.ts";
 
-/** The sources in few files, for tests: Bun starts these in a third of the time that it takes for hundreds of files. */
+/**
+ * The folder of the sources bundled into few files, for tests: Bun starts these in a third of the time that
+ * it takes for hundreds of files.
+ */
 const sourceBundle = join(dirname(import.meta.dir), ".work/source");
 
-/** The program in that bundle: beside the folders of the rooms, from where `spawnThread` finds the program of a thread. */
+/**
+ * The program in that bundle, beside the folders of the rooms, so that `spawnThread` finds the program of a
+ * thread.
+ */
 const sourceProgram = "src/program/main.js";
 
-/** The repository. */
+/** The root of the repository. */
 export const root = dirname(import.meta.dir);
 
 /** The executable for this machine. */
 export const executable = join(root, "dist/coder");
 
-/** What of others is in the executables; made by `npm run suite -- licenses`. */
+/** The notices of third-party components in the executables, written by `npm run suite -- licenses`. */
 export const noticesFile = join(root, "THIRD-PARTY-NOTICES.txt");
 
-/** The threads that the program starts: a bundler does not follow the address of a thread. */
+/** The programs of the threads. A bundler does not follow the address of a thread. */
 const threadEntries = [...new Bun.Glob("src/*/thread.ts").scanSync(root)].sort();
 
 export interface ExecutableOptions {
-  /** Where to write it. The last name becomes part of the bytes, so equal builds need equal names. */
+  /** The path to write it to. The last name becomes part of the bytes, so equal builds need equal names. */
   readonly outfile: string;
-  /** The kind of machine it is for; default this one, with the bun that builds. */
+  /** The kind of machine that it is for; by default this one, with the bun that builds. */
   readonly target?: CompileTarget;
 }
 
 export interface CompileTarget {
-  /** What the program says it was built for. */
+  /** The target that the program reports. */
   readonly triple: string;
   readonly compileTarget: Bun.Build.CompileTarget;
-  /** The bun to put in, of this version and for that machine. */
+  /** The path of the bun to include, of this version and for that machine. */
   readonly runtime: string;
 }
 
 export interface BundleOptions {
   readonly outfile: string;
-  /** The target that the program says it was built for; default the machine it runs on. */
+  /** The target that the program reports; by default the machine that it runs on. */
   readonly target?: string;
 }
 
-/** What the sources know about being built. */
+/** Returns the constants that a build sets in the sources. */
 const constants = (target: string | undefined): Record<string, string> => ({
   "process.env.NODE_ENV": '"production"',
-  // Threads are in the executable, at their paths below src, and no longer beside the module that starts them.
+  // Threads are in the executable at their paths below src, instead of beside the module that starts them.
   COMPILED: "true",
   CODER_NOTICES: JSON.stringify(existsSync(noticesFile) ? readFileSync(noticesFile, "utf8") : ""),
   ...(target && { CODER_TARGET: JSON.stringify(target) }),
 });
 
 /**
- * Compiles the program and a Bun runtime into one executable. Bytecode and splitting keep `--version` at a few
- * milliseconds. What the runtime would read from the current directory is off: a bunfig.toml there could name code
+ * Compiles the program and a Bun runtime into one executable. Bytecode and splitting reduce `--version` to a
+ * few milliseconds. The runtime reads nothing from the current directory: a bunfig.toml there could name code
  * to run.
  */
 export async function buildExecutable({ outfile, target }: ExecutableOptions): Promise<void> {
   mkdirSync(dirname(outfile), { recursive: true });
-  // Builds beside the target and renames: a running executable cannot be overwritten, and no program sees half of one.
+  // Build beside the target and rename: a running executable cannot be overwritten, and no program sees half
+  // of one.
   const work = mkdtempSync(join(dirname(outfile), ".build-"));
   const made = join(work, basename(outfile));
   try {
@@ -103,11 +110,11 @@ export async function buildExecutable({ outfile, target }: ExecutableOptions): P
 }
 
 /**
- * The program as one CommonJS file for Node 20.11 and newer, which a single-executable application of Node needs:
- * it has no module beside it, not even a WebAssembly file or a thread.
+ * Bundles the program into one CommonJS file for Node 20.11 and newer, for a single-executable application of
+ * Node: such an application has no module beside it, not even a WebAssembly file or a thread.
  */
 export async function buildNodeBundle({ outfile, target }: BundleOptions): Promise<void> {
-  // Before the program, not from a plugin of it: a build inside a build never ends.
+  // This must precede the program, and cannot be done by a plugin of it: a build inside a build never ends.
   const threads: Record<string, string> = {};
   for (const path of threadEntries) threads[basename(dirname(path))] = await bundleForNode(path, { target });
   const bundle = await bundleForNode("src/main.ts", { target, plugins: [threadTexts(threads)] });
@@ -135,7 +142,7 @@ async function bundleForNode(entry: string, { target, plugins = [] }: NodeBundle
   return bundle.text();
 }
 
-/** The paths of all files of which something is in an executable, be it with Bun or with Node. */
+/** Returns the paths of all files with code in an executable, with Bun or with Node. */
 export async function bundledFiles(): Promise<string[]> {
   const files = new Set<string>();
   for (const target of ["bun", "node"] as const) {
@@ -157,12 +164,12 @@ export async function bundledFiles(): Promise<string[]> {
   return [...files].sort();
 }
 
-/** Programs that tests start again and again. */
+/** The programs that tests start repeatedly. */
 const testPrograms = ["tests/faults/driver.ts", "tests/faults/transaction-child.ts"];
 
 /**
- * Bundles the sources as they are, not compiled and without the constants of a build, and with them the programs of tests
- * that use them. Threads start from files of their own, as they do from `src`.
+ * Bundles the uncompiled sources without the constants of a build, together with the test programs that use
+ * them. Threads start from files of their own, like in `src`.
  */
 async function buildSourceBundle(): Promise<void> {
   rmSync(sourceBundle, { recursive: true, force: true });
@@ -171,7 +178,7 @@ async function buildSourceBundle(): Promise<void> {
   await Bun.build({
     ...common,
     entrypoints: [join(root, "src/main.ts")],
-    // Bytecode takes a third off the time that the program needs to start. It is for one file in CommonJS.
+    // Bytecode saves a third of the start time. It requires one file in CommonJS.
     format: "cjs",
     bytecode: true,
     naming: sourceProgram,
@@ -186,7 +193,10 @@ async function buildSourceBundle(): Promise<void> {
   });
 }
 
-/** Builds the executable for this machine unless it is there and made of the present sources. Says whether it did. */
+/**
+ * Builds the executable for this machine, unless it exists and is made from the current sources. Returns
+ * whether it did.
+ */
 export async function ensureExecutable(): Promise<boolean> {
   const stamp = `${executable}.sources`;
   const sources = digestOfSources();
@@ -197,7 +207,10 @@ export async function ensureExecutable(): Promise<boolean> {
   return true;
 }
 
-/** Changes with whatever the executable is made of: sources, packages, the way it is built, the runtime. */
+/**
+ * Returns a digest of everything that the executable is made of: sources, packages, build scripts, the
+ * runtime.
+ */
 function digestOfSources(): string {
   const sources = [...new Bun.Glob("src/**/*").scanSync(root)].filter((path) => !path.endsWith(".test.ts"));
   const rest = [

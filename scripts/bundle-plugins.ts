@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import type { BunPlugin } from "bun";
 
 /**
- * Puts the version of iii-sdk into it at build time. At run time it asks for its own package.json, which is not in
- * an executable.
+ * Writes the version of iii-sdk into it at build time. At run time it would read its own package.json, which
+ * is not in an executable.
  */
 export const sdkVersion: BunPlugin = {
   name: "iii-sdk-version",
@@ -20,7 +20,7 @@ export const sdkVersion: BunPlugin = {
   },
 };
 
-/** An imported .wasm file becomes its bytes, for bundles that can have no file beside them. */
+/** Replaces an imported .wasm file by its bytes, for bundles that can have no file beside them. */
 export const wasmBytes: BunPlugin = {
   name: "wasm-bytes",
   setup(build) {
@@ -31,7 +31,10 @@ export const wasmBytes: BunPlugin = {
   },
 };
 
-/** The programs of threads, by room, for a bundle that can have no file beside it to start them from. */
+/**
+ * Returns a plugin with the programs of threads, by room, for a bundle that can have no file beside it to
+ * start them from.
+ */
 export const threadTexts = (texts: Readonly<Record<string, string>>): BunPlugin => ({
   name: "thread-texts",
   setup(build) {

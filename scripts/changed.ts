@@ -1,22 +1,22 @@
-/** The tests that a change can touch, by the imports of the files and the plan of the house. */
+/** Selects the tests that a change can affect, by the imports of the files and the plan of the house. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Plan } from "./house.ts";
 import { isForTests, roomOf, stem } from "./rooms.ts";
 
-/** What a suite of tests/ is there to notice. */
+/** The purpose of a suite in tests/. */
 interface Scope {
-  /** Where its files are. */
+  /** The folder of its files. */
   readonly folder: string;
-  /** It tries what these rooms do with all that they import: a change below them belongs to it. */
+  /** The rooms that it tests with everything that they import. A change in any of these belongs to it. */
   readonly through?: readonly string[];
-  /** It tries these rooms themselves; what they import has suites of its own. */
+  /** The rooms that it tests by themselves. The rooms that they import have suites of their own. */
   readonly of?: readonly string[];
 }
 
 const diskRooms = ["bun", "coder", "files", "ignore", "index", "jail", "search", "shell"];
 
-/** The suites by their names; some run as several steps. */
+/** The suites by their names. Some run as several steps. */
 export const scopes: Readonly<Record<string, Scope>> = {
   conformance: { folder: "tests/conformance", through: ["call", "coder", "run", "worker"] },
   shell: { folder: "tests/shell", through: ["shell"] },
@@ -60,20 +60,24 @@ export interface TestFile {
   readonly file: string;
 }
 
-/** The files that each file imports, all by their paths from the root. */
+/** The files that each file imports. Paths are relative to the root. */
 export type Imports = ReadonlyMap<string, readonly string[]>;
 
-/** What everything depends on: runtime, packages, how they are compiled, what was published, and which tests there are. */
+/**
+ * The files that everything depends on: the runtime, packages, compiler options, published references, and
+ * the list of tests.
+ */
 const ofAll =
   /^(package(-lock)?\.json|tsconfig[^/]*\.json|bunfig\.toml|scripts\/(build|check|changed)\.ts)$|\.golden\.json$/;
 
-/** How near a test is to a change: imports between them, or one of these where it does not import what has changed. */
+/** The distances between a test and a change that it does not import. Imports count one each. */
 const distances = { sameFolder: 50, ofRoom: 100, throughRoom: 200 } as const;
 
 /**
- * The test files that can notice a change of these files, the nearest first: those that import one of them, through others
- * too; those of a suite whose scope has the room of one of them in it; and those of a suite with a file that no test imports,
- * such as a program that its tests start. Paths are from the root, with `/`.
+ * Returns the test files that can notice a change of these files, the nearest first: those that import one of
+ * them, directly or indirectly; those of a suite whose scope includes the room of one; and those of a suite
+ * with a changed file that no test imports, such as a program that its tests start. Paths are relative to the
+ * root, with `/`.
  */
 export function touchedBy(
   changed: readonly string[],
@@ -98,28 +102,31 @@ export function touchedBy(
     .map(({ suite, file }) => ({ suite, file }));
 }
 
-/** The folder of a suite, or of the scripts; the empty text for all other files. */
+/** Returns the folder of a suite, or of the scripts, or the empty text for all other files. */
 const folderOf = (path: string): string => /^(tests\/[^/]+|scripts)\//.exec(path)?.[1] ?? "";
 
-/** Whether a test imports the file, through others too, or no test of a folder has to. */
+/**
+ * Returns whether a test imports the file, directly or indirectly. Files outside of these folders need no
+ * test.
+ */
 const isImported = (path: string, imports: Imports): boolean =>
   folderOf(path) === "" ||
   [...distancesFrom([path], imports).keys()].some((file) => file.endsWith(".test.ts"));
 
-/** The number of imports between each file and the nearest of `changed`. */
+/** Returns the number of imports between each file and the nearest of `changed`. */
 function distancesFrom(changed: readonly string[], imports: Imports): ReadonlyMap<string, number> {
   const importers = new Map<string, string[]>();
   for (const [file, imported] of imports)
     for (const other of imported) importers.set(other, [...(importers.get(other) ?? []), file]);
   const found = new Map(changed.map((path) => [path, 0]));
-  // A map visits what is added while it is walked.
+  // A map also visits entries added during the loop.
   for (const [path, distance] of found)
     for (const importer of importers.get(path) ?? [])
       if (!found.has(importer)) found.set(importer, distance + 1);
   return found;
 }
 
-/** How near the suites are whose scope has a changed room in it. */
+/** Returns the distances of the suites whose scope includes a changed room. */
 function scopeDistances(changed: readonly string[], plan: Plan): ReadonlyMap<string, number> {
   const rooms = roomsOf(changed, plan);
   const touched = roomsAbove(rooms, plan);
@@ -131,22 +138,22 @@ function scopeDistances(changed: readonly string[], plan: Plan): ReadonlyMap<str
   );
 }
 
-/** The rooms of the sources among these paths. */
+/** Returns the rooms of the sources among these paths. */
 function roomsOf(paths: readonly string[], plan: Plan): Set<string> {
   const sources = paths.filter((path) => path.startsWith("src/") && !isForTests(path));
   return new Set(sources.flatMap((path) => roomOf(stem(path), plan.rooms) ?? []));
 }
 
-/** These rooms, and every room that imports them, be it through others. */
+/** Returns these rooms, and every room that imports them, directly or indirectly. */
 function roomsAbove(rooms: ReadonlySet<string>, plan: Plan): ReadonlySet<string> {
   const found = new Set(rooms);
-  // A set visits what is added while it is walked.
+  // A set also visits entries added during the loop.
   for (const room of found)
     for (const [above, imported] of Object.entries(plan.rooms)) if (imported.includes(room)) found.add(above);
   return found;
 }
 
-/** Reads which files of the project import which. */
+/** Reads the imports of all files of the project. */
 export function readImports(root: string): Imports {
   const transpiler = new Bun.Transpiler({ loader: "ts" });
   const paths = [...new Bun.Glob("{src,scripts,tests}/**/*.ts").scanSync(root)];
@@ -161,8 +168,9 @@ export function readImports(root: string): Imports {
 }
 
 /**
- * The files that differ from `ref`, those not yet added included. Without a `ref`: from where this branch left the main one;
- * on the main branch itself, from its last commit. Throws git's message if there is no such commit.
+ * Returns the files that differ from `ref`, including new ones. The default `ref` is the commit where this
+ * branch left the main one, or on the main branch its last commit. Throws git's message if there is no such
+ * commit.
  */
 export function changedFiles(root: string, ref: string | undefined): string[] {
   const git = (...args: string[]): string[] => {
@@ -172,7 +180,7 @@ export function changedFiles(root: string, ref: string | undefined): string[] {
   };
   const since = ref ?? branchPoint(git);
   return [
-    // Both names of a file that was moved: the room that it left has changed too.
+    // Both names of a moved file count, because the room that it left has changed too.
     ...git("diff", "--name-only", "--no-renames", "-z", since, "--"),
     ...git("ls-files", "--others", "--exclude-standard", "-z"),
   ];

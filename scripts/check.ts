@@ -1,7 +1,8 @@
 /**
- * `npm test`: what a change can touch, in at most 90 seconds, or everything. Everything is checked with `--all`, on a server
- * (`CI`), and if the tree does not differ from the branch that it will land on. A step that fails does not keep the others
- * from running. The last line says `N passed, N failed`; a step that is not a test suite counts as one.
+ * `npm test`: checks everything that a change can affect, in at most 90 seconds, or the whole project. The
+ * whole is checked with `--all`, on a server (`CI`), and if the tree does not differ from the branch that it
+ * will land on. A step that fails does not keep the others from running. The last line says
+ * `N passed, N failed`; a step that is not a test suite counts as one.
  *
  *     npm test -- --all
  *     npm test -- --since origin/main
@@ -29,27 +30,27 @@ interface Check {
 /** A set of test files. */
 export interface Suite {
   readonly name: string;
-  /** Globs of its files. */
+  /** The globs of its files. */
   readonly files: readonly string[];
   readonly except?: string;
-  /** Whether it tries dist/coder. */
+  /** Whether it tests dist/coder. */
   readonly needsBuild?: boolean;
-  /** How the jail holds folders in it; by default the best that works on this machine. */
+  /** The backend that holds the jail's folders; by default the best one that works on this machine. */
   readonly backend?: string;
 }
 
-/** How test suites are run, if not as usual. */
+/** The way to run test suites, if not the default. */
 interface Manner {
-  /** The user who runs them; only root may choose one. */
+  /** The user who runs them. Only root may choose one. */
   readonly as?: string | undefined;
-  /** For suites that do not have a backend of their own. */
+  /** The backend for suites without one of their own. */
   readonly backend?: string | undefined;
 }
 
 const bun = process.execPath;
 const tool = (name: string) => join(root, "node_modules/.bin", name);
 
-/** In the order in which they are shown. */
+/** The checks, in the order of the output. */
 const checks: readonly Check[] = [
   { name: "build", command: [bun, "scripts/build.ts"], seconds: 4 },
   {
@@ -68,7 +69,7 @@ const checks: readonly Check[] = [
 
 const race = "tests/security/**/race.test.ts";
 
-/** The faults that meet the disk where the jail holds folders in another way. */
+/** The fault tests that depend on how the jail holds folders. */
 const faultsOfBackends = ["blocking", "disk", "tampering", "two-workers"].map(
   (name) => `tests/faults/${name}.test.ts`,
 );
@@ -94,7 +95,7 @@ export const suites: readonly Suite[] = [
   { name: "executable", files: ["tests/executable/**/*.test.ts"], needsBuild: true },
 ];
 
-/** The test files of a suite, by their paths from the root. */
+/** Returns the test files of a suite, relative to the root. */
 export function filesOf({ files, except }: Suite): string[] {
   const found = files.flatMap((glob) => [...new Bun.Glob(glob).scanSync(root)]);
   const excluded = except === undefined ? undefined : new Bun.Glob(except);
@@ -104,9 +105,9 @@ export function filesOf({ files, except }: Suite): string[] {
 /** The names that `--only` takes. */
 export const stepNames: readonly string[] = [...checks, ...suites].map(({ name }) => name);
 
-/** Something to run: a check, or a batch of the files of a suite. */
+/** A task to run: a check, or a batch of the files of a suite. */
 interface Task {
-  /** Name of the check or suite. */
+  /** The name of the check or suite. */
   readonly name: string;
   readonly command: readonly string[];
   readonly seconds: number;
@@ -118,9 +119,9 @@ interface Task {
 interface Outcome {
   readonly counts: Counts;
   readonly seconds: number;
-  /** Shown if it failed. */
+  /** The output, which is shown if it failed. */
   readonly output: string;
-  /** Seconds of each test file. */
+  /** The seconds of each test file. */
   readonly measured: Seconds;
 }
 
@@ -130,12 +131,15 @@ export interface Counts {
   readonly skipped: number;
 }
 
-/** A test that hangs fails after two minutes, and none fails for being slow on a slow machine. */
+/**
+ * The command that runs tests. A test that hangs fails after two minutes, and none fails for being slow on a
+ * slow machine.
+ */
 const testing = [bun, "test", "--timeout=120000", "--only-failures"];
 
 /**
- * The shortest file that gets a global object of its own: garbage of earlier files has slowed long ones down to a fifth, and
- * for short ones loading the modules again takes a third of the time.
+ * Minimum seconds of a file that gets a global object of its own. Garbage of earlier files has slowed long
+ * ones down to a fifth, and for short ones loading the modules again takes a third of the time.
  */
 const isolatedSeconds = 2;
 
@@ -144,7 +148,7 @@ const taskOf = ({ name, command, seconds }: Check): Task => ({
   ...{ isSuite: false, needsBuild: false, backend: undefined },
 });
 
-/** The key of a file in the measured seconds. */
+/** Returns the key of a file in the measured seconds. */
 const keyOf = (file: string, backend: string | undefined): string =>
   backend === undefined ? file : `${file}@${backend}`;
 
@@ -165,14 +169,14 @@ function tasksOf({ name, needsBuild = false, backend }: Suite, files: readonly s
   }));
 }
 
-/** A batch that hangs is killed and has failed. */
+/** The milliseconds after which a batch that hangs is killed, and has failed. */
 const taskMilliseconds = 8 * 60_000;
 
 async function run(task: Task, manner: Manner): Promise<Outcome> {
   const started = performance.now();
   const folder = mkdtempSync(join(tmpdir(), "coder-check-"));
   const [report, log] = [join(folder, "report.xml"), join(folder, "log")];
-  // A file, not a pipe: whatever a killed task leaves behind would keep a pipe open.
+  // A file in place of a pipe, which would stay open if a killed task left processes running.
   const output = openSync(log, "a");
   try {
     const reporting = task.isSuite ? ["--reporter=junit", `--reporter-outfile=${report}`] : [];
@@ -207,7 +211,7 @@ async function run(task: Task, manner: Manner): Promise<Outcome> {
   }
 }
 
-/** The words that make the rest of a command line run as that user. */
+/** Returns the prefix that makes the rest of a command line run as that user. */
 function userOf({ as }: Manner): string[] {
   if (as === undefined) return [];
   const group = Bun.spawnSync(["id", "-g", as]).stdout.toString().trim();
@@ -223,8 +227,8 @@ const countOne = (succeeded: boolean): Counts => ({
 const readIfThere = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : "");
 
 /**
- * The totals in the root of a JUnit report. A batch that ran nothing, or that failed outside its tests (a file that does
- * not load), has one failure more.
+ * Returns the totals in the root of a JUnit report. A batch that ran nothing, or that failed outside its
+ * tests (a file that does not load), has one additional failure.
  */
 export function countTests(report: string, succeeded: boolean): Counts {
   const head = report.match(/<testsuites [^>]*>/)?.[0] ?? "";
@@ -235,7 +239,7 @@ export function countTests(report: string, succeeded: boolean): Counts {
   return { passed, failed: failures + (isBroken ? 1 : 0), skipped };
 }
 
-/** The seconds of each file in a JUnit report, whose lines with two spaces before them are files. */
+/** Returns the seconds of each file in a JUnit report, where the lines with two leading spaces are files. */
 export function secondsIn(report: string, backend: string | undefined): Seconds {
   const files = report.matchAll(/^ {2}<testsuite [^>]*? file="([^"]+)"[^>]*? time="([\d.]+)"/gm);
   return Object.fromEntries(
@@ -246,7 +250,10 @@ export function secondsIn(report: string, backend: string | undefined): Seconds 
   );
 }
 
-/** One more than there are processors: batches wait for programs that they start, and for the disk. */
+/**
+ * The number of concurrent tasks. It exceeds the processors by one, because batches wait for programs that
+ * they start, and for the disk.
+ */
 const lanes = Math.min(2, availableParallelism()) + 1;
 
 interface Totals {
@@ -287,15 +294,18 @@ async function runAll(tasks: readonly Task[], manner: Manner): Promise<Totals> {
   return { counts: [...shown.values()].map(({ counts }) => counts).reduce(sum, none), measured };
 }
 
-/** Everything waits for the build; then the longest first, so that all lanes end at about the same time. */
+/**
+ * Returns the priority of a task. Everything waits for the build; then the longest come first, so that all
+ * lanes end at about one time.
+ */
 const orderOf = ({ name, seconds }: Task): number => (name === "build" ? Number.POSITIVE_INFINITY : seconds);
 
-/** A check or suite, as far as it has run. */
+/** The results of a check or suite so far. */
 interface Shown {
   readonly isSuite: boolean;
-  /** Tasks of it that have not ended. */
+  /** The number of its tasks that have not ended. */
   readonly open: number;
-  /** Of all its tasks, which run side by side. */
+  /** The total seconds of all its tasks, which run concurrently. */
   readonly seconds: number;
   readonly counts: Counts;
 }
@@ -319,7 +329,7 @@ function render({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
 }
 
-/** What to run, and what to say about what is left out. */
+/** The tasks to run, and the notice about those left out. */
 interface Choice {
   readonly tasks: readonly Task[];
   readonly manner: Manner;
@@ -362,7 +372,7 @@ const allTasks = (): Task[] => [
   ...suites.flatMap((suite) => tasksOf(suite, filesOf(suite))),
 ];
 
-/** The test files at these paths, or below them. */
+/** Returns the test files at these paths, or below them. */
 function tasksAt(paths: readonly string[]): Task[] {
   const wanted = paths.map((path) => path.replace(/^\.\//, "").replace(/\/$/, ""));
   const isWanted = (file: string) => wanted.some((path) => file === path || file.startsWith(`${path}/`));
@@ -377,7 +387,8 @@ function tasksAt(paths: readonly string[]): Task[] {
 }
 
 /**
- * The checks and suites of these names, with the build if one of them tries its result. Throws where a name is neither.
+ * Returns the checks and suites of these names, with the build if one of them needs its result. Throws for an
+ * unknown name.
  */
 export function tasksNamed(names: readonly string[]): Task[] {
   const unknown = names.find((name) => !stepNames.includes(name));
@@ -391,13 +402,16 @@ function withBuild(tasks: readonly Task[]): Task[] {
   return [...(isMissing ? [taskOf(checks[0]!)] : []), ...tasks];
 }
 
-/** The time that a person waits for the tests of a change. */
+/** The seconds that a person waits for the tests of a change. */
 const changeSeconds = 90;
 
-/** The share of its time that a lane works, at the end of which others still run. */
+/** The share of its time that a lane works. At the end it idles while others still run. */
 const usedShare = 0.8;
 
-/** All checks, and the tests that can notice a change of these files, the nearest first, as many as the time allows. */
+/**
+ * Returns all checks, and the tests that can notice a change of these files, the nearest first, as many as
+ * the time allows.
+ */
 function tasksFor(changed: readonly string[]): Pick<Choice, "tasks" | "notice"> {
   const seconds = readSeconds(root);
   const all = suites.map((suite) => ({ ...suite, files: filesOf(suite) }));

@@ -2,21 +2,24 @@ import { join } from "node:path";
 import { bannedPhrases } from "./vocabulary.ts";
 
 interface Comment {
-  /** The 1-based line that it starts in. */
+  /** The 1-based number of its first line. */
   readonly line: number;
-  /** The text without its delimiters, one line for each of the source. */
+  /** The text without its delimiters, with the line breaks of the source. */
   readonly text: string;
 }
 
-/** The line begins with a comment, or is inside one. */
+/** A line that begins with a comment, or is inside one. */
 const wholeLine = /^\s*(?:\/\/|\/\*+|\*(?=\s|$))\s?(.*?)\s*(?:\*\/)?$/;
 
-/** A comment after code. The code ends with punctuation, so that the `//` of an address in a string is not taken for one. */
+/**
+ * A comment after code. The code ends with punctuation, so that the `//` of an address in a string does not
+ * count.
+ */
 const trailing = /[;,{}()[\]]\s+\/\/\s?(.*)$/;
 
 /**
- * Returns the comments of a file. Lines without code between them are one comment, so that no phrase hides in a line
- * break. An indented line of a comment is code.
+ * Returns the comments of a file. Lines without code between them are one comment, so that no phrase hides in
+ * a line break. An indented line of a comment is code.
  */
 export function commentsOf(source: string): Comment[] {
   const found: { line: number; text: string }[] = [];
@@ -35,7 +38,7 @@ export function commentsOf(source: string): Comment[] {
 export const commentOfLine = (line: string): string | undefined =>
   (wholeLine.exec(line) ?? trailing.exec(line))?.[1];
 
-/** Phrases in comments that only this project uses, one sentence each. */
+/** Finds phrases in comments that only this project uses, one sentence each. */
 export async function findBannedPhrases(root: string): Promise<string[]> {
   const paths = [...new Bun.Glob("{src,scripts,tests,bench}/**/*.{ts,mjs}").scanSync(root)].sort();
   const faults = await Promise.all(
@@ -53,7 +56,10 @@ const phrases = Object.entries(bannedPhrases).map(([phrase, instead]) => ({
   fault: `"${phrase}"; ${instead}`,
 }));
 
-/** The banned phrases in prose, each with what to say instead. Words in backticks are names, which other rules judge. */
+/**
+ * Finds the banned phrases in prose, each with its replacement. Words in backticks are names, which other
+ * rules check.
+ */
 export const bannedPhrasesIn = (text: string): string[] => {
   const prose = text.replace(/`[^`]*`/g, "``").replace(/\s+/g, " ");
   return phrases.filter(({ pattern }) => pattern.test(prose)).map(({ fault }) => fault);

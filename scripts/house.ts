@@ -1,23 +1,36 @@
-/** The plan of the house: which part of src may use which. `npm test -- --only rooms` compares it with the sources. */
+/**
+ * The plan of the house: the imports that each part of src may use. `npm test -- --only rooms` compares it
+ * with the sources.
+ */
 export interface Plan {
   /**
-   * Each room, and the rooms it may import from. A room is a folder or a file below src, named without `.ts`; a file
-   * belongs to the room with the longest name that fits. Arrows go down only: a cycle is an error.
+   * Each room, and the rooms that it may import from. A room is a folder or a file below src, named without
+   * `.ts`; a file belongs to the room with the longest name that fits. Arrows go down only: a cycle is an
+   * error.
    */
   readonly rooms: Readonly<Record<string, readonly string[]>>;
-  /** Each package, and the rooms or files that may import it. One file, as a rule: then it can be replaced. */
+  /**
+   * Each package, and the rooms or files that may import it; usually a single file, so that the package can
+   * be replaced.
+   */
   readonly packages: Readonly<Record<string, readonly string[]>>;
-  /** Modules of the platform that reach beyond the process, and who may. Types of them may be named anywhere. */
+  /**
+   * The platform modules that reach beyond the process, and the files that may import them. Their types may
+   * be used anywhere.
+   */
   readonly guarded: Readonly<Record<string, readonly string[]>>;
-  /** Files that may use what only Bun has. */
+  /** The files that may use APIs of Bun alone. */
   readonly onlyOnBun: readonly string[];
-  /** Files that may touch `process.env`. Others are given what they need of it. */
+  /** The files that may read `process.env`. Others are passed the parts that they need. */
   readonly readEnvironment: readonly string[];
-  /** Files that may spell out codes of the wire, such as "C210". */
+  /** The files that may contain codes of the wire, such as "C210". */
   readonly nameCodes: readonly string[];
-  /** Files that may change files: `files/mutate` and its parts, and what writes nothing into the tree. */
+  /**
+   * The files that may change files: `files/mutate` and its parts, and those that write nothing into the
+   * tree.
+   */
   readonly changeFiles: readonly string[];
-  /** Files of src that tests/ may import: it sees the worker from outside. */
+  /** The files of src that tests/ may import. It sees the worker from outside. */
   readonly openToTests: readonly string[];
 }
 
@@ -281,15 +294,15 @@ export const plan: Plan = {
     "files/mutate-names",
     "files/mutate-steps",
     "files/write",
-    // A name that is there for a moment, to see how names are compared.
+    // It makes a temporary name, to find out how names are compared.
     "jail/case-sensitivity",
-    // The handles whose `chmod` and `chown` `files/mutate` calls.
+    // `files/mutate` calls `chmod` and `chown` of these handles.
     "jail/current-directory",
     "jail/descriptor-handle",
     "jail/walked-path",
     // It makes a folder for temporary files of commands, and removes it.
     "os-sandbox/private-folder",
-    // It keeps the output of commands in files that have no name.
+    // It keeps the output of commands in nameless files.
     "processes/output-log",
     // It makes and removes control groups, and puts processes into them.
     "os-sandbox/control-groups",
@@ -299,14 +312,14 @@ export const plan: Plan = {
     "os-sandbox/masks",
     // It writes to a file in memory.
     "os-sandbox/image",
-    // It makes the state folder, which lies outside of every tree.
+    // It makes the state folder, which is outside of every tree.
     "state/state-folder",
-    // It writes into that folder.
+    // These write into that folder.
     "journal/segment-folder",
     "journal/segments",
     // It appends to the file that the operator names, outside of the tree.
     "audit/audit-file",
-    // What they keep there: records, and who works on them.
+    // These keep records in that folder, and the lock of the process that works on them.
     "transactions/intents",
     "transactions/root-lock",
     // It writes to stderr.

@@ -1,9 +1,10 @@
 /**
- * `npm run suite -- inspect`: what the MCP Inspector says about the tools, over stdio, with the sample folder. It is fetched
- * with npx (about 130 MB), so `npm test` does without it.
+ * `npm run suite -- inspect`: runs the MCP Inspector on the tools, over stdio, with the sample folder. The
+ * Inspector is fetched with npx (about 130 MB), so `npm test` does without it.
  *
- * The Inspector asks for Node 22.19. On Node 20 its command line works all the same; npm's warning about that is the
- * only one there is, and is left out here, so that a line on stderr is one of the Inspector's own.
+ * The Inspector requires Node 22.19. On Node 20 its command line works nevertheless; npm's warning about the
+ * version is the only one, and is filtered out here, so that a line on stderr comes from the Inspector
+ * itself.
  */
 import { ensureExecutable, executable, root } from "./build.ts";
 

@@ -1,6 +1,6 @@
 /**
- * `npm run suite -- licenses` writes THIRD-PARTY-NOTICES.txt: what of others is in the executables, and under which licence. With
- * `--check` it says whether that file is what packages, crates and runtimes call for.
+ * `npm run suite -- licenses` writes THIRD-PARTY-NOTICES.txt: the third-party components in the executables,
+ * with their licences. With `--check` it reports whether that file matches the packages, crates and runtimes.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,14 +16,17 @@ async function render(): Promise<string> {
   return renderNotices([...packages, ...crates(), ...bun(), node()]);
 }
 
-/** A component with the standard text of its licence. */
+/** Returns the notice of a component with the standard text of its licence. */
 const withMit = (name: string, { license, copyright }: { license: string; copyright: string }): Notice => ({
   name,
   license,
   text: `${copyright}\n\n${textFile("MIT.txt")}`,
 });
 
-/** What the regex engine was compiled of: the crates that it names in itself must be those that are known. */
+/**
+ * Returns the notices of the crates in the regex engine. Throws for a crate in the binary that
+ * components.json lacks.
+ */
 function crates(): Notice[] {
   const wasm = readFileSync(join(root, "node_modules/rregex/lib/rregex.wasm"), "latin1");
   const known: Readonly<Record<string, { license: string; copyright: string }>> = components.crates;
@@ -66,7 +69,7 @@ function node(): Notice {
   };
 }
 
-/** What is written here about a runtime was read for one version of it. */
+/** Requires the pinned version of a runtime to be the one that components.json describes. */
 function requirePinned(name: string, version: string): void {
   const pinned = lockedPackage(name).version;
   if (pinned !== version)

@@ -1,6 +1,6 @@
 /**
- * Measures how long functions and files are, and fails on a function that passes the ceiling. Files have none: a file is
- * one thing, as long as it needs. How many parameters a function may have is the linter's business.
+ * Measures the length of functions and files, and fails on a function over the maximum. Files have none: a
+ * file is one thing, as long as it needs. The linter limits the number of parameters.
  */
 import { dirname } from "node:path";
 import type { Node } from "typescript/unstable/ast";
@@ -15,7 +15,7 @@ import { lineOf, parseSources, type Source, visitNodes } from "./syntax.ts";
 /** Maximum lines of a function in `src`. */
 const ceiling = 60;
 
-/** Factories, whose lines are those of the methods that they return. */
+/** The exempt factories, whose lines are those of the methods that they return. */
 const factories = [
   "src/coder/services.ts openCoder",
   "src/scheduling/semaphore.ts createSemaphore",
@@ -23,13 +23,13 @@ const factories = [
   "src/worker/serve.ts serve",
 ];
 
-/** Something with a length in lines. */
+/** The length of a function or a file. */
 export interface Extent {
   readonly name: string;
   readonly lines: number;
 }
 
-/** The functions of a file that have a name; what is written inside one counts as part of it. */
+/** Returns the named functions of a file. A nested function counts as part of the outer one. */
 export function functionsOf(source: Source): Extent[] {
   const found: Extent[] = [];
   visitNodes(source.syntax, (node) => {
@@ -49,13 +49,13 @@ function nameOf(node: Node): string | undefined {
   return isVariableDeclaration(holder) || isPropertyAssignment(holder) ? holder.name.getText() : undefined;
 }
 
-/** Lines of the file, as an editor counts them. */
+/** Returns the lines of the file, counted like in an editor. */
 const linesOf = ({ path, syntax }: Source): Extent => ({
   name: path,
   lines: syntax.text.replace(/\n$/, "").split("\n").length,
 });
 
-/** One row of the table: how many there are, the middle one, the one that nine in ten stay below, the longest. */
+/** Renders one row of the table: the count, the median, the ninth decile and the maximum. */
 function row(what: string, extents: readonly Extent[]): string {
   const ordered = extents.toSorted((one, other) => one.lines - other.lines);
   const at = (share: number) => ordered[Math.ceil(share * ordered.length) - 1];

@@ -18,7 +18,7 @@ const sound = {
   "src/a.ts": "export const readFile = 1;\nconst turn = 2;\nexport { turn as pause };\n",
 };
 
-/** The faults in a project of these files besides those of `sound`. */
+/** Returns the faults in a project of these files in addition to those of `sound`. */
 async function faultsIn(files: Readonly<Record<string, string>>): Promise<string[]> {
   const root = mkdtempSync(join(tmpdir(), "coder-"));
   try {
@@ -32,7 +32,7 @@ async function faultsIn(files: Readonly<Record<string, string>>): Promise<string
   }
 }
 
-/** A citation, in pieces: this file is checked for dead ones too. */
+/** Returns a citation, made of pieces, because this file is also checked for dead ones. */
 const cite = (document: string, section: string) => `// ${document} ${"§"}${section}\n`;
 
 describe("names", () => {

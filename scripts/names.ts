@@ -1,8 +1,8 @@
 /**
- * `npm test -- --only names`: what things are called. Rules that neither the compiler nor the linter knows: no name is made of
- * words that only this project uses for such a thing, an exported name means one thing in the whole tree, a citation of the
- * specification leads to a section that exists. Comments and pages have rules too: `comments.ts`, `sentences.ts`,
- * `pages.ts`.
+ * `npm test -- --only names`: checks names by rules that neither the compiler nor the linter has. Names must
+ * not be made of words that only this project uses for a thing; an exported name has one meaning in the whole
+ * tree; a citation of the specification leads to an existing section. Comments and pages have rules too:
+ * `comments.ts`, `sentences.ts`, `pages.ts`.
  */
 import { basename, dirname, join } from "node:path";
 import type { Node } from "typescript/unstable/ast";
@@ -19,7 +19,7 @@ interface ExportedName {
   readonly path: string;
 }
 
-/** Every breach of the rules in the project at `root`, one sentence each. */
+/** Finds every breach of the rules in the project at `root`, one sentence each. */
 export async function findNamingFaults(root: string): Promise<string[]> {
   const paths = [...new Bun.Glob("{src,tests,bench}/**/*.ts").scanSync(root)].sort();
   const sources = await parseSources(root, paths);
@@ -36,7 +36,7 @@ export async function findNamingFaults(root: string): Promise<string[]> {
   ];
 }
 
-/** The words of `runCall`, `line-buffer` or `O_PATH`, in lower case. */
+/** Returns the words of `runCall`, `line-buffer` or `O_PATH`, in lower case. */
 export const wordsOf = (name: string): string[] =>
   name
     .replace(/([a-z\d])([A-Z])/g, "$1 $2")
@@ -64,10 +64,16 @@ const declarations: ReadonlySet<SyntaxKind> = new Set([
   SyntaxKind.VariableDeclaration,
 ]);
 
-/** Not a pattern, whose names are declarations of their own, nor a quoted key, which another program defines. */
+/**
+ * A plain name. Excludes patterns, whose names are declarations of their own, and quoted keys, which other
+ * programs define.
+ */
 const isName = /^#?[\w$]+$/;
 
-/** Names of any declaration, exported or not, that hold one of the few words without a plain meaning in code. */
+/**
+ * Finds names of any declaration, exported or not, that contain one of the few words without a plain meaning
+ * in code.
+ */
 function bannedInside(source: Source): string[] {
   const faults: string[] = [];
   visitNodes(source.syntax, (node) => {
@@ -81,7 +87,7 @@ function bannedInside(source: Source): string[] {
   return faults;
 }
 
-/** The names that a file declares and exports; what it passes on belongs to another. */
+/** Returns the names that a file declares and exports. Re-exported names belong to another file. */
 export function exportedNames({ path, syntax }: Source): ExportedName[] {
   const found: ExportedName[] = [];
   syntax.forEachChild((statement) => {
@@ -115,16 +121,16 @@ function findDuplicates(exported: readonly ExportedName[]): string[] {
 
 const documents = ["coder", "shell", "bus"] as const;
 
-/** A citation: the document, and the numbers of the sections it names, such as `shell §8.1`. */
+/** A citation: the document, and the numbers of its section, such as `shell §8.1`. */
 const citation = /\b(coder|shell|bus) §(\d+(?:\.\d+)*)/g;
 
-/** A citation inside a document of the specification: without a name it means a section of the same document. */
+/** A citation inside a document of the specification. Without a name it means a section of that document. */
 const ownCitation = /(?<!\b(?:coder|shell|bus) )§(\d+(?:\.\d+)*)/g;
 
-/** Bun knows no braces within braces. */
+/** The files that may contain citations. Bun does not support nested braces. */
 const citing = ["*.md", "{src,tests,scripts,bench,docs}/**/*.{ts,md}"];
 
-/** Citations whose section no document of docs/specification has, and those in another form. */
+/** Finds citations of sections that no document of docs/specification has, and those in another form. */
 async function findDeadCitations(root: string): Promise<string[]> {
   const sections = new Map<string, Set<string>>();
   for (const name of documents) {
@@ -145,11 +151,14 @@ async function findDeadCitations(root: string): Promise<string[]> {
   return faults;
 }
 
-/** The numbers that headings of a document begin with: `## 8. Functions` and `### 8.1 Order` have one each. */
+/**
+ * Returns the section numbers in the headings of a document: `## 8. Functions` and `### 8.1 Order` have one
+ * each.
+ */
 export const sectionsOf = (text: string): Set<string> =>
   new Set([...text.matchAll(/^#{2,4} (\d+(?:\.\d+)*)\b/gm)].map(([, number = ""]) => number));
 
-/** Words of the glossary that no name may be made of. A row begins with its word, or with several. */
+/** Finds words of the glossary that no name may be made of. A row begins with its word, or with several. */
 async function findBannedInGlossary(root: string): Promise<string[]> {
   const text = await Bun.file(join(root, "docs/glossary.md")).text();
   return [...text.matchAll(/^\| ([^|]+) \|/gm)]

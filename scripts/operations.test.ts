@@ -6,7 +6,7 @@ import { root } from "./build.ts";
 
 const page = readFileSync(join(root, "docs/operations.md"), "utf8");
 
-/** The literal messages of a source; one that is put together has a part that does not change. */
+/** Returns the literal messages of a source, and the constant part of composed ones. */
 const messagesIn = (source: string): string[] =>
   [...source.matchAll(/\blog\??\s*\.(?:error|warn|info)\(\s*(?:"([^"]+)"|`([^`]+)`)/gi)].map(
     ([, text = "", template = ""]) => text || template.replace(/^\$\{[^}]*\}/, "").split("${")[0]!,
@@ -18,7 +18,7 @@ const messages = new Set(
     .flatMap((path) => messagesIn(readFileSync(join(root, path), "utf8"))),
 );
 
-/** What the page has in code marks, with the beginning of a longer message in place of all of it. */
+/** The texts in code marks on the page. A long message is shown by its beginning and "…". */
 const explained = [...page.matchAll(/`([^`\n]+)`/g)].flatMap(([, text = ""]) =>
   text.split("…").map((part) => part.trim()),
 );

@@ -2,10 +2,13 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { bannedPhrasesIn } from "./comments.ts";
 
-/** Pages about the present: the list of changes is about the past, and generated pages name no files. */
+/** The pages about the present. The list of changes is about the past, and generated pages name no files. */
 const pages = ["{CONTRIBUTING,README,SECURITY}.md", "docs/*.md", "docs/{decisions,specification}/*.md"];
 
-/** What pages say that is not so: names of files, and links. And phrases that only this project uses. */
+/**
+ * Finds false statements on pages: names of absent files, and dead links. Also finds phrases that only this
+ * project uses.
+ */
 export async function findPageFaults(root: string): Promise<string[]> {
   const paths = pages.flatMap((glob) => [...new Bun.Glob(glob).scanSync(root)]).sort();
   const faults = await Promise.all(
@@ -21,10 +24,10 @@ export async function findPageFaults(root: string): Promise<string[]> {
 
 const folders = /^(?:src|tests|scripts|docs|bench)\//;
 
-/** A path below `src` without the `src/`: a file of TypeScript with its folder. A bare name says no folder. */
+/** A path of a TypeScript file below `src`, without the `src/`. A bare name has no folder. */
 const sourcePath = /^[\w.-]+\/[\w./*-]+\.ts$/;
 
-/** Paths in backticks that lead nowhere. Stars and braces are those of globs; `*.rs` is not ours. */
+/** Finds paths in backticks that lead nowhere. Stars and braces are those of globs; `*.rs` is not ours. */
 function deadPaths(text: string, root: string): string[] {
   const named = [...text.matchAll(/`([^`\s]+\/[^`\s]*)`/g)].map(([, path = ""]) => path);
   return named
@@ -38,14 +41,14 @@ function isThere(folder: string, path: string): boolean {
   return !new Bun.Glob(path).scanSync({ cwd: folder, onlyFiles: false }).next().done;
 }
 
-/** Links to files of the project that are not there. */
+/** Finds links to absent files of the project. */
 const deadLinks = (text: string, root: string, page: string): string[] =>
   [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)]
     .map(([, target = ""]) => target)
     .filter((target) => !/^[a-z]+:/.test(target) && !existsSync(join(root, dirname(page), target)))
     .map((target) => `links to ${target}, which is not there`);
 
-/** Banned phrases of each paragraph, with its first line; blocks of code quote others. */
+/** Finds the banned phrases of each paragraph, with its first line. Blocks of code quote others. */
 function bannedPhrases(text: string): string[] {
   const prose = text.replace(/^```[\s\S]*?^```/gm, (code) => code.replace(/[^\n]/g, ""));
   return [...prose.matchAll(/(?:.+\n?)+/g)].flatMap(({ 0: paragraph, index }) =>

@@ -1,4 +1,4 @@
-/** Writes what is generated, or with `--check` says which of it is not what the sources make. */
+/** Writes the generated files, or with `--check` reports those that differ from the sources. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { renderPages } from "../src/reference/pages.ts";

@@ -1,6 +1,7 @@
 /**
- * `npm run release`: an archive and a checksum for each worker and target in dist/release, and NOTES.md about them.
- * The workers are those of src/about.ts, one executable under several names; the targets are those of targets.json.
+ * `npm run release`: writes an archive and a checksum for each worker and target to dist/release, and
+ * NOTES.md about them. The workers are those of src/about.ts, one executable under several names; the targets
+ * are those of targets.json.
  *
  *     npm run release -- --targets aarch64-apple-darwin,x86_64-unknown-linux-musl --out /tmp/release
  */
@@ -19,8 +20,8 @@ import { injectBlob, makeBlob } from "./release/single-executable.ts";
 import { chooseTargets, type ReleaseTarget } from "./release/targets.ts";
 
 /**
- * Builds and packs every worker for each of `targets` into `folder`, and prints a line for each archive. Removes what an
- * earlier release left there, because the pipeline publishes all that is in the folder.
+ * Builds and packs every worker for each of `targets` into `folder`, and prints a line for each archive.
+ * Removes earlier releases from it first, because the pipeline publishes everything in the folder.
  */
 export async function release(targets: readonly ReleaseTarget[], folder: string): Promise<Artefact[]> {
   mkdirSync(folder, { recursive: true });
@@ -40,7 +41,7 @@ export async function release(targets: readonly ReleaseTarget[], folder: string)
   return artefacts;
 }
 
-/** An executable, and how much of it is not the runtime. */
+/** An executable, and the size of its program without the runtime. */
 interface Built {
   readonly executable: Buffer;
   readonly programBytes: number;
@@ -59,7 +60,7 @@ async function build({ triple, runtime }: ReleaseTarget): Promise<Built> {
   }
 }
 
-/** The executable with a Bun in it, which is made in the folder of that. */
+/** Compiles the executable with Bun, in the folder of the runtime. */
 async function compile(target: CompileTarget): Promise<Built> {
   const outfile = join(dirname(target.runtime), "coder");
   await buildExecutable({ outfile, target });
@@ -70,7 +71,7 @@ async function compile(target: CompileTarget): Promise<Built> {
   };
 }
 
-/** The executable with a Node in it. */
+/** Assembles the executable with Node. */
 async function assemble(triple: string, runtime: string): Promise<Built> {
   const outfile = join(dirname(runtime), "coder.cjs");
   await buildNodeBundle({ outfile, target: triple });

@@ -23,7 +23,7 @@ const plan: Plan = {
   openToTests: ["downstairs/door"],
 };
 
-/** What `find` finds in a project of these files. */
+/** Returns the results of `find` in a project of these files. */
 async function findIn(
   find: (sources: readonly Source[]) => string[],
   files: Readonly<Record<string, string>>,
@@ -45,7 +45,7 @@ async function findIn(
 const breachesIn = (files: Readonly<Record<string, string>>, made = plan): Promise<string[]> =>
   findIn((sources) => findBreaches(sources, made), files);
 
-/** Breaking each rule once: the file, and what the complaint says. */
+/** One breach of each rule: the file, and a part of the complaint. */
 const broken: readonly [rule: string, path: string, text: string, says: string][] = [
   [
     "an arrow that goes up",

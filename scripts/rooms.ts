@@ -1,6 +1,6 @@
 /**
- * `npm test -- --only rooms`: who may import whom, and the few other rules about sources that neither the compiler nor the
- * linter knows. The plan they are compared with is house.ts.
+ * `npm test -- --only rooms`: checks imports, and the few other rules about sources that neither the compiler
+ * nor the linter has, against the plan in house.ts.
  */
 import { dirname, join } from "node:path";
 import type { Node } from "typescript/unstable/ast";
@@ -21,7 +21,10 @@ import {
 } from "./syntax.ts";
 import { treeChangesIn } from "./tree-changes.ts";
 
-/** What the plan is compared with, of the project at `root`: all but unit tests, which may take whatever they need. */
+/**
+ * Parses the files of the project at `root` that the plan applies to: all except unit tests, which may import
+ * freely.
+ */
 export function parseProject(root: string): Promise<Source[]> {
   const paths = [...new Bun.Glob("{src,tests,scripts,bench}/**/*.ts").scanSync(root)].sort();
   return parseSources(
@@ -33,7 +36,7 @@ export function parseProject(root: string): Promise<Source[]> {
 const productOf = (sources: readonly Source[]): Source[] =>
   sources.filter(({ path }) => path.startsWith("src/") && !isForTests(path));
 
-/** Every breach of the plan, one sentence each, with file and line. */
+/** Finds every breach of the plan, one sentence each, with file and line. */
 export function findBreaches(sources: readonly Source[], plan: Plan): string[] {
   const product = productOf(sources);
   const inTests = sources.filter(({ path }) => path.startsWith("tests/"));
@@ -46,12 +49,15 @@ export function findBreaches(sources: readonly Source[], plan: Plan): string[] {
   ];
 }
 
-/** The arrows of the plan itself go down only; as each import follows an arrow, no rooms import each other in a ring. */
+/**
+ * Finds cycles in the plan itself. Each import follows an arrow, so without cycles no rooms import each other
+ * in a ring.
+ */
 function findCycles({ rooms }: Plan): string[] {
   return cyclesIn(rooms).map((cycle) => `the plan has a cycle: ${cycle.join(" → ")}`);
 }
 
-/** What the plan allows and no import needs: an arrow, or a room among those that a package or a module is for. */
+/** Finds permissions that no import needs: an arrow, or a room that may use a package or a module. */
 export function findUnused(sources: readonly Source[], { rooms, packages, guarded }: Plan): string[] {
   const imports = productOf(sources).flatMap((source) => {
     const file = stem(source.path);
@@ -74,7 +80,10 @@ export function findUnused(sources: readonly Source[], { rooms, packages, guarde
   ];
 }
 
-/** In a ring of files, none can be read or tried without all others. Imports of types count: they are read too. */
+/**
+ * Finds rings of files, none of which can be read or tested without all others. Imports of types count: they
+ * are read too.
+ */
 function findFileCycles(sources: readonly Source[]): string[] {
   const imports = sources.map((source): [string, string[]] => {
     const specifiers = importsOf(source).map(({ specifier }) => specifier ?? "");
@@ -86,7 +95,7 @@ function findFileCycles(sources: readonly Source[]): string[] {
   );
 }
 
-/** Rings in a graph: at least one where there are any. Each begins and ends with the same node. */
+/** Finds rings in a graph, at least one if any exist. Each begins and ends with one node. */
 function cyclesIn(graph: Readonly<Record<string, readonly string[]>>): string[][] {
   const cycles: string[][] = [];
   const done = new Set<string>();
@@ -106,7 +115,7 @@ function judgeImports(source: Source, plan: Plan): string[] {
   });
 }
 
-/** What is wrong with an import in `file`; undefined when nothing is. */
+/** Returns the fault of an import in `file`, or `undefined` if it is allowed. */
 function judgeImport(file: string, { specifier, typeOnly }: Import, plan: Plan): string | undefined {
   if (specifier === undefined) return "imports a module whose name is computed; write the name out";
   if (specifier === "bun" || specifier.startsWith("bun:")) {
@@ -141,13 +150,13 @@ function judgePackage(file: string, target: string, { packages }: Plan): string 
   return within(file, allowed) ? undefined : refused(name, allowed);
 }
 
-/** The package of what a specifier means; a module of the platform is its own. */
+/** Returns the package of a specifier's target. A module of the platform is its own package. */
 const packageOf = (target: string): string =>
   target.startsWith("node:")
     ? target
     : (target.replace(/^node_modules\//, "").match(/^(?:@[^/]+\/)?[^/]+/)?.[0] ?? target);
 
-/** What a rule about single words knows of the source that they are in. */
+/** The context of a rule about single words. */
 interface WordContext {
   readonly file: string;
   readonly imported: ReadonlySet<string | undefined>;
@@ -195,7 +204,7 @@ const wordRules: readonly ((node: Node, context: WordContext) => string | undefi
       : undefined,
 ];
 
-/** Whether a node is `object.name`, with any name unless one is given. */
+/** Returns whether a node is `object.name`, or any member of it if no name is given. */
 const isMemberOf = (node: Node, object: string, name?: string): boolean =>
   isPropertyAccessExpression(node) &&
   isIdentifier(node.expression) &&
@@ -212,13 +221,16 @@ function judgeTest(source: Source, { openToTests }: Plan): string[] {
   });
 }
 
-/** A unit test, or a kit that unit tests share: no part of the product, and free to take what it needs. */
+/**
+ * Returns whether a path is a unit test, or a kit for unit tests. Neither belongs to the product, and both
+ * may import freely.
+ */
 export const isForTests = (path: string): boolean => /\.(test|test-kit)\.ts$/.test(path);
 
-/** `src/jail/jail.ts` → `jail/jail`. */
+/** Returns `jail/jail` for `src/jail/jail.ts`. */
 export const stem = (path: string): string => path.replace(/^src\//, "").replace(/\.ts$/, "");
 
-/** The path from the root that a relative specifier means; a package's specifier is itself. */
+/** Returns the path relative to the root for a relative specifier, or a package's specifier itself. */
 function resolve(file: string, specifier: string): string {
   if (!specifier.startsWith(".")) return specifier;
   const folder = dirname(file.startsWith("tests/") ? file : `src/${file}`);
@@ -229,7 +241,7 @@ const holds = (room: string, file: string) => file === room || file.startsWith(`
 
 const within = (file: string, rooms: readonly string[]) => rooms.some((room) => holds(room, file));
 
-/** The room of a file that is named by its `stem`. */
+/** Returns the room of a file that is named by its `stem`. */
 export function roomOf(file: string, rooms: Plan["rooms"]): string | undefined {
   const fitting = Object.keys(rooms).filter((room) => holds(room, file));
   return fitting.sort((one, other) => other.length - one.length)[0];

@@ -6,7 +6,7 @@ import { compareCounts, findSentences, lowerCounts, patterns, readCounts, senten
 
 const namesIn = (source: string): string[] => sentencesIn(source).map(({ name }) => name);
 
-/** A sentence of each pattern, and one in its place. */
+/** A sentence for each pattern, and its replacement. */
 const examples: Readonly<Record<string, readonly [translated: string, native: string]>> = {
   "what-as-noun": [
     "Reads the file. What it says of the size is kept.",

@@ -1,7 +1,7 @@
 /**
- * A part of `npm test -- --only names`: patterns that make a comment read as translated, each with what a native writes
- * instead. `sentence-counts.json` holds how many of each the tree may have. A count may only fall:
- * `bun scripts/names.ts --lower` writes the counts of now.
+ * A part of `npm test -- --only names`: finds patterns that make a comment read as translated, each with a
+ * native alternative. `sentence-counts.json` has the maximum count of each in the tree. A count may only
+ * fall: `bun scripts/names.ts --lower` writes the current counts.
  */
 import { join } from "node:path";
 import { commentOfLine, commentsOf } from "./comments.ts";
@@ -9,14 +9,14 @@ import { commentOfLine, commentsOf } from "./comments.ts";
 interface Pattern {
   readonly name: string;
   readonly instead: string;
-  /** Global, so that each occurrence counts. */
+  /** A global expression, so that each occurrence counts. */
   readonly expression: RegExp;
 }
 
 /** The place of one occurrence. */
 interface Occurrence {
   readonly path: string;
-  /** 1-based. */
+  /** The 1-based line number. */
   readonly line: number;
   readonly text: string;
 }
@@ -104,7 +104,7 @@ const directive = /^(?:biome-ignore|@ts-|#)/;
 
 const globs = ["src/**/*.{ts,mjs}", "scripts/**/*.{ts,mjs}", "tests/harness/**/*.{ts,mjs}"];
 
-/** The counts that the tree may have, beside this file. */
+/** The maximum counts of the tree, beside this file. */
 const tablePath = "scripts/sentence-counts.json";
 
 export type Counts = Readonly<Record<string, number>>;
@@ -145,7 +145,10 @@ export function sentencesIn(source: string): { name: string; line: number; text:
   return found;
 }
 
-/** Replaces names in backticks, which are no prose, by as many characters, and line breaks by spaces. */
+/**
+ * Replaces names in backticks, which are not prose, by an equal number of characters, and line breaks by
+ * spaces.
+ */
 const maskNames = (text: string): string =>
   text
     .replaceAll("\n", " ")
@@ -155,8 +158,8 @@ const maskNames = (text: string): string =>
 const maxListed = 40;
 
 /**
- * Compares what stands in the tree with the table. `isNew` knows the lines that differ from the main branch: a fault
- * lists these only, if any has the pattern. A count that fell is not a fault.
+ * Compares the tree with the table. `isNew` returns whether a line differs from the main branch: a fault
+ * lists only such lines, if any has the pattern. A count that fell is not a fault.
  */
 export function compareCounts(
   found: Occurrences,
@@ -188,7 +191,7 @@ export async function readCounts(root: string): Promise<Counts> {
   return (await file.exists()) ? ((await file.json()) as Counts) : {};
 }
 
-/** Writes those counts that have fallen; with a slack, so that parallel work has room. */
+/** Writes the counts that have fallen, plus a slack that leaves room for parallel work. */
 export async function lowerCounts(root: string, slack = 0): Promise<void> {
   const allowed = await readCounts(root);
   const found = await findSentences(root);
@@ -199,7 +202,7 @@ export async function lowerCounts(root: string, slack = 0): Promise<void> {
   await Bun.write(join(root, tablePath), `${JSON.stringify(Object.fromEntries(counts), undefined, 2)}\n`);
 }
 
-/** Reads from git which lines of the tree are not on the main branch. Without git, none is new. */
+/** Reads from git which lines of the tree are not on the main branch. Without git, no line counts as new. */
 export function readNewLines(root: string): (path: string, line: number) => boolean {
   const git = (...args: string[]): string => {
     const { exitCode, stdout } = Bun.spawnSync(["git", "-C", root, ...args], { stderr: "ignore" });

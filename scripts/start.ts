@@ -1,6 +1,6 @@
 /**
- * `npm start`: shows the sample folder to a client of MCP, then serves it on the embedded engine, for trying the worker
- * out. Compiles it first if its sources have changed. Ctrl-C ends it.
+ * `npm start`: shows the sample folder to an MCP client, then serves it on the embedded engine, for trying
+ * the worker out. Compiles it first if its sources have changed. Ctrl-C ends it.
  */
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:net";
@@ -10,7 +10,7 @@ import { showMcp } from "./start/show-mcp.ts";
 
 const usualPort = 49134;
 
-/** The port asked for if it is free on the loopback interface, else one that is. */
+/** Returns the wanted port if it is free on the loopback interface, else another free one. */
 function freePort(wanted: number): Promise<number> {
   return new Promise((resolve) => {
     const probe = createServer();
@@ -27,8 +27,8 @@ console.log("\nThe folder ./sample over MCP, as `dist/coder mcp --base-path samp
 await showMcp(executable, join(root, "sample"));
 const port = await freePort(usualPort);
 if (port !== usualPort) console.log(`Port ${usualPort} is taken by another program; using ${port} instead.`);
-// Linux shows the owner of a connection, and programs of this user need no token. Elsewhere the token is in the
-// address, and in no argument: every user of the machine can read arguments.
+// Linux shows the owner of a connection, and programs of this user need no token. Elsewhere the address
+// contains the token, but no argument does, because every user of the machine can read arguments.
 const token = process.platform === "linux" ? undefined : randomBytes(16).toString("hex");
 const address = `ws://127.0.0.1:${port}`;
 const command = `dist/coder call coder::read-file '{"path":"README.md"}'`;
@@ -42,6 +42,6 @@ const worker = Bun.spawn([executable, "--engine", `embedded:${port}`, "--base-pa
   env: { ...process.env, ...(token !== undefined && { CODER_TOKEN: token }) },
   stdio: ["ignore", "inherit", "inherit"],
 });
-// From a terminal the worker gets Ctrl-C twice, which is as good as once.
+// From a terminal the worker gets Ctrl-C twice, which has the effect of one.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => worker.kill(signal));
 process.exitCode = await worker.exited;

@@ -8,7 +8,7 @@ import { longSuites, renderSuites } from "./suite.ts";
 
 const scripts = Object.keys(packageJson.scripts);
 
-/** Texts that name commands of this project. The list of changes is about the past. */
+/** The texts that name commands of this project. The list of changes is about the past. */
 const texts = [
   "{CONTRIBUTING,README,SECURITY}.md",
   ".ci/run",
@@ -19,7 +19,7 @@ const texts = [
   // The project of the transcripts has scripts of its own.
   .filter((path) => !path.startsWith("tests/mcp/transcripts/"));
 
-/** Each place where a text names a command that `pattern` finds, with the first group of it. */
+/** Returns each mention of a command that `pattern` finds: the path of the text, and the first group. */
 const named = (pattern: RegExp): [path: string, name: string][] =>
   texts.flatMap((path) =>
     [...readFileSync(join(root, path), "utf8").matchAll(pattern)].map(

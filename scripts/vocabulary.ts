@@ -1,4 +1,4 @@
-/** Words that no exported name and no name of a file is made of, each with what to say instead. */
+/** Words that no exported name and no file name contains, each with a replacement. */
 export const bannedWords: Readonly<Record<string, string>> = {
   anchor: "a substring search is a memmem searcher",
   ask: "say query, request or match",
@@ -54,7 +54,7 @@ export const bannedWords: Readonly<Record<string, string>> = {
   workshop: "say services",
 };
 
-/** Those of them that no declaration may be called by either, exported or not: in code they have no plain meaning. */
+/** The banned words that no declaration may contain, exported or not: in code they have no plain meaning. */
 export const bannedEverywhere: ReadonlySet<string> = new Set([
   "blind",
   "breath",
@@ -95,18 +95,18 @@ export const bannedEverywhere: ReadonlySet<string> = new Set([
   "workshop",
 ]);
 
-/** Names that several files export on purpose, and the one meaning that they share. */
+/** The names that several files export on purpose, and their shared meaning. */
 export const sharedNames: Readonly<Record<string, string>> = {
   backends: "the backends of the jail that this system can use",
   cases: "the cases of the function or the topic that the file is named after",
 };
 
-/** Names that hold such a word because the field uses it for exactly this, and where. */
+/** The names that contain a banned word as an established term, and where. */
 export const fieldNames: Readonly<Record<string, string>> = {
   Look: "regex-syntax: an assertion of its HIR",
 };
 
-/** Phrases that no comment holds, each with what to say instead. */
+/** Phrases that no comment contains, each with a replacement. */
 export const bannedPhrases: Readonly<Record<string, string>> = {
   "all along": "say regularly, or during the call",
   anew: "say again",

@@ -1,6 +1,7 @@
 /**
- * Runs bun with the arguments given, on a machine that has Node and npm but perhaps no bun and no node_modules.
- * Bun comes from npm like every other package: package-lock.json pins it and nothing is installed system-wide.
+ * Runs bun with the given arguments, on a machine that has Node and npm but perhaps no bun and no
+ * node_modules. Bun comes from npm like every other package: package-lock.json pins it, and nothing is
+ * installed system-wide.
  *
  *     node scripts/with-bun.mjs scripts/check.ts --only unit
  */
@@ -17,7 +18,9 @@ const bun = join(root, "node_modules/bun/bin/bun.exe");
 const stamp = join(root, "node_modules/.installed");
 const lock = join(root, ".work/install.lock");
 
-/** What node_modules has to hold: the locked packages, with the binaries of this kind of machine. */
+/**
+ * The digest of the required node_modules: the locked packages, with the binaries of this kind of machine.
+ */
 const wanted = createHash("sha256")
   .update(readFileSync(join(root, "package-lock.json")))
   .update(`${process.platform} ${process.arch}`)
@@ -40,7 +43,7 @@ function install() {
   say("Installing the packages of package-lock.json (npm ci)");
   // NODE_ENV=production or a user's own npm settings must not leave out the compiler and its binaries.
   run("npm", ["ci", "--include=dev", "--include=optional", "--no-audit", "--no-fund"]);
-  // Where npm blocks install scripts, a few hundred bytes of placeholder stand where bun should be.
+  // If npm blocks install scripts, bun is only a placeholder of a few hundred bytes.
   if (statSync(bun).size < 1_000_000) run(process.execPath, ["node_modules/bun/install.js"]);
   writeFileSync(stamp, wanted);
 }
@@ -51,7 +54,10 @@ function run(command, args) {
     throw new Error(`${command} ${args.join(" ")} failed: ${error?.message ?? `exit ${status}`}`);
 }
 
-/** Installs unless that is done; of several concurrent runs one installs and the others wait for it. */
+/**
+ * Installs unless that is done. If several processes run concurrently, one installs and the others wait for
+ * it.
+ */
 async function ensureInstalled() {
   let waits = 0;
   while (!isInstalled()) {
@@ -68,7 +74,9 @@ async function ensureInstalled() {
   }
 }
 
-/** Takes the lock, a file that names its owner; the lock of a process that is gone is cleared for the next try. */
+/**
+ * Takes the lock, a file that names its owner. The lock of a terminated process is cleared for the next try.
+ */
 function takeLock() {
   const mine = `${lock}.${process.pid}`;
   mkdirSync(dirname(lock), { recursive: true });
@@ -94,9 +102,9 @@ function isAlive(pid) {
 }
 
 function runBun(args) {
-  // Ctrl-C reaches the whole foreground group by itself: passing it on would make it two.
+  // Ctrl-C reaches the whole foreground group by itself. Forwarding it would make it two.
   const passOn = (signal) => (signal === "SIGINT" && process.stdin.isTTY) || child.kill(signal);
-  // Before the start: a signal that came right after it would end this process and leave bun behind.
+  // Before the start: a signal right after it would end this process and leave bun running.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"]) process.on(signal, passOn);
   const child = spawn(bun, args, { cwd: root, stdio: "inherit" });
   child.on("error", stop);

@@ -11,7 +11,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A project with a stand-in npm, which notes each of its runs and installs a bun that prints its arguments. */
+/**
+ * A project with a stand-in npm, which notes each of its runs and installs a bun that prints its arguments.
+ */
 let root: string;
 let started: Bun.Subprocess[];
 
@@ -35,7 +37,7 @@ afterEach(() => {
   rmSync(root, { recursive: true });
 });
 
-/** Ends what a failed test may have left behind. */
+/** Ends the processes that a failed test may have left. */
 function endGroup(leader: number): void {
   try {
     process.kill(-leader, "SIGKILL");
@@ -44,7 +46,7 @@ function endGroup(leader: number): void {
   }
 }
 
-/** Makes the stand-in npm put a bun in place with `install`, in the root of the project. */
+/** Makes the stand-in npm install a bun with `install`, in the root of the project. */
 function npm(install: string): void {
   const steps = ['echo "npm $*" >> runs', "rm -rf node_modules", "mkdir -p node_modules/bun/bin", install];
   writeFileSync(join(root, "tools/npm"), `#!/bin/sh\nset -e\n${steps.join("\n")}\n`);

@@ -7,7 +7,7 @@ import { cratesIn, noticeOf, packagesOf, renderNotices } from "./notices.ts";
 const top = mkdtempSync(join(tmpdir(), "coder-"));
 afterAll(() => rmSync(top, { recursive: true }));
 
-/** Puts files into node_modules; gives the path of the first. */
+/** Writes files into node_modules, and returns the path of the first. */
 function install(files: Readonly<Record<string, string>>): string {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(top, "node_modules", path)), { recursive: true });

@@ -1,24 +1,24 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What is said of one component. */
+/** The notice of one component. */
 export interface Notice {
-  /** With its version. */
+  /** The name with the version. */
   readonly name: string;
-  /** SPDX expression. */
+  /** The licence as an SPDX expression. */
   readonly license: string;
-  /** Copyright and licence, as the authors give them. */
+  /** The copyright and licence text of the authors. */
   readonly text: string;
 }
 
-/** The standard text is used for what comes without one. */
+/** The components without a licence text of their own, which get the standard one. */
 type WithoutText = Readonly<Record<string, { readonly license: string; readonly copyright: string }>>;
 
 const packageFolder = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/;
-/** Packages that were bundled into one which is installed: their files are regions of its files. */
+/** The packages bundled into an installed one, whose files are regions of its files. */
 const bundledInto = /^\/\/#region .*node_modules\/(?:\.pnpm\/[^/]+\/node_modules\/)?((?:@[^/]+\/)?[^/\s]+)/gm;
 
-/** The folders of the packages that these files are of, and of those that were bundled into them. */
+/** Returns the folders of the packages that these files belong to, and of those bundled into them. */
 export function packagesOf(files: readonly string[]): string[] {
   const folders = new Set<string>();
   for (const file of files) {
@@ -32,7 +32,7 @@ export function packagesOf(files: readonly string[]): string[] {
   return [...folders].sort();
 }
 
-/** What the package in a folder says of itself. Throws when there is no licence text. */
+/** Returns the notice of the package in a folder. Throws if it has no licence text. */
 export function noticeOf(folder: string, withoutText: WithoutText): Notice {
   const name = folder.slice(folder.lastIndexOf("/node_modules/") + "/node_modules/".length);
   const known = withoutText[name];
@@ -43,7 +43,7 @@ export function noticeOf(folder: string, withoutText: WithoutText): Notice {
     : [];
   if (files.length === 0) throw new Error(`${name} has no licence text; add it to components.json`);
   const texts = files.sort().map((file) => readFileSync(join(folder, file), "utf8"));
-  // A SPDX document names the licence and does not hold it.
+  // An SPDX document names the licence but does not contain its text.
   if (files.every((file) => file.endsWith(".spdx"))) texts.push(readFileSync(apache, "utf8"));
   const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   return { name: `${name} ${version}`, license, text: texts.join("\n\n") };
@@ -54,7 +54,7 @@ const apache = join(import.meta.dir, "../../LICENSE");
 const standard = (license: string): string =>
   readFileSync(join(import.meta.dir, "texts", `${license}.txt`), "utf8");
 
-/** The crates whose sources a program compiled of Rust names, for its panics. */
+/** Returns the crates whose sources a compiled Rust program names, for its panics. */
 export function cratesIn(program: string): { name: string; version: string }[] {
   const found = new Map<string, string>();
   for (const [, name, version] of program.matchAll(
@@ -66,7 +66,7 @@ export function cratesIn(program: string): { name: string; version: string }[] {
 
 const line = "=".repeat(80);
 
-/** All notices as one text; a text that several components have stands there once. */
+/** Renders all notices as one text. A text that several components share appears once. */
 export function renderNotices(notices: readonly Notice[]): string {
   const byText = new Map<string, string[]>();
   for (const { name, license, text } of notices) {

@@ -5,8 +5,8 @@ import { renderOwnReference } from "../../src/reference/json.ts";
 type Workers = Readonly<Record<"coder" | "shell", WorkerDefinition>>;
 
 /**
- * The golden files that follow the sources, by path: what they say is reviewed as a diff. The published references are
- * not among them, for they never change.
+ * Renders the golden files that follow the sources, by path. Their changes are reviewed as a diff. The
+ * published references are not among them, because they never change.
  */
 export function renderGoldens({ coder, shell }: Workers): [path: string, text: string][] {
   const usual = coder.functions.filter(({ isRare = false }) => !isRare);
@@ -19,7 +19,7 @@ export function renderGoldens({ coder, shell }: Workers): [path: string, text: s
   ];
 }
 
-/** How tools are listed unless the operator wants something else. */
+/** The default way of listing tools. */
 const ofModels = { isStructured: false, takesFlatEnvelopes: true, isForgiving: true };
 
 const render = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

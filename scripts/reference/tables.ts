@@ -3,7 +3,7 @@ import { autorunFiles } from "../../src/jail/autorun.ts";
 import { toolName } from "../../src/mcp/tools.ts";
 import { renderSchema } from "../../src/schema/json-schema.ts";
 
-/** Each page that is written by hand around a table, and the table. */
+/** The handwritten pages with a table, and their tables. */
 const tables: Readonly<Record<string, (functions: readonly FunctionDefinition[]) => string>> = {
   "README.md": (functions) =>
     table(
@@ -26,7 +26,7 @@ const tables: Readonly<Record<string, (functions: readonly FunctionDefinition[])
 const begin = /<!-- The table of \w+ is written by `npm run reference`. -->\n/;
 const end = /<!-- End of the table. -->\n/;
 
-/** Those pages, by path, with their tables as the functions are. `read` gives the text of a page. */
+/** Returns those pages, by path, with tables made from the functions. `read` returns the text of a page. */
 export function fillTables(
   { functions }: WorkerDefinition,
   read: (path: string) => string,
@@ -59,7 +59,7 @@ function describe(definition: FunctionDefinition): string[] {
   ];
 }
 
-/** A call with a field `overwrite` destroys nothing by default. */
+/** Renders whether a function destroys data. One with a field `overwrite` does not by default. */
 const destruction = ({ request }: FunctionDefinition): string =>
   JSON.stringify(renderSchema(request)).includes('"overwrite":') ? "yes, with `overwrite`" : "yes";
 

@@ -9,7 +9,7 @@ import { run } from "./packages.ts";
 const notices = { name: "NOTICES.txt", contents: Buffer.from("MIT\n") };
 const pack = (contents: Buffer) => packExecutable(["coder"], contents, notices)[0] as Buffer;
 
-/** Packs `contents` into a folder of its own, which goes after `look`. */
+/** Packs `contents` into a folder of its own, which is removed after `look`. */
 function inFolder(contents: Buffer, look: (folder: string, archive: string) => void): void {
   const folder = mkdtempSync(join(tmpdir(), "coder-"));
   const archive = join(folder, "coder.tar.gz");

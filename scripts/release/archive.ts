@@ -3,7 +3,7 @@ import { constants, crc32, deflateRawSync } from "node:zlib";
 
 const block = 512;
 
-/** RFC 1952: deflated, no name, no time, made with care, and on no system. */
+/** A gzip header (RFC 1952): deflated, without name and time, best compression, unknown system. */
 const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 255]);
 
 /** A file that goes with the executable. */
@@ -13,9 +13,9 @@ export interface Sidecar {
 }
 
 /**
- * A gzipped tar archive for each of `names`, of the executable file under that name and a text beside it. An archive says
- * nothing of when, where and by whom it was made: equal contents give equal bytes, as long as the same libdeflate
- * compresses.
+ * Returns a gzipped tar archive for each of `names`, with the executable file under that name and a text
+ * beside it. An archive does not record when, where and by whom it was made: equal contents give equal bytes
+ * if the versions of libdeflate are equal.
  */
 export function packExecutable(
   names: readonly string[],
@@ -24,7 +24,8 @@ export function packExecutable(
 ): Buffer[] {
   const header = tarHeader(beside, { bytes: text.length, mode: 0o644 });
   const body = Buffer.concat([padded(contents), header, padded(text), Buffer.alloc(2 * block)]);
-  // The long part, once for all: deflated data may be put together of parts that each end at a byte (RFC 1951).
+  // The long part is compressed once for all: deflated data may be joined from parts that each end at a byte
+  // (RFC 1951).
   const deflated = Bun.deflateSync(body, { library: "libdeflate", level: 10 });
   return names.map((name) => {
     const header = tarHeader(name, { bytes: contents.length, mode: 0o755 });
@@ -39,7 +40,7 @@ export function packExecutable(
 const padded = (contents: Buffer): Buffer =>
   Buffer.concat([contents], Math.ceil(contents.length / block) * block);
 
-/** The header of a regular file (POSIX.1-2017, pax, ustar interchange format). */
+/** Returns the header of a regular file (POSIX.1-2017, pax, ustar interchange format). */
 function tarHeader(name: string, { bytes, mode }: { bytes: number; mode: number }): Buffer {
   const header = Buffer.alloc(block);
   const octal = (value: number, at: number, digits: number) =>
@@ -64,5 +65,5 @@ function tarHeader(name: string, { bytes, mode }: { bytes: number; mode: number 
 
 export const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 
-/** A line that `sha256sum -c` understands. */
+/** Returns a line that `sha256sum -c` understands. */
 export const renderChecksum = (digest: string, file: string): string => `${digest}  ${file}\n`;

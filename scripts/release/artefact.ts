@@ -5,12 +5,12 @@ import type { ReleaseTarget } from "./targets.ts";
 export interface Artefact {
   readonly worker: WorkerName;
   readonly target: ReleaseTarget;
-  /** Absolute path of the archive. */
+  /** The absolute path of the archive. */
   readonly archive: string;
-  /** SHA-256 of the archive, in hexadecimal. */
+  /** The SHA-256 of the archive, in hexadecimal. */
   readonly digest: string;
   readonly archiveBytes: number;
   readonly executableBytes: number;
-  /** The part of it that is not the runtime. */
+  /** The size of the part of it that is not the runtime. */
   readonly programBytes: number;
 }

@@ -1,9 +1,12 @@
-/** What Debian has for trying programs of other machines. */
+/** Packages of Debian for trying programs of other machines. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "./packages.ts";
 
-/** Sees that packages of Debian are installed. Gives what keeps that from being so; undefined when they are. */
+/**
+ * Installs missing packages of Debian. Returns the reason if that is impossible, or `undefined` if all are
+ * installed.
+ */
 export function ensureInstalled(names: readonly string[]): string | undefined {
   const missing = names.filter((name) => !isInstalled(name));
   if (missing.length === 0) return undefined;
@@ -25,8 +28,8 @@ function isInstalled(name: string): boolean {
 }
 
 /**
- * Unpacks a package of Debian for another kind of processor into `folder`, with lists of packages of its own there:
- * the system is not to think that it has two kinds.
+ * Unpacks a package of Debian for another kind of processor into `folder`. Package lists are also kept there,
+ * so that the system does not think that it has two kinds.
  */
 export function unpackForeign(name: string, architecture: string, folder: string): void {
   const work = join(folder, ".apt");

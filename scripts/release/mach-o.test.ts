@@ -3,7 +3,7 @@ import { faultOfSignature, readSignature, signAdHoc } from "./mach-o.ts";
 
 const codeBytes = 3 * 4096 + 100;
 
-/** A Mach-O file with a page of load commands and some code, and 16 bytes where its signature should be. */
+/** Returns a Mach-O file with a page of load commands and some code, and 16 bytes in place of a signature. */
 function unsigned(): Buffer {
   const file = Buffer.alloc(codeBytes + 16, "code");
   file.fill(0, 0, 512);
@@ -55,7 +55,7 @@ test("signing again changes nothing", () => {
 
 test.each([0, 300, 4096, codeBytes - 1])("a change of byte %d breaks one page", (at) => {
   const signed = signAdHoc(unsigned(), "coder");
-  // The first bytes say what kind of file it is: a flag of the header is changed instead.
+  // The first bytes identify the file type, so a flag of the header is changed instead.
   const changed = at === 0 ? 24 : at;
   signed[changed] = (signed[changed] ?? 0) ^ 1;
   expect(faultOfSignature(readSignature(signed))).toBe("1 of 4 pages are not the signed ones");

@@ -1,7 +1,7 @@
 /**
- * The code signature of a Mach-O executable. The kernel of macOS ends a program whose pages do not have the hashes
- * that its signature says. Bun signs what it compiles for Apple silicon, and leaves the runtime's own signature, which
- * no longer fits, in what it compiles for Intel.
+ * The code signature of a Mach-O executable. The kernel of macOS ends a program whose pages do not have the
+ * hashes in its signature. Bun signs executables that it compiles for Apple silicon. In those for Intel it
+ * leaves the runtime's own signature, which is no longer valid.
  *
  * Sources: mach-o/loader.h and osfmk/kern/cs_blobs.h of Apple's XNU.
  */
@@ -13,24 +13,26 @@ const superBlob = 0xfade0cc0;
 const codeDirectory = 0xfade0c02;
 const adHoc = 0x2;
 const hashBytes = 32;
-/** 2 ** 12 bytes have one hash. */
+/** The binary logarithm of the page size. Each page has one hash. */
 const pageBits = 12;
 const loadSegment = 0x19;
 const loadSignature = 0x1d;
 
-/** What the load commands say of a signature, and where in the file they say it. */
+/** The fields of a signature in the load commands, and their offsets in the file. */
 interface Layout {
-  /** Where the load commands for the signature and for the segment that it lies in are. */
+  /** The offsets of the load commands for the signature and for the segment that contains it. */
   readonly signatureCommand: number;
   readonly linkEdit: number;
-  /** Where the load command for the segment of code is. */
+  /** The offset of the load command for the segment of code. */
   readonly text: number;
-  /** Where the signature starts, and so where the bytes that it covers end. */
+  /** The offset of the signature, where the bytes that it covers end. */
   readonly signature: number;
   readonly signatureBytes: number;
 }
 
-/** The load commands of a 64-bit Mach-O file: what each is, and where. Throws when it is no such file. */
+/**
+ * Returns the kind and the offset of each load command of a 64-bit Mach-O file. Throws for any other file.
+ */
 export function loadCommands(file: Buffer): { readonly kind: number; readonly at: number }[] {
   if (file.length < 32 || file.readUInt32LE(0) !== magic64) throw new Error("not a 64-bit Mach-O file");
   let next = 32;
@@ -61,21 +63,21 @@ function parseLayout(file: Buffer): Layout {
   };
 }
 
-/** What a signature promises, and how much of it holds. */
+/** The claims of a signature, and how many of them hold. */
 export interface Signature {
   readonly identifier: string;
   readonly isAdHoc: boolean;
-  /** Bytes at the start of the file that it covers; they should be all before the signature. */
+  /** The bytes at the start of the file that it covers. They should be all before the signature. */
   readonly covers: number;
   readonly startsAt: number;
   /** Whether the file ends where the signature does. */
   readonly endsFile: boolean;
   readonly pages: number;
-  /** Pages whose bytes have another hash than the signature says. */
+  /** The number of pages whose bytes do not have the hash in the signature. */
   readonly brokenPages: number;
 }
 
-/** Reads the signature of a 64-bit Mach-O file. Throws when it has none that can be read. */
+/** Reads the signature of a 64-bit Mach-O file. Throws if it has none that can be read. */
 export function readSignature(file: Buffer): Signature {
   const { signature, signatureBytes } = parseLayout(file);
   const directory = findDirectory(file, signature);
@@ -106,7 +108,7 @@ function findDirectory(file: Buffer, signature: number): number {
   throw new Error("its signature lists no hashes");
 }
 
-/** What is wrong with the signature of a file; undefined when the kernel of macOS would find nothing. */
+/** Returns the fault of the signature of a file, or `undefined` if the kernel of macOS would accept it. */
 export function faultOfSignature({
   covers,
   startsAt,
@@ -120,7 +122,7 @@ export function faultOfSignature({
   return undefined;
 }
 
-/** `file` with an ad-hoc signature (without a signer, only hashes) instead of its own. */
+/** Returns `file` with an ad-hoc signature (hashes only, without a signer) instead of its own. */
 export function signAdHoc(file: Buffer, identifier: string): Buffer {
   const { signatureCommand, linkEdit, text, signature } = parseLayout(file);
   const pages = Math.ceil(signature / 2 ** pageBits);
@@ -143,7 +145,9 @@ export function signAdHoc(file: Buffer, identifier: string): Buffer {
   return made;
 }
 
-/** A code directory of version 0x20400 as far as its identifier, with the place of the code left open. */
+/**
+ * Returns a code directory of version 0x20400 up to its identifier, with a gap for the location of the code.
+ */
 function directoryHead(nameBytes: number, { pages, covers }: { pages: number; covers: number }): Buffer {
   const size = 88;
   const hashes = size + nameBytes;
@@ -171,7 +175,7 @@ function words(...values: readonly number[]): Buffer {
   return bytes;
 }
 
-/** Text up to a zero byte, or up to `end`. */
+/** Returns the text up to a zero byte, or up to `end`. */
 function textAt(file: Buffer, start: number, end = file.length): string {
   const zero = file.indexOf(0, start);
   return file.toString("latin1", start, zero < 0 ? end : Math.min(zero, end));

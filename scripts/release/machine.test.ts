@@ -21,7 +21,7 @@ test("an ELF file that asks for no versions", () => {
   expect(readMachine(elf(62, "libc.musl-x86_64.so.1\0"))).toEqual({ processor: "x86_64", asksFor: [] });
 });
 
-/** A header and one load command. */
+/** Returns a header and one load command. */
 function machO(processor: number, command: readonly number[]): Buffer {
   const words = [0xfeedfacf, processor, 0, 2, 1, 0, 0, 0, ...command];
   return Buffer.from(new Uint32Array(words).buffer);

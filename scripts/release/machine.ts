@@ -1,15 +1,15 @@
-/** What an executable says of the machine that it is for. */
+/** The machine that an executable declares in its headers. */
 import { loadCommands } from "./mach-o.ts";
 
-/** What has to be there to run a file. */
+/** The requirements for running a file. */
 export interface Machine {
-  /** As in the first word of a target. */
+  /** The processor, named like in the first word of a target. */
   readonly processor: string;
-  /** The newest version that it names of each library that counts versions, or of macOS: `GLIBC_2.17`, `macOS 13.0`. */
+  /** The newest version that it names of each versioned library, or of macOS: `GLIBC_2.17`, `macOS 13.0`. */
   readonly asksFor: readonly string[];
 }
 
-/** e_machine of elf(5), and cputype of Apple's mach/machine.h. */
+/** The values of e_machine in elf(5), and of cputype in Apple's mach/machine.h. */
 const elfProcessors = new Map([
   [62, "x86_64"],
   [183, "aarch64"],
@@ -20,7 +20,7 @@ const machProcessors = new Map([
   [0x0100000c, "aarch64"],
 ]);
 
-/** Reads the headers of an ELF or a 64-bit Mach-O file. Throws when it is neither. */
+/** Reads the headers of an ELF or a 64-bit Mach-O file. Throws if it is neither. */
 export function readMachine(file: Buffer): Machine {
   return file.readUInt32BE(0) === 0x7f454c46
     ? { processor: nameOf(elfProcessors, file.readUInt16LE(18)), asksFor: symbolVersions(file) }
@@ -29,7 +29,9 @@ export function readMachine(file: Buffer): Machine {
 
 const nameOf = (names: ReadonlyMap<number, string>, code: number): string => names.get(code) ?? `no. ${code}`;
 
-/** They are looked for in the whole file: without sections the table of them takes more to be found. */
+/**
+ * Finds the library versions in the text of the whole file: without sections their table is harder to find.
+ */
 function symbolVersions(file: Buffer): string[] {
   const text = file.toString("latin1");
   return ["GLIBC", "GLIBCXX"].flatMap((library) => {
@@ -40,7 +42,7 @@ function symbolVersions(file: Buffer): string[] {
 
 const buildVersion = 0x32;
 
-/** LC_BUILD_VERSION of mach-o/loader.h: the platform, then the oldest system as xxxx.yy.zz. */
+/** Reads LC_BUILD_VERSION of mach-o/loader.h: the platform, then the oldest system as xxxx.yy.zz. */
 function minimumSystem(file: Buffer): string {
   const at = loadCommands(file).find(({ kind }) => kind === buildVersion)?.at;
   if (at === undefined || file.readUInt32LE(at + 8) !== 1) return "another system than macOS";

@@ -4,7 +4,7 @@ import { unpackForeign } from "./debian.ts";
 import { run } from "./packages.ts";
 import type { Musl } from "./targets.ts";
 
-/** What Debian's libstdc++ and libgcc expect of glibc and musl does not have. */
+/** The symbols that Debian's libstdc++ and libgcc expect of glibc, but that musl lacks. */
 const missingInMusl = `
 __attribute__((visibility("hidden"))) void *__dso_handle = 0;
 char __libc_single_threaded = 0;
@@ -15,14 +15,14 @@ unsigned long __getauxval(unsigned long type) { return getauxval(type); }
 unsigned arc4random(void) { unsigned number = 0; getrandom(&number, sizeof number, 0); return number; }
 `;
 
-/** Vtables of type information: an executable copies them, which makes them symbols of its own. */
+/** The vtables of type information, which an executable copies, so that they become symbols of its own. */
 const copied = ["17__class", "20__si_class", "21__vmi_class"].map(
   (name) => `_ZTVN10__cxxabiv1${name}_type_infoE`,
 );
 
 /**
- * Makes `folder` the root of a system with musl that can start `executable`: with Debian's musl, and with a libstdc++
- * for musl, which Debian lacks, that has what this one executable takes of it. For trying only.
+ * Makes `folder` the root of a musl system that can start `executable`: with Debian's musl, and with a
+ * libstdc++ for musl, which Debian lacks, that has the symbols this one executable uses. For trials only.
  */
 export function makeMuslRoot({ architecture, compiler }: Musl, executable: string, folder: string): void {
   unpackForeign("musl", architecture, folder);

@@ -20,7 +20,7 @@ const artefacts: readonly Artefact[] = chosen.flatMap((target, index) =>
 
 const [one = "", other = ""] = chosen.map(({ triple }) => triple);
 
-/** The cells of the line about a target. */
+/** Returns the cells of the line about a target. */
 const cells = (notes: string, triple: string) =>
   notes
     .split("\n")

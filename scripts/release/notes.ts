@@ -2,20 +2,20 @@ import { about, workerNames } from "../../src/about.ts";
 import type { Artefact } from "./artefact.ts";
 import type { ReleaseTarget } from "./targets.ts";
 
-/** What became of a target that was tried. */
+/** The result of trying a target. */
 export interface TargetTrial {
-  /** In a word or a few: `passed`, or what did not pass, or that it was not run. */
+  /** A short verdict: `passed`, or the parts that failed, or that it was not run. */
   readonly verdict: string;
-  /** Why it was not run. */
+  /** The reason why it was not run. */
   readonly because?: string;
-  /** Whether the archives came out the same when they were made again in another folder. */
+  /** Whether a second build of the archives in another folder was identical. */
   readonly isReproduced?: boolean;
-  /** Median milliseconds of `--version` as a process, where it could be run. */
+  /** The median milliseconds of `--version` as a process, if it could be run. */
   readonly startMilliseconds?: number;
   readonly isEmulated?: boolean;
 }
 
-/** The notes of a release, as Markdown; `trials` by the name of the target. */
+/** Renders the notes of a release, as Markdown. `trials` are by the name of the target. */
 export function renderNotes(
   artefacts: readonly Artefact[],
   trials: ReadonlyMap<string, TargetTrial> = new Map(),
@@ -72,7 +72,7 @@ function renderStart({ startMilliseconds, isEmulated }: Partial<TargetTrial> = {
   return isEmulated ? `(${start})` : start;
 }
 
-/** Why targets were not run, a line for each. */
+/** Returns the reasons why targets were not run, a line for each. */
 function renderUntried(
   targets: readonly ReleaseTarget[],
   trials: ReadonlyMap<string, TargetTrial>,

@@ -3,17 +3,20 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../build.ts";
 
-/** A file in the registry of npm, by what it must be. */
+/** A file in the registry of npm, with its expected hash. */
 export interface Package {
   readonly name: string;
   readonly version: string;
-  /** As package-lock.json has it: `sha512-` and base64. */
+  /** The hash in the form of package-lock.json: `sha512-` and base64. */
   readonly integrity: string;
 }
 
 const cache = join(root, ".work/packages");
 
-/** What package-lock.json pins under `name`, whether or not it is installed on this kind of machine. */
+/**
+ * Returns the package that package-lock.json pins under `name`, even if it is not installed on this kind of
+ * machine.
+ */
 export function lockedPackage(name: string): Package {
   const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const { version, integrity } = lock.packages[`node_modules/${name}`] ?? {};
@@ -21,7 +24,7 @@ export function lockedPackage(name: string): Package {
   return { name, version, integrity };
 }
 
-/** Gets a package and unpacks one of its files into `folder`. Gives its path. */
+/** Downloads a package and unpacks one of its files into `folder`. Returns its path. */
 export function fetchFile(wanted: Package, path: string, folder: string): string {
   const archive = fetchPackage(wanted);
   mkdirSync(folder, { recursive: true });
@@ -29,7 +32,7 @@ export function fetchFile(wanted: Package, path: string, folder: string): string
   return join(folder, "package", path);
 }
 
-/** Downloads the archive of a package, unless it is here, and verifies its hash in both cases. */
+/** Downloads the archive of a package, unless it is cached, and verifies its hash in both cases. */
 export function fetchPackage({ name, version, integrity }: Package): string {
   const archive = join(cache, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`);
   if (!existsSync(archive)) {
@@ -41,7 +44,7 @@ export function fetchPackage({ name, version, integrity }: Package): string {
   return archive;
 }
 
-/** Runs a command to its end. Throws what it said when that was a failure. */
+/** Runs a command to its end. Throws its output if it fails. */
 export function run(command: string[], cwd: string = root): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd, stdin: "ignore" });
   if (exitCode !== 0) throw new Error(`${command.join(" ")} failed: ${stderr}${stdout}`);

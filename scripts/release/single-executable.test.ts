@@ -5,7 +5,10 @@ const fuse = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 const load = { at: 52, type: 1, offset: 256, address: 0x10100, fileSize: 128, memorySize: 203 };
 const note = { at: 84, type: 4, offset: 128, address: 0x10080, fileSize: 8, memorySize: 8 };
 
-/** A 32-bit ELF file with one loaded segment, a note of 8 bytes, a fuse, and symbols behind it all. */
+/**
+ * Returns a 32-bit ELF file with one loaded segment, a note of 8 bytes, a fuse, and symbols after everything
+ * else.
+ */
 function node(digit = "0"): Buffer {
   const file = Buffer.alloc(600, "s");
   file.fill(0, 0, 256);

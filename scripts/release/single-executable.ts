@@ -1,23 +1,26 @@
 /**
- * A single-executable application of Node: its executable with a blob that it finds in itself at start. Both the blob
- * and the place for it are made here, byte by byte: a blob made by a Node of another word size is not understood, and
- * so nothing has to run on the target.
+ * A single-executable application of Node: its executable with a blob that it finds in itself at start. Both
+ * the blob and its place are made here, byte by byte, because Node does not read a blob made by a Node of
+ * another word size. Nothing has to run on the target.
  */
 
 const fuse = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 const blobName = "NODE_SEA_BLOB";
 
-/** Node's src/node_sea.cc, as of 20.11: what the blob starts with, and that its notice of an experiment is unwanted. */
+/**
+ * Constants of Node's src/node_sea.cc, version 20.11: the magic number of the blob, and the flag against the
+ * warning about an experiment.
+ */
 const blobMagic = 0x0143da20;
 const withoutWarning = 1;
 
-/** The blob that a 32-bit Node 20.11 runs `code` (CommonJS) from; `name` is for stack traces. */
+/** Returns the blob that makes a 32-bit Node 20.11 run `code` (CommonJS). `name` is for stack traces. */
 export function makeBlob(name: string, code: Buffer): Buffer {
   const text = (bytes: Buffer) => [u32(bytes.length), bytes];
   return Buffer.concat([u32(blobMagic), u32(withoutWarning), ...text(Buffer.from(name)), ...text(code)]);
 }
 
-/** Where the fields of a 32-bit ELF file are (elf(5), Elf32_Ehdr and Elf32_Phdr). */
+/** The offsets of the fields of a 32-bit ELF file (elf(5), Elf32_Ehdr and Elf32_Phdr). */
 const header = {
   programHeaders: 28,
   sections: 32,
@@ -30,9 +33,9 @@ const loaded = 1;
 const notes = 4;
 
 /**
- * `node`, a 32-bit little-endian ELF executable, with `blob` in it. The last loaded segment is made to end with a
- * note that holds the blob, and the header for notes then points there. What lies behind the segments in the file
- * (symbols, sections, what debuggers read) is left out.
+ * Returns `node`, a 32-bit little-endian ELF executable, with `blob` in it. The last loaded segment is
+ * extended by a note with the blob, and the header for notes then points there. The rest of the file after
+ * the segments (symbols, sections, debugging data) is left out.
  */
 export function injectBlob(node: Buffer, blob: Buffer): Buffer {
   if (node.readUInt32BE(0) !== 0x7f454c46 || node[4] !== 1 || node[5] !== 1)
@@ -79,7 +82,7 @@ function programHeaders(elf: Buffer): number[] {
   );
 }
 
-/** A note (elf(5), Elf32_Nhdr): three sizes, its name and its contents, each padded to words. */
+/** Returns a note (elf(5), Elf32_Nhdr): three sizes, its name and its contents, each padded to words. */
 function makeNote(name: string, contents: Buffer): Buffer {
   const terminated = Buffer.from(`${name}\0`);
   return Buffer.concat([
@@ -90,7 +93,7 @@ function makeNote(name: string, contents: Buffer): Buffer {
   ]);
 }
 
-/** Node looks for a blob when the digit behind the fuse is not 0. */
+/** Sets the digit after the fuse. Node searches for a blob if it is not 0. */
 function lightFuse(executable: Buffer): Buffer {
   const digit = executable.indexOf(`${fuse}:0`) + fuse.length + 1;
   if (digit <= fuse.length) throw new Error("this Node takes no blob: its fuse is missing, or lit");

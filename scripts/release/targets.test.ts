@@ -7,7 +7,7 @@ import { root } from "../build.ts";
 import { lockedPackage } from "./packages.ts";
 import { chooseTargets, targets } from "./targets.ts";
 
-/** What the pipeline that publishes workers reads, of the folder of each. */
+/** The folder of each worker that the publishing pipeline reads. */
 const manifests: Readonly<Record<WorkerName, string>> = { coder: ".", shell: "shell" };
 
 test.each(workerNames)("the iii.worker.yaml of %s says what the sources say", (worker) => {

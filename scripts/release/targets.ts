@@ -2,25 +2,25 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../build.ts";
 
-/** What is put together with the program. Its version is the one that package-lock.json has for `package`. */
+/** The runtime that is combined with the program, in the version that package-lock.json has for `package`. */
 export interface TargetRuntime {
   readonly package: string;
-  /** Its path in the package. */
+  /** The path in the package. */
   readonly file: "bin/bun" | "bin/node";
-  /** What bun calls the machine, for a runtime that is bun. */
+  /** The machine's name in bun, for a runtime that is bun. */
   readonly compileTarget?: Bun.Build.CompileTarget;
 }
 
-/** How an artefact is tried on Debian for x64. */
+/** The way to try an artefact on Debian for x64. */
 export type Smoke =
   | {
       readonly how: "run";
       /**
-       * Each a command that the executable becomes an argument of; none is the machine itself. An emulator is that of the
-       * oldest processor that the target is for. `{musl}` is the folder that `musl` makes.
+       * The commands that get the executable as an argument; an empty one is this machine itself. An emulator
+       * is that of the oldest processor that the target is for. `{musl}` is the folder that `musl` makes.
        */
       readonly launchers: readonly (readonly string[])[];
-      /** The packages of Debian that this takes. */
+      /** The packages of Debian that this requires. */
       readonly debian: readonly string[];
       readonly musl?: Musl;
     }
@@ -29,7 +29,7 @@ export type Smoke =
 
 /** The C and C++ libraries of a system with musl. */
 export interface Musl {
-  /** What Debian calls the kind of processor. */
+  /** Debian's name for the kind of processor. */
   readonly architecture: string;
   /** The command that compiles C for it. */
   readonly compiler: string;
@@ -40,9 +40,9 @@ export interface ReleaseTarget {
   /** Its name in the file names of a release, such as `x86_64-unknown-linux-gnu`. */
   readonly triple: string;
   readonly runtime: TargetRuntime;
-  /** What has to be on the machine, as a phrase for people. */
+  /** The requirements of the machine, as a phrase for people. */
   readonly needs: string;
-  /** The same as the executable has it: see `Machine`. */
+  /** The requirements in the form of the executable: see `Machine`. */
   readonly asksFor: readonly string[];
   readonly smoke: Smoke;
 }
@@ -57,7 +57,10 @@ export const targets: readonly ReleaseTarget[] = Object.entries(entries).map(([t
   ...entry,
 }));
 
-/** The targets named in a list such as `a,b`; all of them when there is none. Throws for a name that is none. */
+/**
+ * Returns the targets named in a list such as `a,b`, or all of them without a list. Throws for an unknown
+ * name.
+ */
 export function chooseTargets(names: string | undefined): readonly ReleaseTarget[] {
   if (names === undefined) return targets;
   return names.split(",").map((name) => {

@@ -1,15 +1,15 @@
 import { type CallToolResult, Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
-/** What an agent might do first: find something, and try what it may not. */
+/** Typical first calls of an agent: a search, and a refused read. */
 const calls: readonly (readonly [tool: string, args: Readonly<Record<string, unknown>>])[] = [
   ["coder_search", { query: "tea", max_matches: 3 }],
   ["coder_read_file", { path: ".env" }],
 ];
 
 /**
- * Has a client of the official SDK talk to `executable mcp` about `folder`, and prints what an agent would be shown.
- * Throws when they do not get on.
+ * Connects a client of the official SDK to `executable mcp` for `folder`, and prints what an agent would see.
+ * Throws if that fails.
  */
 export async function showMcp(executable: string, folder: string): Promise<void> {
   const client = new Client({ name: "npm-start", version: "1.0.0" });

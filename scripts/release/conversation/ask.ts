@@ -3,17 +3,17 @@ import type { IIIClient } from "iii-sdk";
 /** Calls functions of a worker. */
 export interface Asking {
   readonly client: IIIClient;
-  /** The engine's address. */
+  /** The address of the engine, where its channels are. */
   readonly url: string;
-  /** When the worker has to be there, in milliseconds as `performance.now()` has them. */
+  /** The deadline for the worker to be ready, in milliseconds of `performance.now()`. */
   readonly until: number;
 }
 
-/** Calls a function, and again while the worker is only about to be there. Throws what the call does. */
+/** Calls a function, and retries while the worker is still starting. Throws the error of the call. */
 export async function ask<Answer>({ client, until }: Asking, id: string, payload: object): Promise<Answer> {
   for (;;) {
     try {
-      // The SDK starts its own timeout again when the engine is gone, which ends with the worker.
+      // The SDK restarts its own timeout if the engine is gone, which ends with the worker.
       const timeoutMs = Math.max(1, until - performance.now());
       return await client.trigger<object, Answer>({ function_id: id, payload, timeoutMs });
     } catch (error) {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Asking, ask } from "./ask.ts";
 
-/** What a function says of each entry of a batch. */
+/** The answer of a function for a batch. */
 interface Batch {
   readonly results: readonly { readonly success: boolean }[];
 }
@@ -12,7 +12,7 @@ interface Found {
   readonly content_matches: readonly { readonly path: string; readonly line: number }[];
 }
 
-/** Has `coder` create, edit, find and delete a file in the empty folder `base`. Throws what did not go as it should. */
+/** Makes `coder` create, edit, find and delete a file in the empty folder `base`. Throws the first fault. */
 export async function talkToCoder(asking: Asking, base: string): Promise<void> {
   const batch = async (id: string, payload: object) => {
     const { results } = await ask<Batch>(asking, id, payload);

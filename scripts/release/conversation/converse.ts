@@ -5,7 +5,7 @@ import type { Asking } from "./ask.ts";
 import { talkToCoder } from "./coder.ts";
 import { talkToShell } from "./shell.ts";
 
-/** What a conversation may take, in milliseconds; with an emulated worker it takes its time. */
+/** Maximum milliseconds of a conversation, which is slow with an emulated worker. */
 const longest = 120_000;
 
 const talks: Readonly<Record<WorkerName, (asking: Asking, base: string) => Promise<void>>> = {
@@ -14,8 +14,8 @@ const talks: Readonly<Record<WorkerName, (asking: Asking, base: string) => Promi
 };
 
 /**
- * Starts the worker of `command` with its own engine over the empty folder `base`, and has a client of the official
- * SDK use its functions. Throws what did not go as it should, with the worker's log.
+ * Starts the worker of `command` with its own engine over the empty folder `base`, and makes a client of the
+ * official SDK use its functions. Throws the first fault, with the worker's log.
  */
 export async function converse(
   worker: WorkerName,
@@ -44,7 +44,7 @@ export async function converse(
   }
 }
 
-/** Reads a log to its end, and finds the address in the first line that has it. */
+/** Reads a log to its end, and finds the address in the first line that has one. */
 function readLog(stream: ReadableStream<Uint8Array>): { url: Promise<string>; text: () => string } {
   const { promise: url, resolve, reject } = Promise.withResolvers<string>();
   const decoder = new TextDecoder();

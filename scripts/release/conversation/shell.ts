@@ -14,8 +14,8 @@ interface Found {
 }
 
 /**
- * Has `shell` write, edit, find, read and remove a file in the empty folder `base`, run a program that is on its
- * allowlist, and refuse one that is not. Throws what did not go as it should.
+ * Makes `shell` write, edit, find, read and remove a file in the empty folder `base`, run a program from its
+ * allowlist, and refuse another one. Throws the first fault.
  */
 export async function talkToShell(asking: Asking, base: string): Promise<void> {
   const path = join(base, "notes/tea.txt");
@@ -41,7 +41,7 @@ export async function talkToShell(asking: Asking, base: string): Promise<void> {
   deepStrictEqual(existsSync(path), false);
 }
 
-/** `shell::fs::write`, with the bytes on a new channel. */
+/** Calls `shell::fs::write`, with the bytes on a new channel. */
 async function write(asking: Asking, path: string, bytes: Buffer): Promise<{ bytes_written: number }> {
   const { reader, writer } = await ask<Record<"reader" | "writer", StreamChannelRef>>(
     asking,
@@ -52,7 +52,7 @@ async function write(asking: Asking, path: string, bytes: Buffer): Promise<{ byt
   return ask(asking, "shell::fs::write", { path, parents: true, content: reader });
 }
 
-/** `shell::fs::read`, and the bytes that come on the channel it names. */
+/** Calls `shell::fs::read`, and returns the bytes from the channel that it names. */
 async function read(asking: Asking, path: string): Promise<Buffer> {
   const { content } = await ask<{ content: StreamChannelRef }>(asking, "shell::fs::read", { path });
   return new ChannelReader(asking.url, content).readAll();

@@ -5,13 +5,13 @@ import type { ReleaseTarget } from "../targets.ts";
 
 /** A release being made in another process. */
 export interface Again extends Disposable {
-  /** The folder with its archives, once they are there. Rejects with what the process said when it failed. */
+  /** Resolves to the folder with its archives. Rejects with the output of the process if it failed. */
   readonly finished: Promise<string>;
 }
 
 /**
- * Makes a release of `targets` from a copy of the sources in the empty `folder`. The packages of the runtimes have to
- * be here already: two processes would get them at once.
+ * Makes a release of `targets` from a copy of the sources in the empty `folder`. The packages of the runtimes
+ * must already be downloaded, or two processes would download them at once.
  */
 export function startAgain(targets: readonly ReleaseTarget[], folder: string): Again {
   for (const name of ["src", "scripts", "node_modules"]) copy(name, folder);

@@ -1,7 +1,7 @@
-/** What was checked in this run, each in a line of the output as soon as it is known. */
+/** The counts of this run. Each check is printed as soon as it has ended. */
 export const totals = { passed: 0, failed: 0, skipped: 0 };
 
-/** Runs a check, which throws what is wrong. Gives whether it passed. */
+/** Runs a check, which throws the fault. Returns whether it passed. */
 export async function check(what: string, act: () => unknown): Promise<boolean> {
   try {
     await act();
@@ -15,7 +15,7 @@ export async function check(what: string, act: () => unknown): Promise<boolean> 
   }
 }
 
-/** Says what cannot be checked here. */
+/** Reports and counts a check that is impossible here. */
 export function skip(what: string, why: string): void {
   totals.skipped++;
   console.log(`skip  ${what}: ${why}`);

@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Lets `act` use an empty folder, which goes after it. Its path has no links in it. */
+/** Lets `act` use an empty folder, which is removed afterwards. Its path has no links in it. */
 export async function inTemporaryFolder<T>(act: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), "coder-"));
   try {

@@ -7,10 +7,10 @@ import { check } from "./checks.ts";
 import { inTemporaryFolder } from "./folder.ts";
 
 export interface TriedProgram {
-  /** What the lines of the output call it. */
+  /** The name in the lines of the output. */
   readonly name: string;
   readonly worker: WorkerName;
-  /** The triple that it should say it was built for. */
+  /** The target that it should report. */
   readonly target: string;
   readonly command: readonly string[];
 }
@@ -20,7 +20,7 @@ const talks: Readonly<Record<WorkerName, string>> = {
   shell: "write, edit, find, read, run a program, remove",
 };
 
-/** Tries everything that has to be the same on every machine. Gives whether all of it passed. */
+/** Tries everything that must not differ between machines. Returns whether all of it passed. */
 export async function tryProgram({ name, worker, target, command }: TriedProgram): Promise<boolean> {
   const output = (flag: string) => run([...command, flag], tmpdir());
   const results = [
@@ -39,7 +39,7 @@ export async function tryProgram({ name, worker, target, command }: TriedProgram
   return results.every(Boolean);
 }
 
-/** Median milliseconds that `--version` takes as a process. */
+/** Returns the median milliseconds of `--version` as a process. */
 export function medianStart(command: readonly string[], rounds: number): number {
   const times = Array.from({ length: rounds }, () => {
     const started = performance.now();

@@ -6,7 +6,7 @@ import type { Smoke } from "../targets.ts";
 import { check } from "./checks.ts";
 import { medianStart, tryProgram } from "./program.ts";
 
-/** Runs the executables in `folder`, called like the workers, in each way that there is. */
+/** Runs the executables in `folder`, called like the workers, in every available way. */
 export async function runWorkers(
   triple: string,
   { launchers, musl }: Extract<Smoke, { how: "run" }>,
@@ -37,7 +37,7 @@ export async function runWorkers(
 
 const here = "natively";
 
-/** Where a launcher runs a program. */
+/** Returns the phrase for the place where a launcher runs a program. */
 function placeOf(launcher: readonly string[]): string {
   const flag = launcher.indexOf("-cpu");
   return flag < 0 ? here : `in qemu as ${launcher[flag + 1]}`;

@@ -12,7 +12,7 @@ import type { ReleaseTarget } from "../targets.ts";
 import { check, skip } from "./checks.ts";
 import { runWorkers } from "./running.ts";
 
-/** Tries the archives of one target as far as this machine can, in the empty `folder`. */
+/** Tries the archives of one target, within the means of this machine, in the empty `folder`. */
 export async function tryTarget(
   target: ReleaseTarget,
   artefacts: readonly Artefact[],
@@ -38,7 +38,7 @@ export async function tryTarget(
   return { verdict: "read, not run", because: obstacle ?? "" };
 }
 
-/** Throws what is wrong with an archive, its checksum and the file that it leaves in `folder`. */
+/** Unpacks an archive. Throws the fault of the archive, its checksum or the extracted file. */
 function unpack({ worker, archive }: Artefact, folder: string): void {
   const checksum = basename(archive).replace(".tar.gz", ".sha256");
   run(["sha256sum", "--check", "--strict", checksum], dirname(archive));
@@ -46,12 +46,12 @@ function unpack({ worker, archive }: Artefact, folder: string): void {
   equal(statSync(join(folder, worker)).mode & 0o7777, 0o755);
 }
 
-/** Throws what is wrong with an executable as far as it can be read. */
+/** Reads an executable, and throws its fault. */
 function examine({ triple, asksFor }: ReleaseTarget, executable: string): void {
   const contents = readFileSync(executable);
   const [processor = ""] = triple.split("-");
   deepStrictEqual(readMachine(contents), { processor, asksFor });
-  // As it is in the program, where --manifest takes it from.
+  // The text in the program that --manifest prints.
   const says = ["", " "].some((space) => contents.includes(`supported_targets:${space}["${triple}"]`));
   equal(says, true, `it does not say that it is for ${triple}`);
   if (triple.endsWith("-apple-darwin")) equal(faultOfSignature(readSignature(contents)), undefined);
