@@ -47,7 +47,10 @@ export class Staging implements Disposable {
     using folder = holdFolderAt(this.#ctx.jail, outer);
     this.#made.push(entry);
     await this.#make(staged, { folder, name, path: targetOf(draft) });
-    entry.recorded = recordOf(folder.enter((at) => statsAt(at(name)))!);
+    const stats = folder.enter((at) => statsAt(at(name)));
+    // Someone else has taken it away already, such as with its folder.
+    if (stats === undefined) throw errnoError("ESTALE");
+    entry.recorded = recordOf(stats);
     if (staged.kind === "file") this.#hold(folder, name);
   }
 

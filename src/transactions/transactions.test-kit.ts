@@ -33,7 +33,12 @@ export class TransactionsFixture extends JailFixture {
     write: (line) => this.lines.push(line.slice(13).trimEnd()),
   });
 
-  constructor(backend: BackendName, tree: Tree, listeners: readonly MutationListener[] = []) {
+  constructor(
+    backend: BackendName,
+    tree: Tree,
+    listeners: readonly MutationListener[] = [],
+    { fsync = false } = {},
+  ) {
     super(tree);
     this.jailed = this.jail(backend, ["**/.env", "**/*.pem", "**/secrets/**"]);
     this.state = openStateFolder({
@@ -42,7 +47,7 @@ export class TransactionsFixture extends JailFixture {
     });
     this.context = createFilesContext({
       jail: this.jailed,
-      config: { max_write_bytes: 1000, fsync: false },
+      config: { max_write_bytes: 1000, fsync },
       listeners,
       onListenerError: (error) => {
         throw error;

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { type Refusal, refuse } from "../errors.ts";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { Refusal, refuse } from "../errors.ts";
 import { filesOver } from "../files/files.ts";
+import { isTemporary } from "../jail/temporary.ts";
 import { type Deadline, deadlineIn } from "../scheduling/deadline.ts";
 import type { Step } from "./steps.ts";
 import { fileOf, sampleTree, TransactionsFixture } from "./transactions.test-kit.ts";
@@ -184,4 +185,29 @@ test("one that runs out of time is taken back, at whichever step, while other wo
   isOver = true;
   expect(fixture.snapshot()).toEqual(before);
   expect(turns).toBeGreaterThan(10);
+});
+
+test("what is staged and taken away before it is recorded is a refusal, and no failure of ours", async () => {
+  using fixture = new TransactionsFixture("descriptors", sampleTree, [], { fsync: true });
+  const before = fixture.snapshot();
+  const steps = Array.from({ length: 50 }, (_, index): Step => {
+    return { kind: "place", path: `n${index}`, staged: fileOf("n"), change: index };
+  });
+  let isOver = false;
+  let taken = 0;
+  const take = () => {
+    if (isOver) return;
+    for (const name of readdirSync(fixture.base)) {
+      if (!isTemporary(name)) continue;
+      rmSync(`${fixture.base}/${name}`);
+      taken++;
+    }
+    setImmediate(take);
+  };
+  setImmediate(take);
+  const failure = await fixture.commit(steps).catch((error: unknown) => error);
+  isOver = true;
+  expect(taken).toBeGreaterThan(0);
+  expect(failure).toBeInstanceOf(Refusal);
+  expect(fixture.snapshot()).toEqual(before);
 });

@@ -12,7 +12,7 @@ import { isRoot, reasonAgainstMounts, testUnless } from "./machine.ts";
 const editOf = (path: string) => ({ files: [{ path, ops: [{ op: "insert", at_line: 1, content: "x" }] }] });
 const overwriteOf = (path: string) => ({ files: [{ path, content: "x", overwrite: true }] });
 
-/** No call reads or writes a special file, and only delete-file touches it. */
+/** No call reads or writes a special file, and of calls for files only delete-file touches it. */
 async function expectSpecial(driven: DriverFixture, path: string): Promise<void> {
   await expectUntouched(driven, path);
   for (const functionId of ["coder::list-folder", "coder::tree"])
@@ -31,7 +31,21 @@ async function expectUntouched(driven: DriverFixture, path: string): Promise<voi
   expect((await callDriver(driven, "coder::read-file", { path })).codes).toEqual(["C210"]);
   expect((await callDriver(driven, "coder::update-file", editOf(path))).codes).toEqual(["C210"]);
   expect((await callDriver(driven, "coder::create-file", overwriteOf(path))).codes).toEqual(["C210"]);
+  for (const lines of patchesOf(path)) {
+    const patch = `${lines.join("\n")}\n`;
+    expect((await callDriver(driven, "coder::apply-patch", { patch })).codes).toEqual(["C210"]);
+  }
 }
+
+/** Patches that would delete, rename or change what is at a path, without a line of its content. */
+const patchesOf = (path: string) => [
+  ["*** Begin Patch", `*** Delete File: ${path}`, "*** End Patch"],
+  ["*** Begin Patch", `*** Update File: ${path}`, "*** Move to: moved", "*** End Patch"],
+  [`diff --git a/${path} b/${path}`, "deleted file mode 100644", "index e69de29..0000000"],
+  [`diff --git a/${path} b/moved`, "similarity index 100%", `rename from ${path}`, "rename to moved"],
+  [`diff --git a/${path} b/copied`, "similarity index 100%", `copy from ${path}`, "copy to copied"],
+  [`diff --git a/${path} b/${path}`, "old mode 100644", "new mode 100755"],
+];
 
 const tree = { "small.txt": "needle\n" };
 

@@ -84,7 +84,8 @@ class TreePatcher {
     if (expected !== undefined) requireRevisionForm(expected, { mayBeAbsent: file.change === "add" });
     const change = { path: this.#pathOf(file.path), file, expected };
     if (file.change === "add") return await this.#add({ ...change, file });
-    if (this.#tree.kindAt(change.path) === "dir") throw refuse.notAFile(change.path);
+    // A patch knows the contents of files only, and no undo could make a FIFO or a socket again.
+    if (this.#tree.kindAt(change.path) !== "file") throw refuse.notAFile(change.path);
     return file.change === "delete" ? await this.#delete(change) : await this.#update({ ...change, file });
   }
 
