@@ -15,6 +15,9 @@ export interface SelectedPaths {
   readonly globs: PathGlobs | undefined;
 }
 
+/** What a request without globs selects: everything. */
+const everything: SelectedPaths = { include: undefined, exclude: undefined, globs: undefined };
+
 /** Compiles the globs of a request. Throws a refusal. */
 export function parseGlobFields(
   { include_globs: include, exclude_globs: exclude }: GlobFields,
@@ -26,6 +29,7 @@ export function parseGlobFields(
       exclude: parseGlobs("exclude_globs", exclude),
       globs: undefined,
     };
+  if (include.length + exclude.length === 0) return everything;
   const globs = PathGlobs.of(
     parseGlobList("include_globs", include),
     parseGlobList("exclude_globs", exclude),

@@ -54,7 +54,7 @@ interface Start {
 }
 
 function startOf(jail: Jail, { path, mayBeFile = false }: SearchRequest): Start {
-  const place = mayBeFile ? jail.admit(path) : undefined;
+  const place = mayBeFile && path !== "." ? jail.admit(path) : undefined;
   if (place === undefined || place.stats?.isDirectory()) {
     place?.[Symbol.dispose]();
     return { folder: new SharedFolder(jail.admitFolder(path)), only: undefined };

@@ -2,10 +2,12 @@ import { beginsAsText, type FileBuffer } from "../../files/file-buffer.ts";
 import { ignoreVanished } from "../../files/ignore-vanished.ts";
 import type { FindLineBounds } from "../../prefilter/line-bounds.ts";
 import {
+  countLinesAndMatches,
   countMatchingLines,
   type LineMatch,
   type LineOptions,
   type LineSearch,
+  type MatchCounts,
   type MatchMode,
   searchLines,
   slackBytes,
@@ -186,13 +188,20 @@ function textSearch(
     isTextMatcher(matcher)
       ? countSpans(text, length, matcher, search)
       : countMatchingLines(text, length, matcher, search);
+  const countBoth = (text: Buffer, length: number, search: LineSearch): MatchCounts => {
+    if (!isTextMatcher(matcher)) return countLinesAndMatches(text, length, matcher, search);
+    const lines = countSpans(text, length, matcher, search);
+    const matches = lines === 0 ? 0 : countSpans(text, length, matcher, { ...search, every: true });
+    return { lines, matches };
+  };
   return (text, length, limits) => {
     const search = { ...limits, maxMatches };
+    if (mode === "counts" && search.countsMatches) {
+      const { lines: count, matches } = countBoth(text, length, search);
+      return matches === 0 ? [] : [{ lines: [], count, matches }];
+    }
     const count = countIn(text, length, search);
-    if (count === 0) return [];
-    if (mode === "files" || !search.countsMatches) return [{ lines: [], count }];
-    const matches = countIn(text, length, { ...search, every: true });
-    return matches === 0 ? [] : [{ lines: [], count, matches }];
+    return count === 0 ? [] : [{ lines: [], count }];
   };
 }
 

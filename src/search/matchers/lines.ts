@@ -145,6 +145,25 @@ export function countMatchingLines(
   return visitLines({ text, length, matcher, search }, found) && !search.isOver() ? found.count : 0;
 }
 
+/** The numbers of lines that match, and of matches in them. */
+export interface MatchCounts {
+  readonly lines: number;
+  readonly matches: number;
+}
+
+/** Counts the matching lines and every match in one pass. Returns zeros if the search had to end early. */
+export function countLinesAndMatches(
+  text: Buffer,
+  length: number,
+  matcher: LineMatcher,
+  search: LineSearch,
+): MatchCounts {
+  const found = new LineAndMatchCounter(text, matcher);
+  return visitLines({ text, length, matcher, search }, found) && !search.isOver() ? found : none;
+}
+
+const none: MatchCounts = { lines: 0, matches: 0 };
+
 /** The input of one search. */
 interface SearchedText {
   readonly text: Buffer;
@@ -330,5 +349,23 @@ class MatchCounter implements MatchSink {
     const { text, matcher, search } = this.#searched;
     const left = search.maxMatches - this.count;
     this.count += search.every && left > 1 ? Math.min(left, matcher.countEach(text, start, cut)) : 1;
+  }
+}
+
+class LineAndMatchCounter implements MatchSink, MatchCounts {
+  readonly isFull = false;
+  lines = 0;
+  matches = 0;
+  readonly #text: Buffer;
+  readonly #matcher: LineMatcher;
+
+  constructor(text: Buffer, matcher: LineMatcher) {
+    this.#text = text;
+    this.#matcher = matcher;
+  }
+
+  add({ start, cut }: MatchedLine): void {
+    this.lines++;
+    this.matches += this.#matcher.countEach(this.#text, start, cut);
   }
 }
