@@ -1,7 +1,7 @@
-/** Bodies up to this size, in bytes, need no budget: a cancellation must always get through. */
+/** Maximum bytes of a body that needs no budget. A cancellation must always get through. */
 const passingBytes = 64 * 1024;
 
-/** Bounds the bytes of all bodies of requests together. */
+/** Bounds the total bytes of all bodies of requests. */
 export class BodyBudget {
   readonly #mostBytes: number;
   #heldBytes = 0;
@@ -33,6 +33,6 @@ export class BodyBudget {
 }
 
 export interface BodyShare extends Disposable {
-  /** Adds `bytes` to the share. False when they do not fit. */
+  /** Adds `bytes` to the share. Returns false if they do not fit. */
   grow(bytes: number): boolean;
 }

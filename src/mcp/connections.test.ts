@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { EventEmitter } from "node:events";
 import { Connections } from "./connections.ts";
 
-/** Connections of these peers, in this order; the names of those that were closed. */
+/** Opens connections of these peers, in this order. Returns the names of the closed ones. */
 function openAll(peers: readonly string[], limits = { total: 4, unauthenticatedOfPeer: 2 }) {
   const connections = new Connections(limits);
   const closed: string[] = [];

@@ -1,14 +1,17 @@
-/** Bounds connections. Unauthenticated ones are closed first, so that they cannot block clients with the token. */
+/**
+ * Bounds connections. Unauthenticated ones are closed first, so that they cannot block clients with the
+ * token.
+ */
 
-/** Most connections at once. */
+/** Maximum concurrent connections. */
 export interface ConnectionLimits {
-  /** In all. */
+  /** Maximum connections of all peers. */
   readonly total: number;
-  /** Of one peer, by its address, without an authorized request so far. */
+  /** Maximum connections of one peer, by its address, without an authorized request so far. */
   readonly unauthenticatedOfPeer: number;
 }
 
-/** The part of a `node:net` socket that this uses. */
+/** The part of a `node:net` socket that is used here. */
 export interface Connection {
   readonly remoteAddress?: string | undefined;
   destroy(): unknown;
@@ -16,12 +19,12 @@ export interface Connection {
 }
 
 /**
- * Bounds the connections of a server. A connection beyond a limit closes the oldest unauthenticated one: a client that
- * sends its headers at once is soon authenticated, and one that sends half of them becomes the oldest. Without such a
- * connection, the new one is closed.
+ * Bounds the connections of a server. A connection beyond a limit closes the oldest unauthenticated one: a
+ * client that sends its headers at once is soon authenticated, and one that sends half of them becomes the
+ * oldest. Without such a connection, the new one is closed.
  */
 export class Connections {
-  /** In the order of arrival, with the address of the peer. */
+  /** The unauthenticated connections in the order of arrival, with the address of the peer. */
   readonly #unauthenticated = new Map<Connection, string>();
   readonly #authenticated = new Set<Connection>();
   readonly #limits: ConnectionLimits;

@@ -21,12 +21,15 @@ import type { ToolHost } from "./tool-host.ts";
 import { BodiesTooLarge, BodyTooLarge, readBody, sendResponse, toRequest } from "./web.ts";
 
 export interface Exchange {
-  /** Answers a request. Rejects when it cannot, perhaps after it has begun the answer. */
+  /** Answers a request. Rejects if it cannot, perhaps after it has begun the answer. */
   answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Serves both kinds of client: revision 2026-07-28 needs no session, older ones get one. `bodyBytes` bounds all bodies. */
+/**
+ * Serves both kinds of client: revision 2026-07-28 needs no session, older ones get one. `bodyBytes` bounds
+ * all bodies.
+ */
 export function createExchange(host: ToolHost, bodyBytes: number): Exchange {
   const budget = new BodyBudget(bodyBytes);
   const sessions = new Sessions(host);
@@ -71,13 +74,13 @@ export function createExchange(host: ToolHost, bodyBytes: number): Exchange {
   };
 }
 
-/** The caller in the budget of answers: a session, or a connection without one. */
+/** Returns the caller in the budget of answers: a session, or a connection without one. */
 const callerOf = (incoming: IncomingMessage): string =>
   sessionOf(incoming) ?? `${incoming.socket.remoteAddress} ${incoming.socket.remotePort}`;
 
 const sessionOf = ({ headers }: IncomingMessage): string | undefined => headers["mcp-session-id"]?.toString();
 
-/** The content of a body: a message, a batch, nothing; or why it is refused. */
+/** The content of a body, which is a message, a batch or nothing; or the reason for its refusal. */
 type Body =
   | { readonly message: unknown; readonly refusal?: undefined }
   | { readonly status: number; readonly refusal: string | object };
@@ -114,7 +117,7 @@ function parseBody(bytes: Buffer): Body {
   return "message" in reading ? reading : { status: 400, refusal: reading.refusal };
 }
 
-/** The message, or what it is if it is malformed. */
+/** Returns the message, or a malformed one unchanged. */
 function readLeniently(value: unknown): unknown {
   const reading = readMessage(value);
   return "message" in reading ? reading.message : value;

@@ -1,6 +1,7 @@
 /**
- * Authorizes requests over HTTP. A web page can send requests to addresses of this machine, also under a name that
- * resolves to it (DNS rebinding); so `Host` and `Origin` must be names of this server (MCP 2025-11-25, basic/transports).
+ * Authorizes requests over HTTP. A web page can send requests to addresses of this machine, also under a name
+ * that resolves to it (DNS rebinding), so `Host` and `Origin` must be names of this server (MCP 2025-11-25,
+ * basic/transports).
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { validateHostHeader, validateOriginHeader } from "@modelcontextprotocol/server";
@@ -13,7 +14,7 @@ export interface Credentials {
   readonly authorization: string | undefined;
 }
 
-/** Why a request is not served. */
+/** The refusal of a request. */
 export interface Denial {
   readonly status: 401 | 403;
   readonly sentence: string;
@@ -24,12 +25,12 @@ export type Guard = (credentials: Credentials) => Denial | undefined;
 const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
 const everyAddress = ["0.0.0.0", "::"];
 
-/** The guard of a server that listens at `host`. Without a token, it requires none. */
+/** Creates the guard of a server that listens at `host`. Without a token, it requires none. */
 export function createGuard({ host, token }: Pick<HttpAddress, "host" | "token">): Guard {
   const names = [...loopbackNames, host.includes(":") ? `[${host}]` : host];
   const matches = token === undefined ? () => true : createTokenCheck(token);
   return ({ host: hostHeader, origin, authorization }) => {
-    // A server on every address may have any name; there only the token guards it, which no page knows.
+    // A server on every address may have any name; only the token guards it, which no page knows.
     if (!everyAddress.includes(host) && !validateHostHeader(hostHeader, names).ok)
       return { status: 403, sentence: "The Host header names another server than this one." };
     if (!validateOriginHeader(origin, names).ok)

@@ -1,11 +1,13 @@
-/** Answers `subscriptions/listen` over HTTP: the answer is a stream of events, as long as the client keeps it open. */
+/**
+ * Answers `subscriptions/listen` over HTTP with a stream of events, for as long as the client keeps it open.
+ */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { JSONRPCRequest, ServerEvent, ServerEventBus } from "@modelcontextprotocol/server";
 import { beginListen } from "./listen.ts";
 import { PacedStream } from "./paced-stream.ts";
 import type { ToolHost } from "./tool-host.ts";
 
-/** Gets what is for one stream. */
+/** Receives the events of one stream. */
 type Listener = (event: ServerEvent) => void;
 
 /** A request that is being answered. */
@@ -15,7 +17,9 @@ interface Listening {
   readonly close: () => void;
 }
 
-/** The SDK's bus of events, of which each stream gets its own: what a client has subscribed to is notified to it alone. */
+/**
+ * The SDK's bus of events. Each stream gets its own, so that a client receives only its own subscriptions.
+ */
 export class HttpListens implements ServerEventBus {
   readonly #host: ToolHost;
   readonly #current = new AsyncLocalStorage<Listening>();
@@ -24,7 +28,10 @@ export class HttpListens implements ServerEventBus {
     this.#host = host;
   }
 
-  /** Answers the request with what `respond` makes of it, and has its client notified of changes until the stream ends. */
+  /**
+   * Answers the request with the response of `respond`, and notifies its client of changes until the stream
+   * ends.
+   */
   async answer(
     request: JSONRPCRequest,
     respond: (request: JSONRPCRequest) => Promise<Response>,
@@ -51,6 +58,6 @@ export class HttpListens implements ServerEventBus {
     return () => listening?.close();
   }
 
-  /** Nothing is for all streams. */
+  /** No event is for all streams. */
   publish(): void {}
 }

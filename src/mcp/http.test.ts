@@ -85,7 +85,7 @@ test("a body that never ends counts, too", async () => {
   const endless = open(url, { method: "POST", headers: headersOf({ "content-length": "200000" }) });
   opened.push(() => void endless.destroy());
   endless.on("error", () => {}).write("x".repeat(90_000));
-  // Refused when the other has come in, and until then for what it is.
+  // It is refused when the other one has arrived, and before that for its content.
   const body = JSON.stringify("x".repeat(90_000));
   while ((await post(url, { body })).status !== 503) await new Promise((resolve) => setImmediate(resolve));
 });

@@ -14,12 +14,12 @@ const path = "/mcp";
 
 export interface HttpLimits {
   readonly connections: ConnectionLimits;
-  /** Milliseconds within which the headers of a request, and all of it, have to arrive. */
+  /** The milliseconds within which the headers of a request, and the whole request, have to arrive. */
   readonly headersMilliseconds: number;
   readonly requestMilliseconds: number;
   /** The interval of that check. */
   readonly checkMilliseconds: number;
-  /** Most bytes of all bodies of requests under way. */
+  /** Maximum bytes of all bodies of requests under way. */
   readonly bodyBytes: number;
 }
 
@@ -33,11 +33,14 @@ const usualLimits: HttpLimits = {
 
 export interface HttpOptions {
   readonly limits?: Partial<HttpLimits>;
-  /** Called with the configuration of a client when the server has made a token. Nothing else shows that token. */
+  /**
+   * Called with the configuration of a client if the server has generated a token. The token appears nowhere
+   * else.
+   */
   readonly announce: (configuration: string) => void;
 }
 
-/** Listens at `address`. Throws when it cannot. */
+/** Listens at `address`. Throws if it cannot. */
 export async function serveOnHttp(
   host: ToolHost,
   address: HttpAddress,
@@ -69,7 +72,7 @@ export async function serveOnHttp(
   };
 }
 
-/** 256 bits, in the alphabet of a bearer token (RFC 6750, 2.1). */
+/** Returns 256 random bits in the alphabet of a bearer token (RFC 6750, 2.1). */
 const makeToken = (): string => randomBytes(32).toString("base64url");
 
 interface ServerParts {
@@ -79,7 +82,10 @@ interface ServerParts {
   readonly limits: HttpLimits;
 }
 
-/** Creates a server that does not listen yet. It reads no body of an unauthorized request, and closes its connection. */
+/**
+ * Creates a server that does not listen yet. It reads no body of an unauthorized request, and closes its
+ * connection.
+ */
 function createHttpServer({ host, exchange, guard, limits }: ServerParts): Server {
   const connections = new Connections(limits.connections);
   const server = createServer(

@@ -1,6 +1,6 @@
 /**
- * The schema of a tool's arguments. A model reads it on every turn, so each byte counts: it says what may be sent, and
- * leaves to the worker what it checks anyway.
+ * The schema of a tool's arguments. A model reads it on every turn, so each byte counts: it shows the
+ * accepted fields, and leaves to the worker everything that the worker checks anyway.
  */
 import type { Tool } from "@modelcontextprotocol/server";
 import type { FunctionDefinition } from "../contract/definition.ts";
@@ -9,26 +9,29 @@ import { type JsonValue, renderSchema } from "../schema/json-schema.ts";
 
 type JsonObject = { readonly [key: string]: JsonValue };
 
-/** How requests may be sent that their schemas do not show. */
+/** The forms of requests that are accepted without appearing in the schemas. */
 export interface AcceptedRequests {
-  /** One entry of a list may be sent without the list, where a function has that. */
+  /** Whether one entry of a list may be sent without the list, if a function supports that. */
   readonly takesFlatEnvelopes: boolean;
-  /** Requests are read as their callers mean them (`readPayload`). */
+  /** Whether requests are read as their callers mean them (`readPayload`). */
   readonly isForgiving: boolean;
 }
 
 interface Compaction {
   readonly definitions: JsonObject;
-  /** Whether the tool's own description says what the fields mean that the function has always had. */
+  /** Whether the tool's own description explains the fields that the function has always had. */
   readonly isBriefed: boolean;
-  /** Whether a map of texts may be sent as a list: a schema names the fields of each object, and those of a map it cannot. */
+  /**
+   * Whether a map of texts may be sent as a list. A schema names the fields of each object, which it cannot
+   * do for a map.
+   */
   readonly takesListedMaps: boolean;
 }
 
 /**
- * The request of `definition` without bounds, formats, titles, versions and defaults, of which a profile may have others,
- * and with one type at each place: no `null` beside it, no alternatives of objects, and no references. Dialects of JSON
- * Schema that models are given lack one or the other of these.
+ * Returns the request of `definition` without bounds, formats, titles, versions and defaults, which differ
+ * between profiles, and with one type at each place: no `null` beside it, no alternatives of objects, and no
+ * references. Each of these is missing in some JSON Schema dialect that models are given.
  */
 export function inputSchema(
   definition: FunctionDefinition,
@@ -49,7 +52,10 @@ export function inputSchema(
   return (takesFlatEnvelopes && hasFlatEnvelope ? flatten(whole) : whole) as Tool["inputSchema"];
 }
 
-/** The fields of one entry first, as most calls have one, and `files` for several, whose fields mean the same. */
+/**
+ * Puts the fields of one entry first, because most calls have one. `files` holds several entries with equal
+ * fields.
+ */
 function flatten({ properties: { files, ...others } }: Shape): JsonObject {
   const entry = files?.["items"] as Shape;
   const many = { description: "For several, in place of these.", type: "array", items: entry };
@@ -68,7 +74,7 @@ function compact(schema: JsonObject, compaction: Compaction): JsonObject {
 const definitionOf = (reference: string, { definitions }: Compaction): JsonObject =>
   definitions[reference.slice("#/definitions/".length)] as JsonObject;
 
-/** What came later says itself what it means, with everything in it. */
+/** A field that was added later has its own description, also of everything in it. */
 const inside = (schema: JsonObject, compaction: Compaction): Compaction =>
   "x-since" in schema ? { ...compaction, isBriefed: false } : compaction;
 
@@ -78,7 +84,7 @@ function annotate(schema: JsonObject, compaction: Compaction): JsonObject {
   return description !== undefined && !isBriefed ? { description } : {};
 }
 
-/** A map of texts as the list that `readPayload` takes for it. */
+/** The schema of a map of texts in the list form that `readPayload` accepts. */
 const listedMap: JsonObject = {
   type: "array",
   items: {
@@ -110,8 +116,8 @@ const compactAll = (properties: JsonObject, compaction: Compaction): JsonObject 
   );
 
 /**
- * Alternatives of objects as one object. The tag, which is another in each, has all values, and says what each is for;
- * of the other fields those are required that all of them require.
+ * Merges alternatives of objects into one object. The tag, which differs between them, has all values with
+ * their purposes. Another field is required if all alternatives require it.
  */
 function merge(alternatives: readonly JsonValue[], compaction: Compaction): JsonObject {
   const objects = (alternatives as readonly JsonObject[]).map((one) => compact(one, compaction) as Shape);

@@ -4,10 +4,10 @@ import type { AnswerBudget } from "../worker/answer-budget.ts";
 
 /** The leases of one connection's pending answers, by the ids of their requests. */
 export class Leases {
-  /** Oldest first: a client may reuse an id while it waits for the answer. */
+  /** The open leases by id, oldest first. A client may reuse an id while it waits for the answer. */
   readonly #open = new Map<RequestId, AnswerLease[]>();
   readonly #budget: AnswerBudget;
-  /** Whose share of the budget they are: a session or a connection. */
+  /** The caller whose share of the budget they use: a session or a connection. */
   readonly caller: string;
 
   constructor(budget: AnswerBudget, caller: string) {
@@ -16,8 +16,8 @@ export class Leases {
   }
 
   /**
-   * Opens a lease for a call. `cancelled` releases it, unless the transport has taken it: a cancelled call has no
-   * answer.
+   * Opens a lease for a call. `cancelled` releases it, unless the transport has taken it, because a cancelled
+   * call has no answer.
    */
   open(id: RequestId, cancelled: AbortSignal): AnswerLease {
     const lease = this.#budget.lease(this.caller);
@@ -34,7 +34,7 @@ export class Leases {
     return oldest && this.#remove(id, oldest);
   }
 
-  /** Releases all leases: their answers were sent, or never will be. */
+  /** Releases all leases, because their answers were sent, or never will be. */
   releaseAll(): void {
     for (const lease of [...this.#open.values()].flat()) lease.release();
     this.#open.clear();

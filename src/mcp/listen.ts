@@ -1,23 +1,23 @@
-/** Requests of revision 2026-07-28 that begin notifications, `subscriptions/listen`. */
+/** Requests for notifications in revision 2026-07-28, `subscriptions/listen`. */
 import { isJSONRPCRequest, type JSONRPCRequest, type SubscriptionFilter } from "@modelcontextprotocol/server";
 import { mostSubscriptions, type ResourceWatch } from "./resource-watch.ts";
 
-/** Most of them at once: over HTTP of all clients, on stdio of the only one. */
+/** Maximum concurrent requests: of all clients over HTTP, of the only one on stdio. */
 export const mostListens = 64;
 
-/** Whether the message is such a request. */
+/** Returns whether the message is such a request. */
 export const isListen = (message: unknown): message is JSONRPCRequest =>
   isJSONRPCRequest(message) && message.method === "subscriptions/listen";
 
 /**
- * Has the client notified of the resources that the request names. Resolves when that has begun, to the request without the addresses
- * that cannot be subscribed to: the SDK acknowledges what is left of it.
+ * Subscribes the client to the resources that the request names. Resolves, once that has begun, to the
+ * request without the addresses that cannot be subscribed to. The SDK acknowledges the remaining ones.
  */
 export async function beginListen(watch: ResourceWatch, request: JSONRPCRequest): Promise<JSONRPCRequest> {
   const filter = request.params?.["notifications"] as SubscriptionFilter | null | undefined;
   if (filter?.resourcesListChanged === true) await watch.openToAll().catch(() => {});
   const uris = filter?.resourceSubscriptions;
-  // The SDK refuses what is malformed.
+  // The SDK refuses malformed addresses.
   if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === "string")) return request;
   const begun: string[] = [];
   for (const uri of uris.slice(0, mostSubscriptions.count)) if (await begins(watch, uri)) begun.push(uri);

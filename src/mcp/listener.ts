@@ -3,11 +3,14 @@ export interface Listener {
   /** Resolves when no client is left; over HTTP never. */
   readonly closed: Promise<void>;
   /**
-   * Accepts no new calls, finishes those under way (at most 5 s; 1 s for a client that left) and disconnects the
+   * Refuses new calls, finishes those under way (at most 5 s; 1 s for a client that left) and disconnects the
    * clients.
    */
   stop(): Promise<void>;
 }
 
-/** Most bytes of one message to the server: a file of `max_write_bytes` with each character escaped, and more. */
+/**
+ * Maximum bytes of one message to the server: a file of `max_write_bytes` with each character escaped, and
+ * more.
+ */
 export const maxMessageBytes = 64 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { PacedStream } from "./paced-stream.ts";
 
-/** A stream that is written to by hand. */
+/** Returns a stream that is written to by hand. */
 function written() {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   let isCancelled = false;

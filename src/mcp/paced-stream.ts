@@ -1,20 +1,20 @@
 /**
- * Lets the writer of streams of events wait until the client has taken what was written: the SDK writes into a queue, however
- * long that gets.
+ * Lets the writer of event streams wait until the client has read everything written. The SDK writes into a
+ * queue of unbounded length.
  */
 export class PacedStream {
-  /** Whether the client has taken everything, and waits for more. */
+  /** Whether the client has read everything, and waits for data. */
   #isTaken = false;
   readonly #waiting = new Set<() => void>();
-  /** The reader of the newest stream, which is the one that counts. */
+  /** The reader of the newest stream, the only one that counts. */
   #newest: unknown;
 
-  /** Resolves when the client has taken everything that was written; not before there is a stream. */
+  /** Resolves when the client has read everything that was written, but not before there is a stream. */
   ready(): Promise<void> {
     return this.#isTaken ? Promise.resolve() : new Promise((resolve) => this.#waiting.add(resolve));
   }
 
-  /** The response, whose body is the stream from now on. */
+  /** Returns the response, and makes its body the current stream. */
   through(response: Response): Response {
     if (response.body === null) return response;
     const reader = response.body.getReader();

@@ -5,9 +5,9 @@ import { type JsonValue, renderSchema } from "../schema/json-schema.ts";
 type JsonObject = { readonly [key: string]: JsonValue };
 
 /**
- * A schema of the registry that all clients understand: without formats, which name integers of Rust and make validators
- * complain, without versions, and with one type at each place, because some clients pass a schema to a model whose dialect
- * has no lists of types.
+ * Returns a schema of the registry in a form that all clients understand: without formats, which name
+ * integers of Rust and make validators complain, without versions, and with one type at each place, because
+ * some clients pass a schema to a model whose dialect has no lists of types.
  */
 export const portableSchema = (schema: TSchema) => simplify(renderSchema(schema)) as Tool["inputSchema"];
 

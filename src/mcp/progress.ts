@@ -3,18 +3,19 @@ import type { Origin } from "../contract/origin.ts";
 
 const everyMilliseconds = 1000;
 
-/** Most characters of output in a notification. */
+/** Maximum characters of output in a notification. */
 const mostShown = 2000;
 
 /** The notifications of a call, until disposed of. */
 export interface ProgressReport extends Disposable {
-  /** Absent: the caller has not asked. */
+  /** Absent if the caller has not requested progress. */
   readonly onOutput?: Origin["onOutput"];
 }
 
 /**
- * Notifies a caller that requested progress once a second: of the seconds since its call began, and those that it may
- * take, with the end of what a program has written since the last notification, or else with the seconds in words.
+ * Notifies a caller that requested progress once a second: of the seconds since its call began, and of their
+ * maximum, with the end of the output that a program has written since the last notification, or else with
+ * the seconds in words.
  */
 export function reportProgress({ mcpReq }: ServerContext, limitMilliseconds: number): ProgressReport {
   const progressToken = mcpReq._meta?.progressToken;
@@ -36,7 +37,7 @@ export function reportProgress({ mcpReq }: ServerContext, limitMilliseconds: num
   };
 }
 
-/** The end of what was written since it was taken last. */
+/** The end of the text written since it was last taken. */
 class RecentText {
   /** A character may come in two pieces. */
   readonly #decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };

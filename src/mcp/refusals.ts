@@ -1,17 +1,17 @@
 /** Answers over HTTP to refused requests. */
 import type { ServerResponse } from "node:http";
 
-/** Seconds after which a client may try again (RFC 9110, 10.2.3). */
+/** The seconds after which a client may try again (RFC 9110, 10.2.3). */
 const retrySeconds = "5";
 
-/** The body of a refusal, which belongs to no request. */
+/** Returns the body of a refusal, which belongs to no request. */
 const errorBody = (sentence: string) => ({
   jsonrpc: "2.0",
   id: null,
   error: { code: -32_000, message: sentence },
 });
 
-/** 503: the server is full at the moment. */
+/** Returns a response with status 503, for a server that is currently full. */
 export const busyResponse = (sentence: string): Response =>
   Response.json(errorBody(sentence), { status: 503, headers: { "retry-after": retrySeconds } });
 

@@ -7,8 +7,8 @@ interface Schema {
 }
 
 /**
- * Returns the tools without descriptions of fields that an earlier field of the same name already has, word for word. A
- * model reads all tools on every turn, so each thing is said once.
+ * Returns the tools without descriptions of fields that repeat, word for word, the description of an earlier
+ * field of that name. A model reads all tools on every turn, so each thing is said once.
  */
 export function withoutRepeatedDescriptions(tools: readonly Tool[]): Tool[] {
   const shown = new Set<string>();
@@ -18,7 +18,10 @@ export function withoutRepeatedDescriptions(tools: readonly Tool[]): Tool[] {
   }));
 }
 
-/** The schema of an object or a list; `shown` has the descriptions so far, each with the name of its field. */
+/**
+ * Returns the schema of an object or a list with new descriptions only. `shown` has the descriptions so far,
+ * each with the name of its field.
+ */
 function describeOnce(schema: Schema, shown: Set<string>): Schema {
   const { items, properties } = schema;
   if (items !== undefined) return { ...schema, items: describeOnce(items, shown) };

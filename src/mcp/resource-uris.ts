@@ -3,12 +3,12 @@ import { ResourceNotFoundError } from "@modelcontextprotocol/server";
 
 const prefix = "coder:///";
 
-/** The address of every file (RFC 6570): `path` is relative to the base and keeps its slashes. */
+/** The address of every file (RFC 6570). `path` is relative to the base and keeps its slashes. */
 export const uriTemplate = `${prefix}{+path}`;
 
 export const uriOf = (path: string): string => prefix + path.split("/").map(encodeURIComponent).join("/");
 
-/** The path in an address. `URL` would remove `..`, which the jail resolves after links. */
+/** Returns the path in an address. `URL` would remove `..`, which the jail resolves after links. */
 export function pathOf(uri: string): string {
   try {
     if (uri.startsWith(prefix)) return decodeURIComponent(uri.slice(prefix.length));

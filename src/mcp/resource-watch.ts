@@ -1,49 +1,52 @@
-/** Notifies one session what becomes of resources: of the files that it has subscribed to, and that there are others. */
+/** Notifies one session of changes of resources: of the files that it has subscribed to, and of the list. */
 import { setTimeout } from "node:timers/promises";
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { ReportedChange, TreeChanges } from "../contract/tree-changes.ts";
 import { pathOf } from "./resource-uris.ts";
 
-/** Where the notifications of a session go. */
+/** The destination of a session's notifications. */
 export interface NotificationSink {
-  /** Resolves when the client has taken what was sent, so that a client that does not read fills no memory. */
+  /**
+   * Resolves when the client has read everything sent, so that a client that does not read cannot fill the
+   * memory.
+   */
   ready(): Promise<void>;
   resourceUpdated(uri: string): Promise<void>;
   resourceListChanged(): Promise<void>;
 }
 
-/** Most subscriptions of a session, and most characters of their addresses. */
+/** Maximum subscriptions of a session, and maximum characters of their addresses. */
 export const mostSubscriptions = { count: 1000, characters: 1024 * 1024 } as const;
 
-/** Milliseconds for which changes are gathered at least, and from one time of sending to the next. */
+/** Minimum milliseconds of gathering changes, and milliseconds from one sending to the next. */
 const gathering = { least: 50, every: 1000 } as const;
 
 interface Subscription {
-  /** From the base, as changes have it. */
+  /** The path relative to the base, in the form of changes. */
   readonly path: string;
-  /** The number of the newest change when it began. */
+  /** The number of the newest change when the subscription began. */
   from: number;
-  /** Resolves when it has. */
+  /** Resolves when it has begun. */
   begun: Promise<void>;
 }
 
 export class ResourceWatch {
   readonly #changes: TreeChanges;
   readonly #sink: NotificationSink;
-  /** By their addresses, as the client sent them. */
+  /** The subscriptions by their addresses, as sent by the client. */
   readonly #subscriptions = new Map<string, Subscription>();
-  /** The same by their paths. */
+  /** The addresses by their paths. */
   readonly #addresses = new Map<string, Set<string>>();
-  /** Those paths, sorted; undefined when there are others by now. */
+  /** The subscribed paths, sorted, or `undefined` after they have changed. */
   #sorted: readonly string[] | undefined;
   #characters = 0;
-  /** What the client is to be notified of. */
+  /** The addresses that the client is to be notified of. */
   readonly #updated = new Set<string>();
   #hasListChanged = false;
-  /** Whether the client has asked for that. */
+  /** Whether the client wants changes of the list. */
   #wantsList = false;
   #isSending = false;
-  /** As `performance.now()`. */
+  /** The time of the last sending (`performance.now()`). */
   #sentAt = Number.NEGATIVE_INFINITY;
   #end: (() => void) | undefined;
   readonly #closing = new AbortController();
@@ -53,21 +56,22 @@ export class ResourceWatch {
     this.#sink = sink;
   }
 
-  /** Begins to notify that the list of resources has changed. */
+  /** Starts notifications of changes of the list of resources. */
   open(): void {
     this.#wantsList = true;
     this.#follow();
   }
 
-  /** The same, of changes of other programs too. Throws a refusal where the base is gone. */
+  /** Starts such notifications, also for changes by other programs. Throws a refusal if the base is gone. */
   async openToAll(): Promise<void> {
     this.open();
     await this.#changes.watch();
   }
 
   /**
-   * Notifies of changes of this file, from when the promise resolves. It need not be there, so that the answer says nothing about
-   * it. Throws for an address of no file, and when there are too many subscriptions.
+   * Notifies of changes of this file, starting when the promise resolves. The file need not exist, so the
+   * answer reveals nothing about it. Throws for an address of no file, and if there are too many
+   * subscriptions.
    */
   async subscribe(uri: string): Promise<void> {
     const path = watchedPath(uri);
@@ -98,7 +102,7 @@ export class ResourceWatch {
     this.#updated.delete(uri);
   }
 
-  /** Notifies nothing any more. */
+  /** Stops all notifications. */
   close(): void {
     this.#closing.abort();
     this.#end?.();
@@ -116,7 +120,7 @@ export class ResourceWatch {
     try {
       subscription.from = await this.#changes.watch();
     } catch (error) {
-      // The client may have ended it meanwhile, and sent another one.
+      // The client may have ended it during the wait, and sent another one.
       if (this.#subscriptions.get(uri) === subscription) this.unsubscribe(uri);
       throw error;
     }
@@ -131,14 +135,17 @@ export class ResourceWatch {
     if (this.#hasNews) void this.#send();
   }
 
-  /** Paths that a change is about, among them all of those with subscriptions. */
+  /** Returns the paths that a change affects, including all subscribed ones. */
   #pathsOf({ path, from = path, kind, isFolder, isGap = false }: ReportedChange): Iterable<string> {
     if (!isGap && (!isFolder || kind === "modified")) return new Set([path, from]);
     if (isGap) return this.#addresses.keys();
     return new Set([path, from].flatMap((folder) => this.#atOrBelow(folder)));
   }
 
-  /** The subscribed paths there, found without a look at all others: programs make thousands of folders at once. */
+  /**
+   * Returns the subscribed paths there without visiting all others, because programs make thousands of
+   * folders at once.
+   */
   #atOrBelow(folder: string): readonly string[] {
     this.#sorted ??= [...this.#addresses.keys()].sort();
     const sorted = this.#sorted;
@@ -155,7 +162,7 @@ export class ResourceWatch {
     return found;
   }
 
-  /** Notifies what has been gathered, each thing once, until there is nothing more. */
+  /** Sends the gathered notifications, each once, until none are left. */
   async #send(): Promise<void> {
     if (this.#isSending) return;
     this.#isSending = true;
@@ -181,20 +188,23 @@ export class ResourceWatch {
   async #sendAll(): Promise<void> {
     if (this.#hasListChanged) {
       await this.#sink.ready();
-      // The session may have ended meanwhile.
+      // The session may have ended during the wait.
       if (this.#closing.signal.aborted) return;
       this.#hasListChanged = false;
       await this.#sink.resourceListChanged();
     }
     for (const uri of [...this.#updated]) {
       await this.#sink.ready();
-      // The session may have unsubscribed meanwhile.
+      // The session may have unsubscribed during the wait.
       if (this.#updated.delete(uri)) await this.#sink.resourceUpdated(uri);
     }
   }
 }
 
-/** The path in the address, as changes have it. Throws for what none can have, as with `..`, which has a meaning only after links. */
+/**
+ * Returns the path in the address, in the form of changes. Throws for a path that no change can have, such as
+ * one with `..`, which has a meaning only after links.
+ */
 function watchedPath(uri: string): string {
   const path = pathOf(uri);
   const names = path.split("/").filter((name) => name !== "" && name !== ".");

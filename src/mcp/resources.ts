@@ -1,6 +1,6 @@
 /**
- * Offers files below the base as resources: `coder:///src/main.ts`. It reads and lists them through the functions, so a
- * resource is exactly what a call would see.
+ * Offers files below the base as resources: `coder:///src/main.ts`. Reads and lists them through the
+ * functions, so that a resource is exactly what a call would see.
  */
 import {
   type CompleteResult,
@@ -21,12 +21,12 @@ import type { ResourceWatch } from "./resource-watch.ts";
 import type { CallOptions, ToolHost } from "./tool-host.ts";
 import { wording } from "./tools.ts";
 
-/** Most values a completion may have (MCP 2025-11-25, server/utilities/completion). */
+/** Maximum values of a completion (MCP 2025-11-25, server/utilities/completion). */
 const mostCompletions = 100;
 
 export interface ResourceOptions {
   readonly optionsOf: (context: ServerContext) => CallOptions;
-  /** What notifies the session of changes; absent where a session is not needed for that. */
+  /** The watch that notifies the session of changes, or `undefined` if no session is needed for that. */
   readonly watch: ResourceWatch | undefined;
 }
 
@@ -106,7 +106,7 @@ async function readWhole(
   uri: string,
   { options, ...more }: ResourceRead,
 ): Promise<ReadAnswer> {
-  // The profile's budget is for what a model reads; who reads a resource decides what becomes of it.
+  // The profile's budget is for a model's reading. A client that reads a resource decides about its use.
   const request = { path: pathOf(uri), max_output_bytes: 2 ** 32 - 1, revision: false, ...more };
   const outcome = await host.call(readFile, request, options);
   if ("error" in outcome) {
@@ -119,7 +119,7 @@ async function readWhole(
 async function completePath(host: ToolHost, typed: string, options: CallOptions): Promise<CompleteResult> {
   const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
   const start = typed.slice(folder.length);
-  // Nothing for a missing folder: the user is still typing its name.
+  // A missing folder has no completions, because the user is still typing its name.
   const { entries, has_more: hasMore } = await list(
     host,
     { path: folder === "" ? "." : folder, page_size: 1000 },

@@ -1,32 +1,34 @@
-/** Answers and errors of functions as results of tools. */
+/** Converts answers and errors of functions to results of tools. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { type AnsweredCall, renderAnswer } from "../contract/answer-text.ts";
 import type { Image } from "../contract/wording.ts";
 import { jsonBytes } from "../text/json-size.ts";
 import { wording } from "./tools.ts";
 
-/** In what form results are sent. */
+/** The form in which results are sent. */
 export interface ResultForm {
-  /** As on the bus too: answers as `structuredContent` beside the text, errors as JSON. */
+  /**
+   * Whether to use the forms of the bus too: answers as `structuredContent` beside the text, errors as JSON.
+   */
   readonly isStructured: boolean;
-  /** What of the request was taken for what, such as `file_path as path`. */
+  /** The corrections that were made to the request, such as `file_path as path`. */
   readonly notes?: readonly string[];
 }
 
-/** A call that failed. */
+/** Renders a call that failed. */
 export const renderFailure = (error: string, { isStructured, notes }: ResultForm): CallToolResult => ({
   content: [textBlock(isStructured ? error : [wording.failure(error), ...renderNotes(notes)].join("\n"))],
   isError: true,
 });
 
 export interface AnswerForm extends ResultForm {
-  /** Most bytes of all that is shown, as JSON. */
+  /** Maximum bytes of everything shown, as JSON. */
   readonly shownBytes: number;
 }
 
 /**
- * Renders an answer. Its `isError` is true if an entry says `success: false`, and absent otherwise: entries of a
- * transaction do not say it, as they fail together, with the call.
+ * Renders an answer. Its `isError` is true if an entry has `success: false`, and absent otherwise. Entries of
+ * a transaction have no such field, because they fail together, with the call.
  */
 export function renderResult(
   call: AnsweredCall,
@@ -46,7 +48,7 @@ export function renderResult(
   };
 }
 
-/** The answer as JSON, in which the errors of entries name functions as the client knows them. */
+/** Renders the answer as JSON, with the client's names of functions in the errors of entries. */
 const renderJson = (answer: unknown): string =>
   JSON.stringify(answer, hasFailedEntry(answer) ? nameTools : undefined);
 
@@ -60,14 +62,17 @@ type Block = CallToolResult["content"][number];
 
 const textBlock = (text: string): Block => ({ type: "text", text });
 
-/** Images and sounds are bounded by those who answer them. */
+/** The functions that return images and sounds bound them. */
 function block(piece: string | Image): Block {
   if (typeof piece === "string") return textBlock(piece);
   const { data, mediaType: mimeType } = piece;
   return { type: mimeType.startsWith("audio/") ? "audio" : "image", data, mimeType };
 }
 
-/** The text beside an answer is there to be read; what no model can take in is not sent a second time. */
+/**
+ * Maximum characters of the text beside an answer. It is there to be read, so text beyond a model's capacity
+ * is not sent a second time.
+ */
 const mostCharacters = 1024 * 1024;
 
 function cutCopy(text: string, bytes: number): string {
@@ -82,10 +87,10 @@ function cutText(text: string, bytes: number): string {
   return `${shown}\n[cut: ${shown.length} of ${text.length} characters, as many as one message carries; ask for less at once]`;
 }
 
-/** The most bytes that a character has in JSON, as `\u0001` has. */
+/** Maximum bytes of a character in JSON, as in `\u0001`. */
 const mostBytesOfCharacter = 6;
 
-/** As much of the beginning of `text` as has at most `bytes` as JSON, or somewhat less. */
+/** Returns the longest beginning of `text` with at most `bytes` as JSON, or a somewhat shorter one. */
 function startOf(text: string, bytes: number): string {
   let shown = text;
   while (shown.length * mostBytesOfCharacter > bytes && jsonBytes(shown) > bytes)

@@ -1,13 +1,13 @@
 import type { Server } from "@modelcontextprotocol/server";
 import type { Log } from "../log/log.ts";
 
-/** Keeps a line of the log readable. */
+/** Maximum characters of the roots in a log line, to keep it readable. */
 const mostCharacters = 1000;
 
 /**
- * Logs the roots of a client for the operator whenever they have changed, and when the returned function is called. They change
- * nothing: only the configuration decides what calls can reach. Revision 2026-07-28 has no roots, so this requests them only
- * from older clients.
+ * Logs the roots of a client for the operator whenever they have changed, and when the returned function is
+ * called. They have no effect, because only the configuration decides what calls can reach. Revision
+ * 2026-07-28 has no roots, so only older clients are queried.
  */
 export function showRoots(server: Server, log: Log): () => void {
   const show = async () => {

@@ -13,25 +13,28 @@ import { PacedStream } from "./paced-stream.ts";
 /** The answer to one HTTP request of a session. */
 export interface SessionAnswer {
   readonly response: Response;
-  /** Resolves when no call of the request is under way any more, perhaps after its connection was lost. */
+  /** Resolves when no call of the request is under way any longer, perhaps after its connection was lost. */
   readonly settled: Promise<unknown>;
 }
 
-/** The SDK's transport of one session; tracks the requests that it has not answered yet. */
+/** The SDK's transport of one session. Tracks the requests that it has not answered yet. */
 export class Session extends WebStandardStreamableHTTPServerTransport {
-  /** The order of its calls. */
+  /** The order of the session's calls. */
   readonly order = new CallOrder();
-  /** Their resolvers, oldest first: a client may reuse an id while it waits. */
+  /** The resolvers of pending requests by id, oldest first. A client may reuse an id while it waits. */
   readonly #pending = new Map<RequestId, (() => void)[]>();
-  /** What belongs to no request goes over the stream that the client opens for that (MCP 2025-11-25, basic/transports). */
+  /**
+   * The stream that the client opens for messages that belong to no request (MCP 2025-11-25,
+   * basic/transports).
+   */
   readonly #notifications = new PacedStream();
 
-  /** Whether a call is under way. */
+  /** Returns whether a call is under way. */
   get isBusy(): boolean {
     return this.#pending.size > 0;
   }
 
-  /** Resolves when the client has a stream for notifications, and has taken what was sent over it. */
+  /** Resolves when the client has a stream for notifications, and has read everything sent over it. */
   ready(): Promise<void> {
     return this.#notifications.ready();
   }
@@ -54,8 +57,8 @@ export class Session extends WebStandardStreamableHTTPServerTransport {
   }
 
   /**
-   * Replaces a stream of notifications that is still open: its client may have lost the connection before the server notices
-   * that.
+   * Replaces a stream of notifications that is still open. Its client may have lost the connection before the
+   * server notices.
    */
   async #respond(request: Request, body: unknown): Promise<Response> {
     const respond = () => this.handleRequest(request, body === undefined ? {} : { parsedBody: body });

@@ -6,17 +6,21 @@ import { createMcpServer } from "./server.ts";
 import { Session, type SessionAnswer } from "./session.ts";
 import type { ToolHost } from "./tool-host.ts";
 
-/** Most sessions at once. Each takes a few kilobytes; a further one ends the session that was idle for longest. */
+/**
+ * Maximum concurrent sessions. Each takes a few kilobytes, and a further one ends the session that was idle
+ * for longest.
+ */
 const mostSessions = 64;
 
 /**
- * Serves clients of revisions before 2026-07-28 over HTTP: a handshake opens a session, and later requests name its id in
- * a header (MCP 2025-11-25, basic/transports). Without a session, a cancellation would find no call.
+ * Serves clients of revisions before 2026-07-28 over HTTP: a handshake opens a session, and later requests
+ * name its id in a header (MCP 2025-11-25, basic/transports). Without a session, a cancellation would find no
+ * call.
  */
 export class Sessions {
-  /** In the order of last use. */
+  /** The open sessions, in the order of last use. */
   readonly #open = new Map<string, Session>();
-  /** Handshakes under way, which have no session yet. */
+  /** The number of handshakes under way, which have no session yet. */
   #opening = 0;
   readonly #host: ToolHost;
 
@@ -25,8 +29,8 @@ export class Sessions {
   }
 
   /**
-   * Answers a request of such a client, whose parsed body is `body`: 404 for an unknown session, which makes the client
-   * start over, and 503 for a handshake while all sessions have calls under way.
+   * Answers a request of such a client, whose parsed body is `body`: 404 for an unknown session, which makes
+   * the client start over, and 503 for a handshake while all sessions have calls under way.
    */
   async answer(request: Request, body: unknown): Promise<SessionAnswer> {
     const id = request.headers.get("mcp-session-id");
@@ -39,12 +43,12 @@ export class Sessions {
     return session.answer(request, body);
   }
 
-  /** Takes the next place in the order of a session, for a message of which no more than its header is there. */
+  /** Takes the next place in the order of a session, for a message whose headers alone have arrived. */
   arrive(id: string | undefined): Arrival | undefined {
     return id === undefined ? undefined : this.#open.get(id)?.order.arrive();
   }
 
-  /** Ends all sessions, with the calls that are under way in them. */
+  /** Ends all sessions, and the calls that are under way in them. */
   async close(): Promise<void> {
     await Promise.all([...this.#open.values()].map((session) => session.close()));
   }
@@ -81,7 +85,7 @@ export class Sessions {
     return answer;
   }
 
-  /** Makes room for another session, if necessary by ending an idle one. False when it cannot. */
+  /** Makes room for another session, if necessary by ending an idle one. Returns false if it cannot. */
   #makeRoom(): boolean {
     if (this.#open.size + this.#opening < mostSessions) return true;
     const [id, idle] = [...this.#open].find(([, session]) => !session.isBusy) ?? [];

@@ -1,4 +1,7 @@
-/** Serves what `subscriptions/listen` on stdio asks for: notifications between all others, each with the id of its request. */
+/**
+ * Serves `subscriptions/listen` on stdio: sends notifications between all other messages, each with the id of
+ * its request.
+ */
 import {
   isJSONRPCErrorResponse,
   isJSONRPCNotification,
@@ -14,16 +17,16 @@ import { beginListen, isListen } from "./listen.ts";
 import type { ResourceWatch } from "./resource-watch.ts";
 import type { ToolHost } from "./tool-host.ts";
 
-/** What one request has begun. */
+/** The effect of one request. */
 interface Listening {
   readonly watch: ResourceWatch;
-  /** Has notifications sent: the client has been notified first that its request was accepted. */
+  /** Starts the notifications, after the client has been notified that its request was accepted. */
   readonly acknowledge: () => void;
 }
 
 /**
- * The transport as the SDK has it, which acknowledges and ends the requests: it looks at the messages that pass, and begins what a
- * request asks for before the SDK gets that.
+ * The transport of the SDK, which acknowledges and ends the requests. It inspects passing messages, and
+ * begins the notifications of a request before the SDK gets it.
  */
 export class StdioListens implements Transport {
   onclose?: () => void;
@@ -32,9 +35,9 @@ export class StdioListens implements Transport {
   readonly #host: Pick<ToolHost, "watchResources">;
   readonly #wire: LineTransport;
   readonly #open = new Map<RequestId, Listening>();
-  /** Requests that have not been passed on yet. */
+  /** The requests that have not been forwarded yet. */
   readonly #beginning = new Set<RequestId>();
-  /** Resolves when they have been, and their cancellations. */
+  /** Resolves when these requests, and their cancellations, have been forwarded. */
   #passing: Promise<void> = Promise.resolve();
 
   constructor(host: Pick<ToolHost, "watchResources">, wire: LineTransport) {
@@ -63,7 +66,10 @@ export class StdioListens implements Transport {
     return this.#wire.close();
   }
 
-  /** Passes a message on: a request when it has begun, in order, and its cancellation behind it. No other message waits for that. */
+  /**
+   * Forwards a message. A request is forwarded when its notifications have begun, in order, and its
+   * cancellation after it. No other message waits for that.
+   */
   #receive(message: JSONRPCMessage): void {
     const isRequest = isListen(message);
     const cancelled = cancelledBy(message);
@@ -118,7 +124,7 @@ export class StdioListens implements Transport {
   }
 }
 
-/** The request that the message cancels. */
+/** Returns the id of the request that the message cancels. */
 const cancelledBy = (message: JSONRPCMessage): RequestId | undefined =>
   isJSONRPCNotification(message) && message.method === "notifications/cancelled"
     ? (message.params?.["requestId"] as RequestId | undefined)

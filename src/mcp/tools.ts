@@ -5,18 +5,21 @@ import { type AcceptedRequests, inputSchema } from "./input-schema.ts";
 import { portableSchema } from "./portable-schema.ts";
 import { withoutRepeatedDescriptions } from "./repeated-descriptions.ts";
 
-/** `coder::read-file` as `coder_read_file`: clients allow letters, digits, `_` and `-` in the name of a tool. */
+/**
+ * Returns `coder_read_file` for `coder::read-file`. Clients allow letters, digits, `_` and `-` in the name of
+ * a tool.
+ */
 export const toolName = (id: string): string => id.replaceAll(/[^A-Za-z0-9]+/g, "_");
 
-/** Names functions as clients know them, in all texts that a model is shown. */
+/** The wording of all texts for a model, with the names that clients have for functions. */
 export const wording = wordingFor(toolName);
 
 export interface ToolOptions extends AcceptedRequests {
-  /** Answers are sent as JSON too, and have schemas. */
+  /** Whether answers are also sent as JSON, and have schemas. */
   readonly isStructured: boolean;
 }
 
-/** Functions as tools (MCP 2025-11-25, server/tools). */
+/** Describes functions as tools (MCP 2025-11-25, server/tools). */
 export const describeTools = (definitions: readonly FunctionDefinition[], options: ToolOptions): Tool[] =>
   withoutRepeatedDescriptions(definitions.map((definition) => describeTool(definition, options)));
 
@@ -32,7 +35,7 @@ function describeTool(definition: FunctionDefinition, options: ToolOptions): Too
     inputSchema: inputSchema(definition, options),
     ...(isStructured && { outputSchema: nameTools(portableSchema(response)) }),
     annotations: {
-      // The defaults of the protocol are left out, and what means nothing for a tool that only reads.
+      // The protocol's defaults are left out, and so are hints without meaning for a tool that only reads.
       ...(isReading ? { readOnlyHint: true } : { destructiveHint: !isAdditive }),
       ...(!isReading && isIdempotent && { idempotentHint: true }),
       openWorldHint: isOpenWorld,
@@ -40,13 +43,13 @@ function describeTool(definition: FunctionDefinition, options: ToolOptions): Too
   };
 }
 
-/** The schema, whose descriptions name functions as clients know them. */
+/** Returns the schema with the names that clients have for functions in its descriptions. */
 const nameTools = <S extends object>(schema: S): S =>
   JSON.parse(JSON.stringify(schema), (key, value) =>
     key === "description" && typeof value === "string" ? wording.sentence(value) : value,
   );
 
-/** `coder::read-file` as `Read file`. */
+/** Returns `Read file` for `coder::read-file`. */
 function titleOf(id: string): string {
   const words = id.slice(id.lastIndexOf(":") + 1).replaceAll("-", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);

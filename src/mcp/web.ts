@@ -4,12 +4,12 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { BodyShare } from "./body-budget.ts";
 
-/** The body exceeds its limit. */
+/** Thrown if the body exceeds its limit. */
 export class BodyTooLarge extends Error {
   override readonly name = "BodyTooLarge";
 }
 
-/** All bodies under way together have reached their limit. */
+/** Thrown if all bodies under way together have reached their limit. */
 export class BodiesTooLarge extends Error {
   override readonly name = "BodiesTooLarge";
 }
@@ -24,10 +24,12 @@ export function toRequest(incoming: IncomingMessage, signal: AbortSignal): Reque
   return new Request(new URL(url, "http://localhost").href, { method, headers, signal });
 }
 
-/** The types of an answer, which the SDK wants to be named one by one. */
+/** The types of an answer. The SDK requires a client to name both. */
 const answerTypes = ["application/json", "text/event-stream"];
 
-/** Whether a client takes both types of answers by a pattern, or by naming none (RFC 9110, 12.5.1). */
+/**
+ * Returns whether a client accepts both types of answers by a pattern, or by naming none (RFC 9110, 12.5.1).
+ */
 function takesAll(accept: string): boolean {
   const ranges = accept.split(",").map((range) => range.split(";", 1)[0]!.trim().toLowerCase());
   const takes = (type: string) =>
@@ -36,9 +38,9 @@ function takesAll(accept: string): boolean {
 }
 
 export interface BodyLimits {
-  /** Of this body, in bytes. */
+  /** Maximum bytes of this body. */
   readonly maxBytes: number;
-  /** Of all bodies. */
+  /** The share in the budget of all bodies. */
   readonly share: BodyShare;
 }
 
@@ -58,15 +60,16 @@ export async function readBody(incoming: IncomingMessage, { maxBytes, share }: B
       share[Symbol.dispose]();
     }
   }
-  // Only after the whole body: a client that is still sending may miss an answer.
+  // Only after the whole body, because a client that is still sending may miss an answer.
   if (!hasRoom) throw new BodiesTooLarge();
   return Buffer.concat(chunks);
 }
 
-/** Sends `response` chunk by chunk; a client that leaves cancels the rest. */
+/** Sends `response` chunk by chunk. A client that disconnects cancels the rest. */
 export async function sendResponse(response: Response, outgoing: ServerResponse): Promise<void> {
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-  // A stream of notifications may have nothing to send for long, and its client waits to know that it is open.
+  // A stream of notifications may have nothing to send for long, and its client waits to know that it is
+  // open.
   if (outgoing.req.method === "GET") outgoing.flushHeaders();
   if (response.body === null) outgoing.end();
   else await pipeline(Readable.fromWeb(response.body as never), outgoing).catch(ignoreDeparture);
