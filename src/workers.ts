@@ -22,6 +22,7 @@ import { commandFunctions, shellConfigFor } from "./shell/commands.ts";
 import { shellConfigSchema } from "./shell/config.ts";
 import { shellMeanings } from "./shell/errors.ts";
 import { shellFunctions } from "./shell/functions.ts";
+import { jobFinished } from "./shell/job-finished.ts";
 import { shellProfileTable } from "./shell/profiles.ts";
 
 /** The workers in this program. All differences between them derive from this list. */
@@ -67,6 +68,7 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
     name: "shell",
     description: descriptions.shell,
     functions: shellFunctions,
+    triggers: [jobFinished],
     configSchema: shellConfigSchema,
     profiles: shellProfileTable,
     errors: {

@@ -46,6 +46,14 @@ export interface FollowedJob {
   readonly settled: Promise<void>;
 }
 
+/** A job in the background of which nothing runs any more. */
+export interface EndedJob {
+  readonly record: JobRecord;
+  readonly signal: string | null;
+  /** Its number among all that have ended, from 1. */
+  readonly ending: number;
+}
+
 /** A command in the foreground that has ended. */
 export interface EndedCommand extends Pick<JobRecord, "exit_code">, JobEnding, ForwardedOutputs {
   readonly log: OutputLog;
@@ -79,6 +87,8 @@ export class Jobs {
   readonly #retention: Retention;
   /** Ids of jobs that are being started. */
   readonly #reserved = new Set<string>();
+  readonly #listeners = new Set<(job: EndedJob) => void>();
+  #endings = 0;
   #taken = 0;
   #numbered = 0;
 
@@ -165,6 +175,25 @@ export class Jobs {
       running,
     } = this.#find(id, viewer);
     return withRunning && record.status === "running" ? { ...record, ...running?.capture() } : record;
+  }
+
+  /** The number of jobs that have ended in the background. */
+  get endings(): number {
+    return this.#endings;
+  }
+
+  /** The jobs in the background that have ended after that number of others, and whose records are kept. */
+  endedAfter(endings: number): EndedJob[] {
+    return [...this.#jobs.values()]
+      .flatMap((job) => (job.ending === undefined ? [] : [endedJob(job, job.ending)]))
+      .filter(({ ending }) => ending > endings)
+      .sort((one, other) => one.ending - other.ending);
+  }
+
+  /** Calls `listener` for each job in the background that has ended, until the returned function is called. */
+  onEnded(listener: (job: EndedJob) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** Whether a running job belongs to another caller than `viewer`, one not known to have left. */
@@ -279,6 +308,8 @@ export class Jobs {
         : { status: job.record.status };
     job.record = { ...job.record, ...outcome, ...ending };
     this.#retention.add(job.record, job.log.end - job.log.start);
+    job.ending = ++this.#endings;
+    for (const listener of this.#listeners) listener(endedJob(job, job.ending));
   }
 
   #listed(viewer: string | undefined): Job[] {
@@ -298,7 +329,13 @@ export class Jobs {
   }
 }
 
+function endedJob({ record: { signal, ...record } }: Job, ending: number): EndedJob {
+  return { record, signal, ending };
+}
+
 interface Job {
+  /** See `EndedJob`; undefined while something of it runs, and for commands of the foreground. */
+  ending?: number;
   record: JobRecord & JobEnding;
   readonly owner: string | undefined;
   /** Its whole output. */

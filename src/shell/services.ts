@@ -19,6 +19,7 @@ import { type CommandConfinement, openConfinement } from "./confinement.ts";
 import type { ShellServices } from "./define.ts";
 import { renderShellError } from "./errors.ts";
 import { type FsServices, openFsOver, openFsServices } from "./fs/services.ts";
+import { jobFinishedOver } from "./job-finished.ts";
 import { killOnExit } from "./on-exit.ts";
 import { createPolicy } from "./policy.ts";
 import { type ShellProfile, shellProfileOf } from "./profiles.ts";
@@ -71,6 +72,7 @@ export async function openShell(
   makeUndumpable();
   warnAboutConfig(config, root, log);
   return {
+    triggers: [jobFinishedOver(jobs, config.private_jobs)],
     serves: { base_path: root ?? "/", config: opening.config?.source ?? "defaults" },
     config,
     profile,
