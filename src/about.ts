@@ -1,6 +1,6 @@
 import { description, name, version } from "../package.json";
 
-/** Name, version and description of this program. */
+/** The name, version and description of this program. */
 export const about = { name, version, description } as const;
 
 /** The workers in this program; the first is the default. */

@@ -1,7 +1,7 @@
 /** Bun's own API. No other source uses it, and everything works without it, as on Node. */
 import { createRequire } from "node:module";
 
-/** Signatures of functions of a C library: see `bun:ffi`, whose own types exist only under Bun. */
+/** Signatures of functions of a C library, as in `bun:ffi`, whose own types exist only under Bun. */
 export type ForeignSignatures = Readonly<
   Record<string, { readonly args: readonly string[]; readonly returns: string }>
 >;
@@ -22,8 +22,8 @@ interface Files {
 const isBun = process.versions["bun"] !== undefined;
 
 /**
- * These functions of Linux's C library; undefined on Node, on other systems, and where the system forbids code made at
- * run time.
+ * Opens functions of Linux's C library. Returns `undefined` on Node, on other systems, and if the system
+ * forbids code generated at run time.
  */
 export function openLibc<Functions>(signatures: ForeignSignatures): Functions | undefined {
   if (!isBun || process.platform !== "linux") return undefined;
@@ -32,13 +32,16 @@ export function openLibc<Functions>(signatures: ForeignSignatures): Functions | 
     try {
       return dlopen(library, signatures).symbols as Functions;
     } catch {
-      // Another C library, or a system that forbids making code at run time.
+      // This is another C library, or a system that forbids code generated at run time.
     }
   }
   return undefined;
 }
 
-/** Reads errno of the last call of `openLibc` in this thread, if called at once; undefined where `openLibc` is. */
+/**
+ * Returns a function that reads errno of the last call of `openLibc` in this thread, if called at once;
+ * `undefined` if `openLibc` returns that.
+ */
 export function openErrno(): (() => number) | undefined {
   const functions = openLibc<{ __errno_location(): number }>({
     __errno_location: { args: [], returns: "ptr" },
@@ -49,8 +52,9 @@ export function openErrno(): (() => number) | undefined {
 }
 
 /**
- * The bytes of a pipe, as long as a process holds its other end. The descriptor must be in non-blocking mode, and stays
- * open: the caller closes it when the stream has ended or is cancelled. Throws on Node.
+ * Returns the bytes of a pipe, as long as a process holds its other end. The descriptor must be in
+ * non-blocking mode, and stays open: the caller closes it when the stream has ended or is cancelled. Throws
+ * on Node.
  */
 export function readDescriptor(descriptor: number): ReadableStream<Uint8Array> {
   if (!isBun) throw new Error("reading a descriptor as a stream needs Bun");

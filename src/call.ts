@@ -15,18 +15,18 @@ import { offeredFunctions, openWorker, workers } from "./workers.ts";
 
 type CallCommand = Extract<Command, { name: "call" }>;
 
-/** The answer of the call is an error; the message is that answer. */
+/** Thrown if the answer of the call is an error. The message is that answer. */
 export class CallFailed extends Error {
   override readonly name = "CallFailed";
 }
 
-/** Milliseconds to wait for a call through an engine; workers have shorter limits. */
+/** Milliseconds to wait for a call through an engine. Workers have shorter limits. */
 const answerMilliseconds = 60_000;
 const connectMilliseconds = 5_000;
 
 /**
- * Calls one function and returns the output: the answer as JSON, or as text for a terminal. Throws a `UsageError` or a
- * `CallFailed`.
+ * Calls one function and returns the output: the answer as JSON, or as text for a terminal. Throws a
+ * `UsageError` or a `CallFailed`.
  */
 export async function runCall(command: CallCommand, isTerminal: boolean): Promise<string> {
   const payload = parsePayload(command.payload);
@@ -48,10 +48,13 @@ export async function runCall(command: CallCommand, isTerminal: boolean): Promis
   return text ?? `${JSON.stringify(outcome.answer, null, 2)}\n`;
 }
 
-/** The command line names functions by their ids. */
+/** The wording for the command line, which names functions by their ids. */
 const wording = wordingFor((id) => id);
 
-/** Undefined without a text: for another worker's function, or an answer of an unknown version. */
+/**
+ * Renders an answer as text. Returns `undefined` if it has none: for another worker's function, or an answer
+ * of an unknown version.
+ */
 function renderText(functionId: string, payload: unknown, answer: unknown): string | undefined {
   const functions = Object.values(workers).flatMap((worker) => worker.functions);
   const definition = functions.find(({ id }) => id === functionId);
@@ -63,7 +66,7 @@ function renderText(functionId: string, payload: unknown, answer: unknown): stri
   }
 }
 
-/** Escapes characters that control a terminal as JSON does: files may hold any. */
+/** Escapes characters that control a terminal like JSON does, since files may contain any. */
 const forTerminal = (text: string): string =>
   text.replace(/\r(?!\n)|[\0-\x08\v\f\x0e-\x1f\x7f-\x9f]/g, escapeInvisible);
 
@@ -111,7 +114,10 @@ async function callThrough(
   }
 }
 
-/** Tries to connect first: the SDK would retry until the call times out, even when the engine is absent or refuses. */
+/**
+ * Tries to connect first, because the SDK would retry until the call times out, even if the engine is absent
+ * or refuses.
+ */
 function reach(url: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const { hostname, host, port, pathname, protocol } = new URL(url);
@@ -136,7 +142,7 @@ function reach(url: string): Promise<void> {
   });
 }
 
-/** The opening handshake of a WebSocket client (RFC 6455, section 4.1). */
+/** Returns the opening handshake of a WebSocket client (RFC 6455, section 4.1). */
 const handshake = (host: string, path: string): string =>
   [
     `GET ${path} HTTP/1.1`,
@@ -158,7 +164,7 @@ const forbidden = (url: string) =>
     `The engine at ${originOf(url)} refuses this connection; an engine that another user started needs its token in the address: III_URL=${originOf(url)}/TOKEN.`,
   );
 
-/** The worker's own error string, without the prefix of the bus (bus §2). */
+/** Returns the worker's own error string, without the prefix of the bus (bus §2). */
 function sentenceOf(error: Error): string {
   return /handler error: (.*)$/s.exec(error.message)?.[1] ?? error.message;
 }

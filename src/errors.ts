@@ -1,21 +1,25 @@
 /**
- * Every way a call can be refused, in words that all functions share; `errors.ts` of each family has its code on the wire.
+ * Every way a call can be refused, in words that all functions share; `errors.ts` of each family has its code
+ * on the wire.
  *
- * The caller is a model that has nothing but this sentence to repair itself with. So a sentence says what was
- * given, why it is refused, and the next call that would work; it names only paths the caller sent.
+ * The caller is a model that has only this sentence to repair its call. So a sentence says what was sent, why
+ * it is refused, and the next call that would work; it names only paths the caller sent.
  */
 
 import { quoteShort, Refusal, type RefusalDetails } from "./refusal.ts";
 
 export { quoteShort, type Reason, Refusal, type RefusalDetails } from "./refusal.ts";
 
-/** The constructors. Nothing else in the project makes a `Refusal`. */
+/** The constructors. Only these make a `Refusal`. */
 export const refuse = {
-  /** A refusal of one change of a transaction, by its index. */
+  /** Turns a refusal into that of one change of a transaction, by its index. */
   inChange: ({ reason, message, path, isBelowFile, details }: Refusal, change: number): Refusal =>
     new Refusal(reason, message, path, { isBelowFile, details: { ...details, change } }),
 
-  /** Missing and denied share one sentence: a probe must not learn which of the two it met. */
+  /**
+   * Refuses a missing or denied path. Both share one sentence, so that a probe cannot find out which of the
+   * two it met.
+   */
   absent: (path: string, reason: "missing" | "below-file" | "denied"): Refusal =>
     new Refusal(
       reason === "denied" ? "denied" : "missing",
@@ -24,11 +28,11 @@ export const refuse = {
       { isBelowFile: reason === "below-file" },
     ),
 
-  /** A payload that does not fit the schema; `problem` is a `Mismatch`'s. */
+  /** Refuses a payload that does not fit the schema; `problem` comes from a `Mismatch`. */
   badPayload: (field: string, problem: string): Refusal =>
     new Refusal("bad-input", `${field === "" ? "The payload" : `The field ${field}`} ${problem}.`),
 
-  /** What an HTTP trigger sends, whose `path` is that of the URL. */
+  /** Refuses the payload of an HTTP trigger, whose `path` is that of the URL. */
   httpRequest: (): Refusal =>
     new Refusal(
       "bad-input",
@@ -65,21 +69,21 @@ export const refuse = {
       `The glob ${quoteShort(glob)} in \`${field}\` takes back what globs before it exclude, and it is the first one. Send ${quoteShort(glob.slice(1))} to exclude that.`,
     ),
 
-  /** `problem` is the message of the regex engine. */
+  /** Refuses an invalid pattern. `problem` is the message of the regex engine. */
   badPattern: (pattern: string, problem: string): Refusal =>
     new Refusal(
       "bad-pattern",
       `The pattern ${quoteShort(pattern)} is not valid: ${problem}; correct it (the dialect is that of Rust's regex crate), or put a backslash before characters that are meant literally.`,
     ),
 
-  /** `problem` says which group the replacement names, and which there are. */
+  /** Refuses an invalid replacement. `problem` names the undefined group, and the existing ones. */
   badTemplate: (replacement: string, problem: string): Refusal =>
     new Refusal(
       "bad-pattern",
       `The replacement ${quoteShort(replacement)} is not valid: ${problem}; name one of these, put braces around the name where text goes on behind it (such as \${1}x), or write $$ for a dollar sign.`,
     ),
 
-  /** The pattern is valid, and the engine ran out of memory with it. */
+  /** Refuses a valid pattern for which the engine ran out of memory. */
   patternTooLarge: (pattern: string, limit: number): Refusal =>
     new Refusal(
       "bad-pattern",
@@ -157,7 +161,7 @@ export const refuse = {
       path,
     ),
 
-  /** A folder is to be made where a file is, or something that is no folder either. */
+  /** Refuses to create a folder where a file, or anything but a folder, exists. */
   nameIsTaken: (path: string): Refusal =>
     new Refusal(
       "exists",
@@ -165,7 +169,7 @@ export const refuse = {
       path,
     ),
 
-  /** Something is to be put where a folder is. */
+  /** Refuses to put anything where a folder is. */
   folderExists: (path: string): Refusal =>
     new Refusal(
       "exists",
@@ -186,7 +190,7 @@ export const refuse = {
       "The base folder itself cannot be deleted; name the files and folders in it instead.",
     ),
 
-  /** The same for every other change of it. */
+  /** Refuses every other change of the root itself. */
   rootIsKept: (path: string): Refusal =>
     new Refusal(
       "outside",
@@ -207,7 +211,7 @@ export const refuse = {
       path,
     ),
 
-  /** The kernel replaces, moves and removes no mount point. */
+  /** Refuses to replace, move or remove a mount point, which the kernel does not do. */
   mountPoint: (path: string): Refusal =>
     new Refusal(
       "io",
@@ -229,7 +233,10 @@ export const refuse = {
       path,
     ),
 
-  /** A call that writes has done its work by then, and must not be repeated because of a large answer. */
+  /**
+   * Refuses an answer that is too large. A call that writes has done its work then, and must not be repeated
+   * because of it.
+   */
   answerTooLarge: (bytes: number, limit: number, effect: "reads" | "writes"): Refusal =>
     new Refusal(
       "too-large",
@@ -251,7 +258,9 @@ export const refuse = {
       `\`expected_revision\` is ${quoteShort(text)}, which is not a revision. Send "sha256:" and 64 lower-case hex digits, as a read or a write gave them${mayBeAbsent ? ', or "absent" where nothing may be there' : ""}.`,
     ),
 
-  /** `details` say at least what was expected and what is there. */
+  /**
+   * Refuses a file with an unexpected revision. `details` contain at least the expected and the current one.
+   */
   revisionMismatch: (path: string, details: RefusalDetails): Refusal =>
     new Refusal(
       "revision-mismatch",
@@ -267,7 +276,10 @@ export const refuse = {
       path,
     ),
 
-  /** `what` is an errno name such as ENOSPC, in words that carry no host path. */
+  /**
+   * Refuses a failure of the system. `what` is an errno name such as ENOSPC, in words that contain no host
+   * path.
+   */
   io: (path: string, what: string): Refusal =>
     new Refusal(
       "io",
@@ -287,7 +299,9 @@ export const refuse = {
       `The call did not finish within ${milliseconds} ms and was stopped; ask for less at once: a narrower path, fewer entries, a simpler pattern.`,
     ),
 
-  /** Seldom read: who cancels a call no longer waits for its answer. */
+  /**
+   * Refuses a cancelled call. It is seldom read, since a caller that cancels no longer waits for the answer.
+   */
   cancelled: (): Refusal =>
     new Refusal(
       "timeout",

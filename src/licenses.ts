@@ -1,7 +1,7 @@
-/** The notices of other software; the build defines them. */
+/** The notices of other software, defined by the build. */
 declare const CODER_NOTICES: string | undefined;
 
-/** The output of `--licenses`. */
+/** Returns the output of `--licenses`. */
 export const notices = (): string =>
   typeof CODER_NOTICES === "undefined"
     ? "This program runs from its sources; the notices are in their file THIRD-PARTY-NOTICES.txt.\n"

@@ -1,6 +1,6 @@
 /**
- * The entry point: it parses the command line into one command, and loads only what that needs. `--version` and
- * `--print-schema` must answer in milliseconds, so everything heavy is behind `import()`.
+ * The entry point. It parses the command line into one command, and loads only what that needs. `--version`
+ * and `--print-schema` must answer in milliseconds, so everything heavy is loaded with `import()`.
  */
 import type { WorkerName } from "./about.ts";
 import { type Command, parseArguments, workerCalled } from "./arguments/arguments.ts";
@@ -56,7 +56,10 @@ async function reference({ worker, api }: Extract<Command, { name: "print-schema
   throw new UsageError(`--api is ${JSON.stringify(api)}; published of ${worker} is ${known}`);
 }
 
-/** The sentence of an error: the answer of a failed call, or else the message after the program's name. */
+/**
+ * Returns the sentence of an error: the answer of a failed call, or else the message after the program's
+ * name.
+ */
 function sentence(error: unknown): string {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   return name === "CallFailed" ? message : `${called}: ${message.replaceAll("\n", " ")}`;

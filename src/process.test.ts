@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 const processModule = JSON.stringify(join(import.meta.dir, "process.ts"));
 
-/** What a process has logged that logs a burst and then does `next`. */
+/** Returns the lines logged by a process that logs a burst and then runs `next`. */
 async function logged(next: string): Promise<string[]> {
   const burst = 'for (const name of ["a", "b", "c"]) log.info(name);';
   const program = `const { stderrLog } = await import(${processModule}); const log = stderrLog("info"); ${burst} ${next}`;

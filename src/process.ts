@@ -4,15 +4,16 @@ import type { Runtime } from "./contract/definition.ts";
 import { createLineBuffer } from "./log/line-buffer.ts";
 import { createLog, type Log, type LogLevel } from "./log/log.ts";
 
-/** Milliseconds to end by itself after a stop: a leftover handle must not keep the process. */
+/** Milliseconds to end by itself after a stop, so that a leftover handle cannot keep the process alive. */
 const lastResortMilliseconds = 2000;
 
 /**
- * The log of this process: readable on a terminal, JSON lines elsewhere. It writes errors and warnings at once, and
- * collects other lines for 10 ms. They survive every end of the process but a signal that it does not handle.
+ * Returns the log of this process: readable on a terminal, JSON lines elsewhere. It writes errors and
+ * warnings at once, and collects other lines for 10 ms. They survive every end of the process except a signal
+ * that it does not handle.
  */
 export function stderrLog(level: LogLevel): Log {
-  // Calls go on without a reader of the log.
+  // Calls continue without a reader of the log.
   process.stderr.on("error", () => {});
   const lines = createLineBuffer((text) => process.stderr.write(text));
   process.on("exit", lines.flush);
@@ -26,7 +27,7 @@ export function stderrLog(level: LogLevel): Log {
   });
 }
 
-/** Resolves with the name of the signal that stops the process. */
+/** Resolves to the name of the signal that stops the process. */
 export function stopSignal(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(signal));
@@ -34,16 +35,16 @@ export function stopSignal(): Promise<string> {
 }
 
 /**
- * Acts on each SIGHUP, by which supervisors ask daemons to read their configuration again. On a terminal it means that the
- * terminal is gone, and ends the process.
+ * Runs `act` on each SIGHUP, with which supervisors ask daemons to read their configuration again. On a
+ * terminal it means that the terminal is gone, and ends the process.
  */
 export function onHangup(act: () => void): void {
   if (!process.stderr.isTTY) process.on("SIGHUP", act);
 }
 
 /**
- * Removes temporary files of killed processes in the background, since a large tree takes a while. Closing the runtime ends
- * it. Never rejects.
+ * Removes temporary files of killed processes in the background, since a large tree takes a while. Closing
+ * the runtime ends it. Never rejects.
  */
 export async function sweep(runtime: Runtime, log: Log): Promise<void> {
   if (runtime.sweep === undefined) return;

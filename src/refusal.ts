@@ -1,6 +1,9 @@
-/** An error that a caller gets. `errors.ts`, and the `errors.ts` of a family, have the sentences. */
+/** The error that a caller gets. `errors.ts`, and the `errors.ts` of a family, have the sentences. */
 
-/** Why a call was refused. All functions share the reasons; each family of functions has its own codes. */
+/**
+ * The reason why a call was refused. All functions share the reasons; each family of functions has its own
+ * codes.
+ */
 export type Reason =
   | "bad-input"
   | "bad-pattern"
@@ -8,7 +11,7 @@ export type Reason =
   | "wrong-kind"
   | "missing"
   | "denied"
-  /** Denied by the path as it was sent, and said so. */
+  /** The path is denied as it was sent, and the sentence says so. */
   | "denied-by-rule"
   | "too-large"
   | "outside"
@@ -29,13 +32,13 @@ export type Reason =
 /** Further facts with which a caller can repair its call, as JSON. */
 export type RefusalDetails = Readonly<Record<string, unknown>>;
 
-/** A call, or one entry of a batch, fails with an answer for the caller. */
+/** Thrown to fail a call, or one entry of a batch, with an answer for the caller. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly reason: Reason;
   /** The path, as the caller sent it, for families of functions with sentences of their own. */
   readonly path: string | undefined;
-  /** The path is missing because it continues below a file. */
+  /** Whether the path is missing because it continues below a file. */
   readonly isBelowFile: boolean;
   readonly details: RefusalDetails | undefined;
 
@@ -53,7 +56,10 @@ export class Refusal extends Error {
   }
 }
 
-/** Quotes a text of the caller: short, on one line and without control characters, some of which JSON does not escape. */
+/**
+ * Quotes a text of the caller: short, on one line and without control characters, some of which JSON does not
+ * escape.
+ */
 export const quoteShort = (text: string): string =>
   JSON.stringify(text.length > 300 ? `${text.slice(0, 300)}…` : text).replace(
     /[\u007f-\u009f\u2028\u2029]/g,

@@ -7,7 +7,7 @@ import { Subscription } from "./feed/subscription.ts";
 import { createLog } from "./log/log.ts";
 import { ReloadableWorker } from "./reload.ts";
 
-/** A worker with feeds that are open once the test says so, and how many subscriptions to them have ended. */
+/** Opens a worker with feeds that open when the test says so, and counts the ended subscriptions to them. */
 async function openWorker() {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
   const configFile = join(folder, "config.yaml");
@@ -30,7 +30,7 @@ async function openWorker() {
     worker,
     openTrigger: () => worker.triggers[0]!.open({ coalesce_ms: 60_000 }, async () => "delivered"),
     attempts: () => opened.length,
-    /** Opens the feed of an attempt, and resolves when what waits for it has gone on. */
+    /** Opens the feed of an attempt, and resolves when its waiters have continued. */
     async openFeed(attempt: number) {
       opened[attempt]!(0);
       await new Promise((resolve) => setImmediate(resolve));

@@ -15,7 +15,9 @@ interface Generation {
   readonly calls: InFlight;
 }
 
-/** Milliseconds beyond the limit of a call after which its services are closed under it. */
+/**
+ * Milliseconds beyond the limit of a call after which its services are closed even if it is still running.
+ */
 const graceMilliseconds = 2000;
 
 export class ReloadableWorker {
@@ -24,9 +26,9 @@ export class ReloadableWorker {
   readonly #opening: Opening;
   readonly #log: Log;
   readonly #status: ConfigStatus;
-  /** Those that a reload has replaced and that calls still use. */
+  /** Generations that a reload has replaced and that calls still use. */
   readonly #replaced = new Set<Generation>();
-  /** Open triggers with the services that there are now. */
+  /** Functions that reopen triggers with the current services. */
   readonly #reopeners = new Set<() => Promise<void>>();
   #current: Generation;
   #reloading: Promise<void> = Promise.resolve();
@@ -39,7 +41,7 @@ export class ReloadableWorker {
     this.#current = this.#generationOf(runtime);
   }
 
-  /** Throws an Error of one sentence when the worker cannot be opened. */
+  /** Opens the worker. Throws an Error of one sentence if it cannot be opened. */
   static async open(opening: Opening, log: Log): Promise<ReloadableWorker> {
     const status = new ConfigStatus();
     return new ReloadableWorker(opening, log, await openWorker(opening, log, { status }), status);
@@ -50,7 +52,10 @@ export class ReloadableWorker {
     return this.#current.runtime;
   }
 
-  /** The trigger types. A trigger goes on with the services that a reload opens, and its function gets to know that. */
+  /**
+   * The trigger types. A trigger continues with the services that a reload opens, and its function is
+   * notified of that.
+   */
   get triggers(): readonly TriggerType[] {
     return (this.runtime.triggers ?? []).map(({ definition }) => ({
       definition,
@@ -58,7 +63,7 @@ export class ReloadableWorker {
     }));
   }
 
-  /** What the services that new calls get hold, by the names of metrics; its values change. */
+  /** The sizes held by the current services, by the names of metrics. Its values change. */
   get holds(): Readonly<Record<string, number>> {
     const read = (name: string) => this.runtime.holds?.[name] ?? 0;
     const names = Object.keys(this.runtime.holds ?? {});
@@ -66,15 +71,15 @@ export class ReloadableWorker {
     return Object.defineProperties({}, Object.fromEntries(getters));
   }
 
-  /** Each call is finished with the services it began with. */
+  /** Runs a call, which finishes with the services it began with. */
   readonly invoke: Invoke = (...call) => {
     const { invoke, calls } = this.#current;
     return calls.add(invoke(...call));
   };
 
   /**
-   * Reads the configuration again, and opens all services again. When that fails, logs why, and the old ones stay. Reloads run
-   * one after another. Never rejects.
+   * Reads the configuration again, and opens all services again. If that fails, it logs the reason, and the
+   * old ones stay. Reloads run one after another. Never rejects.
    */
   reload(): Promise<void> {
     this.#reloading = this.#reloading.then(() => this.#reloadOnce());
@@ -110,7 +115,7 @@ export class ReloadableWorker {
       else endAgain?.();
     };
     this.#reopeners.add(reopen);
-    // It was opened with services that a reload has replaced meanwhile.
+    // It was opened with services that a reload has replaced since.
     if (this.runtime !== runtime) await reopen();
     return () => {
       this.#reopeners.delete(reopen);

@@ -9,7 +9,7 @@ import { limitsFor, openWatchdog } from "./watchdog/watchdog.ts";
 import { serve } from "./worker/serve.ts";
 import { offeredFunctions, workers } from "./workers.ts";
 
-/** Serves until SIGTERM or SIGINT (coder §2). Throws when the worker cannot start. */
+/** Serves until SIGTERM or SIGINT (coder §2). Throws if the worker cannot start. */
 export async function runWorker(command: Extract<Command, { name: "serve" }>): Promise<void> {
   const log = stderrLog(command.logLevel);
   const stopped = stopSignal();
@@ -56,8 +56,8 @@ export async function runWorker(command: Extract<Command, { name: "serve" }>): P
 }
 
 /**
- * Starts the embedded engine. Logs each frame that the production engine would drop, without its text, and the address when
- * the engine has made its token.
+ * Starts the embedded engine. It logs each frame that the production engine would drop, without its text, and
+ * the address if the engine has generated its token.
  */
 async function embedEngine({ port, token }: EmbeddedEngine, log: Log): Promise<Engine> {
   try {

@@ -89,13 +89,16 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
   },
 };
 
-/** Over MCP, where the configuration or the command line wants them and calls may write. */
+/**
+ * Returns whether commands are offered: over MCP, if the configuration or the command line enables them and
+ * calls may write.
+ */
 const offersCommands = (
   { commands }: Config,
   { mode, readOnly, ...line }: Pick<OpenOptions, "mode" | "readOnly" | "commands">,
 ): boolean => mode === "mcp" && !readOnly && (commands !== null || line.commands !== undefined);
 
-/** Opens what commands work with in the tree of the coder worker. */
+/** Opens the services of commands in the tree of the coder worker. */
 async function openCommands(coder: CoderRuntime, { commands, ...options }: OpenOptions) {
   const { config, profileName: profile, jail } = coder;
   const { openShell } = await import("./shell/services.ts");
@@ -109,7 +112,7 @@ async function openCommands(coder: CoderRuntime, { commands, ...options }: OpenO
   return openShell(commandConfig, { ...options, tree });
 }
 
-/** One worker with the functions of both. */
+/** Returns one worker with the functions of both. */
 function withCommands(coder: CoderRuntime, shell: Runtime): Runtime {
   const family = { ...shell, quotas: coder.quotas };
   const ids = new Set(idsOf(commandFunctions));
@@ -133,7 +136,7 @@ export interface Opening extends ConfigSource {
   readonly commands?: Commands | undefined;
 }
 
-/** Opens the worker that the command line names. Throws an Error of one sentence when it cannot. */
+/** Opens the worker that the command line names. Throws an Error of one sentence if it cannot. */
 export async function openWorker(
   opening: Opening,
   log: Log,
@@ -157,8 +160,8 @@ export async function openWorker(
 }
 
 /**
- * The functions that a caller gets: with `readOnly` those that cannot change anything; over MCP those that need no bus and,
- * unless `tools` is "all", are not rare; with `hasCommands` those for commands too.
+ * Returns the functions that a caller gets: with `readOnly` those that cannot change anything; over MCP those
+ * that need no bus and, unless `tools` is "all", are not rare; with `hasCommands` also those for commands.
  */
 export function offeredFunctions({
   worker,

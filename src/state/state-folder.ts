@@ -1,6 +1,7 @@
 /**
- * The folder in which workers keep what has to outlive them: one for each root, shared by all workers that serve it, private
- * to the user, and never below a root. What is found in the tree is never believed; what is found here is.
+ * The folder in which workers keep everything that has to outlive them: one for each root, shared by all
+ * workers that serve it, private to the user, and never below a root. Files in the tree are never trusted;
+ * files here are.
  */
 import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, realpathSync } from "node:fs";
@@ -11,34 +12,37 @@ import { ConfigError } from "../config/file.ts";
 import { stateFolderName } from "../jail/state-name.ts";
 
 export interface StateLocation {
-  /** Host path of the folder that holds the state folders of all roots; it need not exist. */
+  /** The host path of the folder that contains the state folders of all roots. It need not exist. */
   readonly dir: string;
   readonly roots: readonly ServedRoot[];
 }
 
 /** A folder that is served. */
 export interface ServedRoot {
-  /** Its name among several; `.` of the only one. */
+  /** The name among several; `.` for the only one. */
   readonly name: string;
-  /** Canonical host path. */
+  /** The canonical host path. */
   readonly hostPath: string;
 }
 
 export interface StateFolder {
-  /** Host path of the folder, which may not exist yet. */
+  /** The host path of the folder, which may not exist yet. */
   readonly location: string;
   /**
-   * The host path of a file, with the folders above it made, which only this user may enter. Throws the errno error, or a
-   * `ConfigError` when the folder is not private.
+   * Returns the host path of a file, creating the folders above it, which only this user may enter. Throws
+   * the errno error, or a `ConfigError` if the folder is not private.
    */
   path(...names: string[]): string;
-  /** The host path of something in it, for reading; undefined as long as there is no such folder. Makes nothing. */
+  /**
+   * Returns the host path of something in it, for reading, or `undefined` if the folder does not exist.
+   * Creates nothing.
+   */
   find(...names: string[]): string | undefined;
 }
 
 /**
- * Locates the state folder of a root, and makes nothing yet. Throws a `ConfigError` where it would lie below the root, or
- * the root below `dir`, or where it belongs to another user or is open to others.
+ * Locates the state folder of a root, and creates nothing yet. Throws a `ConfigError` if it would lie below
+ * the root, or the root below `dir`, or if it belongs to another user or is open to others.
  */
 export function openStateFolder({ dir, roots }: StateLocation): StateFolder {
   const outer = canonicalOf(resolve(dir));
@@ -55,7 +59,7 @@ export function openStateFolder({ dir, roots }: StateLocation): StateFolder {
       const folder = dirname(path);
       if (!known.has(folder)) {
         makePrivate(location, folder);
-        // A link may have taken the place of a folder on the way since.
+        // A link may have replaced a folder on the way since.
         requireOutside(realpathSync(location), roots);
         known.add(folder);
       }
@@ -69,8 +73,8 @@ export function openStateFolder({ dir, roots }: StateLocation): StateFolder {
 }
 
 /**
- * Locates a state folder in the temporary directory, private to this user, for what need not outlive a restart of the
- * machine. Undefined where calls could reach it, or another user can.
+ * Locates a state folder in the temporary directory, private to this user, for data that need not outlive a
+ * restart of the machine. Returns `undefined` if calls or another user could reach it.
  */
 export function openTemporaryState(roots: readonly ServedRoot[]): StateFolder | undefined {
   const dir = temporaryDirectory();
@@ -85,7 +89,10 @@ export function openTemporaryState(roots: readonly ServedRoot[]): StateFolder | 
 
 const temporaryDirectory = (): string => join(tmpdir(), `coder-state-${process.getuid!()}`);
 
-/** Returns the host paths of the folders that hold state folders of workers: `dir` of this one, if any, and the usual ones. */
+/**
+ * Returns the host paths of the folders that hold state folders of workers: `dir` of this one, if any, and
+ * the default ones.
+ */
 export const stateDirectories = (dir: string | undefined, environment: NodeJS.ProcessEnv): string[] =>
   [dir, readStateDirectory(environment), temporaryDirectory()].flatMap((path) =>
     path === undefined ? [] : [resolve(path)],
@@ -97,7 +104,10 @@ function makePrivate(location: string, folder: string): void {
   requirePrivate(location);
 }
 
-/** The names of the roots, for people, and a digest of their whole paths: in whatever order they are configured. */
+/**
+ * Returns the names of the roots, for people, and a digest of their whole paths, independent of the order in
+ * which they are configured.
+ */
 function nameOf(roots: readonly ServedRoot[]): string {
   const sorted = [...roots].sort((one, other) => (one.name < other.name ? -1 : 1));
   const isOnly = sorted[0]?.name === ".";
@@ -110,7 +120,7 @@ function nameOf(roots: readonly ServedRoot[]): string {
   return stateFolderName(`${name.slice(0, 64) || "root"}-${digest.slice(0, 12)}`);
 }
 
-/** The path with all links resolved in what exists of it. */
+/** Returns the path with all links resolved in the part that exists. */
 function canonicalOf(path: string): string {
   try {
     return realpathSync(path);

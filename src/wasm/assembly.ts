@@ -1,7 +1,7 @@
 /**
- * An assembler for WebAssembly (WebAssembly Core Specification, section 5). Instructions have their names in the text
- * format, with `_` for `.`; operands precede operators. It has only what the kernels need; decision 22 says why they are
- * written with it.
+ * An assembler for WebAssembly (WebAssembly Core Specification, section 5). Instructions have their names in
+ * the text format, with `_` for `.`; operands precede operators. It has only the instructions that the
+ * kernels need; decision 22 gives the reasons for it.
  */
 import { renderSigned, renderUnsigned } from "./binary.ts";
 
@@ -38,7 +38,7 @@ export const i32_clz = operator(0x67);
 export const i32_ctz = operator(0x68);
 export const i32_popcnt = operator(0x69);
 
-/** The immediates of a memory instruction: alignment 1, and an offset to add to the address. */
+/** Returns the immediates of a memory instruction: alignment 1, and an offset to add to the address. */
 const memoryArgument = (offset: number): Code => [0, ...renderUnsigned(offset)];
 const load =
   (...opcode: readonly number[]) =>
@@ -93,22 +93,31 @@ export const if_ = (condition: Code, ...body: readonly Code[]): Code => [
   ...[...condition, 0x04, emptyType],
   ...[...body.flat(), end],
 ];
-/** Branches to the start of the loop, or past the end of the block, that is `label` labels out; 0 is the innermost. */
+/**
+ * Branches to the start of the loop, or past the end of the block, that is `label` labels out; 0 is the
+ * innermost.
+ */
 export const br = (label: number): Code => [0x0c, label];
 export const br_if = (label: number, condition: Code): Code => [...condition, 0x0d, label];
 export const return_ = (value: Code): Code => [...value, 0x0f];
 
-/** A function with parameters of type i32 and one result of that type. The indices of locals follow those of parameters. */
+/**
+ * A function with parameters of type i32 and one result of that type. The indices of locals follow those of
+ * parameters.
+ */
 export interface Routine {
   readonly name: string;
   readonly parameters: number;
-  /** Further locals: first those of type i32, then those of type v128. */
+  /** The numbers of further locals: first those of type i32, then those of type v128. */
   readonly numbers: number;
   readonly vectors: number;
   readonly body: Code;
 }
 
-/** The binary of a module with these functions and a memory of `pages` pages of 64 KiB, all of which it exports. */
+/**
+ * Returns the binary of a module with these functions and a memory of `pages` pages of 64 KiB, all of which
+ * it exports.
+ */
 export function assemble(routines: readonly Routine[], pages: number): Uint8Array {
   const section = (id: number, content: Code) => [id, ...renderUnsigned(content.length), ...content];
   const list = (items: readonly Code[]) => [...renderUnsigned(items.length), ...items.flat()];

@@ -1,6 +1,6 @@
 /** Reads and writes the binary format of WebAssembly (WebAssembly Core Specification, section 5). */
 
-/** Ids of the sections that this project reads or changes. */
+/** The ids of the sections that this project reads or changes. */
 export const Section = { import: 2, memory: 5, global: 6, code: 10 } as const;
 
 const headerBytes = 8;
@@ -19,7 +19,7 @@ export class Reader {
     return this.bytes[this.at++] ?? 0;
   }
 
-  /** LEB128, unsigned, as in every size of the format. */
+  /** Reads an unsigned LEB128 number, as in every size of the format. */
   unsigned(): number {
     let value = 0;
     for (let shift = 0; ; shift += 7) {
@@ -41,25 +41,28 @@ export class Reader {
   }
 }
 
-/** LEB128, unsigned. */
+/** Renders an unsigned LEB128 number. */
 export function renderUnsigned(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...renderUnsigned(value >>> 7)];
 }
 
-/** LEB128, signed. */
+/** Renders a signed LEB128 number. */
 export function renderSigned(value: number): number[] {
   return value >= -0x40 && value < 0x40
     ? [value & 0x7f]
     : [(value & 0x7f) | 0x80, ...renderSigned(value >> 7)];
 }
 
-/** The length of `parts`, followed by them. */
+/** Returns the parts, preceded by their total length. */
 export function sized(...parts: Uint8Array[]): Buffer {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   return Buffer.concat([Uint8Array.from(renderUnsigned(length)), ...parts]);
 }
 
-/** Replaces the contents of each section by what `change` returns; undefined leaves the section as it is. */
+/**
+ * Replaces the contents of each section by the result of `change`, or keeps the section if that is
+ * `undefined`.
+ */
 export function rewriteSections(
   wasm: Uint8Array,
   change: (id: number, contents: Uint8Array) => Uint8Array | undefined,

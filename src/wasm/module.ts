@@ -1,7 +1,10 @@
-/** The part of WebAssembly's JavaScript interface that this project uses; the types of Node 20 do not declare it. */
+/**
+ * The part of WebAssembly's JavaScript interface that this project uses; the types of Node 20 do not declare
+ * it.
+ */
 declare const compiled: unique symbol;
 
-/** Compiled WebAssembly, which threads take by message. */
+/** Compiled WebAssembly, which can be sent to threads. */
 export interface WasmModule {
   readonly [compiled]: true;
 }
@@ -17,22 +20,22 @@ interface Interface {
 
 const { WebAssembly } = globalThis as unknown as { readonly WebAssembly: Interface };
 
-/** Compiles `bytes`. */
+/** Compiles `bytes` to a module. */
 export function compileModule(bytes: Uint8Array): WasmModule {
   return new WebAssembly.Module(bytes);
 }
 
-/** Whether this machine compiles `bytes`. */
+/** Returns whether this machine compiles `bytes`. */
 export function validates(bytes: Uint8Array): boolean {
   return WebAssembly.validate(bytes);
 }
 
-/** The names that `module` imports. */
+/** Returns the names that `module` imports. */
 export function importNames(module: WasmModule): string[] {
   return WebAssembly.Module.imports(module).map(({ name }) => name);
 }
 
-/** The exports of a new instance of `module`. */
+/** Returns the exports of a new instance of `module`. */
 export function instantiate(module: WasmModule, imports: object): unknown {
   return new WebAssembly.Instance(module, imports).exports;
 }

@@ -1,7 +1,13 @@
-/** Longer paths are cut: a unit takes at most six bytes, as an escape, and the shared memory has 1,024. */
+/**
+ * Maximum units of a path; longer ones are cut. A unit takes at most six bytes, as an escape, and the shared
+ * memory has 1,024.
+ */
 const mostPathUnits = 150;
 
-/** A call as a short JSON text: its function, and the first path in its request, as the caller sent it. */
+/**
+ * Renders a call as a short JSON text: its function, and the first path in its request, as the caller sent
+ * it.
+ */
 export const renderEntered = (functionId: string, request: unknown): string =>
   JSON.stringify([functionId, pathIn(request)?.slice(0, mostPathUnits)]);
 

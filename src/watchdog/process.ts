@@ -1,4 +1,4 @@
-/** Calls by which the watchdog's thread acts on its process without the event loop. */
+/** Calls with which the watchdog's thread acts on its process without the event loop. */
 import { openLibc } from "../bun.ts";
 
 interface Functions {
@@ -13,16 +13,19 @@ const signatures = {
 
 const sigterm = 15;
 
-/** More bytes than a `struct sigaction` has; all zeros mean the default action (sigaction(2)). */
+/** A size that exceeds that of a `struct sigaction`. All zeros mean the default action (sigaction(2)). */
 const actionBytes = 256;
 
-/** Ends the process, not only this thread: with `code`, or by SIGKILL where the C library cannot be called. */
+/** Ends the process, not only this thread: with `code`, or by SIGKILL if the C library cannot be called. */
 export function endProcess(code: number): void {
   openLibc<Functions>(signatures)?._exit(code);
   process.kill(process.pid, "SIGKILL");
 }
 
-/** Restores the default effect of SIGTERM until the result is called: a handler in JavaScript needs the event loop. */
+/**
+ * Restores the default effect of SIGTERM until the result is called, since a handler in JavaScript needs the
+ * event loop.
+ */
 export function resetSigterm(): () => void {
   const libc = openLibc<Functions>(signatures);
   const old = new Uint8Array(actionBytes);

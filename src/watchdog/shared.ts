@@ -6,7 +6,7 @@ const headerBytes = 12;
 
 export class Shared {
   readonly memory: SharedArrayBuffer;
-  /** 0: turns of the event loop. 1: bytes of the text. 2: whether the process is to stop. */
+  /** The turns of the event loop, the bytes of the text, and whether the process is about to stop. */
   readonly #numbers: Int32Array;
   readonly #text: Buffer;
 
@@ -21,12 +21,12 @@ export class Shared {
     Atomics.add(this.#numbers, 0, 1);
   }
 
-  /** Changes with each beat. */
+  /** A number that changes with each beat. */
   get beats(): number {
     return Atomics.load(this.#numbers, 0);
   }
 
-  /** Signals that the process is to stop. */
+  /** Signals that the process is about to stop. */
   stop(): void {
     Atomics.store(this.#numbers, 2, 1);
   }

@@ -1,18 +1,18 @@
-/** What to do: "warn" once during a silence, "end" the process, "back" after the silence. */
+/** The action to take: "warn" once during a silence, "end" the process, "back" after the silence. */
 export type Verdict = "alive" | "warn" | "end" | "back";
 
 export interface Limits {
-  /** Interval of the ticks. */
+  /** The interval of the ticks. */
   readonly tickMilliseconds: number;
-  /** A silence that causes a warning, or ends a process that is to stop. */
+  /** The length of a silence that causes a warning, or ends a process that is about to stop. */
   readonly warnMilliseconds: number;
-  /** A silence that ends the process. */
+  /** The length of a silence that ends the process. */
   readonly endMilliseconds: number;
 }
 
 /**
- * Counts the ticks since the last beat, not the time: while a process is stopped or a machine sleeps, the counting thread
- * stops too.
+ * Counts the ticks since the last beat, not the time: while a process is stopped or a machine sleeps, the
+ * counting thread stops too.
  */
 export class Silence {
   readonly #limits: Limits;
@@ -24,7 +24,10 @@ export class Silence {
     this.#limits = limits;
   }
 
-  /** Call it each tick with the number of beats so far, and whether the process is to stop. */
+  /**
+   * Returns the verdict of a tick. Call it each tick with the number of beats so far, and whether the process
+   * is about to stop.
+   */
   tick(beats: number, isStopping = false): Verdict {
     if (beats !== this.#beats) return this.#noteBeat(beats);
     this.#ticks++;

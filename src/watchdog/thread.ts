@@ -1,4 +1,7 @@
-/** The program of the watchdog's thread. It works while the event loop does not, and so logs and ends things by itself. */
+/**
+ * The program of the watchdog's thread. It works while the event loop does not, and so logs and ends things
+ * by itself.
+ */
 import { constants, openSync, writeSync } from "node:fs";
 import { workerData } from "node:worker_threads";
 import { endProcess, resetSigterm } from "./process.ts";
@@ -10,7 +13,7 @@ export interface WatchdogData {
   readonly limits: Limits;
 }
 
-/** EX_SOFTWARE (sysexits.h). */
+/** The exit code EX_SOFTWARE (sysexits.h). */
 const exitCode = 70;
 
 function watch({ memory, limits }: WatchdogData): void {
@@ -45,7 +48,9 @@ function log(level: string, message: string, { text }: Shared): void {
   }
 }
 
-/** Standard error, opened again as non-blocking where the system can, so that a write never waits for a reader. */
+/**
+ * Opens standard error again, as non-blocking if the system can, so that a write never waits for a reader.
+ */
 function openStderr(): number {
   try {
     return openSync("/proc/self/fd/2", constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK);
