@@ -1,19 +1,25 @@
-/** Makes frames of mutations: what has a name before a step, with its content, and afterwards. */
+/**
+ * Makes frames of mutations, with the entries at the affected names before a step, including contents, and
+ * after it.
+ */
 import { readSync } from "node:fs";
 import type { HeldEntry, Mutation } from "../files/mutation.ts";
 import { revisionOf, revisionOfBytes } from "../files/revision.ts";
 import type { ContentPlace, Loss, RecordedState, RecordedTree, StepFrame } from "./frame.ts";
 
-/** Contents from this size on have files of their own, for which the disk may share blocks. */
+/**
+ * Maximum bytes of a content inside a frame. Larger ones have files of their own, which may share blocks of
+ * the disk.
+ */
 export const largestInline = 1024 * 1024;
 
-/** What is hashed at most: it is done while other calls wait. */
+/** Maximum bytes of a hashed file, because hashing makes other calls wait. */
 const largestHashed = 256 * 1024 * 1024;
 
-/** A deleted folder is kept in one frame, while other calls wait. */
+/** Maximum entries of a deleted folder, which is kept in one frame while other calls wait. */
 const mostEntries = 20_000;
 
-/** What a step cannot be undone for. */
+/** Thrown with the reason why a step cannot be undone. */
 export class Unavailable extends Error {
   override readonly name = "Unavailable";
   readonly loss: Loss;
@@ -26,7 +32,7 @@ export class Unavailable extends Error {
 
 /** Keeps the contents of one frame. */
 export interface ContentKeeper {
-  /** Bytes that there still is room for. */
+  /** The remaining room in bytes. */
   readonly room: number;
   /** Keeps bytes in the frame itself. */
   keepInline(bytes: Buffer): ContentPlace;
@@ -34,13 +40,13 @@ export interface ContentKeeper {
   keepBlob(descriptor: number, length: number): ContentPlace;
 }
 
-/** The frame of a step. Throws `Unavailable` where it could not be undone, and what reading throws. */
+/** Returns the frame of a step. Throws `Unavailable` if it could not be undone, and all errors of reading. */
 export function frameOf(mutation: Mutation, at: number, keeper: ContentKeeper): StepFrame {
   requireText(mutation);
   return { ...headOf(mutation, at), ...treesOf(mutation, keeper) };
 }
 
-/** The frame of a step that cannot be undone. */
+/** Returns the frame of a step that cannot be undone. */
 export const lostFrame = (mutation: Mutation, at: number, loss: Loss): StepFrame => ({
   ...headOf(mutation, at),
   before: { state: { kind: "other" } },
@@ -66,7 +72,7 @@ function headOf(
   return known === "rename" ? { at, kind: known, path, from: from! } : { at, kind: known, path };
 }
 
-/** What is not UTF-8 cannot be named again. */
+/** Requires names in UTF-8, because others cannot be named again. */
 function requireText({ path, from = "" }: Mutation): void {
   if (path.includes("\ufffd") || from.includes("\ufffd")) throw new Unavailable("name");
 }
@@ -78,7 +84,7 @@ function treesOf(mutation: Mutation, keeper: ContentKeeper): Pick<StepFrame, "be
   const placed = entries?.placed?.();
   const before = treeOf(replaced, (file) => keptFile(file, keeper));
   if (kind === "make-folder") return { before, after: { state: { kind: "dir" } } };
-  // What is moved stays what it is, and is not looked into.
+  // A moved entry does not change, and is not read.
   return {
     before,
     after: kind === "rename" ? { state: stateOf(placed, fileState) } : treeOf(placed, fileState),
@@ -89,7 +95,7 @@ function modesOf(
   kind: Mutation["entry"],
   { before, after }: NonNullable<Mutation["permissions"]>,
 ): Pick<StepFrame, "before" | "after"> {
-  // The content is no part of it.
+  // The content does not belong to it.
   const stateWith = (mode: number): RecordedState =>
     kind === "file" ? { kind, mode, revision: "" } : { kind: "dir", mode };
   if (kind !== "file" && kind !== "dir") throw new Unavailable("special-file");
@@ -139,7 +145,7 @@ function keptFile(file: HeldEntry, keeper: ContentKeeper): RecordedState {
   })!;
 }
 
-/** The content of a small file, which may be another size by now. */
+/** Returns the content of a small file, whose size may have changed. */
 function bytesOf(descriptor: number, size: number): Buffer {
   let bytes = Buffer.allocUnsafe(size + 1);
   let length = 0;
@@ -147,7 +153,7 @@ function bytesOf(descriptor: number, size: number): Buffer {
     const read = readSync(descriptor, bytes, length, bytes.length - length, length);
     length += read;
     if (length > largestInline) throw new Unavailable("too-large");
-    // Of a regular file a short read is the last.
+    // A short read of a regular file is the last one.
     if (length < bytes.length) return bytes.subarray(0, length);
     bytes = Buffer.concat([bytes, Buffer.allocUnsafe(bytes.length)]);
   }

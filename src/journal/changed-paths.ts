@@ -1,19 +1,19 @@
 import type { RecordedState } from "./frame.ts";
 import type { JournalRecord, RecordedStep } from "./read-record.ts";
 
-/** What became of a path in one call. */
+/** The change of a path in one call. */
 export type PathChange = "created" | "modified" | "deleted" | "moved" | "mode";
 
 export interface ChangedPath {
   readonly path: string;
-  /** Of what was moved: where it was. */
+  /** The earlier path of a moved entry. */
   readonly from?: string;
   readonly change: PathChange;
-  /** It cannot be undone. */
+  /** Present if the change cannot be undone. */
   readonly unavailable?: true;
 }
 
-/** What has become of each path that a call changed, in the order in which it first did. */
+/** Returns the change of each path that a call changed, in the order of the first changes. */
 export function changedPaths({ steps }: Pick<JournalRecord, "steps">): ChangedPath[] {
   const changed = new Map<string, ChangedPath & { readonly first: RecordedState["kind"] }>();
   for (const step of steps) {
@@ -33,7 +33,7 @@ export function changedPaths({ steps }: Pick<JournalRecord, "steps">): ChangedPa
   return [...changed.values()].map(({ first: _, ...path }) => path);
 }
 
-/** Undefined for what is as it was: made, and removed again. */
+/** Returns the change, or `undefined` for a path that was created and removed again. */
 function changeOf({ kind, after, unavailable }: RecordedStep, first: string): PathChange | undefined {
   if (kind === "rename") return "moved";
   if (kind === "remove") return first === "absent" && unavailable === undefined ? undefined : "deleted";

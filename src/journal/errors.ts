@@ -1,6 +1,6 @@
 import { quoteShort, Refusal } from "../errors.ts";
 
-/** What only the journal refuses. */
+/** The refusals of the journal alone. */
 export const refuseJournal = {
   /** The path is in a checkpoint that callers may list. */
   undoProtected: (path: string, seq: number): Refusal =>

@@ -1,56 +1,61 @@
 /**
- * The form of a journal on disk. A frame is a line with the key of its segment, a checksum and three lengths, then JSON, then the contents
- * that it keeps, then the checksum again. It is written before its step is done, in one write that appends, and what a killed
- * process has left of one shows in its checksums; the next whole one is found by the key, which no content of a file has.
+ * The form of a journal on disk. A frame is a line with the key of its segment, a checksum and three lengths,
+ * followed by JSON, the contents that it keeps, and the checksum again. It is written before its step is
+ * done, in one appending write. The remains of a write by a killed process show in the checksums; the next
+ * complete frame is found by the key, which no file content contains.
  */
 import { revisionOfBytes } from "../files/revision.ts";
 
-/** Where a record keeps the content of a file: in its own frame, or in a file of its own beside the frames. */
+/**
+ * The location of a file's content in a record: in its own frame, or in a file of its own beside the frames.
+ */
 export type ContentPlace =
   | { readonly inline: number; readonly length: number }
   | { readonly blob: number; readonly length: number };
 
-/** What has a name, as far as a record knows it. */
+/** The recorded state of a path. */
 export type RecordedState =
   | { readonly kind: "absent" | "other" }
-  /** `content` stands only where the step takes it away. */
+  /** `content` is present only if the step takes it away. */
   | {
       readonly kind: "file";
       readonly mode: number;
       readonly revision: string;
       readonly content?: ContentPlace;
     }
-  /** Base64: the text of a link need not be UTF-8. */
+  /** The text of a link in base64, because it need not be UTF-8. */
   | { readonly kind: "symlink"; readonly text: string }
-  /** Without the mode of one that is made with what the umask leaves. */
+  /** The mode is absent if the folder is made with the default of the umask. */
   | { readonly kind: "dir"; readonly mode?: number | undefined };
 
-/** A state, and those of everything below it: paths are from there, each folder before what is in it. */
+/**
+ * A state, and the states of everything below it. Paths are relative to it, each folder before its entries.
+ */
 export interface RecordedTree {
   readonly state: RecordedState;
   readonly inside?: readonly (readonly [path: string, state: RecordedState])[];
 }
 
-/** Why a step cannot be undone. */
+/** The reason why a step cannot be undone. */
 export type Loss = "too-large" | "special-file" | "name" | "unreadable" | "not-written";
 
 /** A step of the disk. */
 export interface StepFrame {
-  /** Microseconds since 1970: frames of calls that ran at once are undone in this order. */
+  /** Microseconds since 1970. Frames of concurrent calls are undone in this order. */
   readonly at: number;
   readonly kind: "place" | "remove" | "rename" | "chmod";
-  /** From the base. Of a rename: the new path. */
+  /** The path relative to the base; of a rename, the new path. */
   readonly path: string;
   readonly from?: string;
-  /** What has the path before the step. */
+  /** The state of the path before the step. */
   readonly before: RecordedTree;
-  /** What has it afterwards. */
+  /** The state of the path after the step. */
   readonly after: RecordedTree;
-  /** Set where the step cannot be undone; `before` and `after` say nothing then. */
+  /** Present if the step cannot be undone; `before` and `after` then mean nothing. */
   readonly unavailable?: Loss;
 }
 
-/** What a record begins with. */
+/** The beginning of a record. */
 export interface RecordHead {
   readonly version: 2;
   /** Milliseconds since 1970. */
@@ -61,21 +66,24 @@ export interface RecordHead {
   readonly transaction?: string | undefined;
 }
 
-/** The frames with these indexes were not done after all; a step frame's index is its place among them. */
+/**
+ * The indexes of frames that were not done after all. A step frame's index is its position among the step
+ * frames.
+ */
 export interface NotDone {
   readonly notDone: readonly number[];
 }
 
-/** `record`: the name of the record that it belongs to, which no other record of the segment has. */
+/** A frame. `record` is the name of its record, unique in the segment. */
 export type JournalFrame = { readonly record: string } & (RecordHead | StepFrame | NotDone);
 
 export const isHead = (frame: JournalFrame): frame is JournalFrame & RecordHead => "version" in frame;
 export const isNotDone = (frame: JournalFrame): frame is JournalFrame & NotDone => "notDone" in frame;
 
-/** What is kept with a frame. */
+/** The contents kept with a frame. */
 export interface FrameContents {
   readonly inline: readonly Buffer[];
-  /** Bytes that are kept beside the frames. */
+  /** The bytes that are kept beside the frames. */
   readonly apart: number;
 }
 
@@ -83,7 +91,7 @@ const nothing: FrameContents = { inline: [], apart: 0 };
 
 export interface EncodedFrame {
   readonly pieces: readonly Buffer[];
-  /** Of all pieces. */
+  /** The bytes of all pieces. */
   readonly bytes: number;
   readonly apart: number;
   readonly isFirst: boolean;
@@ -104,7 +112,7 @@ export function encodeFrame(
 
 const lengthOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, { length }) => sum + length, 0);
 
-/** A frame, and where the contents after it begin and where it ends, in bytes from where it begins. */
+/** A frame, with the offsets of its contents and its end, relative to its start. */
 export interface DecodedFrame {
   readonly frame: JournalFrame;
   readonly contents: number;
@@ -112,14 +120,14 @@ export interface DecodedFrame {
   readonly apart: number;
 }
 
-/** The longest first line. */
+/** Maximum bytes of the first line. */
 const longestLine = 2 * 17 + 3 * 17;
 const line = /^([0-9a-f]{16}) ([0-9a-f]{16}) (\d{1,15}) (\d{1,15}) (\d{1,15})\n/;
 const trailerLength = 17;
 
 /**
- * The frame that begins at `at` of a file, which `read` reads; undefined where no whole frame of this segment does. Contents are checked
- * only for being there: each has its revision.
+ * Decodes the frame at offset `at` of a file, which `read` reads. Returns `undefined` if no complete frame of
+ * this segment begins there. Contents are checked only for presence, because each has its revision.
  */
 export function decodeFrame(
   read: (at: number, length: number) => Buffer,

@@ -1,7 +1,7 @@
 import type { RecordedState } from "./frame.ts";
 import type { TreeState } from "./undo-tree.ts";
 
-/** Whether a path is what a record says. With `modeOnly` its content does not count. */
+/** Returns whether the state of a path matches a record. With `modeOnly` its content does not count. */
 export function isAsRecorded(recorded: RecordedState, found: TreeState, modeOnly: boolean): boolean {
   if (recorded.kind === "file" && found.kind === "file")
     return recorded.mode === found.mode && (modeOnly || recorded.revision === found.revision);

@@ -1,4 +1,4 @@
-/** The configuration key `journal` of both workers, and what follows from it. */
+/** The configuration key `journal` of both workers, and the state that it configures. */
 import { accessSync, constants } from "node:fs";
 import { dirname } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
@@ -16,7 +16,7 @@ import { listSegments } from "./segment-folder.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** The description says when there is a journal without the key. */
+/** Returns the schema of the key. The description ends with the default of one worker. */
 export const JournalKey = (whenAbsent: string) =>
   Type.Union(
     [
@@ -42,15 +42,15 @@ interface Place {
   readonly log: Log;
 }
 
-/** Where workers of a root keep state. */
+/** The place where workers of a root keep state. */
 export type LocatedState =
   | { readonly folder: StateFolder; readonly missing?: undefined }
-  /** `missing` says why there is no such folder, without a host path. */
+  /** `missing` is the reason why there is no such folder, without a host path. */
   | { readonly folder?: undefined; readonly missing: string };
 
 /**
- * Locates the state folder of a root. Logs why there is none, and throws a `ConfigError` for a folder that the configuration
- * names and that is not fit.
+ * Locates the state folder of a root. Logs the reason if it has none, and throws a `ConfigError` for an
+ * unsuitable folder that the configuration names.
  */
 export function locateState({ config, roots, environment, log }: Place): LocatedState {
   const dir = config?.dir ?? readStateDirectory(environment);
@@ -72,7 +72,7 @@ export function locateState({ config, roots, environment, log }: Place): Located
   }
 }
 
-/** The errno code for which a folder cannot be made or written to, as far as that shows without making it. */
+/** Returns the errno code that prevents making or writing to a folder, if that shows without making it. */
 function reasonAgainstMaking(path: string): string | undefined {
   try {
     accessSync(path, constants.W_OK | constants.X_OK);
@@ -83,7 +83,7 @@ function reasonAgainstMaking(path: string): string | undefined {
   }
 }
 
-/** Like `locateState`, for records that need not outlive a restart of the machine, which the log says. */
+/** Like `locateState`, but for records that need not outlive a restart of the machine, which the log says. */
 export function locateTemporaryState({ roots, log }: Pick<Place, "roots" | "log">): StateFolder | undefined {
   const folder = openTemporaryState(roots);
   if (folder !== undefined)
@@ -93,15 +93,15 @@ export function locateTemporaryState({ roots, log }: Pick<Place, "roots" | "log"
 
 interface Opening extends Pick<Place, "config" | "log"> {
   readonly state: StateFolder | undefined;
-  /** Whether there is a journal when the configuration does not say. */
+  /** Whether a journal is kept by default. */
   readonly byDefault: boolean;
 }
 
-/** Whether a worker that serves this root has kept a journal. */
+/** Returns whether a worker that serves this root has kept a journal. */
 export const hasRecords = (state: StateFolder | undefined): boolean =>
   state !== undefined && listSegments(state).length > 0;
 
-/** The journal that the configuration asks for, if it does. */
+/** Opens the journal, if the configuration enables it. */
 export function openJournal({ config, state, byDefault, log }: Opening): Journal | undefined {
   const { max_bytes, max_records } = config ?? { max_bytes: 64 * mebibyte, max_records: 500 };
   const isOn = config === null ? byDefault : max_records > 0;

@@ -13,7 +13,7 @@ const revision = (text: string) => revisionOfBytes([Buffer.from(text)]);
 const file = (text: string, mode = 0o644) => ({ kind: "file" as const, mode, revision: revision(text) });
 const absent = { kind: "absent" as const };
 
-/** The steps of a record, without what differs between two runs. */
+/** Returns the steps of a record, without fields that differ between two runs. */
 const stepsOf = ({ steps }: JournalRecord) =>
   steps.map(({ kind, path, from, before, after, unavailable }) => ({
     kind,

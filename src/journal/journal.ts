@@ -1,7 +1,7 @@
 /**
- * The journal: what every change of the tree took away, so that it can be put back. A listener of `files/mutate` writes a
- * frame before each step is done (write-ahead). It never fails a call: the log says that it cannot be written, and the
- * record that a step cannot be undone.
+ * The journal: everything that changes of the tree take away, so that it can be restored. A listener of
+ * `files/mutate` writes a frame before each step is done (write-ahead). It never fails a call: if it cannot
+ * be written, the log says so, and the record says that the step cannot be undone.
  */
 import type { Mutation, MutationListener, MutationOutcome, Requester } from "../files/mutation.ts";
 import { errnoOf } from "../jail/errno.ts";
@@ -29,19 +29,19 @@ export interface JournalOptions {
 /** A record that is being written. */
 interface OpenRecord {
   readonly place: RecordPlace;
-  /** How many step frames it has. */
+  /** The number of its step frames. */
   frames: number;
-  /** No further step of it can be kept, nor listed as lost. */
+  /** Whether no further step of it can be kept, or even be listed as lost. */
   isFull: boolean;
 }
 
-/** A record that gets a frame, and its head if that is the first. */
+/** A record that receives a frame, and its head if that is the first. */
 interface Writing {
   readonly record: OpenRecord;
   readonly head: RecordHead | undefined;
 }
 
-/** A step, and where what it renames comes from. */
+/** A step, and the origin of the entry that it renames. */
 interface Step {
   readonly mutation: Mutation;
   readonly from: string | undefined;
@@ -59,7 +59,7 @@ export class Journal implements MutationListener {
   readonly #segments: Segments;
   readonly #records = new WeakMap<Requester, OpenRecord>();
   readonly #begun = new WeakMap<Mutation, Begun>();
-  /** Of each transaction: where entries come from that have temporary names for a moment. */
+  /** The origins of entries that have temporary names, by transaction. */
   readonly #origins = new WeakMap<Mutation, Map<string, string>>();
   readonly #losses = new WeakMap<Requester, number>();
   #isBrokenSaid = false;
@@ -70,12 +70,12 @@ export class Journal implements MutationListener {
     this.#segments = new Segments(state, bounds);
   }
 
-  /** Bytes on the disk, as far as this worker knows. */
+  /** Returns the bytes on disk known to this worker. */
   get bytes(): number {
     return this.#segments.bytes;
   }
 
-  /** How many steps of this call cannot be undone, so far. */
+  /** Returns how many steps of this call cannot be undone, so far. */
   lossesOf(requester: Requester): number {
     return this.#losses.get(requester) ?? 0;
   }
@@ -90,7 +90,7 @@ export class Journal implements MutationListener {
     } catch (error) {
       this.#lose(requester);
       this.#sayBroken(error);
-      // It may be gone, or have a hole.
+      // The record may be gone, or have a gap.
       this.#records.delete(requester);
     }
   }
@@ -103,7 +103,7 @@ export class Journal implements MutationListener {
       const { record, key } = place;
       this.#segments.append(place, [encodeFrame(key, { record, notDone: begun.frames })]);
     } catch (error) {
-      // The tree is as it was before the step, which is how its undo finds out.
+      // Even without this frame, an undo finds the tree in the state before the step.
       this.#sayBroken(error);
     }
   }
@@ -112,7 +112,7 @@ export class Journal implements MutationListener {
     this.#segments.close();
   }
 
-  /** Where an entry comes from that a transaction renames by a third name. */
+  /** Returns the origin of an entry that a transaction renames in two steps. */
   #originOf({ kind, path, from, whole }: Mutation): string | undefined {
     if (kind !== "rename" || from === undefined || !isTransaction(whole)) return from;
     const origins = this.#origins.get(whole) ?? new Map<string, string>();
@@ -137,7 +137,7 @@ export class Journal implements MutationListener {
     }
   }
 
-  /** False when a record cannot begin there any more. */
+  /** Writes the frame of a step. Returns false if a record cannot begin there any longer. */
   #writeFrame({ mutation, from }: Step, requester: Requester, { record, head }: Writing): boolean {
     const contents = new Contents(this.#segments, record.place, (error) => this.#sayBroken(error));
     const described = from === undefined ? mutation : { ...mutation, from };
@@ -154,7 +154,7 @@ export class Journal implements MutationListener {
     return true;
   }
 
-  /** Undefined when there is no room to say even that the step is lost. */
+  /** Returns the frames of a step, or `undefined` without room even to record the step as lost. */
   #framesOf(
     mutation: Mutation,
     { record, head }: Writing,
@@ -202,7 +202,7 @@ export class Journal implements MutationListener {
   }
 }
 
-/** Bytes that contents leave free. */
+/** The bytes that contents leave free for a frame that records the step as lost. */
 const roomToSayLost = 512;
 
 /** The contents of one frame. */
@@ -246,7 +246,7 @@ class Contents implements ContentKeeper, FrameContents {
     }
   }
 
-  /** Gives them all up. */
+  /** Gives up all contents. */
   drop(): void {
     this.isLost = true;
     this.inline.length = 0;
@@ -255,13 +255,13 @@ class Contents implements ContentKeeper, FrameContents {
   }
 }
 
-/** The steps of a tree are kept, and not the tree as a whole. */
+/** Returns whether to keep a mutation. The steps of a tree are kept, and not the tree as a whole. */
 const isStep = ({ isTree, kind }: Mutation): boolean => !isTree && kind !== "sweep";
 
-/** Of another tree, what was done of it stays done when it fails. */
+/** Returns whether the whole is a transaction. Completed parts of any other tree stay done if it fails. */
 const isTransaction = (whole: Mutation | undefined): whole is Mutation => whole?.kind === "transaction";
 
-/** Callers see nothing of temporary files. */
+/** Returns whether a path is that of a temporary file, which callers do not see. */
 const isHidden = (path: string): boolean => isTemporary(path.slice(path.lastIndexOf("/") + 1));
 
 const lossOf = (error: unknown): Loss => (error instanceof Unavailable ? error.loss : "unreadable");
@@ -277,7 +277,7 @@ const headOf = ({ whole }: Mutation, { functionId, caller }: Requester): RecordH
 
 let lastTime = 0;
 
-/** Since 1970; rising from one call to the next. */
+/** Returns microseconds since 1970, increasing from one call to the next. */
 function microseconds(): number {
   const now = Math.round((performance.timeOrigin + performance.now()) * 1000);
   lastTime = Math.max(now, lastTime + 1);

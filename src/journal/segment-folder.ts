@@ -1,6 +1,6 @@
 /**
- * The files of a journal: each segment is a folder named by the number of its first record, with its frames and the contents that are
- * kept beside them.
+ * The files of a journal: each segment is a folder named by the number of its first record, with its frames
+ * and the contents kept beside them.
  */
 import {
   constants,
@@ -24,7 +24,7 @@ const digits = 12;
 
 const nameOf = (first: number): string => String(first).padStart(digits, "0");
 
-/** A content that is kept beside the frames: of a record, and its number among those. */
+/** The name of a content kept beside the frames: its record, and its number in that. */
 export interface ContentName {
   readonly record: string;
   readonly blob: number;
@@ -32,7 +32,7 @@ export interface ContentName {
 
 const fileName = ({ record, blob }: ContentName): string => `${record}-${blob}`;
 
-/** The numbers of the segments, in ascending order. Throws the errno error. */
+/** Returns the numbers of the segments, in ascending order. Throws the errno error. */
 export function listSegments(state: StateFolder): number[] {
   return listNames(state)
     .filter((name) => /^\d{12}$/.test(name))
@@ -62,7 +62,7 @@ export const openFrames = (
 ): number =>
   openIn(state, first, framesName, appending ? constants.O_RDWR | constants.O_APPEND : constants.O_RDONLY);
 
-/** Opens a content that is kept beside the frames, for reading. Throws the errno error. */
+/** Opens a content kept beside the frames, for reading. Throws the errno error. */
 export const openContent = (state: StateFolder, first: number, content: ContentName): number =>
   openIn(state, first, fileName(content), constants.O_RDONLY);
 
@@ -72,7 +72,7 @@ function openIn(state: StateFolder, first: number, name: string, flags: number):
   return openSync(path, flags | constants.O_NOFOLLOW);
 }
 
-/** Undefined when it was dropped. */
+/** Returns the descriptor, or `undefined` if the segment was dropped. */
 export function openIfThere(open: () => number): number | undefined {
   try {
     return open();
@@ -82,11 +82,11 @@ export function openIfThere(open: () => number): number | undefined {
   }
 }
 
-/** The host path of a content that is to be kept beside the frames. */
+/** Returns the host path for a content to be kept beside the frames. */
 export const contentPath = (state: StateFolder, first: number, content: ContentName): string =>
   state.path(folderName, nameOf(first), fileName(content));
 
-/** Makes a segment, in one step, unless there is one with this number. Throws the errno error. */
+/** Makes a segment, in one step, unless one has this number. Throws the errno error. */
 export function makeSegment(state: StateFolder, first: number, header: SegmentHeader): void {
   const made = state.path(folderName, temporaryName());
   mkdirSync(made, { mode: 0o700 });
@@ -101,7 +101,7 @@ export function makeSegment(state: StateFolder, first: number, header: SegmentHe
 
 const taken: ReadonlySet<string | undefined> = new Set(["ENOTEMPTY", "EEXIST"]);
 
-/** Bytes of a segment. Throws the errno error. */
+/** Returns the bytes of a segment. Throws the errno error. */
 export function sizeOfSegment(state: StateFolder, first: number): number {
   const folder = state.path(folderName, nameOf(first));
   return readNames(folder).reduce(
@@ -115,7 +115,7 @@ export function removeSegment(state: StateFolder, first: number): void {
   removeFolder(state.path(folderName, nameOf(first)));
 }
 
-/** Removes what killed processes left of segments that they were about to make. Throws the errno error. */
+/** Removes unfinished segments of killed processes. Throws the errno error. */
 export function sweepSegments(state: StateFolder): void {
   for (const name of listNames(state)) {
     const maker = makerOf(name);
@@ -123,14 +123,14 @@ export function sweepSegments(state: StateFolder): void {
   }
 }
 
-/** The frames first: no reader looks for contents without them. */
+/** Removes a folder, and the frames in it first, because no reader needs contents without them. */
 function removeFolder(folder: string): void {
   const others = readNames(folder).filter((name) => name !== framesName);
   for (const name of [framesName, ...others]) ignoreMissing(() => unlinkSync(`${folder}/${name}`));
   ignoreMissing(() => rmdirSync(folder));
 }
 
-/** Another worker may have been faster, or be about to keep something there. */
+/** Ignores that another worker was faster, or is about to keep something there. */
 function ignoreMissing(act: () => void): void {
   try {
     act();

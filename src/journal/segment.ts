@@ -1,19 +1,20 @@
 /**
- * A segment: a folder with a file of frames, to which all workers of a root append, and the contents that are kept beside. The
- * records in it are numbered by the order in which they begin there, so no worker needs to ask another for a number.
+ * A segment: a folder with a file of frames and the contents kept beside them. All workers of a root append
+ * to it. Records are numbered by the order in which they begin there, so no worker needs to get a number from
+ * another.
  */
 import { randomBytes } from "node:crypto";
 import { readSync } from "node:fs";
 import { type DecodedFrame, decodeFrame, isHead, type JournalFrame } from "./frame.ts";
 
-/** What the file of frames begins with. */
+/** The header of the file of frames. */
 export interface SegmentHeader {
   readonly version: 2;
-  /** 16 hexadecimal digits at random, with which each of its frames begins. */
+  /** The key that each of its frames begins with, 16 random hexadecimal digits. */
   readonly key: string;
-  /** Records that may begin in it. */
+  /** Maximum records that may begin in it. */
   readonly most_records: number;
-  /** Bytes from which on no record may begin in it, contents beside the frames included. */
+  /** The bytes at which no further record may begin in it, including contents beside the frames. */
   readonly most_bytes: number;
 }
 
@@ -27,7 +28,10 @@ export const encodeHeader = (header: SegmentHeader): Buffer => Buffer.from(`${JS
 
 const longestHeader = 256;
 
-/** The header, and where the frames begin; undefined where none is whole. Throws the errno error. */
+/**
+ * Returns the header, and the offset of the frames, or `undefined` if there is no complete header. Throws the
+ * errno error.
+ */
 export function readHeader(
   descriptor: number,
 ): { readonly header: SegmentHeader; readonly end: number } | undefined {
@@ -44,28 +48,28 @@ export function readHeader(
 const isHeader = (value: unknown): value is SegmentHeader =>
   typeof value === "object" && value !== null && "version" in value && value.version === 2;
 
-/** A frame, where it stands. */
+/** A frame, and its location. */
 export interface PlacedFrame {
   readonly frame: JournalFrame;
-  /** Where the contents begin that it keeps. */
+  /** The offset of the contents that it keeps. */
   readonly contentsAt: number;
-  /** Of everything that is kept for it. */
+  /** The bytes of everything kept for it. */
   readonly bytes: number;
-  /** Of the first of a record that counts: its place among those. */
+  /** The number of its record among those that count, if it is the first frame of one. */
   readonly place: number | undefined;
 }
 
-/** Goes through the frames of a segment, on and on while others append to it. */
+/** Reads the frames of a segment, repeatedly while others append to it. */
 export class SegmentScan {
   readonly #descriptor: number;
   readonly #header: SegmentHeader;
-  /** Behind the last whole frame. */
+  /** The offset after the last complete frame. */
   end: number;
-  /** How many records begin in it. */
+  /** The number of records that begin in it. */
   records = 0;
-  /** Of all frames, and of what is kept beside them. */
+  /** The bytes of all frames, and of the contents kept beside them. */
   bytes: number;
-  /** Of torn frames that have others behind them. */
+  /** The bytes of torn frames that are followed by others. */
   ignored = 0;
 
   constructor(descriptor: number, { header, end }: { readonly header: SegmentHeader; readonly end: number }) {
@@ -75,12 +79,15 @@ export class SegmentScan {
     this.bytes = end;
   }
 
-  /** Whether no further record counts that begins in it. */
+  /** Returns whether further records that begin in it do not count. */
   get isFull(): boolean {
     return this.records >= this.#header.most_records || this.bytes >= this.#header.most_bytes;
   }
 
-  /** The frames behind those that it knows. What is torn at the end may still be written, and is looked at again. */
+  /**
+   * Generates the frames after the known ones. A torn frame at the end may still be incomplete, and is read
+   * again.
+   */
   *frames(): Generator<PlacedFrame, void, void> {
     let read = readerOf(this.#descriptor);
     let at = this.end;
@@ -89,7 +96,7 @@ export class SegmentScan {
       if (decoded === undefined) {
         const next = this.#find(at + 1);
         if (next === undefined) return;
-        // Now that something is behind it, it is not being written any more.
+        // A frame followed by another one is complete, or torn for good.
         read = readerOf(this.#descriptor);
         decoded = decodeFrame(read, at, this.#header.key);
         if (decoded === undefined) {
@@ -109,7 +116,10 @@ export class SegmentScan {
     return { frame, contentsAt: at + contents, bytes: end + apart, place };
   }
 
-  /** Passes a frame that begins at the end. Answers the place of its record, if it is the first frame of one that counts. */
+  /**
+   * Passes a frame that begins at the end. Returns the number of its record, if it is the first frame of one
+   * that counts.
+   */
   pass({ bytes, apart, isFirst }: { bytes: number; apart: number; isFirst: boolean }): number | undefined {
     const counts = isFirst && !this.isFull;
     this.end += bytes;
@@ -117,7 +127,7 @@ export class SegmentScan {
     return counts ? this.records++ : undefined;
   }
 
-  /** Where the key of a frame stands, from `from` on. */
+  /** Returns the offset of the key of a frame, starting at `from`. */
   #find(from: number): number | undefined {
     const key = Buffer.from(this.#header.key);
     for (let at = from; ; at += pieceBytes - key.length) {
@@ -132,7 +142,7 @@ export class SegmentScan {
 const pieceBytes = 64 * 1024;
 const blockBytes = 4096;
 
-/** Most frames fit into one read. */
+/** Returns a reader that reads blocks ahead, because a block usually contains several frames. */
 function readerOf(descriptor: number): (at: number, length: number) => Buffer {
   let block: Buffer = Buffer.alloc(0);
   let blockAt = 0;
@@ -145,7 +155,7 @@ function readerOf(descriptor: number): (at: number, length: number) => Buffer {
   };
 }
 
-/** As many bytes as there are. */
+/** Reads up to `length` bytes, fewer at the end of the file. */
 export function readBytes(descriptor: number, at: number, length: number): Buffer<ArrayBuffer> {
   const bytes = Buffer.allocUnsafe(length);
   let read = 0;

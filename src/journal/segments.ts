@@ -1,6 +1,6 @@
 /**
- * The segments of a journal, as a worker that appends to them sees them. Several workers may share them without a lock: what is
- * appended lies one behind the other, and each looks at what came before its own.
+ * The segments of a journal, for a worker that appends to them. Several workers may share them without a
+ * lock: appends follow each other, and each worker reads those before its own.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -35,7 +35,7 @@ export interface JournalBounds {
   readonly max_records: number;
 }
 
-/** Segments in which a full journal lies: the oldest goes as a whole. */
+/** The number of segments in a full journal. The oldest one is dropped as a whole. */
 const segmentsOfJournal = 8;
 const mostRecordsOfSegment = 64;
 
@@ -47,12 +47,12 @@ interface OpenSegment {
   readonly scan: SegmentScan;
 }
 
-/** Where a record is. */
+/** The location of a record. */
 export interface RecordPlace {
   /** The number of its segment. */
   readonly segment: number;
   readonly key: string;
-  /** Its name there. */
+  /** Its name in the segment. */
   readonly record: string;
 }
 
@@ -72,20 +72,20 @@ export class Segments {
     this.#bounds = bounds;
   }
 
-  /** The bytes of all segments, as far as this worker knows. */
+  /** Returns the bytes of all segments known to this worker. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Whether a segment is not dropped yet, as far as this worker knows. */
+  /** Returns whether the segment still exists, to the knowledge of this worker. */
   has(segment: number): boolean {
     return this.#sizes.has(segment);
   }
 
-  /** Where a new record begins. Throws the errno error. */
+  /** Returns the location for a new record. Throws the errno error. */
   place(): RecordPlace {
     for (let attempt = 0; this.#open === undefined || this.#open.scan.isFull; attempt++) {
-      // Each time another worker has filled a segment meanwhile.
+      // Another worker has filled each of these segments first.
       if (attempt === mostAttempts) throw new Error("other workers fill it too fast");
       this.#turn();
     }
@@ -93,12 +93,15 @@ export class Segments {
     return { segment: first, key, record: `${this.#worker}${(this.#records++).toString(36)}` };
   }
 
-  /** Bytes that a segment may still get. */
+  /** Returns the bytes that a segment may still receive. */
   roomOf(segment: number): number {
     return this.#bounds.max_bytes - (this.#sizes.get(segment) ?? 0);
   }
 
-  /** Drops the oldest segments until there is room for so much more in this one. False when that is not enough. */
+  /**
+   * Drops the oldest segments until `length` more bytes fit into this one. Returns false if they do not fit
+   * even then.
+   */
   makeRoom(segment: number, length: number): boolean {
     for (const oldest of [...this.#sizes.keys()]) {
       if (this.#bytes + length <= this.#bounds.max_bytes) return true;
@@ -108,8 +111,8 @@ export class Segments {
   }
 
   /**
-   * Appends frames of one record in one write. False when they begin it, and other workers have filled the segment before: then they
-   * do not count. Throws the errno error.
+   * Appends frames of one record in one write. Returns false if they begin the record, but other workers have
+   * filled the segment first, so that they do not count. Throws the errno error.
    */
   append(place: RecordPlace, frames: readonly EncodedFrame[]): boolean {
     const open = this.#open;
@@ -150,7 +153,10 @@ export class Segments {
     return false;
   }
 
-  /** Keeps the content of an opened file beside the frames; `length`: of all that the frame keeps there. Throws the errno error. */
+  /**
+   * Keeps the content of an opened file beside the frames. `length` is the total length of the frame's
+   * contents there. Throws the errno error.
+   */
   keepContent(
     { segment, record }: RecordPlace,
     { from, length }: { readonly from: number; readonly length: number },
@@ -170,7 +176,7 @@ export class Segments {
     return content;
   }
 
-  /** Gives up a content that no frame names. Throws the errno error. */
+  /** Removes a content that no frame names. Throws the errno error. */
   dropContent({ segment }: RecordPlace, content: ContentName): void {
     try {
       unlinkSync(contentPath(this.#state, segment, content));
@@ -204,7 +210,10 @@ export class Segments {
     makeSegment(this.#state, first, header);
   }
 
-  /** Undefined where there is no header: after a power cut, or a kill in the middle of its removal. */
+  /**
+   * Opens a segment. Returns `undefined` if it has no header, after a power cut or after a kill during its
+   * removal.
+   */
   #openSegment(first: number): OpenSegment | undefined {
     const descriptor = openIfThere(() => openFrames(this.#state, first, { appending: true }));
     if (descriptor === undefined) return undefined;
@@ -258,10 +267,13 @@ const mostAttempts = 100;
 
 const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-/** Of one write: the system takes no more than 1,024. */
+/** Maximum pieces of one write. The system accepts at most 1,024. */
 const mostPieces = 512;
 
-/** Answers how many bytes they are. A part of them stays when this throws: readers see that it is torn. */
+/**
+ * Writes frames, and returns their bytes. If it throws, a part of them may remain, which readers recognize as
+ * torn.
+ */
 function writeFrames(descriptor: number, frames: readonly EncodedFrame[]): number {
   const pieces = frames.flatMap((frame) => frame.pieces);
   const length = frames.reduce((sum, { bytes }) => sum + bytes, 0);

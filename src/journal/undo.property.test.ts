@@ -1,4 +1,4 @@
-/** Undo of everything that a thousand random mutations have done, and undo of that. */
+/** Undoes a thousand random mutations, and then undoes that. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { compareSnapshots, type Tree } from "../../tests/harness/tree.ts";
@@ -39,7 +39,7 @@ async function* inPieces(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
 
-/** False for one that is refused. */
+/** Makes a mutation. Resolves to false if it is refused. */
 async function isMade({ files, call }: JournalFixture, one: RandomMutation): Promise<boolean> {
   const requester = call();
   const { path } = one;
