@@ -1,4 +1,4 @@
-/** Records of transactions that a killed process was writing, with locks and as Node has none. */
+/** Records of transactions that a killed process was writing, with locks, and without them like on Node. */
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ test.each([false, true])(
     const { calls, log } = await runTransactionChild("start", { root, asNode });
     expect(log).toContain("stopped before it changed anything");
     expect(calls).toBeDefined();
-    // Without locks nothing else says that its process is there.
+    // Without locks, nothing shows that its process exists.
     expect(readdirSync(join(state.location, "intents")).map((name) => name[0])).toEqual(asNode ? ["1"] : []);
     rmSync(root, { recursive: true });
   },

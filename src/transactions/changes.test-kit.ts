@@ -20,8 +20,8 @@ const changedTree: Tree = {
 };
 
 /**
- * The tree that a list of changes is tried on. A file has a second name where no mode is set: which other names a mode is
- * set for as well, a pending tree does not know. Transactions set modes by `changeOwnMode`.
+ * Returns the tree for a list of changes. A file has a second name only if no mode is set, because a pending
+ * tree does not know the other names that a mode also affects. Transactions set modes by `changeOwnMode`.
  */
 export const treeFor = (list: readonly RandomChange[]): Tree =>
   list.some(({ op }) => op === "chmod") ? changedTree : { ...changedTree, same: { hardlink: "a" } };
@@ -69,7 +69,7 @@ export const anyChange = fc.oneof(
   fc.record({ op: fc.constant("move"), path, to: path, overwrite: flag, parents: mostly }),
   fc.record({ op: fc.constant("copy"), path, to: path, overwrite: flag, parents: mostly }),
   fc.record({ op: fc.constant("makeFolder"), path, mode, parents: mostly }),
-  // A backend without descriptors sets no mode of a FIFO, which shows at the commit.
+  // A backend without descriptors cannot set the mode of a FIFO, which shows at the commit.
   fc.record({ op: fc.constant("chmod"), path: path.filter((path) => path !== "p"), mode }),
 ) as fc.Arbitrary<RandomChange>;
 

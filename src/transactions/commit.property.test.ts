@@ -10,7 +10,7 @@ import { TransactionsFixture } from "./transactions.test-kit.ts";
 
 const changes = fc.array(anyChange, { minLength: 1, maxLength: 12 });
 
-/** Makes those changes that are not refused. */
+/** Makes the changes that are not refused. */
 async function makeAll(
   files: PendingFiles,
   list: readonly RandomChange[],

@@ -6,7 +6,7 @@ import { backends } from "../jail/jail.test-kit.ts";
 import { StepRunner } from "./run-step.ts";
 import { everyKind, fileOf, sampleTree, TransactionsFixture } from "./transactions.test-kit.ts";
 
-// The last one gives no new name in another folder: plans make none such there.
+// The last backend cannot rename into another folder, so plans do not contain such steps there.
 const holding = backends.filter((backend) => backend !== "current-directory");
 
 describe.each(holding)("%s", (backend) => {
@@ -86,7 +86,7 @@ describe("what the system refuses at some step", () => {
   });
 });
 
-/** Lets the disk be full at the step with this index. */
+/** Makes the disk full at the step with this index. */
 function failAt(index: number): Disposable {
   const run = StepRunner.prototype.run;
   let steps = 0;

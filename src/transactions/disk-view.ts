@@ -3,7 +3,7 @@ import { namesOf } from "../jail/backend.ts";
 import type { Folder, Jail, Name, PathHandle } from "../jail/folder.ts";
 import type { EntryVersion } from "./steps.ts";
 
-/** What is on disk now, by canonical paths: from the base, without links. */
+/** The current disk, by canonical paths: relative to the base, without links. */
 export class DiskView {
   readonly #jail: Jail;
 
@@ -11,7 +11,7 @@ export class DiskView {
     this.#jail = jail;
   }
 
-  /** The folder at `path`. Throws the errno error, also when a link is on the way by now. */
+  /** Returns the folder at `path`. Throws the errno error, also if a link is now on the way. */
   folder(path: string): Folder {
     let folder = this.#jail.reopenFolder("");
     try {
@@ -44,7 +44,7 @@ export class DiskView {
   }
 }
 
-/** What `name` in a folder on disk is now. Throws the errno error. */
+/** Returns the current version of `name` in a folder on disk. Throws the errno error. */
 export function versionIn(folder: Folder, name: Name): EntryVersion {
   const { dev, ino, size, mtimeNs, ctimeNs } = folder.enter((at) => lstatSync(at(name), { bigint: true }));
   return { dev, ino, size, mtimeNs, ctimeNs };

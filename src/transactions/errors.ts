@@ -1,16 +1,18 @@
-/** What only transactions say. */
+/** The refusals of transactions alone. */
 import { quoteShort, Refusal } from "../errors.ts";
 import { isTemporary } from "../jail/temporary.ts";
 
 export const refuseTransaction = {
-  /** `reason`: what stands in the way of keeping its record. */
+  /** `reason` prevents its record from being kept. */
   noRecord: (reason: string): Refusal =>
     new Refusal(
       "io",
       `The transaction was not begun, because its record cannot be kept (${reason}). Nothing was changed. Make the changes one by one with other functions, or ask the user to check the state folder.`,
     ),
 
-  /** A transaction failed, and what it had done could not be undone; `path` is the first that stands in the way. */
+  /**
+   * A transaction failed, and its rollback failed too. `path` is the first that another program has changed.
+   */
   notTakenBack: (path: string): Refusal =>
     new Refusal(
       "io",
@@ -19,7 +21,10 @@ export const refuseTransaction = {
     ),
 };
 
-/** Of what lies under a temporary name, which callers do not get to see, the folder that holds it. */
+/**
+ * Returns the path, or for an entry below a temporary name, which callers do not see, the folder that
+ * contains it.
+ */
 function visiblePart(path: string): string {
   const names = path.split("/");
   const hidden = names.findIndex(isTemporary);

@@ -2,8 +2,8 @@ import { errnoError } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
 
 /**
- * Holds the folder at a canonical path, also one that has a temporary name or lies in one that has. Close it. Throws ESTALE
- * when a link leads there now, what the jail throws, and the errno error.
+ * Holds the folder at a canonical path, even if it or a folder above it has a temporary name. The caller
+ * closes it. Throws ESTALE if a link now leads there, the jail's errors, and the errno error.
  */
 export function holdFolderAt(jail: Jail, path: string): Folder {
   const names = path === "" ? [] : path.split("/");
@@ -24,7 +24,7 @@ export function holdFolderAt(jail: Jail, path: string): Folder {
   }
 }
 
-/** The folder of a canonical path, and its last name. */
+/** Splits a canonical path into its folder and its last name. */
 export function splitLast(path: string): { readonly outer: string; readonly name: string } {
   const slash = path.lastIndexOf("/");
   return { outer: slash === -1 ? "" : path.slice(0, slash), name: path.slice(slash + 1) };

@@ -1,4 +1,4 @@
-/** Recognising entries, and seeing that no one else has changed them. */
+/** Recognizes entries, and notices changes that others have made to them. */
 import { type BigIntStats, lstatSync } from "node:fs";
 import type { VerifyEntry } from "../files/mutate-steps.ts";
 import { revisionAt } from "../files/revision.ts";
@@ -8,7 +8,7 @@ import { inodeOf } from "../jail/inode.ts";
 import type { RecordedEntry } from "./record.ts";
 import type { EntryVersion } from "./steps.ts";
 
-/** What an entry is recognised by, as it is now. */
+/** Returns the current record that identifies an entry. */
 export const recordOf = (stats: BigIntStats, revision?: string): RecordedEntry => ({
   kind: kindOfExact(stats),
   dev: `${stats.dev}`,
@@ -25,11 +25,11 @@ function kindOfExact(stats: BigIntStats): RecordedEntry["kind"] {
   return stats.isSymbolicLink() ? "symlink" : "other";
 }
 
-/** Whether it is the same entry, whatever became of it. */
+/** Returns whether it is the recorded entry, whatever its state. */
 export const isSame = (stats: BigIntStats | undefined, entry: RecordedEntry): boolean =>
   stats !== undefined && inodeOf(stats) === inodeOf(entry);
 
-/** What has the name; undefined for nothing. */
+/** Returns the stats of an entry, or `undefined` if the name is free. */
 export const statsAt = (path: JailedPath): BigIntStats | undefined =>
   lstatSync(path, { bigint: true, throwIfNoEntry: false });
 
@@ -40,7 +40,7 @@ export const verifySame =
     if (!isSame(statsAt(path), entry)) throw errnoError("ESTALE");
   };
 
-/** Throws ESTALE for another entry, and for a file or link that is not as it was staged. */
+/** Throws ESTALE for another entry, and for a file or link that differs from the staged one. */
 export const verifyUnchanged =
   (entry: RecordedEntry): VerifyEntry =>
   (path) => {
@@ -57,13 +57,13 @@ export function isUnchanged(path: JailedPath, entry: RecordedEntry): boolean {
 
 interface ExpectedEntry {
   readonly version: EntryVersion;
-  /** An earlier step has renamed it, or set its mode. */
+  /** Whether an earlier step has renamed it, or set its mode. */
   readonly isTouched: boolean;
 }
 
 /**
- * Throws ESTALE for what is not as it was planned with. Of a folder only that it is the same: what is in it changes while
- * the transaction is made.
+ * Throws ESTALE for an entry that differs from its planned version. For a folder only its identity counts,
+ * because its contents change during the transaction.
  */
 export const verifyExpected =
   ({ version, isTouched }: ExpectedEntry): VerifyEntry =>
@@ -76,7 +76,7 @@ export const verifyExpected =
       stats.mtimeNs === version.mtimeNs &&
       (isRenamed || isTouched || stats.ctimeNs === version.ctimeNs);
     if (!isAsItWas) throw errnoError("ESTALE");
-    // Once no other program replaces it any more.
+    // After the rename, no other program can replace it any longer.
     if (isRenamed && version.revision !== undefined && revisionAt(path) !== version.revision)
       throw errnoError("ESTALE");
   };

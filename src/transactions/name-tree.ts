@@ -1,16 +1,16 @@
 /**
- * Where the entries of a transaction are after each of its steps. A place is a name in a folder that is an entry itself, so
- * moving a folder changes nothing for what is in it.
+ * Tracks the entries of a transaction after each of its steps. A place is a name in a folder that is an entry
+ * itself, so moving a folder does not affect its entries.
  */
 import type { RecordedEntry } from "./record.ts";
 
-/** What of a step decides who has which name. */
+/** The part of a step that decides about names. */
 export type NamedStep =
   | { readonly kind: "place" | "exchange" | "set-aside"; readonly path: string; readonly temporary: string }
   | { readonly kind: "rename"; readonly from: string; readonly to: string }
   | { readonly kind: "chmod"; readonly path: string };
 
-/** A name that an entry has from a step on, counted in steps done, until its next one. */
+/** A name that an entry has after `since` steps, until its next one. */
 export interface NamePlace {
   readonly since: number;
   readonly folder: NamedEntry;
@@ -19,14 +19,14 @@ export interface NamePlace {
 
 /** An entry on disk: one that a step names, or a folder on the way to one. */
 export class NamedEntry {
-  /** Its entries at the moment, by name: those that are known. */
+  /** Its current known entries, by name. */
   readonly inside = new Map<string, NamedEntry>();
-  /** In order; none for the base. */
+  /** Its places in order; none for the base. */
   readonly places: NamePlace[] = [];
-  /** What it is recognised by; undefined for a folder on the way, which no step moves. */
+  /** The record that identifies it, or `undefined` for a folder on the way, which no step moves. */
   recorded: RecordedEntry | undefined;
 
-  /** Its path when that many steps are done. */
+  /** Returns its path after that many steps. */
   pathAfter(steps: number): string {
     const place = this.placeAfter(steps);
     if (place === undefined) return "";
@@ -39,24 +39,24 @@ export class NamedEntry {
   }
 }
 
-/** The entries that a step is about. */
+/** The entries that a step affects. */
 export interface NamedEntries {
   /** The folder of its path, or of its new one. */
   readonly folder: NamedEntry;
-  /** What lay staged. */
+  /** The entry that was staged. */
   readonly staged?: NamedEntry;
-  /** What was there. */
+  /** The entry that was there before. */
   readonly entry?: NamedEntry;
 }
 
-/** The names as they are after the steps that were applied. */
+/** The names after all applied steps. */
 export class NameTree {
   readonly base = new NamedEntry();
-  /** Names that a step took away, and that taking it back needs. */
+  /** The names that a step took away, and that its rollback needs. */
   readonly vacated: { readonly folder: NamedEntry; readonly name: string }[] = [];
   #steps = 0;
 
-  /** Applies the next step. Throws when it contradicts those before it. */
+  /** Applies the next step. Throws if it contradicts the previous ones. */
   apply(step: NamedStep): NamedEntries {
     const { folder, name } = this.#locate(step.kind === "rename" ? step.to : step.path);
     const done = this.#applyAt(step, { folder, name });

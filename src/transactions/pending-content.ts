@@ -30,7 +30,7 @@ import { admitPending, type PendingContext } from "./pending-context.ts";
 import { requireOwner } from "./pending-stats.ts";
 import type { EntryVersion } from "./steps.ts";
 
-/** See `Files.create`. */
+/** Like `Files.create`, in the pending tree. */
 export function createPending(pending: PendingContext, creation: Creation): void {
   const { changes, config } = pending;
   requireContentSize(creation, config);
@@ -54,7 +54,7 @@ interface Update<T> extends Pick<UpdateOptions<T>, "project"> {
   readonly change: ContentChange;
 }
 
-/** See `Files.update`. */
+/** Like `Files.update`, in the pending tree. */
 export async function updatePending<T>(
   pending: PendingContext,
   { path, change, project = () => undefined as T }: Update<T>,
@@ -73,14 +73,14 @@ export async function updatePending<T>(
   requireWritableFolder(place.folder, path);
   const size = contentLength(after);
   pending.takeBytes(size);
-  // What is unchanged is a view of what was read, whose memory others get next.
+  // Unchanged pieces are views of the scratch buffer, whose memory is reused.
   const content = [Buffer.concat(after)];
   const file = { content, mode: place.stats!.mode & 0o777, ...keptOf(place, owner) };
   changes.rewrite(place, file, { size, seen: seen && { ...seen, revision: revisionOfBytes([before]) } });
   return answer;
 }
 
-/** See `PendingTree.changeOwnMode`. */
+/** Implements `PendingTree.changeOwnMode`. */
 export function changeOwnMode({ jail, changes, config }: PendingContext, path: string, mode: number): void {
   using place = admitPermitted(jail, { path, recursive: false }) as PendingPlace;
   const stats = place.stats!;
@@ -100,11 +100,14 @@ export function changeOwnMode({ jail, changes, config }: PendingContext, path: s
 
 interface Body {
   readonly body: Buffer;
-  /** What the file on disk was just before it was read; undefined for what is not there yet, or elsewhere. */
+  /**
+   * The version of the file on disk just before it was read, or `undefined` for a file that is not there yet,
+   * or elsewhere.
+   */
   readonly seen: EntryVersion | undefined;
 }
 
-/** The content of a file, whose memory is good until the scratch buffer is disposed of. Throws too-large. */
+/** Reads the content of a file, which is valid until the scratch buffer is disposed of. Throws too-large. */
 export function readAt(place: ResolvedPath, limit: Limit, scratch: ScratchBuffer): Body {
   if (place.content !== undefined) return { body: Buffer.concat(place.content), seen: undefined };
   const descriptor = openWithin(place, limit);
@@ -117,7 +120,10 @@ export function readAt(place: ResolvedPath, limit: Limit, scratch: ScratchBuffer
   }
 }
 
-/** What is kept of a file that gets other content. One that may not be read hides its attributes. */
+/**
+ * Returns the metadata that a file keeps when its content is replaced. An unreadable file hides its
+ * attributes.
+ */
 export function keptOf(
   place: ResolvedPath,
   owner: Owner,

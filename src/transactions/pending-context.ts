@@ -4,15 +4,15 @@ import type { FilesConfig } from "../files/types.ts";
 import type { Jail } from "../jail/folder.ts";
 import type { PendingChanges, PendingPlace } from "./pending-changes.ts";
 
-/** What the verbs of a pending tree share. */
+/** The context that the verbs of a pending tree share. */
 export interface PendingContext {
-  /** The jail over the pending tree, which remembers what it has admitted. */
+  /** The jail over the pending tree, which remembers the paths that it has admitted. */
   readonly jail: Jail;
   readonly config: FilesConfig;
   readonly changes: PendingChanges;
-  /** Remembers what is in a folder that is to be taken as a whole, where reads are remembered. */
+  /** Remembers the contents of a folder that is about to be used as a whole, if reads are remembered. */
   rememberTree(place: PendingPlace, requester: Requester): Promise<void>;
-  /** Throws too-large when the new contents are larger together than they may be. */
+  /** Counts the bytes of new contents. Throws too-large if their total exceeds the limit. */
   takeBytes(bytes: number): void;
 }
 
@@ -20,7 +20,7 @@ export interface PendingContext {
 export const admitPending = ({ jail }: Pick<PendingContext, "jail">, { path, ...options }: WriteTarget) =>
   jail.admit(path, options) as PendingPlace;
 
-/** What is at a path; links are not followed. */
+/** The state of a path, without following links. */
 export type EntryState =
   | { readonly kind: "absent" }
   | { readonly kind: "file"; readonly mode: number; readonly revision: string | undefined }

@@ -1,15 +1,15 @@
-/** How a pending tree differs from the disk: entries that have other names there than now, and new ones. */
+/** The differences between a pending tree and the disk: entries with other names, and new ones. */
 import type { EntryKind } from "../jail/kind.ts";
 import type { EntryVersion, Expected, StagedCopy, StagedFile, StagedFolder, StagedLink } from "./steps.ts";
 
-/** A file, link or special file that lies on disk, and has another name or mode in the pending tree. */
+/** A file, link or special file on disk, with another name or mode in the pending tree. */
 export interface DiskEntry {
   readonly type: "disk";
   readonly kind: Exclude<EntryKind, "dir">;
   /** Its path on disk, where it stays until the transaction is carried out. */
   readonly origin: string;
   readonly version: EntryVersion;
-  /** The permission bits that it is to have, where those change. */
+  /** The new permission bits, if they change. */
   readonly mode?: number | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface DiskEntry {
 export interface NewFile {
   readonly type: "file";
   readonly staged: StagedFile;
-  /** Bytes that it has. */
+  /** The size in bytes. */
   readonly size: number;
 }
 
@@ -27,27 +27,27 @@ export interface NewLink {
   readonly staged: StagedLink;
 }
 
-/** A folder of the pending tree, and what is different in it. */
+/** A folder of the pending tree, and its changed entries. */
 export class PendingEntries {
   readonly type = "dir";
-  /** The folder on disk that has its other entries; undefined for a new one. */
+  /** The path on disk of the folder with its other entries, or `undefined` for a new folder. */
   origin: string | undefined;
-  /** What it was on disk, once it has moved or got another mode. */
+  /** Its version on disk, once it has moved or got another mode. */
   version: EntryVersion | undefined;
-  /** Of a new folder, or of the copy of one: what is staged. */
+  /** The staged folder, for a new folder or the copy of one. */
   staged: StagedFolder | StagedCopy | undefined;
-  /** Its other entries are to be copies of those at `origin`. */
+  /** Whether its other entries are to be copies of those at `origin`. */
   isCopy = false;
-  /** The permission bits that it is to have, where those are not the ones on disk. */
+  /** The permission bits to set, unless they are those on disk. */
   mode: number | undefined;
-  /** By name; undefined for a name that nothing has any more. */
+  /** The changed entries by name, or `undefined` for a name that is now free. */
   readonly changed = new Map<string, PendingEntry | undefined>();
 
   constructor(origin: string | undefined) {
     this.origin = origin;
   }
 
-  /** It is a new folder now, in which everything is changed. */
+  /** Turns it into a new folder, in which everything is changed. */
   becomeNew(staged: StagedFolder, mode: number | undefined): void {
     this.origin = undefined;
     this.isCopy = false;
@@ -55,7 +55,7 @@ export class PendingEntries {
     this.mode = mode;
   }
 
-  /** It is a copy of its origin now. */
+  /** Turns it into a copy of its origin. */
   becomeCopy(staged: StagedCopy, mode: number | undefined): void {
     this.isCopy = true;
     this.staged = staged;
@@ -65,13 +65,13 @@ export class PendingEntries {
 
 export type PendingEntry = DiskEntry | NewFile | NewLink | PendingEntries;
 
-/** What a step on a changed entry must find. */
+/** Returns the entry that a step on a changed entry must find. */
 export function expectedOf(entry: PendingEntry): Expected {
   if (entry.type === "disk") return entry.version;
   if (entry.staged !== undefined) return { staged: entry.staged };
   return (entry as PendingEntries).version!;
 }
 
-/** The kind of a changed entry. */
+/** Returns the kind of a changed entry. */
 export const kindOfPending = (entry: PendingEntry): EntryKind =>
   entry.type === "disk" ? entry.kind : entry.type;

@@ -1,6 +1,6 @@
 import { Refusal } from "../errors.ts";
 
-/** Refusals of changes that are to be made together. */
+/** The refusals of changes that are made together. */
 export const refusePending = {
   tooMuch: (limit: number): Refusal =>
     new Refusal(

@@ -18,17 +18,17 @@ import {
   usualFolderMode,
 } from "./pending-stats.ts";
 
-/** What all folders of one pending tree share. */
+/** The view that all folders of one pending tree share. */
 export interface PendingView {
   readonly disk: DiskView;
-  /** Stats of the base. */
+  /** The stats of the base. */
   readonly base: Stats;
   readonly names: PendingNames;
 }
 
-/** Where a folder of the pending tree comes from. */
+/** The source of a folder's entries. */
 interface Source {
-  /** What differs in it from the disk, if anything does. */
+  /** The changed entries in it, if any. */
   readonly changes: PendingEntries | undefined;
   /** The folder on disk that has its other entries, and its path. */
   readonly disk: Folder | undefined;
@@ -44,8 +44,8 @@ interface Init extends Source {
 }
 
 /**
- * A folder as the changes so far would leave it. It shows what the disk has, with what is changed; nothing can be done to
- * it by paths of the system.
+ * A folder in the state that the changes so far would leave. It shows the entries on disk, combined with the
+ * changed ones. Paths of the system cannot change it.
  */
 export class PendingFolder implements Folder {
   readonly requested: string;
@@ -69,7 +69,7 @@ export class PendingFolder implements Folder {
     return namesOf(this.path);
   }
 
-  /** Of the folder on disk. */
+  /** Returns the descriptor of the folder on disk, if any. */
   get descriptor(): number | undefined {
     return this.#source.disk?.descriptor;
   }
@@ -78,24 +78,24 @@ export class PendingFolder implements Folder {
     throw new Error("a folder that is pending has no path of the system");
   }
 
-  /** The changed entry that has the name; `undefined` as `entry` where it has none any more. */
+  /** Returns the changed entry of the name, with an `undefined` entry if the name is now free. */
   change(name: Name): { readonly entry: PendingEntry | undefined } | undefined {
     return this.#view.names.find(this, this.#source, nameText(name));
   }
 
-  /** The same, where the pending mode of this folder lets this process come to its entries. Throws EACCES. */
+  /** Like `change`, if the pending mode of this folder lets this process reach its entries. Throws EACCES. */
   #find(name: Name): ReturnType<PendingFolder["change"]> {
     if (this.#source.changes?.mode !== undefined) requireAccess(this.lstat("."), access.execute);
     return this.change(name);
   }
 
-  /** Whether the disk says what has the name. */
+  /** Returns whether the disk determines the entry of the name. */
   isOnDisk(name: Name): boolean {
     const { disk, isCopy } = this.#source;
     return disk !== undefined && !isCopy && this.change(name) === undefined;
   }
 
-  /** The path on disk of an entry that is not changed, or of what it is to be a copy of. */
+  /** Returns the path on disk of an unchanged entry, or of the original of a copy. */
   originOf(name: string): string {
     return pathIn(this.#source.origin, name);
   }
@@ -166,7 +166,7 @@ export class PendingFolder implements Folder {
     return new PendingHandle({ stats: this.#statsOf(disk?.lstat("."), { changes, isCopy }) });
   }
 
-  /** Stats of a folder that has `onDisk` now, where it is there. */
+  /** Returns the stats of a folder that currently has `onDisk`, if it exists. */
   #statsOf(onDisk: Stats | undefined, { changes, isCopy }: Pick<Source, "changes" | "isCopy">): Stats {
     const mode = changes?.mode;
     if (onDisk === undefined)
@@ -236,7 +236,7 @@ export class PendingFolder implements Folder {
     return this.#view.disk.at(entry.origin, (folder, own) => folder.readLink(own));
   }
 
-  /** See `holdsMount`: of all folders on disk that are in it now. */
+  /** Implements `holdsMount` for all folders on disk that are now in it. */
   holdsMount(): boolean | undefined {
     const { disk, changes, isCopy } = this.#source;
     const own = disk === undefined || isCopy ? false : holdsMount(disk);
@@ -256,11 +256,11 @@ export class PendingFolder implements Folder {
   }
 }
 
-/** The path on disk of a changed entry that lies there. */
+/** Returns the path on disk of a changed entry, if it is there. */
 const originOnDisk = (entry: PendingEntry | undefined): string | undefined =>
   entry?.type === "disk" || (entry?.type === "dir" && !entry.isCopy) ? entry.origin : undefined;
 
-/** The paths on disk of the folders that come from elsewhere. */
+/** Returns the paths on disk of the folders that come from elsewhere. */
 const foldersMovedInto = (changes: PendingEntries): string[] =>
   [...changes.changed.values()].flatMap((entry) => {
     if (entry?.type !== "dir") return [];

@@ -10,7 +10,7 @@ interface Pending {
   readonly disk?: PathHandle | undefined;
 }
 
-/** An entry as the changes so far would leave it. What it is now may be read, and nothing be done to it. */
+/** An entry in the state that the changes so far would leave. It may be read, but not changed. */
 export class PendingHandle implements PathHandle {
   readonly stats: Stats;
   readonly content: readonly Uint8Array[] | undefined;

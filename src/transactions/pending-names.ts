@@ -11,7 +11,7 @@ export class PendingNames {
     this.#jail = jail;
   }
 
-  /** What has the name in a folder in which something is changed; undefined when the disk says that. */
+  /** Returns the changed entry of the name in a folder, or `undefined` if the disk determines it. */
   find(
     folder: Pick<Folder, "path" | "folding">,
     { changes, disk }: { changes: PendingEntries | undefined; disk: Folder | undefined },

@@ -19,7 +19,7 @@ import { newFolder, type PendingPlace } from "./pending-changes.ts";
 import { admitPending, type PendingContext } from "./pending-context.ts";
 import type { PendingFolder } from "./pending-folder.ts";
 
-/** See `Files.remove`. */
+/** Like `Files.remove`, in the pending tree. */
 export async function removePending(
   pending: PendingContext,
   removal: Removal,
@@ -44,7 +44,7 @@ interface PendingEnds {
   readonly target: PendingPlace;
 }
 
-/** See `Files.move`. */
+/** Like `Files.move`, in the pending tree. */
 export async function movePending(
   pending: PendingContext,
   moving: Moving,
@@ -64,14 +64,14 @@ export async function movePending(
   return true;
 }
 
-/** The folder is copied, and goes if it is what it was before. */
+/** Copies the folder, and removes the old one if it has not changed. */
 async function moveTreeAcross(
   pending: PendingContext,
   { from }: Moving,
   { source, target, requester }: PendingEnds & { readonly requester: Requester },
 ): Promise<void> {
   const { folder, name } = source;
-  // What is in it by then is what earlier changes leave, which no digest of now has.
+  // Its contents will be those that earlier changes leave, which a current digest cannot match.
   if (!folder.isOnDisk(name)) throw refuseMove.changedInTransaction(from);
   await requireTreeCopyable(pending, from, { source, target, requester });
   const { changes } = pending;
@@ -82,7 +82,7 @@ async function moveTreeAcross(
   changes.removeTree(source, digest);
 }
 
-/** Moves what has been checked. */
+/** Makes a move that has been checked. */
 export function moveAdmitted(
   pending: PendingContext,
   moving: Moving,
@@ -99,7 +99,7 @@ export function moveAdmitted(
   }
 }
 
-/** By a third name: the file system takes the two spellings for one. */
+/** Renames in two steps, because the file system takes the two spellings for one. */
 function respell({ changes }: PendingContext, { source, target }: PendingEnds): void {
   const { folder, stats } = source;
   const name = temporaryName();
@@ -112,14 +112,17 @@ function respell({ changes }: PendingContext, { source, target }: PendingEnds): 
 const isToOtherRoot = ({ jail }: PendingContext, { source, target }: PendingEnds): boolean =>
   jail.rootOf(source.path) !== jail.rootOf(target.path);
 
-/** A rename does not cross file systems, nor folders that cannot be held at once. */
+/**
+ * Returns whether a move cannot be a rename, which works neither across file systems nor between folders that
+ * cannot be held at once.
+ */
 const isCrossing = (pending: PendingContext, { source, target }: PendingEnds): boolean =>
   isToOtherRoot(pending, { source, target }) ||
   source.folder.device !== target.folder.device ||
   (pending.jail.backend === "current-directory" &&
     (source.folder.path !== target.folder.path || target.newFolders.length > 0));
 
-/** Files and links are copied, and the old ones go. */
+/** Copies a file or a link, and removes the old one. */
 function moveAcross({ changes }: PendingContext, { from }: Moving, { source, target }: PendingEnds): void {
   const { stats, folder, name } = source;
   const isOneFolder = source.folder.device === target.folder.device;
@@ -133,7 +136,7 @@ function moveAcross({ changes }: PendingContext, { from }: Moving, { source, tar
   changes.remove(source);
 }
 
-/** See `Files.copy`. */
+/** Like `Files.copy`, in the pending tree. */
 export async function copyPending(
   pending: PendingContext,
   copying: Copying,
@@ -151,7 +154,7 @@ export async function copyPending(
   return true;
 }
 
-/** See `Files.makeFolder`. */
+/** Like `Files.makeFolder`, in the pending tree. */
 export function makePendingFolder(pending: PendingContext, making: Making): boolean {
   using place = admitNewFolder(pending.jail, making);
   if (place.stats !== undefined) return false;

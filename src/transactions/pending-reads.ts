@@ -1,4 +1,4 @@
-/** What a pending tree was made from: a plan holds only as long as that is the same. */
+/** The entries that a pending tree was made from. A plan is valid only while they are unchanged. */
 import { createHash, type Hash } from "node:crypto";
 import { revisionOfPlace } from "../files/expected-revision.ts";
 import { ignoreMissing } from "../files/ignore-missing.ts";
@@ -11,10 +11,10 @@ import { createWalkSlice } from "../scheduling/walk-slice.ts";
 import type { PendingPlace } from "./pending-changes.ts";
 import type { PendingFolder } from "./pending-folder.ts";
 
-/** By path on disk: the revision, or else the kind, of everything that was looked at. */
+/** The revision of everything that was read, or else its kind, by path on disk. */
 export type Reads = ReadonlyMap<string, string>;
 
-/** Remembers what is on disk where a pending tree looks. */
+/** Remembers the entries on disk that a pending tree reads. */
 export class PendingReads {
   readonly seen = new Map<string, string>();
   readonly #config: FilesConfig;
@@ -23,7 +23,7 @@ export class PendingReads {
     this.#config = config;
   }
 
-  /** What is at a place, unless earlier changes decide that. */
+  /** Adds the entry at a place, unless earlier changes determine it. */
   add(place: PendingPlace): void {
     const { folder, newFolders, name } = place;
     const first = newFolders[0] ?? name;
@@ -38,12 +38,12 @@ export class PendingReads {
     const head = `${stats.mode.toString(8)} ${stats.uid}:${stats.gid}`;
     if (stats.isSymbolicLink()) return `${head} ${folder.readLink(name).toString("latin1")}`;
     if (!stats.isFile()) return `${head} ${stats.isDirectory() ? "" : stats.ino}`;
-    // What is too large to be edited is not hashed.
+    // A file too large to be edited is not hashed.
     if (stats.size > this.#config.max_write_bytes) return `${head} ${stats.size} ${stats.mtimeMs}`;
     return `${head} ${ignoreMissing(() => revisionOfPlace(place))}`;
   }
 
-  /** What is in the folder at a place. */
+  /** Adds the contents of the folder at a place. */
   async addTree(place: PendingPlace, requester: Requester): Promise<void> {
     const { folder, name, stats, path } = place;
     if (!stats!.isDirectory()) return;
@@ -59,7 +59,7 @@ export class PendingReads {
   }
 }
 
-/** A name, and of what is on disk what changes with its content. */
+/** Hashes a name, and for an entry on disk the stats that change with its content. */
 function addEntry(hash: Hash, folder: PendingFolder, { raw, name }: Entry): undefined {
   const stats = ignoreMissing(() => folder.lstat(raw));
   const own = stats === undefined || stats.isDirectory() ? [] : [stats.size, stats.mtimeMs, stats.ino];
@@ -67,6 +67,6 @@ function addEntry(hash: Hash, folder: PendingFolder, { raw, name }: Entry): unde
   hash.update(JSON.stringify([pathIn(folder.path, name), stats?.mode, ...facts]));
 }
 
-/** Whether two pending trees were made from the same. */
+/** Returns whether two pending trees were made from equal entries. */
 export const areSameReads = (one: Reads, other: Reads): boolean =>
   one.size === other.size && [...one].every(([path, seen]) => other.get(path) === seen);

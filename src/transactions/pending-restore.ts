@@ -1,4 +1,4 @@
-/** The verbs of a pending tree that put back what was there before: an undo's, and no caller's. */
+/** The verbs of a pending tree that restore an earlier state, for an undo alone. */
 import { refuse } from "../errors.ts";
 import { requireMovable, requireWritableEnds } from "../files/move.ts";
 import type { Requester } from "../files/mutation.ts";
@@ -21,20 +21,20 @@ interface Restoring {
 }
 
 /**
- * Changes a pending tree by paths of entries themselves: a link is never followed as the last name, wherever it leads, and
- * a file is replaced whether or not it may be written. The commit fails where a file that is replaced or removed is not
- * what its state was.
+ * Changes a pending tree by the paths of entries themselves: a link is never followed as the last name,
+ * wherever it leads, and a file is replaced even if it is not writable. The commit fails if a replaced or
+ * removed file differs from the state that was read.
  */
 export class PendingRestore {
   readonly #restoring: Restoring;
-  /** Of the files whose states were asked for. */
+  /** The revisions of the files whose states were read. */
   readonly #revisions = new Map<string, string>();
 
   constructor(restoring: Restoring) {
     this.#restoring = restoring;
   }
 
-  /** What is at a path. Throws the jail's refusals, and io for a file that cannot be read. */
+  /** Returns the state of a path. Throws the jail's refusals, and io for a file that cannot be read. */
   state(path: string): Exclude<EntryState, { kind: "file" }> | (EntryState & FileState) {
     const state = this.#restoring.state(path);
     if (state.kind !== "file") return state;
@@ -116,7 +116,7 @@ export class PendingRestore {
     await this.#restoring.changeMode(path, { mode });
   }
 
-  /** Makes a change at a path that is no folder. */
+  /** Makes a change at a path that is not a folder. */
   async #at(path: string, change: (place: PendingPlace) => void): Promise<void> {
     const { pending } = this.#restoring;
     mapErrno(path, () => {

@@ -1,4 +1,4 @@
-/** What lstat(2) would say of entries that are not on disk yet. */
+/** Predicts the results of lstat(2) for entries that are not on disk yet. */
 import { constants, type Stats } from "node:fs";
 import { errnoError } from "../jail/errno.ts";
 import type { EntryKind } from "../jail/kind.ts";
@@ -16,10 +16,10 @@ interface NewEntry {
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
-/** No inode of the disk is negative. */
+/** The inode of the last new entry. Inodes on disk are never negative. */
 let lastInode = 0;
 
-/** Stats of a new entry, on the device of `base`. It equals no other, and was changed now. */
+/** Returns stats of a new entry, on the device of `base`. They equal no others, and have the current time. */
 export function statsOfNew({ kind, mode, size, owner }: NewEntry, base: Stats): Stats {
   const own = ownerOfCopy(owner ?? { uid: effectiveUser(), gid: process.getegid?.() ?? base.gid });
   const now = new Date();
@@ -34,18 +34,18 @@ export function statsOfNew({ kind, mode, size, owner }: NewEntry, base: Stats): 
   });
 }
 
-/** The mode of a folder that is made without one. */
+/** Returns the default mode of a folder. */
 export const usualFolderMode = (): number => 0o777 & ~process.umask();
 
-/** The same stats with other permission bits. */
+/** Returns equal stats with other permission bits. */
 export const statsWithMode = (stats: Stats, mode: number | undefined): Stats =>
   mode === undefined ? stats : withFields(stats, { mode: (stats.mode & ~0o7777) | mode });
 
-/** Stats of a copy of what has these. */
+/** Returns stats of a copy of an entry with these stats. */
 export const statsOfCopy = (stats: Stats): Stats =>
   withFields(stats, { ...ownerOfCopy(stats), ino: --lastInode, nlink: 1 });
 
-/** Only root gives files away. */
+/** Returns the owner of a copy. Only root can give files away. */
 const ownerOfCopy = ({ uid, gid }: { uid: number; gid: number }): { uid: number; gid: number } =>
   effectiveUser() === 0 ? { uid, gid } : { uid: effectiveUser(), gid };
 
@@ -59,7 +59,7 @@ function withFields(stats: Stats, fields: Partial<Stats>): Stats {
 /** The bits of `requireAccess`, as in access(2). */
 export const access = { execute: 1, write: 2, read: 4 } as const;
 
-/** Throws EACCES unless this process would have these rights, as far as the mode and the owner say. */
+/** Throws EACCES unless mode and owner grant this process these rights. */
 export function requireAccess({ mode, uid, gid }: Stats, bits: number): void {
   const user = effectiveUser();
   if (user === 0) return;
@@ -68,7 +68,7 @@ export function requireAccess({ mode, uid, gid }: Stats, bits: number): void {
   if (((mode >> shift) & bits) !== bits) throw errnoError("EACCES");
 }
 
-/** Throws EACCES unless this process may set the mode of what has these stats. */
+/** Throws EACCES unless this process may set the mode of an entry with these stats. */
 export function requireOwner({ uid }: Stats): void {
   const user = effectiveUser();
   if (user !== 0 && uid !== user) throw errnoError("EACCES");

@@ -9,7 +9,7 @@ import type { PendingTree } from "./pending-tree.ts";
 const plain = { mode: 0o644, overwrite: false, parents: true };
 
 describe.each(backends)("a pending tree over %s", (backend) => {
-  /** What the changes leave, once the steps are carried out. */
+  /** Returns the tree after the changes, once the steps are carried out. */
   async function after(tree: Tree, make: (on: Verbs) => Promise<unknown>): Promise<Tree> {
     using fixture = new PendingFixture(backend, tree);
     const before = fixture.snapshot();
@@ -164,7 +164,7 @@ describe.each(backends)("a pending tree over %s", (backend) => {
   });
 });
 
-/** The verbs with what they usually get. */
+/** The verbs with their usual options. */
 class Verbs {
   readonly pending: PendingTree;
   readonly #fixture: PendingFixture;

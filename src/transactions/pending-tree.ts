@@ -19,22 +19,23 @@ import { PendingRestore } from "./pending-restore.ts";
 import { requireOwner } from "./pending-stats.ts";
 import type { Step } from "./steps.ts";
 
-/** The verbs that a pending tree has. */
+/** The verbs of a pending tree. */
 export type PendingFiles = Pick<
   Files,
   "read" | "create" | "update" | "remove" | "move" | "copy" | "makeFolder" | "changeMode"
 >;
 
 interface TreeOptions {
-  /** Most bytes of the files that are made and edited, together. */
+  /** Maximum total bytes of the created and edited files. */
   readonly maxBytes: number;
-  /** Whether to remember what the tree is made from. Default false. */
+  /** Whether to remember the entries that the tree is made from. Default: false. */
   readonly remembersReads?: boolean;
 }
 
 /**
- * The tree as the changes so far would leave it: an overlay over the disk. Its verbs check what those of `Files` check, by
- * the same functions, and throw the same; they touch nothing, and collect the steps by which a commit makes it so.
+ * The tree in the state that the changes so far would leave: an overlay over the disk. Its verbs make the
+ * checks of `Files`, with its functions, and throw its errors. They change nothing, and collect the steps of
+ * a later commit.
  */
 export class PendingTree implements PendingFiles {
   readonly #context: PendingContext;
@@ -63,22 +64,22 @@ export class PendingTree implements PendingFiles {
     };
   }
 
-  /** The steps of all changes so far. */
+  /** Returns the steps of all changes so far. */
   get steps(): readonly Step[] {
     return this.#changes.list.steps;
   }
 
-  /** The keys of the queues of all paths that were admitted. */
+  /** Returns the keys of the queues of all paths that were admitted. */
   get keys(): ReadonlySet<string> {
     return this.#keys;
   }
 
-  /** What the tree is made from, where that is remembered. */
+  /** Returns the entries that the tree is made from, if they are remembered. */
   get reads(): Reads {
     return this.#reads?.seen ?? new Map();
   }
 
-  /** The index of the change that is made now. */
+  /** Sets the index of the change that is being made. */
   set change(index: number) {
     this.#changes.list.change = index;
   }
@@ -114,7 +115,7 @@ export class PendingTree implements PendingFiles {
   makeFolder: Files["makeFolder"] = (path, options) =>
     mapErrno(path, () => makePendingFolder(this.#context, { path, ...options }));
 
-  /** One entry at a time: not the tree below it. */
+  /** Sets the mode of one entry, without the tree below it. */
   changeMode(path: string, { mode }: Pick<ModeOptions, "mode">, _?: Requester): Promise<number> {
     return refusing(path, async () => {
       using place = admitPermitted(this.#jail, { path, recursive: false });
@@ -125,20 +126,23 @@ export class PendingTree implements PendingFiles {
   }
 
   /**
-   * The same of a file or folder under this path alone: a file that has other names too, which may lie where no call
-   * reaches, is replaced by a copy with that mode. Throws wrong-kind for anything else.
+   * Sets the mode of a file or folder under this path alone. A file with other names, which may be where no
+   * call reaches, is replaced by a copy with that mode. Throws wrong-kind for anything else.
    */
   changeOwnMode(path: string, mode: number): Promise<void> {
     return refusing(path, async () => changeOwnMode(this.#context, path, mode));
   }
 
-  /** What is at a path, or at the end of the link there. Throws what the jail throws, also for what is missing. */
+  /**
+   * Returns the kind of entry at a path, or at the end of the link there. Throws the jail's errors, also for
+   * a missing entry.
+   */
   kindAt(path: string): EntryKind | undefined {
     using place = admitPending(this.#context, { path });
     return kindOf(place.stats!);
   }
 
-  /** What is at a path. Throws what the jail throws, and not for what is missing. */
+  /** Returns the state of a path. Throws the jail's errors, except for a missing entry. */
   state(path: string): EntryState {
     using place = admitPending(this.#context, { path, lastLink: "bare", mayBeMissing: true, parents: true });
     const { stats, folder, name } = place;
@@ -149,7 +153,7 @@ export class PendingTree implements PendingFiles {
     return stats.isFile() ? { kind: "file", mode, revision: revisionOfPlace(place) } : { kind: "other" };
   }
 
-  /** The verbs that put back what was there before. */
+  /** Returns the verbs that restore an earlier state. */
   restoring(requester: Requester): PendingRestore {
     return new PendingRestore({
       pending: this.#context,
@@ -159,7 +163,7 @@ export class PendingTree implements PendingFiles {
     });
   }
 
-  /** Makes a link with this text, where nothing is, with the folders that it needs. */
+  /** Makes a link with this text at a free path, and the folders that it needs. */
   putLink(path: string, text: Buffer): void {
     mapErrno(path, () => {
       using place = admitPending(this.#context, {

@@ -1,4 +1,4 @@
-/** Carries steps out by plain means, for tests of what plans them. */
+/** Carries steps out by simple means, for tests of their planning. */
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
@@ -26,12 +26,12 @@ export class PendingFixture extends FilesFixture {
   }
 
   override [Symbol.dispose](): void {
-    // What may not be written to cannot be emptied.
+    // A folder without write permission cannot be emptied.
     execFileSync("chmod", ["-R", "u+rwX", this.root]);
     super[Symbol.dispose]();
   }
 
-  /** Does what the steps say, all or nothing not promised; throws where a step does not fit what is there. */
+  /** Carries out the steps, without promising atomicity. Throws if a step does not fit the tree. */
   carryOut({ steps }: Pick<PendingTree, "steps">): void {
     const aside = mkdtempSync(join(this.root, "staged-"));
     const staged = new Map<Staged, string>();

@@ -1,4 +1,4 @@
-/** Lets one transaction at a time work on a root, of whichever worker. */
+/** Lets one transaction at a time work on a root, across all workers. */
 import {
   closeSync,
   fstatSync,
@@ -21,12 +21,18 @@ import type { StateFolder } from "../state/state-folder.ts";
 const firstWaitMilliseconds = 1;
 const longestWaitMilliseconds = 50;
 
-/** Waits for its turn, until `deadline`. Throws the timeout refusal, and the errno error. Dispose of the lock. */
+/**
+ * Waits for its turn, until `deadline`. Throws the timeout refusal, and the errno error. The lock must be
+ * disposed of.
+ */
 export async function lockRoot(folder: StateFolder, deadline?: Deadline): Promise<Disposable> {
   return await lockFile(folder.path("lock"), deadline);
 }
 
-/** The lock that a worker holds while it compares a file and replaces it, where it cannot lock the folder of the file. */
+/**
+ * Returns the lock that a worker holds while it compares a file and replaces it, if it cannot lock the folder
+ * of the file.
+ */
 export function editLockIn(folder: StateFolder): RootEditLock {
   const turns = createSemaphore({ permits: 1 });
   return async (deadline) => {
@@ -63,7 +69,10 @@ function tryLock(path: string): Disposable | undefined {
   return outcome === "busy" ? undefined : tryLockByName(`${path}.held`);
 }
 
-/** Where files cannot be locked: by a file with the name of its maker, which one process can make and others can see. */
+/**
+ * Locks without file locks, by a file with the name of its maker, which one process can make and others can
+ * see.
+ */
 export function tryLockByName(path: string): Disposable | undefined {
   const ours = temporaryName();
   const made = `${path}-${ours.slice(1)}`;
@@ -80,7 +89,10 @@ export function tryLockByName(path: string): Disposable | undefined {
   }
 }
 
-/** A call lasts an hour at most, so a lock as old as this has no owner, whatever runs where no probe reaches. */
+/**
+ * Maximum age of a lock. A call lasts an hour at most, so an older lock has no owner, even if its process is
+ * beyond the reach of a probe.
+ */
 const oldestInUseMilliseconds = 2 * 60 * 60_000;
 
 function breakAbandoned(path: string, aside: string): void {

@@ -21,7 +21,7 @@ export class StepRunner {
   readonly #jail: Jail;
   readonly #editLock: FilesContext["editLock"];
   readonly #scope: MutationScope;
-  /** Entries that a step has renamed or whose mode it has set, by device and inode. */
+  /** The entries that a step has renamed or whose mode it has set, by device and inode. */
   readonly #touched = new Set<string>();
 
   constructor({ jail, editLock }: Pick<FilesContext, "jail" | "editLock">, scope: MutationScope) {
@@ -41,7 +41,7 @@ export class StepRunner {
     );
   }
 
-  /** Throws ESTALE when another program has changed a folder since it was copied. */
+  /** Throws ESTALE if another program has changed a folder since it was copied. */
   async #requireDigest({ digest }: SetAsideStep, place: Omit<Place, "temporary">): Promise<void> {
     if (digest !== undefined && (await digestOfTree(place, this.#scope.requester!)) !== digest)
       throw errnoError("ESTALE");
@@ -123,7 +123,10 @@ export class StepRunner {
     }
   }
 
-  /** By what was planned with; what the transaction itself has made is as it was staged. */
+  /**
+   * Returns the check against the planned version, or against the staged entry if the transaction made it
+   * itself.
+   */
   #verify(draft: DraftStep): VerifyEntry {
     const recorded = draft.entries.entry!.recorded!;
     const expected = expectationOf(draft)!;

@@ -1,4 +1,4 @@
-/** Several changes as one (coder §18): all or none of them, also when the process is killed in the middle. */
+/** Makes several changes atomically (coder §18), even if the process is killed in the middle. */
 
 import { ConfigError } from "../config/file.ts";
 import type { Refusal } from "../errors.ts";
@@ -19,24 +19,26 @@ import type { Plan } from "./steps.ts";
 
 export interface Committing {
   readonly requester: Requester;
-  /** What the caller calls it. */
+  /** The caller's name for it. */
   readonly label?: string | undefined;
-  /** What to throw instead of the refusal of a change that found something else than it was planned with, twice. */
+  /**
+   * Returns the error for a change that twice found an entry different from its plan. Default: the refusal.
+   */
   readonly whenChanged?: ((refusal: Refusal) => Refusal) | undefined;
 }
 
 export interface Committed<T> {
   readonly value: T;
-  /** Its name, 16 hexadecimal digits; undefined when there was nothing to do. */
+  /** Its name, 16 hexadecimal digits, or `undefined` if there was nothing to do. */
   readonly transaction: string | undefined;
 }
 
 export interface Transactions {
   /**
-   * Makes the steps of a plan, all or none, where no other transaction works on the folder, of whichever worker, and no
-   * other call on one of their paths. `plan` is asked again when it had to wait for that, and once when a step finds something
-   * else than it was planned with. Throws what `plan` throws, and
-   * the refusal of the first step that cannot be made, with the index of its change in `details.change`.
+   * Makes the steps of a plan, all or none, while no other transaction of any worker works on the folder, and
+   * no other call on one of their paths. `plan` is called again if it had to wait for that, and once if a
+   * step finds an entry different from its plan. Throws the errors of `plan`, and the refusal of the first
+   * step that cannot be made, with the index of its change in `details.change`.
    */
   run<T>(plan: () => Promise<Plan<T>>, committing: Committing): Promise<Committed<T>>;
 }
@@ -47,13 +49,16 @@ export interface TransactionsOptions {
   readonly log?: Log | undefined;
 }
 
-/** Transactions whose records lie in `folder`. */
+/** Creates transactions whose records are in `folder`. */
 export function createTransactions({ files, folder, log }: TransactionsOptions): Transactions {
   const intents = new Intents(folder, files.config);
   const turns = createSemaphore({ permits: 1 });
   const ctx = { ...files, intents, log };
 
-  /** What another worker, which was killed since our start, has left half done is no tree to build on. */
+  /**
+   * Rolls back transactions of other workers that were killed since this one started, because a half-done
+   * tree is not a sound base.
+   */
   async function recoverNow(): Promise<void> {
     if (intents.isEmpty) return;
     try {
@@ -76,7 +81,7 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
       const { turns: before } = files.locks;
       const first = await plan();
       const keys = [...first.keys];
-      // What other calls changed while it was made would only show when a step finds it.
+      // If other calls changed entries while the plan was made, only a step would notice.
       const isFree = files.locks.turns === before && files.locks.isFree(keys);
       const done = await files.locks.run(keys, committing.requester.deadline, async () => {
         const { steps, value, keys: needed } = isFree ? first : await plan();
@@ -85,7 +90,7 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
         return { value, ...(await commitSteps(ctx, { ...committing, steps })) };
       });
       if (done !== undefined) return done;
-      // While it waited the plan came to need other paths, where others may be in line.
+      // While it waited, the plan came to need other paths, where others may be in line.
     }
   }
 
@@ -112,7 +117,7 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
   };
 }
 
-/** What keeps the state folder from being used. It names no host path. */
+/** Returns a refusal for an unusable state folder. It names no host path. */
 function refusalOfState(error: unknown): unknown {
   if (error instanceof ConfigError)
     return refuseTransaction.noRecord("the state folder is not private to this user");
@@ -120,13 +125,13 @@ function refusalOfState(error: unknown): unknown {
   return code === undefined ? error : refuseTransaction.noRecord(code);
 }
 
-/** Whether entries of a transaction are in use no more, by the records in `folder`. */
+/** Returns whether entries of a transaction are abandoned, by the records in `folder`. */
 export function abandonedIn(folder: StateFolder): (mark: TransactionMark) => boolean {
   const intents = new Intents(folder, { fsync: false });
   return ({ id, keeper }) => keeper === intents.keeper && !intents.has(id);
 }
 
-/** Whether some process left a transaction, or is working on one. Throws the errno error. */
+/** Returns whether some process left a transaction, or is working on one. Throws the errno error. */
 export const hasIntents = (folder: StateFolder): boolean => !new Intents(folder, { fsync: false }).isEmpty;
 
 export interface RecoveryOptions {
@@ -136,7 +141,7 @@ export interface RecoveryOptions {
   readonly log: Log | undefined;
 }
 
-/** Finishes what killed processes left: see `recoverTransactions`. */
+/** Finishes the transactions of killed processes; see `recoverTransactions`. */
 export const recoverIn = ({ files, folder, readOnly, log }: RecoveryOptions): Promise<void> => {
   const intents = new Intents(folder, files.config);
   const { jail, editLock, config } = files;
