@@ -83,7 +83,7 @@ export const refuse = {
       `The replacement ${quoteShort(replacement)} is not valid: ${problem}; name one of these, put braces around the name where text goes on behind it (such as \${1}x), or write $$ for a dollar sign.`,
     ),
 
-  /** Refuses a valid pattern for which the engine ran out of memory. */
+  /** Refuses a valid pattern because the engine ran out of memory. */
   patternTooLarge: (pattern: string, limit: number): Refusal =>
     new Refusal(
       "bad-pattern",

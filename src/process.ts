@@ -35,7 +35,7 @@ export function stopSignal(): Promise<string> {
 }
 
 /**
- * Runs `act` on each SIGHUP, with which supervisors ask daemons to read their configuration again. On a
+ * Runs `act` on each SIGHUP, which supervisors send to make daemons reread their configuration. On a
  * terminal it means that the terminal is gone, and ends the process.
  */
 export function onHangup(act: () => void): void {

@@ -11,7 +11,7 @@ export type Reason =
   | "wrong-kind"
   | "missing"
   | "denied"
-  /** The path is denied as it was sent, and the sentence says so. */
+  /** The path is denied in the form that was sent, and the sentence says so. */
   | "denied-by-rule"
   | "too-large"
   | "outside"
@@ -29,7 +29,7 @@ export type Reason =
   | "protected"
   | "over-quota";
 
-/** Further facts with which a caller can repair its call, as JSON. */
+/** Further facts that help a caller repair its call, as JSON. */
 export type RefusalDetails = Readonly<Record<string, unknown>>;
 
 /** Thrown to fail a call, or one entry of a batch, with an answer for the caller. */

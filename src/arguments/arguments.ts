@@ -55,7 +55,7 @@ export type Command =
       readonly isStructured: boolean;
       /** The value of `--tools`, which selects the offered functions. */
       readonly tools: "usual" | "all";
-      /** `--commands` and `--allow`. */
+      /** The values of `--commands` and `--allow`. */
       readonly commands?: { readonly allow: readonly string[] } | undefined;
     })
   | (ConfigSource & {

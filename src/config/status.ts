@@ -1,6 +1,6 @@
 import { ConfigError, FixedKeyError } from "./file.ts";
 
-/** The state of the configuration, as far as callers may know it. */
+/** The state of the configuration that callers may know. */
 export interface ConfigState {
   /** The outcome of the newest attempt: the start, or a reload. */
   readonly outcome: "started" | "applied" | "rejected";

@@ -4,7 +4,7 @@ import type { Rendered, Wording } from "./wording.ts";
 /** A call that was answered. */
 export interface AnsweredCall {
   readonly definition: FunctionDefinition;
-  /** The payload as it was sent. */
+  /** The payload in the form that was sent. */
   readonly payload: unknown;
   readonly answer: unknown;
 }

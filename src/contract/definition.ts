@@ -107,7 +107,7 @@ export interface Serves {
 /** The services of one worker, open until closed. */
 export interface Runtime extends Services {
   readonly serves: Serves;
-  /** The trigger types for which it calls functions of other workers. */
+  /** The trigger types whose events it reports by calling functions of other workers. */
   readonly triggers?: readonly TriggerType[];
   /** The changes of the files that it serves, for readers in the same process. */
   readonly treeChanges?: TreeChanges;
@@ -132,7 +132,7 @@ export interface CallContext
   readonly functionId: string;
   /** Identifies this call, even in a copy of the context with another deadline. */
   readonly call?: object;
-  /** The time by which this call has to be answered. */
+  /** The deadline for answering this call. */
   readonly deadline: Deadline;
   /** Maximum bytes of JSON in the answer. */
   readonly maxAnswerBytes: number;
@@ -204,7 +204,7 @@ export interface RequestPath {
   /** The place of the field: a JSON pointer, in which `*` is each item of an array. */
   readonly at: string;
   readonly access: PathAccess;
-  /** The values of other fields with which a call has this access, if it depends on them. */
+  /** The values of other fields that give a call this access, if it depends on them. */
   readonly when?: Readonly<Record<string, unknown>>;
   /** The name of this path's role, if the field has several. */
   readonly part?: string;
@@ -220,7 +220,7 @@ export interface OtherPaths {
   readonly free: string;
 }
 
-/** One function, as it is on the wire. */
+/** One function in its form on the wire. */
 export type FunctionDefinition<
   Request extends TSchema = TSchema,
   Response extends TSchema = TSchema,
@@ -319,7 +319,7 @@ export const definerFor =
   ): FunctionDefinition =>
     definition as unknown as FunctionDefinition;
 
-/** The options with which a worker is opened. */
+/** The options for opening a worker. */
 export interface OpenOptions {
   readonly config: FoundConfig;
   /**
@@ -339,9 +339,9 @@ export interface OpenOptions {
   readonly commands?: Commands | undefined;
 }
 
-/** What the command line says of commands. */
+/** The options of the command line about commands. */
 export interface Commands {
-  /** Names of programs. */
+  /** The names of the allowed programs. */
   readonly allow: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** The request field with which a host limits a call to a part of the tree (coder §26). */
+/** The request field that limits a call to a part of the tree, for hosts (coder §26). */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { FunctionDefinition } from "./definition.ts";
 

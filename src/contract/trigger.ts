@@ -1,7 +1,7 @@
 /** Trigger types: events for which a worker calls a function of another one (bus §9). */
 import type { TSchema } from "@sinclair/typebox";
 
-/** A trigger type, as it is on the wire. */
+/** A trigger type in its form on the wire. */
 export interface TriggerDefinition {
   readonly id: string;
   /** The version that added it. */

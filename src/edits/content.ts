@@ -25,7 +25,7 @@ export function base64Content(file: Buffer): FileContent {
 const arrow = "→";
 const arrowBytes = Buffer.byteLength(arrow);
 
-/** Consecutive lines, of which the first has the number `first`. */
+/** Consecutive lines, starting with the number `first`. */
 interface Numbering {
   readonly first: number;
   readonly lines: number;

@@ -162,7 +162,7 @@ const isMarkAlone = (parts: readonly Buffer[]): boolean =>
   parts.reduce((length, part) => length + part.length, 0) === 3 && bomLength(Buffer.concat(parts)) === 3;
 
 /**
- * Returns the pieces, of which the last one with lines gives up its ending, unless the line would not exist
+ * Returns the pieces. The last one with lines gives up its ending, unless the line would not exist
  * without it.
  */
 function withOpenEnd(pieces: readonly Piece[]): readonly Piece[] {

@@ -40,7 +40,7 @@ const mostComparedBytes = 256 * 1024;
 /** Maximum bytes of a text whose place is fitted; a longer one is compared where it was found. */
 const mostFittedBytes = 32 * 1024;
 
-/** Bytes by which a place may be longer than twice the text. */
+/** Maximum bytes of a place beyond twice the size of the text. */
 const mostLineBytes = 1024;
 
 /** Maximum rounds of fitting a place to the text. */

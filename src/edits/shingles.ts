@@ -31,7 +31,7 @@ export interface Likeness {
   readonly coverage: number;
 }
 
-/** Compares two texts. The coverage is a Tversky index, of which the similarity is the symmetric case. */
+/** Compares two texts. The coverage is a Tversky index, and the similarity is its symmetric case. */
 export function compareTexts(one: Uint8Array, other: Uint8Array): Likeness {
   const width = widthFor(Math.min(one.length, other.length));
   if (width === 0)

@@ -1,6 +1,6 @@
 /**
- * Turns mutations of calls into changes. Those of a transaction are reported when it is done, and dropped if
- * it failed.
+ * Turns mutations of calls into changes. Mutations in a transaction are reported when it is
+ * done, and dropped if it failed.
  */
 import { ignoreVanished } from "../files/ignore-vanished.ts";
 import type { Mutation, MutationKind, MutationOutcome } from "../files/mutation.ts";

@@ -10,7 +10,7 @@ export type Cause =
   | { readonly by: "call"; readonly function_id?: string; readonly transaction?: string }
   | { readonly by: "external" };
 
-/** A change as it was found, before it gets its place in the feed. */
+/** A change before it gets its place in the feed. */
 export interface FoundChange {
   /** The path from the base, with U+FFFD for invalid UTF-8; "." for the base itself. */
   readonly path: string;

@@ -112,7 +112,7 @@ class InnerCopy implements Disposable {
 }
 
 interface Building extends CopyEnds {
-  /** The path as it was sent. */
+  /** The path in the form that was sent. */
   readonly from: string;
   readonly requester: Requester;
   /**

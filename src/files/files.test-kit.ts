@@ -58,7 +58,7 @@ export class FilesFixture extends JailFixture {
   }
 }
 
-/** Returns the reason for which `act` is refused. Other errors are rethrown. */
+/** Returns the reason why `act` is refused. Other errors are rethrown. */
 export async function reasonOf(act: () => unknown): Promise<Reason | "done"> {
   try {
     await act();

@@ -19,7 +19,7 @@ export interface KeyedMutex {
 }
 
 /**
- * Maximum calls that run at once. Each holds a few descriptors, of which a process may have as few as 256.
+ * Maximum calls that run at once. Each holds a few descriptors, and a process may be limited to 256 of them.
  */
 const mostAtOnce = 32;
 

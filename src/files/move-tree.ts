@@ -16,7 +16,7 @@ import { digestOfTree } from "./tree-digest.ts";
 import type { Entry, FilesContext } from "./types.ts";
 
 interface MovingTree {
-  /** The paths as they were sent. */
+  /** The paths in the form that was sent. */
   readonly from: string;
   readonly to: string;
   readonly source: ResolvedPath;

@@ -2,7 +2,7 @@
 import type { EntryKind } from "../jail/kind.ts";
 import type { Walker } from "../scheduling/walk-slice.ts";
 
-/** The call for which the disk is used: its caller, and its deadline. The context of a handler is one. */
+/** The call that uses the disk: its caller and its deadline. The context of a handler is one. */
 export interface Requester extends Walker {
   /** The object that copies of a requester for the same call share. */
   readonly call?: object;

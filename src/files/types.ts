@@ -31,7 +31,7 @@ export interface FilesContext {
 export interface Entry {
   /** The name as text, with U+FFFD for invalid UTF-8; callers cannot send such a name back. */
   readonly name: string;
-  /** The name as it is on disk, for `Folder.child` and `Folder.enter`. */
+  /** The name on disk, for `Folder.child` and `Folder.enter`. */
   readonly raw: Name;
   /** The kind of the entry when the folder was read, links not followed. */
   readonly kind: EntryKind;

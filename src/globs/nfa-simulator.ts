@@ -33,7 +33,7 @@ export class NfaSimulator {
     this.#toFollow = new Uint32Array(1 + this.#forks.reduce((sum, fork) => sum + (fork?.length ?? 0), 0));
   }
 
-  /** Returns an empty set, from which no match is possible. */
+  /** Returns an empty set, which cannot lead to a match. */
   none(): StateSet {
     return new Uint32Array(this.#words);
   }

@@ -55,7 +55,7 @@ const only = (character: string): CodePointRange => {
   return { from: codePoint, to: codePoint };
 };
 
-/** A class as it is written: its ranges by their first and last characters. */
+/** A class in its written form: its ranges by their first and last characters. */
 interface WrittenClass {
   readonly isNegated: boolean;
   readonly ranges: readonly (readonly [first: string, last: string])[];
@@ -84,7 +84,8 @@ export class GlobReader {
   }
 
   /**
-   * Reads a class after its "[". A leading "]" or "-" and a trailing "-" stand for themselves, and a backslash always does.
+   * Reads a class after its "[". A leading "]" or "-" and a trailing "-" stand for themselves, and a backslash
+   * always does.
    */
   protected readClass(): WrittenClass {
     const isNegated = this.take("!") || this.take("^");

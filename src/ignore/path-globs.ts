@@ -64,7 +64,7 @@ export class PathGlobs {
     return this.include.cost + this.exclude.cost;
   }
 
-  /** The globs as they were sent. */
+  /** The globs in the form that was sent. */
   get patterns(): readonly (readonly string[])[] {
     return [this.include.globs, this.exclude.globs];
   }

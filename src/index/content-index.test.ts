@@ -6,7 +6,7 @@ import { type SignedFiles, signed } from "./sign-files.ts";
 
 const needed = neededNgrams([[["needle"]]]) as NeededNgrams;
 
-/** Returns a file with this inode, of which only the stamps are known. */
+/** Returns a file with this inode whose stamps alone are known. */
 const fileWith = (inode: number): SignedFiles => ({
   outcomes: Uint8Array.of(signed.yes),
   flags: Uint8Array.of(0),

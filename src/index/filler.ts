@@ -93,7 +93,7 @@ export class Filler {
     return !this.hasWork && this.#retries.size === 0;
   }
 
-  /** Whether files are waiting or being signed. Those scheduled for a retry do not count. */
+  /** Whether files are waiting or being signed. Files scheduled for a retry do not count. */
   get hasWork(): boolean {
     return this.#waiting.length > 0 || this.#running !== undefined;
   }

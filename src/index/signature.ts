@@ -1,5 +1,5 @@
 /**
- * Signatures: for each file a set of hashed n-grams, with which a search rules out nearly all files without
+ * Signatures: for each file a set of hashed n-grams, which lets a search rule out nearly all files without
  * reading them.
  */
 import { assemble } from "../wasm/assembly.ts";
@@ -51,7 +51,7 @@ interface Exports {
 
 const assembleSigner = (): Uint8Array => assemble([markNgrams(), packMarks()], textAt / pageBytes + 1);
 
-/** Returns whether threads can create signers, for which the machine needs SIMD in WebAssembly. */
+/** Returns whether threads can create signers, which needs SIMD in WebAssembly. */
 export const canSign = (): boolean => validates(assembleSigner());
 
 /** Creates a signer. Throws if `canSign` returns false. */

@@ -1,24 +1,24 @@
-/** Finds what is denied and is there, for rules that know paths and no globs. */
+/** Finds the denied files and folders that exist, for rules that know paths but no globs. */
 import { type Dirent, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pathIn } from "./backend.ts";
 import type { Jail } from "./folder.ts";
 
-/** A folder, as it was when it was read last. */
+/** The state of a folder when it was last read. */
 interface KnownFolder {
-  /** Changes with the names in it. */
+  /** The version, which changes whenever names in the folder do. */
   readonly version: string;
   readonly denied: readonly Dirent[];
   readonly folders: readonly string[];
 }
 
-/** Maximum number of files that a denied folder is found as: one with more is found as itself. */
+/** Maximum files that stand for a denied folder. A folder with more stands for itself. */
 const maxFiles = 256;
 
 /**
- * Returns a function that finds the host paths of denied files below the roots of a jail, without following links. It reads
- * again only folders that have changed. Files of a denied folder are found one by one: to git, a folder that is hidden as a
- * whole is one whose files were deleted.
+ * Returns a function that finds the host paths of denied files below the roots of a jail, without following
+ * links. It only rereads folders that have changed. Files of a denied folder are found one by one, because to git
+ * a folder that is hidden as a whole looks as if its files were deleted.
  */
 export function deniedFinder(
   jail: Pick<Jail, "roots" | "hasTop" | "deniesIn" | "isTemporary">,
@@ -49,7 +49,7 @@ export function deniedFinder(
   return () => jail.roots.flatMap(({ name, hostPath }) => [...visit(hostPath, jail.hasTop ? name : "")]);
 }
 
-/** What stands for something denied: itself, or the files in it. */
+/** Returns the paths that stand for a denied entry: its own, or those of the files in it. */
 function filesOf(path: string, entry: Dirent): string[] {
   if (!entry.isDirectory()) return [path];
   const files: string[] = [];

@@ -188,7 +188,7 @@ function requireAllowedNames(parts: Parts, path: string, parsed: ParsedPath): Pa
   return parsed;
 }
 
-/** Whether a path is denied, or nothing may be changed there, as far as its names say. */
+/** Returns whether a path is denied or may not be changed, judged by its names alone. */
 function deniesChange(roots: RootSet, path: string): boolean {
   const root = roots.at(path);
   const names = path.split("/");

@@ -38,7 +38,7 @@ export interface SharedRules {
   readonly namesDenyingGlobs?: boolean;
   /** Host paths of files that calls may read and not change, below the base or elsewhere, existing or not. */
   readonly protectedFiles?: readonly string[] | undefined;
-  /** How to test the case sensitivity of names. Default: with a temporary file. */
+  /** The way to test the case sensitivity of names. Default: with a temporary file. */
   readonly trial?: Trial | undefined;
 }
 

@@ -31,7 +31,7 @@ interface Calls {
 /** The number of the system call on the machines that Bun runs on. */
 const number = { x64: 316, arm64: 276 }[process.arch as string];
 
-/** AT_FDCWD, with which paths mean the same as to rename(2). */
+/** AT_FDCWD, which makes paths mean the same as to rename(2). */
 const currentDirectory = -100;
 
 function renameat2(from: JailedPath, to: JailedPath, flags: number): boolean {

@@ -27,7 +27,7 @@ const tree = {
 
 const making: AdmitOptions = { changes: "tree", mayBeMissing: true, parents: true };
 
-/** Returns the reason for which the scope itself is refused. */
+/** Returns the reason why the scope itself is refused. */
 function reasonAgainst(jail: Jail, scope: ScopeRequest): string {
   try {
     jail.within(scope);

@@ -29,7 +29,7 @@ export function temporaryName(): string {
 /** Returns a name for testing how a file system compares names: its last letter has two Unicode forms. */
 export const trialName = (): string => `${temporaryName()}-\u00e9`;
 
-/** A transaction, identified by the values with which its records are found. */
+/** A transaction, identified by the values that its records are found by. */
 export interface TransactionMark {
   /** The id, 16 hexadecimal digits. */
   readonly id: string;

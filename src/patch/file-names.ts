@@ -3,7 +3,7 @@
 /** A name in a header; `undefined` for /dev/null, which means that the file does not exist. */
 export type HeaderName = string | undefined;
 
-/** The pairs of prefixes with which git distinguishes both sides of a comparison. */
+/** The pairs of prefixes that git uses to distinguish both sides of a comparison. */
 const prefixPairs: ReadonlySet<string> = new Set(["a/b/", "i/w/", "c/i/", "c/w/", "o/w/", "1/2/"]);
 
 /**

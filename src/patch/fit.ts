@@ -60,7 +60,7 @@ class HunkFitter {
   readonly #comparisons = new Comparisons();
   /** The line after the last one that the previous hunk changes. */
   #changedUpTo = 0;
-  /** The number of lines by which the previous hunk stands further down than its header says. */
+  /** The offset of the previous hunk's place, in lines, from the one that its header gives. */
   #drift = 0;
 
   constructor(body: LineTable) {

@@ -86,7 +86,7 @@ function endsHunk(lines: LineTable, line: number): boolean {
   return isSignature(lines, line);
 }
 
-/** Returns whether the line is the two dashes above git's version, with which a mail ends. */
+/** Returns whether the line is the two dashes above git's version, which end a mail. */
 const isSignature = (lines: LineTable, line: number): boolean =>
   lines.startsWith(line, "--") &&
   /^-- ?$/.test(lines.textOf(line)) &&

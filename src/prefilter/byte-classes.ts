@@ -36,7 +36,7 @@ const exactly = (seqs: readonly ByteClassSeq[]): Extracted => ({
 });
 
 /**
- * Returns the rarest byte classes of which every match of `hir` contains one, or `undefined` if none are
+ * Returns the rarest byte classes such that every match of `hir` contains one, or `undefined` if none are
  * known.
  */
 export function extractByteClasses(hir: Hir): readonly ByteClassSeq[] | undefined {

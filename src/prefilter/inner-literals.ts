@@ -24,7 +24,7 @@ export interface InnerLiterals {
 interface Extracted {
   /** The sequence that the part matches exactly; `undefined` if it may match something else. */
   readonly exact?: LiteralSeq;
-  /** Sequences of which each match of the part contains one; `undefined` if the extraction knows none. */
+  /** Sequences such that each match of the part contains one; `undefined` if the extraction knows none. */
   readonly inner?: readonly LiteralSeq[];
   /** Further sequences, each of which every match of the part contains. */
   readonly also?: readonly LiteralSeq[];
@@ -38,7 +38,7 @@ const maxLiterals = 8;
 const maxSeqs = 16;
 
 /**
- * Returns the rarest literals of which every match of `hir` contains one, or `undefined` if none are known.
+ * Returns the rarest literals such that every match of `hir` contains one, or `undefined` if none are known.
  */
 export function extractInnerLiterals(hir: Hir): InnerLiterals | undefined {
   const { inner, also = [], isWhole } = foldHir(hir, literalFold);

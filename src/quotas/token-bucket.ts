@@ -1,4 +1,4 @@
-/** The tolerance by which sums of fractions may fall short of a whole token. */
+/** The tolerance for sums of fractions that fall short of a whole token. */
 const rounding = 1e-6;
 
 /**

@@ -20,7 +20,7 @@ export function renderPages(workers: readonly WorkerDefinition[]): ReadonlyMap<s
   ]);
 }
 
-/** Renders the pages of one worker. Those of the first have no name as prefix. */
+/** Renders the pages of one worker. The pages of the first have no name as prefix. */
 function renderWorker(worker: WorkerDefinition): [string, string][] {
   const { name, functions, configSchema, errors, profiles } = worker;
   const [prefix, example] =

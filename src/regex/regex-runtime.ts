@@ -16,7 +16,7 @@ export class PatternError extends Error {
   override readonly name = "PatternError";
 }
 
-/** Thrown if the engine fails on a valid pattern, as far as known only for lack of memory. */
+/** Thrown if the engine fails on a valid pattern. The only known cause is lack of memory. */
 export class RegexEngineFailure extends Error {
   override readonly name = "RegexEngineFailure";
 }

@@ -134,7 +134,7 @@ function limitTraced(traced: TracedReplacement, { maxBytes }: ReplaceJob): Repla
 
 const bodyOf = ({ body }: ReplaceJob): Buffer => Buffer.from(body.buffer, body.byteOffset, body.length);
 
-/** The factor by which a text with marks may be larger than the result. */
+/** Maximum size of a text with marks, as a multiple of the result's. */
 const tracedFactor = 3;
 
 /** Memory for matching, in bytes, besides twice the memory of compiling, for the states of the pattern. */

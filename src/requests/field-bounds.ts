@@ -1,11 +1,15 @@
 /**
- * How large each field of a request may be: every text, list and map has a bound here, or the reason why it needs none. The profile
- * `agent` refuses what is larger before anything is done. In the profile `contract` a field may be as large as a request.
+ * The maximum size of each field of a request. Every text, list and map has a bound here, or the reason why it
+ * needs none. The profile `agent` refuses larger fields before anything is done. In the profile `contract`, a field
+ * may be as large as a request.
  */
 import { refuseField } from "./errors.ts";
 import { hasFields } from "./schemas.ts";
 
-/** Maximum characters of a text, or entries of a list or a map; or the reason why work on a larger one keeps no other call waiting. */
+/**
+ * Maximum characters of a text, or entries of a list or a map; or the reason why work on a larger one keeps no other
+ * call waiting.
+ */
 export type FieldBound = { readonly max: number } | { readonly reason: string };
 
 // Each path of more than 4,096 bytes is refused by itself; an answer may repeat it.
@@ -21,8 +25,8 @@ const name = { max: 256 };
 export const maxObjects = 2500;
 
 /**
- * The bounds, by function and field, or by field alone: a JSON pointer in which `*` is each entry of a list or a map, or its end. The
- * longest that fits counts.
+ * The bounds, by function and field, or by field alone. A field is a JSON pointer, or its end, in which `*` stands
+ * for each entry of a list or a map. The longest key that fits counts.
  */
 export const fieldBounds: Readonly<Record<string, FieldBound>> = {
   "/path": path,
@@ -98,7 +102,7 @@ export function nameOfBound(id: string, pointer: string): string | undefined {
   return undefined;
 }
 
-/** Sizes up to which no bound is looked up. */
+/** Sizes that are allowed without looking up a bound. */
 const always = { texts: 200, entries: 200 } as const;
 
 /** Maximum fields of one object, and characters of their names. */
@@ -110,7 +114,7 @@ export class RequestBounds {
   readonly #id: string;
   #objects = 0;
 
-  /** Of the function `id`. */
+  /** Creates the bounds for a request to the function `id`. */
   constructor(id: string) {
     this.#id = id;
   }

@@ -1,7 +1,7 @@
 import { refuse } from "../errors.ts";
 
 /**
- * The moment by which a call has to be answered. Loops call `check()`; anything that waits listens to
+ * The latest moment to answer a call. Loops call `check()`; anything that waits listens to
  * `signal`. Clients give up after 30 s and never say so (bus §3), so a call bounds itself.
  */
 export interface Deadline {

@@ -3,7 +3,7 @@ import type { Steps } from "./time-slice.ts";
 /** Maximum items that are sorted at once, and merged in one step. */
 export const chunk = 2048;
 
-/** Maximum items for which insertion sort is faster than the runtime's sort. */
+/** Maximum items that insertion sort sorts faster than the runtime does. */
 const few = 24;
 
 /**

@@ -9,7 +9,7 @@ import type { Log } from "../log/log.ts";
 import type { EngineTelemetry } from "../worker/bus.ts";
 import type { Invoke } from "../worker/invoke.ts";
 
-/** The options with which telemetry is opened. */
+/** The options for opening telemetry. */
 interface Opening {
   /** The environment variables of the process. */
   readonly environment: NodeJS.ProcessEnv;

@@ -92,7 +92,7 @@ export class TreeUpdater {
     for (const folder of [...table.all()].reverse()) {
       table.clear(folder);
       if (++forgotten % namesPerStep !== 0) continue;
-      // The end of each watch is an event. Those of thousands of folders would overflow the queue and fail
+      // The end of each watch is an event. The ends of thousands of watches would overflow the queue and fail
       // the next build.
       inotify.read(() => {});
       yield;

@@ -1,4 +1,4 @@
-/** Calls with which the watchdog's thread acts on its process without the event loop. */
+/** Calls that let the watchdog's thread act on its process without the event loop. */
 import { openLibc } from "../bun.ts";
 
 interface Functions {
