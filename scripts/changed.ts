@@ -10,7 +10,7 @@ interface Scope {
   readonly folder: string;
   /** The rooms that it tests with everything that they import. A change in any of these belongs to it. */
   readonly through?: readonly string[];
-  /** The rooms that it tests by themselves. The rooms that they import have suites of their own. */
+  /** The rooms that it tests, without the rooms that they import, which have suites of their own. */
   readonly of?: readonly string[];
 }
 

@@ -296,7 +296,7 @@ async function runAll(tasks: readonly Task[], manner: Manner): Promise<Totals> {
 
 /**
  * Returns the priority of a task. Everything waits for the build; then the longest come first, so that all
- * lanes end at about one time.
+ * lanes end at about the same time.
  */
 const orderOf = ({ name, seconds }: Task): number => (name === "build" ? Number.POSITIVE_INFINITY : seconds);
 

@@ -146,7 +146,7 @@ export function sentencesIn(source: string): { name: string; line: number; text:
 }
 
 /**
- * Replaces names in backticks, which are not prose, by an equal number of characters, and line breaks by
+ * Masks names in backticks, which are not prose, without changing their length, and replaces line breaks by
  * spaces.
  */
 const maskNames = (text: string): string =>

@@ -1,5 +1,5 @@
 /**
- * `npm run suite -- targets`: makes a release and tries each archive within the means of this machine,
+ * `npm run suite -- targets`: makes a release and tries each archive as thoroughly as this machine can,
  * installing emulators from Debian's packages if allowed. Archives that cannot be run are reported and
  * counted as skipped. The last line says `N passed, N failed, N skipped`, and the notes of the release
  * contain the results.

@@ -14,8 +14,8 @@ export interface Sidecar {
 
 /**
  * Returns a gzipped tar archive for each of `names`, with the executable file under that name and a text
- * beside it. An archive does not record when, where and by whom it was made: equal contents give equal bytes
- * if the versions of libdeflate are equal.
+ * beside it. An archive does not record when, where and by whom it was made: equal contents give equal bytes,
+ * as long as the same libdeflate compresses them.
  */
 export function packExecutable(
   names: readonly string[],

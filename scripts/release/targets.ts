@@ -42,7 +42,7 @@ export interface ReleaseTarget {
   readonly runtime: TargetRuntime;
   /** The requirements of the machine, as a phrase for people. */
   readonly needs: string;
-  /** The requirements in the form of the executable: see `Machine`. */
+  /** The requirements that the executable itself declares; see `Machine`. */
   readonly asksFor: readonly string[];
   readonly smoke: Smoke;
 }

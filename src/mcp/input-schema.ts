@@ -53,8 +53,8 @@ export function inputSchema(
 }
 
 /**
- * Puts the fields of one entry first, because most calls have one. `files` holds several entries with equal
- * fields.
+ * Puts the fields of one entry first, because most calls have one. `files` takes several entries with the
+ * same fields.
  */
 function flatten({ properties: { files, ...others } }: Shape): JsonObject {
   const entry = files?.["items"] as Shape;

@@ -22,7 +22,7 @@ export const mostSubscriptions = { count: 1000, characters: 1024 * 1024 } as con
 const gathering = { least: 50, every: 1000 } as const;
 
 interface Subscription {
-  /** The path relative to the base, in the form of changes. */
+  /** The path relative to the base, as changes report it. */
   readonly path: string;
   /** The number of the newest change when the subscription began. */
   from: number;
@@ -202,8 +202,8 @@ export class ResourceWatch {
 }
 
 /**
- * Returns the path in the address, in the form of changes. Throws for a path that no change can have, such as
- * one with `..`, which has a meaning only after links.
+ * Returns the path in the address, as changes report it. Throws for a path that no change can report, such as
+ * one with `..`, which depends on links.
  */
 function watchedPath(uri: string): string {
   const path = pathOf(uri);

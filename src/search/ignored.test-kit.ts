@@ -6,10 +6,7 @@ import { Batch } from "./batches/batches.ts";
 import { SharedFolder } from "./walk/shared-folder.ts";
 import { Walk } from "./walk/walk.ts";
 
-/**
- * Returns the paths of the files that a walk from `path` finds with ignore files, in the form of
- * `filesOfRipgrep`.
- */
+/** Returns the paths of the files that a walk from `path` finds with ignore files, like `filesOfRipgrep`. */
 export function filesOfWalk(base: string, path = ".", deny: readonly string[] = []): string[] {
   const jail = openJail({ basePath: base, deny: compileGlobSet(deny) });
   const start = new SharedFolder(jail.admitFolder(path));

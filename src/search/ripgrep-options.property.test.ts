@@ -17,8 +17,8 @@ const folder = mkdtempSync(join(tmpdir(), "coder-"));
 const base = join(folder, "base");
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-// Paths in an unambiguous order: ripgrep orders paths by their names, so that "c/a" precedes "c-d", and this
-// worker by their bytes.
+// Paths that sort in one way: ripgrep compares names, so that "c/a" precedes "c-d", and this worker compares
+// bytes.
 const paths = ["a.ts", "b.md", "c/a.ts", "c/d.py", "d/e.ts", "e", "f.json", "z/y/x.md"];
 const content = fc
   .array(

@@ -67,6 +67,6 @@ function addEntry(hash: Hash, folder: PendingFolder, { raw, name }: Entry): unde
   hash.update(JSON.stringify([pathIn(folder.path, name), stats?.mode, ...facts]));
 }
 
-/** Returns whether two pending trees were made from equal entries. */
+/** Returns whether two pending trees were made from the same entries. */
 export const areSameReads = (one: Reads, other: Reads): boolean =>
   one.size === other.size && [...one].every(([path, seen]) => other.get(path) === seen);

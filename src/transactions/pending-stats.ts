@@ -19,7 +19,9 @@ interface NewEntry {
 /** The inode of the last new entry. Inodes on disk are never negative. */
 let lastInode = 0;
 
-/** Returns stats of a new entry, on the device of `base`. They equal no others, and have the current time. */
+/**
+ * Returns the stats of a new entry on the device of `base`, with an inode of its own and the current time.
+ */
 export function statsOfNew({ kind, mode, size, owner }: NewEntry, base: Stats): Stats {
   const own = ownerOfCopy(owner ?? { uid: effectiveUser(), gid: process.getegid?.() ?? base.gid });
   const now = new Date();
@@ -37,7 +39,7 @@ export function statsOfNew({ kind, mode, size, owner }: NewEntry, base: Stats): 
 /** Returns the default mode of a folder. */
 export const usualFolderMode = (): number => 0o777 & ~process.umask();
 
-/** Returns equal stats with other permission bits. */
+/** Returns a copy of the stats with other permission bits. */
 export const statsWithMode = (stats: Stats, mode: number | undefined): Stats =>
   mode === undefined ? stats : withFields(stats, { mode: (stats.mode & ~0o7777) | mode });
 

@@ -39,7 +39,7 @@ class Account {
     return this.#held.total === 0 || this.#held.total + bytes <= this.limit;
   }
 
-  /** Returns whether the caller's half has room for `bytes` more, with an equal exception. */
+  /** Returns whether the caller's half has room for `bytes` more, with the same exception. */
   hasShare(caller: string, bytes: number): boolean {
     const held = this.#held.under(caller);
     return held === 0 || held + bytes <= this.limit / 2;

@@ -33,7 +33,7 @@ export type CallOutcome = (
   | { readonly answer: unknown; readonly bytes: number }
   | { readonly error: string; readonly code: string | undefined }
 ) & {
-  /** The payload as read, if the reading may differ from the text that was sent. */
+  /** The payload as the function reads it, if that may differ from what was sent. */
   readonly read?: ReadPayload | undefined;
 };
 
@@ -58,7 +58,9 @@ const sliceMilliseconds = 20;
 /** Called when a function begins its work, with its request. */
 export type OnEnter = (functionId: string, request: unknown) => void;
 
-/** Creates an `Invoke` over `all`, the services of one worker, that logs each call to `log`. It never throws. */
+/**
+ * Creates an `Invoke` over `all`, the services of one worker, that logs each call to `log`. It never throws.
+ */
 export function createInvoke(all: Services, log: Log, onEnter: OnEnter = () => {}): Invoke {
   const admission = new Admission();
   return async (definition, payload, origin = {}) => {

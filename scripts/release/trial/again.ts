@@ -31,7 +31,8 @@ export function startAgain(targets: readonly ReleaseTarget[], folder: string): A
     return out;
   };
   const finished = finish();
-  finished.catch(() => undefined); // who awaits `finished` gets the error; without one it would end the process
+  // A caller that awaits `finished` gets the error. Without such a caller, it would end the process.
+  finished.catch(() => undefined);
   return { finished, [Symbol.dispose]: () => child.kill() };
 }
 

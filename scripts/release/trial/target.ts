@@ -12,7 +12,7 @@ import type { ReleaseTarget } from "../targets.ts";
 import { check, skip } from "./checks.ts";
 import { runWorkers } from "./running.ts";
 
-/** Tries the archives of one target, within the means of this machine, in the empty `folder`. */
+/** Tries the archives of one target, as thoroughly as this machine can, in the empty `folder`. */
 export async function tryTarget(
   target: ReleaseTarget,
   artefacts: readonly Artefact[],

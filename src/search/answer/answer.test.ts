@@ -19,7 +19,7 @@ const limits = fc.record({
   lines: fc.record({ mode: fc.constantFrom("content" as const, "files" as const, "counts" as const) }),
   isExtended: fc.boolean(),
 });
-/** Fields of a page in the form of `ResultPage`. */
+/** The fields of a page, as `ResultPage` makes them. */
 const page: PageFields = {
   next_cursor: "x",
   searched: { bytes: 1, files: 1 },

@@ -192,7 +192,8 @@ export class Batch implements FileSink {
 }
 
 /**
- * Fills a batch from the walk until it is full or the walk yields. Returns `undefined` at the end of the walk.
+ * Fills a batch from the walk until it is full or the walk yields. Returns `undefined` at the end of the
+ * walk.
  */
 export function takeBatch(
   walk: FileSource,

@@ -1,4 +1,4 @@
-/** Random matches in the form in which a search finds them in a file. */
+/** Random matches, as a search finds them in a file. */
 import fc from "fast-check";
 import type { LineMatch } from "../matchers/lines.ts";
 

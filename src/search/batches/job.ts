@@ -36,7 +36,7 @@ export interface BatchJob {
   readonly signal: Int32Array;
   /** Whether to return which files are unchanged since they were indexed. */
   readonly wantsKnown?: boolean;
-  /** Whether to return the n-grams that the index has to contain for a match. */
+  /** Whether to return the n-grams that matching files contain. */
   readonly wantsNeeded?: boolean;
   readonly files: PostedFiles;
 }

@@ -1,7 +1,7 @@
 import type { Folder, Jail } from "../../jail/folder.ts";
 import { linksAt } from "../../jail/statx.ts";
 
-/** A folder in the state in which a watched tree lists it. */
+/** A folder, as a watched tree lists it. */
 export interface ListedFolder {
   /** The path relative to the base. */
   readonly path: string;

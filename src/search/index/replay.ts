@@ -24,7 +24,7 @@ export interface ReplayOptions {
   readonly since: Moment;
   /** The part of the list whose stamps are read even if the files are known. */
   readonly scrubbed: ListRange;
-  /** See `WalkOptions.after`, which works alike. */
+  /** The path to start at, as in `WalkOptions.after`. */
   readonly after: string | undefined;
   /** Returns whether the path of the file at an index may match. Absent if paths are not searched. */
   readonly mayMatchPath: ((index: number) => boolean) | undefined;

@@ -87,7 +87,7 @@ export class SearchIndex {
     const { request, mayReplay = true } = options;
     if (!request.content || request.maxFileBytes < firstBytes) return undefined;
     const { invert = false, withoutMatch = false } = request.lines;
-    // The index would leave out the very files that these searches report, and does not know their order.
+    // The index leaves out exactly the files that inverted searches report, and has no order by time.
     if (invert || withoutMatch || request.sort === "modified") return undefined;
     const watched = mayReplay && !request.fuzzyPaths ? this.#watched : undefined;
     return new IndexUse(this, options, { ...this.#memory, watched });

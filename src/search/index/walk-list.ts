@@ -1,6 +1,6 @@
 /**
- * Lists the files that a walk would find, from a watched tree: in equal order and by equal rules, without
- * reading folders from disk.
+ * Lists the files that a walk would find, from a watched tree: in the same order and by the same rules,
+ * without reading folders from disk.
  */
 import { isUtf8 } from "node:buffer";
 import { type IgnoreFiles, ignoreFileBit } from "../../ignore/ignore-files.ts";
@@ -27,7 +27,7 @@ export interface WalkList {
   readonly places: readonly ListedFolder[];
   /** The globs of the caller that have matched nothing. */
   readonly unmatchedGlobs: readonly UnmatchedGlob[];
-  /** Whether an event precedes every change of the rules that the list was made by. */
+  /** Whether events report every change of the rules that the list was made by. */
   readonly isLasting: boolean;
 }
 

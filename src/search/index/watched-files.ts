@@ -77,7 +77,7 @@ export class WatchedFiles implements TreeListener {
   }
 
   onLinked(inode: bigint): void {
-    // If two inodes are equal as doubles, this only causes one more file to be checked.
+    // If two inodes are the same double, one more file is checked, and nothing else.
     this.#linked.add(Number(inode));
     this.#linkedAt = this.#now;
     // The linked file may be an ignore file.

@@ -79,8 +79,8 @@ function earliestStart(text: Buffer, line: number, { bytes, newlines }: Extent, 
 }
 
 /**
- * Returns the highest offset before `length` such that the extent contains all bytes from `next`, the end of
- * a line.
+ * Returns the highest offset up to `length` such that the extent contains all bytes from `next`, the end of a
+ * line.
  */
 function latestEnd(text: Buffer, next: number, { bytes, newlines }: Extent, length: number): number {
   let at = next;

@@ -6,7 +6,7 @@ import { excerpt, lineEndBefore, linesAfter, linesBefore } from "./line-text.ts"
 import type { LineMatcher } from "./matcher.ts";
 import { cutEnd } from "./utf8.ts";
 
-/** A match in the form of an answer. */
+/** A match, as an answer shows it. */
 export interface LineMatch {
   /** The line number, from 1. */
   readonly line: number;

@@ -4,7 +4,10 @@ import { isLiteral, type Query } from "./query-compiler.ts";
 /** The part of a folder that its entries' paths begin with. */
 export type PathFolder = Pick<SharedFolder, "prefix">;
 
-/** Returns whether `PathLiteral` can match the query. Only the engine knows all about case beyond ASCII. */
+/**
+ * Returns whether `PathLiteral` can match the query. Only the engine knows the case folding of other
+ * characters than ASCII.
+ */
 export const isPathLiteral = ({ pattern, ignoreCase, ...query }: Query): boolean =>
   isLiteral({ ...query, pattern, ignoreCase: false }) && (!ignoreCase || /^[\0-\x7f]*$/.test(pattern));
 

@@ -1,6 +1,6 @@
 /**
  * Earlier listings of folders, which are valid while their stamps show that nothing was added, removed or
- * renamed, like in the untracked cache of Git.
+ * renamed, as in the untracked cache of Git.
  */
 import type { Folder } from "../../jail/folder.ts";
 import type { EntryKind } from "../../jail/kind.ts";

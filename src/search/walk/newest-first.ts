@@ -34,7 +34,7 @@ const timeDigits = 14;
 /** The characters of a key before the path. */
 export const timeKeyBytes = timeDigits + 1;
 
-/** Returns a text that sorts earlier for a later time. Times before 1970 are all equal. */
+/** Returns a text that sorts earlier for a later time. All times before 1970 give the same text. */
 function timeKey(milliseconds: number): string {
   const microseconds = Math.max(0, Math.floor(milliseconds * 1000));
   return `${(Number.MAX_SAFE_INTEGER - microseconds).toString(16).padStart(timeDigits, "0")}/`;
