@@ -90,7 +90,8 @@ function repositoryAt(top: string): Repository | undefined {
   const target = stats.isFile() ? /^gitdir: (.+?)\s*$/s.exec(readSmall(link) ?? "")?.[1] : ".git";
   if (target === undefined) return undefined;
   const folder = resolve(top, target);
-  const shared = readSmall(join(folder, "commondir"))?.trim();
+  const sharing = join(folder, "commondir");
+  const shared = statsAt(sharing) === undefined ? undefined : readSmall(sharing)?.trim();
   const common = shared === undefined ? folder : resolve(folder, shared);
   return {
     folders: [...new Set([folder, common])].filter((one) => one !== link),

@@ -78,7 +78,9 @@ export function writeRules(
       if (isReadByGit(folder, fold(name))) return true;
       folder = join(folder, name);
     }
-    const named = protectFiles(base, git.namedFor(join(base, ...inRoot.slice(0, -1))));
+    const paths = git.namedFor(join(base, ...inRoot.slice(0, -1)));
+    if (paths.length === 0) return false;
+    const named = protectFiles(base, paths);
     return named.covers(place, change, fold) || named.holds(place.path, fold);
   };
   return {
