@@ -59,6 +59,7 @@ const shared: Samples<typeof refuse> = {
   revisionMismatch: refuse.revisionMismatch("a", { path: "a", expected: "absent" }),
   permission: refuse.permission("a"),
   io: refuse.io("a", "no space is left on the device"),
+  shortage: refuse.shortage("the worker has too many files open (EMFILE)"),
   baseGone: refuse.baseGone(),
   timeout: refuse.timeout(100),
   cancelled: refuse.cancelled(),

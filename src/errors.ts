@@ -10,6 +10,17 @@ import { quoteShort, Refusal, type RefusalDetails } from "./refusal.ts";
 
 export { quoteShort, type Reason, Refusal, type RefusalDetails } from "./refusal.ts";
 
+/** Errors of system calls that say that something has run out or is broken, whatever was called. */
+export const shortages: Readonly<Record<string, string>> = {
+  EROFS: "the file system is read-only (EROFS)",
+  ENOSPC: "no space is left on the disk (ENOSPC)",
+  EDQUOT: "the disk quota is used up (EDQUOT)",
+  EMFILE: "the worker has too many files open (EMFILE)",
+  ENFILE: "the system has too many files open (ENFILE)",
+  ENOMEM: "no memory is left (ENOMEM)",
+  EIO: "the disk reported an error (EIO)",
+};
+
 /** The constructors. Only these make a `Refusal`. */
 export const refuse = {
   /** Turns a refusal into that of one change of a transaction, by its index. */
@@ -285,6 +296,13 @@ export const refuse = {
       "io",
       `The operating system refused this on ${quoteShort(path)}: ${what}. If it happens again, ask the user.`,
       path,
+    ),
+
+  /** `what` is one of `shortages`: nothing is known of the path that it happened at. */
+  shortage: (what: string): Refusal =>
+    new Refusal(
+      "io",
+      `The operating system refused what the call needs: ${what}. Repeat the call, with less at once; if it happens again, ask the user.`,
     ),
 
   baseGone: (): Refusal =>

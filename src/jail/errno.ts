@@ -1,4 +1,4 @@
-import { Refusal, refuse } from "../errors.ts";
+import { Refusal, refuse, shortages } from "../errors.ts";
 
 /** Returns the errno name of an error of a system call, or `undefined` for anything else. */
 export function errnoOf(error: unknown): string | undefined {
@@ -25,14 +25,9 @@ export const errnoError = (
 ): Error => Object.assign(new Error(code), { code });
 
 const sentences: Readonly<Record<string, string>> = {
-  EROFS: "the file system is read-only (EROFS)",
-  ENOSPC: "no space is left on the disk (ENOSPC)",
-  EDQUOT: "the disk quota is used up (EDQUOT)",
+  ...shortages,
   EFBIG: "the file system takes no file of this size (EFBIG)",
-  EMFILE: "the worker has too many files open (EMFILE)",
-  ENFILE: "the system has too many files open (ENFILE)",
   EILSEQ: "a name in it is not UTF-8 (EILSEQ)",
-  EIO: "the disk reported an error (EIO)",
 };
 
 /**

@@ -121,6 +121,8 @@ export class Staging implements Disposable {
 
   /** Removes what was staged and has no name yet. What cannot be removed is left to the sweep. */
   async discard(): Promise<void> {
+    // To remove them takes descriptors, of which there may be none left.
+    this[Symbol.dispose]();
     for (const entry of this.#made.toReversed()) {
       try {
         const { outer, name } = splitLast(entry.pathAfter(0));

@@ -63,6 +63,15 @@ test("an unexpected error is answered neutrally and logged in full", async () =>
   expect(lines[0]?.["failure"]).toContain("secret /home/x");
 });
 
+test("a system call that fails for want of something is said to be that, and logged in full", async () => {
+  const failure = Object.assign(new Error("EMFILE: open '/home/x'"), { code: "EMFILE" });
+  const { outcome, lines } = await call(() => Promise.reject(failure));
+  const { code, message } = JSON.parse(outcome.error as string);
+  expect([code, message]).toEqual(["C216", expect.stringContaining("too many files open (EMFILE)")]);
+  expect(message).not.toContain("/home/x");
+  expect(lines[0]?.["failure"]).toContain("/home/x");
+});
+
 test("an answer too large for one message is refused", async () => {
   const { outcome } = await call(() => ({ text: "\u0001".repeat(3_000_000) }));
   expect(JSON.parse(outcome.error as string).code).toBe("C213");

@@ -13,7 +13,7 @@ import type {
 import type { AnswerLease, OrderedCall, Origin } from "../contract/origin.ts";
 import { Measured, WrittenAnswer } from "../contract/prepared-answer.ts";
 import { touchesOf } from "../contract/request-paths.ts";
-import { Refusal, refuse } from "../errors.ts";
+import { Refusal, refuse, shortages } from "../errors.ts";
 import type { Log } from "../log/log.ts";
 import { refuseField } from "../requests/errors.ts";
 import { exampleOf } from "../requests/example.ts";
@@ -299,7 +299,9 @@ function renderAnyError(error: unknown, scope: CallScope): WireError {
     function: definition.id,
     failure: error instanceof Error ? (error.stack ?? error.message) : String(error),
   });
-  return context.renderError(refuse.unexpected()) ?? { text: refuse.unexpected().message, code: undefined };
+  const shortage = shortages[(error as NodeJS.ErrnoException | undefined)?.code ?? ""];
+  const refusal = shortage === undefined ? refuse.unexpected() : refuse.shortage(shortage);
+  return context.renderError(refusal) ?? { text: refusal.message, code: undefined };
 }
 
 /**
