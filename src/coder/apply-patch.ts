@@ -116,7 +116,7 @@ export const applyPatch = defineCoderFunction({
     const { value, ...plan } = await planTransaction(transaction, context, committed);
     return { committed: false, ...plan, results: resultsOf(value) };
   },
-  render: renderTransacted,
+  render: (answer) => renderTransacted(answer),
 });
 
 /** About what the answer takes. */

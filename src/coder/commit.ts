@@ -41,5 +41,5 @@ export const commit = defineCoderFunction({
     if (done === undefined) throw refuseTransacting.noPlan(plan);
     return done.answer as never;
   },
-  render: renderTransacted,
+  render: (answer) => renderTransacted(answer),
 });

@@ -158,7 +158,7 @@ export const transact = defineCoderFunction({
     const { value, ...plan } = await planTransaction(transaction, context, answerOf);
     return fitResults({ committed: false, ...plan }, value, context.maxAnswerBytes);
   },
-  render: renderTransacted,
+  render: (answer, _, { changes }) => renderTransacted(answer, changes),
 });
 
 /** About what the answer takes for a change. */

@@ -155,7 +155,7 @@ export const updateFile = defineCoderFunction({
     }
     return answer.measured();
   },
-  render: ({ results }, { failure }, { dry_run: isTrial }) =>
+  render: ({ results }, { failure }, { dry_run: isTrial, files = [] }) =>
     [
       ...summarizeBatch({
         results,
@@ -164,7 +164,9 @@ export const updateFile = defineCoderFunction({
         isDone: () => true,
         nameOf: ({ path }) => path,
       }),
-      ...results.map((result) => (result.error ? failure(result.error, result.path) : renderEdit(result))),
+      ...results.map((result, index) =>
+        result.error ? failure(result.error, result.path) : renderEdit(result, files[index]?.ops),
+      ),
     ].join("\n"),
 });
 

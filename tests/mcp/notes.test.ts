@@ -125,6 +125,19 @@ describe("what a change did", () => {
     expect(await ok("transact", { changes, dry_run: true })).toContain("\n[CRLF kept]\n");
   });
 
+  test("an insert of nothing is not taken for one of an empty line", async () => {
+    const insert = (content: string) => ({ path: "empty.txt", ops: [{ op: "insert", at_line: 2, content }] });
+    await ok("create_file", { path: "empty.txt", content: "one\ntwo\n" });
+    const note = '[ops[0] inserted nothing, as its content is empty; "\\n" is an empty line]';
+    expect(await ok("update_file", { ...insert(""), answer: "none" })).toBe(
+      `empty.txt: 1 op applied, 2 lines now\n${note}`,
+    );
+    expect(await ok("transact", { changes: [{ op: "update", ...insert("") }] })).toContain(`\n${note}\n`);
+    expect(readFileSync(join(connected.base, "empty.txt"), "utf8")).toBe("one\ntwo\n");
+    expect(await ok("update_file", insert("\n"))).not.toContain("inserted nothing");
+    expect(readFileSync(join(connected.base, "empty.txt"), "utf8")).toBe("one\n\ntwo\n");
+  });
+
   test("a removal says how many files were in the folder", async () => {
     const folder = { paths: ["lib"], recursive: true };
     const said = "lib: removed, with 3 files in it";

@@ -14,6 +14,12 @@ interface EditResult {
   readonly line_ends_changed?: boolean;
 }
 
+/** An op as it was sent. */
+interface SentOp {
+  readonly op?: string;
+  readonly content?: string;
+}
+
 interface WireEcho {
   readonly op_index: number;
   readonly from_line: number;
@@ -23,7 +29,7 @@ interface WireEcho {
 }
 
 /** One line about the file, and below it the diff, or the lines of all echoes with their numbers, each line once. */
-export function renderEdit(result: EditResult): string {
+export function renderEdit(result: EditResult, ops: readonly SentOp[] = []): string {
   const { path, applied, new_line_count: count, echoes = [], diff = "" } = result;
   const isTruncated = result.echoes_truncated === true || result.diff_truncated === true;
   return [
@@ -32,8 +38,15 @@ export function renderEdit(result: EditResult): string {
     ...(diff === "" ? [] : [diff.trimEnd()]),
     ...(isTruncated ? ["[more of it is not shown]"] : []),
     ...(result.line_ends === undefined ? [] : [`[${renderLineEnds(result)}]`]),
+    ...ops.flatMap(renderEmptyInsert),
   ].join("\n");
 }
+
+/** An insert of nothing is most likely meant as an empty line. */
+const renderEmptyInsert = ({ op, content }: SentOp, index: number): string[] =>
+  op === "insert" && content === ""
+    ? [`[ops[${index}] inserted nothing, as its content is empty; "\\n" is an empty line]`]
+    : [];
 
 function renderLineEnds({ line_ends: ends, line_ends_changed: isChanged }: EditResult): string {
   if (isChanged) return `line ends are now ${ends!.replace(/^mixed line ends/, "mixed")}`;

@@ -11,23 +11,38 @@ interface Transacted {
   readonly plan?: string;
 }
 
-/** One line for each change, with what it changed in a file below it. */
-export function renderTransacted({ committed, results, transaction, plan }: Transacted): string {
-  const lines = results.map((result) => renderResult(result as ChangeResult | PatchedFileResult));
+type SentOps = Parameters<typeof renderEdit>[1];
+
+/** A change as it was sent. */
+interface SentChange {
+  readonly ops?: SentOps;
+}
+
+/** One line for each change, with what it changed in a file below it. `sent` are the changes of the call, if it has them. */
+export function renderTransacted(
+  { committed, results, transaction, plan }: Transacted,
+  sent: readonly object[] = [],
+): string {
+  const lines = results.map((result, index) =>
+    renderResult(result as ChangeResult | PatchedFileResult, (sent[index] as SentChange | undefined)?.ops),
+  );
   if (transaction !== undefined) lines.push(`transaction ${transaction}`);
   else if (committed) lines.push("nothing had to be changed");
   if (plan !== undefined) lines.push(`plan ${plan}`);
   return lines.join("\n");
 }
 
-function renderResult(result: ChangeResult | PatchedFileResult): string {
+function renderResult(result: ChangeResult | PatchedFileResult, ops?: SentOps): string {
   if (!("op" in result)) return renderPatched(result);
   const { op, path = "", from, to, applied = 0, new_line_count = 0 } = result;
   switch (op) {
     case "create":
       return `${path}: created, ${result.bytes_written} bytes`;
     case "update":
-      return renderEdit({ ...result, path, applied, new_line_count } as Parameters<typeof renderEdit>[0]);
+      return renderEdit(
+        { ...result, path, applied, new_line_count } as Parameters<typeof renderEdit>[0],
+        ops,
+      );
     case "delete":
       return renderRemoval({ ...result, path, removed: result.removed === true });
     case "move":
