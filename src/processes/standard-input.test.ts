@@ -43,5 +43,6 @@ test("a program that reads a part, or nothing, ends as usual and leaves no descr
     ),
   ).rejects.toThrow();
   while (count() > before) await Bun.sleep(5);
-  expect(count()).toBe(before);
+  // What earlier tests have left open may have closed.
+  expect(count()).toBeLessThanOrEqual(before);
 });
