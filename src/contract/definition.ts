@@ -214,7 +214,7 @@ export interface RequestPath {
 
 /** The other paths of a call that has several. */
 export interface OtherPaths {
-  /** A file that exists. */
+  /** The path of an existing file. */
   readonly there: string;
   /** A name that is free. */
   readonly free: string;

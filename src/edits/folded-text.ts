@@ -5,8 +5,7 @@
  */
 import type { Steps } from "../scheduling/time-slice.ts";
 
-/** Bytes between two steps. */
-const stepBytes = 64 * 1024;
+const bytesPerStep = 64 * 1024;
 
 /** Folded bytes between two marks, which record their origin. */
 const markedBytes = 256;
@@ -24,11 +23,11 @@ export function* foldText(text: Buffer): Steps<FoldedText> {
   const bytes = new Uint8Array(text.length);
   const marks: number[] = [];
   let length = 0;
-  for (let at = 0, step = stepBytes; at < text.length; ) {
+  for (let at = 0, step = bytesPerStep; at < text.length; ) {
     if (length >= marks.length * markedBytes) marks.push(at);
     if (at >= step) {
       yield;
-      step += stepBytes;
+      step += bytesPerStep;
     }
     const code = foldAt(text, at);
     at += code >> 8;

@@ -42,7 +42,7 @@ export interface OpRegion extends Region {
   readonly index: number;
 }
 
-/** A file after edits. */
+/** The content of a file after all its line ops. */
 export interface Edited {
   /** The bytes, in a few consecutive pieces. Kept ones are views of the original file. */
   readonly parts: readonly Buffer[];

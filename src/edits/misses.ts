@@ -14,11 +14,11 @@ import { cutToBytes } from "./text.ts";
 /** Some lines of a file that a text may have been meant for. */
 export interface Candidate {
   readonly from_line: number;
-  /** The last line, inclusive. */
+  /** The number of the last line, inclusive. */
   readonly to_line: number;
   /** The similarity from 0 to 1 (Sørensen–Dice coefficient). */
   readonly similarity: number;
-  /** The lines, unchanged. */
+  /** The unchanged text of the lines. */
   readonly text: string;
   /** Whether `text` is only the start of them. */
   readonly truncated?: true;

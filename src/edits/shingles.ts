@@ -10,8 +10,7 @@ const tableSize = 1 << 16;
 /** Maximum bytes of a shingle. */
 const longest = 3;
 
-/** Shingles between two steps. */
-const stepShingles = 64 * 1024;
+const shinglesPerStep = 64 * 1024;
 
 const widthFor = (bytes: number): number => Math.min(longest, bytes);
 
@@ -89,7 +88,7 @@ export function* findLikePlaces(text: Uint8Array, pattern: Uint8Array, most: num
     const gone = at - wanted;
     if (gone >= 0 && ++missing[hashes[gone]!]! > 0) common--;
     places.add(Math.max(0, gone + 1), common / wanted);
-    if (at % stepShingles === stepShingles - 1) yield;
+    if (at % shinglesPerStep === shinglesPerStep - 1) yield;
   }
   return places.list();
 }

@@ -31,7 +31,6 @@ export interface Matches {
 /** Maximum matches that are kept, since a large file may have hundreds of millions. */
 const mostStarts = 10_000;
 
-/** Matches between two steps. */
 const matchesPerStep = 16_384;
 
 /**
@@ -100,7 +99,7 @@ function findOverlapping(
 export const bytesAfter = (body: Buffer, { needle, replacement, count }: Matches): number =>
   body.length + count * (replacement.length - needle.length);
 
-/** A text after replacements. */
+/** The text after the replacements, and their places. */
 export interface Spliced {
   readonly body: Buffer;
   /** One splice per match. The last one covers the rest if there are too many. */

@@ -14,7 +14,7 @@ export interface WindowRange {
 /** Consecutive lines of a file. */
 export interface LineWindow {
   readonly content: Buffer;
-  /** The number of lines. */
+  /** The number of lines in `content`. */
   readonly lines: number;
   /** The number of the first line, or `undefined` if the lines before were not counted. */
   readonly first: number | undefined;

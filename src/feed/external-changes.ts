@@ -116,7 +116,6 @@ export class ExternalChanges {
     this.#left = movedKeys(this.#left, [from, to], (left) => left);
   }
 
-  /** Notes an event. */
   add(change: TreeChange): void {
     if (this.isOverfull) return;
     const { kind, isFolder, path, isMovedIn = false, isOnlyClosed = false } = change;

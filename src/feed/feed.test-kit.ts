@@ -1,4 +1,3 @@
-/** Builds changes for tests. */
 import type { FeedChange } from "./change.ts";
 
 type Part = Partial<FeedChange> & Pick<FeedChange, "seq" | "path">;

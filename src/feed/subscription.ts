@@ -41,7 +41,7 @@ export class Subscription {
   /** Whether a change is being delivered, so that the reader may have got it. */
   #isDelivering = false;
 
-  /** Begins to deliver. */
+  /** Begins to deliver changes at once. */
   constructor(options: SubscriptionOptions) {
     this.#options = options;
     this.#at = options.from;

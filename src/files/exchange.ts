@@ -14,7 +14,6 @@ export interface ReplacedFile {
   requireContent(path: JailedPath): void;
 }
 
-/** A temporary file, open. */
 export interface OpenTemporary {
   readonly path: JailedPath;
   readonly descriptor: number;

@@ -19,7 +19,6 @@ import type { MutationDescription, Mutations } from "./mutations.ts";
 import { revisionAt, revisionOf } from "./revision.ts";
 import type { Entry } from "./types.ts";
 
-/** The owner of mutations. */
 export interface MutationScope {
   readonly mutations: Mutations;
   readonly requester: Requester | undefined;

@@ -176,7 +176,7 @@ export interface ScopeRequest {
 export interface JailRoot {
   /** The name in the top folder; `.` for the base. */
   readonly name: string;
-  /** The canonical host path. */
+  /** The canonical path on the host. */
   readonly hostPath: string;
   readonly isReadOnly: boolean;
 }
@@ -184,7 +184,7 @@ export interface JailRoot {
 /** A root whose folder did not exist when the jail was opened. */
 export interface MissingRoot {
   readonly name: string;
-  /** The absolute host path. */
+  /** The absolute path on the host. */
   readonly path: string;
   /** The errno code of the failure. */
   readonly reason: string;

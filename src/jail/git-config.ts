@@ -105,7 +105,7 @@ export function* variablesIn(text: string): Generator<GitVariable> {
 function readValue(begin: string, further: Iterator<string>): string {
   let value = "";
   let isQuoted = false;
-  // Blanks in quotes stay.
+  // Trailing blanks are dropped, but not those in quotes.
   let kept = 0;
   for (let line: string | undefined = begin; line !== undefined; ) {
     let next: string | undefined;

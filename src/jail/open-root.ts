@@ -56,7 +56,7 @@ export interface RootOptions {
 /** A folder that callers can reach, held, and the rules for everything in it, with paths from the top. */
 export interface OpenRoot {
   readonly name: string;
-  /** The canonical host path. */
+  /** The canonical path on the host. */
   readonly base: string;
   /** Host paths under which a link with an absolute target may lie, each ending in "/". */
   readonly linkRoots: readonly string[];

@@ -115,7 +115,7 @@ class Walk {
     // This comes before any access to the disk: the answer for a denied name must not depend on the disk.
     const isEnd = this.#index === this.#names.length - 1;
     this.#rules.scope?.require(this.#requested, pathIn(this.#folder.path, name), isEnd);
-    if (this.#options.deniedIsMissing && this.#isDenied(name)) return this.#meetNothing();
+    if (this.#options.deniedIsMissing && this.#isDenied(name)) return this.#meetMissingName();
     this.#requireAllowed(name);
     const own = this.#folder.folding === "foreign" ? this.#ownName(name) : name;
     return isEnd ? this.#takeLast(own, name) : this.#descend(own);
@@ -155,7 +155,7 @@ class Walk {
       child = this.#folder.child(name);
     } catch (error) {
       const code = errnoOf(error);
-      if (code === "ENOENT") return this.#meetNothing();
+      if (code === "ENOENT") return this.#meetMissingName();
       if (code === "ENOTDIR" || code === "ELOOP") return this.#followLink(name);
       throw error;
     }
@@ -168,7 +168,7 @@ class Walk {
   /** Takes the last name. `sentName` is the name in the path for `name`. */
   #takeLast(name: string, sentName: string): ResolvedPath | undefined {
     const handle = this.#openLast(name);
-    if (handle === undefined) return this.#meetNothing();
+    if (handle === undefined) return this.#meetMissingName();
     try {
       if (!handle.stats.isSymbolicLink()) {
         if (this.#folderOnly && !handle.stats.isDirectory()) throw refuse.absent(this.#requested, "missing");
@@ -280,8 +280,7 @@ class Walk {
     if (refusal !== undefined) throw refusal;
   }
 
-  /** Handles a missing name. */
-  #meetNothing(): ResolvedPath | undefined {
+  #meetMissingName(): ResolvedPath | undefined {
     this.#requireBase(pathIn(this.#folder.path, this.#names[this.#index]!));
     if (this.#index < this.#linkEnd) throw refuse.badLink(this.#requested);
     // A missing name is not a link, so a `..` after it means the folder that would contain it.

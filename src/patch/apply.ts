@@ -20,7 +20,6 @@ export interface PatchedFile {
 /** Maximum bytes that are added before and after a line. */
 const endingBytes = 4;
 
-/** Lines between two steps. */
 const linesPerStep = 16_384;
 
 /**

@@ -1,4 +1,3 @@
-/** Refusals of patches. */
 import { describeMiss, listLines } from "../edits/miss-text.ts";
 import type { Candidate, ExplainedMiss } from "../edits/misses.ts";
 import { quoteShort, Refusal } from "../errors.ts";

@@ -30,7 +30,6 @@ export interface FittedHunk {
  */
 const isSameText = (matching: Matching): boolean => matching === "exact" || matching === "endings";
 
-/** Lines between two steps. */
 const linesPerStep = 8192;
 
 /** Maximum bytes of a hunk that are compared with the file to explain a misfit. */

@@ -19,7 +19,6 @@ export interface HeadingScope {
 /** How a heading is compared with lines, the strictest first. */
 const headingMatchings = ["endings", "trailing-blanks", "blanks"] as const;
 
-/** Headings between two steps. */
 const headingsPerStep = 512;
 
 /** Comparisons of numbers that take as long as comparing one beginning. */
@@ -28,7 +27,6 @@ const costOfBeginning = 8;
 /** Maximum lines that a heading may name. */
 const mostScopes = 10_000;
 
-/** Lines between two steps. */
 const linesPerStep = 16_384;
 
 type Compare = (count: number) => void;
@@ -130,7 +128,7 @@ export function narrow(
 ): readonly number[] {
   if (sections === undefined) return lines;
   const inside: number[] = [];
-  // Both lists ascend.
+  // Both lists are in ascending order.
   for (let at = 0, end = 0, line = 0; line < lines.length; line++) {
     for (; at < sections.length && sections[at]!.from <= lines[line]!; at++)
       end = Math.max(end, sections[at]!.to);

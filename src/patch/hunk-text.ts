@@ -13,7 +13,6 @@ interface Extent {
   readonly to: number;
 }
 
-/** Lines between two steps. */
 const linesPerStep = 16_384;
 
 /** The lines of a hunk without their leading character in the patch. */
@@ -55,7 +54,6 @@ export class HunkText {
     return text;
   }
 
-  /** The number of lines. */
   get count(): number {
     return this.#count;
   }

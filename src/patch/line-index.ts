@@ -3,7 +3,6 @@ import type { Steps } from "../scheduling/time-slice.ts";
 import type { LineTable } from "./line-table.ts";
 import { comparedFrom, comparedTo, type Matching } from "./matching.ts";
 
-/** Lines between two steps. */
 const linesPerStep = 32_768;
 
 /** Numbers of lines between two steps. */

@@ -54,15 +54,14 @@ export class LineTable {
   }
 }
 
-/** Bytes between two steps. */
-const stepBytes = 1024 * 1024;
+const bytesPerStep = 1024 * 1024;
 
 /** Makes the table of a text. */
 export function* tabulateLines(bytes: Buffer): Steps<LineTable> {
   const starts = new LineStarts();
-  for (let from = 0; from < bytes.length; from += stepBytes) {
+  for (let from = 0; from < bytes.length; from += bytesPerStep) {
     if (from > 0) yield;
-    starts.scan(bytes, from, Math.min(bytes.length, from + stepBytes));
+    starts.scan(bytes, from, Math.min(bytes.length, from + bytesPerStep));
   }
   return starts.tabulate(bytes);
 }

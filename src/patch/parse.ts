@@ -7,7 +7,6 @@ import type { FilePatch, Patch, PatchFormat } from "./patch.ts";
 import { isUnifiedHeader, parseUnified } from "./unified.ts";
 import { isV4aHeader, parseV4a } from "./v4a.ts";
 
-/** Lines between two steps. */
 const linesPerStep = 16_384;
 
 /**

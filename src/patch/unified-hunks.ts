@@ -5,7 +5,6 @@ import { type HunkHeader, parseHunkHeader } from "./hunk-header.ts";
 import type { LineTable } from "./line-table.ts";
 import type { Hunk } from "./patch.ts";
 
-/** Lines between two steps. */
 const linesPerStep = 16_384;
 
 /**

@@ -7,7 +7,6 @@ import type { LineTable } from "./line-table.ts";
 import type { FilePatch, Hunk } from "./patch.ts";
 import { namesFileAt, readHunkAt } from "./unified-hunks.ts";
 
-/** Lines between two steps. */
 const linesPerStep = 4096;
 
 /** Returns whether the line occurs only in patches of this format. */

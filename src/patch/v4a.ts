@@ -14,7 +14,6 @@ const endOfFile = "*** End of File";
 const moveTo = "*** Move to:";
 const headers = { add: "*** Add File:", delete: "*** Delete File:", update: "*** Update File:" } as const;
 
-/** Lines between two steps. */
 const linesPerStep = 4096;
 const headingsPerStep = 512;
 

@@ -50,13 +50,13 @@ const classFold: HirFold<Extracted> = {
   literal: extractLiteral,
   class: (ranges) => exactly([[setOf(ranges)]]),
   repetition: extractRepetition,
-  concat: (parts) => parts.reduce(join, exactly(emptySeq)),
+  concat: (parts) => parts.reduce(concatenate, exactly(emptySeq)),
   alternation: extractAlternation,
 };
 
 function extractLiteral(bytes: Uint8Array): Extracted {
   const codes = Array.from(Buffer.from(bytes).toString(), (character) => character.codePointAt(0)!);
-  return codes.map((code) => exactly([[setOf([[code, code]])]])).reduce(join, exactly(emptySeq));
+  return codes.map((code) => exactly([[setOf([[code, code]])]])).reduce(concatenate, exactly(emptySeq));
 }
 
 const newline = 0x0a;
@@ -89,7 +89,7 @@ function extractRepetition(part: Extracted, { min, max }: { min: number; max: nu
   }
   if (!part.isExact) return part;
   const times = Math.min(min, maxTeddyLength + 1);
-  const least = Array<Extracted>(times).fill(part).reduce(join);
+  const least = Array<Extracted>(times).fill(part).reduce(concatenate);
   return { ...least, isExact: least.isExact && max === min };
 }
 
@@ -109,8 +109,7 @@ function extractAlternation(branches: readonly Extracted[]): Extracted {
   };
 }
 
-/** Concatenates two parts. */
-function join(one: Extracted, other: Extracted): Extracted {
+function concatenate(one: Extracted, other: Extracted): Extracted {
   const middle = cross(one.suffixes, other.prefixes);
   const isExact = one.isExact && other.isExact && middle !== undefined && !middle.some(isTooLong);
   if (isExact) return exactly(middle);

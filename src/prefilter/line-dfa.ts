@@ -67,7 +67,7 @@ class Determinizer {
       if (isLarge || this.#nfa.visits > maxVisits) return undefined;
       successors.push(members.map((byte) => this.#states.index(this.#step(this.#states.all[index]!, byte))));
     }
-    // Match states come last.
+    // Match states come last, so that one comparison recognizes them.
     const order = [...this.#states.all.keys()].sort(
       (one, other) =>
         Number(this.#states.all[one]!.isMatch) - Number(this.#states.all[other]!.isMatch) || one - other,

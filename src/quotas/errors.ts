@@ -3,7 +3,6 @@ import type { QuotaName } from "./quota-limits.ts";
 
 interface Exceeded {
   readonly quota: QuotaName;
-  /** The configured limit. */
   readonly limit: number;
   /**
    * Milliseconds until a call would be admitted; `undefined` if another call of the caller has to end first.

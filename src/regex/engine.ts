@@ -58,7 +58,6 @@ export interface TracedBody extends ReplacedLines {
   readonly ranges: readonly ReplacedRange[] | undefined;
 }
 
-/** Limits of a replacement. */
 export interface ReplaceLimits {
   /** The path of the file as the caller sent it, for error sentences. */
   readonly path: string;

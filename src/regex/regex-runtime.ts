@@ -21,7 +21,7 @@ export class RegexEngineFailure extends Error {
   override readonly name = "RegexEngineFailure";
 }
 
-/** A caller's pattern. */
+/** A pattern and its options, from a caller. */
 export interface Pattern {
   readonly pattern: string;
   /** Whether the pattern starts with the flag `i` set, like Rust's `case_insensitive(true)`. */

@@ -27,7 +27,7 @@ export interface Extent {
    * can change those.
    */
   readonly bytes: Uint8Array;
-  /** Whether any text qualifies. */
+  /** Whether any text may occur there. */
   readonly isAny: boolean;
 }
 

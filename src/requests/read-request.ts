@@ -32,7 +32,6 @@ import { adviceFor } from "./unknown-fields.ts";
 
 type ReadRules = Omit<RequestRules, "places">;
 
-/** A payload after reading. */
 export interface ReadPayload {
   readonly payload: unknown;
   /** The interpretations made, such as `file_path as path`. */

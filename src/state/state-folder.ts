@@ -21,7 +21,7 @@ export interface StateLocation {
 export interface ServedRoot {
   /** The name among several; `.` for the only one. */
   readonly name: string;
-  /** The canonical host path. */
+  /** The canonical path on the host. */
   readonly hostPath: string;
 }
 
