@@ -2,6 +2,7 @@
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { AuditKey } from "../audit/audit-config.ts";
 import { ConfigError, checkKeys } from "../config/file.ts";
+import { requireNamedBase } from "../config/source.ts";
 import type { OpenOptions } from "../contract/definition.ts";
 import { JournalKey } from "../journal/journal-config.ts";
 import { defaultAllowlist } from "../processes/policy.ts";
@@ -211,17 +212,29 @@ export function defaultShellConfig(): ShellConfig {
   return validate(shellConfigSchema, {}, { unknownKeys: "refuse" });
 }
 
-type ConfigOptions = Pick<OpenOptions, "config" | "basePath" | "environment">;
+type ConfigOptions = Pick<OpenOptions, "config" | "basePath" | "environment" | "mode" | "log">;
 
-/** Loads the configuration; `basePath` replaces its `fs.host_root`. Throws a `ConfigError`. */
-export function loadShellConfig({
-  config: { source, keys },
-  basePath,
-  environment,
-}: ConfigOptions): ShellConfig {
+/**
+ * Loads the configuration; `basePath` replaces its `fs.host_root`. Over MCP the default is the folder that commands run in.
+ * Throws a `ConfigError`.
+ */
+export function loadShellConfig(options: ConfigOptions): ShellConfig {
+  const { source, keys } = options.config;
+  const { environment } = options;
   const config = checkKeys(keys, { schema: shellConfigSchema, source, environment });
-  const chosen = basePath === undefined ? config : { ...config, fs: { ...config.fs, host_root: basePath } };
-  return crossCheck(chosen, source);
+  const root = options.basePath ?? defaultRoot(config, options);
+  return crossCheck(
+    root === undefined ? config : { ...config, fs: { ...config.fs, host_root: root } },
+    source,
+  );
+}
+
+/** The folder to serve over MCP if none is named: `working_dir`, or the current one, if that is not the whole host. */
+function defaultRoot({ fs, working_dir }: ShellConfig, { mode, log }: ConfigOptions): string | undefined {
+  if (mode !== "mcp" || fs.host_root !== null || fs.allow_unjailed) return undefined;
+  if (working_dir !== null) return working_dir;
+  requireNamedBase({ config: { source: "defaults", keys: {} }, basePath: undefined, mode, log });
+  return ".";
 }
 
 /** Checks rules between keys (shell §3.1). Returns the configuration. */

@@ -1,10 +1,12 @@
 /** `coder mcp --commands`: commands beside the functions on files, in the same tree and under the same rules. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { runCoder, subjects } from "../harness/subject.ts";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { commandOf, runCoder, subjects } from "../harness/subject.ts";
 import { buildTree } from "../harness/tree.ts";
+import { temporaryFolder } from "../harness/worker-fixture.ts";
 import { connectStdio, type McpFixture, textOf } from "./client.ts";
 import { startHttp } from "./http-fixture.ts";
 import golden from "./tools.golden.json" with { type: "json" };
@@ -157,4 +159,20 @@ test.each([
   const { code, stderr } = await runCoder("source", args);
   expect(code).toBe(2);
   expect(stderr).toContain(sentence);
+});
+
+test("the shell worker serves the current folder, unless that is the whole machine", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "a.txt"), "one\n");
+  const [command, ...before] = commandOf("source");
+  const client = new Client({ name: "tests", version: "1.0.0" });
+  const args = [...before, "mcp", "--worker", "shell"];
+  await client.connect(new StdioClientTransport({ command, args, cwd: folder, stderr: "ignore" }));
+  const answer = await client.callTool({ name: "shell_exec", arguments: { command: "cat a.txt" } });
+  expect(JSON.stringify(answer.content)).toContain("one\\n[exit code 0");
+  await client.close();
+  const { code, stderr } = await runCoder("source", ["mcp", "--worker", "shell"], { cwd: "/" });
+  expect(code).toBe(1);
+  expect(stderr).toContain("no folder is named, and the current one, /, is the whole machine");
+  rmSync(folder, { recursive: true });
 });

@@ -13,6 +13,7 @@ export default {
   config: { allowlist: ["cat", "sh"] },
   steps: [
     callTool("shell_exec_bg", { command: "sh", args: ["build.sh"], start_ms: 20_000 }),
+    callTool("shell_exec_bg", { command: "cat none.txt", start_ms: 20_000 }),
     callTool("shell_exec_bg", {
       command: "sh",
       args: ["serve.sh"],
@@ -20,11 +21,11 @@ export default {
       env: { PORT: "8080" },
     }),
     others({ start: "" }),
-    callTool("shell_status", { job_id: "job-2", wait_for: "listening on", wait_ms: 20_000 }),
+    callTool("shell_status", { job_id: "job-3", wait_for: "listening on", wait_ms: 20_000 }),
     callTool("shell_list"),
-    callTool("shell_kill", { job_id: "job-2" }),
-    callTool("shell_status", { job_id: "job-2", since: 2 }),
-    callTool("shell_kill", { job_id: "job-2" }),
+    callTool("shell_kill", { job_id: "job-3" }),
+    callTool("shell_status", { job_id: "job-3", since: 2 }),
+    callTool("shell_kill", { job_id: "job-3" }),
     callTool("shell_exec_bg", { command: "cat", stdin: "given\n", job_id: "copy", start_ms: 20_000 }),
     callTool("shell_exec_bg", { command: "cat", job_id: "copy" }),
     callTool("shell_status", { job_id: "job-none" }),
