@@ -219,7 +219,10 @@ export class PendingFolder implements Folder {
   identify(name: Name): string {
     const { disk, isCopy } = this.#source;
     const change = name === "." ? undefined : this.#find(name);
-    if (change === undefined && disk !== undefined && !isCopy) return disk.identify(name);
+    if (change === undefined && (disk !== undefined || name !== ".")) {
+      const own = requireThere(disk).identify(name);
+      if (!isCopy) return own;
+    }
     if (change !== undefined && change.entry === undefined) throw errnoError("ENOENT");
     const origin = originOnDisk(change?.entry);
     if (origin !== undefined) return this.#view.disk.at(origin, (folder, own) => folder.identify(own));
