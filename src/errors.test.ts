@@ -232,7 +232,8 @@ const ofEdits: Samples<typeof refuseEdit> = {
 
 const ofCommits: Samples<typeof refuseTransaction> = {
   noRecord: refuseTransaction.noRecord("ENOSPC"),
-  notTakenBack: refuseTransaction.notTakenBack("a.txt"),
+  notTakenBack: refuseTransaction.notTakenBack("a.txt", "0123456789abcdef"),
+  manyLeft: refuseTransaction.manyLeft(64),
 };
 
 const all = [
@@ -296,7 +297,10 @@ test("a path of any length is named in short", () => {
 });
 
 test("what could not be taken back is named without temporary names", () => {
-  const { message, path } = refuseTransaction.notTakenBack("s/.coder-tmp-00000000-1-1-0123456789abcdef/a");
+  const { message, path } = refuseTransaction.notTakenBack(
+    "s/.coder-tmp-00000000-1-1-0123456789abcdef/a",
+    "0123456789abcdef",
+  );
   expect(message).toContain('rolled back at "s", which');
   expect(path).toBe("s");
 });

@@ -77,17 +77,23 @@ const response = Type.Object(
     limits: Limits,
     profile: Type.Union(profileNames.map((name) => Type.Literal(name))),
     roots: Type.Array(Root),
+    unresolved_transactions: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          "Transactions that were left half done, because another program has changed something of them. coder::undo resolves each.",
+      }),
+    ),
     version: Type.String(),
   },
   { title: "InfoOutput" },
 );
 
-/** `coder::info`: what the worker serves and how it is configured (coder §21). It does not touch the disk. */
+/** `coder::info`: what the worker serves and how it is configured (coder §21). It reads no file that is served. */
 export const info = defineCoderFunction({
   id: "coder::info",
   since: "0.4.0",
   description:
-    "Describe the worker: its roots, profile, limits, globs, functions and version, and whether it keeps a journal. It reads nothing from the disk.",
+    "Describe the worker: its roots, profile, limits, globs, functions and version, and whether it keeps a journal. It reads no file that is served.",
   summary: "what is served, and under which rules",
   brief: "Describe this server: limits, protected and denied globs, journal, version.",
   effect: "reads",
@@ -114,6 +120,7 @@ export const info = defineCoderFunction({
     limits: limitsOf(context.config),
     profile: context.profileName,
     roots: rootsOf(context),
+    ...unresolvedIn(context),
     version: about.version,
   }),
   render: renderInfo,
@@ -123,6 +130,11 @@ const rootsOf = ({ jail, isReadOnly }: CoderContext): Static<typeof Root>[] => [
   ...jail.roots.map((root) => ({ name: root.name, read_only: root.isReadOnly || isReadOnly })),
   ...jail.missingRoots.map(({ name }) => ({ missing: true, name, read_only: true })),
 ];
+
+const unresolvedIn = ({ transactions, jail }: CoderContext): { unresolved_transactions?: string[] } => {
+  const unresolved = jail.scope === undefined ? (transactions?.unresolved ?? []) : [];
+  return unresolved.length === 0 ? {} : { unresolved_transactions: [...unresolved] };
+};
 
 const globsOf = ({ config, profile }: CoderContext): Static<typeof Globs> => ({
   default_exclude: config.default_exclude_globs,
@@ -149,7 +161,15 @@ function shownRoot({ name, missing, read_only: isReadOnly }: Static<typeof Root>
 const mostShown = 12;
 
 function renderInfo(
-  { version, profile, roots, globs, limits, journal }: Static<typeof response>,
+  {
+    version,
+    profile,
+    roots,
+    globs,
+    limits,
+    journal,
+    unresolved_transactions: unresolved = [],
+  }: Static<typeof response>,
   { sentence }: Wording,
 ): string {
   const list = (what: string, of: readonly string[]) => {
@@ -165,5 +185,8 @@ function renderInfo(
     list("excluded by default", globs.default_exclude),
     `limits: ${Object.entries(limits).map(renderLimit).join(", ")}`,
     `journal: ${journal.enabled ? sentence("on, so coder::undo takes changes back") : `off${journal.reason === undefined ? "" : ` (${journal.reason})`}`}`,
+    ...(unresolved.length === 0
+      ? []
+      : [sentence(`${list("left half done", unresolved)}; coder::undo with the transaction resolves it`)]),
   ].join("\n");
 }

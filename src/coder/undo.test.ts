@@ -6,6 +6,7 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
@@ -57,7 +58,7 @@ async function open(journal: { max_bytes?: number; max_records?: number } = {}) 
     return outcome.answer as any;
   };
   const at = (path: string) => join(base, path);
-  return { at, call, snapshot: () => snapshotTree(root), runtime };
+  return { at, call, state, snapshot: () => snapshotTree(root), runtime };
 }
 
 test("everything that the functions change comes back, and goes again", async () => {
@@ -302,4 +303,22 @@ test("a label has 200 characters, and one record of another worker that has more
   expect(checkpoints.map(({ label }: { label: string }) => label)).toEqual(["y".repeat(200), longest]);
   await call("coder::undo", { steps: 2 });
   expect([existsSync(at("a")), existsSync(at("c"))]).toEqual([false, false]);
+});
+
+test("a transaction that was left half done is listed by info, and resolved by undo", async () => {
+  const { call, state } = await open();
+  const id = "0123456789abcdef";
+  await call("coder::transact", { changes: [{ op: "create", path: "a", content: "" }] });
+  expect(await call("coder::info", {})).not.toHaveProperty("unresolved_transactions");
+  const [location] = readdirSync(state);
+  writeFileSync(join(state, location!, "intents", `${id}.conflict`), "torn");
+  const { unresolved_transactions } = await call("coder::info", {});
+  expect(unresolved_transactions).toEqual([id]);
+  const none = { undone: [], conflicts: [] };
+  const undo = (fields: object) => call("coder::undo", { transaction: id, ...fields });
+  expect(await undo({})).toEqual({ ...none, resolved: { outcome: "in-conflict", paths: [] } });
+  expect(undo({ dry_run: true })).rejects.toThrow(`no transaction ${id}`);
+  expect(await undo({ force: true })).toEqual({ ...none, resolved: { outcome: "given-up", paths: [] } });
+  expect(undo({ force: true })).rejects.toThrow(`no transaction ${id}`);
+  expect(await call("coder::info", {})).not.toHaveProperty("unresolved_transactions");
 });

@@ -58,9 +58,21 @@ const UndoConflict = Named("UndoConflict", {
   seq: UInt64(),
 });
 
+const Resolved = Named("ResolvedTransaction", {
+  more: Type.Optional(UInt32({ description: "Paths that are not listed." })),
+  outcome: Type.Union(
+    (["taken-back", "in-conflict", "given-up"] as const).map((outcome) => Type.Literal(outcome)),
+  ),
+  paths: Type.Array(Type.String(), {
+    description:
+      "In conflict: what others have changed. Given up: what had been taken away, by its names now.",
+  }),
+});
+
 const response = Type.Object(
   {
     conflicts: Type.Array(UndoConflict),
+    resolved: Type.Optional(Resolved),
     transaction: Type.Optional(Type.String()),
     undone: Type.Array(UndoneCheckpoint),
   },
@@ -92,6 +104,8 @@ export const undo = defineCoderFunction({
     },
   ],
   async handle({ dry_run: isTrial, force, paths, ...which }, context) {
+    const resolved = isTrial ? undefined : await resolve(which, force, context);
+    if (resolved !== undefined) return { undone: [], conflicts: [], resolved };
     const journal = requireJournal(context);
     const { transactions } = context;
     if (transactions === undefined) throw refuseCoder.noJournal(context.journalMissing);
@@ -134,13 +148,43 @@ export const undo = defineCoderFunction({
       ...(transaction !== undefined && { transaction }),
     };
   },
-  render: ({ undone, conflicts }, { sentence }, { dry_run: isTrial = false, paths }) =>
-    [
+  render: ({ undone, conflicts, resolved }, { sentence }, { dry_run: isTrial = false, paths }) => {
+    if (resolved !== undefined) return sentence(renderResolved(resolved));
+    return [
       ...undone.flatMap(renderUndone),
       ...conflicts.map(renderConflict),
       sentence(verdict(undone, conflicts.length, { isTrial, isLimited: paths !== undefined })),
-    ].join("\n"),
+    ].join("\n");
+  },
 });
+
+/** Resolves a transaction that was left half done; `undefined` if the call names none that it may know of. */
+async function resolve(
+  { transaction }: Which,
+  force: boolean,
+  context: CoderContext,
+): Promise<Static<typeof Resolved> | undefined> {
+  const { transactions, jail } = context;
+  if (transaction === undefined || jail.scope !== undefined) return undefined;
+  if (!transactions?.unresolved.includes(transaction)) return undefined;
+  const resolution = await transactions.resolve(transaction, { force, requester: context });
+  if (resolution === undefined) return undefined;
+  const { outcome, paths } = resolution;
+  const more = Math.max(0, paths.length - mostPaths);
+  return { outcome, paths: paths.slice(0, mostPaths), ...(more > 0 && { more }) };
+}
+
+function renderResolved({ outcome, paths, more = 0 }: Static<typeof Resolved>): string {
+  const list = `${paths.map(renderName).join(", ")}${more === 0 ? "" : ` and ${more} more`}`;
+  switch (outcome) {
+    case "taken-back":
+      return "The transaction is taken back.";
+    case "in-conflict":
+      return `Nothing was changed${list === "" ? "" : `: another program has changed ${list}`}. Send force to keep what is there now, and to get back what the transaction had taken away.`;
+    case "given-up":
+      return `The transaction is given up: what is there now stays${list === "" ? "" : `, and what it had taken away is ${list}`}.`;
+  }
+}
 
 /** Maximum records after those that are undone in which the cause of a conflict is looked up. */
 const mostLater = 200;

@@ -93,14 +93,14 @@ async function takeAllBack(ctx: CommitContext, { file, record }: Prepared, error
       return error;
     }
     logConflict(log, { transaction: file.id, paths: conflicts, record: intents.keep(file) });
-    return refuseTransaction.notTakenBack(conflicts[0]!);
+    return refuseTransaction.notTakenBack(conflicts[0]!, file.id);
   } catch (failure) {
     log?.error("a transaction could not be taken back; the next start of a worker tries again", {
       transaction: file.id,
       record: file.path,
       reason: failure instanceof Error ? failure.message : "unknown",
     });
-    return refuseTransaction.notTakenBack(pathOf(record.steps[0]!));
+    return refuseTransaction.notTakenBack(pathOf(record.steps[0]!), file.id);
   }
 }
 

@@ -38,7 +38,7 @@ function placesOf(step: Exclude<IntendedStep, { kind: "chmod" }>): string[] {
 }
 
 /** A name that only the transaction has used counts as what is above it. */
-function isDenied(jail: Jail, path: string): boolean {
+export function isDenied(jail: Jail, path: string): boolean {
   const names = path.split("/");
   const hidden = names.findIndex((name) => jail.isTemporary(name));
   if (hidden === 0) return false;

@@ -132,6 +132,17 @@ export class Intents {
     closeSync(descriptor);
   }
 
+  /** Opens a record that is kept for a person; release it. Returns `undefined` if there is none, or another process has it. */
+  openKept(id: string): LeftIntent | undefined {
+    const path = this.#list().find((one) => one.endsWith(`/${id}.conflict`));
+    return path === undefined ? undefined : openLeft(path);
+  }
+
+  /** The names of the transactions whose records are kept for a person. */
+  get keptIds(): string[] {
+    return this.#list().flatMap((path) => (path.endsWith(".conflict") ? [idOf(path)] : []));
+  }
+
   /** Paths of the records that are kept for a person, and of what is no file and has the name of one. */
   kept(): string[] {
     return this.#list().filter((path) => path.endsWith(".conflict") || !isFile(path));

@@ -78,21 +78,33 @@ const warnOfLeft = (log: Log | undefined, { id }: LeftIntent): void =>
 
 async function recover(recovering: Recovering, left: LeftIntent): Promise<void> {
   const { intents, log } = recovering;
-  const transaction = left.id;
   if (left.content === "torn") {
     await intents.remove(left);
-    log?.warn("a transaction was stopped before it changed anything", { transaction });
+    log?.warn("a transaction was stopped before it changed anything", { transaction: left.id });
     return;
   }
+  const steps = await stepsToFinish(recovering, left);
+  if (steps === undefined || typeof left.content === "string") return;
+  if (left.content.isCommitted) await finishCommitted(recovering, { left, steps });
+  else await takeBack(recovering, { left, steps });
+}
+
+/** Returns the steps of a record; logs why, and returns `undefined`, if this worker may not finish them. */
+export async function stepsToFinish(
+  recovering: Recovering,
+  left: LeftIntent,
+): Promise<readonly IntendedStep[] | undefined> {
+  const { intents, log } = recovering;
+  const transaction = left.id;
   if (
-    left.content === "damaged" ||
+    typeof left.content === "string" ||
     !isGenuine(left.content.record, { id: left.id, state: intents.identity })
   ) {
     log?.error("the record of a transaction is not one that a worker wrote here, and nothing of it is done", {
       transaction,
       record: intents.keep(left),
     });
-    return;
+    return undefined;
   }
   const steps = stepsHere(recovering, left.content.record);
   if (steps === undefined) {
@@ -100,12 +112,12 @@ async function recover(recovering: Recovering, left: LeftIntent): Promise<void> 
       transaction,
       record: left.path,
     });
-    return;
+    return undefined;
   }
   // The root may have been configured as read-only since.
   if (steps.some((step) => recovering.jail.isReadOnly(step.kind === "rename" ? step.from : step.path))) {
     warnOfLeft(log, left);
-    return;
+    return undefined;
   }
   if (await hasDeniedStep(recovering.jail, steps)) {
     intents.refuse(left);
@@ -113,10 +125,9 @@ async function recover(recovering: Recovering, left: LeftIntent): Promise<void> 
       "a killed process left a transaction of paths that the configuration denies or protects, which only a worker that may change them can finish",
       { transaction, record: left.path },
     );
-    return;
+    return undefined;
   }
-  if (left.content.isCommitted) await finishCommitted(recovering, { left, steps });
-  else await takeBack(recovering, { left, steps });
+  return steps;
 }
 
 interface Found {

@@ -7,12 +7,14 @@ import type { FilesContext } from "../files/types.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { TransactionMark } from "../jail/temporary.ts";
 import type { Log } from "../log/log.ts";
+import type { Deadline } from "../scheduling/deadline.ts";
 import { createSemaphore } from "../scheduling/semaphore.ts";
 import type { StateFolder } from "../state/state-folder.ts";
 import { commitSteps } from "./commit.ts";
 import { refuseTransaction } from "./errors.ts";
 import { Intents } from "./intents.ts";
 import { recoverLocked, recoverTransactions, UnfinishedTransaction } from "./recover.ts";
+import { type Resolution, resolveKept } from "./resolve.ts";
 import { lockRoot } from "./root-lock.ts";
 import { ChangedMeanwhile } from "./step-refusals.ts";
 import type { Plan } from "./steps.ts";
@@ -41,7 +43,17 @@ export interface Transactions {
    * step that cannot be made, with the index of its change in `details.change`.
    */
   run<T>(plan: () => Promise<Plan<T>>, committing: Committing): Promise<Committed<T>>;
+  /** The names of those that were left half done, because another program has changed something of them. */
+  readonly unresolved: readonly string[];
+  /** Resolves one of them: see `resolveKept`. */
+  resolve(
+    id: string,
+    options: { readonly force: boolean; readonly requester: Requester },
+  ): Promise<Resolution | undefined>;
 }
+
+/** Maximum number of transactions that are left half done before no other one is begun. */
+const mostUnresolved = 64;
 
 export interface TransactionsOptions {
   readonly files: FilesContext;
@@ -55,6 +67,26 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
   const turns = createSemaphore({ permits: 1 });
   const ctx = { ...files, intents, log };
 
+  const { jail, editLock, config } = files;
+  const recovering = { jail, editLock, intents, fsync: config.fsync, log };
+
+  /** Waits for its turn among all workers of the root. */
+  async function takeTurn(deadline: Deadline): Promise<Disposable> {
+    const turn = turns.tryAcquire() ?? (await turns.acquire({ signal: deadline.signal }));
+    try {
+      const lock = await lockRoot(folder, deadline);
+      return {
+        [Symbol.dispose]() {
+          lock[Symbol.dispose]();
+          turn[Symbol.dispose]();
+        },
+      };
+    } catch (error) {
+      turn[Symbol.dispose]();
+      throw refusalOfState(error);
+    }
+  }
+
   /**
    * Rolls back transactions of other workers that were killed since this one started, because a half-done
    * tree is not a sound base.
@@ -62,13 +94,7 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
   async function recoverNow(): Promise<void> {
     if (intents.isEmpty) return;
     try {
-      await recoverLocked({
-        jail: files.jail,
-        editLock: files.editLock,
-        intents,
-        fsync: files.config.fsync,
-        log,
-      });
+      await recoverLocked(recovering);
     } catch (error) {
       if (!(error instanceof UnfinishedTransaction)) throw error;
       log?.error(error.message);
@@ -96,12 +122,9 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
 
   return {
     async run(plan, committing) {
-      const { deadline } = committing.requester;
-      using _turn = turns.tryAcquire() ?? (await turns.acquire({ signal: deadline.signal }));
-      using _lock = await lockRoot(folder, deadline).catch((error: unknown) => {
-        throw refusalOfState(error);
-      });
+      using _turn = await takeTurn(committing.requester.deadline);
       await recoverNow();
+      if (intents.keptIds.length >= mostUnresolved) throw refuseTransaction.manyLeft(mostUnresolved);
       try {
         return await runPlanned(plan, committing);
       } catch (error) {
@@ -113,6 +136,13 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
         if (!(error instanceof ChangedMeanwhile)) throw error;
         throw committing.whenChanged?.(error.refusal) ?? error.refusal;
       }
+    },
+    get unresolved() {
+      return intents.keptIds;
+    },
+    async resolve(id, { force, requester }) {
+      using _turn = await takeTurn(requester.deadline);
+      return await resolveKept(recovering, id, { force });
     },
   };
 }

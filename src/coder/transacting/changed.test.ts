@@ -29,6 +29,7 @@ async function openOvertaken(changes: readonly string[]) {
   const left = [...changes];
   const { transactions } = runtime;
   const overtaken: NonNullable<typeof transactions> = {
+    ...transactions!,
     run: (plan, committing) =>
       transactions!.run(async () => {
         const made = await plan();
