@@ -20,7 +20,7 @@ const whenWriting = (text: string): Instruction => ({ text, isAboutWriting: true
 /** About commands beside tools on files. */
 const besideFiles: readonly Instruction[] = [
   always(
-    "Commands run in the base too, or in cwd, a path below it: shell_exec for those that end soon, shell_exec_bg for servers, watchers and long builds, which shell_status follows. Programs run without a shell, so pipes, redirections and globs mean nothing. Files are read, searched and edited with the tools named coder_.",
+    "Commands run in the base too, or in cwd, a path below it: shell_exec for those that end soon, shell_exec_bg for servers, watchers and long builds. shell_status shows them, and waits for a line with wait_for, or for the end with wait_ms, so do not poll. Programs run without a shell, so pipes, redirections and globs mean nothing. Files are read, searched and edited with the tools named coder_.",
   ),
 ];
 
@@ -61,7 +61,7 @@ export const serverInfo: Readonly<Record<WorkerName, ServerInfo>> = {
         "Programs of the host, run in one folder, the base, or in cwd, a path below it. There is no shell, so pipes, redirections and globs mean nothing.",
       ),
       whenWriting(
-        "shell_exec for commands that end soon, shell_exec_bg for servers, watchers and long builds, which shell_status follows and shell_kill ends. A program that fails is an answer with its exit code.",
+        "shell_exec for commands that end soon, shell_exec_bg for servers, watchers and long builds, which shell_kill ends. shell_status shows them, and waits for a line with wait_for, or for the end with wait_ms, so do not poll. A program that fails is an answer with its exit code.",
       ),
       always("An error says which call would work."),
     ],

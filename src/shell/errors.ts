@@ -39,6 +39,13 @@ export const refuseShell = {
   noChannel: (): Refusal =>
     new Refusal("io", "The engine makes no channel for the output now; try again, or leave out 'output'."),
 
+  /** A pattern for the lines of an output. */
+  slowPattern: (pattern: string, milliseconds: number): Refusal =>
+    new Refusal(
+      "bad-pattern",
+      `The pattern ${JSON.stringify(pattern.slice(0, 200))} takes more than ${milliseconds} ms for a line of this output. Send a simpler one, without large counts of repetitions.`,
+    ),
+
   badEngineResponse: (functionId: string, problem: string): Refusal =>
     new Refusal(
       "io",

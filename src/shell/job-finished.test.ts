@@ -64,9 +64,9 @@ describe("a trigger", () => {
 
   test("is refused for a job_id that is none, and without one where jobs are private", async () => {
     const { fire } = receiver();
-    expect(trigger.open({ job_id: 5 }, fire)).rejects.toThrow("job_id");
-    expect(trigger.open({ job_id: "" }, fire)).rejects.toThrow("job_id");
-    expect(jobFinishedOver(jobs, true).open({}, fire)).rejects.toThrow(
+    await expect(trigger.open({ job_id: 5 }, fire)).rejects.toThrow("job_id");
+    await expect(trigger.open({ job_id: "" }, fire)).rejects.toThrow("job_id");
+    await expect(jobFinishedOver(jobs, true).open({}, fire)).rejects.toThrow(
       "with private_jobs a trigger names its job",
     );
     (await jobFinishedOver(jobs, true).open({ job_id: "none" }, fire))();

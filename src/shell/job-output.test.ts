@@ -113,8 +113,12 @@ describe("a search in an output", () => {
     expect(text.length).toBeLessThan(600);
   });
 
-  test("a pattern that is none is refused", () => {
+  test("a pattern that is none is refused, and one that takes too long", async () => {
     expect(() => compile("(")).toThrow('The pattern "(" is not valid: unclosed group');
+    // The engine has to keep a state for each "a" of the last 3000 characters.
+    const line = Array.from({ length: 65_000 }, (_, index) => ((index * index) % 7919 < 3960 ? "a" : "b"));
+    const slow = grep(logOf(`${line.join("")}\n`), "a[ab]{3000}[^ab]");
+    await expect(slow).rejects.toThrow("takes more than 200 ms for a line of this output");
   });
 });
 
@@ -150,7 +154,7 @@ describe("waiting", () => {
     const waiting = wait(log, "never", { deadline: deadlineIn(60_000, cancel.signal) });
     cancel.abort();
     expect(await waiting.catch((error: Error) => error.message)).toContain("cancelled");
-    expect(wait(log, undefined, { deadline: deadlineIn(60_000, cancel.signal) })).rejects.toThrow(
+    await expect(wait(log, undefined, { deadline: deadlineIn(60_000, cancel.signal) })).rejects.toThrow(
       "cancelled",
     );
   });

@@ -1,7 +1,6 @@
 /** Parts of the output of a job: by position, by lines at its end, or by lines that match. */
 import { isUtf8 } from "node:buffer";
 import { type Static, Type } from "@sinclair/typebox";
-import { refuse } from "../errors.ts";
 import type { LiveOutput } from "../processes/output.ts";
 import type { OutputLog } from "../processes/output-log.ts";
 import { type RegexEngine, refusalOfPattern } from "../regex/engine.ts";
@@ -9,6 +8,7 @@ import { toSource } from "../regex/regex-runtime.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
 import { createTimeSlice } from "../scheduling/time-slice.ts";
 import { Named, UInt64 } from "../schema/fragments.ts";
+import { refuseShell } from "./errors.ts";
 
 /** A part of the output of a job, as on the wire. Its lines are numbered from 1. */
 export const JobOutput = Named("JobOutput", {
@@ -99,7 +99,7 @@ function endOfPage(log: OutputLog, from: number, maxBytes: number): number {
 }
 
 /** A compiled pattern for single lines. */
-export interface LinePattern {
+export interface LinePattern extends Disposable {
   /** Where it matches in the line, in bytes, or -1. Throws a refusal if that takes too long. */
   find(line: Buffer): number;
 }
@@ -111,8 +111,7 @@ const lineMilliseconds = 200;
 export function compileLinePattern(pattern: string, regex: RegexEngine): LinePattern {
   let until = Number.POSITIVE_INFINITY;
   const runtime = regex.openRuntime(() => {
-    if (performance.now() > until)
-      throw refuse.badPattern(pattern, "it takes too long on a line of this output");
+    if (performance.now() > until) throw refuseShell.slowPattern(pattern, lineMilliseconds);
   });
   try {
     const compiled = runtime.compile(toSource({ pattern, ignoreCase: false }));
@@ -126,6 +125,7 @@ export function compileLinePattern(pattern: string, regex: RegexEngine): LinePat
           throw refusalOfPattern(error, pattern);
         }
       },
+      [Symbol.dispose]: () => runtime.drop(),
     };
   } catch (error) {
     throw refusalOfPattern(error, pattern);

@@ -118,8 +118,8 @@ function recorded({ stdout, stderr }: Static<typeof JobRecordSchema>): JobOutput
 async function outputOf(call: StatusRequest, context: ShellContext): Promise<JobOutput> {
   const { jobs, caller, regex, deadline, config } = context;
   const { log, settled } = jobs.follow(call.job_id, caller);
-  const grep = call.grep === undefined ? undefined : compileLinePattern(call.grep, regex);
-  const awaited = call.wait_for === undefined ? undefined : compileLinePattern(call.wait_for, regex);
+  using grep = call.grep === undefined ? undefined : compileLinePattern(call.grep, regex);
+  using awaited = call.wait_for === undefined ? undefined : compileLinePattern(call.wait_for, regex);
   const longest = config.max_timeout_ms;
   const wait = Math.min(call.wait_ms ?? (awaited ? longest : 0), longest);
   const from = log.positionOf(call.since ?? 1);
