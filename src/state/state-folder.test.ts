@@ -105,6 +105,18 @@ test("one that others can enter, or that is no folder, is refused when it is fou
   expect(() => openStateFolder({ dir, roots: [{ name: ".", hostPath: root }] })).toThrow(/is no folder/);
 });
 
+test("a folder in which others can replace it is refused, unless its sticky bit keeps them from that", () => {
+  const { root, dir } = folders();
+  const open = () => openStateFolder({ dir, roots: [{ name: ".", hostPath: root }] });
+  mkdirSync(dir);
+  chmodSync(dir, 0o777);
+  expect(open).toThrow(/lets every user replace what is in it; .*; name/);
+  chmodSync(dir, 0o1777);
+  expect(open).not.toThrow();
+  chmodSync(dir, 0o775);
+  expect(open).not.toThrow();
+});
+
 test("a folder that cannot be reached is refused", () => {
   const { root, outer } = folders();
   writeFileSync(join(outer, "file"), "");

@@ -50,6 +50,7 @@ export function openStateFolder({ dir, roots }: StateLocation): StateFolder {
   requireOutside(location, roots);
   for (const { hostPath } of roots)
     if (contains(outer, hostPath)) throw unusable(outer, `holds the folder that is served, ${hostPath}`);
+  requireKept(outer);
   requirePrivate(location);
   const known = new Set<string>();
   return {
@@ -148,6 +149,16 @@ function requirePrivate(location: string): void {
   if (!stats.isDirectory()) throw unusable(location, "is no folder");
   if (stats.uid !== process.getuid!()) throw unusable(location, "belongs to another user");
   if ((stats.mode & 0o077) !== 0) throw unusable(location, "is open to other users; give it the mode 0700");
+}
+
+/** Throws if another user could put another folder in the place of one in it. */
+function requireKept(outer: string): void {
+  const stats = lstatIfThere(outer);
+  if (stats === undefined) return;
+  if (stats.uid !== process.getuid!() && stats.uid !== 0) throw unusable(outer, "belongs to another user");
+  const isSticky = (stats.mode & 0o1000) !== 0;
+  if (!isSticky && (stats.mode & 0o002) !== 0)
+    throw unusable(outer, "lets every user replace what is in it; take that right from others");
 }
 
 function lstatIfThere(path: string) {
