@@ -98,7 +98,7 @@ export function makePolicy(rules: PolicyRules): Policy {
 }
 
 /** Whether the list is the published one: an operator who writes another knows what its programs can do. */
-const isPublishedList = (list: readonly string[]) =>
+export const isPublishedList = (list: readonly string[]) =>
   list.length === defaultAllowlist.length && defaultAllowlist.every((name) => list.includes(name));
 
 function refuseGuarded(argv: Argv): void {

@@ -1,4 +1,6 @@
 import type { Log } from "../log/log.ts";
+import { launchersIn } from "../processes/launchers.ts";
+import { isPublishedList } from "../processes/policy.ts";
 import type { ShellConfig } from "./config.ts";
 
 /** Logs what an operator should know about the configuration before the first call. */
@@ -6,6 +8,14 @@ export function warnAboutConfig(config: ShellConfig, root: string | undefined, l
   if (config.allowlist.length === 0) {
     log.warn("every program may run", {
       reason: "allowlist is empty; whoever can call shell::exec can do whatever this user can",
+    });
+  }
+  const launching = isPublishedList(config.allowlist) ? [] : launchersIn(config.allowlist);
+  if (launching.length > 0) {
+    log.warn("programs of allowlist run others", {
+      programs: launching.join(" "),
+      reason:
+        "an argument makes them run any program, or write one, as `git -c` and `find -exec` do; the list bounds nothing then, and only os_sandbox bounds what they run",
     });
   }
   if (root === undefined) {
