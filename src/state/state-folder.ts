@@ -151,7 +151,7 @@ function requirePrivate(location: string): void {
   if ((stats.mode & 0o077) !== 0) throw unusable(location, "is open to other users; give it the mode 0700");
 }
 
-/** Throws if another user could put another folder in the place of one in it. */
+/** Throws if another user could replace a folder in it. */
 function requireKept(outer: string): void {
   const stats = lstatIfThere(outer);
   if (stats === undefined) return;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { answerOf } from "./case.ts";
 import { type ShellFixture, startShell } from "./shell-fixture.ts";
 
-/** Arguments that have a program run `<run>`, or write it anew, under the default `denylist_patterns`. */
+/** Arguments that have a program run `<run>`, or write it, under the default `denylist_patterns`. */
 const tricks: Readonly<Record<string, readonly string[]>> = {
   awk: ['BEGIN { "<run>" | getline }'],
   env: ["<run>"],
