@@ -47,6 +47,12 @@ describe("a part of an output", () => {
     expect(selectOutput(log, { since: 1, maxBytes: 5 })).toMatchObject({ text: "one\n", next: 2, end: 3 });
   });
 
+  test("of a line that has not ended, what stands there now is shown", () => {
+    expect(selectOutput(logOf("10 %\r20 %\r30 %"), { maxBytes: 100 }).text).toBe("30 %");
+    expect(selectOutput(logOf("10 %\r20 %\r"), { maxBytes: 100 }).text).toBe("20 %\r");
+    expect(selectOutput(logOf("x".repeat(100)), { maxBytes: 5 }).text).toBe("…xxxxx");
+  });
+
   test("is one line at least, which is cut where it is too long by itself", () => {
     const log = logOf(`short\n${"x".repeat(70_000)}\n${"y".repeat(3000)}\n`);
     expect(selectOutput(log, { since: 2, maxBytes: 100 })).toMatchObject({
@@ -136,14 +142,14 @@ describe("waiting", () => {
 
   test("ends with a line that is there already, comes later, or has not ended", async () => {
     const log = logOf("up\nlistening on 3000\n");
-    expect(await wait(log, "listening")).toBe("listening on 3000");
+    expect(await wait(log, "listening")).toEqual({ found: "listening on 3000", found_line: 2 });
     const later = wait(log, "ready");
     log.add(Buffer.from("not yet\nread"), "stdout");
     log.add(Buffer.from("y in 5 ms\n"), "stdout");
-    expect(await later).toBe("ready in 5 ms");
+    expect(await later).toEqual({ found: "ready in 5 ms", found_line: 4 });
     const prompt = wait(log, "Password: $", { from: log.end });
     log.add(Buffer.from("Password: "), "stderr");
-    expect(await prompt).toBe("Password: ");
+    expect(await prompt).toEqual({ found: "Password: ", found_line: 5 });
   });
 
   test("ends with the job, with its time, and with the call", async () => {

@@ -19,6 +19,7 @@ export const JobOutput = Named("JobOutput", {
   end: UInt64({ description: "The number that the next line gets." }),
   matches: Type.Optional(UInt64({ description: "With `grep`: the lines that match, up to `next`." })),
   found: Type.Optional(Type.String({ description: "The line that `wait_for` has found." })),
+  found_line: Type.Optional(UInt64({ description: "Its number." })),
 });
 
 export type JobOutput = Static<typeof JobOutput>;
@@ -54,7 +55,7 @@ export function selectOutput(log: OutputLog, { since, tailLines, maxBytes }: Out
   const to = isForward ? endOfPage(log, first, maxBytes) : log.end;
   const unfinished = to === log.end ? log.unfinished() : Buffer.alloc(0);
   const text = [...linesOf(log, from, to)].map(({ bytes }) => `${start(bytes, maxBytes)}\n`).join("");
-  return { text: text + start(unfinished, maxBytes), ...numbersOf(log, from, to) };
+  return { text: text + end(unfinished, maxBytes), ...numbersOf(log, from, to) };
 }
 
 const numbersOf = (log: OutputLog, from: number, to: number) => ({
@@ -66,6 +67,12 @@ const numbersOf = (log: OutputLog, from: number, to: number) => ({
 
 const start = (line: Buffer, maxBytes: number): string =>
   line.length <= maxBytes ? decode(line) : `${decode(line.subarray(0, maxBytes))}…`;
+
+/** The newest part of a line that has not ended: of a progress bar, what stands there now. */
+function end(line: Buffer, maxBytes: number): string {
+  const text = line.subarray(line.lastIndexOf(carriageReturn, -2) + 1);
+  return text.length <= maxBytes ? decode(text) : `…${decode(text.subarray(-maxBytes))}`;
+}
 
 /** Where the last lines begin that fit, at least one of them. */
 function tailOf(
@@ -256,6 +263,7 @@ function excerpt(line: Buffer, at: number): string {
 }
 
 const newline = 0x0a;
+const carriageReturn = 0x0d;
 
 const decode = (bytes: Uint8Array): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 
@@ -270,7 +278,10 @@ export interface WaitOptions {
 }
 
 /** Waits for a line that matches, or for the end of the job. Returns that line; `undefined` if there is none. */
-export async function waitForOutput(log: OutputLog, options: WaitOptions): Promise<string | undefined> {
+export async function waitForOutput(
+  log: OutputLog,
+  options: WaitOptions,
+): Promise<Required<Pick<JobOutput, "found" | "found_line">> | undefined> {
   const { pattern, milliseconds, deadline, settled } = options;
   deadline.check();
   let timer: NodeJS.Timeout | undefined;
@@ -313,18 +324,19 @@ class LineReader {
   }
 
   /** Returns the first line that matches, also one that has not ended. */
-  async read(deadline: Deadline): Promise<string | undefined> {
+  async read(deadline: Deadline): Promise<{ found: string; found_line: number } | undefined> {
     const slice = createTimeSlice(sliceMilliseconds);
-    for (const { bytes, end } of linesOf(this.#log, this.#position)) {
+    for (const { number, bytes, end } of linesOf(this.#log, this.#position)) {
       this.#position = end;
       const at = this.#pattern.find(bytes);
-      if (at >= 0) return excerpt(bytes, at);
+      if (at >= 0) return { found: excerpt(bytes, at), found_line: number };
       if (!slice.isDue) continue;
       await slice.yieldIfDue();
       deadline.check();
     }
     const unfinished = this.#log.unfinished();
     const at = unfinished.length === 0 ? -1 : this.#pattern.find(unfinished);
-    return at < 0 ? undefined : excerpt(unfinished, at);
+    if (at < 0) return undefined;
+    return { found: excerpt(unfinished, at), found_line: this.#log.lineAt(this.#log.end) };
   }
 }

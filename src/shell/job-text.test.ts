@@ -46,15 +46,18 @@ describe("a job", () => {
       { from: 8, next: 10, end: 10, start: 8 },
       "[lines before 8 are no longer kept]\na\nb\n[job-1: exit code 0 after 12 ms]",
     ],
-    [{ found: "up" }, "found: up\na\nb\n[job-1: exit code 0 after 12 ms]"],
-    [{ found: "a" }, "a\nb\n[job-1: exit code 0 after 12 ms]"],
   ])("with %j is shown so", (part, text) => {
     expect(renderJob({ ...job, output: { ...output, ...part } })).toBe(text);
   });
 
-  test("names what was waited for in vain", () => {
-    expect(renderJob({ ...job, output, missed: "up" })).toBe(
-      'a\nb\n[job-1: exit code 0 after 12 ms; no line matched "up"]',
-    );
+  test.each([
+    [{}, 'a\nb\n[job-1: exit code 0 after 12 ms; no line matches "b"]'],
+    [{ found: "b", found_line: 2 }, 'a\nb\n[job-1: exit code 0 after 12 ms; line 2 matches "b"]'],
+    [
+      { found: "above", found_line: 1 },
+      '1→above\na\nb\n[job-1: exit code 0 after 12 ms; line 1 matches "b"]',
+    ],
+  ])("with %j says what was waited for", (part, text) => {
+    expect(renderJob({ ...job, output: { ...output, ...part }, awaited: "b" })).toBe(text);
   });
 });

@@ -38,28 +38,30 @@ interface ShownJob {
   readonly output: JobOutput;
   /** The line from which on output was asked for. */
   readonly since?: number | undefined;
-  /** What was waited for, and not found. */
-  readonly missed?: string | undefined;
+  /** The pattern that was waited for. */
+  readonly awaited?: string | undefined;
   /** Whether `grep` chose the lines. */
   readonly isSearch?: boolean;
 }
 
 /** The output, and a line in brackets with what became of the job and how to go on. */
-export function renderJob({ id, ending, output, since = 1, missed, isSearch = false }: ShownJob): string {
-  const { text, from, next, start, end, matches, found } = output;
+export function renderJob({ id, ending, output, since = 1, awaited, isSearch = false }: ShownJob): string {
+  const { text, from, next, start, end, matches, found, found_line: line } = output;
   const isRunning = ending.status === "running";
   const first = Math.max(start, since);
   const isShown = found === undefined || text.includes(found);
   const notes = [
     `${id}: ${renderEnding(ending)}`,
     ...(isSearch ? [countMatches(matches ?? 0)] : []),
-    ...(missed === undefined ? [] : [`no line matched ${JSON.stringify(missed)}`]),
+    ...(awaited === undefined
+      ? []
+      : [`${line ? `line ${line} matches` : "no line matches"} ${JSON.stringify(awaited)}`]),
     ...(next < end ? [`more: since ${next}`] : isRunning ? [`go on with since ${next}`] : []),
   ];
   return [
     ...(start > since && from === start ? [`[lines before ${start} are no longer kept]`] : []),
     ...(!isSearch && from > first ? [`[${countLines(from - first)} before: since ${first}, or grep]`] : []),
-    ...(isShown ? [] : [`found: ${found}`]),
+    ...(isShown ? [] : [`${line}→${found}`]),
     text.replace(/\n$/, "") ||
       (isSearch ? "" : since > 1 ? `[no output since line ${since}]` : "[no output]"),
     `[${notes.join("; ")}]`,

@@ -97,13 +97,12 @@ export const status = defineShellFunction({
   },
   render({ job, output, signal }, _, { since, wait_for: awaited, grep }) {
     const shown = output ?? recorded(job);
-    const missed = output?.found === undefined ? awaited : undefined;
     return renderJob({
       id: job.id,
       ending: { ...job, signal },
       output: shown,
       since,
-      missed,
+      awaited,
       isSearch: grep !== undefined,
     });
   },
@@ -134,5 +133,5 @@ async function outputOf(call: StatusRequest, context: ShellContext): Promise<Job
     grep === undefined
       ? selectOutput(log, selection)
       : await grepOutput(log, { ...selection, pattern: grep, deadline });
-  return { ...output, ...(found !== undefined && { found }) };
+  return { ...output, ...found };
 }

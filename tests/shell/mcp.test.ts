@@ -249,9 +249,9 @@ describe("what would fill a model's context", () => {
     const [, job_id] = /\[(job-\d+): running for \d+ ms; go on with since \d+\]$/.exec(started)!;
     const follow = async (more: object) => textOf(await call("shell_status", { job_id, ...more }));
     expect(await follow({ wait_for: "^two$" })).toMatch(
-      /^one\ntwo\n\[job-\d+: running for .*; go on with since 3\]$/,
+      /^one\ntwo\n\[job-\d+: running for .*; line 2 matches "\^two\$"; go on with since 3\]$/,
     );
-    expect(await follow({ wait_for: "three", wait_ms: 10 })).toContain('; no line matched "three"; go on');
+    expect(await follow({ wait_for: "three", wait_ms: 10 })).toContain('; no line matches "three"; go on');
     writeFileSync(go, "");
     expect(await follow({ since: 3, wait_for: "\\? $" })).toMatch(/^name\? \n\[job-\d+: running for /);
     expect(await follow({ since: 3, wait_ms: 1 })).toMatch(/^name\? \n\[job-\d+: running for /);
