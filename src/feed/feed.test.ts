@@ -7,6 +7,7 @@ import { JailFixture } from "../jail/jail.test-kit.ts";
 import { openRootsJail } from "../jail/jail.ts";
 import type { openWatchedTree } from "../watch/open-tree.ts";
 import { SharedTree } from "../watch/shared-tree.ts";
+import { renderChanges } from "./command-changes.ts";
 import { Feed } from "./feed.ts";
 
 const names = ["one", "two"];
@@ -87,4 +88,45 @@ test("where no root can be watched a reader waits for changes of calls", async (
   expect(isDue).toBe(false);
   stopping.abort();
   await due;
+});
+
+const byCommand = { by: "call", function_id: "shell::exec" } as const;
+
+test("what changes while a command runs has it as its cause and is counted, and nothing before or after", async () => {
+  using fixture = new RootsFixture();
+  await fixture.feed.newest();
+  writeFileSync(fixture.at("one/before"), "");
+  const command = await fixture.feed.beginCommand(byCommand);
+  writeFileSync(fixture.at("one/before"), "again");
+  writeFileSync(fixture.at("two/f"), "");
+  mkdirSync(fixture.at("two/.git"));
+  const summary = await fixture.feed.endCommand(command!);
+  writeFileSync(fixture.at("one/after"), "");
+  const newest = await fixture.feed.newest();
+  const causes = Array.from({ length: newest }, (_, index) => fixture.feed.at(index + 1)).map(
+    ({ path, cause }) => [path, cause.by],
+  );
+  expect(summary).toEqual({ files: 2, folders: 0, git: 1, isIncomplete: false });
+  expect(causes).toEqual(
+    expect.arrayContaining([
+      ["one/before", "external"],
+      ["one/before", "call"],
+      ["two/f", "call"],
+      ["one/after", "external"],
+    ]),
+  );
+  expect(causes.filter(([path, by]) => path === "one/after" && by === "call")).toEqual([]);
+});
+
+test("without a watched tree nothing is said of a command", async () => {
+  using fixture = new RootsFixture("openat", () => "filesystem");
+  expect(await fixture.feed.beginCommand(byCommand)).toBeUndefined();
+});
+
+test.each([
+  [{ files: 0, folders: 0, git: 0, isIncomplete: false }, undefined],
+  [{ files: 1, folders: 2, git: 11, isIncomplete: false }, "1 file, 2 folders, .git 11"],
+  [{ files: 3, folders: 0, git: 0, isIncomplete: true }, "3 files, and more than is known"],
+])("a summary as a text: %j", (summary, text) => {
+  expect(renderChanges(summary)).toBe(text);
 });

@@ -8,8 +8,9 @@ import type { Mutation, MutationListener, MutationOutcome } from "../files/mutat
 import { namesOf } from "../jail/backend.ts";
 import type { Jail } from "../jail/folder.ts";
 import { CallChanges } from "./call-changes.ts";
-import { type FeedChange, type FoundChange, gap, visiblePart } from "./change.ts";
+import { type Cause, type FeedChange, type FoundChange, gap, visiblePart } from "./change.ts";
 import { ChangeRing } from "./change-ring.ts";
+import { type ChangeSummary, CommandChanges } from "./command-changes.ts";
 import { type RootTree, RootWatch } from "./root-watch.ts";
 
 export interface FeedOptions {
@@ -38,6 +39,8 @@ export class Feed implements MutationListener {
   #timer: ReturnType<typeof setInterval> | undefined;
   #opening: Promise<void> | undefined;
   #isListening = false;
+  /** The commands that run, in the order in which they began. */
+  readonly #commands = new Set<CommandChanges>();
   /** Callbacks for the next change, and for the moment when the tree becomes watched. */
   readonly #waiting = new Set<() => void>();
   /** Whether the tree was drained once. From then on, a gap is reported. */
@@ -114,6 +117,28 @@ export class Feed implements MutationListener {
       if (!(await this.#build()) && this.#settled === this.#ring.newest) break;
     }
     return this.#settled;
+  }
+
+  /**
+   * Takes what other programs change from now on for changes of a command, until `endCommand` is called with what this returns.
+   * `undefined` where such changes are not known.
+   */
+  async beginCommand(cause: Cause): Promise<CommandChanges | undefined> {
+    await this.newest();
+    if (!this.reportsExternal) return undefined;
+    const command = new CommandChanges(cause);
+    this.#commands.add(command);
+    return command;
+  }
+
+  /** Returns what was changed since the command began. */
+  async endCommand(command: CommandChanges): Promise<ChangeSummary> {
+    try {
+      await this.newest();
+    } finally {
+      this.#commands.delete(command);
+    }
+    return command.summarize();
   }
 
   /**
@@ -216,15 +241,23 @@ export class Feed implements MutationListener {
     const { jail } = this.#options;
     const visible = visiblePart(change, (path) => !jail.denies(namesOf(path)));
     if (visible === undefined) return;
-    this.#ring.add(visible);
+    this.#ring.add(this.#ofCommand(visible));
     this.#wake();
   }
 
   /** Adds a gap. Anything lost before the first reader could begin does not count. */
   #addGap(): void {
     if (!this.#isOpen) return;
-    this.#ring.add(gap);
+    this.#ring.add(this.#ofCommand(gap));
     this.#wake();
+  }
+
+  /** The change, with the command that began last as its cause if another program made it while one ran. */
+  #ofCommand(change: FoundChange): FoundChange {
+    if (change.cause.by !== "external") return change;
+    for (const command of this.#commands) command.note(change);
+    const last = [...this.#commands].at(-1);
+    return last === undefined || change.isGap ? change : { ...change, cause: last.cause };
   }
 
   #wake(): void {

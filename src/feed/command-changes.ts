@@ -1,0 +1,57 @@
+/** The changes that were found while a command ran. Those of other programs at the same time are among them: nothing tells them apart. */
+import type { Cause, FoundChange } from "./change.ts";
+
+/** What became of the tree, by paths that differ. */
+export interface ChangeSummary {
+  readonly files: number;
+  /** Folders that were made, moved or deleted as a whole, each with everything in it. */
+  readonly folders: number;
+  /** Files and folders in `.git`. */
+  readonly git: number;
+  /** Whether there may have been more. */
+  readonly isIncomplete: boolean;
+}
+
+/** Maximum number of paths that are told apart. */
+const maxPaths = 100_000;
+
+export class CommandChanges {
+  readonly cause: Cause;
+  readonly #files = new Set<string>();
+  readonly #folders = new Set<string>();
+  readonly #git = new Set<string>();
+  #isIncomplete = false;
+
+  constructor(cause: Cause) {
+    this.cause = cause;
+  }
+
+  note({ path, isFolder, isGap = false }: FoundChange): void {
+    const isGit = /(?:^|\/)\.git(?:\/|$)/.test(path);
+    const paths = isGit ? this.#git : isFolder ? this.#folders : this.#files;
+    if (isGap || paths.size >= maxPaths) this.#isIncomplete = true;
+    else paths.add(path);
+  }
+
+  summarize(): ChangeSummary {
+    return {
+      files: this.#files.size,
+      folders: this.#folders.size,
+      git: this.#git.size,
+      isIncomplete: this.#isIncomplete,
+    };
+  }
+}
+
+/** A summary as a text, such as `3 files, .git 11`; `undefined` if nothing has changed. */
+export function renderChanges({ files, folders, git, isIncomplete }: ChangeSummary): string | undefined {
+  const counted = (count: number, noun: string) =>
+    count === 0 ? [] : [`${count} ${noun}${count === 1 ? "" : "s"}`];
+  const parts = [
+    ...counted(files, "file"),
+    ...counted(folders, "folder"),
+    ...(git === 0 ? [] : [`.git ${git}`]),
+    ...(isIncomplete ? ["and more than is known"] : []),
+  ];
+  return parts.length === 0 ? undefined : parts.join(", ");
+}

@@ -1,0 +1,85 @@
+/** The rules of commands as a model is told them before it breaks one. */
+import type { Network } from "../os-sandbox/ruleset.ts";
+import type { ShellConfig } from "./config.ts";
+import type { ShellProfile } from "./profiles.ts";
+
+/** What the kernel holds commands to. */
+export interface ConfinedRules {
+  readonly network: Network;
+  /** Whether files are kept from them; otherwise only the rest is. */
+  readonly holdsFiles: boolean;
+}
+
+export interface CommandRules {
+  readonly config: Pick<
+    ShellConfig,
+    | "allowlist"
+    | "default_timeout_ms"
+    | "max_timeout_ms"
+    | "max_output_bytes"
+    | "max_concurrent_jobs"
+    | "writable_folders"
+  >;
+  readonly profile: ShellProfile;
+  /** `undefined` where the kernel confines nothing. */
+  readonly confined: ConfinedRules | undefined;
+  /** Patterns of command lines that are refused. */
+  readonly denylist: readonly string[];
+  /** What is hidden, as callers name it: paths and globs. */
+  readonly hidden: readonly string[];
+}
+
+/** Maximum numbers of names that a line lists before it counts the rest. */
+const maxPrograms = 40;
+const maxHidden = 8;
+const maxPatterns = 5;
+
+/** At most eight lines. */
+export function describeCommands({ config, profile, confined, denylist, hidden }: CommandRules): string[] {
+  const { allowlist, default_timeout_ms, max_timeout_ms, max_output_bytes, writable_folders } = config;
+  const programs = listNames(allowlist, maxPrograms);
+  const output = Math.min(profile["exec.max_output_bytes"] ?? max_output_bytes, max_output_bytes);
+  const isKept = confined?.holdsFiles === true;
+  return [
+    allowlist.length === 0
+      ? "Every program may run but those in a folder that calls can write."
+      : `Programs that may run: ${programs}. Programs that these start are not limited to the list.`,
+    isKept
+      ? `Commands write below the served folder${writable_folders.length > 0 ? `, ${listNames(writable_folders, maxHidden)}` : ""} and $TMPDIR, and read everything that is not hidden. HOME is an empty folder of their own.`
+      : "The kernel does not keep files from commands: they read and write whatever the user can, inside and outside of the served folder.",
+    ...(isKept && hidden.length > 0
+      ? [
+          `Hidden from commands: ${listNames(hidden, maxHidden)}. A hidden file has no rights and no content; git takes it for unchanged.`,
+        ]
+      : []),
+    networkLines[confined?.network ?? "full"],
+    ...(confined === undefined
+      ? []
+      : [
+          "Other processes are not signalled or traced, and sockets of other programs (Docker, ssh-agent) not reached. What a command leaves running ends with it; shell::exec_bg is for what stays.",
+        ]),
+    `A command runs for ${seconds(default_timeout_ms)} unless it has timeout_ms, at most ${seconds(max_timeout_ms)}; in the background without a limit, at most ${config.max_concurrent_jobs} at once. ${Math.floor(output / 1024)} KiB of each output are answered.`,
+    ...(denylist.length === 0
+      ? []
+      : [
+          `Refused are command lines that match ${listNames(
+            denylist.map((pattern) => `/${pattern}/`),
+            maxPatterns,
+          )}.`,
+        ]),
+  ];
+}
+
+const networkLines: Readonly<Record<Network, string>> = {
+  none: "Commands have no network: they neither listen nor connect, on loopback either.",
+  loopback:
+    "Commands listen and connect on 127.0.0.1 and ::1 only, where those of this server reach one another: start a server with shell::exec_bg and ask it with shell::exec. No other host, and no program outside, is reached or reaches them.",
+  full: "Commands may use the network.",
+};
+
+function listNames(names: readonly string[], most: number): string {
+  const more = names.length - most;
+  return [...names.slice(0, most), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
+}
+
+const seconds = (milliseconds: number): string => `${milliseconds / 1000} s`;
