@@ -107,6 +107,7 @@ export const plan: Plan = {
       "config",
       "contract",
       "errors",
+      "feed",
       "files",
       "globs",
       "jail",

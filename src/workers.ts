@@ -118,6 +118,7 @@ function withCommands(coder: CoderRuntime, shell: Runtime): Runtime {
   const ids = new Set(idsOf(commandFunctions));
   return {
     ...coder,
+    ...(shell.commandRules && { commandRules: shell.commandRules }),
     familyOf: ({ id }) => (ids.has(id) ? family : undefined),
     callMilliseconds: Math.max(coder.callMilliseconds, shell.callMilliseconds),
     interrupt: () => shell.interrupt?.() ?? Promise.resolve(),

@@ -111,6 +111,8 @@ export interface Runtime extends Services {
   readonly triggers?: readonly TriggerType[];
   /** The changes of the files that it serves, for readers in the same process. */
   readonly treeChanges?: TreeChanges;
+  /** The rules of commands, for clients that are shown instructions. */
+  readonly commandRules?: readonly string[];
   /** Maximum bytes of a file in one answer, if configured. */
   readonly maxReadBytes?: number;
   /** Whether its functions accept a flat envelope, those that have one. */

@@ -28,6 +28,7 @@ export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promis
     callMilliseconds: runtime.callMilliseconds,
     maxReadBytes: runtime.maxReadBytes,
     treeChanges: runtime.treeChanges,
+    commandRules: runtime.commandRules,
     isStructured: command.isStructured,
     takesFlatEnvelopes: runtime.takesFlatEnvelopes ?? false,
     isForgiving: runtime.requestRules?.isForgiving ?? false,

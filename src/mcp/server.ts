@@ -46,7 +46,7 @@ export function createMcpServer(host: ToolHost, { leases, order, watch }: Server
     { name: worker, version: about.version, description: descriptions[worker] },
     {
       capabilities: { tools: {}, ...(hasResources && resourceCapabilities) },
-      instructions: renderInstructions(worker, { writes, hasCommands }),
+      instructions: [renderInstructions(worker, { writes, hasCommands }), ...host.commandRules].join("\n"),
     },
   );
   server.setRequestHandler("tools/list", () => ({ tools: [...host.tools] }));

@@ -23,6 +23,8 @@ export interface ToolHostOptions extends ToolOptions {
   readonly maxReadBytes: number | undefined;
   /** What becomes of the files that are resources. Absent: there are none. */
   readonly treeChanges?: TreeChanges | undefined;
+  /** The rules of commands, for the instructions. */
+  readonly commandRules?: readonly string[] | undefined;
 }
 
 /**
@@ -57,6 +59,7 @@ export interface CallOptions {
 export class ToolHost {
   readonly worker: WorkerName;
   readonly tools: readonly Tool[];
+  readonly commandRules: readonly string[];
   /** By the names of their tools. */
   readonly functions: ReadonlyMap<string, FunctionDefinition>;
   readonly log: Log;
@@ -75,6 +78,7 @@ export class ToolHost {
     this.functions = new Map(functions.map((definition) => [toolName(definition.id), definition]));
     this.log = log;
     this.callMilliseconds = callMilliseconds;
+    this.commandRules = (options.commandRules ?? []).map(wording.sentence);
     this.#treeChanges = options.treeChanges;
     this.#messageBytes = maxReadBytes > usualMessageBytes ? Number.POSITIVE_INFINITY : usualMessageBytes;
     this.#isStructured = isStructured;

@@ -67,6 +67,7 @@ export function confineByKernel(
         [Symbol.dispose]: () => closeSync(image),
       };
     },
+    hidden: () => rulesets.hidden(),
     close() {
       rulesets.close();
       groups?.close();

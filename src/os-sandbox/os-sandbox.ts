@@ -27,6 +27,7 @@ function confineByProfile(policy: SandboxPolicy): OsSandbox {
       argv: ["sandbox-exec", ...runnerArguments(policy, file, args)],
       [Symbol.dispose]() {},
     }),
+    hidden: () => [],
     close() {},
   };
 }

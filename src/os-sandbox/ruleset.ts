@@ -39,6 +39,8 @@ export interface FileRules {
 export interface RulesetSource {
   /** Throws when the kernel makes no ruleset. */
   current(): FileRules;
+  /** The paths of what the last rules hide by mounts. */
+  hidden(): readonly string[];
   close(): void;
 }
 
@@ -104,6 +106,7 @@ export function openRulesets(
       built = build(denied, version);
       return built;
     },
+    hidden: () => built?.covers.flatMap(({ kind, path }) => (kind === "pinned" ? [] : [path])) ?? [],
     close() {
       if (built !== undefined) closeSync(built.ruleset);
       built = undefined;

@@ -60,5 +60,7 @@ export interface OsSandbox {
   readonly hasGroups: boolean;
   /** Prepares to run a program. Throws when the system has no more descriptors or control groups. */
   launch(program: Executable): ConfinedLaunch;
+  /** The paths of what mounts have hidden from the last command. */
+  hidden(): readonly string[];
   close(): void;
 }

@@ -10,11 +10,12 @@ import {
   type JobStatus,
   type JobSummary,
   type KillAnswer,
+  type Remarks,
   summarize,
   summarizeInDetail,
 } from "./records.ts";
 import { createRetention, type Retention, type RetentionLimits } from "./retention.ts";
-import type { RunningProgram } from "./running.ts";
+import type { Captured, RunningProgram } from "./running.ts";
 import type { Argv } from "./words.ts";
 
 export interface JobLimits extends RetentionLimits {
@@ -109,14 +110,18 @@ export class Jobs {
 
   /**
    * Takes a slot, then starts a program, whose outputs go into the log. Returns the job's id. Throws a plain refusal when no
-   * slot is free or the chosen id is taken, and what `start` throws; then there is no job.
+   * slot is free or the chosen id is taken, and what `start` throws; then there is no job. `remark` is called when it has ended.
    */
-  async startProgram(order: JobOrigin, start: (log: OutputLog) => Promise<RunningProgram>): Promise<string> {
+  async startProgram(
+    order: JobOrigin,
+    start: (log: OutputLog) => Promise<RunningProgram>,
+    remark?: (output: Captured) => Promise<Remarks>,
+  ): Promise<string> {
     const id = this.#reserve(order);
     const log = this.openLog();
     try {
       const running = await start(log);
-      return this.#add({ ...order, id, log }, () => awaitProgram(running, log), running);
+      return this.#add({ ...order, id, log }, () => awaitProgram(running, log, remark), running);
     } catch (error) {
       this.#taken--;
       this.#reserved.delete(id);
@@ -171,7 +176,7 @@ export class Jobs {
    */
   status(id: string, viewer: string | undefined, { withRunning = false } = {}): JobRecord {
     const {
-      record: { signal, ...record },
+      record: { signal, changed, notes, ...record },
       running,
     } = this.#find(id, viewer);
     return withRunning && record.status === "running" ? { ...record, ...running?.capture() } : record;
@@ -365,12 +370,17 @@ const newRecord = (id: string, argv: Argv, startedAt: number): JobRecord & JobEn
 });
 
 /** A job lasts as long as any process holds its outputs, or until it is ended. */
-async function awaitProgram(running: RunningProgram, log: OutputLog): Promise<JobOutcome> {
+async function awaitProgram(
+  running: RunningProgram,
+  log: OutputLog,
+  remark: (output: Captured) => Promise<Remarks> = async () => ({}),
+): Promise<JobOutcome> {
   await Promise.race([Promise.all([running.exited, running.drained]), running.ended]);
   await running.end();
   const { endReason, signal, exitCode } = running;
   log.close(endReason === undefined ? undefined : `ended: ${endReason}`);
-  return { ...running.capture(), ...statusOf(exitCode), signal };
+  const output = running.capture();
+  return { ...output, ...statusOf(exitCode), signal, ...(await remark(output)) };
 }
 
 /** As many as are read of a pipe at once. */

@@ -19,8 +19,16 @@ export interface JobRecord extends Captured {
   readonly exit_code: number | null;
 }
 
+/** What is said of a command that has ended beside its output. */
+export interface Remarks {
+  /** What was changed while it ran. */
+  readonly changed?: string;
+  /** The rules of the sandbox that it seems to have met. */
+  readonly notes?: string[];
+}
+
 /** What came after shell 0.3.5. */
-export interface JobEnding {
+export interface JobEnding extends Remarks {
   /** The signal that ended its program, such as `SIGSEGV`; null while it runs and when it exited. */
   readonly signal: string | null;
 }
@@ -29,7 +37,7 @@ export interface JobEnding {
 export type JobSummary = Omit<JobRecord, "argv" | "stdout" | "stderr">;
 
 /** A summary for those who may see commands; it has a signal if one ended the program. */
-export type DetailedSummary = JobSummary & { readonly argv: string[]; readonly signal?: string };
+export type DetailedSummary = JobSummary & Remarks & { readonly argv: string[]; readonly signal?: string };
 
 export interface KillAnswer {
   readonly job_id: string;
@@ -39,12 +47,23 @@ export interface KillAnswer {
 }
 
 /** Leaves out the command and its output: every caller may see the list. */
-export function summarize({ argv, stdout, stderr, signal, ...summary }: JobRecord & JobEnding): JobSummary {
+export function summarize(record: JobRecord & JobEnding): JobSummary {
+  const { argv, stdout, stderr, signal, changed, notes, ...summary } = record;
   return summary;
 }
+
+/** The part of a record that came later. */
+export const remarksOf = ({
+  changed,
+  notes,
+}: { readonly [Key in keyof Remarks]: Remarks[Key] | undefined }): Remarks => ({
+  ...(changed !== undefined && { changed }),
+  ...(notes !== undefined && { notes }),
+});
 
 export const summarizeInDetail = (record: JobRecord & JobEnding): DetailedSummary => ({
   ...summarize(record),
   argv: [...record.argv],
   ...(record.signal !== null && { signal: record.signal }),
+  ...remarksOf(record),
 });

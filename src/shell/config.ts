@@ -37,7 +37,8 @@ const largestTime = 24 * 3600 * 1000;
 const mebibyte = 1024 * 1024;
 const gibibyte = 1024 * mebibyte;
 
-const denylist = [
+/** The published default of `denylist_patterns`. */
+export const defaultDenylist: readonly string[] = [
   String.raw`rm\s+-rf\s+/`,
   String.raw`:\(\)\s*\{\s*:\|`,
   "mkfs",
@@ -86,8 +87,8 @@ export const shellConfigSchema = Type.Object({
     "Programs that may run: names, looked up in folders of the operating system, or absolute paths. An empty list lets everything run. As long as it is the default, arguments of sort, uniq, date and hostname that run programs, write files or change the system are refused.",
   ),
   denylist_patterns: Texts(
-    denylist,
-    "Regular expressions (Rust's dialect) on the whole command line; a command that one matches is refused. Advice only: there are other ways to spell a command.",
+    defaultDenylist,
+    "Regular expressions (Rust's dialect) on the whole command line; a command that one matches is refused. Advice only: there are other ways to spell a command. As long as it is the default, and os_sandbox keeps files from commands in the profile agent, only what removes everything at once is refused: the sandbox holds against the rest.",
   ),
   max_concurrent_jobs: Count(16, 1024, "Background jobs that may run at once. 0 refuses them all."),
   job_retention_secs: Count(3600, 365 * 24 * 3600, "Seconds that the record of an ended job is kept."),

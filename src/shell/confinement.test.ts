@@ -26,6 +26,7 @@ const half = {
   lacks: ["files"],
   hasMounts: false,
   network: "none",
+  hidden: () => [],
   hidesProcesses: false,
   hasGroups: false,
   launch: () => ({}) as never,

@@ -12,6 +12,7 @@ import type { Network } from "../os-sandbox/ruleset.ts";
 import type { SpawnOptions } from "../processes/start.ts";
 import { stateDirectories } from "../state/state-folder.ts";
 import type { GitSetting } from "./command-environment.ts";
+import type { ConfinedRules } from "./command-rules.ts";
 import type { ShellConfig } from "./config.ts";
 import { globAttributes, hiddenAttributes, hiddenFileSettings } from "./hidden-files.ts";
 import { shellProfileOf } from "./profiles.ts";
@@ -36,6 +37,10 @@ export interface CommandConfinement extends Pick<SpawnOptions, "launcher" | "wat
   readonly variables: Readonly<Record<string, string>>;
   /** The settings with which git ignores hidden files. */
   readonly gitSettings: readonly GitSetting[];
+  /** What holds; `undefined` where nothing does. */
+  readonly rules: ConfinedRules | undefined;
+  /** The host paths of what is hidden from commands. */
+  hidden(): readonly string[];
   close(): void;
 }
 
@@ -44,6 +49,8 @@ const none: CommandConfinement = {
   watch: undefined,
   variables: {},
   gitSettings: [],
+  rules: undefined,
+  hidden: () => [],
   close() {},
 };
 
@@ -101,6 +108,8 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
     watch: createDiskWatch(writable, config.limits),
     variables: { TMPDIR: temporary.path },
     gitSettings: sandbox.hasMounts ? settingsFor(config, masks.path, options) : [],
+    rules: { network: sandbox.network, holdsFiles: sandbox.holds.includes("files") },
+    hidden: () => sandbox.hidden(),
     close,
   };
 }

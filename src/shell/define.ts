@@ -10,10 +10,11 @@ import { Mismatch, validate } from "../schema/validate.ts";
 import type { ShellConfig } from "./config.ts";
 import { refuseShell } from "./errors.ts";
 import type { FsServices } from "./fs/services.ts";
+import type { ObservedServices } from "./observed.ts";
 import type { ShellProfile } from "./profiles.ts";
 
 /** The services of every call to `shell::*`. */
-export interface ShellServices extends Services {
+export interface ShellServices extends Services, ObservedServices {
   readonly config: ShellConfig;
   readonly profile: ShellProfile;
   readonly log: Log;

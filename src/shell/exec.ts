@@ -10,9 +10,11 @@ import { holdOptions, requireNoOptions } from "./command-options.ts";
 import { defineShellFunction, type ShellContext } from "./define.ts";
 import { refuseShell } from "./errors.ts";
 import { admitProgram, refusingStart } from "./host.ts";
+import { remarkFields } from "./job.ts";
 import { logging } from "./job-output.ts";
 import { renderDuration } from "./job-text.ts";
 import { OutputChannel, openLiveChannel } from "./live-channel.ts";
+import { observe, renderRemarks, unobserved } from "./observed.ts";
 import { execInSandbox } from "./sandbox-exec.ts";
 
 const since = "0.4.0";
@@ -51,6 +53,7 @@ const response = Type.Object(
       }),
     ),
     signal: Type.Optional(Type.String({ since, description: "The signal that ended the program." })),
+    ...remarkFields,
   },
   { title: "ExecResponse" },
 );
@@ -101,20 +104,26 @@ export const exec = defineShellFunction({
 });
 
 /** Keeps the whole output of a command that is cut, where the profile wants that. */
-async function runToItsEnd(
-  { program, options, limits }: Run,
-  { programs, jobs, caller, profile }: ShellContext,
-) {
+async function runToItsEnd({ program, options, limits }: Run, context: ShellContext) {
+  const { programs, jobs, caller, profile } = context;
+  const observed = profile.command_remarks ? await observe(context, "shell::exec") : unobserved;
   const keepsOutput = profile["exec.keeps_output"];
   const log = jobs.openLog();
   let job_id: string | undefined;
   try {
     const logged = keepsOutput ? { ...options, live: logging(log, options.live) } : options;
-    const { signal, ...result } = await programs.run(program, logged, limits);
-    if (!keepsOutput) return result;
+    const run = programs.run(program, logged, limits);
+    const remarks = await run.then(observed.end, () => observed.end());
+    const { signal, ...result } = await run;
+    if (!keepsOutput) return { ...result, ...remarks };
     if (result.stdout_truncated || result.stderr_truncated)
       job_id = jobs.keep({ argv: program.argv, owner: caller }, { ...result, signal, log });
-    return { ...result, ...(signal !== null && { signal }), ...(job_id !== undefined && { job_id }) };
+    return {
+      ...result,
+      ...remarks,
+      ...(signal !== null && { signal }),
+      ...(job_id !== undefined && { job_id }),
+    };
   } finally {
     if (job_id === undefined) log.drop();
   }
@@ -180,6 +189,7 @@ function renderResult(result: Result, { sentence }: Wording): string {
     ...(isCutAtEnd(stdout, result.stdout_truncated) ? ["[cut: there was more on stdout]"] : []),
     ...(stderr === "" ? [] : ["[stderr]", stderr.trimEnd()]),
     ...(isCutAtEnd(stderr, result.stderr_truncated) ? ["[cut: there was more on stderr]"] : []),
+    ...renderRemarks(result),
     `[${notes.join("; ")}]`,
   ]
     .filter((part) => part !== "")

@@ -1,5 +1,6 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import type { ForwardedResult } from "../processes/jobs.ts";
+import type { OutputLog } from "../processes/output-log.ts";
 import { refusePlainly } from "../processes/plain-refusal.ts";
 import type { Argv } from "../processes/words.ts";
 import { Nullable } from "../schema/fragments.ts";
@@ -19,6 +20,7 @@ import { JobSummarySchema } from "./job.ts";
 import { JobOutput, logging, selectOutput, usualOutputBytes, waitForOutput } from "./job-output.ts";
 import { renderCommand, renderJob } from "./job-text.ts";
 import { type LiveChannel, OutputChannel, openLiveChannel } from "./live-channel.ts";
+import { observe, unobserved } from "./observed.ts";
 import { admitSandbox } from "./sandbox.ts";
 import { execInSandbox, type SandboxCommand } from "./sandbox-exec.ts";
 
@@ -133,20 +135,25 @@ interface StartedJob {
 }
 
 function startHere(options: JobCommand, argv: Argv, context: ShellContext): Promise<StartedJob> {
-  const { jobs, programs, log, caller } = context;
+  const { jobs, programs, log, caller, profile } = context;
   return refusingStart(refusePlainly.notStarted, async () => {
     using held = holdOptions(options, context);
     const program = admitProgram(argv, context, held.options);
     const channel = options.output === undefined ? undefined : await openLiveChannel(context.bus);
     const order = { argv, owner: caller, id: options.job_id ?? undefined };
-    const starting = jobs.startProgram(order, async (log) => {
+    const observed = profile.command_remarks ? await observe(context, "shell::exec_bg") : unobserved;
+    const start = async (log: OutputLog) => {
       const live = logging(log, channel?.live);
       const running = await programs.start(program, { ...held.options, live });
       void running.ended.then(() => channel?.finish({ exit_code: running.exitCode }));
       return running;
-    });
+    };
+    const starting = jobs.startProgram(order, start, observed.end);
     // Without a job nothing else ends the channel.
-    void starting.catch(() => channel?.finish({ exit_code: null }));
+    void starting.catch(() => {
+      void channel?.finish({ exit_code: null });
+      void observed.end();
+    });
     const job_id = await starting;
     log.info("exec", { caller, program: program.file, job: job_id });
     return { job_id, ...(channel && { content: channel.reader }) };

@@ -1,5 +1,7 @@
 /** Jobs and commands as text for models and people. */
+import { remarksOf } from "../processes/records.ts";
 import type { JobOutput } from "./job-output.ts";
+import { renderRemarks } from "./observed.ts";
 
 /** How a command ended, or that it runs. */
 export interface CommandEnding {
@@ -8,6 +10,8 @@ export interface CommandEnding {
   readonly signal?: string | null | undefined;
   readonly started_at_ms: number;
   readonly finished_at_ms?: number | null | undefined;
+  readonly changed?: string | undefined;
+  readonly notes?: string[] | undefined;
 }
 
 /** Such as `12 ms`, `3.4 s` or `2 min 5 s`. */
@@ -64,6 +68,7 @@ export function renderJob({ id, ending, output, since = 1, awaited, isSearch = f
     ...(isShown ? [] : [`${line}→${found}`]),
     text.replace(/\n$/, "") ||
       (isSearch ? "" : since > 1 ? `[no output since line ${since}]` : "[no output]"),
+    ...renderRemarks(remarksOf(ending)),
     `[${notes.join("; ")}]`,
   ]
     .filter((part) => part !== "")

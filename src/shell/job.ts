@@ -24,10 +24,27 @@ export const JobRecordSchema = Named("JobRecord", {
   stdout: Type.String(),
 });
 
+/** What is said of a command that has ended beside its output, in the profile `agent`. */
+export const remarkFields = {
+  changed: Type.Optional(
+    Type.String({
+      since: "0.4.0",
+      description: "What was changed while it ran, such as `3 files, .git 11`.",
+    }),
+  ),
+  notes: Type.Optional(
+    Type.Array(Type.String(), {
+      since: "0.4.0",
+      description: "Rules of the sandbox that the output suggests it has met.",
+    }),
+  ),
+};
+
 /** What came later, in the profile `agent`. */
 const laterFields = {
   argv: Type.Optional(Type.Array(Type.String(), { since: "0.4.0" })),
   signal: Type.Optional(Type.String({ since: "0.4.0" })),
+  ...remarkFields,
 };
 
 export const JobSummarySchema = Type.Object(

@@ -2,15 +2,38 @@ import { ConfigError } from "../config/file.ts";
 import { type DenylistPattern, makePolicy, type Policy } from "../processes/policy.ts";
 import type { RegexEngine } from "../regex/engine.ts";
 import { PatternError } from "../regex/regex-runtime.ts";
-import type { ShellConfig } from "./config.ts";
+import type { ConfinedRules } from "./command-rules.ts";
+import { defaultDenylist, type ShellConfig } from "./config.ts";
+import type { ShellProfile } from "./profiles.ts";
+
+/** Removes everything that commands may write, which the sandbox does not keep them from. */
+const confinedDenylist = [String.raw`\brm\s+(-\S+\s+)*(/|/\*)(\s|$)`];
+
+/** The patterns of command lines that are refused. The default ones give way to the sandbox where that keeps files from commands. */
+export function denylistOf(
+  { denylist_patterns: patterns }: ShellConfig,
+  profile: ShellProfile,
+  confined: ConfinedRules | undefined,
+): readonly string[] {
+  const isDefault =
+    patterns.length === defaultDenylist.length && defaultDenylist.every((one) => patterns.includes(one));
+  return isDefault && profile.confined_denylist && confined?.holdsFiles === true
+    ? confinedDenylist
+    : patterns;
+}
 
 /**
  * The configured policy. `roots` are the canonical folders that calls can write in: the worker runs nothing in them.
  * Throws a `ConfigError` for a pattern that does not compile.
  */
-export function createPolicy(config: ShellConfig, roots: readonly string[], regex: RegexEngine): Policy {
+export function createPolicy(
+  config: ShellConfig,
+  denylist: readonly string[],
+  roots: readonly string[],
+  regex: RegexEngine,
+): Policy {
   return makePolicy({
-    denylist: config.denylist_patterns.map((pattern) => compilePattern(pattern, regex)),
+    denylist: denylist.map((pattern) => compilePattern(pattern, regex)),
     allowlist: config.allowlist,
     programFolders: config.program_folders,
     writableRoots: roots,

@@ -25,6 +25,10 @@ export const shellProfileTable = {
   followed_jobs: { contract: false, agent: true },
   /** Paths relative to the served folder are taken too, and commands run there unless `working_dir` says otherwise. */
   relative_paths: { contract: false, agent: true },
+  /** Whether answers say what a command changed, and which rules of the sandbox it seems to have met. */
+  command_remarks: { contract: false, agent: true },
+  /** Whether the default of `denylist_patterns` gives way to the sandbox, where that keeps files from commands. */
+  confined_denylist: { contract: false, agent: true },
   /** Whether `status` shows what a running job has written. */
   "status.running_output": { contract: false, agent: true },
   /** The default of `unknown_fields`: whether a field that the function does not have is ignored or refused. */

@@ -9,84 +9,68 @@ export interface NotedOutput {
   readonly stderr: string;
 }
 
-interface Symptom {
-  readonly pattern: RegExp;
-  note(rules: ConfinedRules, match: RegExpExecArray): string | undefined;
-}
-
-/** How programs say EACCES, EPERM and EROFS. */
-const refused =
-  "(?:EACCES|EPERM|EROFS|[Pp]ermission denied|[Oo]peration not permitted|Read-only file system)";
-
-const symptoms: readonly Symptom[] = [
-  {
-    pattern: new RegExp(
-      String.raw`\b(?:listen|bind|bind\(\)|Listener)\b.{0,80}${refused}|${refused}.{0,80}\b(?:listen|bind)\b`,
-    ),
-    note: ({ network }) => (network === "none" ? "listening is not allowed" : undefined),
-  },
-  {
-    pattern: new RegExp(
-      String.raw`\b(?:connect|socket|socket\(\))\b.{0,80}${refused}|socket\.py.{0,400}PermissionError|${refused}.{0,80}\b(?:connect|socket)\b`,
-      "s",
-    ),
-    note: ({ network }) =>
-      network === "none" ? "connecting is not allowed" : "sockets of other programs are out of reach",
-  },
-  {
-    pattern:
-      /ENETUNREACH|[Nn]etwork is unreachable|EAI_AGAIN|ENOTFOUND|[Cc]ould not resolve host|[Nn]ame or service not known|[Tt]emporary failure in name resolution|[Nn]o route to host|EHOSTUNREACH/,
-    note: ({ network }) => {
-      if (network === "full") return undefined;
-      return network === "none" ? "there is no network" : "no host but 127.0.0.1 and ::1 is reached";
-    },
-  },
-  {
-    pattern: /ECONNREFUSED|[Cc]onnection refused/,
-    note: ({ network }) =>
-      network === "loopback"
-        ? "on 127.0.0.1 and ::1 only servers that commands have started are reached"
-        : undefined,
-  },
-  {
-    pattern: new RegExp(String.raw`\bkill(?:all|pg)?\b.{0,80}${refused}`),
-    note: () => "only processes of the same command are signalled",
-  },
-];
-
 /** Characters of each output's end that are read. */
 const maxRead = 16 * 1024;
 
-/** Notes for the outputs of a command that is confined by these rules. `hidden` are names of files that are kept from it. */
+/** Maximum number of hidden files that are named. */
+const maxNamed = 3;
+
+/** How programs say EACCES, EPERM and EROFS. */
+const refusal = /EACCES|EPERM|EROFS|permission denied|operation not permitted|read-only file system/i;
+
+const listening = /\b(?:listen|bind|listener)\b/i;
+const sockets = /\b(?:connect|socket)\b/i;
+const signals = /\bkill(?:all|pg)?\b/;
+
+/** How programs say that a host is not reached or has no address. */
+const unreached =
+  /ENETUNREACH|EHOSTUNREACH|EAI_AGAIN|ENOTFOUND|network is unreachable|no route to host|could not resolve host|name or service not known|temporary failure in name resolution/i;
+
+/** How programs say that a port has no listener. */
+const unanswered = /ECONNREFUSED|connection refused|failed to connect|couldn't connect/i;
+
+/** A trace of Python, whose last line does not say what was refused. */
+const pythonSocket = /socket(?:server)?\.py/;
+
+/** Notes for the outputs of a command. `hidden` are the paths of files that are kept from it. */
 export function notesOn(
   { stdout, stderr }: NotedOutput,
   rules: ConfinedRules,
   hidden: readonly string[] = [],
 ): string[] {
   const text = `${stdout.slice(-maxRead)}\n${stderr.slice(-maxRead)}`;
-  const notes = symptoms.flatMap(({ pattern, note }) => {
-    const match = pattern.exec(text);
-    return (match && note(rules, match)) ?? [];
+  const isInPythonSocket = pythonSocket.test(text);
+  const notes = text.split("\n").flatMap((line) => {
+    if (!refusal.test(line)) return networkNotes(line, rules);
+    if (listening.test(line)) return rules.network === "none" ? ["listening is not allowed"] : [];
+    if (sockets.test(line) || (isInPythonSocket && line.includes("PermissionError")))
+      return socketNotes(rules);
+    if (signals.test(line)) return ["only processes of the same command are signalled"];
+    return fileNotes(line, rules, hidden);
   });
-  return [...new Set([...notes, ...fileNotes(text, rules, hidden)])];
+  return [...new Set(notes)];
 }
 
-const fileRefusal = new RegExp(refused);
+const socketNotes = ({ network }: ConfinedRules): string[] =>
+  network === "none"
+    ? ["listening and connecting are not allowed"]
+    : ["sockets of other programs are out of reach"];
 
-/** About lines that refuse a file: one that is hidden, or something else. */
-function fileNotes(text: string, { holdsFiles }: ConfinedRules, hidden: readonly string[]): string[] {
-  if (!holdsFiles) return [];
-  const lines = text.split("\n").filter((line) => fileRefusal.test(line) && !aboutOthers.test(line));
-  const named = hidden.filter((name) => lines.some((line) => line.includes(name)));
-  const isElsewhere = lines.some((line) => line.includes("/") && !named.some((name) => line.includes(name)));
+function networkNotes(line: string, { network }: ConfinedRules): string[] {
+  if (network === "full") return [];
+  if (unreached.test(line))
+    return [network === "none" ? "there is no network" : "no host but 127.0.0.1 and ::1 is reached"];
+  if (!unanswered.test(line)) return [];
   return [
-    ...named.map((name) => `${name} is hidden`),
-    ...(isElsewhere ? ["commands write below the served folder and $TMPDIR only"] : []),
+    network === "none"
+      ? "there is no network, not even on loopback"
+      : "on 127.0.0.1 and ::1 only servers that commands have started are reached",
   ];
 }
 
-/** Lines about sockets and processes. */
-const aboutOthers = /\b(?:listen|bind|connect|socket|kill)\b/;
-
-/** The notes as the last lines of a text. */
-export const renderNotes = (notes: readonly string[]): string[] => notes.map((note) => `[sandbox: ${note}]`);
+function fileNotes(line: string, { holdsFiles }: ConfinedRules, hidden: readonly string[]): string[] {
+  if (!holdsFiles) return [];
+  const named = hidden.filter((path) => line.includes(path.slice(path.lastIndexOf("/") + 1)));
+  if (named.length > 0) return named.slice(0, maxNamed).map((path) => `${path} is hidden`);
+  return line.includes("/") ? ["commands write below the served folder and $TMPDIR only"] : [];
+}

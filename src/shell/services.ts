@@ -4,24 +4,28 @@ import { readRuntimeOptions } from "../config/environment.ts";
 import { ConfigError } from "../config/file.ts";
 import type { OpenOptions, RequestRules, Runtime } from "../contract/definition.ts";
 import { deniedFinder } from "../jail/denied-paths.ts";
+import type { Jail } from "../jail/folder.ts";
 import { placeNames } from "../jail/place-names.ts";
 import type { Log } from "../log/log.ts";
 import { makeUndumpable } from "../processes/dumpable.ts";
 import { Jobs } from "../processes/jobs.ts";
 import { createPrograms } from "../processes/programs.ts";
 import type { SpawnOptions } from "../processes/start.ts";
+import type { Escaped } from "../processes/subreaper.ts";
 import { holdFolder, type WorkingFolder } from "../processes/working-folder.ts";
 import { openQuotas } from "../quotas/quotas-config.ts";
-import { createRegexEngine } from "../regex/engine.ts";
+import { createRegexEngine, type RegexEngine } from "../regex/engine.ts";
 import { openCommandEnvironment } from "./command-environment.ts";
+import { describeCommands } from "./command-rules.ts";
 import type { ShellConfig } from "./config.ts";
 import { type CommandConfinement, openConfinement } from "./confinement.ts";
 import type { ShellServices } from "./define.ts";
 import { renderShellError } from "./errors.ts";
 import { type FsServices, openFsOver, openFsServices } from "./fs/services.ts";
 import { jobFinishedOver } from "./job-finished.ts";
+import type { CommandFeed, ObservedServices } from "./observed.ts";
 import { killOnExit } from "./on-exit.ts";
-import { createPolicy } from "./policy.ts";
+import { createPolicy, denylistOf } from "./policy.ts";
 import { type ShellProfile, shellProfileOf } from "./profiles.ts";
 import { warnAboutConfig } from "./warnings.ts";
 
@@ -31,6 +35,7 @@ export interface ServedTree extends Omit<FsServices, "transfers" | "close"> {
   readonly writable: readonly string[];
   /** The globs of what is hidden from them. */
   readonly denyGlobs: readonly string[];
+  readonly feed: CommandFeed;
 }
 
 interface ShellOpenOptions
@@ -55,20 +60,21 @@ export async function openShell(
   const root = canonicalRoot(config.fs.host_root);
   const runtimeOptions = readRuntimeOptions(environment);
   const regex = createRegexEngine(runtimeOptions);
-  const policy = createPolicy(config, tree?.writable ?? [root].filter((path) => path !== undefined), regex);
+  const writable = tree?.writable ?? (root === undefined ? [] : [root]);
+  // A pattern that does not compile is refused before anything is made.
+  createPolicy(config, config.denylist_patterns, writable, regex);
   const isAgent = opening.mode === "mcp";
   const profile = shellProfileOf(config, isAgent);
   const fs = tree
     ? openFsOver(tree)
     : await openFsServices(config, { regex, opening, profile, runtimeOptions, environment, log });
-  const programs = createPrograms(config.max_concurrent_execs, (escaped) => {
-    log.warn("a program has left its session and goes on", { ...escaped });
-  });
+  const programs = createPrograms(config.max_concurrent_execs, (escaped) => warnOf(escaped, log));
   const removeExitHandler = killOnExit(programs);
   const jobs = createJobs(config, { hasShortIds: profile.short_job_ids, environment });
   const workingFolder = holdFolder(folderOf(config, profile.relative_paths ? root : undefined));
   const confinement = confine(config, { isAgent, environment, log, tree, fs });
   const own = await openCommandEnvironment(config, { profile, environment, programs, confinement });
+  const rules = rulesFor(config, { profile, confinement, tree, writable, regex });
   makeUndumpable();
   warnAboutConfig(config, root, log);
   return {
@@ -79,7 +85,8 @@ export async function openShell(
     log,
     regex,
     fs: fs,
-    policy,
+    ...rules,
+    ...observedIn({ tree, confinement, jail: fs.jail }),
     programs,
     jobs,
     spawnOptions: spawnOptionsOf(config, own.variables, workingFolder, confinement),
@@ -108,7 +115,51 @@ export async function openShell(
   };
 }
 
+const warnOf = (escaped: Escaped, log: Log): void =>
+  log.warn("a program has left its session and goes on", { ...escaped });
+
 const folderOf = ({ working_dir }: ShellConfig, byDefault = "."): string => resolve(working_dir ?? byDefault);
+
+interface RuleOptions {
+  readonly profile: ShellProfile;
+  readonly confinement: CommandConfinement;
+  readonly tree: ServedTree | undefined;
+  readonly writable: readonly string[];
+  readonly regex: RegexEngine;
+}
+
+/** The policy of commands, and what a model is told of it. */
+function rulesFor(config: ShellConfig, { profile, confinement, tree, writable, regex }: RuleOptions) {
+  const confined = confinement.rules;
+  const denylist = denylistOf(config, profile, confined);
+  const hidden = [...(tree?.denyGlobs ?? config.fs.deny_globs), ...config.fs.denylist_paths];
+  return {
+    policy: createPolicy(config, denylist, writable, regex),
+    ...(profile.command_remarks && {
+      commandRules: describeCommands({ config, profile, confined, denylist, hidden }),
+    }),
+  };
+}
+
+interface Observing {
+  readonly tree: ServedTree | undefined;
+  readonly confinement: CommandConfinement;
+  readonly jail: Jail;
+}
+
+/** What commands are observed by. Hidden files are named as callers name them. */
+function observedIn({ tree, confinement, jail }: Observing): ObservedServices {
+  const roots = jail.roots.map(({ hostPath }) => `${hostPath}/`);
+  return {
+    feed: tree?.feed,
+    confined: confinement.rules,
+    hiddenNames: () =>
+      confinement.hidden().flatMap((path) => {
+        const root = roots.find((prefix) => path.startsWith(prefix));
+        return root === undefined ? [] : [path.slice(root.length)];
+      }),
+  };
+}
 
 interface Confining extends Pick<ShellOpenOptions, "environment" | "log" | "tree"> {
   readonly isAgent: boolean;

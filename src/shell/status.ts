@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { remarksOf } from "../processes/records.ts";
 import { parsePlainly } from "./command.ts";
 import { defineShellFunction, type ShellContext } from "./define.ts";
-import { JobRecordSchema, jobId } from "./job.ts";
+import { JobRecordSchema, jobId, remarkFields } from "./job.ts";
 import {
   compileLinePattern,
   grepOutput,
@@ -53,6 +54,7 @@ const response = Type.Object(
     job: JobRecordSchema,
     output: Type.Optional(Type.Unsafe<JobOutput>({ ...JobOutput, since })),
     signal: Type.Optional(Type.String({ since, description: "The signal that ended the program." })),
+    ...remarkFields,
   },
   { title: "StatusResponse" },
 );
@@ -88,18 +90,19 @@ export const status = defineShellFunction({
       profile.followed_jobs || Object.keys(outputFields).some((field) => Object.hasOwn(call, field));
     if (!wantsOutput) return { job: jobs.status(call.job_id, caller, { withRunning }) };
     const output = await outputOf(call, context);
-    const { signal } = jobs.follow(call.job_id, caller).record;
+    const { signal, ...record } = jobs.follow(call.job_id, caller).record;
     return {
       job: jobs.status(call.job_id, caller, { withRunning }),
       output,
       ...(signal !== null && { signal }),
+      ...remarksOf(record),
     };
   },
-  render({ job, output, signal }, _, { since, wait_for: awaited, grep }) {
+  render({ job, output, signal, changed, notes }, _, { since, wait_for: awaited, grep }) {
     const shown = output ?? recorded(job);
     return renderJob({
       id: job.id,
-      ending: { ...job, signal },
+      ending: { ...job, signal, changed, notes },
       output: shown,
       since,
       awaited,

@@ -1,0 +1,62 @@
+/** What is said of a command beside its output: what it changed, and which rules of the sandbox it seems to have met. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Cause } from "../feed/change.ts";
+import { type ChangeSummary, type CommandChanges, renderChanges } from "../feed/command-changes.ts";
+import type { Remarks } from "../processes/records.ts";
+import type { ConfinedRules } from "./command-rules.ts";
+import { notesOn } from "./sandbox-notes.ts";
+
+/** The part of a feed that is for commands. */
+export interface CommandFeed {
+  beginCommand(cause: Cause): Promise<CommandChanges | undefined>;
+  endCommand(command: CommandChanges): Promise<ChangeSummary>;
+}
+
+export interface ObservedServices {
+  /** `undefined` where no feed is kept. */
+  readonly feed: CommandFeed | undefined;
+  /** `undefined` where the kernel confines nothing. */
+  readonly confined: ConfinedRules | undefined;
+  /** Names of the files that are hidden from commands. */
+  readonly hiddenNames: () => readonly string[];
+}
+
+/** A command that is about to run. */
+export interface Observed {
+  /** To be called when it has ended, also if it never started. */
+  end(output?: { readonly stdout: string; readonly stderr: string }): Promise<Remarks>;
+}
+
+/** Milliseconds that a command waits for the tree to be watched: until it is, nothing is said of changes. */
+const patienceMs = 200;
+
+/** Begins to observe a command of a function. */
+export async function observe(
+  { feed, confined, hiddenNames }: ObservedServices,
+  function_id: string,
+): Promise<Observed> {
+  const beginning = feed?.beginCommand({ by: "call", function_id }).catch(() => undefined);
+  const command = await Promise.race([beginning, sleep(patienceMs, "late" as const)]);
+  if (command === "late")
+    void beginning?.then((late) => {
+      if (late !== undefined) void feed?.endCommand(late);
+    });
+  return {
+    async end(output) {
+      const isKnown = typeof command === "object";
+      const summary = isKnown ? await feed?.endCommand(command).catch(() => undefined) : undefined;
+      const changed = summary && renderChanges(summary);
+      const notes = confined && output ? notesOn(output, confined, hiddenNames()) : [];
+      return { ...(changed !== undefined && { changed }), ...(notes.length > 0 && { notes }) };
+    },
+  };
+}
+
+/** For a command of which nothing is said. */
+export const unobserved: Observed = { end: async () => ({}) };
+
+/** Remarks as lines. */
+export const renderRemarks = ({ changed, notes = [] }: Remarks): string[] => [
+  ...notes.map((note) => `[sandbox: ${note}]`),
+  ...(changed === undefined ? [] : [`[changed: ${changed}]`]),
+];

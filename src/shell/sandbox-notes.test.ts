@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test";
+import type { ConfinedRules } from "./command-rules.ts";
+import { notesOn } from "./sandbox-notes.ts";
+
+const none: ConfinedRules = { network: "none", holdsFiles: true };
+const loopback: ConfinedRules = { network: "loopback", holdsFiles: true };
+const full: ConfinedRules = { network: "full", holdsFiles: true };
+
+const python = `  File "/usr/lib/python3.12/socket.py", line 233, in __init__
+    _socket.socket.__init__(self, family, type, proto, fileno)
+PermissionError: [Errno 13] Permission denied`;
+
+const writing = "commands write below the served folder and $TMPDIR only";
+const signalled = "only processes of the same command are signalled";
+const hidden = "config/.env is hidden";
+const started = "on 127.0.0.1 and ::1 only servers that commands have started are reached";
+
+/** What programs have written, and the notes without a network, with loopback, and with all of it. */
+const rows: readonly (readonly [text: string, none: string[], loopback: string[], full: string[]])[] = [
+  ["Error: listen EACCES: permission denied 127.0.0.1", ["listening is not allowed"], [], []],
+  ["nc: bind failed: Operation not permitted", ["listening is not allowed"], [], []],
+  [
+    python,
+    ["listening and connecting are not allowed"],
+    ["sockets of other programs are out of reach"],
+    ["sockets of other programs are out of reach"],
+  ],
+  [
+    "Error: connect EACCES /var/run/docker.sock",
+    ["listening and connecting are not allowed"],
+    ["sockets of other programs are out of reach"],
+    ["sockets of other programs are out of reach"],
+  ],
+  [
+    "curl: (6) Could not resolve host: example.com",
+    ["there is no network"],
+    ["no host but 127.0.0.1 and ::1 is reached"],
+    [],
+  ],
+  ["    code: 'EAI_AGAIN',", ["there is no network"], ["no host but 127.0.0.1 and ::1 is reached"], []],
+  [
+    "Error: connect ECONNREFUSED 127.0.0.1:3000",
+    ["there is no network, not even on loopback"],
+    [started],
+    [],
+  ],
+  ["bash: line 1: kill: (1) - Operation not permitted", [signalled], [signalled], [signalled]],
+  ["touch: cannot touch '/etc/x': Permission denied", [writing], [writing], [writing]],
+  ["Error: EACCES: permission denied, open '/tmp/outside'", [writing], [writing], [writing]],
+  ["cat: .env: Permission denied", [hidden], [hidden], [hidden]],
+  ["all went well, and 3 tests were refused", [], [], []],
+];
+
+test.each(rows)("%s", (text, withoutNetwork, withLoopback, withAll) => {
+  const notes = [none, loopback, full].map((rules) =>
+    notesOn({ stdout: "", stderr: text }, rules, ["config/.env"]),
+  );
+  expect(notes).toEqual([withoutNetwork, withLoopback, withAll]);
+});
+
+test("each note is given once, and the end of a long output is read", () => {
+  const line = "Error: listen EACCES: permission denied\n";
+  expect(notesOn({ stdout: line, stderr: `${"x\n".repeat(100_000)}${line.repeat(3)}` }, none)).toEqual([
+    "listening is not allowed",
+  ]);
+});
+
+test("nothing is said of files where nothing keeps them", () => {
+  const stderr = "touch: cannot touch '/etc/x': Permission denied";
+  expect(notesOn({ stdout: "", stderr }, { network: "none", holdsFiles: false })).toEqual([]);
+});
