@@ -49,7 +49,7 @@ export function describeCommands({ config, profile, confined, denylist, hidden }
       : "The kernel does not keep files from commands: they read and write whatever the user can, inside and outside of the served folder.",
     ...(isKept && hidden.length > 0
       ? [
-          `Hidden from commands: ${listNames(hidden, maxHidden)}. A hidden file has no rights and no content; git takes it for unchanged.`,
+          `Hidden from commands, which cannot read them: ${listNames(hidden, maxHidden)}. Git takes a tracked one for unchanged.`,
         ]
       : []),
     networkLines[confined?.network ?? "full"],

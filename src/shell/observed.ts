@@ -28,7 +28,7 @@ export interface Observed {
 }
 
 /** Milliseconds that a command waits for the tree to be watched: until it is, nothing is said of changes. */
-const patienceMs = 200;
+const patienceMs = 1000;
 
 /** Begins to observe a command of a function. */
 export async function observe(

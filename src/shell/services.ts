@@ -4,7 +4,6 @@ import { readRuntimeOptions } from "../config/environment.ts";
 import { ConfigError } from "../config/file.ts";
 import type { OpenOptions, RequestRules, Runtime } from "../contract/definition.ts";
 import { deniedFinder } from "../jail/denied-paths.ts";
-import type { Jail } from "../jail/folder.ts";
 import { placeNames } from "../jail/place-names.ts";
 import type { Log } from "../log/log.ts";
 import { makeUndumpable } from "../processes/dumpable.ts";
@@ -23,7 +22,7 @@ import type { ShellServices } from "./define.ts";
 import { renderShellError } from "./errors.ts";
 import { type FsServices, openFsOver, openFsServices } from "./fs/services.ts";
 import { jobFinishedOver } from "./job-finished.ts";
-import type { CommandFeed, ObservedServices } from "./observed.ts";
+import type { ObservedServices } from "./observed.ts";
 import { killOnExit } from "./on-exit.ts";
 import { createPolicy, denylistOf } from "./policy.ts";
 import { type ShellProfile, shellProfileOf } from "./profiles.ts";
@@ -35,7 +34,6 @@ export interface ServedTree extends Omit<FsServices, "transfers" | "close"> {
   readonly writable: readonly string[];
   /** The globs of what is hidden from them. */
   readonly denyGlobs: readonly string[];
-  readonly feed: CommandFeed;
 }
 
 interface ShellOpenOptions
@@ -86,7 +84,7 @@ export async function openShell(
     regex,
     fs: fs,
     ...rules,
-    ...observedIn({ tree, confinement, jail: fs.jail }),
+    ...observedIn(confinement, fs),
     programs,
     jobs,
     spawnOptions: spawnOptionsOf(config, own.variables, workingFolder, confinement),
@@ -141,17 +139,11 @@ function rulesFor(config: ShellConfig, { profile, confinement, tree, writable, r
   };
 }
 
-interface Observing {
-  readonly tree: ServedTree | undefined;
-  readonly confinement: CommandConfinement;
-  readonly jail: Jail;
-}
-
 /** What commands are observed by. Hidden files are named as callers name them. */
-function observedIn({ tree, confinement, jail }: Observing): ObservedServices {
+function observedIn(confinement: CommandConfinement, { jail, feed }: FsServices): ObservedServices {
   const roots = jail.roots.map(({ hostPath }) => `${hostPath}/`);
   return {
-    feed: tree?.feed,
+    feed,
     confined: confinement.rules,
     hiddenNames: () =>
       confinement.hidden().flatMap((path) => {

@@ -162,7 +162,10 @@ describe.each(subjects)("%s", (subject) => {
     };
     const answer = await other.callTool({ name: "shell_exec", arguments: running }, { onprogress });
     expect(answer.content).toEqual([
-      { type: "text", text: expect.stringMatching(/^one\ntwo\n\[exit code 0, .* m?s\]$/) },
+      {
+        type: "text",
+        text: expect.stringMatching(/^one\ntwo\n(\[changed: .*\]\n)?\[exit code 0, .* m?s\]$/),
+      },
     ]);
     expect(messages[0]).toBe("one");
     await other.close();
@@ -257,10 +260,10 @@ describe("what would fill a model's context", () => {
     expect(await follow({ since: 3, wait_ms: 1 })).toMatch(/^name\? \n\[job-\d+: running for /);
     writeFileSync(on, "");
     expect(await follow({ since: 3, wait_ms: 30_000 })).toMatch(
-      /^name\? \n\[job-\d+: exit code 4 after .*s\]$/,
+      /^name\? \n(\[changed: .*\]\n)?\[job-\d+: exit code 4 after .*s\]$/,
     );
     expect(await follow({ since: 5 })).toMatch(
-      /^\[no output since line 5\]\n\[job-\d+: exit code 4 after .*s\]$/,
+      /^\[no output since line 5\]\n(\[changed: .*\]\n)?\[job-\d+: exit code 4 after .*s\]$/,
     );
   });
 

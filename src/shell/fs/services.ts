@@ -3,6 +3,7 @@ import { openAudit } from "../../audit/audit-config.ts";
 import { type RuntimeOptions, readGitUser } from "../../config/environment.ts";
 import { ConfigError } from "../../config/file.ts";
 import type { OpenOptions } from "../../contract/definition.ts";
+import { Feed } from "../../feed/feed.ts";
 import { createFiles, createFilesContext, type Files } from "../../files/files.ts";
 import type { FilesConfig } from "../../files/types.ts";
 import { compileGlobSet } from "../../globs/glob-set.ts";
@@ -21,6 +22,7 @@ import { hasIntents, recoverIn } from "../../transactions/transactions.ts";
 import { logIncomplete } from "../../watch/log-incomplete.ts";
 import { SharedTree } from "../../watch/shared-tree.ts";
 import type { ShellConfig } from "../config.ts";
+import type { CommandFeed } from "../observed.ts";
 import type { ShellProfile } from "../profiles.ts";
 import { Transfers } from "./transfers.ts";
 
@@ -32,6 +34,8 @@ export interface FsServices {
   readonly transfers: Transfers;
   /** Undefined where the configuration wants none. */
   readonly audit: Audit | undefined;
+  /** Tells what commands change; `undefined` where nothing is served, and where the profile does not say it. */
+  readonly feed: CommandFeed | undefined;
   close(): Promise<void>;
 }
 
@@ -77,13 +81,20 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
   const index = { mode: config.index, maxBytes: config.index_max_bytes, tree };
   const searcher = createSearcher({ jail, files, regex, threads: runtimeOptions.threads, index });
   const transfers = new Transfers();
+  // Changes of calls are not told from others: it is read for commands alone.
+  const feed =
+    tree && dependencies.profile.command_remarks
+      ? new Feed({ jail, trees: [{ name: "", tree }], listen: () => {} })
+      : undefined;
   return {
     jail,
     files,
     searcher,
     transfers,
     audit,
+    feed,
     async close() {
+      feed?.close();
       transfers.close();
       await searcher.close();
       tree?.close();
@@ -100,9 +111,10 @@ export function openFsOver({
   files,
   searcher,
   audit,
+  feed,
 }: Omit<FsServices, "transfers" | "close">): FsServices {
   const transfers = new Transfers();
-  return { jail, files, searcher, audit, transfers, close: async () => transfers.close() };
+  return { jail, files, searcher, audit, feed, transfers, close: async () => transfers.close() };
 }
 
 /** Where the other workers of a root keep state: `coder::undo` of one finds what the journal of this one keeps. */

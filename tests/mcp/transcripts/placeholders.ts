@@ -17,6 +17,12 @@ const varying: readonly Varying[] = [
     isNumbered: false,
     pattern: /(?<=\[(?:exit code \d+|ended by \w+), |(?:after|for) )\d+(?:\.\d+)? m?s\b/g,
   },
+  {
+    name: "the network of commands",
+    isNumbered: false,
+    pattern: /^Commands (?:listen and connect on|have no network|may use the network).*$/gm,
+  },
+  { name: "changes", isNumbered: false, pattern: /(?<=^\[changed: )[^\]]+(?=\]$)/gm },
   { name: "time", isNumbered: false, pattern: /\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?/g },
   { name: "milliseconds", isNumbered: false, pattern: /\b1\d{12}\b/g },
   { name: "seconds", isNumbered: false, pattern: /\b1\d{9}\b/g },

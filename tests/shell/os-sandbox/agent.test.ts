@@ -143,6 +143,16 @@ describe("a repository with a tracked, denied file", () => {
   });
 });
 
+test("an answer says what was changed, and which rule was met", async () => {
+  const answer = await run(agent, "echo x > made; echo x > /etc/made-by-a-command");
+  expect(answer).toMatchObject({
+    changed: "1 file",
+    notes: ["commands write below the served folder and $TMPDIR only"],
+  });
+  expect(await run(agent, "true")).not.toHaveProperty("changed");
+  expect(await run(contract, "echo x > made")).not.toHaveProperty("changed");
+});
+
 test("a server that one command starts is reached by another, by default", async () => {
   const hasNetwork = agent.worker.stderr().includes('"network":"loopback"');
   mkdirSync(join(agent.folder, "site"), { recursive: true });

@@ -1,0 +1,69 @@
+/** What a model is told of commands: the rules before it breaks one, which it has met, and what a command changed. */
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { buildTree } from "../harness/tree.ts";
+import { connectStdio, type McpFixture, textOf } from "./client.ts";
+
+const tree = { "a.txt": "one\n", ".env": "SECRET=1\n", "sub/b.txt": "two\n" };
+
+let connected: McpFixture;
+beforeAll(async () => {
+  connected = await connectStdio("executable", {
+    args: ["--commands", "--allow", "sh,git"],
+    config: { commands: { os_sandbox: "required" } },
+  });
+});
+afterAll(() => connected[Symbol.asyncDispose]());
+beforeEach(() => buildTree(connected.root, tree));
+
+const sh = async (line: string) =>
+  textOf(await connected.call("shell_exec", { command: "sh", args: ["-c", line] }));
+
+test("the instructions have the rules of commands, in at most eight lines after the others", () => {
+  const lines = connected.client.getInstructions()!.split("\n");
+  const first = lines.findIndex((line) => line.startsWith("Programs that may run: ls, cat"));
+  expect(lines.length - first).toBeLessThanOrEqual(8);
+  const rules = lines.slice(first).join("\n");
+  for (const text of ["sh, git", "$TMPDIR", "**/.env", "10 s", "30 s", "64 KiB", "shell_exec_bg"])
+    expect(rules).toContain(text);
+  expect(rules).toMatch(/127\.0\.0\.1 and ::1 only|no network/);
+});
+
+test("command lines of the published denylist run under the sandbox, but for one that removes everything", async () => {
+  expect(await sh(": find . -exec x; : sed -i; echo done")).toStartWith("done\n");
+  expect(await sh("rm -rf /")).toMatch(/^command matches denylist: .*; the user does not permit/);
+});
+
+test("a refusal that the sandbox caused is named after the output", async () => {
+  const text = await sh("echo x > /etc/made-by-a-command");
+  expect(text).toContain("\n[sandbox: commands write below the served folder and $TMPDIR only]\n[exit code ");
+  expect(await sh("echo fine")).not.toContain("[sandbox");
+});
+
+test("an answer says what the command changed, and the feed has it as the cause", async () => {
+  const before = textOf(await connected.call("coder_changes", {}));
+  const since = /[0-9a-f]{12}:\d+/.exec(before)![0];
+  const text = await sh("echo two >> a.txt; echo new > new.txt; rm sub/b.txt; mkdir .git; echo x > .git/x");
+  expect(text).toMatch(/^\[changed: 3 files, \.git \d+\]\n\[exit code 0/);
+  writeFileSync(join(connected.base, "by-hand.txt"), "x");
+  const answer = textOf(await connected.call("coder_changes", { since }));
+  expect(answer).toContain("modified: a.txt (shell_exec)");
+  expect(answer).toContain("created: by-hand.txt\n");
+  expect(await sh("cat a.txt")).not.toContain("[changed");
+});
+
+test("a job says so too when it has ended", async () => {
+  const started = textOf(
+    await connected.call("shell_exec_bg", {
+      command: "sh",
+      args: ["-c", "echo x > made.txt; echo x > /etc/made"],
+      start_ms: 1,
+    }),
+  );
+  const id = /job-\d+/.exec(started)![0];
+  const ended = textOf(await connected.call("shell_status", { job_id: id, wait_ms: 20_000 }));
+  expect(ended).toContain(
+    "[sandbox: commands write below the served folder and $TMPDIR only]\n[changed: 1 file]\n[job-",
+  );
+});
