@@ -61,8 +61,7 @@ export async function openShell(
   const writable = tree?.writable ?? (root === undefined ? [] : [root]);
   // A pattern that does not compile is refused before anything is made.
   createPolicy(config, config.denylist_patterns, writable, regex);
-  const isAgent = opening.mode === "mcp";
-  const profile = shellProfileOf(config, isAgent);
+  const profile = shellProfileOf(config, opening.mode === "mcp");
   const fs = tree
     ? openFsOver(tree)
     : await openFsServices(config, { regex, opening, profile, runtimeOptions, environment, log });
@@ -70,7 +69,7 @@ export async function openShell(
   const removeExitHandler = killOnExit(programs);
   const jobs = createJobs(config, { hasShortIds: profile.short_job_ids, environment });
   const workingFolder = holdFolder(folderOf(config, profile.relative_paths ? root : undefined));
-  const confinement = confine(config, { isAgent, environment, log, tree, fs });
+  const confinement = confine(config, { mode: opening.mode, environment, log, tree, fs });
   const own = await openCommandEnvironment(config, { profile, environment, programs, confinement });
   const rules = rulesFor(config, { profile, confinement, tree, writable, regex });
   makeUndumpable();
@@ -154,14 +153,15 @@ function observedIn(confinement: CommandConfinement, { jail, feed }: FsServices)
 }
 
 interface Confining extends Pick<ShellOpenOptions, "environment" | "log" | "tree"> {
-  readonly isAgent: boolean;
+  readonly mode: OpenOptions["mode"] | undefined;
   readonly fs: FsServices;
 }
 
-function confine(config: ShellConfig, { tree, fs, ...options }: Confining): CommandConfinement {
+function confine(config: ShellConfig, { tree, fs, mode, ...options }: Confining): CommandConfinement {
   const hasGlobs = (tree?.denyGlobs ?? config.fs.deny_globs).length > 0;
   return openConfinement(config, {
     ...options,
+    isAgent: mode === "mcp",
     findDenied: hasGlobs ? deniedFinder(fs.jail) : undefined,
     denyGlobs: tree?.denyGlobs ?? config.fs.deny_globs,
     writableRoots: tree?.writable,

@@ -38,7 +38,7 @@ export async function play(
   const session = new Session(served, await senderFor(served));
   const before = snapshotTree(served.root);
   const steps = job.showsInstructions
-    ? [`## Instructions\n\n${fence("text", served.client.getInstructions() ?? "")}`]
+    ? [`## Instructions\n\n${fence("text", session.hide(served.client.getInstructions() ?? ""))}`]
     : [];
   for (const step of job.steps) steps.push(await session.play(step));
   return [
@@ -72,6 +72,11 @@ class Session {
     this.#served = served;
     this.#sender = sender;
     this.#placeholders = new Placeholders(served.base, served.root);
+  }
+
+  /** A text of the server, with placeholders for what varies. */
+  hide(text: string): string {
+    return this.#placeholders.hide(text);
   }
 
   async play(step: JobStep): Promise<string> {
