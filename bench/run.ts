@@ -22,6 +22,7 @@ import { type Figure, measureFigures } from "./figures.ts";
 import { openIndexedTree, searchesWithIndex } from "./indexed-searches.ts";
 import { openJournalComparisons } from "./journal.ts";
 import { openOrderComparisons } from "./order.ts";
+import { measurePauses } from "./pauses.ts";
 import { ensurePeers, type Peers } from "./peers.ts";
 import { openPlainPeers } from "./plain-peers.ts";
 import { renderFigure, renderJson, renderRatio, renderSummary } from "./report.ts";
@@ -53,6 +54,7 @@ const parts = [
   "telemetry",
   "tokens",
   "figures",
+  "pauses",
 ] as const;
 type Part = (typeof parts)[number];
 
@@ -113,6 +115,7 @@ async function main(): Promise<void> {
     figures.push(...commands.figures);
   }
   if (run.only.includes("tokens")) console.log(await compareTokens(peers.mcpFilesystem));
+  if (run.only.includes("pauses")) figures.push(...(await measurePauses()));
   if (run.only.includes("figures")) figures.push(...(await measureFigures(run.rounds)));
   for (const figure of figures) console.log(renderFigure(figure));
   console.log(`\n${renderSummary(ratios)}`);

@@ -1,0 +1,171 @@
+/** How long a read of 1 KiB waits while each function does its largest allowed work, for another caller. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { makeNote, makeWorkFolder } from "./disk.ts";
+import type { Figure } from "./figures.ts";
+import { type BusServer, startBusServer } from "./programs.ts";
+
+/** A call, and what it needs in the folder. */
+interface Work {
+  readonly name: string;
+  readonly id: string;
+  readonly payload: (folder: string) => object;
+}
+
+const readEvery = 10;
+/** Milliseconds that a read may wait. */
+const longestWait = 50;
+
+const count = (length: number) => Array.from({ length }, (_, index) => index);
+const words = (bytes: number) =>
+  count(bytes / 8)
+    .map((index) => (Math.imul(index, 0x9e3779b1) >>> 0).toString(36).padStart(8, "x"))
+    .join("");
+
+/** Makes a folder of 20,000 files. */
+function makeMany(folder: string): void {
+  for (const index of count(20_000)) {
+    const path = join(folder, "many", `${index % 200}`, `${index}.txt`);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, `content ${index}\n`);
+  }
+}
+
+const files = <T>(entry: (index: number) => T): T[] => count(1000).map(entry);
+const always = (payload: object) => () => payload;
+
+const works: readonly Work[] = [
+  { name: "search, a literal of 65,536 characters", id: "search", payload: always({ query: words(65_536) }) },
+  { name: "search, a regex", id: "search", payload: always({ query: "(\\w+ ){2}\\d+7$", regex: true }) },
+  { name: "search, paths", id: "search", payload: always({ query: "7.txt", search_content: false }) },
+  { name: "tree, 20,000 files", id: "tree", payload: always({ max_bytes: 4_000_000, max_depth: 10 }) },
+  { name: "list-folder", id: "list-folder", payload: always({ path: "many", page_size: 1000 }) },
+  {
+    name: "read-file, stat of 10,000 paths",
+    id: "read-file",
+    payload: always({ stat: true, paths: count(10_000).map((index) => `many/${index % 200}/${index}.txt`) }),
+  },
+  {
+    name: "create-file, 1,000 files",
+    id: "create-file",
+    payload: always({ files: files((index) => ({ path: `new/${index}`, content: "x\n" })) }),
+  },
+  {
+    name: "create-file, 10 MB",
+    id: "create-file",
+    payload: always({ files: [{ path: "large", content: words(10_000_000) }] }),
+  },
+  {
+    name: "update-file, 1,000 files",
+    id: "update-file",
+    payload: always({
+      files: files((index) => ({
+        path: `new/${index}`,
+        ops: [{ op: "insert", at_line: 1, content: "y" }],
+      })),
+    }),
+  },
+  {
+    name: "update-file, a miss in 10 MB",
+    id: "update-file",
+    payload: always({
+      files: [
+        { path: "large", ops: [{ op: "str_replace", old_str: words(1_000_000).slice(1), new_str: "" }] },
+      ],
+    }),
+  },
+  {
+    name: "move, 1,000 files",
+    id: "move",
+    payload: always({ files: files((index) => ({ from: `new/${index}`, to: `moved/${index}` })) }),
+  },
+  { name: "copy, 20,000 files", id: "copy", payload: always({ from: "many", to: "copied" }) },
+  {
+    name: "make-folder, 1,000 folders",
+    id: "make-folder",
+    payload: always({ paths: files((index) => `folders/${index}`) }),
+  },
+  {
+    name: "transact, 1,000 changes",
+    id: "transact",
+    payload: always({ changes: files((index) => ({ op: "create", path: `t/${index}`, content: "x" })) }),
+  },
+  {
+    name: "apply-patch, 1,000 files",
+    id: "apply-patch",
+    payload: always({
+      patch: `*** Begin Patch\n${files((index) => `*** Add File: p/${index}\n+x\n`).join("")}*** End Patch\n`,
+    }),
+  },
+  {
+    name: "apply-patch, 5 MB",
+    id: "apply-patch",
+    payload: always({
+      patch: `*** Begin Patch\n*** Add File: lines\n${"+x\n".repeat(1_600_000)}*** End Patch\n`,
+    }),
+  },
+  {
+    name: "delete-file, 20,000 files",
+    id: "delete-file",
+    payload: always({ paths: ["copied"], recursive: true }),
+  },
+  { name: "checkpoints", id: "checkpoints", payload: always({ limit: 500 }) },
+  { name: "undo of that, a dry run", id: "undo", payload: always({ dry_run: true }) },
+  { name: "undo of 20,000 files", id: "undo", payload: always({}) },
+  {
+    name: "undo of 20,000 files, all in conflict",
+    id: "undo",
+    payload: (folder) => {
+      for (const index of count(20_000))
+        writeFileSync(join(folder, "copied", `${index % 200}`, `${index}.txt`), "changed\n");
+      return { force: true };
+    },
+  },
+  { name: "changes", id: "changes", payload: always({}) },
+  // What the other process costs by itself.
+  { name: "info", id: "info", payload: always({}) },
+];
+
+export async function measurePauses(): Promise<Figure[]> {
+  const folder = makeWorkFolder("pauses");
+  rmSync(folder, { recursive: true });
+  mkdirSync(folder);
+  makeMany(folder);
+  const note = makeNote(join(folder, "note"));
+  const figures: Figure[] = [];
+  const journal = { dir: `${folder}.state`, max_bytes: 1 << 28, max_records: 500 };
+  await using server = await startBusServer(folder, { profile: "agent", journal, fsync: false });
+  await server.call("coder::search", { query: "content 7" });
+  for (const work of works) {
+    const waits = await readBeside(server, `note/${note}`, { ...work, payload: work.payload(folder) });
+    const sorted = waits.toSorted((one, other) => one - other);
+    const [p99, longest] = [sorted[Math.floor(sorted.length * 0.99)]!, sorted.at(-1)!];
+    figures.push(
+      { name: `p99 of reading 1 KiB beside ${work.name}`, value: p99, unit: "ms" },
+      { name: `the longest, of ${waits.length}`, value: longest, unit: "ms", most: longestWait },
+    );
+  }
+  return figures;
+}
+
+/** Milliseconds that each read took, of those that were sent while the call was under way. */
+async function readBeside(
+  server: BusServer,
+  path: string,
+  { id, payload }: { readonly id: string; readonly payload: object },
+): Promise<number[]> {
+  const file = `${makeWorkFolder("call")}.json`;
+  writeFileSync(file, JSON.stringify({ id: `coder::${id}`, payload }));
+  const program = join(import.meta.dirname, "large-call.ts");
+  const call = spawn(process.execPath, [program, server.url, file], { stdio: ["ignore", "pipe", "inherit"] });
+  const reads: Promise<number>[] = [];
+  const timer = setInterval(() => {
+    const started = performance.now();
+    reads.push(server.call("coder::read-file", { path }).then(() => performance.now() - started));
+  }, readEvery);
+  await once(call, "exit");
+  clearInterval(timer);
+  return await Promise.all(reads);
+}
