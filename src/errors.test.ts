@@ -140,7 +140,10 @@ const ofMoves: Samples<typeof refuseMove> = {
 };
 
 const ofJournal: Samples<typeof refuseJournal> = { undoProtected: refuseJournal.undoProtected("a/b", 7) };
-const ofTransactions: Samples<typeof refusePending> = { tooMuch: refusePending.tooMuch(100) };
+const ofTransactions: Samples<typeof refusePending> = {
+  tooMuch: refusePending.tooMuch(100),
+  manyEntries: refusePending.manyEntries("a/b", 2000),
+};
 
 const ofCallsTogether: Samples<typeof refuseTransacting> = {
   unavailable: refuseTransacting.unavailable(),

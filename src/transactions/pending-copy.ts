@@ -10,6 +10,7 @@ import { isTemporary } from "../jail/temporary.ts";
 import { runAtOnce } from "../scheduling/time-slice.ts";
 import type { DiskView } from "./disk-view.ts";
 import { type NewFile, type NewLink, PendingEntries } from "./pending-entry.ts";
+import { refusePending } from "./pending-errors.ts";
 import type { PendingFolder } from "./pending-folder.ts";
 import type { NewStep } from "./step-list.ts";
 import type { StagedFolder } from "./steps.ts";
@@ -26,9 +27,13 @@ interface Destination {
   readonly requested: string;
 }
 
+/** Maximum number of entries that one change copies one by one. */
+const mostEntries = 2000;
+
 /** Makes copies of entries as the changes so far would leave them. */
 export class PendingCopies {
   readonly #disk: DiskView;
+  #entries = 0;
 
   constructor(disk: DiskView) {
     this.#disk = disk;
@@ -47,6 +52,11 @@ export class PendingCopies {
     return folder.lstat(name).isSymbolicLink() ? this.#copyLink(folder, name) : this.copyFile(folder, name);
   }
 
+  /** Begins to count the entries of a change. */
+  begin(): void {
+    this.#entries = 0;
+  }
+
   /** A copy of what is in a folder, with that folder: empty, and then filled by steps. */
   fill(inside: PendingFolder, { path, requested, mode }: Destination & { readonly mode: number }): Filled {
     const staged: StagedFolder = { kind: "dir", mode: mode | 0o700 };
@@ -57,6 +67,7 @@ export class PendingCopies {
       if (isTemporary(name)) continue;
       if (typeof raw !== "string") throw errnoError("EILSEQ");
       if (kind === "other") throw refuseMove.holdsSpecialFile(requested);
+      if (++this.#entries > mostEntries) throw refusePending.manyEntries(requested, mostEntries);
       const copied = this.copy(inside, raw, { path: pathIn(path, raw), requested });
       entry.changed.set(raw, copied.entry);
       for (const step of copied.steps) steps.push(step);

@@ -35,6 +35,21 @@ describe.each(backends)("a pending tree over %s", (backend) => {
     expect(fixture.mode("t/b")).toBe(0o600);
   });
 
+  test("a folder of 2,000 entries is copied and changed by one call, and no larger one", async () => {
+    for (const [count, refused] of [
+      [2000, undefined],
+      [2001, 'The folder "big" has more than 2000 entries, and is both copied and changed by one call.'],
+    ] as const) {
+      const tree = Object.fromEntries(Array.from({ length: count }, (_, index) => [`big/${index}`, ""]));
+      using fixture = new PendingFixture(backend, tree);
+      const on = new Verbs(fixture.pending(), fixture);
+      await on.copy("big", "copy");
+      const create = on.create("copy/new", "new");
+      if (refused === undefined) await create;
+      else await expect(create).rejects.toThrow(refused);
+    }
+  });
+
   test("two names are swapped by three moves", async () => {
     const left = await after({ a: "a", b: "b" }, async (on) => {
       await on.move("a", "c");

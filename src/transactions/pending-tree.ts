@@ -82,6 +82,7 @@ export class PendingTree implements PendingFiles {
   /** Sets the index of the change that is being made. */
   set change(index: number) {
     this.#changes.list.change = index;
+    this.#changes.copies.begin();
   }
 
   #remember(place: ResolvedPath): ResolvedPath {
