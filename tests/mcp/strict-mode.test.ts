@@ -1,11 +1,15 @@
 /**
- * A model in strict mode has to send every field of a schema: null, or what is empty, in those that it does not use. The
+ * A model in strict mode has to send every field of a schema: null, or what is empty, in those that it does not use. Some
  * sessions of `transcripts` go the same way with such arguments.
  */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { FunctionDefinition } from "../../src/contract/definition.ts";
+import { workers } from "../../src/workers.ts";
 import type { McpFixture } from "./client.ts";
+import { toolOf } from "./suite-worker.ts";
+import { callsOf } from "./transcripts/job.ts";
 import { loadJobs } from "./transcripts/jobs.ts";
 import { play, type Sender } from "./transcripts/play.ts";
 
@@ -52,8 +56,36 @@ const meaningful = ["expect_matches", "max_depth", "args"];
 
 const jobs = new Map(await loadJobs());
 
-/** All but the one whose arguments are wrong on purpose, and so do not follow the schema. */
-const chosen = [...jobs.keys()].filter((name) => name !== "bad-arguments");
+/** Jobs that together call every tool. */
+const chosen = [
+  "background-job",
+  "edit-by-lines",
+  "every-kind-of-change",
+  "files-of-the-shell",
+  "find-and-read",
+  "large-file",
+  "large-folders",
+  "miss-and-repair",
+  "move-and-copy",
+  "partial-batches",
+  "rename-a-symbol",
+  "restore-one-file",
+  "run-a-command",
+  "search-options",
+  "transact-plan-commit",
+  "unified-diff",
+  "watch-for-changes",
+  "what-is-served",
+];
+
+test("the jobs call every tool", () => {
+  const called = new Set(chosen.flatMap((name) => callsOf(jobs.get(name)!).map(({ tool }) => tool)));
+  const tools = Object.values(workers)
+    .flatMap(({ functions }) => functions as readonly FunctionDefinition[])
+    .filter(({ needsBus = false }) => !needsBus)
+    .map(({ id }) => toolOf(id));
+  expect(tools.filter((tool) => !called.has(tool))).toEqual([]);
+});
 
 test.each(chosen)("%s: fields that are null count as absent", async (name) => {
   const written = readFileSync(join(import.meta.dirname, "transcripts", `${name}.md`), "utf8");
