@@ -255,6 +255,7 @@ export const plan: Plan = {
       "files",
       "jail",
       "regex/engine",
+      "shell/command-environment",
       "shell/confinement",
       "shell/services",
       "audit",

@@ -1,4 +1,6 @@
 /** The environment of commands in the profile `agent`: listed variables, a home of their own, and what git needs of the user's. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { makePrivateFolder, type PrivateFolder } from "../os-sandbox/private-folder.ts";
 import { childEnvironment, type Environment, type EnvironmentRules } from "../processes/environment.ts";
 import { findProgram, programFolders } from "../processes/program.ts";
@@ -29,7 +31,7 @@ export async function openCommandEnvironment(
     variables: {
       ...childEnvironment(environmentRules(config, profile), environment),
       ...confinement.variables,
-      ...(home && { HOME: home.path }),
+      ...(home && { HOME: home.path, ...toolchains(environment) }),
       ...gitVariables([...identity, ...confinement.gitSettings]),
     },
     close: () => home?.remove(),
@@ -56,6 +58,18 @@ const isChosen = ({ allowed_env }: ShellConfig): boolean =>
 function openHome(config: ShellConfig, profile: ShellProfile, parent: string): PrivateFolder | undefined {
   const keepsHome = config.inherit_env || (isChosen(config) && config.allowed_env.includes("HOME"));
   return profile.private_home && !keepsHome ? makePrivateFolder(parent) : undefined;
+}
+
+/** Folders of toolchains that programs look for in HOME, by the variables that name them instead. */
+const toolchainFolders = { RUSTUP_HOME: ".rustup", PYENV_ROOT: ".pyenv" } as const;
+
+/** The user's toolchains, which commands may run and not change: without them `cargo` and `python3` are names that run nothing. */
+function toolchains(own: NodeJS.ProcessEnv): Record<string, string> {
+  const entries = Object.entries(toolchainFolders).map(([name, folder]) => {
+    const { [name]: chosen, HOME: home } = own;
+    return [name, chosen ?? (home === undefined ? "" : join(home, folder))] as const;
+  });
+  return Object.fromEntries(entries.filter(([, path]) => path !== "" && existsSync(path)));
 }
 
 /** A key of git's configuration, and its value. */

@@ -32,6 +32,7 @@ let agent: ShellFixture;
 beforeAll(async () => {
   writeFileSync(join(home, ".bashrc"), "echo started\n");
   writeFileSync(join(home, ".gitconfig"), gitConfig);
+  mkdirSync(join(home, ".rustup"));
   const env = { HOME: home, XDG_CONFIG_HOME: home, CC: "their-compiler", LC_TIME: "C.UTF-8", TZ: "UTC" };
   contract = await startShell("executable", config, { env });
   agent = await startShell("executable", { ...config, profile: "agent", os_sandbox: "required" }, { env });
@@ -54,6 +55,11 @@ describe("the environment", () => {
     const { stdout } = await run(agent, line);
     expect(stdout).toStartWith("x\n/");
     expect(stdout).not.toContain(home);
+  });
+
+  test("toolchains of the user are found without HOME", async () => {
+    expect((await run(agent, "echo $RUSTUP_HOME"))["stdout"]).toBe(`${join(home, ".rustup")}\n`);
+    expect((await run(agent, 'touch "$RUSTUP_HOME/x"'))["exit_code"]).not.toBe(0);
   });
 
   test("no start-up file of the user is read, whatever the standard input is", async () => {
