@@ -1,7 +1,10 @@
-/** The changes that were found while a command ran. Those of other programs at the same time are among them: nothing tells them apart. */
+/**
+ * The changes that were found while a command ran. Changes by other programs at that time are included, because
+ * nothing distinguishes them.
+ */
 import type { Cause, FoundChange } from "./change.ts";
 
-/** What became of the tree, by paths that differ. */
+/** The numbers of distinct changed paths in the tree. */
 export interface ChangeSummary {
   readonly files: number;
   /** Folders that were made, moved or deleted as a whole, each with everything in it. */
@@ -12,7 +15,7 @@ export interface ChangeSummary {
   readonly isIncomplete: boolean;
 }
 
-/** Maximum number of paths that are told apart. */
+/** Maximum number of distinct paths that are counted. */
 const maxPaths = 100_000;
 
 export class CommandChanges {
@@ -43,7 +46,7 @@ export class CommandChanges {
   }
 }
 
-/** A summary as a text, such as `3 files, .git 11`; `undefined` if nothing has changed. */
+/** Renders a summary, such as `3 files, .git 11`. Returns `undefined` if nothing has changed. */
 export function renderChanges({ files, folders, git, isIncomplete }: ChangeSummary): string | undefined {
   const counted = (count: number, noun: string) =>
     count === 0 ? [] : [`${count} ${noun}${count === 1 ? "" : "s"}`];

@@ -1,4 +1,4 @@
-/** The rules of commands as a model is told them before it breaks one. */
+/** The rules of commands, worded for a model that has not broken one yet. */
 import type { Network } from "../os-sandbox/ruleset.ts";
 import type { ShellConfig } from "./config.ts";
 import type { ShellProfile } from "./profiles.ts";

@@ -125,7 +125,7 @@ interface RuleOptions {
   readonly regex: RegexEngine;
 }
 
-/** The policy of commands, and what a model is told of it. */
+/** Returns the policy of commands, and the part of it that models learn. */
 function rulesFor(config: ShellConfig, { profile, confinement, tree, writable, regex }: RuleOptions) {
   const confined = confinement.rules;
   const denylist = denylistOf(config, profile, confined);

@@ -1,4 +1,4 @@
-/** What a model is told of commands: the rules before it breaks one, which it has met, and what a command changed. */
+/** Tests what models learn about commands: the rules in advance, the ones that a command has met, and its changes. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

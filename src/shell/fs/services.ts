@@ -34,7 +34,7 @@ export interface FsServices {
   readonly transfers: Transfers;
   /** Undefined where the configuration wants none. */
   readonly audit: Audit | undefined;
-  /** Tells what commands change; `undefined` where nothing is served, and where the profile does not say it. */
+  /** Reports what commands change; `undefined` if nothing is served or the profile does not mention changes. */
   readonly feed: CommandFeed | undefined;
   close(): Promise<void>;
 }
@@ -81,7 +81,7 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
   const index = { mode: config.index, maxBytes: config.index_max_bytes, tree };
   const searcher = createSearcher({ jail, files, regex, threads: runtimeOptions.threads, index });
   const transfers = new Transfers();
-  // Changes of calls are not told from others: it is read for commands alone.
+  // Changes by calls are not distinguished from others, since only commands read the feed.
   const feed =
     tree && dependencies.profile.command_remarks
       ? new Feed({ jail, trees: [{ name: "", tree }], listen: () => {} })
