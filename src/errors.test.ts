@@ -46,6 +46,7 @@ const shared: Samples<typeof refuse> = {
   nameIsTaken: refuse.nameIsTaken("a"),
   folderExists: refuse.folderExists("a"),
   notEmpty: refuse.notEmpty("a"),
+  refilled: refuse.refilled("a"),
   baseIsKept: refuse.baseIsKept(),
   rootIsKept: refuse.rootIsKept("/srv"),
   tooDeep: refuse.tooDeep("a", 256),

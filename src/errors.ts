@@ -188,6 +188,14 @@ export const refuse = {
       path,
     ),
 
+  /** What was in the folder before is gone by then. */
+  refilled: (path: string): Refusal =>
+    new Refusal(
+      "not-empty",
+      `The folder ${quoteShort(path)} was emptied and not removed: another program puts files into it, or, on a network or FUSE mount, holds one open. Repeat the call once that program is done.`,
+      path,
+    ),
+
   notEmpty: (path: string): Refusal =>
     new Refusal(
       "not-empty",

@@ -4,6 +4,7 @@ import { backends, countDescriptorsBelow } from "../jail/jail.test-kit.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import { deadlineIn } from "../scheduling/deadline.ts";
 import { FilesFixture, reasonOf } from "./files.test-kit.ts";
+import type { MutationListener } from "./mutation.ts";
 import { requireNothingDenied } from "./require-allowed.ts";
 
 describe.each(backends)("%s", (backend) => {
@@ -32,6 +33,17 @@ describe.each(backends)("%s", (backend) => {
     using bench = new FilesFixture(backend, { l: { link: "d" }, "d/kept": "" });
     expect(await remove(bench, "l", true)).toBe(true);
     expect(bench.tree()).toEqual({ "d/": null, "d/kept": "" });
+  });
+
+  test("a folder that another program fills again is emptied, and said to be in use", async () => {
+    const listener: MutationListener = {
+      before: ({ path }) => path === "d/a" && writeFileSync(bench.at("d/theirs"), ""),
+      after: () => undefined,
+    };
+    using bench = new FilesFixture(backend, { "d/a": "", "d/e/b": "" }, { listeners: [listener] });
+    const removal = remove(bench, "d", true);
+    expect(await removal.catch((error: Error) => error.message)).toContain("was emptied and not removed");
+    expect(bench.tree()).toEqual({ "d/": null, "d/theirs": "" });
   });
 
   test("what is missing is no error", async () => {

@@ -135,10 +135,14 @@ async function removeTree(
   using slice = createWalkSlice(requester);
   const whole = { jail, path, deadline: requester.deadline, slice, onEntry };
   const operation = await requireRemovableTree(whole, { folder, inside });
-  await changeTree(scope, { kind: "remove", path: place.path, entry: "dir" }, async (steps) => {
-    await removeInside(steps, operation, inside);
-    ignoreMissing(() => removeEntry(steps, folder, { raw: name, kind: "dir" }));
-  });
+  try {
+    await changeTree(scope, { kind: "remove", path: place.path, entry: "dir" }, async (steps) => {
+      await removeInside(steps, operation, inside);
+      ignoreMissing(() => removeEntry(steps, folder, { raw: name, kind: "dir" }));
+    });
+  } catch (error) {
+    throw errnoOf(error) === "ENOTEMPTY" ? refuse.refilled(path) : error;
+  }
 }
 
 /** A folder that is to be removed, and the one that contains it. */
