@@ -15,6 +15,7 @@ export type FieldBound = { readonly max: number } | { readonly reason: string };
 // Each path of more than 4,096 bytes is refused by itself; an answer may repeat it.
 const path = { max: 65_536 };
 const glob = { reason: "the globs of a field have at most 4,096 characters together" };
+const shellGlob = { reason: "the globs of a field have at most 8,192 characters together" };
 const text = { reason: "read, compared and written in slices of time" };
 const pattern = { max: 65_536 };
 const objects = { max: 1000 };
@@ -58,9 +59,9 @@ export const fieldBounds: Readonly<Record<string, FieldBound>> = {
   "/exclude_globs": { max: 1000 },
   "/exclude_globs/*": glob,
   "/include_glob": { max: 1000 },
-  "/include_glob/*": glob,
+  "/include_glob/*": shellGlob,
   "/exclude_glob": { max: 1000 },
-  "/exclude_glob/*": glob,
+  "/exclude_glob/*": shellGlob,
   "/file_types": { max: 1000 },
   "/file_types/*": name,
   "/exclude_file_types": { max: 1000 },
