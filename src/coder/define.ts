@@ -23,11 +23,11 @@ export interface CoderServices extends Services {
   readonly profileName: ProfileName;
   /** The defaults of later request fields. */
   readonly profile: ProfileDefaults;
-  /** What callers are offered. */
+  /** The functions that callers are offered. */
   readonly functionIds: readonly string[];
   /** Whether nothing may be written at all. */
   readonly isReadOnly: boolean;
-  /** What became of the configuration. */
+  /** The outcome of the last reading of the configuration. */
   readonly configStatus: ConfigStatus;
   /** When the worker was opened, as `performance.now()` has it. */
   readonly openedAt: number;

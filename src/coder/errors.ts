@@ -67,7 +67,7 @@ export const EntryError = Named("EntryError", {
   reason: Type.String(),
 });
 
-/** What only `coder::*` refuses. */
+/** The refusals of `coder::*` alone. */
 export const refuseCoder = {
   /** The refusal of a missing path, which ends with the sentence `plain`, with what is known of that path instead of advice. */
   explainedAbsence: (

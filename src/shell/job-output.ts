@@ -111,7 +111,7 @@ export interface LinePattern extends Disposable {
   find(line: Buffer): number;
 }
 
-/** Most milliseconds for one line of at most 128 KiB: a thread of the worker stands still meanwhile. */
+/** Maximum milliseconds for one line of at most 128 KiB, during which a thread of the worker stands still. */
 const lineMilliseconds = 200;
 
 /** Throws a refusal for a pattern that is not one of Rust's dialect. */

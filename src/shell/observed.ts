@@ -4,7 +4,7 @@ import type { Cause } from "../feed/change.ts";
 import { type ChangeSummary, type CommandChanges, renderChanges } from "../feed/command-changes.ts";
 import type { Remarks } from "../processes/records.ts";
 import type { ConfinedRules } from "./command-rules.ts";
-import { notesOn } from "./sandbox-notes.ts";
+import { sandboxNotes } from "./sandbox-notes.ts";
 
 /** The part of a feed that is for commands. */
 export interface CommandFeed {
@@ -46,7 +46,7 @@ export async function observe(
       const isKnown = typeof command === "object";
       const summary = isKnown ? await feed?.endCommand(command).catch(() => undefined) : undefined;
       const changed = summary && renderChanges(summary);
-      const notes = confined && output ? notesOn(output, confined, hiddenNames()) : [];
+      const notes = confined && output ? sandboxNotes(output, confined, hiddenNames()) : [];
       return { ...(changed !== undefined && { changed }), ...(notes.length > 0 && { notes }) };
     },
   };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ConfinedRules } from "./command-rules.ts";
-import { notesOn } from "./sandbox-notes.ts";
+import { sandboxNotes } from "./sandbox-notes.ts";
 
 const none: ConfinedRules = { network: "none", holdsFiles: true };
 const loopback: ConfinedRules = { network: "loopback", holdsFiles: true };
@@ -53,19 +53,19 @@ const rows: readonly (readonly [text: string, none: string[], loopback: string[]
 
 test.each(rows)("%s", (text, withoutNetwork, withLoopback, withAll) => {
   const notes = [none, loopback, full].map((rules) =>
-    notesOn({ stdout: "", stderr: text }, rules, ["config/.env"]),
+    sandboxNotes({ stdout: "", stderr: text }, rules, ["config/.env"]),
   );
   expect(notes).toEqual([withoutNetwork, withLoopback, withAll]);
 });
 
 test("each note is given once, and the end of a long output is read", () => {
   const line = "Error: listen EACCES: permission denied\n";
-  expect(notesOn({ stdout: line, stderr: `${"x\n".repeat(100_000)}${line.repeat(3)}` }, none)).toEqual([
+  expect(sandboxNotes({ stdout: line, stderr: `${"x\n".repeat(100_000)}${line.repeat(3)}` }, none)).toEqual([
     "listening is not allowed",
   ]);
 });
 
 test("nothing is said of files where nothing keeps them", () => {
   const stderr = "touch: cannot touch '/etc/x': Permission denied";
-  expect(notesOn({ stdout: "", stderr }, { network: "none", holdsFiles: false })).toEqual([]);
+  expect(sandboxNotes({ stdout: "", stderr }, { network: "none", holdsFiles: false })).toEqual([]);
 });

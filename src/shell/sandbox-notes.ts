@@ -33,7 +33,7 @@ const unanswered = /ECONNREFUSED|connection refused|failed to connect|couldn't c
 const pythonSocket = /socket(?:server)?\.py/;
 
 /** Notes for the outputs of a command. `hidden` are the paths of files that are kept from it. */
-export function notesOn(
+export function sandboxNotes(
   { stdout, stderr }: NotedOutput,
   rules: ConfinedRules,
   hidden: readonly string[] = [],

@@ -27,7 +27,7 @@ export interface AppliedOps {
   readonly trace: EditTrace | undefined;
 }
 
-/** How long one slice of work lasts, in milliseconds. */
+/** The length of one slice of work, in milliseconds. */
 const sliceMilliseconds = 10;
 
 /** Refuses ops that no file would be edited by. */

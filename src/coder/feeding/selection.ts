@@ -1,7 +1,7 @@
 import type { FeedChange } from "../../feed/change.ts";
 import type { SelectedPaths } from "../request-globs.ts";
 
-/** Which changes a reader gets. */
+/** The changes that a reader gets. */
 export interface Selection extends SelectedPaths {
   /** One that is below here, or is a folder above it. */
   readonly path: string;

@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { FeedChange } from "../../feed/change.ts";
 import { Named, UInt64 } from "../../schema/fragments.ts";
 
-/** What happened. */
+/** The kind of the change. */
 export const KindOfChange = Type.Union(
   (["created", "modified", "deleted", "moved"] as const).map((kind) => Type.Literal(kind)),
 );

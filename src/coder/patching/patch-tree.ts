@@ -17,7 +17,7 @@ import { permissionBits } from "../permission-bits.ts";
 import { expecting, revisionMismatch } from "../revisions.ts";
 import { pathBelow } from "./paths.ts";
 
-/** What came of one file of a patch. */
+/** The outcome of one file of a patch. */
 export interface PatchedEntry {
   /** The current path. */
   readonly path: string;

@@ -103,7 +103,7 @@ function countUpTo(file: OpenFile, end: number, { known, deadline }: Run): Promi
   });
 }
 
-/** What `read` finds from a known place on; from the beginning of the file when that was changed meanwhile. */
+/** Reads from a known place on, or from the beginning if the file has changed since that place was found. */
 async function readFrom<T>(
   known: FileLines,
   start: LinePlace,
