@@ -138,7 +138,7 @@ function partInScope(change: FeedChange, { scope }: Pick<Jail, "scope">): FeedCh
   return visiblePart(change, (path) => (takesAlong ? scope.leadsInside(path) : scope.contains(path)));
 }
 
-/** What a call without `since` covers, by whether calls before it in its session do. */
+/** The changes that a call without `since` covers, by whether calls before it in its session do. */
 const begun = {
   fromNow: "[changes are listed from now on; coder::checkpoints lists those made by earlier calls]",
   fromSession:

@@ -17,7 +17,7 @@ import { CommandsKey } from "../shell/commands.ts";
 import { coderCodes } from "./errors.ts";
 import { RootsKey } from "./roots-config.ts";
 
-/** What a reload cannot change: calls of both configurations would disagree about the tree, and about locks and records. */
+/** The keys that a reload cannot change: calls of both configurations would disagree about the tree, and about locks and records. */
 export const fixedKeys = ["base_path", "roots", "journal", "call_timeout_ms"] as const;
 
 const mebibyte = 1024 * 1024;

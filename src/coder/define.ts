@@ -17,7 +17,7 @@ import type { Config } from "./config.ts";
 import type { ProfileDefaults, ProfileName } from "./profiles.ts";
 import type { Plans } from "./transacting/plans.ts";
 
-/** What every call to `coder::*` works with. */
+/** The services that every call to `coder::*` works with. */
 export interface CoderServices extends Services {
   readonly config: Config;
   readonly profileName: ProfileName;
@@ -33,31 +33,31 @@ export interface CoderServices extends Services {
   readonly openedAt: number;
   readonly jail: Jail;
   readonly files: Files;
-  /** What is known of the large files that were read last. */
+  /** The line counts of the large files that were read last. */
   readonly lineCounts: LineCounts;
-  /** Undefined where no folder can keep their records. */
+  /** `undefined` if no folder can keep their records. */
   readonly transactions: Transactions | undefined;
-  /** What dry runs have shown, to be done exactly so. */
+  /** The plans that dry runs have shown, to be carried out unchanged. */
   readonly plans: Plans<CoderContext>;
-  /** Undefined where the configuration wants none, or no folder can keep it. */
+  /** `undefined` if the configuration disables it, or if no folder can keep it. */
   readonly journal: Journal | undefined;
   /** Why no folder can keep a journal; undefined if one can. */
   readonly journalMissing: string | undefined;
-  /** Undefined where the configuration wants none. */
+  /** `undefined` if the configuration disables it. */
   readonly audit: Audit | undefined;
   readonly feed: Feed;
   readonly regex: RegexEngine;
   readonly searcher: Searcher;
-  /** What changes in the tree; it is opened for the first that subscribes. */
+  /** The watched tree, which is opened for its first subscriber. */
   readonly watchedTree: SharedTree;
   readonly ignoreFiles: IgnoreFiles;
-  /** What a call leaves out with `use_default_excludes`. */
+  /** The globs that a call leaves out with `use_default_excludes`. */
   readonly defaultExcludes: ExcludeGlobs;
 }
 
 export type CoderContext = Context<CoderServices>;
 
-/** What a change works with: the files on disk, or those of a tree that only shows what the changes would leave. */
+/** The context of a change, with the files on disk or those of a pending tree. */
 export type ChangeContext = Omit<CoderContext, "files"> & { readonly files: PendingFiles };
 
 /** Defines a function of `coder::*`. */

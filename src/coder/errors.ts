@@ -1,4 +1,4 @@
-/** What a refusal is on the wire in the answers of `coder::*`. */
+/** Refusals on the wire, in the answers of `coder::*`. */
 import { type Static, Type } from "@sinclair/typebox";
 import type { WireError } from "../contract/definition.ts";
 import { quoteShort, type Reason, Refusal } from "../errors.ts";
@@ -31,8 +31,8 @@ export const coderCodes: Readonly<Record<Reason, string>> = {
 };
 
 /**
- * What an error says under `reason`: a closed list, in which missing and denied are one. Only an error that names the deny rule
- * has a reason of its own, which the path as it was sent gives away.
+ * The values of `reason`: a closed list, in which missing and denied are one. Only an error that names the deny rule has a reason
+ * of its own, which follows from the path alone.
  */
 const wireReasons = {
   "bad-input": "invalid_argument",
@@ -204,7 +204,7 @@ export const refuseCoder = {
     ),
 } as const;
 
-/** What each code means to a caller; the error page is rendered from it. */
+/** The meaning of each code to a caller, as the error page shows it. */
 export const coderMeanings: Readonly<Record<string, string>> = {
   C210: "Bad input: malformed payload, unknown field (with `unknown_fields: refuse`), illegal line numbers, overlapping ops, bad pattern, glob or mode, absolute path, not a regular file or not a folder.",
   C211: "Not found, or denied by a glob. One wording for both, so that nobody can tell them apart; but the profile `agent` names the glob that a path matches as it was sent, whether it exists or not, and gives `denied` as the reason.",
@@ -218,7 +218,7 @@ export const coderMeanings: Readonly<Record<string, string>> = {
   C223: "The caller is over one of its `quotas`, or the worker has too much to do. `details.retry_after_ms` says when to send the call again, where that is known.",
 };
 
-/** What `reason` may say, for the error page. */
+/** The values of `reason`, for the error page. */
 export const coderReasons: readonly string[] = [...new Set(Object.values(wireReasons))];
 
 /** A refusal as it is on the wire: compact JSON, code before message (coder §4). */

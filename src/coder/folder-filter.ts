@@ -1,4 +1,4 @@
-/** What search and tree leave out of folders (coder §16). */
+/** The entries of folders that search and tree leave out (coder §16). */
 import { Type } from "@sinclair/typebox";
 import type { ExcludeGlobs } from "../globs/exclude-globs.ts";
 import type { IgnoreFiles } from "../ignore/ignore-files.ts";

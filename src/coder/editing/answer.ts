@@ -13,16 +13,16 @@ const roomForTheRest = 1024 * 1024;
 /** Bytes of JSON that one byte of a body takes at most, as a \u escape does. */
 const mostBytesPerByte = 6;
 
-/** Both bodies of a file, as far as the answer takes them. */
+/** Both bodies of a file, cut to the room in the answer. */
 export interface FittedBodies {
   readonly before: JsonText;
   readonly after: JsonText;
 }
 
-/** What an answer shows of a file that was edited: both bodies, or what is small in any case. */
+/** The part of an answer that shows an edited file: both bodies, or fields that are always small. */
 export type Shown = { readonly bodies: FittedBodies } | { readonly fields: ShownFields };
 
-/** Where a file was changed, in one of two forms. */
+/** The changed places of a file, in one of two forms. */
 export interface ShownFields {
   readonly echoes?: readonly Echo[];
   readonly echoes_truncated?: boolean;
@@ -37,11 +37,11 @@ export interface ShownFields {
 /** A file that was edited. */
 interface Updated {
   readonly path: string;
-  /** Ops. */
+  /** The number of ops. */
   readonly applied: number;
   /** Lines that it has now. */
   readonly lines: number;
-  /** What it is now, where that is answered. */
+  /** Its present revision, if the answer has it. */
   readonly revision?: string;
   readonly shown: Shown;
 }
@@ -96,7 +96,7 @@ export class UpdateAnswer {
     this.#add(result, objectBytes(result, { before: before.jsonBytes, after: after.jsonBytes }));
   }
 
-  /** Of a batch too long to show all of it, the last files are shown no more. */
+  /** Shows the file, unless the batch has filled the answer: its last files are then left out. */
   #addFields(head: Result, fields: ShownFields): void {
     const bytes = jsonBytes(fields);
     const isShown = bytes <= this.#bodies.bytesLeft;

@@ -23,7 +23,7 @@ export interface AppliedOps {
   /** Its bytes, in pieces that follow each other. */
   readonly parts: readonly Buffer[];
   readonly lines: number;
-  /** Where each op changed it; undefined unless it was asked for. */
+  /** The places that each op changed; `undefined` unless requested. */
   readonly trace: EditTrace | undefined;
 }
 

@@ -23,7 +23,7 @@ interface FileEdit extends FileOps {
 export interface EditedFile {
   readonly path: string;
   readonly bodies: Bodies;
-  /** Where the ops changed it; undefined unless it was asked for. */
+  /** The places that the ops changed; `undefined` unless requested. */
   readonly trace: EditTrace | undefined;
 }
 
@@ -36,7 +36,7 @@ interface EditOptions<Shown> {
   readonly hasRevision: boolean;
 }
 
-/** What is answered of a file. */
+/** The answer about one file. */
 interface Edit<Shown> {
   /** The lines that it has now. */
   readonly lines: number;

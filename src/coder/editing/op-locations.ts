@@ -21,7 +21,7 @@ export async function locateOps(body: Buffer, ops: Ops, context: ChangeContext):
   return ranges;
 }
 
-/** Where the text is, or else where it was most likely meant to be. */
+/** The place of the text, or the place where it was most likely meant to be. */
 async function locateText(body: Buffer, op: StrReplaceOp, { deadline }: ChangeContext): Promise<LineRange[]> {
   const matches = await inSlices(findMatches(body, op), deadline);
   if (matches.starts.length > 0) return placesOf(body, matches).map(toRange);
