@@ -41,7 +41,7 @@ test.each([
   { query: "needle", max_matches: 1 },
   { query: "needle", max_matches: 4 },
   { query: "e", every_match: true, max_matches: 3 },
-  { query: "needle\nb", multiline: true, max_bytes: 0 },
+  { query: "needle\nb", multiline: true, max_bytes: 1 },
   { query: "srcts", fuzzy_paths: true, max_matches: 2 },
 ])("%j", async (args) => {
   const { max_matches: _, max_bytes: __, ...query } = { max_matches: 0, max_bytes: 0, ...args };
