@@ -21,6 +21,13 @@ export interface Layout {
   readonly isReadOnly: boolean;
 }
 
+/** An escape case as it was built. */
+interface Standing {
+  readonly escapeCase: EscapeCase;
+  readonly before: Snapshot;
+  readonly stamps: ReturnType<typeof stampsOutside>;
+}
+
 export const asBase: Layout = { prefix: "", isReadOnly: false };
 
 /** Judges calls through one worker. */
@@ -29,8 +36,8 @@ export class Judge {
   readonly #layout: Layout;
   readonly #absence: string;
   readonly #others: OtherPaths;
-  /** The escape case that stands in the base as it was built. */
-  #standing: EscapeCase | undefined;
+  /** The escape case that stands in the base unchanged, and what is there. */
+  #standing: Standing | undefined;
 
   private constructor(served: WorkerFixture, layout: Layout, absence: string) {
     this.#served = served;
@@ -48,15 +55,15 @@ export class Judge {
   /** What is wrong with a call on an escape case: its answer, what the answer gives away, what the call changed. */
   async faults(escapeCase: EscapeCase, pathCall: PathCall): Promise<string[]> {
     const served = this.#served;
-    if (this.#standing !== escapeCase) served.build({ ...commonTree, ...escapeCase.tree });
-    const [before, stamps] = [served.snapshot(), stampsOutside(served.root)];
+    const { before, stamps } = this.#stand(escapeCase);
     const path = this.#layout.prefix + escapeCase.path;
     const payload = expandPayload(pathCall.payload(path, this.#others), served.base);
     const outcome = await served.call(pathCall.id, payload);
     const after = served.snapshot();
     const changed = changedKeys(before, after);
     const isSameOutside = Bun.deepEquals(stampsOutside(served.root), stamps);
-    this.#standing = changed.length === 0 && isSameOutside ? escapeCase : undefined;
+    this.#standing =
+      changed.length === 0 && isSameOutside ? { escapeCase, before: after, stamps } : undefined;
     const given = { payload, root: served.root };
     const shown = JSON.stringify(outcome.answer ?? outcome.error?.message);
     const { isReadOnly } = this.#layout;
@@ -75,6 +82,14 @@ export class Judge {
       ...changed.filter((key) => isSecret(key, after)).map((key) => `put a secret into ${key}`),
       ...(isSameOutside ? [] : ["changed something outside"]),
     ];
+  }
+
+  /** Builds the tree of an escape case, unless it stands there. */
+  #stand(escapeCase: EscapeCase): Standing {
+    if (this.#standing?.escapeCase === escapeCase) return this.#standing;
+    const served = this.#served;
+    served.build({ ...commonTree, ...escapeCase.tree });
+    return { escapeCase, before: served.snapshot(), stamps: stampsOutside(served.root) };
   }
 
   #verdictFaults(
