@@ -1,6 +1,6 @@
 import type { WorkerName } from "../about.ts";
 
-/** How to interpret a word after a command that is not a payload. */
+/** The meaning of a word after a command that is not a payload. */
 const aliases = {
   undo: (word: string) => (/^\d+$/.test(word) ? { seq: Number(word) } : undefined),
   checkpoints: (word: string) => ({ path: word }),

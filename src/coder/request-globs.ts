@@ -15,7 +15,7 @@ export interface SelectedPaths {
   readonly globs: PathGlobs | undefined;
 }
 
-/** What a request without globs selects: everything. */
+/** The globs of a request without any, which selects everything. */
 const everything: SelectedPaths = { include: undefined, exclude: undefined, globs: undefined };
 
 /** Compiles the globs of a request. Throws a refusal. */

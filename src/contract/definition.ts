@@ -37,7 +37,7 @@ export interface FinishedCall {
 
 /** The rules for reading requests. */
 export interface RequestRules {
-  /** How to treat a field that the function does not have. */
+  /** The treatment of a field that the function does not have. */
   readonly unknownFields: "ignore" | "refuse";
   /** Whether to accept names of other tool sets, and values of a wrong type with a clear meaning. */
   readonly isForgiving: boolean;

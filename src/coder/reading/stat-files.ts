@@ -92,7 +92,7 @@ const largestFirst = <T>(files: readonly T[], rankOf: (file: T) => number): T[] 
 const linesOf = ({ total_lines, binary, success }: ReadResult): number =>
   success && binary === undefined ? (total_lines ?? Number.MAX_SAFE_INTEGER) : -1;
 
-/** Leaves out what is no longer there. */
+/** Leaves out entries that have been removed. */
 async function sortByStats(
   paths: readonly string[],
   sort: Exclude<Sort, "path" | "lines">,

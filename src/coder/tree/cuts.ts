@@ -13,7 +13,7 @@ const notOpened = (key: LimitKey, limit: number) => ({
   hint: `Not opened: ${remedy(key, limit)}`,
 });
 
-/** A folder of which a limit shows only a part. */
+/** A folder that a limit shows only in part. */
 const shownInPart = (key: LimitKey, limit: number, { shown, total }: { shown: number; total: number }) => ({
   reason: key,
   shown,
