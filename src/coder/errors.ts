@@ -31,8 +31,8 @@ export const coderCodes: Readonly<Record<Reason, string>> = {
 };
 
 /**
- * The values of `reason`: a closed list, in which missing and denied are one. Only an error that names the deny rule has a reason
- * of its own, which follows from the path alone.
+ * The closed list of values of `reason`. Missing and denied paths share one, except in an error that names
+ * the deny rule, which follows from the path alone.
  */
 const wireReasons = {
   "bad-input": "invalid_argument",

@@ -17,16 +17,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createLog } from "../log/log.ts";
-import { createInvoke } from "../worker/invoke.ts";
-import { type Config, defaultConfig } from "./config.ts";
-import { functions } from "./functions.ts";
-import { openCoder } from "./services.ts";
+import { callWith, type FunctionCall } from "./call-with.test-kit.ts";
+import type { Config } from "./config.ts";
 
 let root: string;
 let base: string;
 const at = (path: string) => join(base, path);
-const log = createLog({ level: "error", form: "text", write: () => undefined });
 
 beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
@@ -46,24 +42,8 @@ const files = {
   "folder/x": "x\n",
 };
 
-type Call = readonly [id: string, payload: object];
-
-async function callWith(config: Partial<Config>, calls: readonly Call[]) {
-  const journal = { dir: join(root, "state"), max_bytes: 64 * 1024 * 1024, max_records: 500 };
-  const runtime = await openCoder(
-    { ...defaultConfig(), base_path: base, fsync: false, journal, ...config },
-    { environment: {} },
-  );
-  const invoke = createInvoke(runtime, log);
-  const outcomes: unknown[] = [];
-  for (const [id, payload] of calls)
-    outcomes.push(await invoke(functions.find((one) => one.id === id)!, payload));
-  await runtime.close();
-  return JSON.stringify(outcomes);
-}
-
-/** What changes `kept.txt`, or something in which it is, by each kind of step. */
-const steps: Readonly<Record<string, Call>> = {
+/** One call for each kind of step, which changes `kept.txt` or a folder that contains it. */
+const steps: Readonly<Record<string, FunctionCall>> = {
   create: ["coder::create-file", { files: [{ path: "new/kept.txt", content: "new\n", parents: true }] }],
   replace: ["coder::create-file", { files: [{ path: "kept.txt", content: "new\n", overwrite: true }] }],
   edit: [
@@ -111,14 +91,16 @@ const strictly: Readonly<Record<string, Partial<Config>>> = {
 describe.each(Object.entries(strictly))("%s by now", (_, stricter) => {
   test.each(Object.entries(steps))("%s", async (_, step) => {
     const plain = stateOfKept();
-    expect(await callWith({}, [step])).not.toMatch(/"code"|"success":false/);
+    expect(JSON.stringify(await callWith(root, {}, step))).not.toMatch(/"code"|"success":false/);
     const changed = stateOfKept();
     expect(changed).not.toEqual(plain);
-    await callWith(stricter, [
+    await callWith(
+      root,
+      stricter,
       ["coder::undo", {}],
       ["coder::undo", { force: true }],
       ["coder::undo", { seq: 1, force: true }],
-    ]);
+    );
     expect(stateOfKept()).toEqual(changed);
     expect(existsSync(at("stolen.txt"))).toBe(step === steps["move away"]);
   });
@@ -127,8 +109,8 @@ describe.each(Object.entries(strictly))("%s by now", (_, stricter) => {
 test("each of them is undone where nothing is denied", async () => {
   const plain = stateOfKept().map((line) => line.replace(/ \d+ \d+ /, " "));
   for (const step of Object.values(steps)) {
-    await callWith({}, [step]);
-    await callWith({}, [["coder::undo", {}]]);
+    await callWith(root, {}, step);
+    await callWith(root, {}, ["coder::undo", {}]);
     expect(stateOfKept().map((line) => line.replace(/ \d+ \d+ /, " "))).toEqual(plain);
   }
 });

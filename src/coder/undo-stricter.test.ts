@@ -3,43 +3,21 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLog } from "../log/log.ts";
-import { createInvoke } from "../worker/invoke.ts";
-import { type Config, defaultConfig } from "./config.ts";
-import { functions } from "./functions.ts";
-import { openCoder } from "./services.ts";
+import { callWith } from "./call-with.test-kit.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 const base = join(root, "base");
 const at = (path: string) => join(base, path);
-const log = createLog({ level: "error", form: "text", write: () => undefined });
 
 beforeEach(() => mkdirSync(base, { recursive: true }));
 afterEach(() => rmSync(root, { recursive: true }));
 
-/** Calls functions one after the other, each of a worker with this configuration. */
-async function callWith<Calls extends readonly (readonly [id: string, payload: object])[]>(
-  config: Partial<Config>,
-  ...calls: Calls
-) {
-  const journal = { dir: join(root, "state"), max_bytes: 64 * 1024 * 1024, max_records: 500 };
-  const runtime = await openCoder(
-    { ...defaultConfig(), base_path: base, fsync: false, journal, ...config },
-    { environment: {} },
-  );
-  const invoke = createInvoke(runtime, log);
-  const outcomes: unknown[] = [];
-  for (const [id, payload] of calls)
-    outcomes.push(await invoke(functions.find((one) => one.id === id)!, payload));
-  await runtime.close();
-  return outcomes;
-}
-
 test("what is denied by now is neither shown nor undone", async () => {
   writeFileSync(at("plain"), "x");
   writeFileSync(at("token"), "y");
-  await callWith({}, ["coder::delete-file", { paths: ["plain", "token"] }]);
+  await callWith(root, {}, ["coder::delete-file", { paths: ["plain", "token"] }]);
   const answers = await callWith(
+    root,
     { non_accessible_globs: ["token"] },
     ["coder::checkpoints", {}],
     ["coder::checkpoints", { path: "token" }],
@@ -53,8 +31,9 @@ test("what is denied by now is neither shown nor undone", async () => {
 
 test("what was moved to a name that is denied by now stays there, and the name is not shown", async () => {
   writeFileSync(at("plain"), "x");
-  await callWith({}, ["coder::move", { files: [{ from: "plain", to: "token" }] }]);
+  await callWith(root, {}, ["coder::move", { files: [{ from: "plain", to: "token" }] }]);
   const answers = await callWith(
+    root,
     { non_accessible_globs: ["token"] },
     ["coder::undo", {}],
     ["coder::undo", { seq: 1, force: true }],
@@ -66,8 +45,9 @@ test("what was moved to a name that is denied by now stays there, and the name i
 test("what is protected by now is said, and left as it is with force", async () => {
   writeFileSync(at("plain"), "x");
   writeFileSync(at("kept"), "y");
-  await callWith({}, ["coder::delete-file", { paths: ["plain", "kept"] }]);
+  await callWith(root, {}, ["coder::delete-file", { paths: ["plain", "kept"] }]);
   const answers = await callWith(
+    root,
     { write_deny_globs: ["kept"] },
     ["coder::undo", {}],
     ["coder::undo", { force: true, dry_run: true }],
@@ -90,11 +70,11 @@ test("a root that is read-only by now is said to be", async () => {
   });
   mkdirSync(at("one"));
   mkdirSync(at("two"));
-  await callWith(roots(false), ["coder::create-file", { files: [{ path: "one/x", content: "" }] }]);
-  expect(await callWith(roots(true), ["coder::undo", {}])).toMatchObject([
+  await callWith(root, roots(false), ["coder::create-file", { files: [{ path: "one/x", content: "" }] }]);
+  expect(await callWith(root, roots(true), ["coder::undo", {}])).toMatchObject([
     { code: "C222", error: expect.stringContaining("one/x") },
   ]);
-  expect(await callWith(roots(false), ["coder::undo", {}])).toMatchObject([
+  expect(await callWith(root, roots(false), ["coder::undo", {}])).toMatchObject([
     { answer: { undone: [{ removed: ["one/x"] }] } },
   ]);
 });

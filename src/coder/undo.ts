@@ -186,7 +186,7 @@ function renderResolved({ outcome, paths, more = 0 }: Static<typeof Resolved>): 
   }
 }
 
-/** Maximum records after those that are undone in which the cause of a conflict is looked up. */
+/** Maximum number of later records that are searched for the cause of a conflict. */
 const mostLater = 200;
 
 /** Returns the newest records after `seq`, newest first. */

@@ -203,14 +203,14 @@ export type PathAccess =
 
 /** A field of a request that holds a path. */
 export interface RequestPath {
-  /** The place of the field: a JSON pointer, in which `*` is each item of an array. */
+  /** A JSON pointer to the field, with `*` for each item of an array. */
   readonly at: string;
   readonly access: PathAccess;
   /** The values of other fields that give a call this access, if it depends on them. */
   readonly when?: Readonly<Record<string, unknown>>;
   /** The name of this path's role, if the field has several. */
   readonly part?: string;
-  /** Renders the value of a field in which a path is a part of a longer text. */
+  /** Renders the value of a field whose text contains a path among other things. */
   render?(path: string, others: OtherPaths): string;
 }
 

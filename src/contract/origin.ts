@@ -15,7 +15,7 @@ export interface AnswerLease {
   reserve(bytes: number, deadline: Deadline): Promise<void> | undefined;
   /** Corrects the number of held bytes to the size of the answer. */
   resize(bytes: number): void;
-  /** Releases the bytes, after the answer was sent or if there is none. Idempotent. */
+  /** Releases the bytes once the answer has been sent, or if the call has no answer. Idempotent. */
   release(): void;
 }
 
