@@ -20,6 +20,6 @@ export function renderGoldens({ coder, shell }: Workers): [path: string, text: s
 }
 
 /** The default way of listing tools. */
-const ofModels = { isStructured: false, takesFlatEnvelopes: true, isForgiving: true };
+const ofModels = { isStructured: false, takesFlatEnvelopes: true, isForgiving: true, listsRareFields: false };
 
 const render = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

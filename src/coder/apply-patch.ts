@@ -25,6 +25,7 @@ const request = Type.Object(
     }),
     expected_revisions: Type.Optional(
       Type.Record(Type.String(), Type.String(), {
+        isRare: true,
         description: 'By name in the patch: the revision that the file must have, or "absent".',
       }),
     ),

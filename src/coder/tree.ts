@@ -26,10 +26,14 @@ import { TreeWriter } from "./tree/write-tree.ts";
 const request = Type.Object(
   {
     include_hidden: Type.Optional(
-      Type.Boolean({ since: "0.4.0", description: "Names that begin with a dot (default true)." }),
+      Type.Boolean({
+        since: "0.4.0",
+        isRare: true,
+        description: "Names that begin with a dot (default true).",
+      }),
     ),
     max_bytes: Type.Optional(
-      UInt32({ since: "0.4.0", description: "Bytes of lines, shared by the folders." }),
+      UInt32({ since: "0.4.0", isRare: true, description: "Bytes of lines, shared by the folders." }),
     ),
     max_depth: Nullable(UInt32(), {
       default: null,

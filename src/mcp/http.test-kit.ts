@@ -65,6 +65,7 @@ export async function serveHttp({ limits = {}, needsToken = true, ...given }: Op
     isStructured: false,
     takesFlatEnvelopes: false,
     isForgiving: false,
+    listsRareFields: false,
   });
   const announced: string[] = [];
   const address = { host: "127.0.0.1", port: 0, token: "token" in given ? given.token : token, needsToken };

@@ -8,8 +8,8 @@ import { inputSchema } from "./input-schema.ts";
 const schemaOf = (request: TObject, brief?: string) =>
   inputSchema({ request, brief } as unknown as FunctionDefinition, strict) as unknown;
 
-const strict = { takesFlatEnvelopes: false, isForgiving: false };
-const lenient = { takesFlatEnvelopes: true, isForgiving: true };
+const strict = { takesFlatEnvelopes: false, isForgiving: false, listsRareFields: false };
+const lenient = { takesFlatEnvelopes: true, isForgiving: true, listsRareFields: true };
 
 const later = { since: "0.4.0" };
 
@@ -134,3 +134,23 @@ test.each(Object.values(workers).flatMap(({ functions }) => functions))(
     expect(text).not.toContain('"type":[');
   },
 );
+
+test("a rare field is listed only if the operator asked for all tools, at every depth", () => {
+  const rare = Type.Optional(Type.Boolean({ since: "0.4.0", isRare: true }));
+  const request = Type.Object({ path: Type.String(), rare, files: Type.Array(Type.Object({ rare })) });
+  expect(schemaOf(request)).toEqual({
+    type: "object",
+    properties: {
+      path: { type: "string" },
+      files: { type: "array", items: { type: "object", properties: {} } },
+    },
+    required: ["files", "path"],
+  });
+  const definition = { request } as unknown as FunctionDefinition;
+  expect(inputSchema(definition, lenient)).toMatchObject({
+    properties: {
+      rare: { type: "boolean" },
+      files: { items: { properties: { rare: { type: "boolean" } } } },
+    },
+  });
+});

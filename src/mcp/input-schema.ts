@@ -15,6 +15,8 @@ export interface AcceptedRequests {
   readonly takesFlatEnvelopes: boolean;
   /** Whether requests are read as their callers mean them (`readPayload`). */
   readonly isForgiving: boolean;
+  /** Whether rare fields are listed; the worker takes them in any case. */
+  readonly listsRareFields: boolean;
 }
 
 interface Compaction {
@@ -35,10 +37,10 @@ interface Compaction {
  */
 export function inputSchema(
   definition: FunctionDefinition,
-  { takesFlatEnvelopes, isForgiving }: AcceptedRequests,
+  { takesFlatEnvelopes, isForgiving, listsRareFields }: AcceptedRequests,
 ): Tool["inputSchema"] {
   const { request, brief, hasFlatEnvelope = false, busFields = [] } = definition;
-  const { definitions = {}, ...schema } = renderSchema(request);
+  const { definitions = {}, ...schema } = renderSchema(request, { leavesOutRare: !listsRareFields });
   const compaction = {
     definitions: definitions as JsonObject,
     isBriefed: brief !== undefined,

@@ -32,6 +32,7 @@ export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promis
     isStructured: command.isStructured,
     takesFlatEnvelopes: runtime.takesFlatEnvelopes ?? false,
     isForgiving: runtime.requestRules?.isForgiving ?? false,
+    listsRareFields: command.tools === "all",
   });
   const served =
     command.http === undefined

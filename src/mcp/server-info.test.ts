@@ -5,7 +5,7 @@ import { inputSchema } from "./input-schema.ts";
 import { renderInstructions } from "./server-info.ts";
 import { toolName } from "./tools.ts";
 
-const accepted = { takesFlatEnvelopes: true, isForgiving: true };
+const accepted = { takesFlatEnvelopes: true, isForgiving: true, listsRareFields: false };
 
 const servers = [
   ["coder", [...workers.coder.functions], false],

@@ -11,6 +11,8 @@ interface Options {
   readonly default?: number | null;
   /** The version that added the field, if the published reference lacks it. */
   readonly since?: string;
+  /** Marks a field that tools/list leaves out unless `--tools all` is given, since it is rarely needed. */
+  readonly isRare?: true;
 }
 
 /** Returns the schema of an unsigned 32-bit whole number. */

@@ -20,12 +20,17 @@ interface Rendering {
    * and that a field with `optionalSince` may be absent.
    */
   readonly isPublished: boolean;
+  /** Whether to leave out the fields with `isRare`. */
+  readonly leavesOutRare: boolean;
 }
 
 /** Renders one schema with its `definitions`, as registered on the bus. */
-export function renderSchema(schema: TSchema, { isPublished = false } = {}): JsonObject {
+export function renderSchema(
+  schema: TSchema,
+  { isPublished = false, leavesOutRare = false } = {},
+): JsonObject {
   const definitions: JsonObject = {};
-  const root = renderBody(schema, { definitions, isPublished });
+  const root = renderBody(schema, { definitions, isPublished, leavesOutRare });
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
     ...root,
@@ -82,7 +87,8 @@ function annotations(schema: TSchema): JsonObject {
 
 function renderObject(schema: TObject, rendering: Rendering): JsonObject {
   const properties = Object.entries(schema.properties).filter(
-    ([, property]) => !(rendering.isPublished && "since" in property),
+    ([, property]) =>
+      !(rendering.isPublished && "since" in property) && !(rendering.leavesOutRare && "isRare" in property),
   );
   const required = properties
     .filter(([, property]) => isRequired(property, rendering))
