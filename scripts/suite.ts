@@ -29,6 +29,12 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
     command: [...testing, "src/search", "src/prefilter", "src/coder", "src/transactions", "src/patch"],
     env: { CODER_RUNS: "20" },
   },
+  subjects: {
+    description: "the tests that npm test runs on the executable only, on the bundled sources as well",
+    command: [...testing, "tests/conformance", "tests/mcp", "tests/shell"],
+    env: { CODER_SUBJECTS: "all" },
+    needsBuild: true,
+  },
   race: {
     description:
       "every function against a program that swaps folders and links; with --roots where the base is one root of two, with --scope where it is the scope of each call",

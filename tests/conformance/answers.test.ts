@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { parseWireError } from "../harness/errors.ts";
-import { subjects } from "../harness/subject.ts";
+import { defaultSubjects } from "../harness/subject.ts";
 import { withWorker } from "../harness/with-worker.ts";
 import type { WorkerFixture } from "../harness/worker-fixture.ts";
 
-describe.each(subjects)("%s", (subject) => {
+describe.each(defaultSubjects)("%s", (subject) => {
   test("an answer too large for one message is C213, and the connection stays", async () => {
     await withWorker(subject, async (served) => {
       served.build({

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startEngine } from "../../src/engine/engine.ts";
-import { runCoder, startCoder, subjects } from "../harness/subject.ts";
+import { defaultSubjects, runCoder, startCoder } from "../harness/subject.ts";
 import { runInTerminal } from "../harness/terminal.ts";
 import { temporaryFolder } from "../harness/worker-fixture.ts";
 
@@ -14,7 +14,7 @@ afterAll(() => rmSync(here, { recursive: true }));
 
 const base = ["--base-path", join(here, "base")];
 
-describe.each(subjects)("coder call of the %s", (subject) => {
+describe.each(defaultSubjects)("coder call of the %s", (subject) => {
   const inTerminal = (...args: string[]) => runInTerminal(subject, ["call", ...args], here);
 
   test.each([

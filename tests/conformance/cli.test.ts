@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { IIIClient } from "iii-sdk";
 import { startEngine } from "../../src/engine/engine.ts";
 import { parseError } from "../harness/errors.ts";
-import { repository, runCoder, startCoder, subjects } from "../harness/subject.ts";
+import { defaultSubjects, repository, runCoder, startCoder } from "../harness/subject.ts";
 import { logFaults } from "../harness/with-worker.ts";
 import { callThrough, connectClient, startWorker, temporaryFolder } from "../harness/worker-fixture.ts";
 
@@ -19,7 +19,7 @@ const { version } = JSON.parse(readFileSync(join(repository, "package.json"), "u
 const base = ["--base-path", join(here, "base")];
 const oneLine = /^[^\n]+\n$/;
 
-describe.each(subjects)("%s", (subject) => {
+describe.each(defaultSubjects)("%s", (subject) => {
   const run = (args: readonly string[], options: Parameters<typeof runCoder>[2] = {}) =>
     runCoder(subject, args, { cwd: here, ...options });
 

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type RunOptions, runCoder, subjects } from "../harness/subject.ts";
+import { defaultSubjects, type RunOptions, runCoder } from "../harness/subject.ts";
 import { expectRefusal, projectOf, removeProjects, serveArgs, serving } from "./projects.ts";
 
 afterAll(removeProjects);
@@ -31,7 +31,7 @@ const comment = (name: string) =>
 
 const ofEngine = { III_WORKER_NAME: "", III_URL: "ws://127.0.0.1:9" };
 
-describe.each(subjects)("%s", (subject) => {
+describe.each(defaultSubjects)("%s", (subject) => {
   describe.each(["coder", "shell"] as const)("%s", (worker) => {
     const { flags, keys } = kinds[worker];
     const byEngine = { ...ofEngine, III_WORKER_NAME: worker };

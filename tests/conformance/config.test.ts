@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runCoder, type Subject, subjects } from "../harness/subject.ts";
+import { defaultSubjects, runCoder, type Subject } from "../harness/subject.ts";
 import { temporaryFolder } from "../harness/worker-fixture.ts";
 
 const here = temporaryFolder();
@@ -76,7 +76,7 @@ const wrong: readonly (readonly [text: string, ...words: string[]])[] = [
 const sampleFor = (subject: Subject) =>
   wrong.filter((_, index) => subject === "executable" || index % 5 === 0);
 
-describe.each(subjects)("%s", (subject) => {
+describe.each(defaultSubjects)("%s", (subject) => {
   test.each(sampleFor(subject).map(([text, ...words]) => [text, words] as const))(
     "%j is refused",
     async (text, words) => {

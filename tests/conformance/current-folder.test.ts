@@ -3,12 +3,12 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startEngine } from "../../src/engine/engine.ts";
-import { runCoder, startCoder, subjects } from "../harness/subject.ts";
+import { defaultSubjects, runCoder, startCoder } from "../harness/subject.ts";
 import { expectRefusal, projectOf, removeProjects, serveArgs, serving } from "./projects.ts";
 
 afterAll(removeProjects);
 
-describe.each(subjects)("%s", (subject) => {
+describe.each(defaultSubjects)("%s", (subject) => {
   describe("what an attacker wrote into ./config.yaml", () => {
     const wide = "base_path: /\nnon_accessible_globs: []\n";
     const call = (cwd: string, id: string, ...rest: string[]) =>

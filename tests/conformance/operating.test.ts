@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseWireError } from "../harness/errors.ts";
-import { subjects } from "../harness/subject.ts";
+import { defaultSubjects } from "../harness/subject.ts";
 import { withWorker } from "../harness/with-worker.ts";
 import { connectClient, temporaryFolder } from "../harness/worker-fixture.ts";
 
@@ -13,7 +13,7 @@ const read = { function_id: "coder::read-file", payload: { path: "a.txt" } };
 
 const hashOf = (line: string) => `sha256:${createHash("sha256").update(line).digest("hex")}`;
 
-test.each(subjects)(
+test.each(defaultSubjects)(
   "%s: a caller over its quota is told when to come back, and others are served",
   async (subject) => {
     await withWorker(
@@ -36,7 +36,7 @@ test.each(subjects)(
   },
 );
 
-test.each(subjects)(
+test.each(defaultSubjects)(
   "%s: each call leaves a line for its caller, chained to the one before",
   async (subject) => {
     const folder = temporaryFolder();

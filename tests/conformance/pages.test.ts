@@ -1,6 +1,6 @@
 /** Clients that follow `next_cursor` to the end get what one call answers, over a real engine. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { subjects } from "../harness/subject.ts";
+import { defaultSubjects } from "../harness/subject.ts";
 import { startWorker, type WorkerFixture } from "../harness/worker-fixture.ts";
 
 const lines = ["x", "xx ax", "y", "x {", "  x }", "", "éx\r", "x"].join("\n");
@@ -47,7 +47,7 @@ interface Answer {
   readonly stopped_by?: string;
 }
 
-describe.each(subjects)("%s", (subject) => {
+describe.each(defaultSubjects)("%s", (subject) => {
   let served: WorkerFixture;
 
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** A worker that is read-only, and a call that reads, leave the folder as it is to the last time stamp. */
 import { afterAll, expect, test } from "bun:test";
 import { statSync, utimesSync } from "node:fs";
-import { runCoder, subjects } from "../harness/subject.ts";
+import { defaultSubjects, runCoder } from "../harness/subject.ts";
 import { projectOf, removeProjects, serving } from "./projects.ts";
 
 afterAll(removeProjects);
@@ -17,7 +17,7 @@ const ways = [
   ["serve --read-only", []],
 ] as const;
 
-test.each(subjects.flatMap((subject) => ways.map(([name, args]) => [subject, name, args] as const)))(
+test.each(defaultSubjects.flatMap((subject) => ways.map(([name, args]) => [subject, name, args] as const)))(
   "%s: %s",
   async (subject, _, args) => {
     const cwd = projectOf({});

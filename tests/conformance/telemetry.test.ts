@@ -1,7 +1,7 @@
 /** Spans and metrics for a collector, from the program as it is run (coder §21). */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { attributesOf, TestCollector } from "../harness/collector.ts";
-import { subjects } from "../harness/subject.ts";
+import { defaultSubjects } from "../harness/subject.ts";
 import { parentId, traceCallsOf, tracedCalls, traceId, traceparent } from "../harness/traced-calls.ts";
 import { withWorker } from "../harness/with-worker.ts";
 import { connectStdio } from "../mcp/client.ts";
@@ -28,7 +28,7 @@ function expectTwoSpans(system: string): void {
   for (const word of ["needle", "a.txt", "none.txt"]) expect(collector.bodies.join()).not.toContain(word);
 }
 
-describe.each(subjects)("%s", (subject) => {
+describe.each(defaultSubjects)("%s", (subject) => {
   test("a call over the bus has a span in its caller's trace, and a stop sends the rest", async () => {
     await withWorker(
       subject,

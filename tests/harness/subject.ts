@@ -11,6 +11,13 @@ export type Subject = "source" | "executable";
 
 export const subjects: readonly Subject[] = ["source", "executable"];
 
+/**
+ * The subjects of tests whose outcome depends on the code and not on how it was built: the executable, as
+ * users have it. Both contain the same code; `npm run suite -- subjects` runs these tests on both.
+ */
+export const defaultSubjects: readonly Subject[] =
+  process.env["CODER_SUBJECTS"] === "all" ? subjects : ["executable"];
+
 /** The root of the repository. */
 export const repository = join(import.meta.dirname, "../..");
 

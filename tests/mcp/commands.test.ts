@@ -4,7 +4,7 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { commandOf, runCoder, subjects } from "../harness/subject.ts";
+import { commandOf, defaultSubjects, runCoder } from "../harness/subject.ts";
 import { buildTree } from "../harness/tree.ts";
 import { temporaryFolder } from "../harness/worker-fixture.ts";
 import { connectStdio, type McpFixture, textOf } from "./client.ts";
@@ -21,7 +21,7 @@ const tree = {
 
 const names = ["shell_exec", "shell_exec_bg", "shell_status", "shell_kill", "shell_list"];
 
-describe.each(subjects)("the %s", (subject) => {
+describe.each(defaultSubjects)("the %s", (subject) => {
   let connected: McpFixture;
   beforeAll(async () => {
     connected = await connectStdio(subject, {

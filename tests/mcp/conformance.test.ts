@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { functions } from "../../src/coder/functions.ts";
+import type { Case } from "../conformance/case.ts";
 import { catalogue } from "../conformance/catalogue.ts";
 import { casesOfParts } from "../conformance/parts-of-the-tree.ts";
 import { runCatalogue, runConformanceCases } from "../conformance/suite.ts";
-import { subjects } from "../harness/subject.ts";
+import { defaultSubjects } from "../harness/subject.ts";
 import type { ClientOutcome } from "../harness/worker-fixture.ts";
 import { connectStdio, type McpFixture, textOf } from "./client.ts";
 import { errorOutcome, isCallable, startOverMcp, toolOf } from "./suite-worker.ts";
@@ -22,9 +23,19 @@ const outcomeOf = (result: CallToolResult): ClientOutcome =>
 
 const transport = { start: startOverMcp({ args: ["--structured"], outcomeOf }), supports: isCallable };
 
-describe.each(subjects)("the %s", (subject) => {
+describe.each(defaultSubjects)("the %s", (subject) => {
   runCatalogue(subject, transport);
 });
+
+/** The first case of a function that is answered with the default configuration. */
+const typicalCase = (cases: readonly Case[]): Case[] =>
+  cases.filter((one) => one.config === undefined && "answer" in one.expect && isCallable(one)).slice(0, 1);
+
+// The sources run every case over the bus, in `tests/conformance/source.test.ts`.
+if (!defaultSubjects.includes("source"))
+  describe("the source", () => {
+    runConformanceCases(Object.values(catalogue).flatMap(typicalCase), "source", transport);
+  });
 
 describe("the executable over several roots, and with a scope", () => {
   runConformanceCases(casesOfParts, "executable", transport);

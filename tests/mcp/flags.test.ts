@@ -9,7 +9,7 @@ import type { TObject, TSchema } from "@sinclair/typebox";
 import { Ajv } from "ajv";
 import type { FunctionDefinition } from "../../src/contract/definition.ts";
 import { workers as offered } from "../../src/workers.ts";
-import { type Subject, subjects } from "../harness/subject.ts";
+import { defaultSubjects, type Subject } from "../harness/subject.ts";
 import { buildTree, type Tree } from "../harness/tree.ts";
 import { connectStdio, type McpFixture } from "./client.ts";
 import { toolOf } from "./suite-worker.ts";
@@ -145,7 +145,9 @@ const examplesOf = (definitions: readonly FunctionDefinition[]) =>
 
 const cases = Object.entries(workers).flatMap(([name, worker]) =>
   ([[], ["--structured"]] as const).flatMap((form) =>
-    subjects.map((subject) => [`${subject} as ${[name, ...form].join(" ")}`, subject, form, worker] as const),
+    defaultSubjects.map(
+      (subject) => [`${subject} as ${[name, ...form].join(" ")}`, subject, form, worker] as const,
+    ),
   ),
 );
 

@@ -8,7 +8,7 @@ import {
   type ClientOptions,
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
-import { runCoder, subjects } from "../harness/subject.ts";
+import { defaultSubjects, runCoder } from "../harness/subject.ts";
 import { endlessSearch, slowSearch, textOf, untilSearchStopped } from "./client.ts";
 import { type HttpFixture, startHttp } from "./http-fixture.ts";
 
@@ -47,7 +47,7 @@ const revisions: [revision: string, options: ClientOptions][] = [
   ["2026-07-28", { versionNegotiation: { mode: "auto" } }],
 ];
 
-describe.each(subjects)("the %s over HTTP", (subject) => {
+describe.each(defaultSubjects)("the %s over HTTP", (subject) => {
   let server: HttpFixture;
 
   beforeAll(async () => {
@@ -238,7 +238,7 @@ describe.each(subjects)("the %s over HTTP", (subject) => {
   });
 });
 
-test.each(subjects)(
+test.each(defaultSubjects)(
   "the %s prints the configuration of a client with a token that it made",
   async (subject) => {
     await using server = await startHttp(subject, { args: ["--http", "0"] });

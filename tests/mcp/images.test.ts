@@ -1,6 +1,6 @@
 /** Images over MCP: what a model sees is an image, what a program computes with is the text of 0.2.0. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { subjects } from "../harness/subject.ts";
+import { defaultSubjects } from "../harness/subject.ts";
 import { connectStdio, type McpFixture, textOf } from "./client.ts";
 
 const bytes = (text: string) => Buffer.from(text, "latin1");
@@ -23,7 +23,7 @@ const image = (data: Buffer, mimeType: string) => ({
   mimeType,
 });
 
-describe.each(subjects)("the %s", (subject) => {
+describe.each(defaultSubjects)("the %s", (subject) => {
   let connected: McpFixture;
 
   beforeAll(async () => {

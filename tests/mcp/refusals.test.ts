@@ -3,7 +3,7 @@ import { describe } from "bun:test";
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { catalogue } from "../conformance/catalogue.ts";
 import { runCatalogue } from "../conformance/suite.ts";
-import { subjects } from "../harness/subject.ts";
+import { defaultSubjects } from "../harness/subject.ts";
 import type { ClientOutcome } from "../harness/worker-fixture.ts";
 import { textOf } from "./client.ts";
 import { errorOutcome, isCallable, startOverMcp, toolOf } from "./suite-worker.ts";
@@ -24,7 +24,7 @@ const functionIds = Object.keys(catalogue);
 const nameFunctions = (message: string): string =>
   functionIds.reduce((text, id) => text.replaceAll(toolOf(id), id), message);
 
-describe.each(subjects)("the %s", (subject) => {
+describe.each(defaultSubjects)("the %s", (subject) => {
   runCatalogue(subject, {
     start: startOverMcp({ outcomeOf }),
     supports: (one) => isCallable(one) && "error" in one.expect,

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, watch as watchFolder } from "node:fs";
 import { createInterface } from "node:readline";
-import { commandOf, type Subject, stateFolder, subjects } from "../harness/subject.ts";
+import { commandOf, defaultSubjects, type Subject, stateFolder } from "../harness/subject.ts";
 import {
   connectStdio,
   endlessSearch,
@@ -107,7 +107,7 @@ function startRaw(subject: Subject, options: McpFolderOptions = {}) {
   };
 }
 
-describe.each(subjects)("the %s on stdio", (subject) => {
+describe.each(defaultSubjects)("the %s on stdio", (subject) => {
   test("answers an older client in its own revision, and says how to use the tools", async () => {
     using raw = startRaw(subject);
     expect(await raw.initialize()).toMatchObject({

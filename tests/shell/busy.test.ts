@@ -1,7 +1,7 @@
 /** Calls that take long do not hold up others. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { subjects } from "../harness/subject.ts";
+import { defaultSubjects } from "../harness/subject.ts";
 import { answerOf } from "./case.ts";
 import { type CaseFolder, jailed, openCaseFolder } from "./fixture.ts";
 import { type ShellFixture, startShell } from "./shell-fixture.ts";
@@ -11,7 +11,7 @@ const entries = 5000;
 /** A machine that is busy elsewhere may send the second call late; a worker that is stuck never lets it overtake. */
 const attempts = 5;
 
-describe.each(subjects)("%s", (subject) => {
+describe.each(defaultSubjects)("%s", (subject) => {
   let served: ShellFixture;
   let fixture: CaseFolder;
   beforeAll(async () => {

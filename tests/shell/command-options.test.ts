@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { subjects } from "../harness/subject.ts";
+import { defaultSubjects } from "../harness/subject.ts";
 import { answerOf, expectCode, expectPlain, waitForJob } from "./case.ts";
 import { type ShellFixture, startShell } from "./shell-fixture.ts";
 
@@ -13,7 +13,7 @@ const config = {
   fs: { host_root: "<folder>", denylist_paths: ["<folder>/denied"] },
 };
 
-describe.each(subjects.flatMap((subject) => [[subject, "off"] as const, [subject, "best"] as const]))(
+describe.each(defaultSubjects.flatMap((subject) => [[subject, "off"] as const, [subject, "best"] as const]))(
   "%s, os_sandbox %s",
   (subject, os_sandbox) => {
     let served: ShellFixture;

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { chmodSync, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
-import { subjects } from "../harness/subject.ts";
+import { defaultSubjects } from "../harness/subject.ts";
 import type { Tree } from "../harness/tree.ts";
 import { answerOf, expectCode } from "./case.ts";
 import { callRead, callWrite, openChannel, readChannel, sendAll } from "./channels.ts";
@@ -11,7 +11,7 @@ import { type ConfigFields, type ShellFixture, startShell } from "./shell-fixtur
 
 let served: ShellFixture;
 
-describe.each(subjects)("%s", (subject) => {
+describe.each(defaultSubjects)("%s", (subject) => {
   let servedConfig: string | undefined;
   const stop = async () => {
     if (servedConfig !== undefined) await served.stop();

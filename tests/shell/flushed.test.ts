@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { reasonAgainstTracing, testUnless } from "../faults/machine.ts";
-import { subjects } from "../harness/subject.ts";
+import { defaultSubjects } from "../harness/subject.ts";
 import { answerOf } from "./case.ts";
 import { callWrite } from "./channels.ts";
 import { jailed, openCaseFolder } from "./fixture.ts";
@@ -33,7 +33,7 @@ async function traced({ folder, worker }: ShellFixture, act: () => Promise<void>
   return [...lines].map(([, name]) => (name === "fdatasync" ? "fsync" : name!));
 }
 
-describe.each(subjects)("%s", (subject) => {
+describe.each(defaultSubjects)("%s", (subject) => {
   testUnless(reasonAgainstTracing, "a file that is sent, and one that is edited", async () => {
     served = await startShell(subject, jailed());
     const fixture = openCaseFolder(served, { f: "old" });

@@ -1,6 +1,6 @@
 /** Weaknesses of the original in what it forwards that this worker does not have. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { subjects } from "../harness/subject.ts";
+import { defaultSubjects } from "../harness/subject.ts";
 import { answerOf, expectCode, waitForJob } from "./case.ts";
 import type { Reply } from "./sandbox.ts";
 import { type ShellFixture, startShell } from "./shell-fixture.ts";
@@ -9,7 +9,7 @@ const target = { kind: "sandbox", sandbox_id: "0a1b2c3d-4e5f-4071-8293-a4b5c6d7e
 const command = { command: "echo hi", timeout_ms: 100, target };
 const done = { stdout: "out\n", stderr: "", exit_code: 0, duration_ms: 7, timed_out: false };
 
-describe.each(subjects)("%s", (subject) => {
+describe.each(defaultSubjects)("%s", (subject) => {
   let served: ShellFixture;
   beforeAll(async () => {
     served = await startShell(subject);

@@ -1,7 +1,7 @@
 /** The trigger type of the shell worker, as workers of the official SDK see it (shell §15). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { IIIClient } from "iii-sdk";
-import { subjects } from "../harness/subject.ts";
+import { defaultSubjects } from "../harness/subject.ts";
 import { answerOf, waitForJob } from "./case.ts";
 import { type ShellFixture, startShell } from "./shell-fixture.ts";
 
@@ -42,7 +42,7 @@ class Receiver {
   }
 }
 
-describe.each(subjects)("%s", (subject) => {
+describe.each(defaultSubjects)("%s", (subject) => {
   let served: ShellFixture;
   let client: IIIClient;
   beforeAll(async () => {

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ChannelReader } from "iii-sdk/channel";
 import { reasonAgainstInspection, testUnless } from "../faults/machine.ts";
-import { subjects } from "../harness/subject.ts";
+import { defaultSubjects } from "../harness/subject.ts";
 import { readPid, waitForExit } from "./alive.ts";
 import { answerOf, expectCode, expectPlain, waitFor, waitForJob } from "./case.ts";
 import { readChannel } from "./channels.ts";
@@ -13,7 +13,7 @@ import { type ShellFixture, startShell } from "./shell-fixture.ts";
 const config = { allowlist: ["bash"], fs: { host_root: "<folder>" }, max_timeout_ms: 20_000 };
 const output = "channel";
 
-describe.each(subjects)("%s", (subject) => {
+describe.each(defaultSubjects)("%s", (subject) => {
   let served: ShellFixture;
   beforeAll(async () => {
     served = await startShell(subject, config);

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CallToolResult, Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { commandOf, subjects } from "../harness/subject.ts";
+import { commandOf, defaultSubjects } from "../harness/subject.ts";
 import { temporaryFolder } from "../harness/worker-fixture.ts";
 import { readPid, waitForExit } from "./alive.ts";
 import golden from "./shell-0.3.5.golden.json" with { type: "json" };
@@ -13,7 +13,7 @@ const file = join(folder, "shell.yaml");
 writeFileSync(file, JSON.stringify({ fs: { host_root: folder }, working_dir: folder }));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe.each(subjects)("%s", (subject) => {
+describe.each(defaultSubjects)("%s", (subject) => {
   const client = new Client({ name: "tests", version: "1.0.0" });
   const call = (name: string, given: Record<string, unknown>) =>
     client.callTool({ name, arguments: given }) as Promise<CallToolResult>;

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { ChannelReader } from "iii-sdk/channel";
-import { subjects } from "../harness/subject.ts";
+import { defaultSubjects } from "../harness/subject.ts";
 import type { Tree } from "../harness/tree.ts";
 import { answerOf, expectCode, waitFor } from "./case.ts";
 import { openChannel } from "./channels.ts";
@@ -31,7 +31,7 @@ function hasOpen({ worker }: ShellFixture, path: string): boolean {
   });
 }
 
-describe.each(subjects)("%s", (subject) => {
+describe.each(defaultSubjects)("%s", (subject) => {
   const open = async (tree: Tree = {}): Promise<CaseFolder> => {
     served = await startShell(subject, jailed({ max_read_bytes: 0, max_write_bytes: 0 }));
     return openCaseFolder(served, tree);

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { subjects } from "../harness/subject.ts";
+import { defaultSubjects } from "../harness/subject.ts";
 import { isAlive, readPid, waitForExit } from "./alive.ts";
 import { answerOf, expectPlain, waitFor, waitForJob } from "./case.ts";
 import { type ConfigFields, type ShellFixture, type ShellOptions, startShell } from "./shell-fixture.ts";
@@ -19,7 +19,7 @@ const floodMilliseconds = 30_000;
 const peakKibibytes = ({ child }: ShellFixture["worker"]): number =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1]);
 
-describe.each(subjects)("%s", (subject) => {
+describe.each(defaultSubjects)("%s", (subject) => {
   const open = async (config: ConfigFields = {}, around: ShellOptions = {}) => {
     served = await startShell(subject, config, around);
     return served;

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { subjects } from "../harness/subject.ts";
+import { defaultSubjects } from "../harness/subject.ts";
 import { readPid } from "./alive.ts";
 import { answerOf, waitFor } from "./case.ts";
 import { type ShellFixture, startShell } from "./shell-fixture.ts";
@@ -61,7 +61,7 @@ const bash = (way: string, mark: string, end: string) => ({
   args: ["-c", `${way.replaceAll("MARK", mark)}\n${end}`],
 });
 
-describe.each(subjects)("%s", (subject) => {
+describe.each(defaultSubjects)("%s", (subject) => {
   let served: ShellFixture;
   beforeAll(async () => {
     served = await startShell(subject, config);
