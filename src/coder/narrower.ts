@@ -2,13 +2,13 @@ import type * as worker from "../contract/definition.ts";
 import { type FsScope, fsScopeField, takesFsScope } from "../contract/fs-scope.ts";
 import type { Files } from "../files/files.ts";
 import type { Jail } from "../jail/folder.ts";
-import { placeNames } from "../jail/place-names.ts";
+import { pathDependencies } from "../jail/path-dependencies.ts";
 import type { CoderServices } from "./define.ts";
 import { refuseCoder } from "./errors.ts";
 
 type NarrowedCall = Parameters<NonNullable<worker.Services["narrow"]>>[0];
 
-type Narrowed = Pick<CoderServices, "jail" | "files" | "namesOf">;
+type Narrowed = Pick<CoderServices, "jail" | "files" | "dependenciesOf">;
 
 interface Tree {
   readonly jail: Jail;
@@ -28,7 +28,7 @@ export const narrowerOf =
     return {
       jail: scoped,
       files: filesIn(scoped),
-      namesOf: (path) => placeNames(path, scoped),
+      dependenciesOf: (path) => pathDependencies(path, scoped),
     };
   };
 

@@ -11,7 +11,7 @@ import { compileGlobSet, GlobError } from "../globs/glob-set.ts";
 import { adviceAgainst } from "../globs/unmatchable.ts";
 import { IgnoreFiles } from "../ignore/ignore-files.ts";
 import type { Jail } from "../jail/folder.ts";
-import { placeNames } from "../jail/place-names.ts";
+import { pathDependencies } from "../jail/path-dependencies.ts";
 import type { Log } from "../log/log.ts";
 import { openQuotas } from "../quotas/quotas-config.ts";
 import { createRegexEngine } from "../regex/engine.ts";
@@ -172,7 +172,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
       const narrowed = narrow(call);
       return narrowed && { ...narrowed, renderError: rendererFor(narrowed.jail) };
     },
-    namesOf: (path) => placeNames(path, jail),
+    dependenciesOf: (path) => pathDependencies(path, jail),
     holds: {
       get "coder.index.files"() {
         return searcher.index?.files ?? 0;

@@ -83,11 +83,8 @@ export interface Services {
     readonly payload: unknown;
     readonly request: unknown;
   }): object | undefined;
-  /**
-   * Returns the names of a path, and of the place that it currently leads to. Calls that share a name touch
-   * the same place.
-   */
-  namesOf?(path: string): readonly string[];
+  /** Returns the paths, from the base, that decide where a path leads. */
+  dependenciesOf?(path: string): readonly string[];
   /** Called for every call once it has its outcome. It must not throw. */
   onFinished?(call: FinishedCall): void;
   /** Renders an error of this family for the wire. Returns `undefined` for an unexpected one. */

@@ -29,6 +29,8 @@ export interface Touch {
 /** The parts of the tree that a call may read and change. */
 export interface Reach {
   readonly writes: boolean;
+  /** Whether it may add symbolic links. */
+  readonly bringsLinks: boolean;
   /**
    * Computes the parts only when another call needs them, which does not happen among calls that only read.
    */

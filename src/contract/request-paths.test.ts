@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { FunctionDefinition } from "./definition.ts";
-import { touchesOf } from "./request-paths.ts";
+import { bringsLinks, touchesOf } from "./request-paths.ts";
 
 const definition = (part: Partial<FunctionDefinition>) =>
   ({ effect: "writes", paths: [], ...part }) as FunctionDefinition;
@@ -38,4 +38,17 @@ test("each path counts under all its names, and writes if one of its accesses do
   const touches = touchesOf(definition({ paths }), request, (path) => [path, `real/${path}`]);
   const writesAt = Object.fromEntries(touches.map(({ path, writes }) => [path, writes]));
   expect(writesAt).toEqual({ a: false, "real/a": false, b: true, "real/b": true, c: true, "real/c": true });
+});
+
+test("a call brings links where it moves or copies something, or says not what it changes", () => {
+  const paths = [
+    { at: "/files/*/from", access: "copy" },
+    { at: "/path", access: "replace" },
+  ] as const;
+  const copies = { files: [{ from: "a" }] };
+  expect(bringsLinks(definition({ paths }), copies)).toBe(true);
+  expect(bringsLinks(definition({ paths }), { path: "a" })).toBe(false);
+  expect(bringsLinks(definition({}), {})).toBe(true);
+  expect(bringsLinks(definition({ effect: "reads" }), {})).toBe(false);
+  expect(bringsLinks(definition({ touchesNoFiles: true }), {})).toBe(false);
 });

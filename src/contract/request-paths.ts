@@ -6,7 +6,7 @@ import type { Touch } from "./origin.ts";
  */
 export function pathsOf(request: unknown, fields: readonly RequestPath[]): string[] {
   const found = fields
-    .filter(({ render }) => render === undefined)
+    .filter((field) => !isPartOfText(field))
     .flatMap(({ at }) => valuesAt(request, at.split("/").slice(1)));
   return [...new Set(found.filter((value) => typeof value === "string"))];
 }
@@ -21,25 +21,40 @@ function valuesAt(value: unknown, [name, ...rest]: readonly string[]): unknown[]
 
 /**
  * Returns the parts of the tree that a call may touch, by the paths and the effect of its definition.
- * `namesOf` returns the names, from the base, of the place that a path leads to. A call whose definition does
- * not name its paths one by one touches the whole tree, and so does one that lists: ignore files anywhere
- * above a folder decide on the entries below it.
+ * `dependenciesOf` returns the paths, from the base, that decide where a path leads. A call whose
+ * definition does not name its paths one by one touches the whole tree, and so does one that lists: ignore
+ * files anywhere above a folder decide on the entries below it.
  */
 export function touchesOf(
   { paths, effect, touchesNoFiles = false, walksTree }: FunctionDefinition,
   request: unknown,
-  namesOf: (path: string) => readonly string[],
+  dependenciesOf: (path: string) => readonly string[],
 ): Touch[] {
   if (touchesNoFiles) return [];
   if (walksTree?.(request) === true) return [{ path: "", writes: effect === "writes" }];
-  const isPartOfText = paths.some(({ render }) => render !== undefined);
-  if (paths.length === 0 || isPartOfText) return [{ path: "", writes: effect === "writes" }];
+  if (paths.length === 0 || paths.some(isPartOfText)) return [{ path: "", writes: effect === "writes" }];
   const writesAt = new Map<string, boolean>();
   for (const field of paths) {
     const { access } = field;
     const writes = !["read", "list", "copy"].includes(access);
-    const touched = access === "list" ? [""] : pathsOf(request, [field]).flatMap(namesOf);
+    const touched = access === "list" ? [""] : pathsOf(request, [field]).flatMap(dependenciesOf);
     for (const path of touched) writesAt.set(path, writes || writesAt.get(path) === true);
   }
   return [...writesAt].map(([path, writes]) => ({ path, writes }));
 }
+
+/**
+ * Returns whether a call may add a symbolic link, so that other paths may then lead elsewhere: it moves or
+ * copies entries, or its definition names no paths. No function creates a link, and patches change only
+ * regular files.
+ */
+export function bringsLinks(
+  { paths, effect, touchesNoFiles }: FunctionDefinition,
+  request: unknown,
+): boolean {
+  if (effect !== "writes" || touchesNoFiles) return false;
+  const brought = paths.filter(({ access }) => access === "move" || access === "copy");
+  return paths.length === 0 || pathsOf(request, brought).length > 0;
+}
+
+const isPartOfText = ({ render }: RequestPath): boolean => render !== undefined;

@@ -160,6 +160,11 @@ export interface AdmitOptions {
    * touches.
    */
   readonly deniedIsMissing?: boolean;
+  /**
+   * Called with each path that decides where this one leads, also if it leads nowhere: its own, and those
+   * that links on it lead to. Names are not resolved, but `..` is removed.
+   */
+  readonly onPath?: (path: string) => void;
 }
 
 /** A part of the tree for one call (coder §26). All paths are relative to the base. */

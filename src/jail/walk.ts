@@ -85,6 +85,7 @@ class Walk {
   }
 
   run(): ResolvedPath {
+    this.#reportNames(this.#names, 0);
     try {
       this.#resolveBeneath();
       for (;;) {
@@ -219,8 +220,28 @@ class Walk {
     const ofLinks = Math.max(this.#linkEnd - (this.#index + 1), 0);
     this.#names = [...before, ...names, ...after];
     this.#linkEnd = before.length + names.length + ofLinks;
+    this.#reportNames([...before, ...names], before.length);
+    this.#reportNames(this.#names, before.length);
     if (this.#names.length > maxNames) throw refuse.badLink(this.#requested);
     if (isAbsolute) this.#restart();
+  }
+
+  /**
+   * Reports the path of these names, and each path that a `..` steps back from, except from one of the first
+   * `known` names, which are those of real folders.
+   */
+  #reportNames(names: readonly string[], known: number): void {
+    const { onPath } = this.#options;
+    if (onPath === undefined) return;
+    const plain: string[] = [];
+    for (const name of names) {
+      if (name !== "..") plain.push(name);
+      else {
+        if (plain.length > known) onPath(plain.join("/"));
+        plain.pop();
+      }
+    }
+    onPath(plain.join("/"));
   }
 
   #readLink(name: string): string {

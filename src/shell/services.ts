@@ -4,7 +4,7 @@ import { readRuntimeOptions } from "../config/environment.ts";
 import { ConfigError } from "../config/file.ts";
 import type { OpenOptions, RequestRules, Runtime } from "../contract/definition.ts";
 import { deniedFinder } from "../jail/denied-paths.ts";
-import { placeNames } from "../jail/place-names.ts";
+import { pathDependencies } from "../jail/path-dependencies.ts";
 import type { Log } from "../log/log.ts";
 import { makeUndumpable } from "../processes/dumpable.ts";
 import { Jobs } from "../processes/jobs.ts";
@@ -94,7 +94,7 @@ export async function openShell(
     renderError: renderShellError,
     usesTransportNames: profile.transport_names,
     requestRules: requestRulesOf(config, profile, { home: environment["HOME"], jail: fs.jail }),
-    namesOf: (path) => placeNames(path, fs.jail),
+    dependenciesOf: (path) => pathDependencies(path, fs.jail),
     interrupt() {
       fs.transfers.close();
       return programs.stopAll();

@@ -13,12 +13,12 @@ function openOrder() {
   const enter = (
     name: string,
     touches: readonly Touch[],
-    { arrival = order.arrive(), cancelled = undefined as AbortSignal | undefined } = {},
+    { arrival = order.arrive(), bringsLinks = false, cancelled = undefined as AbortSignal | undefined } = {},
   ) => {
     const call = arrival.call();
     const note = () => void begun.push(name);
     const waiting = call.enter(
-      { writes: touches.some((one) => one.writes), touches: () => touches },
+      { writes: touches.some((one) => one.writes), bringsLinks, touches: () => touches },
       cancelled,
     );
     if (waiting === undefined) note();
@@ -72,6 +72,20 @@ test("a call that touches nothing never waits, and none waits for it", () => {
   enter("everything", [writes("")]);
   enter("nothing", []);
   expect(begun).toEqual(["everything", "nothing"]);
+});
+
+test("a call after one that may bring links to its path may lead anywhere", async () => {
+  const { begun, enter, settled } = openOrder();
+  const move = enter("move", [writes("a"), writes("b")], { bringsLinks: true });
+  const through = enter("through", [writes("b/x")]);
+  enter("elsewhere", [writes("c")]);
+  expect(begun).toEqual(["move"]);
+  move.leave();
+  await settled();
+  expect(begun).toEqual(["move", "through"]);
+  through.leave();
+  await settled();
+  expect(begun).toEqual(["move", "through", "elsewhere"]);
 });
 
 test("a cancelled call is not waited for, and its followers still wait for those before it", async () => {

@@ -68,7 +68,12 @@ export class CallOrder {
       call.waitFor(none);
       return;
     }
-    call.waitFor(this.#touched.blockers(call.touches));
+    let blockers = this.#touched.blockers(call.touches);
+    if ([...blockers].some(({ reach }) => reach.bringsLinks)) {
+      call.touchEverything();
+      blockers = this.#touched.blockers(call.touches);
+    }
+    call.waitFor(blockers);
     this.#touched.add(call, call.touches);
   }
 }
@@ -123,7 +128,7 @@ class ArrivedMessage implements Arrival {
 }
 
 class PlacedCall implements OrderedCall {
-  reach: Reach = { writes: false, touches: () => [] };
+  reach: Reach = { writes: false, bringsLinks: false, touches: () => [] };
   #touches: readonly Touch[] | undefined;
   readonly #arrival: ArrivedMessage;
   readonly #order: CallOrder;
@@ -142,6 +147,14 @@ class PlacedCall implements OrderedCall {
   get touches(): readonly Touch[] {
     this.#touches ??= this.reach.touches();
     return this.#touches;
+  }
+
+  /**
+   * Lets this call touch the whole tree: it waits for one that may bring links, and where its paths lead
+   * afterwards is unknown.
+   */
+  touchEverything(): void {
+    this.#touches = [{ path: "", writes: this.reach.writes }];
   }
 
   enter(reach: Reach, cancelled?: AbortSignal): Promise<void> | undefined {

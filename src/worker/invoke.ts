@@ -12,7 +12,7 @@ import type {
 } from "../contract/definition.ts";
 import type { AnswerLease, OrderedCall, Origin } from "../contract/origin.ts";
 import { Measured, WrittenAnswer } from "../contract/prepared-answer.ts";
-import { touchesOf } from "../contract/request-paths.ts";
+import { bringsLinks, touchesOf } from "../contract/request-paths.ts";
 import { Refusal, refuse, shortages } from "../errors.ts";
 import type { Log } from "../log/log.ts";
 import { refuseField } from "../requests/errors.ts";
@@ -186,10 +186,11 @@ function waitForEarlier(
   { definition, request, cancelled }: CallScope,
   context: Context,
 ): Promise<void> | undefined {
-  const namesOf = (path: string) => context.namesOf?.(path) ?? [path];
+  const dependenciesOf = (path: string) => context.dependenciesOf?.(path) ?? [path];
   const reach = {
     writes: definition.effect === "writes",
-    touches: () => touchesOf(definition, request, namesOf),
+    bringsLinks: bringsLinks(definition, request),
+    touches: () => touchesOf(definition, request, dependenciesOf),
   };
   const earlier = ordered.enter(reach, cancelled);
   return earlier?.then(

@@ -150,6 +150,26 @@ describe.each([
   });
 });
 
+test("a path through links follows what the calls before it make of them", async () => {
+  await using connected = await connectStdio("executable");
+  const { base, call } = connected;
+  for (let index = 0; index < 20; index++) {
+    symlinkSync(`made${index}`, join(base, `link${index}`));
+    const read = (path: string) => call("coder_read_file", { path });
+    const turn = [
+      // The link dangles when the reads arrive.
+      call("coder_create_file", { path: `made${index}/a`, content: "one\n" }),
+      read(`link${index}/a`),
+      // This path leads through a link only when the call before it has ended.
+      call("coder_move", { files: [{ from: `link${index}`, to: `moved${index}` }] }),
+      call("coder_create_file", { path: `moved${index}/b`, content: "two\n" }),
+      read(`made${index}/b`),
+    ];
+    const [, first, , , second] = (await Promise.all(turn)).map(textOf);
+    expect([first, second]).toEqual(["one\n", "two\n"]);
+  }
+});
+
 test("a search holds up a later write, and no read; cancelled, it lets the write begin", async () => {
   await using connected = await connectStdio("executable", endlessSearch);
   const { client, call } = connected;
@@ -238,11 +258,11 @@ test("over HTTP, a small call waits for a large one whose body is still on its w
   expect(textOf(await answerOf(shown))).toStartWith("line\n");
 });
 
-/**
- * The folder `kept`, to which `link` leads, stays: whether a path through a link leads nowhere is not ordered with calls that make or
- * remove the folder it would lead to.
- */
-const path = fc.constantFrom("a", "b", "d/a", "d/e/b", "d", "d/e", "link/a", "kept/a", "new/a");
+/** `link` leads to `kept`, and `d/up` to `link`. Each of the three may be moved, copied, removed and created again. */
+const path = fc.constantFrom(
+  ...["a", "b", "d/a", "d/e/b", "d", "d/e", "new/a"],
+  ...["kept", "kept/a", "link", "link/a", "link/../b", "d/up", "d/up/a"],
+);
 const text = fc.constantFrom("one\n", "two\n", "one\ntwo\n", "");
 const word = fc.constantFrom("one", "two", "three");
 const editing = fc.record({ op: fc.constant("str_replace"), old_str: word, new_str: word });
@@ -322,6 +342,7 @@ test("calls at once have the answers of the same calls one by one, and leave the
       for (const name of ["a", "d/a", "d/e/b", "kept/a"])
         writeFileSync(join(base, folder, name), `one\nof ${name}\n`);
       symlinkSync("kept", join(base, folder, "link"));
+      symlinkSync("../link", join(base, folder, "d/up"));
     }
     return { run, at: (path: string) => (path === "" ? folder : `${folder}/${path}`) };
   };

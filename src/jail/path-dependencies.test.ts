@@ -1,0 +1,39 @@
+import { expect, test } from "bun:test";
+import { JailFixture } from "./jail.test-kit.ts";
+import { pathDependencies } from "./path-dependencies.ts";
+
+const tree = {
+  "real/f": "",
+  "real/d/up": { link: "../../link" },
+  link: { link: "real" },
+  out: { link: "../outside" },
+  dangling: { link: "gone/deep" },
+  around: { link: "real/d/../f" },
+};
+
+test.each([
+  ["real/f", ["real/f"]],
+  ["./real//f/", ["real/f"]],
+  [".", [""]],
+  ["missing/f", ["missing/f"]],
+  ["README.md", ["README.md", "readme.md"]],
+  // A `..` may step back from a link, now or later.
+  ["real/../x", ["real", "x"]],
+  // A path through a link depends on everything in the link's target, which may be removed and created again.
+  ["link", ["link", "real"]],
+  ["link/f", ["link/f", "real", "real/f"]],
+  ["link/new/deep", ["link/new/deep", "real", "real/new/deep"]],
+  ["real/d/up/f", ["real/d/up/f", "link", "link/f", "real", "real/f"]],
+  ["link/../x", ["link", "real", "x"]],
+  ["around", ["around", "real/d", "real/f"]],
+  // So does one that leads nowhere at present.
+  ["dangling/f", ["dangling/f", "gone/deep", "gone/deep/f"]],
+  ["real/f/below", ["real/f/below"]],
+  // These lead nowhere, whatever the tree contains.
+  ["out/secret.txt", ["out/secret.txt", "outside", "outside/secret.txt"]],
+  ["../x", ["x"]],
+  ["", []],
+])("%p depends on %p", (path, paths) => {
+  using fixture = new JailFixture(tree);
+  expect([...pathDependencies(path, fixture.jail("descriptors"))].sort()).toEqual([...paths].sort());
+});

@@ -1,0 +1,23 @@
+import { fold } from "./fold.ts";
+import type { Jail } from "./folder.ts";
+
+/**
+ * Returns the paths, from the base, that decide where a path leads: itself, the target of each link on it,
+ * and the place that it currently leads to. If none of them, and nothing above or below them, is changed, it
+ * leads to the same place. Each is also returned folded, for folders that fold names. Never throws: a
+ * malformed path leads nowhere, whatever the tree contains.
+ */
+export function pathDependencies(path: string, jail: Pick<Jail, "admit">): readonly string[] {
+  const found = new Set<string>();
+  const onPath = (one: string) => {
+    found.add(one);
+    found.add(fold(one));
+  };
+  try {
+    using place = jail.admit(path, { mayBeMissing: true, mayBeFolder: true, parents: true, onPath });
+    onPath(place.path);
+  } catch {
+    // It leads nowhere at present.
+  }
+  return [...found];
+}
