@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { refuseText } from "./coder/editing/errors.ts";
 import { coderCodes, coderMeanings, refuseCoder, renderRefusal } from "./coder/errors.ts";
 import { refuseRead } from "./coder/reading/errors.ts";
 import { refuseTransacting } from "./coder/transacting/errors.ts";
@@ -52,6 +53,7 @@ const shared: Samples<typeof refuse> = {
   tooDeep: refuse.tooDeep("a", 256),
   holdsMount: refuse.holdsMount("build"),
   mountPoint: refuse.mountPoint("hosts"),
+  mixedLineEnds: refuse.mixedLineEnds("a"),
   replacedTooLarge: refuse.replacedTooLarge("a", 10),
   tooLarge: refuse.tooLarge("a", { key: "max_read_bytes", bytes: 5 }, "search it with coder::search"),
   answerTooLarge: refuse.answerTooLarge(20, 10, "reads"),
@@ -234,6 +236,12 @@ const ofEdits: Samples<typeof refuseEdit> = {
   matchCount: refuseEdit.matchCount({ path: "a", index: 0 }, { expected: 1, found: 2, candidates }),
 };
 
+const ofTexts: Samples<typeof refuseText> = {
+  unknownEncoding: refuseText.unknownEncoding("a.txt", "é"),
+  missingCharacter: refuseText.missingCharacter("a.txt", "Shift_JIS", "é"),
+  damagedLine: refuseText.damagedLine("a.txt", "UTF-16LE"),
+};
+
 const ofCommits: Samples<typeof refuseTransaction> = {
   noRecord: refuseTransaction.noRecord("ENOSPC"),
   notTakenBack: refuseTransaction.notTakenBack("a.txt", "0123456789abcdef"),
@@ -246,6 +254,7 @@ const all = [
   ofReads,
   ofRequests,
   ofEdits,
+  ofTexts,
   ofLines,
   ofJail,
   ofMoves,

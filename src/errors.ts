@@ -252,6 +252,14 @@ export const refuse = {
       path,
     ),
 
+  /** Refuses a replacement in a text with LF and CRLF whose matches are too many for each to be placed. */
+  mixedLineEnds: (path: string): Refusal =>
+    new Refusal(
+      "too-large",
+      `${quoteShort(path)} has line ends of both kinds, and the pattern matches too often for each line to keep its own. Nothing was changed. Send a pattern with fewer matches, and repeat the call for the others.`,
+      path,
+    ),
+
   /**
    * Refuses an answer that is too large. A call that writes has done its work then, and must not be repeated
    * because of it.

@@ -15,6 +15,11 @@ export const profileTable = {
   explained_errors: { contract: false, agent: true },
   /** The default of `unknown_fields`: whether a field that the function does not have is ignored or refused. */
   unknown_fields: { contract: "ignore", agent: "refuse" },
+  /**
+   * Edits match a line end of any kind as `\n`, write that of the line before, and count lines that end in
+   * CR, in a file without other line ends.
+   */
+  keeps_line_ends: { contract: false, agent: true },
   /** Answers in JSON name functions as the transport does: tools over MCP. */
   transport_names: { contract: false, agent: true },
   /** Names and types of other tool sets are taken for what they mean. */

@@ -8,8 +8,9 @@
  * exist.
  */
 
+import { endingFor, type LineEnding } from "../encodings/line-ends.ts";
 import { refuseLines } from "./line-errors.ts";
-import { bomLength, countLines, endingBefore, type LineEnding, surveyLines } from "./lines.ts";
+import { bomLength, countLines, endingBefore, surveyLines } from "./lines.ts";
 import type { Region, Splice } from "./splices.ts";
 
 /** An edit of lines. Numbers count from 1, include both ends, and refer to the file before the edits. */
@@ -63,13 +64,17 @@ interface TextOp {
  *
  * `content` is split at "\n" and "\r\n". One break at its end adds no line, so "a" and "a\n" are one line,
  * "\n" is one empty line, and "" has no lines, as in a file. The lines get the ending that prevails in the
- * file, or "\n" if it has none. A byte order mark stays first, and content for line 1 that begins with the
- * one the caller read does not double it. An empty file has no final newline to keep, so its first content
- * brings its own.
+ * file, or with `keepsLineEnds` that of the line before them; "\n" if the file has none. A byte order mark
+ * stays first, and content for line 1 that begins with the one the caller read does not double it. An empty
+ * file has no final newline to keep, so its first content brings its own.
  *
  * Throws bad-input for a line number out of range and for ops that overlap (an insert covers its `at_line`).
  */
-export function applyLineOps(body: Buffer, ops: readonly (LineOp | TextOp)[]): Edited {
+export function applyLineOps(
+  body: Buffer,
+  ops: readonly (LineOp | TextOp)[],
+  { keepsLineEnds = false } = {},
+): Edited {
   const edits = ops
     .flatMap((op, index) => (isTextOp(op) ? [] : [editOf(op, index)]))
     .sort((a, b) => a.first - b.first);
@@ -77,6 +82,7 @@ export function applyLineOps(body: Buffer, ops: readonly (LineOp | TextOp)[]): E
   validateApart(edits);
   const borders = edits.flatMap(({ first, next }) => [first, next]);
   const { lines, ending, starts } = surveyLines(body, borders);
+  const writtenAt = (at: number) => (keepsLineEnds ? endingFor(body, at) : ending);
   for (const edit of edits) validateRange(edit, lines);
 
   const bom = bomLength(body);
@@ -84,7 +90,7 @@ export function applyLineOps(body: Buffer, ops: readonly (LineOp | TextOp)[]): E
   const keep = (from: number, to: number) => {
     const own = endingBefore(body, to);
     const open = body.subarray(from, to - own.length);
-    const closed = own === "" ? [open, Buffer.from(ending)] : [body.subarray(from, to)];
+    const closed = own === "" ? [open, Buffer.from(writtenAt(to))] : [body.subarray(from, to)];
     if (from < to) pieces.push({ open, closed, from, to });
   };
   let position: number = bom;
@@ -92,7 +98,7 @@ export function applyLineOps(body: Buffer, ops: readonly (LineOp | TextOp)[]): E
     const [from, to] = [starts.get(first)!, starts.get(next)!];
     keep(position, from);
     const text = first === 1 && bom > 0 ? content?.replace(/^\ufeff/, "") : content;
-    pieces.push({ ...(text === undefined ? nothing : put(text, ending)), from, to, index });
+    pieces.push({ ...(text === undefined ? nothing : put(text, writtenAt(from))), from, to, index });
     position = to;
   }
   keep(position, body.length);

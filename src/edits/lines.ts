@@ -4,9 +4,8 @@
  * start precedes line 1 and belongs to no line. The bytes need not be UTF-8.
  */
 
+import type { LineEnding } from "../encodings/line-ends.ts";
 import { chunkBytes, kernelFor } from "../text/kernel.ts";
-
-export type LineEnding = "\n" | "\r\n";
 
 /** The findings of one pass over a file. */
 export interface LineSurvey {

@@ -2,6 +2,7 @@
  * Replaces an exact text: bytes in, bytes out, whatever the bytes are. Only line endings are not taken
  * literally, and only if the file leaves no doubt about them.
  */
+import { LineEndKeeper, withoutReturns } from "../encodings/line-ends.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
 import { ByteSearcher } from "./byte-searcher.ts";
 import { bomLength, surveyLines } from "./lines.ts";
@@ -83,6 +84,25 @@ const hasOnlyCrlf = (text: string): boolean => text.includes("\n") && !/(?<!\r)\
 
 type Texts = Pick<StrReplace, "old_str" | "new_str">;
 
+/** The text of a file without "\r" before "\n", and an op on it. */
+export interface UnendedText {
+  readonly body: Buffer;
+  readonly op: StrReplace;
+}
+
+/**
+ * Returns what to search instead of a file whose line ends are kept: its text without "\r" before "\n", if
+ * the op has line breaks. Their kind does not count then, neither in the file nor in the op.
+ */
+export function withoutLineEnds(body: Buffer, op: StrReplace): UnendedText {
+  if (!op.old_str.includes("\n") && !op.new_str.includes("\n")) return { body, op };
+  const plain = (text: string) => text.replaceAll("\r\n", "\n");
+  return {
+    body: withoutReturns(body),
+    op: { ...op, old_str: plain(op.old_str), new_str: plain(op.new_str) },
+  };
+}
+
 /** Returns a second place that begins inside the first one. */
 function findOverlapping(
   body: Buffer,
@@ -123,6 +143,26 @@ export function* replaceMatches(body: Buffer, matches: Matches): Steps<Spliced> 
   }
   body.copy(after, at, from);
   return { body: after, splices };
+}
+
+/**
+ * Like `replaceMatches` in `text`, which is `body` without "\r" before "\n", but keeps the line ends of
+ * `body`.
+ */
+export function* replaceKeepingLineEnds(body: Buffer, text: Buffer, matches: Matches): Steps<Spliced> {
+  const { needle, replacement, starts, count } = matches;
+  const searcher = new ByteSearcher(needle);
+  const keeper = new LineEndKeeper(body);
+  const splices: Splice[] = [];
+  let at = 0;
+  for (let index = 0; index < count; index++) {
+    const start = starts[index] ?? searcher.find(text, at);
+    keeper.keep(start - at);
+    addSplice(splices, keeper.replace(needle.length, replacement));
+    at = start + needle.length;
+    if (index % matchesPerStep === matchesPerStep - 1) yield;
+  }
+  return { body: keeper.finish(), splices };
 }
 
 function addSplice(splices: Splice[], splice: Splice): void {

@@ -25,6 +25,7 @@ import {
   Replacer,
   ResultTooLarge,
   readReply,
+  TooManyMatches,
 } from "./replace.ts";
 import { TemplateError } from "./template.ts";
 import type { ReplacedRange } from "./traced-replace.ts";
@@ -41,6 +42,8 @@ export interface Replacement extends Pattern {
    * Default: false.
    */
   readonly strict?: boolean;
+  /** Whether line ends match as "\n" and are kept (`ReplaceJob.keepsLineEnds`). */
+  readonly keepsLineEnds?: boolean;
 }
 
 export interface LineReplacement extends Replacement {
@@ -146,7 +149,7 @@ class LazyEngine implements RegexEngine {
 
   async #replace(
     body: Buffer,
-    { replacement, lines, strict = false, traced = false, ...source }: AnyReplacement,
+    { replacement, lines, strict = false, traced = false, keepsLineEnds = false, ...source }: AnyReplacement,
     limits: ReplaceLimits,
   ): Promise<TracedBody> {
     limits.deadline.check();
@@ -163,6 +166,7 @@ class LazyEngine implements RegexEngine {
         maxBytes,
         strict,
         traced,
+        keepsLineEnds,
         ...(lines && { lines }),
       };
       const { body: replaced, count, ranges } = await this.#run(job, limits.deadline);
@@ -170,6 +174,7 @@ class LazyEngine implements RegexEngine {
       return { body: Buffer.from(replaced.buffer, replaced.byteOffset, replaced.length), count, ranges };
     } catch (error) {
       if (error instanceof ResultTooLarge) throw refuse.replacedTooLarge(limits.path, maxBytes);
+      if (error instanceof TooManyMatches) throw refuse.mixedLineEnds(limits.path);
       if (error instanceof TemplateError) throw refuse.badTemplate(replacement, error.message);
       throw refusalOfPattern(error, source.pattern);
     }

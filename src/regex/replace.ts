@@ -1,11 +1,32 @@
+import { markedEncoding } from "../encodings/byte-order-mark.ts";
+import {
+  endingFor,
+  isPlainCrlf,
+  linesFrom,
+  withLineEnd,
+  withoutReturns,
+  withReturns,
+} from "../encodings/line-ends.ts";
 import type { WasmModule } from "../wasm/module.ts";
 import { PatternError, type Regex, RegexEngineFailure, RegexRuntime } from "./regex-runtime.ts";
 import { requireDefinedGroups, TemplateError } from "./template.ts";
-import { markFor, type ReplacedRange, replaceTraced, type TracedReplacement } from "./traced-replace.ts";
+import { namesLineFeed } from "./text-shape.ts";
+import {
+  markFor,
+  type ReplacedRange,
+  replaceTraced,
+  replaceWithinLineEnds,
+  type TracedReplacement,
+} from "./traced-replace.ts";
 
 /** Thrown if the result has more than `maxBytes`, or did not fit into memory. */
 export class ResultTooLarge extends Error {
   override readonly name = "ResultTooLarge";
+}
+
+/** Thrown if a text has mixed line ends, and too many matches for each to be marked. */
+export class TooManyMatches extends Error {
+  override readonly name = "TooManyMatches";
 }
 
 export interface ReplaceJob {
@@ -23,6 +44,11 @@ export interface ReplaceJob {
    * is an empty text.
    */
   readonly strict?: boolean;
+  /**
+   * Whether the pattern matches a text without "\r" before "\n", and line ends are kept. Default: false, and
+   * the pattern matches all bytes.
+   */
+  readonly keepsLineEnds?: boolean;
 }
 
 /** The regex engine, compiled and metered. */
@@ -69,6 +95,8 @@ export class Replacer {
       this.#mostMemory = Number.POSITIVE_INFINITY;
       const regex = runtime.compile(job.pattern);
       if (job.strict) requireDefinedGroups(job.replacement, regex.groups());
+      if (job.keepsLineEnds && job.lines === undefined && bodyOf(job).includes("\r\n"))
+        return this.#replaceWithinLineEnds(runtime, regex, job);
       return job.traced ? this.#trace(runtime, regex, job) : this.#replaceWithin(runtime, regex, job);
     } finally {
       runtime.trimMemory();
@@ -102,6 +130,49 @@ export class Replacer {
     return { ...replaced, count: withinMemory(() => countMatches(regex, body)) };
   }
 
+  /**
+   * Runs a job on a text with CRLF. If every line ends in CRLF, that text can do without marks. Throws
+   * `TooManyMatches` if a text with mixed line ends cannot.
+   */
+  #replaceWithinLineEnds(runtime: RegexRuntime, regex: Regex, job: ReplaceJob): Replaced {
+    const body = bodyOf(job);
+    const text = withoutReturns(body);
+    const plain = { ...job, body: text, replacement: job.replacement.replaceAll("\r\n", "\n") };
+    const isUniform = isPlainCrlf(body);
+    if (!isUniform || job.traced) {
+      const traced = this.#traceWithinLineEnds(runtime, regex, plain, body);
+      if (traced !== undefined) return limitTraced(traced, job);
+      if (!isUniform) throw new TooManyMatches();
+    }
+    const { body: replaced } = this.#replaceWithin(runtime, regex, plain);
+    const count = job.traced ? withinMemory(() => countMatches(regex, text)) : 0;
+    if (replaced === undefined) return { count };
+    return limitTraced({ body: withReturns(Buffer.from(replaced)), count }, job);
+  }
+
+  /** Returns `undefined` if the marked text takes too much memory. */
+  #traceWithinLineEnds(
+    runtime: RegexRuntime,
+    regex: Regex,
+    { body: text, ...job }: ReplaceJob & { readonly body: Buffer },
+    body: Buffer,
+  ): (TracedReplacement & { readonly body: Buffer }) | undefined {
+    const { replacement } = job;
+    const mark = markFor(text, replacement);
+    if (mark === undefined) return undefined;
+    this.#mostMemory = enoughMemory(runtime.bytes, {
+      ...job,
+      body: text,
+      maxBytes: tracedFactor * job.maxBytes,
+    });
+    try {
+      return withinMemory(() => replaceWithinLineEnds(regex, body, { text, replacement, mark }));
+    } catch (error) {
+      if (error instanceof ResultTooLarge) return undefined;
+      throw error;
+    }
+  }
+
   #runtimeFor({ module, bytes }: CompiledEngine): RegexRuntime {
     if (this.#runtime === undefined || bytes !== this.#engineBytes) {
       this.#runtime?.drop();
@@ -122,12 +193,12 @@ function replaceWith(regex: Regex, job: ReplaceJob): Replaced {
   const { body: replaced, count } =
     job.lines === undefined
       ? { body: regex.replaceAll(body, job.replacement), count: 0 }
-      : replaceInLines(regex, body, job);
+      : (job.keepsLineEnds ? replaceWithinLines : replaceInLines)(regex, body, job);
   if (replaced.length > job.maxBytes) throw new ResultTooLarge();
   return replaced === body || replaced.equals(body) ? { count } : { body: replaced, count };
 }
 
-function limitTraced(traced: TracedReplacement, { maxBytes }: ReplaceJob): Replaced {
+function limitTraced<T extends { readonly body: Buffer }>(traced: T, { maxBytes }: ReplaceJob): T {
   if (traced.body.length > maxBytes) throw new ResultTooLarge();
   return traced;
 }
@@ -176,6 +247,43 @@ function replaceInLines(
   return { body: count === 0 ? body : Buffer.concat([...pieces, body.subarray(kept)]), count };
 }
 
+/**
+ * Like `replaceInLines`, but each line is matched without its ending, which is kept, so `$` matches there. A
+ * pattern with a "\n" of its own matches that in place of either ending. The first line begins after a byte
+ * order mark.
+ */
+function replaceWithinLines(
+  regex: Regex,
+  body: Buffer,
+  { lines, replacement, maxBytes }: ReplaceJob,
+): { body: Buffer; count: number } {
+  const seesFeed = namesLineFeed(regex.syntax());
+  const template = replacement.replaceAll("\r\n", "\n");
+  const pieces: Buffer[] = [];
+  let before = endingFor(body, 0);
+  let [kept, length, count] = [0, 0, 0];
+  for (const { start, end, ending } of linesFrom(body, markLength(body))) {
+    const text = body.subarray(start, end);
+    const line = seesFeed && ending !== "" ? Buffer.concat([text, lineFeed]) : text;
+    if (regex.isMatch(line, 0, line.length)) {
+      count += lines === "first" ? 1 : countMatches(regex, line);
+      const replaced =
+        lines === "first" ? regex.replaceFirst(line, template) : regex.replaceAll(line, template);
+      const written = withLineEnd(replaced, { before, own: ending, endsInFeed: line !== text });
+      pieces.push(body.subarray(kept, start), written);
+      kept = end + ending.length;
+      length += written.length;
+      if (length > maxBytes) throw new ResultTooLarge();
+    }
+    if (ending !== "") before = ending;
+  }
+  return { body: count === 0 ? body : Buffer.concat([...pieces, body.subarray(kept)]), count };
+}
+
+const lineFeed = Buffer.from("\n");
+
+const markLength = (body: Buffer): number => (markedEncoding(body) === "utf-8" ? 3 : 0);
+
 /** Counts matches by a replacement that adds one byte to each. */
 const countMatches = (regex: Regex, line: Buffer): number =>
   regex.replaceAll(line, "${0}.").length - line.length;
@@ -204,7 +312,7 @@ export function replyTo(job: ReplaceJob, replacer: Replacer): ReplaceReply {
 /** Decodes a message of `replyTo`. Throws like `Replacer.replace`. */
 export function readReply(reply: ReplaceReply): Replaced {
   if (!("failure" in reply)) return reply;
-  const failures = [PatternError, TemplateError, RegexEngineFailure, ResultTooLarge];
+  const failures = [PatternError, TemplateError, RegexEngineFailure, ResultTooLarge, TooManyMatches];
   const failure = failures.find(({ name }) => name === reply.failure);
   throw new (failure ?? Error)(reply.message);
 }

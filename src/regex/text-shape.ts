@@ -128,6 +128,19 @@ const withinLine: HirFold<boolean> = {
 const hasNewline = (ranges: readonly Range[]): boolean =>
   ranges.some(([first, last]) => first <= newline && newline <= last);
 
+/** Returns whether the pattern has a newline that is not only one of the characters of a class. */
+export const namesLineFeed = (hir: Hir): boolean => foldHir(hir, feedNames);
+
+const feedNames: HirFold<boolean> = {
+  empty: false,
+  look: false,
+  literal: (bytes) => bytes.includes(newline),
+  class: () => false,
+  repetition: (part) => part,
+  concat: (parts) => parts.some(Boolean),
+  alternation: (branches) => branches.some(Boolean),
+};
+
 /** Returns whether `hir` asserts the start or the end of the text. */
 export function asksForTextEnds(hir: Hir): boolean {
   switch (hir.kind) {

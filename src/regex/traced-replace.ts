@@ -2,6 +2,7 @@
  * Replaces every match and records the places. The template that the engine gets puts a mark, a character
  * from none of the texts, before and after each match and its replacement. The marks are then removed.
  */
+import { LineEndKeeper } from "../encodings/line-ends.ts";
 import type { Regex } from "./regex-runtime.ts";
 
 /** A range of a text, from `from` up to but not including `to`, that was replaced by `length` bytes. */
@@ -44,23 +45,61 @@ export function replaceTraced(
   body: Buffer,
   { replacement, mark }: { replacement: string; mark: string },
 ): TracedReplacement {
-  const marked = regex.replaceAll(body, `${mark}\${0}${mark}${replacement}${mark}`);
-  const bytes = Buffer.from(mark);
+  const marked = regex.replaceAll(body, markedTemplate(replacement, mark));
   const after = Buffer.allocUnsafe(marked.length);
   const ranges: ReplacedRange[] = [];
-  let [read, written, from, count] = [0, 0, 0, 0];
-  for (let start = marked.indexOf(bytes); start >= 0; start = marked.indexOf(bytes, read), count++) {
-    const middle = marked.indexOf(bytes, start + markBytes);
-    const end = marked.indexOf(bytes, middle + markBytes);
+  let [written, from, count] = [0, 0, 0];
+  const rest = visitMarked(marked, Buffer.from(mark), (read, start, middle, end) => {
     written += marked.copy(after, written, read, start);
     written += marked.copy(after, written, middle + markBytes, end);
     from += start - read;
     const to = from + middle - start - markBytes;
     addRange(ranges, { from, to, length: end - middle - markBytes });
-    [from, read] = [to, end + markBytes];
-  }
-  written += marked.copy(after, written, read);
+    from = to;
+    count++;
+  });
+  written += marked.copy(after, written, rest);
   return { body: after.subarray(0, written), count, ranges };
+}
+
+/**
+ * Like `replaceTraced`, but matches the text of `body` without "\r" before "\n", and keeps the line ends of
+ * the file (`LineEndKeeper`).
+ */
+export function replaceWithinLineEnds(
+  regex: Regex,
+  body: Buffer,
+  { text, replacement, mark }: { text: Buffer; replacement: string; mark: string },
+): TracedReplacement {
+  const marked = regex.replaceAll(text, markedTemplate(replacement, mark));
+  const keeper = new LineEndKeeper(body);
+  const ranges: ReplacedRange[] = [];
+  let count = 0;
+  visitMarked(marked, Buffer.from(mark), (read, start, middle, end) => {
+    keeper.keep(start - read);
+    const written = marked.subarray(middle + markBytes, end);
+    addRange(ranges, keeper.replace(middle - start - markBytes, written));
+    count++;
+  });
+  return { body: keeper.finish(), count, ranges };
+}
+
+const markedTemplate = (replacement: string, mark: string): string =>
+  `${mark}\${0}${mark}${replacement}${mark}`;
+
+/** Receives the start of the text before a match, and the places of the three marks of the match. */
+type MarkVisitor = (read: number, start: number, middle: number, end: number) => void;
+
+/** Visits every match in a marked text. Returns the start of the text after the last one. */
+function visitMarked(marked: Buffer, mark: Buffer, visit: MarkVisitor): number {
+  let read = 0;
+  for (let start = marked.indexOf(mark); start >= 0; start = marked.indexOf(mark, read)) {
+    const middle = marked.indexOf(mark, start + markBytes);
+    const end = marked.indexOf(mark, middle + markBytes);
+    visit(read, start, middle, end);
+    read = end + markBytes;
+  }
+  return read;
 }
 
 function addRange(ranges: ReplacedRange[], range: ReplacedRange): void {

@@ -6,7 +6,15 @@ import { bomLength, countLines } from "../../edits/lines.ts";
 import { candidatesAt, explainMissing, placesOf, placesOfDone } from "../../edits/misses.ts";
 import { joinPieces } from "../../edits/pieces.ts";
 import type { Splice } from "../../edits/splices.ts";
-import { bytesAfter, findMatches, type Matches, replaceMatches } from "../../edits/str-replace.ts";
+import {
+  bytesAfter,
+  findMatches,
+  type Matches,
+  replaceKeepingLineEnds,
+  replaceMatches,
+  type StrReplace,
+  withoutLineEnds,
+} from "../../edits/str-replace.ts";
 import { refuse } from "../../errors.ts";
 import { createTimeSlice, runInSlices, type Steps } from "../../scheduling/time-slice.ts";
 import type { ChangeContext } from "../define.ts";
@@ -50,7 +58,7 @@ export async function applyOps(
   { path, ops, isTraced }: FileOps & { readonly isTraced: boolean },
   context: ChangeContext,
 ): Promise<AppliedOps> {
-  const edited = applyLineOps(before, ops);
+  const edited = applyLineOps(before, ops, { keepsLineEnds: context.profile.keeps_line_ends });
   const trace = isTraced ? new EditTrace(edited) : undefined;
   let body: Buffer | undefined;
   const slice = createTimeSlice(sliceMilliseconds);
@@ -99,6 +107,7 @@ async function replace(body: Buffer, op: ReplaceOp, scope: TextOpScope): Promise
     ignoreCase: op.ignore_case,
     dotMatchesNewline: op.dot_matches_newline,
     strict: config.refuse_undefined_groups,
+    keepsLineEnds: context.profile.keeps_line_ends,
   };
   const limits = { path, maxBytes: config.max_write_bytes, deadline };
   const withMark = (after: Buffer) => (mark.length === 0 ? after : Buffer.concat([mark, after]));
@@ -128,21 +137,23 @@ function requireCount(body: Buffer, { expected, found, splices, ...place }: Matc
   throw refuseEdit.matchCount(place, { expected, found, candidates: candidatesAt(body, splices) });
 }
 
-async function strReplace(body: Buffer, op: StrReplaceOp, scope: TextOpScope): Promise<ReplacedText> {
+async function strReplace(file: Buffer, sent: StrReplaceOp, scope: TextOpScope): Promise<ReplacedText> {
   const { path, context } = scope;
-  const { config, deadline } = context;
+  const { config, deadline, profile } = context;
+  const { body, op } = profile.keeps_line_ends ? withoutLineEnds(file, sent) : { body: file, op: sent };
   const matches = await inSlices(findMatches(body, op), deadline);
-  if (matches.count === 0 && op.expect_matches === 0) return { body, splices: [], replacements: 0 };
+  if (matches.count === 0 && sent.expect_matches === 0) return { body: file, splices: [], replacements: 0 };
   if (matches.count === 0) throw await missOf(body, op, scope);
-  requireMatches(body, op, { ...scope, matches });
+  requireMatches(body, sent, { ...scope, matches });
   if (bytesAfter(body, matches) > config.max_write_bytes)
     throw refuse.replacedTooLarge(path, config.max_write_bytes);
-  const { body: after, splices } = await inSlices(replaceMatches(body, matches), deadline);
+  const steps = body === file ? replaceMatches(body, matches) : replaceKeepingLineEnds(file, body, matches);
+  const { body: after, splices } = await inSlices(steps, deadline);
   return { body: after, splices, replacements: matches.count };
 }
 
 /** Why a text is not there: something else is, or what was to replace it. */
-async function missOf(body: Buffer, op: StrReplaceOp, scope: TextOpScope): Promise<Error> {
+async function missOf(body: Buffer, op: StrReplace, scope: TextOpScope): Promise<Error> {
   const { deadline } = scope.context;
   const miss = await inSlices(explainMissing(body, op.old_str), deadline);
   if (op.new_str === "") return refuseEdit.textNotFound(scope, miss);

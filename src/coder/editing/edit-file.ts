@@ -12,6 +12,7 @@ import { describeLineEnds } from "../reading/text-notes.ts";
 import { revisionMismatch } from "../revisions.ts";
 import type { ShownFields } from "./answer.ts";
 import { type AppliedOps, applyOps, type FileOps, validateOps } from "./apply-ops.ts";
+import { type EditedText, openForOps } from "./file-text.ts";
 import { locateOps } from "./op-locations.ts";
 
 /** The ops of a file, and what it has to be before them. */
@@ -19,12 +20,14 @@ interface FileEdit extends FileOps {
   readonly expected_revision?: string | undefined;
 }
 
-/** A file with its new content, which is there only while it is shown. */
+/** A file with its new content as text, which is there only while it is shown. */
 export interface EditedFile {
   readonly path: string;
   readonly bodies: Bodies;
   /** The places that the ops changed; `undefined` unless requested. */
   readonly trace: EditTrace | undefined;
+  /** Whether the lines of the file end in CR, and those of `bodies` in LF. */
+  readonly endsInReturns: boolean;
 }
 
 interface EditOptions<Shown> {
@@ -53,18 +56,25 @@ export async function editFile<Shown>(
   validateOps({ path, ops });
   if (expected !== undefined) requireRevisionForm(expected);
   let applied: AppliedOps | undefined;
+  let text: EditedText | undefined;
   const change = async (before: Buffer) => {
     if (expected !== undefined && revisionOfBytes([before]) !== expected) {
       const ranges = await locateOps(before, ops, context);
       throw revisionMismatch({ path, expected, ranges }, before);
     }
-    applied = await applyOps(before, { path, ops, isTraced }, context);
-    return applied.parts;
+    text = openForOps(before, { path, ops }, context);
+    applied = await applyOps(text.text, { path, ops: text.ops, isTraced }, context);
+    return text.bytesOf(applied.parts);
   };
   const project = (bodies: Bodies): Edit<Shown> => ({
     lines: applied!.lines,
     ...(hasRevision && { revision: revisionOfBytes(bodies.after) }),
-    shown: show({ path, bodies, trace: applied!.trace }),
+    shown: show({
+      path,
+      bodies: { before: text!.text, after: applied!.parts },
+      trace: applied!.trace,
+      endsInReturns: text!.endsInReturns,
+    }),
   });
   return await context.files.update(path, change, context, { project, dryRun });
 }
@@ -75,12 +85,12 @@ export const showsChanges = (form: string): boolean => form === "echo" || form =
 /** An edit in one of the forms that are small in any case. */
 export function showEdit(
   form: string,
-  { path, bodies, trace }: EditedFile,
+  { path, bodies, trace, endsInReturns }: EditedFile,
   profile: ProfileDefaults,
 ): ShownFields {
   if (trace === undefined) return {};
   const after = joinPieces(bodies.after);
-  const ends = profile["update-file.line_ends"] ? lineEndsOf(bodies.before, after) : {};
+  const ends = profile["update-file.line_ends"] ? lineEndsOf(bodies.before, after, endsInReturns) : {};
   if (form === "echo") {
     const { echoes, isTruncated } = echoesOf(after, trace.sites);
     return { echoes, echoes_truncated: isTruncated, ...ends };
@@ -89,7 +99,12 @@ export function showEdit(
   return { diff, diff_truncated: isTruncated, ...ends };
 }
 
-function lineEndsOf(before: Buffer, after: Buffer): Pick<ShownFields, "line_ends" | "line_ends_changed"> {
+function lineEndsOf(
+  before: Buffer,
+  after: Buffer,
+  endsInReturns: boolean,
+): Pick<ShownFields, "line_ends" | "line_ends_changed"> {
+  if (endsInReturns) return { line_ends: "CR" };
   const [was, is] = [describeLineEnds(before), describeLineEnds(after)];
   if (was === undefined && is === undefined) return {};
   const isChanged = formOf(was) !== formOf(is);

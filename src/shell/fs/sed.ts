@@ -1,5 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { type Static, Type } from "@sinclair/typebox";
+import { DamagedLine } from "../../encodings/encoded-text.ts";
+import { type OpenedText, openText } from "../../encodings/open-text.ts";
 import { Refusal } from "../../errors.ts";
 import type { Jail } from "../../jail/folder.ts";
 import type { LineReplacement } from "../../regex/engine.ts";
@@ -171,22 +173,44 @@ interface Edit {
 
 /** Edits one file; returns the number of replacements. */
 async function editFile(path: string, { replacement, literal }: Edit, call: ShellContext): Promise<number> {
-  const { fs, regex, config, deadline } = call;
+  const { fs, regex, config, deadline, profile } = call;
+  const keepsLineEnds = profile["fs.keeps_line_ends"];
   deadline.check();
   const limits = { path, maxBytes: config.fs.max_write_bytes || largestWhole, deadline };
   let replacements = 0;
   await fs.files.update(
     path,
     async (before) => {
-      if (!isUtf8(before)) throw refuseFs.notUtf8(path);
-      if (before.length === 0 || (literal !== undefined && !before.includes(literal))) return before;
-      const { body, count } = await regex.replaceInLines(before, replacement, limits);
+      const { text, bytesOf } = keepsLineEnds ? openForSed(before, path) : asItIs(before);
+      if (!isUtf8(text)) throw refuseFs.notUtf8(path);
+      if (text.length === 0 || (literal !== undefined && !text.includes(literal))) return before;
+      const { body, count } = await regex.replaceInLines(text, { ...replacement, keepsLineEnds }, limits);
       replacements = count;
-      return body;
+      return count === 0 ? before : bytesOf([body]);
     },
     call,
   );
   return replacements;
+}
+
+const asItIs = (text: Buffer): Pick<OpenedText, "text" | "bytesOf"> => ({
+  text,
+  bytesOf: (edited) => edited,
+});
+
+/** Opens a file whose encoding its byte order mark says. */
+function openForSed(file: Buffer, path: string): Pick<OpenedText, "text" | "bytesOf"> {
+  const { text, bytesOf } = openText(file);
+  return {
+    text,
+    bytesOf(edited) {
+      try {
+        return bytesOf(edited);
+      } catch (error) {
+        throw error instanceof DamagedLine ? refuseFs.notUtf8(path) : error;
+      }
+    },
+  };
 }
 
 async function resultOf(path: string, act: () => Promise<number>): Promise<Static<typeof FsSedFileResult>> {

@@ -1,0 +1,71 @@
+/** The text of a file as ops see it, and what its encoding refuses. */
+import { isUtf8 } from "node:buffer";
+import { type Encoding, encodingName } from "../../encodings/codec.ts";
+import { DamagedLine, MissingCharacter } from "../../encodings/encoded-text.ts";
+import { type OpenedText, openText } from "../../encodings/open-text.ts";
+import type { ChangeContext } from "../define.ts";
+import { refuseText } from "./errors.ts";
+import type { Ops } from "./ops.ts";
+
+/** The ops of a file, and the encoding that it has unless a byte order mark says another. */
+interface TextOps {
+  readonly path: string;
+  readonly ops: Ops;
+  readonly encoding?: Encoding | undefined;
+}
+
+/** A file that is edited. */
+export interface EditedText extends Omit<OpenedText, "encoding"> {
+  /** The ops on the text. */
+  readonly ops: Ops;
+}
+
+/**
+ * Opens a file for ops. In the contract profile, its bytes are the text. Throws bad-input for ops that would
+ * put characters into a file whose encoding is unknown, or lacks them.
+ */
+export function openForOps(
+  file: Buffer,
+  { path, ops, encoding }: TextOps,
+  context: ChangeContext,
+): EditedText {
+  if (!context.profile.keeps_line_ends && encoding === undefined)
+    return { text: file, ops, endsInReturns: false, bytesOf: (edited) => edited };
+  const opened = refusing(path, encoding, () => openText(file, encoding));
+  const written = ops.flatMap(writtenBy).join("\n");
+  const strange = /[^\0-\x7f]/u.exec(written)?.[0];
+  if (opened.encoding === undefined && strange !== undefined && !isUtf8(file))
+    throw refuseText.unknownEncoding(path, strange);
+  return {
+    ...opened,
+    ops: opened.endsInReturns ? ops.map(withoutReturns) : ops,
+    bytesOf: (edited) => refusing(path, opened.encoding, () => opened.bytesOf(edited)),
+  };
+}
+
+function refusing<T>(path: string, encoding: Encoding | undefined, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    const name = encodingName(encoding ?? "utf-8");
+    if (error instanceof MissingCharacter) throw refuseText.missingCharacter(path, name, error.character);
+    if (error instanceof DamagedLine) throw refuseText.damagedLine(path, name);
+    throw error;
+  }
+}
+
+/** Returns the texts that an op may put into a file. */
+function writtenBy(op: Ops[number]): string[] {
+  if (op.op === "str_replace") return [op.new_str];
+  if (op.op === "replace") return [op.replacement];
+  return op.op === "remove" ? [] : [op.content];
+}
+
+/** Returns an op for a file whose lines end in CR, and are edited as if they ended in LF. */
+function withoutReturns<Op extends Ops[number]>(op: Op): Op {
+  const texts = Object.entries(op).map(([key, value]) => [
+    key,
+    typeof value === "string" ? value.replace(/\r\n?/g, "\n") : value,
+  ]);
+  return Object.fromEntries(texts) as Op;
+}

@@ -1,0 +1,45 @@
+/** The encodings of the Encoding Standard that a file can be written in. */
+import { labelToName, normalizeEncoding, TextDecoder } from "@exodus/bytes/encoding.js";
+import { createMultibyteEncoder } from "@exodus/bytes/multi-byte.js";
+import { createSinglebyteEncoder } from "@exodus/bytes/single-byte.js";
+import { utf16fromString } from "@exodus/bytes/utf16.js";
+
+/** The name of an encoding in lower case, such as "windows-1252". */
+export type Encoding = string;
+
+const multibyte = new Set(["big5", "euc-jp", "euc-kr", "gb18030", "gbk", "iso-2022-jp", "shift_jis"]);
+
+/**
+ * Returns the encoding with this label, in any case, such as "latin1" or "Shift_JIS". `undefined` for an
+ * unknown label, and for the encoding `replacement`, which nothing can be written in.
+ */
+export function encodingWithLabel(label: string): Encoding | undefined {
+  const name = normalizeEncoding(label) ?? undefined;
+  return name === "replacement" ? undefined : name;
+}
+
+/** Returns the name of an encoding as the standard spells it, such as "UTF-16LE". */
+export const encodingName = (encoding: Encoding): string => labelToName(encoding) ?? encoding;
+
+/** Returns whether a character takes two or four bytes. */
+export const isUtf16 = (encoding: Encoding): boolean => encoding === "utf-16le" || encoding === "utf-16be";
+
+/** Converts between bytes and texts. Neither has state from call to call. */
+export interface Codec {
+  /** Decodes bytes. U+FFFD replaces what is invalid, and a byte order mark stays. */
+  decode(bytes: Uint8Array): string;
+  /** Encodes a text. Throws a `TypeError` if the encoding lacks one of its characters. */
+  encode(text: string): Uint8Array;
+}
+
+export function createCodec(encoding: Encoding): Codec {
+  const decoder = new TextDecoder(encoding as "utf-8", { ignoreBOM: true });
+  return { decode: (bytes) => decoder.decode(bytes), encode: encoderFor(encoding) };
+}
+
+function encoderFor(encoding: Encoding): Codec["encode"] {
+  if (encoding === "utf-8") return (text) => Buffer.from(text);
+  if (encoding === "utf-16le") return (text) => utf16fromString(text, "uint8-le");
+  if (encoding === "utf-16be") return (text) => utf16fromString(text, "uint8-be");
+  return multibyte.has(encoding) ? createMultibyteEncoder(encoding) : createSinglebyteEncoder(encoding);
+}

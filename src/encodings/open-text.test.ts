@@ -1,0 +1,108 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { createCodec, encodingWithLabel } from "./codec.ts";
+import { DamagedLine, MissingCharacter } from "./encoded-text.ts";
+import { openText } from "./open-text.ts";
+
+/** Every encoding of the standard that can be written, by a label. */
+const encodings =
+  "utf-8 ibm866 latin2 latin3 latin4 iso-8859-5 arabic greek hebrew iso-8859-8-i latin6 iso-8859-13 iso-8859-14 iso-8859-15 iso-8859-16 koi8-r koi8-u macintosh windows-874 windows-1250 windows-1251 latin1 windows-1253 windows-1254 windows-1255 windows-1256 windows-1257 windows-1258 x-mac-cyrillic gbk gb18030 big5 euc-jp iso-2022-jp sjis euc-kr utf-16be utf-16 x-user-defined".split(
+    " ",
+  );
+
+const anyBytes = fc
+  .array(
+    fc.oneof(
+      fc.uint8Array({ maxLength: 6 }),
+      fc.constantFrom("\n", "\r\n", "a", "b\n", "\n\0", "\0\n").map((text) => Buffer.from(text)),
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => Buffer.concat(parts));
+
+/** Returns `undefined` for a file of ISO-2022-JP whose lines depend on each other. */
+function open(bytes: Buffer, label: string) {
+  try {
+    return openText(bytes, encodingWithLabel(label));
+  } catch (error) {
+    if (error instanceof DamagedLine) return undefined;
+    throw error;
+  }
+}
+
+for (const label of encodings) {
+  test(`${label}: what no edit changes is written back byte for byte, and lines beside an edit too`, () => {
+    const codec = createCodec(encodingWithLabel(label)!);
+    fc.assert(
+      fc.property(anyBytes, fc.nat(), (bytes, place) => {
+        const opened = open(bytes, label);
+        if (opened === undefined) return;
+        expect(Buffer.concat(opened.bytesOf([opened.text]))).toEqual(bytes);
+        if (opened.encoding === undefined) return;
+        const lines = opened.text.toString().split(/(?<=\n)/);
+        const at = place % (lines.length + 1);
+        const edited = [...lines.slice(0, at), "new\n", ...lines.slice(at)].join("");
+        const isSplit = at > 0 && !lines[at - 1]!.endsWith("\n");
+        if (isSplit || opened.endsInReturns) return;
+        const written = Buffer.concat(opened.bytesOf([Buffer.from(edited)]));
+        const added = codec.encode("new\n");
+        const head = written.indexOf(added);
+        expect(head).toBeGreaterThanOrEqual(0);
+        expect(written.length).toBe(bytes.length + added.length);
+        const starts = [...Array(written.length).keys()].filter((from) => {
+          const found = written.subarray(from, from + added.length).equals(added);
+          return (
+            found &&
+            Buffer.concat([written.subarray(0, from), written.subarray(from + added.length)]).equals(bytes)
+          );
+        });
+        expect(starts.length).toBeGreaterThan(0);
+      }),
+      { numRuns: 60 },
+    );
+  });
+}
+
+test("every character of one byte is written in a line that is edited", () => {
+  // The standard decodes 0x80 of gb18030, and encodes its character in two bytes.
+  for (const label of encodings.filter((one) => one !== "gb18030")) {
+    const codec = createCodec(encodingWithLabel(label)!);
+    for (let byte = 0x80; byte < 0x100; byte++) {
+      const text = codec.decode(Uint8Array.of(byte));
+      if (text.length !== 1 || text === "\ufffd") continue;
+      const opened = openText(Buffer.concat([Buffer.from("a"), Buffer.of(byte)]), encodingWithLabel(label));
+      if (opened.encoding === undefined) continue;
+      const [written] = opened.bytesOf([Buffer.from(`b${text}`)]);
+      expect([label, byte, written]).toEqual([label, byte, Buffer.of(0x62, byte)]);
+    }
+  }
+});
+
+test("a character that the encoding lacks is named", () => {
+  const opened = openText(Buffer.from("a\n"), encodingWithLabel("latin1"));
+  expect(() => opened.bytesOf([Buffer.from("a – Ω\n")])).toThrow(new MissingCharacter("Ω"));
+});
+
+test("a line that could not be decoded is kept, and not edited", () => {
+  const bytes = Buffer.from([0xff, 0xfe, 0x61, 0, 0, 0xd8, 0x0a, 0, 0x62, 0, 0x0a, 0]);
+  const opened = openText(bytes);
+  expect(opened.text.toString()).toBe("\ufeffa\ufffd\nb\n");
+  expect(Buffer.concat(opened.bytesOf([Buffer.from("\ufeffa\ufffd\nc\n")])).toString("hex")).toBe(
+    bytes.toString("hex").replace("62000a00", "63000a00"),
+  );
+  expect(() => opened.bytesOf([Buffer.from("\ufeffx\ufffd\nb\n")])).toThrow(DamagedLine);
+});
+
+test("a byte order mark decides before a label does, and stays", () => {
+  const bytes = Buffer.from("feff00610000000a", "hex");
+  const opened = openText(bytes, encodingWithLabel("latin1"));
+  expect([opened.encoding, opened.text.toString()]).toEqual(["utf-16be", "\ufeffa\0\n"]);
+});
+
+test("lines that end in CR are edited as lines, and written back so", () => {
+  const opened = openText(Buffer.from("a\rb\r"));
+  expect(opened.text.toString()).toBe("a\nb\n");
+  expect(Buffer.concat(opened.bytesOf([Buffer.from("a\n"), Buffer.from("c\nb\n")])).toString()).toBe(
+    "a\rc\rb\r",
+  );
+});
