@@ -1,7 +1,7 @@
 import type * as worker from "../contract/definition.ts";
-import { type FsScope, fsScopeField, takesFsScope } from "../contract/fs-scope.ts";
+import { type FsScope, fsScopeField, sessionBoundary, takesFsScope } from "../contract/fs-scope.ts";
 import type { Files } from "../files/files.ts";
-import type { Jail } from "../jail/folder.ts";
+import type { Jail, ScopeGrant } from "../jail/folder.ts";
 import { pathDependencies } from "../jail/path-dependencies.ts";
 import type { CoderServices } from "./define.ts";
 import { refuseCoder } from "./errors.ts";
@@ -16,21 +16,41 @@ interface Tree {
 }
 
 /**
- * The services of a call that its payload limits (coder §26): the same jail and files, for a part of the tree. Throws a
- * refusal for a scope that is none, and for a function that takes none: its caller would take the call for limited.
+ * Returns the services of a call that its payload limits (coder §26): the same jail and files, for a part of
+ * the tree. Throws a refusal for an invalid scope, and for a function that takes none, because its caller
+ * would believe the call limited. The harness of iii sends one in every call, so a function without paths
+ * ignores that.
  */
 export const narrowerOf =
   ({ jail, filesIn }: Tree) =>
   ({ definition, payload, request }: NarrowedCall): Narrowed | undefined => {
-    if (scopeIn(payload) === undefined) return undefined;
-    if (!takesFsScope(definition)) throw refuseCoder.noFsScope(definition.id);
-    const scoped = jail.within(scopeIn(request) as FsScope);
+    const sent = scopeIn(payload);
+    if (sent === undefined) return undefined;
+    if (!takesFsScope(definition)) {
+      if (sessionBoundary(sent) !== undefined) return undefined;
+      throw refuseCoder.noFsScope(definition.id);
+    }
+    const scoped = scopedJail(jail, scopeIn(request) as FsScope);
     return {
       jail: scoped,
       files: filesIn(scoped),
       dependenciesOf: (path) => pathDependencies(path, scoped),
     };
   };
+
+function scopedJail(jail: Jail, scope: FsScope): Jail {
+  const { root, grants } = scope;
+  const session = sessionBoundary(scope);
+  if (session === undefined) return jail.within({ ...scope, grants: grants?.map(asGrant) });
+  return jail.withinSession({
+    folder: root,
+    reachesAll: session === "configured_roots",
+    grants: (grants ?? []).map(asGrant),
+  });
+}
+
+const asGrant = (grant: NonNullable<FsScope["grants"]>[number]): ScopeGrant =>
+  typeof grant === "string" ? { path: grant, read_only: false } : grant;
 
 /** Null counts as no scope, as in all later fields. */
 const scopeIn = (value: unknown): unknown =>

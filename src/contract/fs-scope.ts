@@ -7,15 +7,25 @@ export const fsScopeField = "fs_scope";
 
 const since = "0.4.0";
 
+const Grant = Type.Union([
+  Type.Object({ path: Type.String(), read_only: Type.Boolean({ default: false }) }),
+  Type.String(),
+]);
+
 const FsScope = Type.Object(
   {
     boundary: Type.Optional(
-      Type.String({ since, description: "Folder that nothing of the call leaves. Default: root." }),
+      Type.String({
+        since,
+        description:
+          'Folder that nothing of the call leaves. Default: root. "workspace" means root and the grants, "configured_roots" everything.',
+      }),
     ),
     grants: Type.Optional(
-      Type.Array(Type.Object({ path: Type.String(), read_only: Type.Boolean({ default: false }) }), {
+      Type.Array(Grant, {
         since,
-        description: "What in it the call may touch. Default: everything.",
+        description:
+          'What in it the call may touch. Default: everything. With the boundary "workspace", what it may touch beside root.',
       }),
     ),
     root: Type.String({ default: ".", description: "Folder that relative paths of the call start from." }),
@@ -23,11 +33,24 @@ const FsScope = Type.Object(
   {
     since,
     description:
-      "Limits the call to a part of the tree, and never widens what it may do. Its own paths are relative to `base_path`.",
+      "Limits the call to a part of the tree, and never widens what it may do. Its own paths are relative to `base_path`, or absolute.",
   },
 );
 
 export type FsScope = Static<typeof FsScope>;
+
+/**
+ * The values of `boundary` that the harness of iii sends in every call of a session. They are words, not
+ * folders: a folder with this name is `./workspace`.
+ */
+export const sessionBoundaries = ["workspace", "configured_roots"] as const;
+
+/** Returns the boundary of a scope in the form of that harness, or `undefined` for one in the form of coder. */
+export function sessionBoundary(scope: unknown): (typeof sessionBoundaries)[number] | undefined {
+  if (typeof scope !== "object" || scope === null || !Object.hasOwn(scope, "boundary")) return undefined;
+  const { boundary } = scope as { readonly boundary: unknown };
+  return sessionBoundaries.find((word) => word === boundary);
+}
 
 /**
  * Returns whether calls of the function can be limited: those whose paths go through the jail, and those that

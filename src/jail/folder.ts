@@ -172,9 +172,25 @@ export interface ScopeRequest {
   /** The folder where relative paths start. */
   readonly root: string;
   /** The folder that no path may leave. Default: the root. */
-  readonly boundary?: string;
+  readonly boundary?: string | undefined;
   /** The paths in it that may be touched. Default: everything. */
-  readonly grants?: readonly { readonly path: string; readonly read_only: boolean }[];
+  readonly grants?: readonly ScopeGrant[] | undefined;
+}
+
+/** A path that a scope permits to touch, with everything below it. */
+export interface ScopeGrant {
+  readonly path: string;
+  readonly read_only: boolean;
+}
+
+/** The part of the tree for a session of the harness of iii. */
+export interface SessionRequest {
+  /** The folder where relative paths start. */
+  readonly folder: string;
+  /** Whether the session may touch the whole tree, and `folder` is only where paths start. */
+  readonly reachesAll: boolean;
+  /** The paths that may be touched beside the folder. */
+  readonly grants: readonly ScopeGrant[];
 }
 
 /** A folder that callers can reach. */
@@ -273,6 +289,11 @@ export interface Jail {
    * invalid scope, and out-of-scope for parts of it outside its boundary.
    */
   within(scope: ScopeRequest): Jail;
+  /**
+   * Like `within`, for a session, whose calls may also send host paths below the base or a root. A grant
+   * outside, such as a folder that the session has for other programs, is ignored.
+   */
+  withinSession(session: SessionRequest): Jail;
   /** The part of the tree that may be touched, `undefined` if that is everything. */
   readonly scope: Scope | undefined;
   /** Returns the same tree and scope, with relative paths that start from the base. */

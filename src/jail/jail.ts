@@ -23,7 +23,7 @@ import { type ParsedPath, parseAbsolutePath, parseInRoots, parsePath, validateNe
 import { resolveBeneath } from "./resolve-beneath.ts";
 import { pathInRoot, rulesOfRoots } from "./root-rules.ts";
 import { onlyRoot, type RootSet, Roots } from "./roots.ts";
-import { type PathScope, resolveScope } from "./scope.ts";
+import { type PathScope, resolveScope, resolveSession } from "./scope.ts";
 import { holdRoots } from "./top-folder.ts";
 import { type WalkRules, walk } from "./walk.ts";
 
@@ -42,10 +42,9 @@ export function openJail({ basePath, paths = "relative", isReadOnly = false, ...
   const root = openRoot({ name: "", path: basePath, isReadOnly }, shared);
   const { linkRoots, backend, rules } = root;
   const isAbsolute = paths === "absolute";
-  const parse = (path: string) =>
-    isAbsolute
-      ? parseAbsolutePath(path, linkRoots)
-      : parsePath(path, paths === "either" ? linkRoots : undefined);
+  const parseEither = (path: string) =>
+    isAbsolute ? parseAbsolutePath(path, linkRoots) : parsePath(path, linkRoots);
+  const parse = paths === "relative" ? (path: string) => parsePath(path) : parseEither;
   const walkRules: WalkRules = {
     backend,
     linkRoots: () => linkRoots,
@@ -58,6 +57,7 @@ export function openJail({ basePath, paths = "relative", isReadOnly = false, ...
   return jailWith({
     roots: onlyRoot(root),
     parse,
+    parseEither,
     rules,
     walkRules,
     namesDenyingGlobs: shared.namesDenyingGlobs,
@@ -86,15 +86,19 @@ export function openRootsJail({ roots: options, paths = "relative", ...shared }:
     requireNewNames: validateNewPath,
     denies: rules.denies,
   };
-  const isAbsolute = (path: string) => paths === "either" && path.startsWith("/");
-  const parse = (path: string) => (isAbsolute(path) ? parseInRoots(path, roots.all) : parsePath(path));
-  return jailWith({ roots, parse, rules, walkRules, namesDenyingGlobs: shared.namesDenyingGlobs });
+  const parseEither = (path: string) =>
+    path.startsWith("/") ? parseInRoots(path, roots.all) : parsePath(path);
+  const parse = paths === "either" ? parseEither : (path: string) => parsePath(path);
+  const { namesDenyingGlobs } = shared;
+  return jailWith({ roots, parse, parseEither, rules, walkRules, namesDenyingGlobs });
 }
 
 /** The parts that a jail is made of. */
 interface Parts {
   readonly roots: RootSet;
   readonly parse: (path: string) => ParsedPath;
+  /** Parses a path in a scope, which hosts send: also a host path below the base or a root. */
+  readonly parseEither: (path: string) => ParsedPath;
   readonly rules: OpenRoot["rules"];
   readonly walkRules: WalkRules;
   readonly namesDenyingGlobs: boolean | undefined;
@@ -118,7 +122,8 @@ function jailWith(parts: Parts): Jail {
     place[Symbol.dispose]();
     throw refusal;
   };
-  const scoped = (to: PathScope) => jailWith({ ...parts, walkRules: { ...walkRules, scope: to } });
+  const scoped = scopedJail(parts, parts.parse);
+  const scopedForHost = scopedJail(parts, parts.parseEither);
   const jail: Jail = {
     roots: roots.all.map(({ name, base, isReadOnly }) => ({ name: name || ".", hostPath: base, isReadOnly })),
     hasTop: roots.hasTop,
@@ -146,20 +151,22 @@ function jailWith(parts: Parts): Jail {
     fold: ({ path, folder }) => rules.fold(path, folder.folding),
     scope,
     fromBase: () => (scope === undefined ? jail : scoped(scope.fromBase())),
-    within: (request) => scoped(resolveScope(jail, scoped, request)),
-    over(view) {
-      const backend = {
-        ...held,
-        canResolveBeneath: false,
-        base: (requested: string) => view.base(requested),
-        close() {},
-      };
+    within: (request) => scoped(resolveScope(scopedForHost, request)),
+    withinSession: (request) => scopedForHost(resolveSession(scopedForHost, request)),
+    over: (view) => {
+      const base = (requested: string) => view.base(requested);
+      const backend = { ...held, canResolveBeneath: false, base, close() {} };
       return jailWith({ ...parts, walkRules: { ...walkRules, backend } });
     },
     close: () => held.close(),
   };
   return jail;
 }
+
+const scopedJail =
+  (parts: Parts, parse: Parts["parse"]) =>
+  (scope: PathScope | undefined): Jail =>
+    jailWith({ ...parts, parse, walkRules: { ...parts.walkRules, scope } });
 
 /** Parses a path. In a scope, a relative one starts at the scope's root. */
 function parseIn({ parse, walkRules: { scope } }: Parts, path: string): ParsedPath {

@@ -168,6 +168,49 @@ describe.each(backends)("%s", (backend) => {
     expect(lead(both, "one/x.txt")).toBe("out-of-scope");
     expect(lead(both, ".")).toBe("out-of-scope");
     expect(lead(both, "two/new", making)).toBe("protected");
+    const [folder, two] = [fixture.at("a/in"), fixture.at("b/z.txt")];
+    const grants = [two, fixture.at("../outside"), "three"].map((path) => ({ path, read_only: false }));
+    const session = roots.withinSession({ folder, reachesAll: false, grants });
+    expect(session.scope?.root).toEqual(["one", "in"]);
+    expect(lead(session, "y.txt")).toBe("at:one/in/y.txt");
+    expect(lead(session, two)).toBe("at:two/z.txt");
+    expect(lead(session, fixture.at("a/x.txt"))).toBe("out-of-scope");
+    expect(lead(session, "three")).toBe("missing");
+    const all = roots.withinSession({ folder, reachesAll: true, grants: [] });
+    expect(lead(all, "../x.txt")).toBe("at:one/x.txt");
+    expect(lead(all, fixture.at("a/x.txt"))).toBe("at:one/x.txt");
+    expect(lead(all, ".", making)).toBe("at:one/in");
+    expect(lead(session, ".", making)).toBe("out-of-scope");
+  });
+
+  test("a session takes rights away, and gives none", () => {
+    using fixture = new JailFixture(tree);
+    const whole = fixture.jail(backend, ["**/.env"]);
+    const paths = [
+      "x.txt",
+      "../b/z.txt",
+      "out",
+      ".env",
+      "../b/.env",
+      "nothing",
+      "..",
+      "../..",
+      "../../outside",
+    ];
+    const grants = [".", "/", "..", "b", "b/.env", "../outside", "none", "\0"];
+    for (const reachesAll of [false, true])
+      for (const grant of grants) {
+        const session = whole.withinSession({
+          folder: fixture.at("a"),
+          reachesAll,
+          grants: [{ path: grant, read_only: false }],
+        });
+        for (const path of paths) {
+          const found = lead(session, path);
+          if (found !== "out-of-scope")
+            expect([grant, path, found]).toEqual([grant, path, lead(whole, `a/${path}`)]);
+        }
+      }
   });
 
   test("no answer depends on what lies outside", () => {

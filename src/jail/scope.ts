@@ -1,7 +1,8 @@
 /** The part of the tree that one call may touch, if its payload limits that (coder §26). */
+import { Refusal } from "../errors.ts";
 import { namesOf } from "./backend.ts";
 import { refuseJailed } from "./errors.ts";
-import type { Jail, ProtectedChange, Scope, ScopeRequest } from "./folder.ts";
+import type { Jail, ProtectedChange, Scope, ScopeGrant, ScopeRequest, SessionRequest } from "./folder.ts";
 
 /** A file or folder with everything in it, by its path from the base, links resolved. */
 interface Region {
@@ -15,7 +16,7 @@ export class PathScope implements Scope {
   readonly #boundary: string;
   readonly #regions: readonly Region[];
 
-  /** Creates a scope. The regions must lie within the boundary. */
+  /** Creates a scope. The boundary is a folder whose name stays; "" for the base, which has none. */
   constructor(root: readonly string[], boundary: string, regions: readonly Region[]) {
     this.root = root;
     this.#boundary = boundary;
@@ -58,27 +59,53 @@ const isWithin = (path: string, folder: string): boolean =>
 /** Maximum grants of one scope, each of which is a walk before the call begins. */
 const mostGrants = 100;
 
+/** Returns the jail of a scope, which takes the paths that hosts send. */
+type ScopedJail = (scope: PathScope | undefined) => Jail;
+
 /**
  * Resolves the paths of a scope: the boundary in the whole tree, and the others inside that, so that links
  * there reveal nothing of the outside. Throws like `Jail.within`.
  */
-export function resolveScope(
-  jail: Jail,
-  scoped: (scope: PathScope) => Jail,
-  { root, boundary = root, grants }: ScopeRequest,
-): PathScope {
-  if (grants !== undefined && grants.length > mostGrants)
-    throw refuseJailed.manyGrants(grants.length, mostGrants);
-  const limit = pathOfFolder(jail, boundary);
+export function resolveScope(scoped: ScopedJail, { root, boundary = root, grants }: ScopeRequest): PathScope {
+  requireFewGrants(grants);
+  const limit = pathOfFolder(scoped(undefined), boundary);
   const whole = [{ path: limit, isReadOnly: false }];
   const bounded = scoped(new PathScope([], limit, whole));
   const start = boundary === root ? limit : pathOfFolder(bounded, root);
-  const regions = grants?.map(({ path, read_only: isReadOnly }) => ({
-    path: pathOfGrant(bounded, path),
-    isReadOnly,
-  }));
-  return new PathScope(namesOf(start), limit, regions ?? whole);
+  return new PathScope(namesOf(start), limit, grants?.map((grant) => regionOf(bounded, grant)) ?? whole);
 }
+
+/**
+ * Resolves the paths of a session in the whole tree. Throws like `Jail.withinSession`. A grant that leads
+ * nowhere in the tree is ignored, which takes rights away and gives none.
+ */
+export function resolveSession(
+  scoped: ScopedJail,
+  { folder, reachesAll, grants }: SessionRequest,
+): PathScope {
+  requireFewGrants(grants);
+  const jail = scoped(undefined);
+  const start = pathOfFolder(jail, folder);
+  if (reachesAll) return new PathScope(namesOf(start), "", [{ path: "", isReadOnly: false }]);
+  const regions = grants.flatMap((grant) => {
+    try {
+      return [regionOf(jail, grant)];
+    } catch (error) {
+      if (error instanceof Refusal) return [];
+      throw error;
+    }
+  });
+  return new PathScope(namesOf(start), start, [{ path: start, isReadOnly: false }, ...regions]);
+}
+
+function requireFewGrants(grants: readonly ScopeGrant[] = []): void {
+  if (grants.length > mostGrants) throw refuseJailed.manyGrants(grants.length, mostGrants);
+}
+
+const regionOf = (jail: Jail, { path, read_only: isReadOnly }: ScopeGrant): Region => ({
+  path: pathOfGrant(jail, path),
+  isReadOnly,
+});
 
 function pathOfFolder(jail: Jail, path: string): string {
   using folder = jail.admitFolder(path);

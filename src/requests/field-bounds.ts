@@ -42,6 +42,7 @@ export const fieldBounds: Readonly<Record<string, FieldBound>> = {
   "/fs_scope/root": path,
   "/fs_scope/boundary": path,
   "/fs_scope/grants": objects,
+  "/fs_scope/grants/*": path,
   "/files": objects,
   "/changes": objects,
   "/ops": objects,

@@ -5,12 +5,13 @@
  */
 import { Kind, type TObject, type TSchema } from "@sinclair/typebox";
 import type { RequestRules } from "../contract/definition.ts";
-import { fsScopeField } from "../contract/fs-scope.ts";
+import { fsScopeField, sessionBoundary } from "../contract/fs-scope.ts";
 import { coerceArray, coerceBoolean, coerceInteger, coerceMap, coerceObject } from "./coerce.ts";
 import { refuseField } from "./errors.ts";
 import { RequestBounds } from "./field-bounds.ts";
 import { fieldNamed, literalNamed } from "./field-names.ts";
 import {
+  alternativeFor,
   entryListOf,
   hasFields,
   isArray,
@@ -84,7 +85,7 @@ class Reader {
   /** Returns the value at `where`, converted to the form of `schema` if possible. */
   read(schema: TSchema, value: unknown, where: string): unknown {
     const { isForgiving, bounds } = this.#rules;
-    const type = withoutNull(schema);
+    const type = alternativeFor(withoutNull(schema), value);
     if (isObject(type)) return this.#readObject(type, isForgiving ? coerceObject(value) : value, where);
     if (isArray(type))
       return this.#readArray(type.items, isForgiving ? coerceArray(value, type.items) : value, where);
@@ -126,10 +127,11 @@ class Reader {
 
   /**
    * Reads a scope strictly, since it limits the rights of a model. If the function takes none, the services
-   * refuse it.
+   * refuse it. That of iii's harness has fields that are meant for other workers.
    */
   #readScope({ properties }: TObject, item: unknown): unknown {
-    const strict = new Reader(this.#root, { ...this.#rules, isForgiving: false }, new Set());
+    const unknownFields = sessionBoundary(item) === undefined ? this.#rules.unknownFields : "ignore";
+    const strict = new Reader(this.#root, { ...this.#rules, isForgiving: false, unknownFields }, new Set());
     return Object.hasOwn(properties, fsScopeField)
       ? strict.read(properties[fsScopeField]!, item, fsScopeField)
       : item;

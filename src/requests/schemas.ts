@@ -46,6 +46,13 @@ export function withoutNull(schema: TSchema): TSchema {
   return others.length === 1 ? others[0]! : schema;
 }
 
+/** Returns the alternative for an object in a choice of an object and other types, or the schema itself. */
+export function alternativeFor(schema: TSchema, value: unknown): TSchema {
+  if (!isUnion(schema) || !hasFields(value)) return schema;
+  const objects = schema.anyOf.filter(isObject);
+  return objects.length === 1 ? objects[0]! : schema;
+}
+
 export const isOptional = (schema: TSchema): boolean =>
   schema[OptionalKind] === "Optional" || "default" in schema;
 

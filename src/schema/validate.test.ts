@@ -24,6 +24,18 @@ describe("what a caller is told", () => {
   const update = schemaOf("coder::update-file");
   const cases: [string, TSchema, unknown, string][] = [
     ["a missing field", one, {}, "path is missing; expected a string"],
+    [
+      "neither an object nor a text",
+      Type.Union([one, Type.String()]),
+      7,
+      "the value is 7; expected an object with path or a string",
+    ],
+    [
+      "an object without its field",
+      Type.Union([one, Type.String()]),
+      {},
+      "path is missing; expected a string",
+    ],
     ["a wrong type", one, { path: 7 }, "path is 7; expected a string"],
     ["no object", one, "a.txt", 'the value is the string "a.txt"; expected an object with path'],
     [

@@ -154,8 +154,10 @@ function checkUnion(schema: TUnion, value: unknown, field: string, options: Vali
     if (variant[Kind] === "Null" ? value === null : variant[Kind] === "Literal" && value === variant["const"])
       return value;
   }
-  const open = schema.anyOf.find((variant) => variant[Kind] !== "Null" && variant[Kind] !== "Literal");
-  if (open === undefined || mistyped(open, value)) return fail(schema, value, field);
+  const open = schema.anyOf.find(
+    (variant) => variant[Kind] !== "Null" && variant[Kind] !== "Literal" && !mistyped(variant, value),
+  );
+  if (open === undefined) return fail(schema, value, field);
   return check(open, value, field, options);
 }
 

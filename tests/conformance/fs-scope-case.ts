@@ -3,7 +3,7 @@ import type { Tree } from "../harness/tree.ts";
 import type { Case } from "./case.ts";
 import { anything, type Outcome, refused } from "./roots-case.ts";
 
-const tree: Tree = {
+export const scopeTree: Tree = {
   "app/a.txt": "needle in app\n",
   "app/.env": "denied-secret",
   "app/.gitignore": "*.tmp\n",
@@ -21,7 +21,7 @@ const app = { root: "app" };
 
 export const scopedCall = (name: string, id: string, payload: object, expect: Outcome): Case => ({
   name,
-  tree,
+  tree: scopeTree,
   call: { function: `coder::${id}`, payload: { fs_scope: app, ...payload } },
   expect,
 });

@@ -4,10 +4,12 @@ import { fsScopeCases } from "./fs-scope-cases.ts";
 import { fsScopeWritingCases } from "./fs-scope-writing-cases.ts";
 import { rootsCases } from "./roots-cases.ts";
 import { crossingCases } from "./roots-crossing-cases.ts";
+import { sessionScopeCases } from "./session-scope-cases.ts";
 
 export const casesOfParts: readonly Case[] = [
   ...rootsCases,
   ...crossingCases,
   ...fsScopeCases,
   ...fsScopeWritingCases,
+  ...sessionScopeCases,
 ];

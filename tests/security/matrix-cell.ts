@@ -19,6 +19,10 @@ export interface Layout {
   /** What paths of an escape case begin with. */
   readonly prefix: string;
   readonly isReadOnly: boolean;
+  /** The `fs_scope` of each call. */
+  readonly scope?: object;
+  /** Whether the scope is a part of the served tree, so that leaving it is C220 where leaving the tree is C215. */
+  readonly isSession?: boolean;
 }
 
 /** An escape case as it was built. */
@@ -57,7 +61,9 @@ export class Judge {
     const served = this.#served;
     const { before, stamps } = this.#stand(escapeCase);
     const path = this.#layout.prefix + escapeCase.path;
-    const payload = expandPayload(pathCall.payload(path, this.#others), served.base);
+    const { scope } = this.#layout;
+    const sent = pathCall.payload(path, this.#others) as object;
+    const payload = expandPayload(scope === undefined ? sent : { ...sent, fs_scope: scope }, served.base);
     const outcome = await served.call(pathCall.id, payload);
     const after = served.snapshot();
     const changed = changedKeys(before, after);
@@ -99,8 +105,9 @@ export class Judge {
     reachesMore: boolean | undefined,
   ): string[] {
     const { verdict, message } = verdictOf(outcome);
+    const isKept = this.#layout.isSession && verdict === "C220" && leavesSession(expected);
     const isRight =
-      reachesMore !== undefined ? isKeptAs(verdict, expected, reachesMore) : verdict === expected;
+      reachesMore !== undefined ? isKeptAs(verdict, expected, reachesMore) : verdict === expected || isKept;
     if (!isRight) return [`${verdict}, should be ${expected}: ${message}`];
     // A patch below a folder names the file that it would make there.
     const sentences = [path, `${path}/notes.md`].map((name) =>
@@ -109,6 +116,9 @@ export class Judge {
     return verdict !== "C211" || sentences.includes(message) ? [] : [`tells denied from missing: ${message}`];
   }
 }
+
+/** Whether an escape from the base, or the removal of it, may be refused as an escape from the session. */
+const leavesSession = (expected: CallResult): boolean => expected === "C215" || expected === "C210";
 
 /**
  * Whether a call that would write ends so where nothing may be written: refused as ever, or because of that. The latter comes
