@@ -76,19 +76,24 @@ function renderFunction(definition: FunctionDefinition, worker: string): string 
   ]);
 }
 
-/** Renders a table of the fields, and one for each kind of object below them. */
-function renderFields(schema: TObject): string {
+/**
+ * Renders a table of the fields, and one for each kind of object below them. `place` is the field that holds
+ * the object, such as `fs_scope.grants`.
+ */
+function renderFields(schema: TObject, place: readonly string[] = []): string {
   const rows = Object.entries(schema.properties).map(([name, field]) =>
     row(`\`${name}\``, renderType(field), renderDefault(field), field.description ?? ""),
   );
-  const below = Object.values(schema.properties).flatMap(objectsIn).map(renderNested);
+  const below = Object.entries(schema.properties).flatMap(([name, field]) =>
+    objectsIn(field).map((object) => renderNested(object, [...place, name])),
+  );
   return `| field | type | default | meaning |\n| --- | --- | --- | --- |\n${rows.join("\n")}\n${below.join("")}`;
 }
 
-function renderNested(schema: TObject): string {
-  const tag = Object.values(schema.properties).find((field) => field[Kind] === "Literal");
-  const title = schema.$id ?? `op ${JSON.stringify(tag?.["const"])}`;
-  return `\n### ${title}\n\n${schema.description === undefined ? "" : `${schema.description}\n\n`}${renderFields(schema)}`;
+function renderNested(schema: TObject, place: readonly string[]): string {
+  const tag = Object.entries(schema.properties).find(([, field]) => field[Kind] === "Literal");
+  const title = tag === undefined ? `\`${place.join(".")}\`` : `${tag[0]} ${JSON.stringify(tag[1]["const"])}`;
+  return `\n### ${schema.$id ?? title}\n\n${schema.description === undefined ? "" : `${schema.description}\n\n`}${renderFields(schema, place)}`;
 }
 
 function objectsIn(field: TSchema): TObject[] {
