@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createConnection } from "node:net";
+import { userInfo } from "node:os";
 import { about } from "./about.ts";
 import type { Command } from "./arguments/arguments.ts";
 import { UsageError } from "./arguments/usage-error.ts";
@@ -82,9 +83,18 @@ async function callHere(command: CallCommand, payload: unknown, log: Log): Promi
   }
   const runtime = await openWorker(command, log);
   try {
-    return await createInvoke(runtime, log)(definition, payload);
+    return await createInvoke(runtime, log)(definition, payload, { author: { user: userName() } });
   } finally {
     await runtime.close();
+  }
+}
+
+/** Returns the name of the user who runs this process, or the number of one without a name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.());
   }
 }
 

@@ -94,6 +94,11 @@ const ofCoder: Samples<typeof refuseCoder> = {
   noFsScope: refuseCoder.noFsScope("coder::commit"),
   noJournal: refuseCoder.noJournal("the state folder cannot be made (EACCES)"),
   undoNothing: refuseCoder.undoNothing("checkpoint 7"),
+  undoOfOthers: refuseCoder.undoOfOthers({
+    seq: 7,
+    author: { client: "other 1.0", session: "5f0c1a2b" },
+    label: "rename",
+  }),
   undoWhich: refuseCoder.undoWhich(),
 };
 

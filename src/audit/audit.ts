@@ -66,6 +66,7 @@ export class Audit implements MutationListener {
       function: definition.id,
       program: request === undefined ? undefined : definition.program?.(request),
       caller: context.caller,
+      author: context.caller === undefined ? context.author : undefined,
       paths: paths.slice(0, mostNamed),
       fs_scope: (request as Readonly<Record<string, unknown>> | undefined)?.[fsScopeField],
       more_paths: paths.length > mostNamed ? paths.length - mostNamed : undefined,

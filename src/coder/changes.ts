@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { renderAuthor } from "../author.ts";
 import type { Wording } from "../contract/wording.ts";
 import { type FeedChange, visiblePart } from "../feed/change.ts";
 import type { Jail } from "../jail/folder.ts";
@@ -114,7 +115,7 @@ function pageOf(
   { from, newest, limit, selection }: Page,
   context: CoderContext,
 ): { changes: WireChange[]; next: number } {
-  const { feed, jail, maxAnswerBytes } = context;
+  const { feed, jail, maxAnswerBytes, author, profile } = context;
   const ignored = new IgnoredPaths(context);
   const found: WireChange[] = [];
   let room = maxAnswerBytes / 2;
@@ -123,7 +124,13 @@ function pageOf(
     const change = partInScope(feed.at(next + 1), jail);
     if (change === undefined || !selects(selection, change)) continue;
     const isIgnored = ignored.has(change.path, change.isFolder);
-    const described = describeChange(change, { epoch: feed.epoch, isIgnored, hasRoots: jail.hasTop });
+    const described = describeChange(change, {
+      epoch: feed.epoch,
+      isIgnored,
+      hasRoots: jail.hasTop,
+      reader: author,
+      hasAuthors: profile.authors,
+    });
     room -= Buffer.byteLength(JSON.stringify(described));
     if (room < 0 && found.length > 0) break;
     found.push(described);
@@ -136,6 +143,16 @@ function partInScope(change: FeedChange, { scope }: Pick<Jail, "scope">): FeedCh
   if (scope === undefined || change.isGap) return change;
   const takesAlong = change.isFolder && change.kind !== "modified";
   return visiblePart(change, (path) => (takesAlong ? scope.leadsInside(path) : scope.contains(path)));
+}
+
+/** Renders the function, and the author if it is not the reader. */
+function renderCause(
+  { by, function_id: id = "call", program, author, mine: isMine }: WireChange["cause"],
+  sentence: Wording["sentence"],
+): string {
+  if (by === "external") return "";
+  const what = [sentence(id), ...(program === undefined ? [] : [program])].join(" ");
+  return ` (${what}${author === undefined || isMine ? "" : ` by ${renderAuthor(author)}`})`;
 }
 
 /** The changes that a call without `since` covers, by whether calls before it in its session do. */
@@ -153,7 +170,7 @@ function renderChanges(
   const lines = found.map(({ kind, path, from, dir, cause }) => {
     const mark = dir ? "/" : "";
     const what = from === undefined ? "" : `${renderName(from)}${mark} to `;
-    return `${kind}: ${what}${renderName(path)}${mark}${cause.by === "call" ? ` (${sentence(cause.function_id ?? "call")})` : ""}`;
+    return `${kind}: ${what}${renderName(path)}${mark}${renderCause(cause, sentence)}`;
   });
   const from = since == null && !isSession ? [sentence(begun.fromNow)] : ["[no changes]"];
   return [

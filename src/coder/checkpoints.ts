@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { isSameAuthor, renderAuthor } from "../author.ts";
 import type { Wording } from "../contract/wording.ts";
 import { changedPaths } from "../journal/changed-paths.ts";
 import { type JournalRecord, readRecords } from "../journal/read-record.ts";
@@ -7,10 +8,12 @@ import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { pauseOf } from "./pause.ts";
 import { requireJournal } from "./undoing/require-journal.ts";
 import { endsOf, isShown, selectPaths } from "./undoing/select-paths.ts";
+import { AuthorFields, By, describeAuthor, selectsAuthor } from "./undoing/whose.ts";
 
 const request = Type.Object(
   {
     before_seq: Type.Optional(UInt64({ description: "Only checkpoints older than this one." })),
+    by: By(true),
     limit: UInt32({ default: 50, description: "Most checkpoints to answer." }),
     path: Type.Optional(
       Type.String({ description: "Only checkpoints that changed this path or something below it." }),
@@ -33,11 +36,13 @@ const CheckpointFile = Named("CheckpointFile", {
 });
 
 const Checkpoint = Named("Checkpoint", {
+  author: Type.Optional(AuthorFields),
   bytes: UInt64(),
   caller: Type.Optional(Type.String()),
   files: Type.Array(CheckpointFile),
   function_id: Type.Optional(Type.String()),
   label: Type.Optional(Type.String()),
+  mine: Type.Optional(Type.Literal(true, { description: "The author of this call made it." })),
   more_files: Type.Optional(UInt32()),
   seq: UInt64(),
   transaction: Type.Optional(Type.String()),
@@ -73,13 +78,15 @@ export const checkpoints = defineCoderFunction({
     { title: "The last changes", request: {} },
     { title: "What happened to one folder", request: { path: "src/models", limit: 10 } },
   ],
-  async handle({ limit, before_seq: before = Number.POSITIVE_INFINITY, path }, context) {
+  async handle({ limit, before_seq: before = Number.POSITIVE_INFINITY, path, by }, context) {
     const journal = requireJournal(context);
     const pause = pauseOf(context);
     const selects = path === undefined ? () => true : selectPaths([path], context.jail);
+    const isWanted = selectsAuthor(by, context);
     const found: Static<typeof Checkpoint>[] = [];
     let room = context.maxAnswerBytes / 2;
     for await (const record of readRecords(journal, { before, pause })) {
+      if (!isWanted(record.author)) continue;
       const checkpoint = describe(record, selects, context);
       await pause();
       if (checkpoint === undefined) continue;
@@ -103,9 +110,9 @@ export const checkpoints = defineCoderFunction({
 function describe(
   record: JournalRecord,
   selects: (path: string) => boolean,
-  { jail }: CoderContext,
+  { jail, profile, author: own }: CoderContext,
 ): Static<typeof Checkpoint> | undefined {
-  const { seq, ts, function_id, caller, label, transaction, steps, bytes } = record;
+  const { seq, ts, function_id, caller, author, label, transaction, steps, bytes } = record;
   // Of the steps that an undo takes back: what the others made of a path is not there for the call.
   const visible = changedPaths({ steps: steps.filter((step) => isShown(step, jail)) });
   if (!visible.some((one) => endsOf(one).some(selects))) return undefined;
@@ -117,6 +124,8 @@ function describe(
     ts: new Date(ts).toISOString(),
     ...(function_id !== undefined && { function_id: function_id.slice(0, longestName) }),
     ...(caller !== undefined && { caller: caller.slice(0, longestName) }),
+    ...(profile.authors && author !== undefined && { author: describeAuthor(author) }),
+    ...(profile.authors && isSameAuthor(own, author) && { mine: true as const }),
     ...(label !== undefined && { label: label.slice(0, longestName) }),
     ...(transaction !== undefined && { transaction }),
     files,
@@ -134,8 +143,9 @@ const wordsOfUndo: Readonly<Record<string, string>> = {
 };
 
 function renderCheckpoint(checkpoint: Static<typeof Checkpoint>, sentence: Wording["sentence"]): string {
-  const { seq, ts, function_id: id, label, files, more_files: more } = checkpoint;
-  const head = [`#${seq}`, ts.replace("T", " ").slice(0, 19), sentence(id ?? ""), label ?? ""]
+  const { seq, ts, function_id: id, author, mine: isMine, label, files, more_files: more } = checkpoint;
+  const by = author === undefined || isMine ? "" : `by ${renderAuthor(author)}`;
+  const head = [`#${seq}`, ts.replace("T", " ").slice(0, 19), sentence(id ?? ""), by, label ?? ""]
     .filter(Boolean)
     .join("  ");
   const words = id === "coder::undo" ? wordsOfUndo : {};

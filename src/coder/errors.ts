@@ -1,7 +1,9 @@
 /** Refusals on the wire, in the answers of `coder::*`. */
 import { type Static, Type } from "@sinclair/typebox";
+import { renderAuthor } from "../author.ts";
 import type { WireError } from "../contract/definition.ts";
 import { quoteShort, type Reason, Refusal } from "../errors.ts";
+import type { JournalRecord } from "../journal/read-record.ts";
 import { Named } from "../schema/fragments.ts";
 
 /** The code of each reason in the answers of `coder::*` (coder §4). */
@@ -177,6 +179,12 @@ export const refuseCoder = {
     new Refusal(
       "bad-input",
       `The journal has no ${what}, or no longer keeps it. List what can be undone with coder::checkpoints.`,
+    ),
+
+  undoOfOthers: ({ seq, author, label }: Pick<JournalRecord, "seq" | "author" | "label">): Refusal =>
+    new Refusal(
+      "bad-input",
+      `No checkpoint of yours is left to undo here. The newest is #${seq} by ${renderAuthor(author)}${label === undefined ? "" : ` (${quoteShort(label)})`}. Nothing was undone. Send \`seq\` ${seq} to undo that one.`,
     ),
 
   undoWhich: (): Refusal =>

@@ -5,6 +5,7 @@ import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
 import type { Config } from "./config.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { profileNames } from "./profiles.ts";
+import { findOthersWork, renderCount } from "./undoing/whose.ts";
 
 const Globs = Named("Globs", {
   default_exclude: Type.Array(Type.String(), {
@@ -47,6 +48,9 @@ const AuditState = Named("AuditState", {
 
 const JournalState = Named("JournalState", {
   enabled: Type.Boolean({ description: "Whether coder::undo can take changes back." }),
+  others: Type.Optional(
+    UInt32({ description: "Checkpoints of other authors, of the newest 200 checkpoints." }),
+  ),
   reason: Type.Optional(Type.String({ description: "Why no folder can keep a journal." })),
 });
 
@@ -114,6 +118,7 @@ export const info = defineCoderFunction({
     index: context.searcher.index?.mode ?? ("scan" as const),
     journal: {
       enabled: context.journal !== undefined,
+      ...othersIn(context),
       ...(context.profile.journal &&
         context.journalMissing !== undefined && { reason: context.journalMissing }),
     },
@@ -125,6 +130,17 @@ export const info = defineCoderFunction({
   }),
   render: renderInfo,
 });
+
+function othersIn({ journal, jail, author, profile }: CoderContext): { others?: number } {
+  if (journal === undefined || !profile.authors) return {};
+  try {
+    const work = findOthersWork({ journal, jail }, author);
+    return work === undefined ? {} : { others: work.count };
+  } catch {
+    // The log says why the journal cannot be read.
+    return {};
+  }
+}
 
 const rootsOf = ({ jail, isReadOnly }: CoderContext): Static<typeof Root>[] => [
   ...jail.roots.map((root) => ({ name: root.name, read_only: root.isReadOnly || isReadOnly })),
@@ -157,6 +173,9 @@ function shownRoot({ name, missing, read_only: isReadOnly }: Static<typeof Root>
   return isReadOnly ? `${name} (read-only)` : name;
 }
 
+const renderOthers = ({ others: count }: Static<typeof JournalState>): string =>
+  count === undefined ? "" : `; ${renderCount({ count, isMore: false })}`;
+
 /** Maximum length of a list in the text. */
 const mostShown = 12;
 
@@ -184,7 +203,7 @@ function renderInfo(
     ...(globs.write_allow === undefined ? [] : [list("written all the same", globs.write_allow)]),
     list("excluded by default", globs.default_exclude),
     `limits: ${Object.entries(limits).map(renderLimit).join(", ")}`,
-    `journal: ${journal.enabled ? sentence("on, so coder::undo takes changes back") : `off${journal.reason === undefined ? "" : ` (${journal.reason})`}`}`,
+    `journal: ${journal.enabled ? sentence(`on, so coder::undo takes changes back${renderOthers(journal)}`) : `off${journal.reason === undefined ? "" : ` (${journal.reason})`}`}`,
     ...(unresolved.length === 0
       ? []
       : [sentence(`${list("left half done", unresolved)}; coder::undo with the transaction resolves it`)]),

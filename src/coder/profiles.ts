@@ -32,6 +32,10 @@ export const profileTable = {
   globs: { contract: "globset", agent: "ripgrep" },
   /** What changes take away is kept, where the configuration does not say. */
   journal: { contract: false, agent: true },
+  /** Whether answers name the authors of checkpoints and changes, and the checkpoint of a change. */
+  authors: { contract: false, agent: true },
+  /** Whether an undo without a number takes back the newest checkpoint of its author, not of all. */
+  "undo.own": { contract: false, agent: true },
   /** How searches use an index of contents, where the configuration does not say. */
   index: { contract: "off", agent: "watched" },
   "read-file.revision": { contract: false, agent: true },

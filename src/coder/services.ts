@@ -29,6 +29,7 @@ import { type ProfileName, profileOf } from "./profiles.ts";
 import { onlyRootOf, requireRoots } from "./roots-config.ts";
 import { openStorage } from "./storage.ts";
 import { Plans } from "./transacting/plans.ts";
+import { findOthersWork, renderOthersWork } from "./undoing/whose.ts";
 
 /** The services of `coder::*`, open until closed. */
 export type CoderRuntime = CoderServices & worker.Runtime;
@@ -114,7 +115,12 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
       tree: base.tree,
     },
   });
-  const feed = new Feed({ jail, trees, listen: storage.listen });
+  const feed = new Feed({
+    jail,
+    trees,
+    listen: storage.listen,
+    checkpointOf: journal && ((requester) => journal.checkpointOf(requester)),
+  });
   const sweeper = openSweeper(files);
   const ignoreFiles = new IgnoreFiles(jail);
   const narrow = narrowerOf(storage);
@@ -129,6 +135,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   return {
     triggers: [changedOver({ feed, jail, ignoreFiles, profile })],
     treeChanges: new FeedReaders(feed),
+    ...(journal && { describeOthers: () => describeOthers({ journal, jail }) }),
     serves: { ...servedBy(jail), config: opening.config?.source ?? "defaults" },
     config,
     profileName,
@@ -194,6 +201,16 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
       storage.close();
     },
   };
+}
+
+/** Describes the checkpoints of others to a new session, if it can read any. */
+function describeOthers(services: Parameters<typeof findOthersWork>[0]): string | undefined {
+  try {
+    const work = findOthersWork(services, undefined);
+    return work && renderOthersWork(work);
+  } catch {
+    return undefined;
+  }
 }
 
 const servedBy = ({ hasTop, roots, hostPath }: Jail): Pick<worker.Serves, "base_path" | "roots"> =>

@@ -253,10 +253,11 @@ test("an undo that changes nothing says so, and one that does how it is taken ba
   await call("coder::create-file", { files: [{ path: "a", content: "1" }] });
   await call("coder::create-file", { files: [{ path: "b", content: "1" }] });
   expect(await undo({ seq: 1, dry_run: true })).toEqual(["#1", "  removed: a", "Would be undone."]);
-  expect(await undo({ paths: ["a"] })).toEqual([
+  expect(await undo({ seq: 2, paths: ["a"] })).toEqual([
     "#2",
     "Nothing was undone: nothing at these paths is left to undo. coder::checkpoints with path lists what changed there; send its seq.",
   ]);
+  expect(await undo({ paths: ["a"], dry_run: true })).toEqual(["#1", "  removed: a", "Would be undone."]);
   expect(await undo({ seq: 1 })).toEqual(["#1", "  removed: a", again]);
   expect(await undo({ seq: 1 })).toEqual(["#1", "Nothing was undone: undone already by #3."]);
   expect(await undo({})).toEqual(["#3", "  restored: a", again]);

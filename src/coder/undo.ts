@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { type Author, authorId } from "../author.ts";
 import { LaterRecords } from "../journal/later-records.ts";
 import { contentOf, type JournalRecord, readRecord, readRecords } from "../journal/read-record.ts";
 import { type UndoneRecord, type UndoOutcome, undoRecords } from "../journal/undo.ts";
@@ -11,16 +12,27 @@ import { refuseCoder } from "./errors.ts";
 import { pauseOf } from "./pause.ts";
 import { requireJournal } from "./undoing/require-journal.ts";
 import { endsOf, isShown, type StepNames, selectPaths } from "./undoing/select-paths.ts";
+import { selectsAuthor } from "./undoing/whose.ts";
 
 const request = Type.Object(
   {
+    author: Type.Optional(
+      Type.String({
+        isRare: true,
+        description:
+          "Whose newest checkpoints to undo: a session, worker or user as coder::checkpoints names it, or `anyone`. Default in the profile `agent`: your own.",
+      }),
+    ),
     dry_run: Type.Boolean({ default: false, description: "Check and answer, and change nothing." }),
     force: Type.Boolean({
       default: false,
       description: "Undo also over what was changed since. That is recorded too.",
     }),
     paths: Type.Optional(
-      Type.Array(Type.String(), { description: "Undo only at these paths, and below them." }),
+      Type.Array(Type.String(), {
+        description:
+          "Undo only at these paths, and below them; without the number of a checkpoint, the newest one of each path.",
+      }),
     ),
     seq: Type.Optional(UInt64({ description: "The checkpoint to undo." })),
     steps: Type.Optional(UInt32({ description: "How many of the newest checkpoints to undo. Default 1." })),
@@ -110,9 +122,10 @@ export const undo = defineCoderFunction({
     const { transactions } = context;
     if (transactions === undefined) throw refuseCoder.noJournal(context.journalMissing);
     const requested = paths === undefined ? () => true : selectPaths(paths, context.jail);
-    const selects = (step: StepNames) => isShown(step, context.jail) && endsOf(step).some(requested);
     const pause = pauseOf(context);
-    const records = await chosenRecords(which, context);
+    const { records, selects: isChosen } = await choose({ ...which, paths }, context);
+    const selects = (step: StepNames & { readonly seq: number }) =>
+      isShown(step, context.jail) && endsOf(step).some(requested) && isChosen(step);
     const later = await LaterRecords.of(await recordsAfter(records.at(-1)!.seq, context), {
       after: records.at(-1)!.seq,
       isShown: (step) => isShown(step, context.jail),
@@ -142,7 +155,10 @@ export const undo = defineCoderFunction({
     const isDone = force || value.conflicts.length === 0;
     return {
       undone: isDone
-        ? value.undone.map((record) => ({ ...listed(record), ...undoOf(record, records, later) }))
+        ? value.undone.map((record) => ({
+            ...listed(record),
+            ...undoOf(record, { records, selects }, later),
+          }))
         : [],
       conflicts: value.conflicts.slice(0, mostPaths),
       ...(transaction !== undefined && { transaction }),
@@ -205,48 +221,114 @@ async function recordsAfter(seq: number, context: CoderContext): Promise<Journal
 /** The undo before this one that has left nothing to do. */
 function undoOf(
   { seq, restored, removed, skipped }: UndoneRecord,
-  records: readonly JournalRecord[],
+  { records, selects }: Chosen,
   later: LaterRecords,
 ): { undone_by?: number } {
   if (restored.length + removed.length + skipped.length > 0) return {};
   const steps = records.find((record) => record.seq === seq)?.steps ?? [];
-  const by = later.undoOf(steps.flatMap(endsOf), seq);
+  const by = later.undoOf(steps.filter(selects).flatMap(endsOf), seq);
   return by === undefined ? {} : { undone_by: by };
 }
 
 interface Which {
+  readonly author?: string;
+  readonly paths?: readonly string[] | undefined;
   readonly steps?: number;
   readonly seq?: number;
   readonly transaction?: string;
 }
 
-/** Newest first, of those that the call may know of. Throws where there is none. */
-async function chosenRecords(
-  { steps, seq, transaction }: Which,
-  context: CoderContext,
-): Promise<JournalRecord[]> {
-  const journal = requireJournal(context);
-  const pause = pauseOf(context);
+/** The checkpoints to undo, newest first. */
+interface Chosen {
+  readonly records: readonly JournalRecord[];
+  /** Returns whether a step of one of them is to be undone. */
+  readonly selects: (step: StepNames & { readonly seq: number }) => boolean;
+}
+
+const everyStep = () => true;
+
+/** Chooses among the checkpoints that the call may know of. Throws a refusal without any. */
+async function choose(which: Which, context: CoderContext): Promise<Chosen> {
+  const { author, paths, steps, seq, transaction } = which;
   if ([steps, seq, transaction].filter((one) => one !== undefined).length > 1) throw refuseCoder.undoWhich();
-  if (seq !== undefined) {
-    const record = await readRecord(journal, seq, pause);
-    const isOurs =
-      context.jail.scope === undefined || record?.steps.some((step) => isShown(step, context.jail));
-    // A call that changed nothing may have left a record without steps, which no list has.
-    if (record === undefined || record.steps.length === 0 || !isOurs)
-      throw refuseCoder.undoNothing(`checkpoint ${seq}`);
-    return [record];
-  }
+  if (seq !== undefined) return { records: [await recordOf(seq, context)], selects: everyStep };
+  const isOwn = transaction === undefined ? authorFilter(author, context) : everyStep;
+  const candidates = shownRecords(context, (record) => {
+    return isOwn(record.author) && (transaction === undefined || record.transaction === transaction);
+  });
+  const chosen =
+    paths !== undefined && steps === undefined && transaction === undefined
+      ? await newestOfEach(paths, candidates, context)
+      : { records: await firstOf(candidates, steps ?? 1), selects: everyStep };
+  if (chosen.records.length > 0) return chosen;
+  if (transaction !== undefined) throw refuseCoder.undoNothing(`transaction ${transaction}`);
+  const wanted = paths === undefined ? everyStep : selectPaths(paths, context.jail);
+  const touches = (record: JournalRecord) => record.steps.some((step) => endsOf(step).some(wanted));
+  const [newest] = await firstOf(shownRecords(context, touches), 1);
+  throw newest === undefined
+    ? refuseCoder.undoNothing(paths === undefined ? "checkpoint" : "checkpoint of these paths")
+    : refuseCoder.undoOfOthers(newest);
+}
+
+/** Returns whether an author's checkpoints are meant by a call that names none. */
+function authorFilter(wanted: string | undefined, context: CoderContext): (author?: Author) => boolean {
+  if (wanted === "anyone" || (wanted === undefined && !context.profile["undo.own"])) return everyStep;
+  if (wanted === undefined || wanted === "me") return selectsAuthor("me", context);
+  return (author) => authorId(author) === wanted;
+}
+
+async function recordOf(seq: number, context: CoderContext): Promise<JournalRecord> {
+  const record = await readRecord(requireJournal(context), seq, pauseOf(context));
+  const isOurs =
+    context.jail.scope === undefined || record?.steps.some((step) => isShown(step, context.jail));
+  // A call that changed nothing may have left a record without steps, which no list has.
+  if (record === undefined || record.steps.length === 0 || !isOurs)
+    throw refuseCoder.undoNothing(`checkpoint ${seq}`);
+  return record;
+}
+
+/** Yields the records that the call may know of, newest first. */
+async function* shownRecords(
+  context: CoderContext,
+  isWanted: (record: JournalRecord) => boolean,
+): AsyncGenerator<JournalRecord, void, void> {
+  for await (const record of readRecords(requireJournal(context), { pause: pauseOf(context) }))
+    if (record.steps.some((step) => isShown(step, context.jail)) && isWanted(record)) yield record;
+}
+
+async function firstOf(records: AsyncIterable<JournalRecord>, count: number): Promise<JournalRecord[]> {
   const found: JournalRecord[] = [];
-  for await (const record of readRecords(journal, { pause })) {
-    if (!record.steps.some((step) => isShown(step, context.jail))) continue;
-    if (transaction !== undefined && record.transaction !== transaction) continue;
+  for await (const record of records) {
     found.push(record);
-    if (found.length >= (steps ?? 1)) return found;
+    if (found.length >= count) break;
   }
-  if (found.length === 0)
-    throw refuseCoder.undoNothing(transaction === undefined ? "checkpoint" : `transaction ${transaction}`);
   return found;
+}
+
+/** Chooses for each path its newest checkpoint, and only the steps of that at or below the path. */
+async function newestOfEach(
+  paths: readonly string[],
+  candidates: AsyncIterable<JournalRecord>,
+  { jail }: CoderContext,
+): Promise<Chosen> {
+  const waiting = new Map(paths.map((path) => [path, selectPaths([path], jail)]));
+  const records: JournalRecord[] = [];
+  const selecting = new Map<number, ((path: string) => boolean)[]>();
+  for await (const record of waiting.size === 0 ? [] : candidates) {
+    const steps = record.steps.filter((step) => isShown(step, jail));
+    const met = [...waiting].filter(([, below]) => steps.some((step) => endsOf(step).some(below)));
+    if (met.length > 0) records.push(record);
+    selecting.set(
+      record.seq,
+      met.map(([, below]) => below),
+    );
+    for (const [path] of met) waiting.delete(path);
+    if (waiting.size === 0) break;
+  }
+  return {
+    records,
+    selects: (step) => (selecting.get(step.seq) ?? []).some((below) => endsOf(step).some(below)),
+  };
 }
 
 /** What was there may be larger than what calls may write. */
@@ -306,10 +388,10 @@ function verdict(
   if (undone.length === 0) return `${nothing}; send force to undo over conflicts.`;
   const isChanged = undone.some(({ restored, removed }) => restored.length + removed.length > 0);
   if (!isChanged && undone.some(({ skipped }) => skipped.length > 0)) return `${nothing}.`;
-  if (!isChanged && isLimited)
-    return `${nothing}: nothing at these paths is left to undo. coder::checkpoints with path lists what changed there; send its seq.`;
   const by = [...new Set(undone.flatMap(({ undone_by: one }) => one ?? []))].map((one) => `#${one}`);
   if (!isChanged && by.length > 0) return `${nothing}: undone already by ${by.join(", ")}.`;
+  if (!isChanged && isLimited)
+    return `${nothing}: nothing at these paths is left to undo. coder::checkpoints with path lists what changed there; send its seq.`;
   if (!isChanged) return `${nothing}: everything is as it was before.`;
   const over = conflicts === 0 ? "" : ", over what was changed since";
   return isTrial

@@ -108,6 +108,8 @@ export interface Runtime extends Services {
   readonly triggers?: readonly TriggerType[];
   /** The changes of the files that it serves, for readers in the same process. */
   readonly treeChanges?: TreeChanges;
+  /** Describes the checkpoints of others to a new session, if any. */
+  describeOthers?(): string | undefined;
   /** The rules of commands, for clients that are shown instructions. */
   readonly commandRules?: readonly string[];
   /** Maximum bytes of a file in one answer, if configured. */
@@ -126,7 +128,7 @@ export interface Runtime extends Services {
 
 /** The context of one call, besides its request and its services. */
 export interface CallContext
-  extends Pick<Origin, "caller" | "bus" | "began" | "showsImages" | "onOutput" | "sentence"> {
+  extends Pick<Origin, "caller" | "author" | "bus" | "began" | "showsImages" | "onOutput" | "sentence"> {
   /** The id of the called function. */
   readonly functionId: string;
   /** Identifies this call, even in a copy of the context with another deadline. */

@@ -1,3 +1,4 @@
+import type { Author } from "../author.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
 import type { BusAccess } from "./bus-access.ts";
 
@@ -61,6 +62,8 @@ export interface Origin {
   readonly cancelled?: AbortSignal | undefined;
   /** The worker that sent the call. Only the bus knows it; claims in a payload do not count. */
   readonly caller?: string | undefined;
+  /** The author of the call, if the transport knows more of it than the caller. */
+  readonly author?: Author | undefined;
   /**
    * The session or connection that the call came over, if there is no caller. It takes turns with the others.
    * A client creates as many as it likes, so it confers no rights.

@@ -3,7 +3,7 @@
  * done, and dropped if it failed.
  */
 import { ignoreVanished } from "../files/ignore-vanished.ts";
-import type { Mutation, MutationKind, MutationOutcome } from "../files/mutation.ts";
+import type { Mutation, MutationKind, MutationOutcome, Requester } from "../files/mutation.ts";
 import type { Stamps } from "../jail/statx.ts";
 import type { Cause, ChangeKind, FoundChange } from "./change.ts";
 
@@ -17,6 +17,8 @@ export interface CallChangesOptions {
   readonly onFolderRemoved: (path: string) => void;
   /** Returns the current stamps of the name, or `undefined` if the tree is not watched. */
   readonly stampsAt: (path: string) => Stamped | undefined;
+  /** Returns the number of the checkpoint that a call has made so far, if any. */
+  readonly checkpointOf?: ((requester: Requester) => number | undefined) | undefined;
 }
 
 /** A transaction that is still running. */
@@ -106,10 +108,24 @@ export class CallChanges {
       ...(kind === "moved" && { from: from! }),
       isFolder,
       ...(revision !== undefined && { revision }),
-      cause: causeOf(mutation),
+      cause: this.#causeOf(mutation),
     };
     if (transaction === undefined) this.#options.onFound(change);
     else transaction.changes.push(change);
+  }
+
+  #causeOf({ requester, whole }: Mutation): Cause {
+    const id = requester?.functionId;
+    const transaction = whole?.transaction?.id;
+    const author = requester?.author;
+    const checkpoint = requester && this.#options.checkpointOf?.(requester);
+    return {
+      by: "call",
+      ...(id !== undefined && { function_id: id }),
+      ...(transaction !== undefined && { transaction }),
+      ...(author !== undefined && { author }),
+      ...(checkpoint !== undefined && { checkpoint }),
+    };
   }
 
   #leave(path: string, stamps: Stamped | undefined, transaction: Transaction | undefined): void {
@@ -135,14 +151,4 @@ function revisionOf(mutation: Mutation): string | undefined {
   // A file staged by a transaction is no longer under its temporary name, and its revision is known.
   const size = ignoreVanished(() => entries?.placed?.()?.size) ?? 0;
   return size > largestHashed ? undefined : mutation.revisionAfter();
-}
-
-function causeOf({ requester, whole }: Mutation): Cause {
-  const id = requester?.functionId;
-  const transaction = whole?.transaction?.id;
-  return {
-    by: "call",
-    ...(id !== undefined && { function_id: id }),
-    ...(transaction !== undefined && { transaction }),
-  };
 }

@@ -1,5 +1,7 @@
 /** The changes that the feed reports, each about one name (coder §25). */
 
+import type { Author } from "../author.ts";
+
 /**
  * The kind of a change. `moved` gives an entry a new name. A change of a folder stands for everything in it.
  */
@@ -7,7 +9,16 @@ export type ChangeKind = "created" | "modified" | "deleted" | "moved";
 
 /** The author of a change: a call of this worker, or anything else on the machine. */
 export type Cause =
-  | { readonly by: "call"; readonly function_id?: string; readonly transaction?: string }
+  | {
+      readonly by: "call";
+      readonly function_id?: string;
+      readonly transaction?: string;
+      readonly author?: Author;
+      /** The program that made the change, if the call ran one. */
+      readonly program?: string;
+      /** The number of the call's checkpoint, if the journal keeps one. */
+      readonly checkpoint?: number;
+    }
   | { readonly by: "external" };
 
 /** A change before it gets its place in the feed. */

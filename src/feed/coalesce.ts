@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { FeedChange } from "./change.ts";
+import type { Cause, FeedChange } from "./change.ts";
 
 /**
  * Drops the changes that a later one makes superfluous: of several modifications of one content by one cause,
@@ -21,10 +21,14 @@ export function coalesce(changes: Iterable<FeedChange>): FeedChange[] {
     const isSuperseded =
       kind === "modified" &&
       (earlier?.kind === "modified" || (earlier?.kind === "created" && earlier === newest)) &&
-      isDeepStrictEqual(earlier.cause, change.cause);
+      isSameCause(earlier.cause, change.cause);
     if (isSuperseded) kept.delete(earlier.seq);
     newest = isSuperseded ? { ...change, kind: earlier.kind } : change;
     kept.set(seq, newest);
   }
   return [...kept.values()];
 }
+
+/** Returns whether both are calls of one function by one author, in one transaction if in any. */
+const isSameCause = (one: Cause, other: Cause): boolean =>
+  isDeepStrictEqual({ ...one, checkpoint: 0 }, { ...other, checkpoint: 0 });

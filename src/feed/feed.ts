@@ -4,7 +4,7 @@
  * the first reader.
  */
 import { randomBytes } from "node:crypto";
-import type { Mutation, MutationListener, MutationOutcome } from "../files/mutation.ts";
+import type { Mutation, MutationListener, MutationOutcome, Requester } from "../files/mutation.ts";
 import { namesOf } from "../jail/backend.ts";
 import type { Jail } from "../jail/folder.ts";
 import { CallChanges } from "./call-changes.ts";
@@ -19,6 +19,8 @@ export interface FeedOptions {
   readonly trees: readonly RootTree[];
   /** Registers a listener that is notified of every later mutation. */
   readonly listen: (listener: MutationListener) => void;
+  /** Returns the number of the checkpoint that a call has made so far, if any. */
+  readonly checkpointOf?: ((requester: Requester) => number | undefined) | undefined;
 }
 
 /** Maximum additional drains that a reader waits for if it finds changes that are not settled yet. */
@@ -71,6 +73,7 @@ export class Feed implements MutationListener {
       // An entry that is moved from one root into another is copied and removed.
       onFolderMoved: (from, to) => this.#rootOf(to)?.moveBelow(from, to),
       onFolderRemoved: (path) => this.#rootOf(path)?.dropBelow(path),
+      checkpointOf: options.checkpointOf,
     });
   }
 

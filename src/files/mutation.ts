@@ -1,4 +1,5 @@
 /** A change of the tree as a value, which listeners receive before and after it. */
+import type { Author } from "../author.ts";
 import type { EntryKind } from "../jail/kind.ts";
 import type { Walker } from "../scheduling/walk-slice.ts";
 
@@ -8,6 +9,10 @@ export interface Requester extends Walker {
   readonly call?: object;
   /** The function that was called. */
   readonly functionId?: string | undefined;
+  /** The author of the call, if known. */
+  readonly author?: Author | undefined;
+  /** The caller's label for the change. */
+  readonly label?: string | undefined;
 }
 
 /**

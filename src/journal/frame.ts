@@ -4,6 +4,7 @@
  * done, in one appending write. The remains of a write by a killed process show in the checksums; the next
  * complete frame is found by the key, which no file content contains.
  */
+import type { Author } from "../author.ts";
 import { revisionOfBytes } from "../files/revision.ts";
 
 /**
@@ -62,6 +63,8 @@ export interface RecordHead {
   readonly ts: number;
   readonly function_id?: string | undefined;
   readonly caller?: string | undefined;
+  /** The author of the call, if it is not the caller. */
+  readonly author?: Author | undefined;
   readonly label?: string | undefined;
   readonly transaction?: string | undefined;
 }

@@ -29,8 +29,12 @@ export interface JournalOptions {
 /** A record that is being written. */
 interface OpenRecord {
   readonly place: RecordPlace;
+  /** The number of the record, once it has begun. */
+  seq: number | undefined;
   /** The number of its step frames. */
   frames: number;
+  /** The indexes of its step frames that were not done after all. */
+  readonly notDone: Set<number>;
   /** Whether no further step of it can be kept, or even be listed as lost. */
   isFull: boolean;
 }
@@ -57,11 +61,11 @@ export class Journal implements MutationListener {
   readonly state: StateFolder;
   readonly log: Log;
   readonly #segments: Segments;
-  readonly #records = new WeakMap<Requester, OpenRecord>();
+  readonly #records = new WeakMap<object, OpenRecord>();
   readonly #begun = new WeakMap<Mutation, Begun>();
   /** The origins of entries that have temporary names, by transaction. */
   readonly #origins = new WeakMap<Mutation, Map<string, string>>();
-  readonly #losses = new WeakMap<Requester, number>();
+  readonly #losses = new WeakMap<object, number>();
   #isBrokenSaid = false;
 
   constructor({ state, bounds, log }: JournalOptions) {
@@ -75,9 +79,15 @@ export class Journal implements MutationListener {
     return this.#segments.bytes;
   }
 
+  /** Returns the number of the record of this call; `undefined` if it has changed nothing so far. */
+  checkpointOf(requester: Requester): number | undefined {
+    const record = this.#records.get(callOf(requester));
+    return record === undefined || record.frames <= record.notDone.size ? undefined : record.seq;
+  }
+
   /** Returns how many steps of this call cannot be undone, so far. */
   lossesOf(requester: Requester): number {
-    return this.#losses.get(requester) ?? 0;
+    return this.#losses.get(callOf(requester)) ?? 0;
   }
 
   before(mutation: Mutation): void {
@@ -91,13 +101,14 @@ export class Journal implements MutationListener {
       this.#lose(requester);
       this.#sayBroken(error);
       // The record may be gone, or have a gap.
-      this.#records.delete(requester);
+      this.#records.delete(callOf(requester));
     }
   }
 
   after(mutation: Mutation, outcome: MutationOutcome): void {
     const begun = this.#begun.get(mutation);
     if (begun === undefined || outcome === "done") return;
+    for (const index of begun.frames) begun.record.notDone.add(index);
     try {
       const { place } = begun.record;
       const { record, key } = place;
@@ -123,16 +134,17 @@ export class Journal implements MutationListener {
   }
 
   #write(step: Step, requester: Requester): void {
-    const known = this.#records.get(requester);
+    const known = this.#records.get(callOf(requester));
     if (known !== undefined && this.#segments.has(known.place.segment)) {
       this.#writeFrame(step, requester, { record: known, head: undefined });
       return;
     }
     const head = headOf(step.mutation, requester);
     for (;;) {
-      const record = { place: this.#segments.place(), frames: 0, isFull: false };
+      const place = this.#segments.place();
+      const record = { place, seq: undefined, frames: 0, notDone: new Set<number>(), isFull: false };
       if (!this.#writeFrame(step, requester, { record, head })) continue;
-      this.#records.set(requester, record);
+      this.#records.set(callOf(requester), record);
       return;
     }
   }
@@ -142,9 +154,13 @@ export class Journal implements MutationListener {
     const contents = new Contents(this.#segments, record.place, (error) => this.#sayBroken(error));
     const described = from === undefined ? mutation : { ...mutation, from };
     const frames = this.#framesOf(described, { record, head }, contents);
-    if (frames !== undefined && !this.#segments.append(record.place, frames)) {
-      contents.drop();
-      return false;
+    if (frames !== undefined) {
+      const begun = this.#segments.append(record.place, frames);
+      if (begun === "full") {
+        contents.drop();
+        return false;
+      }
+      record.seq ??= begun;
     }
     if (contents.isLost) this.#lose(requester);
     if (frames === undefined) return true;
@@ -191,7 +207,7 @@ export class Journal implements MutationListener {
   }
 
   #lose(requester: Requester): void {
-    this.#losses.set(requester, this.lossesOf(requester) + 1);
+    this.#losses.set(callOf(requester), this.lossesOf(requester) + 1);
   }
 
   #sayBroken(error: unknown): void {
@@ -255,6 +271,9 @@ class Contents implements ContentKeeper, FrameContents {
   }
 }
 
+/** Returns the object that all contexts of one call share. */
+const callOf = (requester: Requester): object => requester.call ?? requester;
+
 /** Returns whether to keep a mutation. The steps of a tree are kept, and not the tree as a whole. */
 const isStep = ({ isTree, kind }: Mutation): boolean => !isTree && kind !== "sweep";
 
@@ -266,12 +285,13 @@ const isHidden = (path: string): boolean => isTemporary(path.slice(path.lastInde
 
 const lossOf = (error: unknown): Loss => (error instanceof Unavailable ? error.loss : "unreadable");
 
-const headOf = ({ whole }: Mutation, { functionId, caller }: Requester): RecordHead => ({
+const headOf = ({ whole }: Mutation, { functionId, caller, author, label }: Requester): RecordHead => ({
   version: 2,
   ts: Date.now(),
   function_id: functionId,
   caller,
-  label: whole?.transaction?.label,
+  author: caller === undefined ? author : undefined,
+  label: whole?.transaction?.label ?? label,
   transaction: whole?.transaction?.id,
 });
 

@@ -118,9 +118,10 @@ function* recordsOf(frames: readonly PlacedFrame[], segment: number): Steps<Jour
 }
 
 /** Whether a head has the types of this version: one that has not must not keep the others from being read. */
-const isWholeHead = ({ ts, ...names }: RecordHead): boolean =>
+const isWholeHead = ({ ts, author = {}, ...names }: RecordHead): boolean =>
   Math.abs(ts) <= latestTime &&
-  [names.function_id, names.caller, names.label, names.transaction].every(
+  typeof author === "object" &&
+  [names.function_id, names.caller, names.label, names.transaction, ...Object.values(author ?? {})].every(
     (name) => name === undefined || typeof name === "string",
   );
 
@@ -150,7 +151,8 @@ function* recordOf(
       steps.push({ ...frame, seq, segment, contentsAt, bytes });
     yield;
   }
-  return { ...head, seq, steps, bytes: kept };
+  const { caller, author = caller === undefined ? undefined : { worker: caller } } = head;
+  return { ...head, author: author ?? undefined, seq, steps, bytes: kept };
 }
 
 /** A content that a step took away. Undefined when it is gone, or is not what it was. Throws the errno error. */

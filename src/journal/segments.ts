@@ -111,10 +111,10 @@ export class Segments {
   }
 
   /**
-   * Appends frames of one record in one write. Returns false if they begin the record, but other workers have
-   * filled the segment first, so that they do not count. Throws the errno error.
+   * Appends frames of one record in one write. If they begin the record, returns its number, or `full` if
+   * other workers have filled the segment first, so that they do not count. Throws the errno error.
    */
-  append(place: RecordPlace, frames: readonly EncodedFrame[]): boolean {
+  append(place: RecordPlace, frames: readonly EncodedFrame[]): number | "full" | undefined {
     const open = this.#open;
     if (place.segment === open?.first) return this.#appendTo(open, place, frames);
     const descriptor = openFrames(this.#state, place.segment, { appending: true });
@@ -123,14 +123,14 @@ export class Segments {
     } finally {
       closeSync(descriptor);
     }
-    return true;
+    return undefined;
   }
 
   #appendTo(
     { first, descriptor, scan }: OpenSegment,
     { record }: RecordPlace,
     frames: readonly EncodedFrame[],
-  ): boolean {
+  ): number | "full" | undefined {
     const { end, bytes } = scan;
     const isBeginning = frames.some(({ isFirst }) => isFirst);
     const length = writeFrames(descriptor, frames);
@@ -142,15 +142,17 @@ export class Segments {
       : [...scan.frames()].flatMap(({ frame, place }) => (frame.record === record ? [place] : []));
     this.#add(first, scan.bytes - bytes);
     this.#dropMany(first + scan.records);
-    return !isBeginning || places.some((place) => place !== undefined);
+    if (!isBeginning) return undefined;
+    const place = places.find((one) => one !== undefined);
+    return place === undefined ? "full" : first + place;
   }
 
   /** Gives up a segment that someone has removed. */
-  #leave(isBeginning: boolean): boolean {
+  #leave(isBeginning: boolean): "full" {
     this.#sizes.delete(this.#open!.first);
     this.close();
     if (!isBeginning) throw errnoError("ENOENT");
-    return false;
+    return "full";
   }
 
   /**

@@ -16,7 +16,7 @@ export interface UndoOptions {
   /** Undone together, in the order of their steps in time. */
   readonly records: readonly JournalRecord[];
   /** Whether a step is to be undone. */
-  readonly selects: (step: Pick<RecordedStep, "path" | "from">) => boolean;
+  readonly selects: (step: Pick<RecordedStep, "path" | "from" | "seq">) => boolean;
   /** Also over what was changed since. */
   readonly force: boolean;
   /** A content that a step took away; undefined when it is not kept any more. */

@@ -1,6 +1,7 @@
 /** Offers the functions as an MCP server, one for each connection. */
 import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
 import { about, descriptions } from "../about.ts";
+import { type Author, claimedName } from "../author.ts";
 import type { FunctionDefinition } from "../contract/definition.ts";
 import type { TraceParent } from "../contract/origin.ts";
 import type { CallOrder } from "../worker/call-order.ts";
@@ -16,6 +17,8 @@ import type { CallOptions, ToolHost } from "./tool-host.ts";
 export interface ServerOptions {
   /** What holds its answers; by default the leases of the HTTP exchange. */
   readonly leases?: Leases;
+  /** The name of its session; absent where requests have none. */
+  readonly session?: string;
   /** The order of its calls; by default their places are those of the HTTP exchange. */
   readonly order?: CallOrder;
   /** What notifies its session of changes; absent where requests have no session. */
@@ -23,7 +26,10 @@ export interface ServerOptions {
 }
 
 /** Creates a server that is not connected yet. */
-export function createMcpServer(host: ToolHost, { leases, order, watch }: ServerOptions = {}): Server {
+export function createMcpServer(
+  host: ToolHost,
+  { leases, session, order, watch }: ServerOptions = {},
+): Server {
   const began = host.beginSession();
   const optionsOf = ({ mcpReq: { id, signal, _meta: meta } }: ServerContext): CallOptions => {
     const exchange = currentExchange.getStore();
@@ -31,6 +37,7 @@ export function createMcpServer(host: ToolHost, { leases, order, watch }: Server
     return {
       cancelled: signal,
       session: holder?.caller,
+      author: authorOf(server.getClientVersion(), session),
       began,
       takePlace: () => (order?.arrive() ?? exchange?.arrival)?.call(),
       trace: traceOf(meta),
@@ -42,11 +49,17 @@ export function createMcpServer(host: ToolHost, { leases, order, watch }: Server
   const functions = [...host.functions.values()];
   const writes = functions.some(({ effect }) => effect === "writes");
   const hasCommands = worker === "coder" && functions.some(({ id }) => id.startsWith("shell::"));
-  const server = new Server(
+  const others = session === undefined ? undefined : host.describeOthers();
+  const instructions = [
+    renderInstructions(worker, { writes, hasCommands }),
+    ...(others === undefined || !writes ? [] : [others]),
+    ...host.commandRules,
+  ];
+  const server: Server = new Server(
     { name: worker, version: about.version, description: descriptions[worker] },
     {
       capabilities: { tools: {}, ...(hasResources && resourceCapabilities) },
-      instructions: [renderInstructions(worker, { writes, hasCommands }), ...host.commandRules].join("\n"),
+      instructions: instructions.join("\n"),
     },
   );
   server.setRequestHandler("tools/list", () => ({ tools: [...host.tools] }));
@@ -70,6 +83,15 @@ export function createMcpServer(host: ToolHost, { leases, order, watch }: Server
 }
 
 const resourceCapabilities = { resources: { subscribe: true, listChanged: true }, completions: {} };
+
+/** Returns the author of a client's calls, from what it claims about itself. */
+function authorOf(
+  client: { readonly name: string; readonly version: string } | undefined,
+  session: string | undefined,
+): Author {
+  const name = client && claimedName(`${client.name} ${client.version}`);
+  return { ...(name !== undefined && { client: name }), ...(session !== undefined && { session }) };
+}
 
 /** The trace in the metadata of a request, in the keys that MCP reserves for it. */
 function traceOf(meta: Readonly<Record<string, unknown>> = {}): TraceParent {

@@ -4,7 +4,7 @@ import type { Arrival } from "../worker/call-order.ts";
 import { busyResponse } from "./refusals.ts";
 import { createMcpServer } from "./server.ts";
 import { Session, type SessionAnswer } from "./session.ts";
-import type { ToolHost } from "./tool-host.ts";
+import { nameSession, type ToolHost } from "./tool-host.ts";
 
 /**
  * Maximum concurrent sessions. Each takes a few kilobytes, and a further one ends the session that was idle
@@ -74,7 +74,7 @@ export class Sessions {
       resourceUpdated: (uri) => server.sendResourceUpdated({ uri }),
       resourceListChanged: () => server.sendResourceListChanged(),
     });
-    const server: Server = createMcpServer(this.#host, { watch });
+    const server: Server = createMcpServer(this.#host, { session: nameSession(), watch });
     await server.connect(session);
     server.onclose = () => {
       watch?.close();

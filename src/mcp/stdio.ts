@@ -8,7 +8,7 @@ import { mostListens } from "./listen.ts";
 import { type Listener, maxMessageBytes } from "./listener.ts";
 import { createMcpServer } from "./server.ts";
 import { StdioListens } from "./stdio-listens.ts";
-import type { ToolHost } from "./tool-host.ts";
+import { nameSession, type ToolHost } from "./tool-host.ts";
 import { wholeLines } from "./whole-lines.ts";
 
 /**
@@ -40,8 +40,9 @@ export function serveOnStdio(host: ToolHost): Listener {
     resourceListChanged: async () => server?.sendResourceListChanged(),
   });
   const order = new CallOrder();
+  const session = nameSession();
   const connect = () => {
-    server = createMcpServer(host, { leases, order, watch });
+    server = createMcpServer(host, { leases, session, order, watch });
     return server;
   };
   const connection = serveStdio(connect, {

@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import type { WorkerName } from "../about.ts";
+import type { Author } from "../author.ts";
 import type { FunctionDefinition } from "../contract/definition.ts";
 import type { AnswerLease, OrderedCall, Origin, TraceParent } from "../contract/origin.ts";
 import type { TreeChanges } from "../contract/tree-changes.ts";
@@ -25,6 +27,8 @@ export interface ToolHostOptions extends ToolOptions {
   readonly treeChanges?: TreeChanges | undefined;
   /** The rules of commands, for the instructions. */
   readonly commandRules?: readonly string[] | undefined;
+  /** Describes the checkpoints of others to a new session, if any. */
+  readonly describeOthers?: (() => string | undefined) | undefined;
 }
 
 /**
@@ -43,6 +47,8 @@ export interface CallOptions {
   readonly cancelled: AbortSignal;
   /** The session or connection that it came over. */
   readonly session: string | undefined;
+  /** The author of its session. */
+  readonly author: Author | undefined;
   /** The place in the changes of calls where that began. */
   readonly began: string | undefined;
   /** Takes its place among the calls of its session, if that has an order. */
@@ -65,6 +71,7 @@ export class ToolHost {
   readonly log: Log;
   readonly callMilliseconds: number;
   readonly #treeChanges: TreeChanges | undefined;
+  readonly #describeOthers: ToolHostOptions["describeOthers"];
   readonly #messageBytes: number;
   readonly #isStructured: boolean;
   readonly #invoke: Invoke;
@@ -80,6 +87,7 @@ export class ToolHost {
     this.callMilliseconds = callMilliseconds;
     this.commandRules = (options.commandRules ?? []).map(wording.sentence);
     this.#treeChanges = options.treeChanges;
+    this.#describeOthers = options.describeOthers;
     this.#messageBytes = maxReadBytes > usualMessageBytes ? Number.POSITIVE_INFINITY : usualMessageBytes;
     this.#isStructured = isStructured;
     this.#invoke = invoke;
@@ -113,6 +121,12 @@ export class ToolHost {
     return this.#treeChanges?.begin();
   }
 
+  /** Describes the checkpoints of others to a new session, if any. */
+  describeOthers(): string | undefined {
+    const text = this.#describeOthers?.();
+    return text && wording.sentence(text);
+  }
+
   /** What notifies a session of changes of resources, to be closed with it. Undefined where there are none. */
   watchResources(sink: NotificationSink): ResourceWatch | undefined {
     return this.#treeChanges && new ResourceWatch(this.#treeChanges, sink);
@@ -134,3 +148,6 @@ export class ToolHost {
     return this.#inFlight.settled(milliseconds);
   }
 }
+
+/** Returns a name for a new session. The id of an HTTP session stays secret, as it admits to that. */
+export const nameSession = (): string => randomBytes(4).toString("hex");

@@ -70,7 +70,7 @@ function renderBody(schema: TSchema, rendering: Rendering): JsonObject {
     case "Unknown":
       return annotations(schema);
     case "Literal":
-      return { ...annotations(schema), type: "string", enum: [schema["const"]] };
+      return { ...annotations(schema), type: typeof schema["const"], enum: [schema["const"]] };
     default:
       return { ...annotations(schema), type: schema["type"] };
   }

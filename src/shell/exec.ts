@@ -14,7 +14,7 @@ import { remarkFields } from "./job.ts";
 import { logging } from "./job-output.ts";
 import { renderDuration } from "./job-text.ts";
 import { OutputChannel, openLiveChannel } from "./live-channel.ts";
-import { observe, renderRemarks, unobserved } from "./observed.ts";
+import { causeOf, observe, renderRemarks, unobserved } from "./observed.ts";
 import { execInSandbox } from "./sandbox-exec.ts";
 
 const since = "0.4.0";
@@ -106,7 +106,7 @@ export const exec = defineShellFunction({
 /** Keeps the whole output of a command that is cut, where the profile wants that. */
 async function runToItsEnd({ program, options, limits }: Run, context: ShellContext) {
   const { programs, jobs, caller, profile } = context;
-  const observed = profile.command_remarks ? await observe(context, "shell::exec") : unobserved;
+  const observed = profile.command_remarks ? await observe(context, causeOf(context, program)) : unobserved;
   const keepsOutput = profile["exec.keeps_output"];
   const log = jobs.openLog();
   let job_id: string | undefined;

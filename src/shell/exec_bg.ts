@@ -20,7 +20,7 @@ import { JobSummarySchema } from "./job.ts";
 import { JobOutput, logging, selectOutput, usualOutputBytes, waitForOutput } from "./job-output.ts";
 import { renderCommand, renderJob } from "./job-text.ts";
 import { type LiveChannel, OutputChannel, openLiveChannel } from "./live-channel.ts";
-import { observe, unobserved } from "./observed.ts";
+import { causeOf, observe, unobserved } from "./observed.ts";
 import { admitSandbox } from "./sandbox.ts";
 import { execInSandbox, type SandboxCommand } from "./sandbox-exec.ts";
 
@@ -141,7 +141,7 @@ function startHere(options: JobCommand, argv: Argv, context: ShellContext): Prom
     const program = admitProgram(argv, context, held.options);
     const channel = options.output === undefined ? undefined : await openLiveChannel(context.bus);
     const order = { argv, owner: caller, id: options.job_id ?? undefined };
-    const observed = profile.command_remarks ? await observe(context, "shell::exec_bg") : unobserved;
+    const observed = profile.command_remarks ? await observe(context, causeOf(context, program)) : unobserved;
     const start = async (log: OutputLog) => {
       const live = logging(log, channel?.live);
       const running = await programs.start(program, { ...held.options, live });

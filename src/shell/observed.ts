@@ -1,7 +1,10 @@
 /** What is said of a command beside its output: what it changed, and which rules of the sandbox it seems to have met. */
+import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { CallContext } from "../contract/definition.ts";
 import type { Cause } from "../feed/change.ts";
 import { type ChangeSummary, type CommandChanges, renderChanges } from "../feed/command-changes.ts";
+import type { Program } from "../processes/program.ts";
 import type { Remarks } from "../processes/records.ts";
 import type { ConfinedRules } from "./command-rules.ts";
 import { sandboxNotes } from "./sandbox-notes.ts";
@@ -30,12 +33,25 @@ export interface Observed {
 /** Milliseconds that a command waits for the tree to be watched: until it is, nothing is said of changes. */
 const patienceMs = 1000;
 
-/** Begins to observe a command of a function. */
+type CommandCause = Extract<Cause, { by: "call" }>;
+
+/** Returns the cause of what a program of a call changes. */
+export const causeOf = (
+  { functionId, author }: Pick<CallContext, "functionId" | "author">,
+  { argv }: Pick<Program, "argv">,
+): CommandCause => ({
+  by: "call",
+  function_id: functionId,
+  ...(author !== undefined && { author }),
+  program: basename(argv[0]),
+});
+
+/** Begins to observe a command, whose changes have this cause. */
 export async function observe(
   { feed, confined, hiddenNames }: ObservedServices,
-  function_id: string,
+  cause: CommandCause,
 ): Promise<Observed> {
-  const beginning = feed?.beginCommand({ by: "call", function_id }).catch(() => undefined);
+  const beginning = feed?.beginCommand(cause).catch(() => undefined);
   const command = await Promise.race([beginning, sleep(patienceMs, "late" as const)]);
   if (command === "late")
     void beginning?.then((late) => {

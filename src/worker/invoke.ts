@@ -3,6 +3,7 @@
  * through this file, and nothing else catches an error to turn it into an answer.
  */
 
+import { type Author, renderAuthor } from "../author.ts";
 import type {
   Context,
   FunctionDefinition,
@@ -66,7 +67,7 @@ export function createInvoke(all: Services, log: Log, onEnter: OnEnter = () => {
   return async (definition, payload, origin = {}) => {
     const services = all.familyOf?.(definition) ?? all;
     const { cancelled, caller, session, bus, began, showsImages, onOutput, sentence } = origin;
-    const { lease, ordered } = origin;
+    const { lease, ordered, author = caller === undefined ? undefined : { worker: caller } } = origin;
     const { maxAnswerBytes: requested = maxAnswerBytes } = origin;
     const started = performance.now();
     let slice: TimeSlice | undefined;
@@ -78,6 +79,7 @@ export function createInvoke(all: Services, log: Log, onEnter: OnEnter = () => {
       deadline,
       maxAnswerBytes: Math.min(requested, services.maxAnswerBytes ?? maxAnswerBytes, maxAnswerBytes),
       caller,
+      author,
       bus,
       began,
       showsImages,
@@ -101,7 +103,7 @@ export function createInvoke(all: Services, log: Log, onEnter: OnEnter = () => {
     deadline.end();
     const milliseconds = performance.now() - started;
     services.onFinished?.({ definition, request: scope.request, context, outcome, milliseconds });
-    logCall(log, definition.id, outcome, milliseconds);
+    logCall(log, { id: definition.id, author, outcome, milliseconds });
     const { read } = scope;
     if ("error" in outcome) return { error: outcome.error.text, code: outcome.error.code, read };
     return read === undefined ? outcome : Object.assign(outcome, { read });
@@ -321,7 +323,14 @@ function mistakeOf(error: unknown, { definition, context }: CallScope): Refusal 
   return refuseField.insteadOf(error, refusal);
 }
 
-function logCall(log: Log, id: string, outcome: HandledCall, milliseconds: number): void {
+interface LoggedCall {
+  readonly id: string;
+  readonly author: Author | undefined;
+  readonly outcome: HandledCall;
+  readonly milliseconds: number;
+}
+
+function logCall(log: Log, { id, author, outcome, milliseconds }: LoggedCall): void {
   const isError = "error" in outcome;
   log.info("call", {
     function: id,
@@ -329,5 +338,6 @@ function logCall(log: Log, id: string, outcome: HandledCall, milliseconds: numbe
     code: isError ? outcome.error.code : undefined,
     ms: Math.round(milliseconds * 1000) / 1000,
     bytes: isError ? Buffer.byteLength(outcome.error.text) : outcome.bytes,
+    author: author && renderAuthor(author),
   });
 }

@@ -38,7 +38,12 @@ export interface McpFixture extends AsyncDisposable {
   /** Resolves when the log matches. */
   waitForStderr(pattern: RegExp): Promise<void>;
   call(name: string, args: Record<string, unknown>): Promise<CallToolResult>;
+  /** Connects another client, with this name, to a program of its own that serves the same folder. */
+  connectOther(name: string): Promise<OtherClient>;
 }
+
+/** Another client of the same folder, which is closed with the first one. */
+export type OtherClient = Pick<McpFixture, "client" | "call">;
 
 export async function connectStdio(
   subject: Subject,
@@ -46,25 +51,35 @@ export async function connectStdio(
 ): Promise<McpFixture> {
   const { root, base, file, remove } = makeMcpFolder(folder);
   const [command, ...before] = commandOf(subject);
-  const transport = new StdioClientTransport({
-    command,
-    args: [...before, "mcp", "--config", file, ...args],
-    stderr: "pipe",
-    env: { XDG_STATE_HOME: stateFolder(), ...env },
-    maxBufferSize,
-  });
-  const log = watchStderr(transport.stderr as Readable);
-  const client = new Client({ name: "tests", version: "1.0.0" }, options);
-  await client.connect(transport);
+  const state = stateFolder();
+  const clients: Client[] = [];
+  const connect = async (name: string) => {
+    const transport = new StdioClientTransport({
+      command,
+      args: [...before, "mcp", "--config", file, ...args],
+      stderr: "pipe",
+      env: { XDG_STATE_HOME: state, ...env },
+      maxBufferSize,
+    });
+    const log = watchStderr(transport.stderr as Readable);
+    const client = new Client({ name, version: "1.0.0" }, options);
+    clients.push(client);
+    await client.connect(transport);
+    const call: McpFixture["call"] = (tool, given) =>
+      client.callTool({ name: tool, arguments: given }) as Promise<CallToolResult>;
+    return { transport, log, client, call };
+  };
+  const { transport, log, client, call } = await connect("tests");
   return {
     client,
     pid: transport.pid as number,
     base,
     root,
     ...log,
-    call: (name, given) => client.callTool({ name, arguments: given }) as Promise<CallToolResult>,
+    call,
+    connectOther: connect,
     async [Symbol.asyncDispose]() {
-      await client.close();
+      for (const one of clients) await one.close();
       remove();
     },
   };

@@ -66,7 +66,10 @@ export const changedOver = (services: Services): TriggerType => ({
       selects: (change) => selects(selection, change),
       deliver: (change) => {
         const isIgnored = new IgnoredPaths(services).has(change.path, change.isFolder);
-        return fire(describeChange(change, { epoch: feed.epoch, isIgnored, hasRoots: jail.hasTop }));
+        const hasAuthors = services.profile.authors;
+        return fire(
+          describeChange(change, { epoch: feed.epoch, isIgnored, hasRoots: jail.hasTop, hasAuthors }),
+        );
       },
     });
     return () => {

@@ -1,21 +1,27 @@
 /** Changes of the feed as they are on the wire (coder §25). */
 import { type Static, Type } from "@sinclair/typebox";
-import type { FeedChange } from "../../feed/change.ts";
+import { type Author, isSameAuthor } from "../../author.ts";
+import type { Cause, FeedChange } from "../../feed/change.ts";
 import { Named, UInt64 } from "../../schema/fragments.ts";
+import { AuthorFields, describeAuthor } from "../undoing/whose.ts";
 
 /** The kind of the change. */
 export const KindOfChange = Type.Union(
   (["created", "modified", "deleted", "moved"] as const).map((kind) => Type.Literal(kind)),
 );
 
-const Cause = Named("Cause", {
+const WireCause = Named("Cause", {
+  author: Type.Optional(AuthorFields),
   by: Type.Union([Type.Literal("call"), Type.Literal("external")]),
+  checkpoint: Type.Optional(UInt64({ description: "The number of the call's checkpoint." })),
   function_id: Type.Optional(Type.String()),
+  mine: Type.Optional(Type.Literal(true, { description: "The author of this call made it." })),
+  program: Type.Optional(Type.String({ description: "The program that the call ran." })),
   transaction: Type.Optional(Type.String()),
 });
 
 export const changeFields = {
-  cause: Cause,
+  cause: WireCause,
   dir: Type.Boolean({
     description: "A folder. One that was created, deleted or moved counts for everything in it.",
   }),
@@ -42,14 +48,33 @@ interface DescribeOptions {
   readonly isIgnored: boolean;
   /** Whether paths begin with the name of a root. */
   readonly hasRoots: boolean;
+  /** The author of the call that reads it. */
+  readonly reader?: Author | undefined;
+  /** Whether to name the author of a call, the number of its checkpoint and the program that it ran. */
+  readonly hasAuthors: boolean;
 }
+
+function describeCause(cause: Cause, reader: Author | undefined): WireChange["cause"] {
+  if (cause.by === "external" || cause.author === undefined) return cause;
+  const isMine = isSameAuthor(cause.author, reader);
+  return { ...cause, author: describeAuthor(cause.author), ...(isMine && { mine: true as const }) };
+}
+
+const withoutAuthor = (cause: Cause): Cause =>
+  cause.by === "external"
+    ? cause
+    : {
+        by: cause.by,
+        ...(cause.function_id !== undefined && { function_id: cause.function_id }),
+        ...(cause.transaction !== undefined && { transaction: cause.transaction }),
+      };
 
 /** A change as it is sent. */
 export const describeChange = (
   { seq, path, from, kind, isFolder, revision, cause, isGap }: FeedChange,
-  { epoch, isIgnored, hasRoots }: DescribeOptions,
+  { epoch, isIgnored, hasRoots, reader, hasAuthors }: DescribeOptions,
 ): WireChange => ({
-  cause,
+  cause: hasAuthors ? describeCause(cause, reader) : withoutAuthor(cause),
   dir: isFolder,
   epoch,
   ...(from !== undefined && { from }),

@@ -25,6 +25,8 @@ export type JobStep = ToolCall | CallsAtOnce | ChangesOfOthers;
 export interface ToolCall {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
+  /** The name of the client that makes it, if it is another one, which connects with its first call. */
+  readonly by?: string;
   /** The call is repeated until its answer matches; only that answer is shown. */
   readonly until?: RegExp;
 }
@@ -42,7 +44,7 @@ export interface ChangesOfOthers {
 export const callTool = (
   tool: string,
   args: ToolCall["args"] = {},
-  more: Pick<ToolCall, "until"> = {},
+  more: Pick<ToolCall, "until" | "by"> = {},
 ): ToolCall => ({ tool, args, ...more });
 
 export const atOnce = (...calls: readonly ToolCall[]): CallsAtOnce => ({ together: calls });

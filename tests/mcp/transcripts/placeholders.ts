@@ -10,6 +10,7 @@ const varying: readonly Varying[] = [
   { name: "revision", isNumbered: true, pattern: /sha256:[0-9a-f]{64}/g },
   { name: "plan", isNumbered: true, pattern: /\b[0-9a-f]{32}\b/g },
   { name: "transaction", isNumbered: true, pattern: /(?<=\btransaction )[0-9a-f]{16}\b/g },
+  { name: "session", isNumbered: true, pattern: /(?<=\(session )[0-9a-f]{8}(?=\))/g },
   { name: "position", isNumbered: true, pattern: /\b[0-9a-f]{12}:\d+\b/g },
   { name: "cursor", isNumbered: true, pattern: /(?<="cursor": ")[\w+/=-]{24,}(?=")/g },
   {

@@ -13,7 +13,7 @@ import {
   snapshotTree,
   type TreeEntry,
 } from "../../harness/tree.ts";
-import { connectStdio, type McpFixture } from "../client.ts";
+import { connectStdio, type McpFixture, type OtherClient } from "../client.ts";
 import type { AgentJob, ChangesOfOthers, JobStep, ToolCall } from "./job.ts";
 import { Placeholders } from "./placeholders.ts";
 
@@ -66,6 +66,7 @@ class Session {
   readonly #served: McpFixture;
   readonly #placeholders: Placeholders;
   readonly #sender: Sender;
+  readonly #others = new Map<string, OtherClient>();
   #number = 0;
 
   constructor(served: McpFixture, sender: Sender) {
@@ -82,17 +83,31 @@ class Session {
   async play(step: JobStep): Promise<string> {
     if ("others" in step) return this.#change(step);
     const calls = "together" in step ? step.together : [step];
+    const connected = "by" in step && step.by !== undefined ? await this.#connect(step.by) : "";
     // The arguments of all are sent before the first answer is read.
     const answers = await Promise.all(calls.map((call) => this.#call(call)));
     const shown = answers.map((answer) => this.#placeholders.hide(answer)).join("\n");
-    return calls.length > 1 ? `Sent at once:\n\n${shown}` : shown;
+    return connected + (calls.length > 1 ? `Sent at once:\n\n${shown}` : shown);
   }
 
-  async #call({ tool, args, until }: ToolCall): Promise<string> {
-    const heading = `## ${++this.#number}. ${tool}\n\n${fence("yaml", renderArguments(args))}\n`;
+  /** Connects a client at its first call. Returns the part of its instructions that the first client did not get. */
+  async #connect(name: string): Promise<string> {
+    if (this.#others.has(name)) return "";
+    const other = await this.#served.connectOther(name);
+    this.#others.set(name, other);
+    const known = new Set(this.#served.client.getInstructions()?.split("\n"));
+    const lines = other.client.getInstructions()?.split("\n") ?? [];
+    const added = lines.filter((line) => !known.has(line)).join("\n");
+    return `The client \`${name}\` connects. Its instructions have besides:\n\n${fence("text", this.hide(added))}\n`;
+  }
+
+  async #call({ tool, args, until, by }: ToolCall): Promise<string> {
+    const client = by === undefined ? this.#served : this.#others.get(by)!;
+    const author = by === undefined ? "" : `, by ${by}`;
+    const heading = `## ${++this.#number}. ${tool}${author}\n\n${fence("yaml", renderArguments(args))}\n`;
     const sent = this.#sender(tool, this.#placeholders.reveal(args));
     for (;;) {
-      const answer = await this.#served.call(tool, sent).then(renderResult, renderFailure);
+      const answer = await client.call(tool, sent).then(renderResult, renderFailure);
       if (until === undefined || until.test(answer)) return heading + answer;
       await pause(repetitionMilliseconds);
     }

@@ -1,0 +1,99 @@
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { SessionsFixture } from "./sessions.test-kit.ts";
+
+const anna = { client: "anna 1.0", session: "aaaaaaaa" };
+const ben = { client: "ben 2.0", session: "bbbbbbbb" };
+
+const create = (path: string, content = "") => ({ files: [{ path, content }] });
+
+test("undo takes back the caller's own newest checkpoint", async () => {
+  await using fixture = new SessionsFixture();
+  const [one, other] = [fixture.open(anna), fixture.open(ben)];
+  await one.call("coder::create-file", create("a"));
+  await other.call("coder::create-file", create("b"));
+  await one.call("coder::undo");
+  expect([existsSync(fixture.at("a")), existsSync(fixture.at("b"))]).toEqual([false, true]);
+  const { checkpoints } = await one.call("coder::checkpoints");
+  expect(checkpoints.map(({ seq, author, mine }: never) => [seq, author, mine])).toEqual([
+    [3, anna, true],
+    [2, ben, undefined],
+    [1, anna, true],
+  ]);
+});
+
+test("an undo of others' work needs its number or its author", async () => {
+  await using fixture = new SessionsFixture();
+  const [one, other] = [fixture.open(anna), fixture.open(ben)];
+  await one.call("coder::create-file", create("a"));
+  await one.call("coder::create-file", create("b"));
+  await expect(other.call("coder::undo")).rejects.toThrow(
+    "No checkpoint of yours is left to undo here. The newest is #2 by anna 1.0 (session aaaaaaaa). Nothing was undone. Send `seq` 2",
+  );
+  await expect(other.call("coder::undo", { paths: ["a"] })).rejects.toThrow("The newest is #1 by anna 1.0");
+  await expect(other.call("coder::undo", { paths: ["c"] })).rejects.toThrow("no checkpoint of these paths");
+  await other.call("coder::undo", { author: "aaaaaaaa" });
+  expect([existsSync(fixture.at("a")), existsSync(fixture.at("b"))]).toEqual([true, false]);
+  await other.call("coder::undo", { seq: 1 });
+  expect(existsSync(fixture.at("a"))).toBe(false);
+});
+
+test("undo of paths takes the newest checkpoint of each, and only there", async () => {
+  await using fixture = new SessionsFixture();
+  const one = fixture.open(anna);
+  const edit = (path: string, content: string) =>
+    one.call("coder::create-file", { files: [{ path, content, overwrite: true }] });
+  const both = (content: string) =>
+    one.call("coder::create-file", {
+      files: ["a", "b"].map((path) => ({ path, content, overwrite: true })),
+    });
+  await both("1");
+  await both("2");
+  await edit("b", "3");
+  await edit("c", "4");
+  const read = () => ["a", "b", "c"].map((path) => readFileSync(fixture.at(path), "utf8"));
+  const preview = await one.text("coder::undo", { paths: ["a", "b"], dry_run: true });
+  expect(preview).toBe("#3\n  restored: b\n#2\n  restored: a\nWould be undone.");
+  await one.call("coder::undo", { paths: ["a", "b"] });
+  expect(read()).toEqual(["1", "2", "4"]);
+  await one.call("coder::undo");
+  expect(read()).toEqual(["2", "3", "4"]);
+});
+
+test("in the profile contract undo takes back the newest checkpoint of all", async () => {
+  await using fixture = new SessionsFixture({ profile: "contract" });
+  await fixture.open(anna).call("coder::create-file", create("a"));
+  await fixture.open(ben).call("coder::undo");
+  expect(existsSync(fixture.at("a"))).toBe(false);
+});
+
+test("a session is told of the checkpoints of others when it begins, and by info", async () => {
+  await using fixture = new SessionsFixture();
+  const [one, other] = [fixture.open(anna), fixture.open(ben)];
+  const runtime = await fixture.runtime;
+  expect(runtime.describeOthers!()).toBeUndefined();
+  await one.call("coder::create-file", create("a"));
+  await one.call("coder::create-file", create("b"));
+  expect(runtime.describeOthers!()).toBe(
+    "The journal has 2 checkpoints of others, the newest #2 by anna 1.0 (session aaaaaaaa) (coder::create-file). coder::checkpoints lists them. coder::undo takes back your own changes, and those of others only with seq.",
+  );
+  expect((await one.call("coder::info")).journal).toEqual({ enabled: true });
+  expect((await other.call("coder::info")).journal).toEqual({ enabled: true, others: 2 });
+  expect(await other.text("coder::info")).toContain("takes changes back; 2 checkpoints of others");
+  const text = await other.text("coder::checkpoints", { limit: 1 });
+  expect(text).toMatch(/^#2 {2}[\d: -]+ {2}coder::create-file {2}by anna 1\.0 \(session aaaaaaaa\)\n/);
+});
+
+test("the feed names the author and the checkpoint of a call", async () => {
+  await using fixture = new SessionsFixture();
+  const [one, other] = [fixture.open(anna), fixture.open(ben)];
+  await one.call("coder::create-file", create("a"));
+  const { changes } = await other.call("coder::changes");
+  expect(changes.map(({ cause }: never) => cause)).toEqual([
+    { by: "call", function_id: "coder::create-file", author: anna, checkpoint: 1 },
+  ]);
+  expect(await other.text("coder::changes")).toContain(
+    "created: a (coder::create-file by anna 1.0 (session aaaaaaaa))",
+  );
+  expect(await one.text("coder::changes")).toContain("created: a (coder::create-file)");
+});

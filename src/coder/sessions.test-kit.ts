@@ -1,0 +1,73 @@
+/** Several callers of one worker with a journal, for tests. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Author } from "../author.ts";
+import { wordingFor } from "../contract/wording.ts";
+import { createLog } from "../log/log.ts";
+import { createInvoke } from "../worker/invoke.ts";
+import { type Config, defaultConfig } from "./config.ts";
+import { functions } from "./functions.ts";
+import { type CoderRuntime, openCoder } from "./services.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of several functions
+type Answer = any;
+
+/** The calls of one author, in order. */
+export interface AuthorCalls {
+  readonly author: Author | undefined;
+  /** Returns the answer. Throws the error of the call. */
+  call(id: string, payload?: object): Promise<Answer>;
+  /** Returns the answer as text. Throws the error of the call. */
+  text(id: string, payload?: object): Promise<string>;
+}
+
+export class SessionsFixture implements AsyncDisposable {
+  readonly root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+  readonly base = join(this.root, "base");
+  readonly log = createLog({ level: "error", form: "text", write: () => undefined });
+  readonly #runtime: Promise<CoderRuntime>;
+  readonly #began: Promise<string>;
+
+  constructor(config: Partial<Config> = {}) {
+    mkdirSync(this.base);
+    const journal = { dir: join(this.root, "state"), max_bytes: 64 * 1024 * 1024, max_records: 500 };
+    const profile = "agent" as const;
+    const all = { ...defaultConfig(), base_path: this.base, fsync: false, journal, profile, ...config };
+    this.#runtime = openCoder(all, { environment: {} });
+    this.#began = this.#runtime.then((runtime) => runtime.treeChanges!.begin());
+  }
+
+  get runtime(): Promise<CoderRuntime> {
+    return this.#runtime;
+  }
+
+  at(path: string): string {
+    return join(this.base, path);
+  }
+
+  open(author?: Author): AuthorCalls {
+    const call = async (id: string, payload: object = {}) => {
+      const [runtime, began] = [await this.#runtime, await this.#began];
+      const definition = functions.find((one) => one.id === id)!;
+      const outcome = await createInvoke(runtime, this.log)(definition, payload, { author, began });
+      if ("error" in outcome) throw new Error(outcome.error);
+      return outcome.answer as Answer;
+    };
+    const text = async (id: string, payload: object = {}) => {
+      const answer = await call(id, payload);
+      const definition = functions.find((one) => one.id === id)!;
+      return definition.render!(
+        answer as never,
+        wordingFor((name) => name),
+        payload,
+      ) as string;
+    };
+    return { author, call, text };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await (await this.#runtime).close();
+    rmSync(this.root, { recursive: true });
+  }
+}
