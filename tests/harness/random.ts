@@ -30,7 +30,7 @@ export function randomFrom(seed: number): Random {
 export const freshSeed = (): number => Math.floor(Math.random() * 2 ** 32);
 
 /**
- * Returns the number of runs of a long property: half of the usual one, as each run of the tests begins with a
+ * Returns the number of runs of a long property: half of the usual one, because each run of the tests has a
  * different seed, or a multiple of it in `npm run suite -- properties`.
  */
 export const propertyRuns = (usual: number): { numRuns: number } => ({
