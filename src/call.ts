@@ -7,10 +7,14 @@ import type { Command } from "./arguments/arguments.ts";
 import { UsageError } from "./arguments/usage-error.ts";
 import { readLaunchVariables } from "./config/environment.ts";
 import { renderAnswer } from "./contract/answer-text.ts";
+import type { FunctionDefinition } from "./contract/definition.ts";
+import { hasFailedEntry } from "./contract/failed-entry.ts";
 import { wordingFor } from "./contract/wording.ts";
+import { functionNamed } from "./function-named.ts";
 import { type Log, originOf } from "./log/log.ts";
 import { escapeInvisible } from "./log/quote.ts";
 import { stderrLog } from "./process.ts";
+import { mostSimilar } from "./similar-name.ts";
 import { type CallOutcome, createInvoke } from "./worker/invoke.ts";
 import { offeredFunctions, openWorker, workers } from "./workers.ts";
 
@@ -25,29 +29,101 @@ export class CallFailed extends Error {
 const answerMilliseconds = 60_000;
 const connectMilliseconds = 5_000;
 
-/**
- * Calls one function and returns the output: the answer as JSON, or as text for a terminal. Throws a
- * `UsageError` or a `CallFailed`.
- */
-export async function runCall(command: CallCommand, isTerminal: boolean): Promise<string> {
-  const payload = parsePayload(command.payload);
-  const log = stderrLog(command.logLevel === "info" ? "error" : command.logLevel);
-  const outcome = await (command.url === undefined
-    ? callHere(command, payload, log)
-    : callThrough(command.url, {
-        function: command.function,
-        payload,
-        namespace: readLaunchVariables(command.environment).namespace,
-        log,
-      }));
-  const isText = isTerminal && !command.isJson;
-  if ("error" in outcome)
-    throw new CallFailed(isText ? forTerminal(wording.failure(outcome.error)) : outcome.error);
-  const { payload: read, notes } = outcome.read ?? { payload, notes: [] };
-  const text = isText ? renderText(command.function, read, outcome.answer) : undefined;
-  if (text !== undefined && notes.length > 0) return `${text}[read ${notes.join(", ")}]\n`;
-  return text ?? `${JSON.stringify(outcome.answer, null, 2)}\n`;
+/** The output of a call, and the exit status of the program. */
+export interface PrintedCall {
+  /** The answer as JSON, or as text for a terminal. */
+  readonly text: string;
+  readonly status: ExitStatus;
 }
+
+/** Calls one function. Throws a `UsageError` or a `CallFailed`. */
+export async function runCall(command: CallCommand, isTerminal: boolean): Promise<PrintedCall> {
+  const payload = parsePayload(command);
+  const log = stderrLog(command.logLevel === "info" ? "error" : command.logLevel);
+  const isText = isTerminal && !command.isJson;
+  // Drawing is loaded for people only.
+  const terminal = isText ? await import("./terminal/draw.ts") : undefined;
+  const outcome = await callShown(command, payload, { log, isShown: isText });
+  warnOfIgnored(command, payload, outcome.read !== undefined);
+  if ("error" in outcome)
+    throw new CallFailed(terminal?.drawError(forTerminal(wording.failure(outcome.error))) ?? outcome.error);
+  const { payload: read, notes } = outcome.read ?? { payload, notes: [] };
+  const { answer } = outcome;
+  const status = statusOf(command.function, answer);
+  const drawn = terminal?.draw({
+    id: command.function,
+    payload: read,
+    answer,
+    text: renderText(command.function, read, answer),
+    toVisible: forTerminal,
+    now: Date.now(),
+  });
+  if (drawn !== undefined && notes.length > 0)
+    return { status, text: `${drawn}[read ${notes.join(", ")}]\n` };
+  return { status, text: drawn ?? `${JSON.stringify(answer, null, 2)}\n` };
+}
+
+interface ShownOptions {
+  readonly log: Log;
+  /** Whether a person sees the progress of the call. */
+  readonly isShown: boolean;
+}
+
+async function callShown(
+  command: CallCommand,
+  payload: unknown,
+  { log, isShown }: ShownOptions,
+): Promise<Outcome> {
+  using _progress = isShown
+    ? (await import("./terminal/progress.ts")).showProgress(command.function, command.environment)
+    : undefined;
+  if (command.url === undefined) return await callHere(command, payload, log);
+  const { namespace } = readLaunchVariables(command.environment);
+  return await callThrough(command.url, { function: command.function, payload, namespace, log });
+}
+
+/**
+ * Warns of fields that the function does not have: the profile `contract` ignores them, so that `dryrun`
+ * changes files. `isRead` is whether the profile has read the payload, and listed or refused them itself.
+ */
+function warnOfIgnored({ function: id }: CallCommand, payload: unknown, isRead: boolean): void {
+  const definition = definitionOf(id);
+  if (isRead || definition === undefined || typeof payload !== "object" || payload === null) return;
+  const known = Object.keys(definition.request["properties"]);
+  for (const name of Object.keys(payload)) {
+    if (known.includes(name) || name.startsWith("_") || definition.hasFlatEnvelope) continue;
+    const meant = mostSimilar(name, known);
+    const question = meant === undefined ? "" : `; did you mean ${meant}?`;
+    process.stderr.write(`coder: ${id} has no field ${JSON.stringify(name)}, so it was ignored${question}\n`);
+  }
+}
+
+const definitionOf = (id: string): FunctionDefinition | undefined =>
+  Object.values(workers)
+    .flatMap((worker) => worker.functions)
+    .find((definition) => definition.id === id);
+
+/**
+ * The exit status of a call that was answered: 3 if a part of it failed, 4 if the command that it ran did.
+ * A call without an answer ends with 1, and a wrong command line with 2.
+ */
+type ExitStatus = 0 | 3 | 4;
+
+function statusOf(id: string, answer: unknown): ExitStatus {
+  if (typeof answer !== "object" || answer === null) return 0;
+  if (id === "shell::exec") return hasRunWell(answer) ? 0 : 4;
+  const { conflicts } = answer as { readonly conflicts?: readonly unknown[] };
+  return hasFailedEntry(answer) || (id === "coder::undo" && (conflicts?.length ?? 0) > 0) ? 3 : 0;
+}
+
+interface CommandAnswer {
+  readonly exit_code?: unknown;
+  readonly timed_out?: unknown;
+}
+
+/** Returns whether a command ended by itself, and with 0. */
+const hasRunWell = ({ exit_code: code, timed_out: isLate }: CommandAnswer): boolean =>
+  code === 0 && isLate !== true;
 
 /** The wording for the command line, which names functions by their ids. */
 const wording = wordingFor((id) => id);
@@ -57,8 +133,7 @@ const wording = wordingFor((id) => id);
  * of an unknown version.
  */
 function renderText(functionId: string, payload: unknown, answer: unknown): string | undefined {
-  const functions = Object.values(workers).flatMap((worker) => worker.functions);
-  const definition = functions.find(({ id }) => id === functionId);
+  const definition = definitionOf(functionId);
   try {
     const text = definition && renderAnswer({ definition, payload, answer }, wording);
     return typeof text === "string" ? forTerminal(text.endsWith("\n") ? text : `${text}\n`) : undefined;
@@ -74,13 +149,11 @@ const forTerminal = (text: string): string =>
 type Outcome = ({ readonly answer: unknown } | { readonly error: string }) & Pick<CallOutcome, "read">;
 
 async function callHere(command: CallCommand, payload: unknown, log: Log): Promise<Outcome> {
-  const functions = offeredFunctions(command);
-  const definition = functions.find(({ id }) => id === command.function);
-  if (definition === undefined) {
+  const definition = functionNamed(command.function, command.worker, offeredFunctions(command));
+  if (definition.id === "shell::exec_bg")
     throw new UsageError(
-      `${command.function} is not a function; they are ${functions.map(({ id }) => id).join(", ")}`,
+      "shell::exec_bg starts a job that would end with this process; call shell::exec, or a running worker with --url",
     );
-  }
   const runtime = await openWorker(command, log);
   try {
     return await createInvoke(runtime, log)(definition, payload, { author: { user: userName() } });
@@ -179,14 +252,33 @@ function sentenceOf(error: Error): string {
   return /handler error: (.*)$/s.exec(error.message)?.[1] ?? error.message;
 }
 
-function parsePayload(argument: string): unknown {
-  const text = argument === "-" ? readInput(0, "standard input") : readNamed(argument);
+function parsePayload({ payload, function: id }: CallCommand): unknown {
+  const text = payload === "-" ? readInput(0, "standard input") : readNamed(payload);
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new UsageError(`the payload is not JSON: ${(error as Error).message}`);
+    throw new UsageError(
+      `the payload is not JSON: ${(error as Error).message.slice(0, 200)}; ${adviceFor(payload, definitionOf(id))}`,
+    );
   }
 }
+
+/** Returns the payload that would be valid, in a sentence. A bare word most likely is a path. */
+function adviceFor(payload: string, definition: FunctionDefinition | undefined): string {
+  const help = `see coder call ${definition?.id ?? "FUNCTION"} --help`;
+  if (payload === "-" || payload.startsWith("@") || definition === undefined) return help;
+  if (/^\s*[{[]/.test(payload))
+    return `quote names and texts with ", and all of it with ', such as ${quoted(definition.examples[0]?.request)}; ${help}`;
+  const fields = Object.entries<{ readonly type?: string }>(definition.request["properties"]).filter(
+    ([, { type }]) => type === "string",
+  );
+  const [field] = fields.find(([, one]) => !("default" in one)) ?? fields[0] ?? [];
+  const meant = field === undefined ? definition.examples[0]?.request : { [field]: payload };
+  return `did you mean ${quoted(meant)}? See ${help.slice("see ".length)}`;
+}
+
+/** Returns JSON as a word of a POSIX shell. */
+const quoted = (value: unknown): string => `'${JSON.stringify(value).replaceAll("'", "'\\''")}'`;
 
 function readNamed(argument: string): string {
   return argument.startsWith("@") ? readInput(argument.slice(1), argument.slice(1)) : argument;

@@ -24,7 +24,7 @@ async function carryOut(command: Command): Promise<void> {
     case "version":
       return print(`${command.worker} ${(await import("./about.ts")).about.version}\n`);
     case "help":
-      return print((await import("./arguments/help.ts")).renderHelp(command.worker));
+      return print(await help(command));
     case "licenses":
       return print((await import("./licenses.ts")).notices());
     case "manifest":
@@ -33,8 +33,19 @@ async function carryOut(command: Command): Promise<void> {
       );
     case "print-schema":
       return printJson(await reference(command));
-    case "call":
-      return print(await (await import("./call.ts")).runCall(command, process.stdout.isTTY === true));
+    case "audit-verify": {
+      const { text, status } = (await import("./audit/verify.ts")).verifyTrail(command.file);
+      process.exitCode = status;
+      return print(text);
+    }
+    case "call": {
+      const { text, status } = await (await import("./call.ts")).runCall(
+        command,
+        process.stdout.isTTY === true,
+      );
+      process.exitCode = status;
+      return print(text);
+    }
     case "mcp":
       return (await import("./mcp/run.ts")).runMcp(command);
     case "serve":
@@ -43,6 +54,22 @@ async function carryOut(command: Command): Promise<void> {
 }
 
 const workerNamed = async (name: WorkerName) => (await import("./workers.ts")).workers[name];
+
+/** Maximum columns of a help, so that its lines stay readable in a wide terminal. */
+const helpColumns = 100;
+
+async function help({ worker, topic }: Extract<Command, { name: "help" }>): Promise<string> {
+  const general = (await import("./arguments/help.ts")).renderHelp(worker, topic?.command);
+  if (topic?.command !== "call") return general;
+  const [{ functions }, { listFunctions, renderFunctionHelp }] = await Promise.all([
+    workerNamed(worker),
+    import("./reference/function-help.ts"),
+  ]);
+  const options = { program: called, columns: Math.min(process.stdout.columns || helpColumns, helpColumns) };
+  if (topic.function === undefined) return general + listFunctions(functions, options);
+  const { functionNamed } = await import("./function-named.ts");
+  return renderFunctionHelp(functionNamed(topic.function, worker, functions), options);
+}
 
 async function reference({ worker, api }: Extract<Command, { name: "print-schema" }>): Promise<unknown> {
   const [{ functions, triggers }, { renderReference }] = await Promise.all([

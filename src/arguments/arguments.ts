@@ -3,6 +3,7 @@ import { type ParseArgsConfig, parseArgs } from "node:util";
 import { defaultUrl, type WorkerName, workerNames } from "../about.ts";
 import type { Mode } from "../config/source.ts";
 import { type LogLevel, logLevels, originOf } from "../log/log.ts";
+import { mostSimilar } from "../similar-name.ts";
 import { expandAlias } from "./aliases.ts";
 import { type Conflict, type FlagName, flagNames, flags, renderFlag } from "./flags.ts";
 import { type HttpAddress, parseHttpAddress } from "./http-address.ts";
@@ -32,8 +33,20 @@ export interface EmbeddedEngine {
 /** The command that the command line names. */
 export type Command =
   | {
-      readonly name: "manifest" | "licenses" | "version" | "help";
+      readonly name: "manifest" | "licenses" | "version";
       readonly worker: WorkerName;
+    }
+  | {
+      readonly name: "help";
+      readonly worker: WorkerName;
+      /** The command to explain; if absent, the whole program. */
+      readonly topic?: HelpTopic | undefined;
+    }
+  | {
+      readonly name: "audit-verify";
+      readonly worker: WorkerName;
+      /** The newest file of the audit trail. */
+      readonly file: string;
     }
   | {
       readonly name: "print-schema";
@@ -69,10 +82,17 @@ export type Command =
       readonly isJson: boolean;
     });
 
+/** A command with a help of its own. */
+export interface HelpTopic {
+  readonly command: "mcp" | "call" | "audit";
+  /** The id of the function of a call, or its end. */
+  readonly function?: string | undefined;
+}
+
 type CallCommand = Extract<Command, { readonly name: "call" }>;
 
 /** Flags that print something about the program. If several are set, the first of this list wins. */
-const answers = ["help", "version", "manifest", "licenses", "print-schema"] as const;
+const answers = ["version", "manifest", "licenses", "print-schema"] as const;
 
 /**
  * Returns the worker whose name the program was called by, according to `argv0`, or `coder` for any other
@@ -91,11 +111,14 @@ export function parseArguments(
   called: WorkerName = "coder",
 ): Command {
   const { values, words: given } = readFlags(argv, called);
-  const worker = parseWorker(values.get("worker") ?? called);
-  const words = expandAlias(given, worker);
+  const isHelp = values.has("help") || given[0] === "help";
+  const [, id = ""] = given;
+  const worker = parseWorker(values.get("worker") ?? workerOf(given[0] === "call" ? id : "") ?? called);
+  const words = expandAlias(isHelp && given[0] === "help" ? given.slice(1) : given, worker);
+  if (isHelp) return { name: "help", worker, topic: parseTopic(words) };
   const answer = answers.find((name) => values.has(name));
   if (answer !== undefined) {
-    if (answer !== "help" && answer !== "version") refuseOthers(answer, given, values);
+    if (answer !== "version") refuseOthers(answer, given, values);
     return answer === "print-schema"
       ? { name: answer, worker, api: values.get("api") }
       : { name: answer, worker };
@@ -120,6 +143,7 @@ export function parseArguments(
       tools: parseTools(line),
       ...parseCommands(line, worker),
     };
+  if (words[0] === "audit") return { name: "audit-verify", worker, file: parseAudit(words) };
   if (words.length > 0) return { ...source, name: "call", ...parseCall(line, worker) };
   return {
     ...source,
@@ -127,6 +151,23 @@ export function parseArguments(
     url: parseUrl(valueFor(line, "url") ?? defaultUrl),
     embedded: parseEngine(line),
   };
+}
+
+/** Returns the worker that the id of a function names, if any. */
+const workerOf = (id: string): WorkerName | undefined =>
+  workerNames.find((name) => id.startsWith(`${name}::`));
+
+/** Returns the topic of a help. Words without a help of their own get the help of everything. */
+function parseTopic([command, id]: readonly string[]): HelpTopic | undefined {
+  if (command === "mcp" || command === "audit") return { command };
+  return command === "call" ? { command, function: id } : undefined;
+}
+
+function parseAudit([, act, file, extra]: readonly string[]): string {
+  if (act !== "verify" || file === undefined)
+    throw new UsageError("audit has one command: audit verify FILE, with the file that the key audit names");
+  if (extra === undefined) return file;
+  throw new UsageError(`audit verify takes one file; ${JSON.stringify(extra)} is too much`);
 }
 
 /** The flags and words of a command line, before they are interpreted. */
@@ -216,8 +257,7 @@ interface FlagToken {
 
 function flagValue({ name, rawName, value }: FlagToken, program: WorkerName): string {
   const known = flagNames.find((candidate) => candidate === name);
-  if (known === undefined)
-    throw new UsageError(`${rawName} is not a flag of ${program}; see ${program} --help`);
+  if (known === undefined) throw unknownFlag(rawName, name, program);
   if (flags[known].value === undefined) {
     if (value === undefined) return "";
     throw new UsageError(`${rawName} takes no value`);
@@ -226,6 +266,30 @@ function flagValue({ name, rawName, value }: FlagToken, program: WorkerName): st
     throw new UsageError(`${rawName} needs a value; see ${program} --help`);
   }
   return value;
+}
+
+function unknownFlag(rawName: string, name: string, program: WorkerName): UsageError {
+  const meant = mostSimilar(name.replaceAll("_", "-"), flagNames);
+  return new UsageError(
+    `${rawName} is not a flag of ${program}; ${meant === undefined ? "see" : `did you mean --${meant}? See`} ${program} --help`,
+  );
+}
+
+/** The words that a command line may begin with, by worker. */
+const commandWords: Readonly<Record<WorkerName, readonly string[]>> = {
+  coder: ["mcp", "call", "undo", "checkpoints", "audit", "help"],
+  shell: ["mcp", "call", "audit", "help"],
+};
+
+function unknownCommand(word: string, { program }: CommandLine, worker: WorkerName): UsageError {
+  const meant = mostSimilar(word, commandWords[worker]);
+  const advice =
+    meant === undefined
+      ? `call a function with ${program} call FUNCTION`
+      : `did you mean ${program} ${meant}?`;
+  return new UsageError(
+    `${JSON.stringify(word)} is not a command of ${program}; ${advice} (see ${program} --help)`,
+  );
 }
 
 function parseUrl(url: string): string {
@@ -308,8 +372,7 @@ type CallWords = Pick<CallCommand, "function" | "payload" | "url" | "isJson">;
 function parseCall(line: CommandLine, worker: WorkerName): CallWords {
   const { program, words, values } = line;
   const [command, id, payload = "{}", extra] = words;
-  if (command !== "call")
-    throw new UsageError(`${JSON.stringify(command)} is not a command of ${program}; see ${program} --help`);
+  if (command !== "call") throw unknownCommand(command ?? "", line, worker);
   if (id === undefined)
     throw new UsageError(
       `call needs the name of a function, such as ${sample[worker]}; see ${program} --help`,

@@ -154,7 +154,7 @@ configuration says which programs may run, and within which limits`,
   manifest: { help: "print the registry manifest as JSON" },
   licenses: { help: "print whose software is in this program, and under which licences" },
   version: { short: "v", help: "print the version" },
-  help: { short: "h", help: "print this" },
+  help: { short: "h", help: "print this, or with mcp, call or call FUNCTION the help of that" },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 export type FlagName = keyof typeof table;

@@ -1,6 +1,7 @@
 /** Converts answers and errors of functions to results of tools. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { type AnsweredCall, renderAnswer } from "../contract/answer-text.ts";
+import { hasFailedEntry } from "../contract/failed-entry.ts";
 import type { Image } from "../contract/wording.ts";
 import { jsonBytes } from "../text/json-size.ts";
 import { wording } from "./tools.ts";
@@ -96,9 +97,4 @@ function startOf(text: string, bytes: number): string {
   while (shown.length * mostBytesOfCharacter > bytes && jsonBytes(shown) > bytes)
     shown = shown.slice(0, shown.length / 2);
   return shown.length === text.length ? text : shown.toWellFormed();
-}
-
-function hasFailedEntry(answer: unknown): boolean {
-  const { results } = answer as { readonly results?: readonly { readonly success?: boolean }[] };
-  return results?.some(({ success }) => success === false) ?? false;
 }

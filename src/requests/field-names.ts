@@ -1,5 +1,5 @@
 /** Compares names of fields as callers send them with those of a schema. */
-import { distance } from "fastest-levenshtein";
+import { mostSimilar } from "../similar-name.ts";
 import { synonyms, valueSynonyms } from "./synonyms.ts";
 
 /** Returns `expectedRevision` and `expected-revision` as `expected_revision`. */
@@ -45,18 +45,6 @@ export function literalNamed(text: string, values: readonly string[]): string | 
 
 const bareName = (text: string): string => text.replaceAll(/[-_ ]/g, "").toLowerCase();
 
-/** Maximum length of a name that is compared. */
-const longestName = 64;
-
 /** Returns the name among `names` that is most similar to `name`, if any is similar. */
-export function nearestName(name: string, names: readonly string[]): string | undefined {
-  const snake = snakeCase(name);
-  const ranked = (snake.length > longestName ? [] : names)
-    .map((candidate) => ({ candidate, edits: distance(snake, candidate) }))
-    .filter(({ candidate, edits }) => edits <= Math.max(1, Math.floor(candidate.length / 3)))
-    .sort((one, other) => one.edits - other.edits);
-  return (
-    ranked[0]?.candidate ??
-    names.find((candidate) => snake.length > 2 && (candidate.includes(snake) || snake.includes(candidate)))
-  );
-}
+export const nearestName = (name: string, names: readonly string[]): string | undefined =>
+  mostSimilar(snakeCase(name), names);

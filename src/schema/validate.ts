@@ -16,6 +16,7 @@ import {
   type TSchema,
   type TUnion,
 } from "@sinclair/typebox";
+import { mostSimilar } from "../similar-name.ts";
 
 /** Thrown for the first field that does not fit its schema. */
 export class Mismatch extends Error {
@@ -124,9 +125,11 @@ const acceptsNull = (property: TSchema): boolean =>
 function refuseUnknownKeys(schema: TObject, given: Record<string, unknown>, field: string): void {
   for (const key of Object.keys(given)) {
     if (Object.hasOwn(schema.properties, key)) continue;
+    const keys = Object.keys(schema.properties);
+    const meant = mostSimilar(key, keys);
     throw new Mismatch(
       pathOf(field, key),
-      `is not a known key; the keys are ${Object.keys(schema.properties).join(", ")}`,
+      `is not a known key; ${meant === undefined ? "the" : `did you mean ${meant}? The`} keys are ${keys.join(", ")}`,
     );
   }
 }

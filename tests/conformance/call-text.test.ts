@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startEngine } from "../../src/engine/engine.ts";
 import { defaultSubjects, runCoder, startCoder } from "../harness/subject.ts";
@@ -46,6 +46,55 @@ describe.each(defaultSubjects)("coder call of the %s", (subject) => {
     expect(await inTerminal(...call)).toEqual({ code: 1, text: expect.stringMatching(error) });
     const { stderr } = await runCoder(subject, ["call", ...call], { cwd: here });
     expect(JSON.parse(stderr)).toMatchObject({ code: "C211", reason: "no_such_path" });
+  });
+
+  test("draws with colours unless NO_COLOR is set or the terminal has none", async () => {
+    const call = ["call", "search", '{"query":"two"}', ...base];
+    const shown = async (env: Readonly<Record<string, string>>) =>
+      (await runInTerminal(subject, call, here, env)).text;
+    const coloured =
+      "\u001b[35ma.txt\u001b[39m\n\u001b[32m2\u001b[39m\u001b[2m→\u001b[22m\u001b[31mtwo\u001b[39m\n";
+    // A slow machine shows progress first.
+    expect(await shown({ TERM: "xterm" })).toEndWith(coloured);
+    expect(await shown({ TERM: "xterm", NO_COLOR: "1" })).toEndWith("a.txt\n2→two\n");
+    expect(await shown({})).toBe("a.txt\n2→two\n");
+    expect(await shown({ FORCE_COLOR: "1" })).toBe(coloured);
+    expect(
+      await runInTerminal(subject, ["call", "read-file", '{"path":"none"}', ...base], here, {
+        FORCE_COLOR: "1",
+      }),
+    ).toEqual({
+      code: 1,
+      text: expect.stringMatching(/^\u001b\[31mC211 no_such_path\u001b\[39m: "none" is not found/),
+    });
+  });
+
+  test("draws folders in columns, with dates and ages", async () => {
+    utimesSync(join(here, "base/a.txt"), 0, 1_700_000_000);
+    const row = /^\s*8 {2}2023-11-14 22:13 {2}[23] years ago +a\.txt$/m;
+    expect((await inTerminal("list-folder", "{}", ...base)).text).toMatch(row);
+    const { text } = await inTerminal("shell::fs::ls", JSON.stringify({ path: join(here, "base") }), ...base);
+    expect(text).toMatch(/^0\d{3} {2}\s*8 {2}2023-11-14 22:13 {2}[23] years ago +a\.txt$/m);
+    const stat = { path: join(here, "base/a.txt") };
+    expect((await inTerminal("shell::fs::stat", JSON.stringify(stat), ...base)).text).toMatch(
+      /^mtime +2023-11-14 22:13 \([23] years ago\)$/m,
+    );
+    const grep = { path: join(here, "base"), pattern: "tw." };
+    expect((await inTerminal("shell::fs::grep", JSON.stringify(grep), ...base)).text).toBe(
+      `${join(here, "base/a.txt")}\n2→two\n`,
+    );
+    expect((await inTerminal("shell::list", "{}", ...base)).text).toBe("[no jobs]\n");
+  });
+
+  test("shows that a long call is running, and removes that again", async () => {
+    const sleeps = { command: "sleep", args: ["1"] };
+    const config = join(here, "sleep.yaml");
+    writeFileSync(config, "allowlist: [sleep]\n");
+    const call = ["call", "shell::exec", JSON.stringify(sleeps), "--config", config, ...base];
+    const { code, text } = await runInTerminal(subject, call, here, { TERM: "xterm", NO_COLOR: "1" });
+    expect(code).toBe(0);
+    expect(text).toMatch(/shell::exec \d\.\d s/);
+    expect(text).toMatch(/\[exit code 0, [^\]]*\]\n$/);
   });
 
   test("prints text through an engine too, and JSON for functions that it does not know", async () => {

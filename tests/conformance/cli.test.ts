@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { IIIClient } from "iii-sdk";
 import { startEngine } from "../../src/engine/engine.ts";
@@ -171,7 +171,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
         '{"paths":[".env","none"]}',
         ...base,
       ]);
-      expect(code).toBe(0);
+      expect(code).toBe(3);
       expect(JSON.parse(stdout)).toMatchObject({
         results: [{ success: false }, { success: true, removed: false }],
       });
@@ -187,6 +187,138 @@ describe.each(defaultSubjects)("%s", (subject) => {
       expect(code).toBeGreaterThan(0);
       expect(stderr).toMatch(oneLine);
       expect(stderr).toContain(named);
+    });
+  });
+
+  describe("what a person mistypes", () => {
+    test.each([
+      ["a function", ["call", "serch"], "did you mean coder::search?"],
+      ["a function with _", ["call", "read_file"], "did you mean coder::read-file?"],
+      ["a function whose help is requested", ["call", "serch", "--help"], "did you mean coder::search?"],
+      ["a flag", ["--base-pth", "."], "did you mean --base-path?"],
+      ["a flag with _", ["mcp", "--base_path", "."], "did you mean --base-path?"],
+      ["a command", ["undoo"], "did you mean coder undo?"],
+      ["a function without call", ["read-file"], "coder call FUNCTION"],
+      ["a bare path", ["call", "read-file", "a b.txt"], `did you mean '{"path":"a b.txt"}'? See`],
+      ["a bare query", ["call", "search", "TODO"], `did you mean '{"query":"TODO"}'? See`],
+      ["JSON that the shell has unquoted", ["call", "read-file", "{path:a}"], `such as '{"path":`],
+      ["a job without a worker", ["call", "shell::exec_bg", "{}"], "call shell::exec"],
+    ])("%s", async (_, args, meant) => {
+      const { code, stdout, stderr } = await run(args);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toMatch(oneLine);
+      expect(stderr).toContain(meant);
+    });
+
+    test("a field, which is ignored and reported", async () => {
+      const { code, stdout, stderr } = await run([
+        "call",
+        "read-file",
+        '{"path":"a.txt","line_form":1}',
+        ...base,
+      ]);
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ content: "a\n" });
+      expect(stderr).toBe(
+        'coder: coder::read-file has no field "line_form", so it was ignored; did you mean line_from?\n',
+      );
+    });
+
+    test("a key of the configuration", async () => {
+      writeFileSync(join(here, "typo.yaml"), "base_path: base\nnon_accessible_glob: []\n");
+      const { code, stderr } = await run(["call", "tree", "--config", "typo.yaml"]);
+      expect(code).toBe(1);
+      expect(stderr).toContain("did you mean non_accessible_globs?");
+    });
+  });
+
+  test("the help of a function lists its fields, and calls to paste that are valid", async () => {
+    const { code, stdout } = await run(["call", "search", "--help"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("  query  (string, required)");
+    expect(stdout).toContain("  regex  (boolean, default false)");
+    expect(await run(["help", "call", "coder::search"])).toMatchObject({ stdout });
+    expect((await run(["undo", "--help"])).stdout).toContain("coder::undo - ");
+    const [, pasted = ""] = /^ {4}coder call search '(.*)'$/m.exec(stdout) ?? [];
+    expect(await run(["call", "search", pasted, ...base])).toMatchObject({ code: 0 });
+    expect((await run(["call", "--help"])).stdout).toContain("  apply-patch");
+    expect((await run(["mcp", "--help"])).stdout).not.toContain("  --engine");
+  });
+
+  describe("exit status", () => {
+    const commands = join(here, "commands.yaml");
+    writeFileSync(commands, "allowlist: [sh, sleep]\n");
+    const exec = (payload: object) => ["shell::exec", JSON.stringify(payload), "--config", commands, ...base];
+
+    test.each([
+      [0, "a command that succeeds", exec({ command: "sh", args: ["-c", "exit 0"] })],
+      [4, "a command that fails", exec({ command: "sh", args: ["-c", "exit 7"] })],
+      [4, "a command that a signal ends", exec({ command: "sh", args: ["-c", "kill -9 $$"] })],
+      [4, "a command that times out", exec({ command: "sleep", args: ["60"], timeout_ms: 100 })],
+      [1, "a command that may not run", exec({ command: "id" })],
+      [1, "an undo of nothing", ["undo", "{}", ...base]],
+      [3, "an entry that fails", ["move", '{"files":[{"from":"none","to":"x"}]}', ...base]],
+      [2, "a missing payload file", ["tree", "@none.json", ...base]],
+    ])("%d: %s", async (status, _, args) => {
+      expect((await run(["call", ...args])).code).toBe(status);
+    });
+
+    test("3: an undo that meets a conflict", async () => {
+      const config = join(here, "journal.yaml");
+      writeFileSync(config, `base_path: ${join(here, "base")}\njournal: { dir: ${join(here, "state")} }\n`);
+      const create = JSON.stringify({ files: [{ path: "made.txt", content: "made\n" }] });
+      expect((await run(["call", "create-file", create, "--config", config])).code).toBe(0);
+      writeFileSync(join(here, "base/made.txt"), "changed by another program\n");
+      expect((await run(["undo", "--config", config])).code).toBe(3);
+      expect((await run(["undo", '{"force":true}', "--config", config])).code).toBe(3);
+      rmSync(join(here, "base/made.txt"), { force: true });
+    });
+  });
+
+  describe("audit verify", () => {
+    const trail = join(here, "audit.jsonl");
+    const config = join(here, "audit.yaml");
+    const verify = () => run(["audit", "verify", trail]);
+
+    test("finds changed and removed lines, over all files", async () => {
+      rmSync(trail, { force: true });
+      const bounds = "max_bytes: 4096, keep: 9";
+      writeFileSync(config, `base_path: ${join(here, "base")}\naudit: { file: ${trail}, ${bounds} }\n`);
+      for (let call = 0; call < 3; call++) await run(["call", "tree", "--config", config]);
+      expect(await verify()).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining("3 lines in 1 file; "),
+      });
+      const genuine = readFileSync(trail, "utf8").split("\n");
+      renameSync(trail, `${trail}.1`);
+      writeFileSync(trail, "");
+      await run(["call", "tree", "--config", config]);
+      expect(await verify()).toMatchObject({
+        code: 3,
+        stdout: expect.stringContaining(`${trail}:1 does not`),
+      });
+      rmSync(`${trail}.1`);
+      writeFileSync(trail, [genuine[0], genuine[2], ""].join("\n"));
+      expect(await verify()).toMatchObject({
+        code: 3,
+        stdout: expect.stringContaining(`${trail}:2 does not`),
+      });
+      writeFileSync(trail, [genuine[0]!.replace('"ok"', '"error"'), genuine[1], ""].join("\n"));
+      expect(await verify()).toMatchObject({
+        code: 3,
+        stdout: expect.stringContaining(`${trail}:2 does not`),
+      });
+      writeFileSync(trail, [genuine[1], genuine[2], ""].join("\n"));
+      expect(await verify()).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining("Older lines are no longer kept."),
+      });
+      writeFileSync(trail, [genuine[0], "cut", ""].join("\n"));
+      expect(await verify()).toMatchObject({ code: 3, stdout: expect.stringContaining(`${trail}:2 is not`) });
+    });
+
+    test("says that a trail is missing", async () => {
+      expect(await run(["audit", "verify", "none.jsonl"])).toMatchObject({ code: 1, stdout: "" });
     });
   });
 

@@ -6,14 +6,22 @@ export interface Screen {
   readonly text: string;
 }
 
-/** Runs the subject in a terminal of its own, to its end. */
-export async function runInTerminal(subject: Subject, args: readonly string[], cwd: string): Promise<Screen> {
+/**
+ * Runs the subject in a terminal of its own, to its end. By default that terminal is dumb: it has neither
+ * colours nor progress.
+ */
+export async function runInTerminal(
+  subject: Subject,
+  args: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Screen> {
   const decoder = new TextDecoder();
   let text = "";
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();
   const child = Bun.spawn([...commandOf(subject), ...args], {
     cwd,
-    env: { PATH: process.env["PATH"], TERM: "xterm" },
+    env: { PATH: process.env["PATH"], TERM: "dumb", TZ: "UTC", ...env },
     terminal: {
       data: (_, bytes) => {
         text += decoder.decode(bytes, { stream: true });

@@ -1,0 +1,88 @@
+/** The help of functions at the command line, made from their definitions. */
+import type { TObject } from "@sinclair/typebox";
+import type { Example, FunctionDefinition } from "../contract/definition.ts";
+import { objectsIn, renderDefault, renderType, titleOf } from "./fields.ts";
+
+interface HelpOptions {
+  /** The name that the program was called by. */
+  readonly program: string;
+  /** Maximum columns of a line. */
+  readonly columns: number;
+}
+
+/** Renders the fields of a function, with their defaults, and calls to paste. */
+export function renderFunctionHelp(definition: FunctionDefinition, options: HelpOptions): string {
+  const { id, description, effect, request, examples } = definition;
+  const { columns } = options;
+  return [
+    `${id} - ${wrap(description, columns).trimStart()}`,
+    effect === "reads" ? "It changes nothing." : "It can change files.",
+    "",
+    "Fields",
+    ...renderFields(request as TObject, columns, "  "),
+    "",
+    "Examples",
+    ...examples.flatMap((example) => [`  ${example.title}:`, `    ${commandFor(id, example, options)}`]),
+    "",
+  ].join("\n");
+}
+
+/** Renders a table of functions. */
+export function listFunctions(
+  functions: readonly FunctionDefinition[],
+  { program, columns }: HelpOptions,
+): string {
+  const longest = Math.max(...functions.map(({ id }) => shortName(id).length));
+  const rows = functions.map(({ id, summary, brief, description }) => {
+    const text = summary ?? firstSentence(brief ?? description);
+    return `  ${shortName(id).padEnd(longest)}  ${wrap(text, columns, longest + 4).trimStart()}`;
+  });
+  return `\nFunctions (${program} call FUNCTION --help prints the fields of one)\n${rows.join("\n")}\n`;
+}
+
+/** Returns the command that makes the call of an example, quoted for a POSIX shell. */
+export const commandFor = (
+  id: string,
+  { request }: Pick<Example, "request">,
+  { program }: Pick<HelpOptions, "program">,
+): string => `${program} call ${shortName(id)} '${JSON.stringify(request).replaceAll("'", "'\\''")}'`;
+
+/** Returns the id of a function without its worker if that is the default. */
+const shortName = (id: string): string => id.replace(/^coder::/, "");
+
+const firstSentence = (text: string): string => /^.*?(?:\.(?=\s|$)|$)/s.exec(text)![0].replace(/\.$/, "");
+
+/** Renders a paragraph for each field, and below it the fields of the objects in it. */
+function renderFields(schema: TObject, columns: number, indent: string): string[] {
+  return Object.entries(schema.properties).flatMap(([name, field]) => {
+    const byDefault = renderDefault(field).replaceAll("`", "");
+    const facts = [
+      renderType(field).replaceAll("`", ""),
+      byDefault === "" ? "optional" : byDefault === "required" ? byDefault : `default ${byDefault}`,
+    ].join(", ");
+    const text: string = field.description ?? "";
+    return [
+      `${indent}${name}  (${facts})`,
+      ...(text === "" ? [] : [wrap(text, columns, indent.length + 4)]),
+      ...objectsIn(field).flatMap((one) => [
+        `${indent}  ${titleOf(one, name)}:`,
+        ...renderFields(one, columns, `${indent}    `),
+      ]),
+    ];
+  });
+}
+
+/** Breaks a text into lines of at most `columns`, each indented by `indent`. */
+function wrap(text: string, columns: number, indent = 0): string {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(/\s+/)) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (longer.length + indent <= columns || line === "") line = longer;
+    else {
+      lines.push(line);
+      line = word;
+    }
+  }
+  return [...lines, line].map((one) => " ".repeat(indent) + one).join("\n");
+}
