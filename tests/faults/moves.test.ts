@@ -85,7 +85,7 @@ describe.each(["openat", "descriptors", "current-directory"])("%s", (backend) =>
       let isOver = false;
       let moves = 0;
       const mover = async () => {
-        for (let round = 0; round < 60; round++) {
+        for (let round = 0; round < 30; round++) {
           const [from, to] = round % 2 === 0 ? ["d", "e"] : ["e", "d"];
           expect(await codeOf(driver, "coder::move", { from: from!, to: to! })).toBe("");
           moves++;
@@ -121,7 +121,7 @@ describe.each(["openat", "descriptors", "current-directory"])("%s", (backend) =>
           return `copy ${code === "" ? true : code}`;
         }),
       ]);
-      expect(moves).toBe(60);
+      expect(moves).toBe(30);
       const wrong = [...outcomes].filter((outcome) => !/^(read|search|copy) (true|C211|C216)$/.test(outcome));
       expect(wrong).toEqual([]);
       expect([...outcomes].filter((outcome) => outcome.endsWith("true")).sort()).toEqual([
