@@ -168,7 +168,7 @@ export const plan: Plan = {
     schema: ["similar-name"],
 
     prefilter: ["regex", "wasm"],
-    index: ["files", "jail", "prefilter", "scheduling", "wasm"],
+    index: ["encodings", "files", "jail", "prefilter", "scheduling", "wasm"],
     search: [
       "files",
       "index",
@@ -210,6 +210,7 @@ export const plan: Plan = {
       "text",
     ],
     "search/batches": [
+      "encodings",
       "files",
       "index",
       "jail",
@@ -221,7 +222,7 @@ export const plan: Plan = {
       "threads",
     ],
     "search/request": ["ignore", "jail", "scheduling", "search/matchers", "search/place", "search/walk"],
-    "search/matchers": ["files", "index", "prefilter", "regex", "search/place", "search/walk"],
+    "search/matchers": ["encodings", "files", "index", "prefilter", "regex", "search/place", "search/walk"],
     "search/walk": ["files", "globs", "ignore", "jail", "scheduling"],
     "search/place": [],
     ignore: ["files", "globs", "jail"],
@@ -233,7 +234,7 @@ export const plan: Plan = {
     watchdog: ["bun", "threads"],
     patch: ["edits", "errors", "scheduling"],
     edits: ["encodings", "errors", "scheduling", "text"],
-    encodings: [],
+    encodings: ["globs"],
     state: ["config", "jail"],
     journal: ["author", "config", "errors", "files", "jail", "log", "scheduling", "state"],
     quotas: ["errors"],

@@ -9,6 +9,7 @@ import { sed } from "../shell/fs/sed.ts";
 import { openShell } from "../shell/services.ts";
 import { createInvoke } from "../worker/invoke.ts";
 import { defaultConfig } from "./config.ts";
+import { search } from "./search.ts";
 import { openCoder } from "./services.ts";
 import { transact } from "./transact.ts";
 import { updateFile } from "./update-file.ts";
@@ -146,5 +147,58 @@ test("a text over lines is found whatever their ends are, and each keeps its own
       },
     ),
     { numRuns: 120 },
+  );
+});
+
+/** Patterns without a newline, which a search line by line could not match. */
+const withinLines = ["a", "a.", "(.+)$", "^.", "b$", "[^a\\n]$", "^$|b", "[ b]$", "a\\b", "^b.*"];
+const overLines = [
+  ...withinLines,
+  "a\\n",
+  "\\n",
+  "b\\na",
+  "\\s+",
+  "[^a]$",
+  "\\s$",
+  "[^a]+",
+  "a\\n+b",
+  "(?s)a.*b",
+];
+
+test("search and replace agree on what matches", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      lineEnds.chain((kinds) =>
+        fc.array(fc.constantFrom("a", "b", " ", "ab", "é", ...kinds, ...kinds), {
+          minLength: 1,
+          maxLength: 12,
+        }),
+      ),
+      fc.boolean(),
+      fc.nat(),
+      async (parts, multiline, choice) => {
+        const text = parts.join("");
+        writeFileSync(join(base, "f"), text);
+        const patterns = multiline ? overLines : withinLines;
+        const pattern = patterns[choice % patterns.length]!;
+        const query = { path: "f", query: pattern, regex: true, multiline, mode: "counts" };
+        const found = await invoke(search, query);
+        if ("error" in found) throw new Error(found.error);
+        const { files } = found.answer as { files: { matches: number }[] };
+        // A search finds no match on the empty line after the last line end.
+        const op = { op: "replace", pattern: `(?m)${pattern}`, replacement: "<$0>" };
+        const edited = await invoke(updateFile, { path: "f", ops: [op], dry_run: true, answer: "echo" });
+        if ("error" in edited) throw new Error(edited.error);
+        const [{ echoes }] = (edited.answer as { results: [{ echoes: { total_replacements: number }[] }] })
+          .results;
+        const isEmptyAtEnd = pattern === "^$|b" && /[\r\n]$/.test(text);
+        expect([text, pattern, (files[0]?.matches ?? 0) + (isEmptyAtEnd ? 1 : 0)]).toEqual([
+          text,
+          pattern,
+          echoes[0]!.total_replacements,
+        ]);
+      },
+    ),
+    { numRuns: 150 },
   );
 });

@@ -65,6 +65,11 @@ export const profileTable = {
   /** An empty `query` lists paths, where `search_content` is false. */
   "search.lists_paths": { contract: false, agent: true },
   "search.search_paths": { contract: true, agent: "if search_content is false or fuzzy_paths true" },
+  /**
+   * Files are searched as text: after a byte order mark, UTF-16 as well, by lines that end in CR if no other
+   * end is there, and over lines without the `\r` before `\n`.
+   */
+  "search.decodes": { contract: false, agent: true },
   /** Files with a NUL byte are never counted as searched, and the answer has `not_searched`. */
   "search.not_searched": { contract: false, agent: true },
   /** An answer without matches names fields that would widen the query. */

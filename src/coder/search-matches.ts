@@ -57,6 +57,7 @@ export function lineOptionsOf(
   return {
     maxLineBytes: profile["search.excerpts"] ? wholeLine : shownBytes,
     ...(profile["search.excerpts"] && { excerptBytes: shownBytes }),
+    ...(profile["search.decodes"] && { decodes: true }),
     ...(profile["search.not_searched"] && { findsBinaries: true }),
     linesBefore: request.context_lines_before ?? 0,
     linesAfter: request.context_lines_after ?? 0,

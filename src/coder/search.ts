@@ -210,20 +210,20 @@ function requireQuery(request: Request, { profile }: Pick<CoderContext, "profile
 }
 
 /** An empty query beside other patterns is none. */
-function queryOf({
-  query,
-  patterns = [],
-  regex,
-  ignore_case,
-  multiline = false,
-  whole_word: word = false,
-}: Request): Query {
-  const [pattern, ...others] = query === "" && patterns.length > 0 ? patterns : [query, ...patterns];
+function queryOf(
+  { query, patterns = [], regex, ignore_case, multiline = false, whole_word: word = false }: Request,
+  profile: ProfileDefaults,
+): Query {
+  const sent = query === "" && patterns.length > 0 ? patterns : [query, ...patterns];
+  const withoutReturns = multiline && profile["search.decodes"];
+  const isPlain = withoutReturns && !regex;
+  const [pattern, ...others] = isPlain ? sent.map((text) => text.replaceAll("\r\n", "\n")) : sent;
   return {
     pattern: pattern!,
     regex,
     ignoreCase: ignore_case,
     multiline,
+    ...(withoutReturns && { withoutReturns }),
     ...(word && { word }),
     ...(others.length > 0 && { others }),
   };
@@ -233,7 +233,7 @@ function searchRequestOf(request: Request, context: CoderContext): SearchRequest
   const { config, profile, maxAnswerBytes } = context;
   const isExtended = hasLaterField(request) || profile["search.max_bytes"] !== undefined;
   return {
-    query: queryOf(request),
+    query: queryOf(request, profile),
     lines: lineOptionsOf(request, context),
     path: request.path,
     mayBeFile: profile["search.takes_files"],

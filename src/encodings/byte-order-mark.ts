@@ -6,5 +6,5 @@ export function markedEncoding(file: Uint8Array): "utf-8" | "utf-16le" | "utf-16
   if (first === 0xef && second === 0xbb && third === 0xbf) return "utf-8";
   if (first === 0xfe && second === 0xff) return "utf-16be";
   if (first !== 0xff || second !== 0xfe) return undefined;
-  return third === 0 && fourth === 0 && file.length % 4 === 0 ? undefined : "utf-16le";
+  return third === 0 && fourth === 0 ? undefined : "utf-16le";
 }

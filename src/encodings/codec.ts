@@ -22,7 +22,8 @@ export function encodingWithLabel(label: string): Encoding | undefined {
 export const encodingName = (encoding: Encoding): string => labelToName(encoding) ?? encoding;
 
 /** Returns whether a character takes two or four bytes. */
-export const isUtf16 = (encoding: Encoding): boolean => encoding === "utf-16le" || encoding === "utf-16be";
+export const isUtf16 = (encoding: Encoding | undefined): boolean =>
+  encoding === "utf-16le" || encoding === "utf-16be";
 
 /** Converts between bytes and texts. Neither has state from call to call. */
 export interface Codec {

@@ -11,6 +11,11 @@ export interface ReadLimits {
   readonly slackBytes: number;
   /** Judges the beginning of a file before more of it is read. Returning false skips the file. */
   readonly isOfUse?: (text: Buffer, length: number) => boolean;
+  /**
+   * Returns the text of a file: a part of its bytes, which it may change in place, or new ones. Default: all
+   * bytes.
+   */
+  readonly textOf?: ((file: Buffer) => Buffer) | undefined;
 }
 
 /**
@@ -66,21 +71,38 @@ export class FileBuffer {
   }
 
   /**
-   * Calls `use` with the bytes of an opened file, as `text[0, length)`, and returns its findings. A file over
-   * the limit, or one that is not regular, has none. The bytes are invalid afterwards. Closes the descriptor.
-   * Throws the errno error.
+   * Calls `use` with the text of an opened file, as `text[0, length)`, and the size of the file, and returns
+   * its findings. A file over the limit, or one that is not regular, has none. The bytes are invalid
+   * afterwards. Closes the descriptor. Throws the errno error.
    */
-  withContents<T>(descriptor: number, limits: ReadLimits, use: (text: Buffer, length: number) => T[]): T[] {
+  withContents<T>(
+    descriptor: number,
+    limits: ReadLimits,
+    use: (text: Buffer, length: number, size: number) => T[],
+  ): T[] {
     try {
-      const length = this.#read(descriptor, limits);
-      if (length === undefined) return [];
-      const found = use(this.#buffer, length);
+      const size = this.#read(descriptor, limits);
+      if (size === undefined) return [];
+      const length =
+        limits.textOf === undefined ? size : this.#replace(size, limits.textOf, limits.slackBytes);
+      const found = use(this.#buffer, length, size);
       // Something other than a regular file may have been read, but its findings are dropped. Files without
       // findings skip the check.
       return found.length > 0 && !fstatSync(descriptor).isFile() ? [] : found;
     } finally {
       closeSync(descriptor);
     }
+  }
+
+  /** Replaces the bytes of the file by its text, and returns the length of that. */
+  #replace(size: number, textOf: (file: Buffer) => Buffer, slackBytes: number): number {
+    const file = this.#buffer.subarray(0, size);
+    const text = textOf(file);
+    if (text === file) return size;
+    if (this.#buffer.length < text.length + slackBytes)
+      this.#buffer = this.#reserve(text.length + slackBytes);
+    text.copy(this.#buffer);
+    return text.length;
   }
 
   /**

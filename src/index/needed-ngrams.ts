@@ -68,6 +68,8 @@ function ngramsFrom(seq: LiteralSeq, { index, from, length }: NgramPlace): Ranke
     starts = distinct(starts.flatMap((start) => literals.map((string) => (start + string).slice(0, length))));
   }
   const ngrams = distinct(starts.map(fold));
+  // Line ends may differ between a file and the text of it that is searched.
+  if (ngrams.some((ngram) => /[\r\n]/.test(ngram))) return undefined;
   if (ngrams.length > mostAlternatives) return undefined;
   return {
     hashes: Int32Array.from(new Set(ngrams.map(hashNgram))),

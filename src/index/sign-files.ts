@@ -1,4 +1,5 @@
 import { closeSync } from "node:fs";
+import { beginsAsUtf16 } from "../encodings/search-text.ts";
 import { beginsAsText, FileBuffer, openFileBelow } from "../files/file-buffer.ts";
 import type { NameBytes } from "../jail/name.ts";
 import {
@@ -106,8 +107,11 @@ export class FileSigner {
       closeSync(descriptor);
       return;
     }
-    let isTooLarge = false;
+    let [isTooLarge, isDecoded] = [false, false];
     const isOfUse = (text: Buffer, length: number) => {
+      // The index knows the bytes of files, not the text that is searched.
+      isDecoded = beginsAsUtf16(text.subarray(0, length));
+      if (isDecoded) return false;
       const isText = beginsAsText(text, length);
       if (!isText && isSame()) all.add(index, { stamps: before, flags: fileFlags.isBinary | names });
       isTooLarge = isText && size > maxSignedBytes;
@@ -122,7 +126,7 @@ export class FileSigner {
         return [];
       },
     );
-    if (isTooLarge) all.add(index, { stamps: before, flags: fileFlags.alwaysRead | names });
+    if (isTooLarge || isDecoded) all.add(index, { stamps: before, flags: fileFlags.alwaysRead | names });
   }
 
   #describe(

@@ -360,7 +360,7 @@ function batchJobOf(batch: Batch, { request, answer, page, signal, indexUse }: J
     signal,
     wantsKnown: indexUse?.wantsKnown === true,
     wantsNeeded: batch.isEmpty && indexUse?.wantsNeeded === true,
-    files: batch.post(answer.wantsPaths),
+    files: batch.post(answer.wantsPaths || lines.encodings !== undefined),
   };
 }
 

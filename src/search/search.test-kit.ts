@@ -41,14 +41,19 @@ export function requestOf({
     invert = false,
     withoutMatch = false,
     countsMatches = false,
+    decodes = false,
+    encoding,
+    encodings,
     ...rest
   } = fields;
   const { respectsIgnoreFiles: _, ...remaining } = rest;
   return {
-    query: { pattern, regex, ignoreCase, multiline, word, others },
+    query: { pattern, regex, ignoreCase, multiline, word, others, withoutReturns: decodes && multiline },
     lines: {
       ...{ maxLineBytes, mode, linesBefore, linesAfter, every, findsBinaries, excerptBytes },
-      ...{ invert, withoutMatch, countsMatches },
+      ...{ invert, withoutMatch, countsMatches, decodes },
+      ...(encoding && { encoding }),
+      ...(encodings && { encodings }),
     },
     path: ".",
     include: undefined,

@@ -1,3 +1,6 @@
+import { isUtf16 } from "../../encodings/codec.ts";
+import { type EncodingRule, EncodingRules } from "../../encodings/encoding-rules.ts";
+import { beginsAsUtf16, searchText } from "../../encodings/search-text.ts";
 import { beginsAsText, type FileBuffer } from "../../files/file-buffer.ts";
 import { ignoreVanished } from "../../files/ignore-vanished.ts";
 import type { FindLineBounds } from "../../prefilter/line-bounds.ts";
@@ -95,6 +98,15 @@ function holdsNul(text: Buffer, length: number): boolean {
   return text.indexOf(0) < length;
 }
 
+/** The rules of the last search, which all its batches share. */
+let lastRules: { readonly key: string; readonly rules: EncodingRules } | undefined;
+
+function rulesFor(encodings: readonly EncodingRule[]): EncodingRules {
+  const key = JSON.stringify(encodings);
+  if (lastRules?.key !== key) lastRules = { key, rules: new EncodingRules(encodings) };
+  return lastRules.rules;
+}
+
 const nothing: FileMatches = { lines: [], count: 0 };
 
 /**
@@ -123,16 +135,27 @@ class ContentSearch {
       isOver,
       lineBounds,
     };
+    const { decodes = false, encodings = [] } = search.lines;
+    const rules = encodings.length === 0 ? undefined : rulesFor(encodings);
+    const encodingOf = () => search.lines.encoding ?? rules?.of(file.path);
+    const isInUtf16 = (text: Buffer) => beginsAsUtf16(text) || isUtf16(encodingOf());
     const isOfUse = (text: Buffer, length: number) => {
-      const isText = beginsAsText(text, length);
+      const isText = beginsAsText(text, length) || (decodes && isInUtf16(text.subarray(0, length)));
       if (!isText) onBinary();
       return isText;
     };
-    const limits = { maxBytes, slackBytes: slackBytes(matcher), isOfUse };
+    const dropsReturns = isTextMatcher(matcher);
+    const textOf = (bytes: Buffer) => searchText(bytes, { encoding: encodingOf(), dropsReturns });
+    const limits = {
+      maxBytes,
+      slackBytes: slackBytes(matcher),
+      isOfUse,
+      textOf: decodes ? textOf : undefined,
+    };
     const searchIn = textSearch(matcher, search.lines.mode ?? "content");
     const { findsBinaries = false, withoutMatch = false } = search.lines;
-    const searchText = (text: Buffer, length: number) => {
-      this.#setOutcome(length);
+    const searchFile = (text: Buffer, length: number, size: number) => {
+      this.#setOutcome(size);
       const found = searchIn(text, length, this.#lines);
       if (found.length > 0) return withoutMatch ? [] : found;
       if ((findsBinaries || withoutMatch) && holdsNul(text, length)) onBinary();
@@ -143,7 +166,7 @@ class ContentSearch {
     this.#searchFile = () => {
       const descriptor = open(file);
       this.#setOutcome(outcomes.tooLarge);
-      return buffer.withContents(descriptor, limits, searchText);
+      return buffer.withContents(descriptor, limits, searchFile);
     };
   }
 

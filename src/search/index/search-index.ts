@@ -86,7 +86,9 @@ export class SearchIndex {
   use(options: RunningSearch): IndexUse | undefined {
     const { request, mayReplay = true } = options;
     if (!request.content || request.maxFileBytes < firstBytes) return undefined;
-    const { invert = false, withoutMatch = false } = request.lines;
+    const { invert = false, withoutMatch = false, encoding, encodings } = request.lines;
+    // The index knows the bytes of files, not the text that they are in an encoding of the request.
+    if (encoding !== undefined || encodings !== undefined) return undefined;
     // The index leaves out exactly the files that inverted searches report, and has no order by time.
     if (invert || withoutMatch || request.sort === "modified") return undefined;
     const watched = mayReplay && !request.fuzzyPaths ? this.#watched : undefined;

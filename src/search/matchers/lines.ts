@@ -1,4 +1,6 @@
 import { isUtf8 } from "node:buffer";
+import type { Encoding } from "../../encodings/codec.ts";
+import type { EncodingRule } from "../../encodings/encoding-rules.ts";
 import type { FindLineBounds } from "../../prefilter/line-bounds.ts";
 import type { MatchVisitor } from "../../regex/each-match.ts";
 import { isAfter, type Position } from "../place.ts";
@@ -55,6 +57,12 @@ export interface LineOptions {
   readonly withoutMatch?: boolean;
   /** Whether mode counts also counts the matches. Default: false. */
   readonly countsMatches?: boolean;
+  /** Whether files are searched as text after their byte order mark (`searchText`). Default: false. */
+  readonly decodes?: boolean;
+  /** The encoding of files without a byte order mark. Default: UTF-8, and invalid bytes stay. */
+  readonly encoding?: Encoding;
+  /** The encodings of other files by their paths. */
+  readonly encodings?: readonly EncodingRule[];
   /** Whether a file with a NUL byte is binary even if nothing in it would match. Default: false. */
   readonly findsBinaries?: boolean;
   /**

@@ -50,6 +50,8 @@ export interface Query {
    * "\r\n". Default: false.
    */
   readonly multiline?: boolean;
+  /** Whether texts have lost the "\r" of "\r\n" (`searchText`). Default: false. */
+  readonly withoutReturns?: boolean;
   /** Whether a match must not touch a word character at either end, like `rg -w`. Default: false. */
   readonly word?: boolean;
   /** Further patterns of this kind. The query matches if any of them does. */
@@ -101,14 +103,14 @@ export class QueryCompiler {
   }
 
   #compile(query: Query): QueryMatcher {
-    const { pattern, multiline = false } = query;
+    const { pattern, multiline = false, withoutReturns = false } = query;
     // A decoded line may contain a U+FFFD that the file does not.
     if (isLiteral(query) && !pattern.includes("\ufffd"))
       return new (multiline ? LiteralTextMatcher : LiteralMatcher)(pattern, this.#kernel);
     const runtime = this.#runtime();
     runtime.trimMemory();
     const source = this.#sourceOf(query);
-    const compiled = runtime.compile(multiline ? `(?mR)${source}` : source);
+    const compiled = runtime.compile(multiline ? `(?${withoutReturns ? "m" : "mR"})${source}` : source);
     const hir = compiled.syntax();
     const matcher = this.#compileRegex(compiled, hir, multiline);
     this.#literals.set(matcher, () => extractInnerLiterals(hir));

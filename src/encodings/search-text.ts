@@ -1,0 +1,40 @@
+/** The text of a file as searches see it: UTF-8 after the byte order mark, with lines that end in LF. */
+import { markedEncoding } from "./byte-order-mark.ts";
+import { type Codec, createCodec, type Encoding } from "./codec.ts";
+import { endsLinesInReturns, swapBytes, withoutReturns } from "./line-ends.ts";
+
+export interface SearchTextOptions {
+  /** The encoding of files without a byte order mark. Default: UTF-8, and invalid bytes stay. */
+  readonly encoding?: Encoding | undefined;
+  /** Whether to drop "\r" before "\n", for matches over lines. */
+  readonly dropsReturns: boolean;
+}
+
+const codecs = new Map<Encoding, Codec>();
+
+/** Returns the text of a file: a part of `file`, which it may change in place, or new bytes. */
+export function searchText(file: Buffer, { encoding, dropsReturns }: SearchTextOptions): Buffer {
+  const text = decode(file, encoding);
+  if (endsLinesInReturns(text)) swapBytes(text, 0x0d, 0x0a);
+  return dropsReturns ? withoutReturns(text) : text;
+}
+
+function decode(file: Buffer, encoding: Encoding = "utf-8"): Buffer {
+  const marked = markedEncoding(file);
+  if (marked === "utf-8") return file.subarray(3);
+  const actual = marked ?? encoding;
+  if (actual === "utf-8") return file;
+  let codec = codecs.get(actual);
+  if (codec === undefined) {
+    codec = createCodec(actual);
+    codecs.set(actual, codec);
+  }
+  const text = codec.decode(file);
+  return Buffer.from(marked === undefined ? text : text.slice(1));
+}
+
+/** Returns whether a file that begins with these bytes is text in UTF-16, whose bytes include NUL. */
+export function beginsAsUtf16(bytes: Uint8Array): boolean {
+  const marked = markedEncoding(bytes);
+  return marked === "utf-16le" || marked === "utf-16be";
+}
