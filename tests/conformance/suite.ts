@@ -16,6 +16,8 @@ import { catalogue } from "./catalogue.ts";
 /** What the cases need of a worker that serves a folder. */
 export type SuiteWorker = Pick<WorkerFixture, "base" | "root" | "build" | "snapshot" | "call" | "stop"> & {
   readonly worker: Pick<WorkerFixture["worker"], "stdout" | "stderr">;
+  /** Changes the configuration, if the worker can. */
+  readonly reload?: WorkerFixture["reload"];
 };
 
 /** What carries the calls; by default the bus. */
@@ -29,26 +31,36 @@ export interface Transport {
 export const runCatalogue = (subject: Subject, transport?: Transport): void =>
   runConformanceCases(Object.values(catalogue).flat(), subject, transport);
 
-/** Runs cases: one worker for all of one configuration, the tree rebuilt before each. */
+/**
+ * Runs cases, grouped by configuration, the tree rebuilt before each. A worker goes from one configuration to
+ * the next by a reload, or else another is started.
+ */
 export function runConformanceCases(
   all: readonly Case[],
   subject: Subject,
   { start = startWorker, supports = () => true }: Transport = {},
 ): void {
+  let served: SuiteWorker | undefined;
+  const stop = async () => {
+    const stopping = served;
+    served = undefined;
+    if (stopping === undefined) return;
+    expect(await stopping.stop()).toBe(0);
+    expect(logFaults(stopping.worker.stdout(), stopping.worker.stderr())).toEqual([]);
+  };
   for (const [config, cases] of byConfig(all.filter(supports))) {
     describe(config, () => {
-      let served: SuiteWorker;
       beforeAll(async () => {
-        served = await start(subject, JSON.parse(config));
+        const fields = JSON.parse(config) as ConfigFields;
+        const reportsReloads = cases.some(({ call }) => call.function === "coder::config-status");
+        if (!reportsReloads && (await served?.reload?.(fields))) return;
+        await stop();
+        served = await start(subject, fields);
       });
-      afterAll(async () => {
-        if (served === undefined) return;
-        expect(await served.stop()).toBe(0);
-        expect(logFaults(served.worker.stdout(), served.worker.stderr())).toEqual([]);
-      });
-      for (const one of cases) test(`${one.call.function}: ${one.name}`, () => runCase(served, one));
+      for (const one of cases) test(`${one.call.function}: ${one.name}`, () => runCase(served!, one));
     });
   }
+  afterAll(stop);
 }
 
 function byConfig(cases: readonly Case[]): Map<string, Case[]> {

@@ -67,8 +67,11 @@ export interface CoderProcess {
   /** Returns everything written so far. */
   stdout(): string;
   stderr(): string;
-  /** Resolves when text written to stderr matches. Rejects if the program ends first. */
-  waitForStderr(pattern: RegExp): Promise<void>;
+  /**
+   * Resolves when text written to stderr matches, without its first `from` characters. Rejects if the program
+   * ends first.
+   */
+  waitForStderr(pattern: RegExp, from?: number): Promise<void>;
   /** Resolves to the exit code, or to null if a signal ended it, after all output has been read. */
   readonly exited: Promise<number | null>;
 }
@@ -107,12 +110,13 @@ export function startCoder(
       resolve(code);
     });
   });
-  const waitForStderr = (pattern: RegExp) =>
+  const waitForStderr = (pattern: RegExp, from = 0) =>
     new Promise<void>((resolve, reject) => {
+      const isThere = () => pattern.test(stderr.slice(from));
       const check = () => {
-        if (!pattern.test(stderr) && !ended) return;
+        if (!isThere() && !ended) return;
         waiting.delete(check);
-        if (pattern.test(stderr)) resolve();
+        if (isThere()) resolve();
         else reject(new Error(`ended without saying ${pattern}: ${stderr}`));
       };
       waiting.add(check);

@@ -24,6 +24,11 @@ export interface WorkerFixture {
   readonly configFile: string;
   /** Writes the configuration file, which the worker reads at its start and on SIGHUP. */
   configure(text: string): void;
+  /**
+   * Replaces the configuration while the worker runs. Resolves with `false` if the worker keeps the old one, for
+   * example because a key needs a restart.
+   */
+  reload(config: ConfigFields): Promise<boolean>;
   /** Sends SIGTERM. Resolves with the exit code once everything is down and the folder removed. */
   stop(): Promise<number | null>;
 }
@@ -35,6 +40,9 @@ export interface ClientOutcome {
 }
 
 export type ConfigFields = Readonly<Record<string, unknown>>;
+
+/** The line that ends each reload, and how it ended. */
+const reloadOutcome = /"message":"(reloaded|the configuration was not reloaded)".*\n/;
 
 /** Creates a folder below the system's temporary one, and returns its canonical path. */
 export const temporaryFolder = (): string => realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
@@ -68,6 +76,7 @@ export async function startWorker(
     throw error;
   });
   const client = connectClient(engine.url);
+  const configure = (text: string) => writeFileSync(file, text);
   return {
     engine,
     client,
@@ -78,7 +87,14 @@ export async function startWorker(
     build: (tree) => buildTree(root, tree),
     snapshot: () => snapshotTree(root),
     call: (functionId, payload) => callThrough(client, functionId, payload),
-    configure: (text) => writeFileSync(file, text),
+    configure,
+    async reload(fields) {
+      const logged = worker.stderr().length;
+      configure(JSON.stringify(configFor(base, fields)));
+      worker.child.kill("SIGHUP");
+      await worker.waitForStderr(reloadOutcome, logged);
+      return reloadOutcome.exec(worker.stderr().slice(logged))![1] === "reloaded";
+    },
     async stop() {
       worker.child.kill("SIGTERM");
       const code = await worker.exited;
