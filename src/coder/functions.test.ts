@@ -41,6 +41,7 @@ test("ids are unique, and each function lies in the file of its name", () => {
     "services.ts",
     "storage.ts",
     "two-paths.ts",
+    "with-checkpoint.ts",
   ];
   const files = readdirSync(import.meta.dir).filter(
     (name) => name.endsWith(".ts") && !/\.test(?:-kit)?\.ts$/.test(name) && !others.includes(name),

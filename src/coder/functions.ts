@@ -18,6 +18,7 @@ import { transact } from "./transact.ts";
 import { tree } from "./tree.ts";
 import { undo } from "./undo.ts";
 import { updateFile } from "./update-file.ts";
+import { withCheckpoint } from "./with-checkpoint.ts";
 
 /**
  * What `coder` offers, in the order of the published reference, and then what is ours. Registration, `--print-schema`,
@@ -42,4 +43,4 @@ export const functions: readonly FunctionDefinition[] = [
   info,
   changes,
   configStatus,
-].map(withFsScope);
+].map((definition) => withFsScope(withCheckpoint(definition)));

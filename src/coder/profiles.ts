@@ -32,7 +32,7 @@ export const profileTable = {
   globs: { contract: "globset", agent: "ripgrep" },
   /** What changes take away is kept, where the configuration does not say. */
   journal: { contract: false, agent: true },
-  /** Whether answers name the authors of checkpoints and changes, and the checkpoint of a change. */
+  /** Whether answers name the authors of checkpoints and changes, and the checkpoint of a call. */
   authors: { contract: false, agent: true },
   /** Whether an undo without a number takes back the newest checkpoint of its author, not of all. */
   "undo.own": { contract: false, agent: true },

@@ -147,10 +147,8 @@ export const undo = defineCoderFunction({
       const isKept = isTrial || (outcome.conflicts.length > 0 && !force);
       return { steps: isKept ? [] : tree.steps, keys: tree.keys, value: outcome };
     };
-    const label = `undo of ${records
-      .map(({ seq }) => `#${seq}`)
-      .slice(0, 5)
-      .join(", ")}`;
+    const numbers = records.map(({ seq }) => `#${seq}`).slice(0, 5);
+    const label = context.label ?? `undo of ${numbers.join(", ")}`;
     const { value, transaction } = await transactions.run(plan, { requester: context, label });
     const isDone = force || value.conflicts.length === 0;
     return {

@@ -131,6 +131,8 @@ export interface CallContext
   extends Pick<Origin, "caller" | "author" | "bus" | "began" | "showsImages" | "onOutput" | "sentence"> {
   /** The id of the called function. */
   readonly functionId: string;
+  /** The caller's label for what the call changes. */
+  readonly label?: string | undefined;
   /** Identifies this call, even in a copy of the context with another deadline. */
   readonly call?: object;
   /** The deadline for answering this call. */

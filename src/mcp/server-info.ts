@@ -46,7 +46,7 @@ export const serverInfo: Readonly<Record<WorkerName, ServerInfo>> = {
         "If old_str is not found, the error shows the lines that come closest and what they differ in: correct it from them, without reading again.",
       ),
       whenWriting(
-        "An edit returns the lines as they now are, so do not read them again. With the field dry_run nothing is written. coder_undo takes changes back, coder_checkpoints lists what this server changed.",
+        "An edit returns the lines as they now are, so do not read them again. With the field dry_run nothing is written. The last line of a change, such as #7, is the number of its checkpoint; each takes a label for it. coder_undo takes back your newest one, or that of seq, and coder_checkpoints lists them.",
       ),
       whenWriting(
         "Where others may write too, send the field expected_revision, which a read with revision answers: the error then shows what the file holds now.",

@@ -128,6 +128,9 @@ export function textOf({ content }: CallToolResult): string {
   return block.text;
 }
 
+/** The text of an answer without its last line, the number of the checkpoint, which depends on earlier calls. */
+export const withoutCheckpoint = (text: string): string => text.replace(/\n#\d+$/, "");
+
 const endlessFiles = 6000;
 
 /**

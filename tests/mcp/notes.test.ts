@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { connectStdio, type McpFixture, textOf } from "./client.ts";
+import { connectStdio, type McpFixture, textOf, withoutCheckpoint } from "./client.ts";
 
 const tree = {
   ".gitignore": "node_modules/\nout/\n",
@@ -30,7 +30,7 @@ const call = async (tool: string, args: Record<string, unknown>) => {
 const ok = async (tool: string, args: Record<string, unknown>) => {
   const { text, isError } = await call(tool, args);
   expect(isError, text).toBe(false);
-  return text;
+  return withoutCheckpoint(text);
 };
 const error = async (tool: string, args: Record<string, unknown>) => {
   const { text, isError } = await call(tool, args);

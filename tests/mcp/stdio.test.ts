@@ -320,7 +320,7 @@ describe.each(defaultSubjects)("the %s on stdio", (subject) => {
     await using connected = await connectStdio(subject);
     const content = "\n".repeat(10 * 1024 * 1024);
     const result = await connected.call("coder_create_file", { files: [{ path: "a", content }] });
-    expect(textOf(result)).toBe("a: created, 10485760 bytes");
+    expect(textOf(result)).toBe("a: created, 10485760 bytes\n#1");
   });
 
   test("shows the client's roots and stays in its own folder", async () => {

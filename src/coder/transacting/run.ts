@@ -100,7 +100,11 @@ async function commit<T>(
 ): Promise<Done<T>> {
   const { transactions } = context;
   if (transactions !== undefined)
-    return await transactions.run(plan, { requester: context, label, whenChanged });
+    return await transactions.run(plan, {
+      requester: context,
+      label: context.label ?? label,
+      whenChanged,
+    });
   // What is refused in any case is refused as everywhere.
   const { value, steps } = await plan();
   if (steps.length > 0) requireTransactions(context);

@@ -87,7 +87,9 @@ class Session {
     // The arguments of all are sent before the first answer is read.
     const answers = await Promise.all(calls.map((call) => this.#call(call)));
     const shown = answers.map((answer) => this.#placeholders.hide(answer)).join("\n");
-    return connected + (calls.length > 1 ? `Sent at once:\n\n${shown}` : shown);
+    if (calls.length === 1) return connected + shown;
+    // Calls that touch different files are not made in a fixed order.
+    return `Sent at once:\n\n${shown.replaceAll(/(?<=^#)\d+$/gm, "<number>")}`;
   }
 
   /** Connects a client at its first call. Returns the part of its instructions that the first client did not get. */
