@@ -150,7 +150,8 @@ type Outcome = ({ readonly answer: unknown } | { readonly error: string }) & Pic
 
 async function callHere(command: CallCommand, payload: unknown, log: Log): Promise<Outcome> {
   const definition = functionNamed(command.function, command.worker, offeredFunctions(command));
-  if (definition.id === "shell::exec_bg")
+  const isElsewhere = typeof payload === "object" && payload !== null && "target" in payload;
+  if (definition.id === "shell::exec_bg" && !isElsewhere)
     throw new UsageError(
       "shell::exec_bg starts a job that would end with this process; call shell::exec, or a running worker with --url",
     );

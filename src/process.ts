@@ -27,10 +27,13 @@ export function stderrLog(level: LogLevel): Log {
   });
 }
 
-/** Resolves to the name of the signal that stops the process. */
-export function stopSignal(): Promise<string> {
+/**
+ * Resolves to the name of the signal that stops the process. `more` are signals that stop it besides SIGTERM
+ * and SIGINT.
+ */
+export function stopSignal(more: readonly NodeJS.Signals[] = []): Promise<string> {
   return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(signal));
+    for (const signal of ["SIGTERM", "SIGINT", ...more] as const) process.on(signal, () => resolve(signal));
   });
 }
 
@@ -49,7 +52,9 @@ export function onHangup(act: () => void): void {
 export async function sweep(runtime: Runtime, log: Log): Promise<void> {
   if (runtime.sweep === undefined) return;
   try {
-    log.info("swept", { files: await runtime.sweep() });
+    const files = await runtime.sweep();
+    if (files > 0) log.info("swept", { files });
+    else log.debug("swept", { files });
   } catch (error) {
     log.warn("not swept", { reason: (error as Error).message });
   }

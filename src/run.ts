@@ -12,8 +12,8 @@ import { offeredFunctions, workers } from "./workers.ts";
 /** Serves until SIGTERM or SIGINT (coder §2). Throws if the worker cannot start. */
 export async function runWorker(command: Extract<Command, { name: "serve" }>): Promise<void> {
   const log = stderrLog(command.logLevel);
-  const stopped = stopSignal();
   const definition = workers[command.worker];
+  const stopped = stopSignal(definition.isReloadable ? [] : ["SIGHUP"]);
   const worker = await ReloadableWorker.open(command, log);
   if (definition.isReloadable) onHangup(() => void worker.reload());
   const { runtime } = worker;

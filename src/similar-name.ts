@@ -15,6 +15,8 @@ export function mostSimilar(name: string, names: readonly string[]): string | un
     .sort((one, other) => one.edits - other.edits);
   return (
     ranked[0]?.candidate ??
-    names.find((candidate) => name.length > 2 && (candidate.includes(name) || name.includes(candidate)))
+    names
+      .filter((candidate) => name.length > 2 && (candidate.includes(name) || name.includes(candidate)))
+      .sort((one, other) => one.length - other.length)[0]
   );
 }

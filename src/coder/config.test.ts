@@ -45,7 +45,7 @@ describe("refuses, with file, key and reason", () => {
     ["- a: 1\n- b: 2\n", "c.yaml: must be a mapping of keys to values; write {} for all defaults"],
     ["base_path: [", "c.yaml: is not YAML: "],
     ["base_path: a\nbase_path: b\n", "c.yaml: is not YAML: "],
-    ["bas_path: x", "c.yaml: bas_path is not a known key; the keys are base_path,"],
+    ["bas_path: x", "c.yaml: bas_path is not a known key; did you mean base_path? The keys are base_path,"],
     ["max_read_bytes: 0", "c.yaml: max_read_bytes is 0; expected a whole number from 1 to 1073741824"],
     ["max_read_bytes: '5'", 'c.yaml: max_read_bytes is the string "5"; expected a whole number'],
     ["non_accessible_globs: '*'", 'c.yaml: non_accessible_globs is the string "*"; expected an array'],

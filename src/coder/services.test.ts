@@ -34,6 +34,20 @@ test("a sweep under way has ended when the runtime is closed, and left the rest"
   expect(swept).toBe(folders - left.length);
 });
 
+test("a journal that is requested and cannot be written keeps the worker from starting", async () => {
+  const journal = { dir: "/proc/state", max_bytes: 1_000_000, max_records: 9 };
+  const open = (more: object, options: object = {}) =>
+    openCoder({ ...defaultConfig(), base_path: base, ...more }, { environment: {}, ...options });
+  expect(open({ journal })).rejects.toThrow(/^journal: the state folder .* set journal\.dir to a folder/);
+  expect(open({ journal: { ...journal, dir: undefined } })).rejects.toThrow(
+    /^journal: neither XDG_STATE_HOME/,
+  );
+  // Without changes, and without a journal, nothing has to be written.
+  await (await open({ journal: { ...journal, max_records: 0 } })).close();
+  await (await open({ journal }, { readOnly: true })).close();
+  await (await open({})).close();
+});
+
 test("a closed runtime reaches no folder any more", async () => {
   const runtime = await openCoder({ ...defaultConfig(), base_path: base });
   const held = runtime.jail.admitFolder(".");

@@ -63,7 +63,7 @@ async function openParts(
   for (const { name: root, path, reason } of jail.missingRoots)
     log.warn("root not served", { root, path, reason });
   const roots = allRoots(jail);
-  const state = locateState({ config: config.journal, roots, environment, log });
+  const state = locateState({ config: config.journal, roots, environment, log, isReadOnly: readOnly });
   const journal = openJournal({
     config: config.journal,
     state: state.folder,

@@ -1,6 +1,6 @@
 /** The configuration key `journal` of both workers, and the state that it configures. */
 import { accessSync, constants } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { readStateDirectory } from "../config/environment.ts";
 import { ConfigError } from "../config/file.ts";
@@ -40,6 +40,8 @@ interface Place {
   readonly roots: readonly ServedRoot[];
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Log;
+  /** Whether nothing is recorded, as no call may change anything. */
+  readonly isReadOnly?: boolean;
 }
 
 /** The place where workers of a root keep state. */
@@ -49,28 +51,49 @@ export type LocatedState =
   | { readonly folder?: undefined; readonly missing: string };
 
 /**
- * Locates the state folder of a root. Logs the reason if it has none, and throws a `ConfigError` for an
- * unsuitable folder that the configuration names.
+ * Locates the state folder of a root. Logs the reason if it has none. Throws a `ConfigError` if the
+ * configuration requests a journal and there is no place for it, or names an unsuitable folder.
  */
-export function locateState({ config, roots, environment, log }: Place): LocatedState {
+export function locateState({ config, roots, environment, log, isReadOnly }: Place): LocatedState {
   const dir = config?.dir ?? readStateDirectory(environment);
+  const isRequested = config !== null && config.max_records > 0 && !isReadOnly;
   if (dir === undefined) {
     const missing = "neither XDG_STATE_HOME nor HOME is set";
+    if (isRequested) throw noJournal(missing);
     log.info("no state is kept", { reason: missing });
     return { missing };
   }
   try {
     const folder = openStateFolder({ dir, roots });
-    const code = reasonAgainstMaking(folder.location);
+    const code = reasonAgainstMaking(folder.location) ?? (isRequested ? errorOfMaking(folder) : undefined);
     if (code === undefined) return { folder };
-    log.warn("no state is kept", { reason: `the state folder ${folder.location} cannot be made (${code})` });
+    const reason = `the state folder ${folder.location} cannot be made (${code})`;
+    if (isRequested) throw noJournal(reason);
+    log.warn("no state is kept", { reason });
     return { missing: `the state folder cannot be made (${code})` };
   } catch (error) {
-    if (!(error instanceof ConfigError) || config?.dir !== undefined) throw error;
+    if (!(error instanceof ConfigError) || isRequested || config?.dir !== undefined) throw error;
     log.info("no state is kept", { reason: error.message });
     return { missing: "the state folder is not usable" };
   }
 }
+
+/** Makes the folder. Returns the errno code of a failure, which not every file system announces. */
+function errorOfMaking(folder: StateFolder): string | undefined {
+  try {
+    folder.path(basename(folder.location));
+    return undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return code;
+  }
+}
+
+const noJournal = (reason: string): ConfigError =>
+  new ConfigError(
+    `journal: ${reason}; set journal.dir to a folder that this user may write, or leave journal out`,
+  );
 
 /** Returns the errno code that prevents making or writing to a folder, if that shows without making it. */
 function reasonAgainstMaking(path: string): string | undefined {

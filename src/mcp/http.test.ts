@@ -116,3 +116,15 @@ test("shows no token that was given, and asks for none where none is wanted", as
   );
   expect((await post(url, { body: initialize, headers: { authorization: "" } })).status).toBe(200);
 });
+
+test("/healthz needs no token, and no page may use it", async () => {
+  const { url, lines } = await serveHttp();
+  const health = new URL("/healthz", url);
+  const answer = await fetch(health);
+  expect([answer.status, await answer.text()]).toEqual([200, "ok\n"]);
+  expect((await fetch(health, { headers: { Origin: "https://evil.example" } })).status).toBe(403);
+  expect((await fetch(new URL("/healthz/x", url))).status).toBe(401);
+  expect(lines.filter(({ message }) => message === "request refused")).toMatchObject([
+    { level: "warn", status: 403, peer: "127.0.0.1", reason: expect.stringContaining("Origin") },
+  ]);
+});

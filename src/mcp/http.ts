@@ -1,16 +1,20 @@
 /** MCP over streamable HTTP, at `/mcp` of one address. */
 import { randomBytes } from "node:crypto";
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { HttpAddress } from "../arguments/http-address.ts";
 import { renderClientConfiguration } from "./client-configuration.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
 import { createExchange, type Exchange } from "./exchange.ts";
 import { createGuard, type Guard } from "./guard.ts";
 import type { Listener } from "./listener.ts";
+import { RefusalLog } from "./refusal-log.ts";
 import { refuseRequest } from "./refusals.ts";
 import type { ToolHost } from "./tool-host.ts";
 
 const path = "/mcp";
+
+/** The address of the health check, which needs no token. */
+const healthPath = "/healthz";
 
 export interface HttpLimits {
   readonly connections: ConnectionLimits;
@@ -88,15 +92,21 @@ interface ServerParts {
  */
 function createHttpServer({ host, exchange, guard, limits }: ServerParts): Server {
   const connections = new Connections(limits.connections);
+  const refusals = new RefusalLog(host.log);
   const server = createServer(
     { connectionsCheckingInterval: limits.checkMilliseconds },
     (incoming, outgoing) => {
       const { host: name, origin, authorization } = incoming.headers;
+      const refuse = (status: number, sentence: string) => {
+        refusals.add(incoming, status, sentence);
+        refuseRequest(outgoing, status, sentence);
+      };
+      const place = incoming.url?.split("?", 1)[0] ?? "";
       const denial = guard({ host: name, origin, authorization });
-      if (denial !== undefined) return refuseRequest(outgoing, denial.status, denial.sentence);
+      if (place === healthPath && denial?.status !== 403) return answerHealth(outgoing);
+      if (denial !== undefined) return refuse(denial.status, denial.sentence);
       connections.admit(incoming.socket);
-      if (![path, `${path}/`].includes(incoming.url?.split("?", 1)[0] ?? ""))
-        return refuseRequest(outgoing, 404, `There is nothing here but ${path}.`);
+      if (![path, `${path}/`].includes(place)) return refuse(404, `There is nothing here but ${path}.`);
       void exchange.answer(incoming, outgoing).catch((error: Error) => {
         host.log.warn("bad exchange", { failure: error.name });
         if (outgoing.headersSent) outgoing.destroy();
@@ -107,6 +117,11 @@ function createHttpServer({ host, exchange, guard, limits }: ServerParts): Serve
   server.headersTimeout = limits.headersMilliseconds;
   server.requestTimeout = limits.requestMilliseconds;
   return server.on("connection", (socket) => connections.open(socket));
+}
+
+/** Answers a health check: the event loop turns, and connections are accepted. */
+function answerHealth(outgoing: ServerResponse): void {
+  outgoing.writeHead(200, { "content-type": "text/plain", connection: "close" }).end("ok\n");
 }
 
 function listen(server: Server, { host, port }: HttpAddress): Promise<void> {

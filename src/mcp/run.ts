@@ -42,7 +42,7 @@ export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promis
   const over = command.http === undefined ? "stdio" : "http";
   log.info("serving", { mcp: over, ...runtime.serves, tools: host.tools.length });
   void sweep(runtime, log);
-  const reason = await Promise.race([stopSignal(), served.closed.then(() => "the client left")]);
+  const reason = await Promise.race([stopSignal(["SIGHUP"]), served.closed.then(() => "the client left")]);
   watchdog.stopping();
   log.info("stopping", { reason });
   await Promise.all([served.stop(), runtime.interrupt?.()]);

@@ -2,6 +2,7 @@
 import type { TObject } from "@sinclair/typebox";
 import type { Example, FunctionDefinition } from "../contract/definition.ts";
 import { objectsIn, renderDefault, renderType, titleOf } from "./fields.ts";
+import { wrapText } from "./wrap-text.ts";
 
 interface HelpOptions {
   /** The name that the program was called by. */
@@ -15,7 +16,7 @@ export function renderFunctionHelp(definition: FunctionDefinition, options: Help
   const { id, description, effect, request, examples } = definition;
   const { columns } = options;
   return [
-    `${id} - ${wrap(description, columns).trimStart()}`,
+    `${id} - ${wrapText(description, columns)}`,
     effect === "reads" ? "It changes nothing." : "It can change files.",
     "",
     "Fields",
@@ -35,7 +36,7 @@ export function listFunctions(
   const longest = Math.max(...functions.map(({ id }) => shortName(id).length));
   const rows = functions.map(({ id, summary, brief, description }) => {
     const text = summary ?? firstSentence(brief ?? description);
-    return `  ${shortName(id).padEnd(longest)}  ${wrap(text, columns, longest + 4).trimStart()}`;
+    return `  ${shortName(id).padEnd(longest)}  ${wrapText(text, columns, " ".repeat(longest + 4)).trimStart()}`;
   });
   return `\nFunctions (${program} call FUNCTION --help prints the fields of one)\n${rows.join("\n")}\n`;
 }
@@ -63,26 +64,11 @@ function renderFields(schema: TObject, columns: number, indent: string): string[
     const text: string = field.description ?? "";
     return [
       `${indent}${name}  (${facts})`,
-      ...(text === "" ? [] : [wrap(text, columns, indent.length + 4)]),
+      ...(text === "" ? [] : [wrapText(text, columns, `${indent}    `)]),
       ...objectsIn(field).flatMap((one) => [
         `${indent}  ${titleOf(one, name)}:`,
         ...renderFields(one, columns, `${indent}    `),
       ]),
     ];
   });
-}
-
-/** Breaks a text into lines of at most `columns`, each indented by `indent`. */
-function wrap(text: string, columns: number, indent = 0): string {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(/\s+/)) {
-    const longer = line === "" ? word : `${line} ${word}`;
-    if (longer.length + indent <= columns || line === "") line = longer;
-    else {
-      lines.push(line);
-      line = word;
-    }
-  }
-  return [...lines, line].map((one) => " ".repeat(indent) + one).join("\n");
 }

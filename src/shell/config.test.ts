@@ -15,9 +15,12 @@ async function refusal(text: string): Promise<string> {
   throw new Error("accepted");
 }
 
-test("the committed example is the defaults", async () => {
+test("the committed example is the defaults, with a folder, so that it starts", async () => {
   const example = join(import.meta.dir, "../../config.shell.example.yaml");
-  expect(await parse(readFileSync(example, "utf8"))).toEqual(defaultShellConfig());
+  const { fs, ...keys } = await parse(readFileSync(example, "utf8"));
+  const { fs: byDefault, ...defaults } = defaultShellConfig();
+  expect({ fs, ...keys }).toEqual({ fs: { ...byDefault, host_root: "." }, ...defaults });
+  expect(crossCheck({ fs, ...keys }, "example")).toMatchObject({ fs: { host_root: "." } });
 });
 
 test("a group that is given in part has the defaults of the rest", async () => {
@@ -38,8 +41,8 @@ test("variables are expanded in groups", async () => {
 describe("refuses, with file, key and reason", () => {
   const cases: [string, string][] = [
     ["{}", "c.yaml: fs.host_root is null and fs.allow_unjailed is false"],
-    ["allow: [ls]", "c.yaml: allow is not a known key; the keys are max_timeout_ms,"],
-    ["fs: {root: /}", "c.yaml: fs.root is not a known key; the keys are host_root,"],
+    ["allow: [ls]", "c.yaml: allow is not a known key; did you mean allowlist? The keys are max_timeout_ms,"],
+    ["fs: {root: /}", "c.yaml: fs.root is not a known key; did you mean host_root? The keys are host_root,"],
     ["sandbox: {enabled: 1}", "c.yaml: sandbox.enabled is 1; expected true or false"],
     ["fs: null", "c.yaml: fs is null; expected an object"],
     ["allowlist: null", "c.yaml: allowlist is null; expected an array"],

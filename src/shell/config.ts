@@ -76,7 +76,9 @@ export const shellConfigSchema = Type.Object({
     64 * mebibyte,
     "Bytes kept of each of the two outputs of a command; what comes after is thrown away, and the answer says so.",
   ),
-  working_dir: Path("The folder that commands run in. null is the worker's own current folder."),
+  working_dir: Path(
+    "The folder that commands run in. null is the folder of --base-path, or else the worker's own current folder.",
+  ),
   inherit_env: Flag(false, "Give commands the worker's whole environment."),
   allowed_env: Texts(
     defaultAllowedEnv,
@@ -94,7 +96,12 @@ export const shellConfigSchema = Type.Object({
   job_retention_secs: Count(3600, 365 * 24 * 3600, "Seconds that the record of an ended job is kept."),
   fs: Group(
     {
-      host_root: Path("The folder that shell::fs::* is confined to. Must exist."),
+      host_root: {
+        ...Path(
+          "The folder that shell::fs::* is confined to. It must exist. With null the worker starts only if allow_unjailed is true.",
+        ),
+        example: ".",
+      },
       allow_unjailed: Flag(false, "Let shell::fs::* reach every file of the host when host_root is null."),
       max_read_bytes: Count(
         0,
@@ -216,18 +223,18 @@ export function defaultShellConfig(): ShellConfig {
 type ConfigOptions = Pick<OpenOptions, "config" | "basePath" | "environment" | "mode" | "log">;
 
 /**
- * Loads the configuration; `basePath` replaces its `fs.host_root`. Over MCP the default is the folder that commands run in.
- * Throws a `ConfigError`.
+ * Loads the configuration; `basePath` replaces its `fs.host_root`. Over MCP the default is the folder that
+ * commands run in. Throws a `ConfigError`.
  */
 export function loadShellConfig(options: ConfigOptions): ShellConfig {
   const { source, keys } = options.config;
   const { environment } = options;
   const config = checkKeys(keys, { schema: shellConfigSchema, source, environment });
   const root = options.basePath ?? defaultRoot(config, options);
-  return crossCheck(
-    root === undefined ? config : { ...config, fs: { ...config.fs, host_root: root } },
-    source,
-  );
+  if (root === undefined) return crossCheck(config, source);
+  // A folder that the command line names is meant for commands too.
+  const working_dir = config.working_dir ?? options.basePath ?? null;
+  return crossCheck({ ...config, working_dir, fs: { ...config.fs, host_root: root } }, source);
 }
 
 /** The folder to serve over MCP if none is named: `working_dir`, or the current one, if that is not the whole host. */

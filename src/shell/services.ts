@@ -73,7 +73,12 @@ export async function openShell(
   const own = await openCommandEnvironment(config, { profile, environment, programs, confinement });
   const rules = rulesFor(config, { profile, confinement, tree, writable, regex });
   makeUndumpable();
-  warnAboutConfig(config, root, log);
+  warnAboutConfig(config, {
+    root,
+    isServed: opening.mode !== "call",
+    isConfined: confinement.rules !== undefined,
+    log,
+  });
   return {
     triggers: [jobFinishedOver(jobs, config.private_jobs)],
     serves: { base_path: root ?? "/", config: opening.config?.source ?? "defaults" },

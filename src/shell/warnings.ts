@@ -3,8 +3,27 @@ import { launchersIn } from "../processes/launchers.ts";
 import { isPublishedList } from "../processes/policy.ts";
 import type { ShellConfig } from "./config.ts";
 
+interface Circumstances {
+  /** The folder that `shell::fs::*` is confined to, if any. */
+  readonly root: string | undefined;
+  /** Whether other programs call it, and not the user who has started it. */
+  readonly isServed: boolean;
+  /** Whether rules of the kernel confine commands. */
+  readonly isConfined: boolean;
+  readonly log: Log;
+}
+
 /** Logs what an operator should know about the configuration before the first call. */
-export function warnAboutConfig(config: ShellConfig, root: string | undefined, log: Log): void {
+export function warnAboutConfig(
+  config: ShellConfig,
+  { root, isServed, isConfined, log }: Circumstances,
+): void {
+  if (isServed && !isConfined) {
+    log.warn("commands are not confined", {
+      reason:
+        "os_sandbox is off, so each command reads and writes whatever this user can, denied files too; set os_sandbox: best, or required",
+    });
+  }
   if (config.allowlist.length === 0) {
     log.warn("every program may run", {
       reason: "allowlist is empty; whoever can call shell::exec can do whatever this user can",

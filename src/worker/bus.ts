@@ -4,7 +4,7 @@ import { ChannelReader, ChannelWriter } from "iii-sdk/channel";
 import { type BusAccess, type ChannelRef, RemoteError } from "../contract/bus-access.ts";
 import type { TraceParent } from "../contract/origin.ts";
 import { WrittenAnswer } from "../contract/prepared-answer.ts";
-import type { Log } from "../log/log.ts";
+import { type Log, originOf } from "../log/log.ts";
 
 export type Bus = IIIClient;
 
@@ -49,11 +49,29 @@ export function connect(
   // payload has room for 250,000. A function that needs one opens it by its reference.
   sdk.resolveChannelValue = (value) => value;
   // The message of an error may contain data from the peer, or the password in the URL; its code never does.
-  sdk.logError = (message, error) => log.warn(`[iii] ${message}`, { code: codeOf(error) });
+  let isAbsent = false;
+  sdk.logError = (message, error) => {
+    const code = codeOf(error);
+    if (code !== "ECONNREFUSED") {
+      log.warn(`[iii] ${message}`, { code });
+      return;
+    }
+    // The SDK retries without end, and one line says so.
+    if (!isAbsent) log.warn("no engine answers", { url: originOf(url), code, advice: absentAdvice });
+    isAbsent = true;
+  };
+  const setConnectionState = sdk.setConnectionState.bind(sdk);
+  sdk.setConnectionState = (state) => {
+    if (state === "connected") isAbsent = false;
+    setConnectionState(state);
+  };
   sendWritten(sdk);
   if (namespace !== undefined) announceNamespace(sdk, namespace);
   return bus;
 }
+
+const absentAdvice =
+  "start the engine, name another with --url or III_URL, or try without one: --engine embedded. Attempts continue";
 
 const codeOf = (error: unknown): string | undefined => {
   const { code } = (error ?? {}) as { readonly code?: unknown };

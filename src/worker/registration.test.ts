@@ -129,7 +129,7 @@ test("a worker that is stopped before there is an engine has registered nothing"
   void serving.registered.then(() => {
     isRegistered = true;
   });
-  await lines.next(/WebSocket error/);
+  await lines.next(/no engine answers/);
   await serving.stop();
   expect(isRegistered).toBe(false);
 });

@@ -390,6 +390,20 @@ describe.each(defaultSubjects)("%s", (subject) => {
     });
   });
 
+  test("a worker without an engine says once where it looks, and what to do", async () => {
+    const worker = startCoder(subject, ["--url", "ws://127.0.0.1:9", ...base], { cwd: here });
+    await worker.waitForStderr(/no engine answers/);
+    worker.child.kill("SIGTERM");
+    expect(await worker.exited).toBe(0);
+    const lines = worker
+      .stderr()
+      .split("\n")
+      .filter((line) => line.includes('"warn"'));
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { url: "ws://127.0.0.1:9", code: "ECONNREFUSED", advice: expect.stringContaining("--engine embedded") },
+    ]);
+  });
+
   test("a call through an engine that refuses the connection is one line, exit 1", async () => {
     const engine = await startEngine({ token: "0123456789abcdef", ownerOf: () => 65534 });
     const bare = engine.url.replace("/0123456789abcdef", "");

@@ -95,7 +95,9 @@ async function openSite(): Promise<Site> {
     files,
     trees,
     async start() {
-      const worker = startCoder("source", ["--config", config, "--url", engine.url]);
+      const worker = startCoder("source", ["--config", config, "--url", engine.url], {
+        env: { CODER_LOG: "debug" },
+      });
       await waitForRegistration(engine, worker);
       return worker;
     },

@@ -1,7 +1,7 @@
 /** What the shell worker says before it serves, and how it is called. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { commandOf, runCoder, startCoder, subjects } from "../harness/subject.ts";
 import { temporaryFolder } from "../harness/worker-fixture.ts";
@@ -115,9 +115,20 @@ describe.each(subjects)("%s", (subject) => {
     }
   });
 
-  test("--base-path is the folder to serve", async () => {
-    const args = ["call", "list", "--worker", "shell", "--base-path", join(here, "served")];
-    expect((await runCoder(subject, args, { cwd: here })).code).toBe(0);
+  test("--base-path is the folder to serve, and the one that commands start in", async () => {
+    const args = ["call", "shell::exec", '{"command":"pwd"}', "--base-path", join(here, "served")];
+    const { code, stdout } = await runCoder(subject, args, { cwd: here });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ stdout: `${realpathSync(join(here, "served"))}\n` });
+  });
+
+  test("it warns that commands are not confined, and SIGHUP ends it like SIGTERM", async () => {
+    const served = await startShell(subject);
+    expect(served.worker.stderr().split("commands are not confined")).toHaveLength(2);
+    served.worker.child.kill("SIGHUP");
+    expect(await served.worker.exited).toBe(0);
+    expect(served.worker.stderr()).toContain('"message":"stopping","signal":"SIGHUP"');
+    await served.stop();
   });
 
   test("--manifest names the functions", async () => {
