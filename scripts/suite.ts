@@ -84,6 +84,11 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
       "writes tests/mcp/transcripts/*.md, the sessions of all jobs there or of those that are named",
     command: ["tests/mcp/transcripts/write.ts"],
   },
+  pages: {
+    description: "writes the output of the commands in docs/recipes.md",
+    command: ["tests/executable/pages/write.ts"],
+    needsBuild: true,
+  },
   inspect: {
     description: "the MCP Inspector on the tools, over stdio; npx fetches about 130 MB",
     command: ["scripts/inspect.ts"],

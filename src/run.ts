@@ -17,7 +17,9 @@ export async function runWorker(command: Extract<Command, { name: "serve" }>): P
   const worker = await ReloadableWorker.open(command, log);
   if (definition.isReloadable) onHangup(() => void worker.reload());
   const { runtime } = worker;
-  const engine = command.embedded === undefined ? undefined : await embedEngine(command.embedded, log);
+  let isStopping = false;
+  const engine =
+    command.embedded === undefined ? undefined : await embedEngine(command.embedded, log, () => isStopping);
   const functions = offeredFunctions(command);
   const url = engine?.url ?? command.url;
   const { workerName = command.worker, namespace } = readLaunchVariables(command.environment);
@@ -46,6 +48,7 @@ export async function runWorker(command: Extract<Command, { name: "serve" }>): P
   );
   void sweep(runtime, log);
   const signal = await stopped;
+  isStopping = true;
   watchdog.stopping();
   log.info("stopping", { signal });
   await Promise.all([serving.stop(), worker.runtime.interrupt?.()]);
@@ -57,15 +60,20 @@ export async function runWorker(command: Extract<Command, { name: "serve" }>): P
 
 /**
  * Starts the embedded engine. It logs each frame that the production engine would drop, without its text, and
- * the address if the engine has generated its token.
+ * the address if the engine has generated its token. It logs no frames while the worker stops, since the SDK
+ * then sends some of a type that no engine knows.
  */
-async function embedEngine({ port, token }: EmbeddedEngine, log: Log): Promise<Engine> {
+async function embedEngine(
+  { port, token }: EmbeddedEngine,
+  log: Log,
+  isStopping: () => boolean,
+): Promise<Engine> {
   try {
     const engine = await startEngine({
       port,
       token,
       onFrame({ workerId, fault }) {
-        if (fault !== undefined) log.warn("frame dropped", { workerId, fault });
+        if (fault !== undefined && !isStopping()) log.warn("frame dropped", { workerId, fault });
       },
     });
     if (token === undefined && originOf(engine.url) !== engine.url)

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { commandOf, runCoder, startCoder, subjects } from "../harness/subject.ts";
+import { commandOf, repository, runCoder, startCoder, subjects } from "../harness/subject.ts";
 import { temporaryFolder } from "../harness/worker-fixture.ts";
 import { readPid, waitForExit } from "./alive.ts";
 import golden from "./shell-0.3.5.golden.json" with { type: "json" };
@@ -13,6 +13,8 @@ const here = temporaryFolder();
 mkdirSync(join(here, "served"));
 writeFileSync(join(here, "served/a.txt"), "a\n");
 afterAll(() => rmSync(here, { recursive: true }));
+
+const example = join(repository, "config.shell.example.yaml");
 
 let files = 0;
 function fileOf(config: object | string): string {
@@ -120,6 +122,19 @@ describe.each(subjects)("%s", (subject) => {
     const { code, stdout } = await runCoder(subject, args, { cwd: here });
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ stdout: `${realpathSync(join(here, "served"))}\n` });
+  });
+
+  test("the committed example starts, and ends without a warning", async () => {
+    const args = ["--worker", "shell", "--config", example, "--engine", "embedded:0"];
+    const worker = startCoder(subject, args, { cwd: join(here, "served") });
+    await worker.waitForStderr(/"serving"/);
+    worker.child.kill("SIGTERM");
+    expect(await worker.exited).toBe(0);
+    const warnings = worker
+      .stderr()
+      .split("\n")
+      .filter((line) => /"level":"(?:warn|error)"/.test(line));
+    expect(warnings.map((line) => JSON.parse(line).message)).toEqual(["commands are not confined"]);
   });
 
   test("it warns that commands are not confined, and SIGHUP ends it like SIGTERM", async () => {
