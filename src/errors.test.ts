@@ -80,6 +80,7 @@ const ofCoder: Samples<typeof refuseCoder> = {
   emptyContentQuery: refuseCoder.emptyContentQuery(),
   nothingToSearch: refuseCoder.nothingToSearch(),
   strayRevision: refuseCoder.strayRevision("./a"),
+  patchAndPath: refuseCoder.patchAndPath(),
   strayPatchRevision: refuseCoder.strayPatchRevision("./a"),
   tooManyPatchedFiles: refuseCoder.tooManyPatchedFiles(1001, 1000),
   unknownFileType: refuseCoder.unknownFileType("typescript\n"),
@@ -205,6 +206,12 @@ const ofPatches: Samples<typeof refusePatch> = {
   hunkWithoutContext: refusePatch.hunkWithoutContext(place),
   tooManyComparisons: refusePatch.tooManyComparisons(place, 1024),
   overlappingHunks: refusePatch.overlappingHunks(place, { ...place, number: 1 }),
+  contradiction: refusePatch.contradiction(line, "a new file", "--- a/f\n", "--- /dev/null"),
+  irreversible: refusePatch.irreversible(line, "a copy"),
+  tooFewParts: refusePatch.tooFewParts(line, 3),
+  unevenIndentation: refusePatch.unevenIndentation(place, candidates),
+  alreadyApplied: refusePatch.alreadyApplied(place, candidates),
+  notEmptyBefore: refusePatch.notEmptyBefore(place, 2),
 };
 
 const ofRequests: Samples<typeof refuseField> = {

@@ -1,9 +1,11 @@
 import { Type } from "@sinclair/typebox";
+import { refuse } from "../errors.ts";
 import { parsePatch } from "../patch/parse.ts";
 import { type Patch, patchFormats } from "../patch/patch.ts";
+import { reversePatch } from "../patch/reverse.ts";
 import { requireUsualName } from "../requests/require-usual.ts";
-import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
-import { defineCoderFunction } from "./define.ts";
+import { Int64, Named, UInt32, UInt64 } from "../schema/fragments.ts";
+import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { inSlices } from "./editing/apply-ops.ts";
 import { refuseCoder } from "./errors.ts";
 import { Literal } from "./literal.ts";
@@ -34,7 +36,22 @@ const request = Type.Object(
       { default: "auto" },
     ),
     literal: Literal(),
-    patch: Type.String(),
+    overwrite: Type.Boolean({
+      default: false,
+      description: "Replace files that are where new, moved or copied ones come.",
+      isRare: true,
+    }),
+    patch: Type.Optional(Type.String()),
+    patch_path: Type.Optional(
+      Type.String({ description: "A file with the patch, instead of `patch`.", isRare: true }),
+    ),
+    reverse: Type.Boolean({ default: false, description: "Take the patch back.", isRare: true }),
+    strip: Type.Optional(
+      UInt32({
+        description: "Leading parts to remove from names of a unified diff. Absent: found by what exists.",
+        isRare: true,
+      }),
+    ),
   },
   { title: "ApplyPatchInput" },
 );
@@ -46,13 +63,30 @@ const HunkEcho = Named("HunkEcho", {
   lines: Type.Array(Type.String()),
 });
 
+const PlacedHunk = Named("PlacedHunk", {
+  hunk: UInt32({ description: "Which hunk of the file, from 1." }),
+  indented: Type.Optional(Type.String({ description: "The blanks that its new lines got, like the file." })),
+  line: UInt64({ description: "Its first line in the file afterwards." }),
+  offset: Type.Optional(Int64({ description: "Lines from where its header says; negative: before." })),
+  outdented: Type.Optional(Type.String({ description: "The blanks that its new lines lost." })),
+  typographic: Type.Optional(
+    Type.Boolean({ description: "Whether the file differs from it in typographic characters." }),
+  ),
+});
+
 const PatchResult = Named("PatchResult", {
   echo: Type.Optional(Type.Array(HunkEcho, { description: "The lines around each hunk, of at most 4 KiB." })),
   echo_truncated: Type.Optional(Type.Boolean()),
   from: Type.Optional(Type.String({ description: "Where it was, or what it is a copy of." })),
   kind: Type.Union(["added", "modified", "deleted", "moved"].map((kind) => Type.Literal(kind))),
+  line_ends: Type.Optional(Type.String({ description: "The line ends, if others than LF." })),
+  line_ends_changed: Type.Optional(Type.Boolean()),
+  more_placed: Type.Optional(UInt64({ description: "How many more there are than in `placed`." })),
   new_line_count: Type.Optional(UInt64()),
   path: Type.String(),
+  placed: Type.Optional(
+    Type.Array(PlacedHunk, { description: "Hunks that are not applied as they are written." }),
+  ),
   revision: Type.Optional(Type.String({ description: "SHA-256 of what the file is now." })),
 });
 
@@ -79,7 +113,11 @@ export const applyPatch = defineCoderFunction({
   brief:
     "Apply a patch, all or nothing: V4A (*** Begin Patch, *** Update File: path, @@ line above, lines with ' ', '-' or '+', *** End Patch; also *** Add File:, *** Delete File:, *** Move to:) or a unified diff. Each hunk must fit in exactly one place.",
   effect: "writes",
-  paths: [{ at: "/base_dir", access: "list", when: { dry_run: true } }, ...patchPaths],
+  paths: [
+    { at: "/base_dir", access: "list", when: { dry_run: true } },
+    { at: "/patch_path", access: "read" },
+    ...patchPaths,
+  ],
   request,
   response,
   examples: [
@@ -99,23 +137,30 @@ export const applyPatch = defineCoderFunction({
         dry_run: true,
       },
     },
+    {
+      title: "Take back a patch that lies in the tree",
+      request: { patch_path: "fixes/timeout.patch", reverse: true },
+    },
   ],
   answerBytes: () => shownBytes,
-  async handle({ patch: text, format, base_dir: baseDir, dry_run: dryRun, ...rest }, context) {
-    const patch = await inSlices(parsePatch(Buffer.from(text), format as "auto"), context.deadline);
+  async handle({ format, base_dir: baseDir, dry_run: dryRun, overwrite, strip, ...rest }, context) {
+    const text = textOf(rest, context);
+    const parsed = await inSlices(parsePatch(text, format as "auto"), context.deadline);
+    const patch = rest.reverse ? reversePatch(parsed) : parsed;
     const expectedRevisions = rest.expected_revisions ?? {};
-    requireFiles(patch, Object.keys(expectedRevisions));
+    requireFiles(patch);
     const { requestRules: rules } = context;
     if (rules?.isForgiving && !rest.literal)
       for (const name of newNames(patch)) requireUsualName(name, rules.places);
     const transaction: Transaction<PatchedEntry[]> = {
-      make: (context, tree) => patchTree(tree, { patch, baseDir, expectedRevisions }, context),
+      make: (context, tree) =>
+        patchTree(tree, { patch, baseDir, expectedRevisions, strip, overwrite }, context),
       request: text,
       named: { noun: "File", paths: patch.files.map(({ path }) => path) },
     };
-    if (!dryRun) return committed(await runTransaction(transaction, context));
+    if (!dryRun) return committed(await runTransaction(transaction, context), context);
     const { value, ...plan } = await planTransaction(transaction, context, committed);
-    return { committed: false, ...plan, results: resultsOf(value) };
+    return { committed: false, ...plan, results: resultsOf(value, context.profile["apply-patch.notes"]) };
   },
   render: (answer) => renderTransacted(answer),
 });
@@ -126,11 +171,22 @@ const shownBytes = 256 * 1024;
 /** Files of one patch. */
 const mostFiles = 1000;
 
-function requireFiles({ files }: Patch, expected: readonly string[]): void {
+function requireFiles({ files }: Patch): void {
   if (files.length > mostFiles) throw refuseCoder.tooManyPatchedFiles(files.length, mostFiles);
-  const names = new Set(files.map(({ path }) => path));
-  const stray = expected.find((name) => !names.has(name));
-  if (stray !== undefined) throw refuseCoder.strayPatchRevision(stray);
+}
+
+interface SentPatch {
+  readonly patch?: string;
+  readonly patch_path?: string;
+}
+
+/** Returns the patch, which is sent or lies in the tree. Throws bad-input for both and for none. */
+function textOf({ patch, patch_path: path }: SentPatch, { files, config }: CoderContext): Buffer {
+  if (patch !== undefined && path !== undefined) throw refuseCoder.patchAndPath();
+  if (patch !== undefined) return Buffer.from(patch);
+  if (path === undefined) throw refuse.badPayload("patch", "is missing; expected a string");
+  const limit = { key: "max_read_bytes", bytes: config.max_read_bytes } as const;
+  return files.read(path, limit, (bytes) => Buffer.from(bytes));
 }
 
 /** The names that the patch makes. */
@@ -140,8 +196,8 @@ const newNames = ({ files }: Patch): string[] =>
     return file.change === "update" && file.target !== undefined ? [file.target.path] : [];
   });
 
-const committed = ({ value, transaction }: Done<PatchedEntry[]>) => ({
+const committed = ({ value, transaction }: Done<PatchedEntry[]>, { profile }: CoderContext) => ({
   committed: true,
-  results: resultsOf(value),
+  results: resultsOf(value, profile["apply-patch.notes"]),
   ...(transaction !== undefined && { transaction }),
 });

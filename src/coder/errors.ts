@@ -113,6 +113,12 @@ export const refuseCoder = {
       `\`expected_revisions\` names ${quoteShort(path)}, which is none of the paths. Nothing was removed. Write each path there as it stands in \`paths\`.`,
     ),
 
+  patchAndPath: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "Both `patch` and `patch_path` are given; send the text of the patch or the path of a file with it, not both.",
+    ),
+
   strayPatchRevision: (name: string): Refusal =>
     new Refusal(
       "bad-input",

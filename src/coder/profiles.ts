@@ -58,6 +58,8 @@ export const profileTable = {
   /** Whether an edit says which line ends a file has other than LF. */
   "update-file.line_ends": { contract: false, agent: true },
   "update-file.answer": { contract: "bodies", agent: "echo" },
+  /** Whether an answer says which hunks were not applied as written, and which line ends a file has. */
+  "apply-patch.notes": { contract: false, agent: true },
   "search.use_default_excludes": { contract: false, agent: true },
   "search.respect_gitignore": { contract: false, agent: true },
   /** `path` may be a file. */

@@ -4,7 +4,8 @@ import type { Region } from "../edits/splices.ts";
 import type { Steps } from "../scheduling/time-slice.ts";
 import { refusePatch } from "./errors.ts";
 import { type FittedHunk, fitHunks } from "./fit.ts";
-import { lineKinds } from "./hunk-text.ts";
+import { type HunkText, lineKinds } from "./hunk-text.ts";
+import { indentOf, type Shift } from "./indentation.ts";
 import { type LineTable, tabulateLines } from "./line-table.ts";
 import { comparedTo } from "./matching.ts";
 import type { FilePatch, Patch } from "./patch.ts";
@@ -15,6 +16,23 @@ export interface PatchedFile {
   readonly lines: number;
   /** The regions that each hunk changed, in bytes of `body`. */
   readonly regions: readonly Region[];
+  /** The hunks that are not applied as they are written, in the order of the patch. */
+  readonly placements: readonly HunkPlacement[];
+}
+
+/** The differences between a hunk and its application. */
+export interface HunkPlacement {
+  /** The number of the hunk, from 1. */
+  readonly hunk: number;
+  /** The first line of the hunk in the file afterwards, from 1. */
+  readonly line: number;
+  /** The number of lines after the place that its header gives, negative if before it. */
+  readonly offset?: number;
+  /** The blanks that its added lines got, or lost. */
+  readonly indented?: string;
+  readonly outdented?: string;
+  /** Whether it shows plain characters where the file has typographic ones, or the other way round. */
+  readonly isTypographic?: true;
 }
 
 /** Maximum bytes that are added before and after a line. */
@@ -35,9 +53,28 @@ export function* applyHunks(before: Buffer, file: FilePatch, patch: Patch): Step
   const writer = new PatchWriter(before, table, hunks);
   for (const hunk of hunks) yield* writer.write(hunk);
   const after = writer.finish();
-  const isPartlyRemoved = file.change === "delete" && file.hunks.length > 0 && after.body.length > 0;
-  if (isPartlyRemoved) throw refusePatch.notRemoved(file.path, after.lines);
-  return after;
+  const showsAll = file.change === "delete" && (file.hunks.length > 0 || file.wasEmpty === true);
+  if (showsAll && after.body.length > 0) throw refusePatch.notRemoved(file.path, after.lines);
+  return { ...after, placements: placementsOf(hunks) };
+}
+
+/** `hunks` are in the order of the file. */
+function placementsOf(hunks: readonly FittedHunk[]): HunkPlacement[] {
+  const placements: HunkPlacement[] = [];
+  let added = 0;
+  for (const { place, text, start, matching, shift, offset } of hunks) {
+    const blanks = shift?.blanks.toString();
+    const placement = {
+      hunk: place.number,
+      line: start + added + 1,
+      ...(offset !== 0 && { offset }),
+      ...(blanks && (shift!.isRemoved ? { outdented: blanks } : { indented: blanks })),
+      ...(matching === "typography" && { isTypographic: true as const }),
+    };
+    if (Object.keys(placement).length > 2) placements.push(placement);
+    added += text.newCount - text.oldCount;
+  }
+  return placements.sort((a, b) => a.hunk - b.hunk);
 }
 
 /** Returns the hunks sorted by the first line that they change, which they nearly always are. */
@@ -63,6 +100,22 @@ function requireApart(hunks: readonly FittedHunk[]): void {
   }
 }
 
+/** Returns a line as deep as the file has it. Blank lines stay as they are. */
+function shiftedLine(bytes: Buffer, extent: Region, shift: Shift | undefined): Buffer {
+  const line = bytes.subarray(extent.from, extent.to);
+  if (shift === undefined || indentOf(bytes, extent) === undefined) return line;
+  return shift.isRemoved ? line.subarray(shift.blanks.length) : Buffer.concat([shift.blanks, line]);
+}
+
+interface AddedLine {
+  readonly text: HunkText;
+  /** The index of the line. */
+  readonly at: number;
+  /** Whether it comes before the first line of the file. */
+  readonly isFirst: boolean;
+  readonly shift: Shift | undefined;
+}
+
 class PatchWriter {
   readonly #before: Buffer;
   readonly #table: LineTable;
@@ -79,12 +132,16 @@ class PatchWriter {
     this.#table = table;
     this.#ending = Buffer.from(table.count === 0 ? "\n" : surveyLines(before, []).ending);
     this.#hasMarker = hunks.some(({ text }) => text.hasMarker);
-    const added = hunks.reduce((sum, { text }) => sum + text.addedBytes + endingBytes * text.count, 0);
+    const added = hunks.reduce(
+      (sum, { text, shift }) =>
+        sum + text.addedBytes + (endingBytes + (shift?.blanks.length ?? 0)) * text.count,
+      0,
+    );
     this.#after = Buffer.allocUnsafe(before.length + added + endingBytes);
     this.#regions = hunks.map(() => ({ from: 0, to: 0 }));
   }
 
-  *write({ place, text, start, matching }: FittedHunk): Steps<void> {
+  *write({ place, text, start, matching, shift }: FittedHunk): Steps<void> {
     let line = start;
     let region: Region | undefined;
     for (let at = 0; at < text.count; at++) {
@@ -94,7 +151,7 @@ class PatchWriter {
         this.#keepUpTo(this.#offsetOf(line, matching === "exact"));
         region ??= { from: this.#length, to: this.#length };
         if (kind === lineKinds.removed) this.#from = this.#table.endOf(line);
-        else this.#add({ text, at, isFirst: line === 0 }, matching === "exact");
+        else this.#add({ text, at, isFirst: line === 0, shift }, matching === "exact");
         region = { from: region.from, to: this.#length };
       }
       if (kind !== lineKinds.added) line++;
@@ -102,7 +159,7 @@ class PatchWriter {
     this.#regions[place.number - 1] = region ?? { from: this.#length, to: this.#length };
   }
 
-  finish(): PatchedFile {
+  finish(): Omit<PatchedFile, "placements"> {
     this.#keepUpTo(this.#before.length);
     this.#keepFinalNewline();
     const body = this.#after.subarray(0, this.#length);
@@ -120,21 +177,17 @@ class PatchWriter {
     this.#from = Math.max(end, this.#from);
   }
 
-  #add(
-    {
-      text,
-      at,
-      isFirst,
-    }: { readonly text: FittedHunk["text"]; readonly at: number; readonly isFirst: boolean },
-    isExact: boolean,
-  ): void {
+  #add({ text, at, isFirst, shift }: AddedLine, isExact: boolean): void {
     const { from, to } = text.extentOf(at);
     if (isExact) {
       this.#put(text.bytes, from, to);
       return;
     }
     const hasMark = isFirst && bomLength(this.#before) > 0 && bomLength(text.bytes.subarray(from, to)) > 0;
-    this.#put(text.bytes, hasMark ? from + 3 : from, comparedTo("endings", text.bytes, [from, to]));
+    const start = hasMark ? from + 3 : from;
+    const end = comparedTo("endings", text.bytes, [start, to]);
+    const line = shiftedLine(text.bytes, { from: start, to: end }, shift);
+    this.#put(line, 0, line.length);
     if (text.bytes[to - 1] === lineFeed) this.#length += this.#ending.copy(this.#after, this.#length);
   }
 

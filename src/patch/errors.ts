@@ -64,6 +64,25 @@ export const refusePatch = {
       `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, is about ${quoteShort(old)} and ${quoteShort(now)}; send one name in both lines, or git's "rename from" and "rename to" to move the file.`,
     ),
 
+  irreversible: ({ line, text }: PatchLine, what: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, is about ${what}, which "reverse": true cannot take back. Leave that file out, and change it with coder::transact. Nothing was changed.`,
+    ),
+
+  tooFewParts: ({ line, text }: PatchLine, parts: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, names a file from which ${parts} leading parts cannot be removed; send a smaller \`strip\`, or leave it out. Nothing was changed.`,
+    ),
+
+  /** Refuses a header whose line `found` contradicts its first line. `wanted` may be empty. */
+  contradiction: ({ line, text }: PatchLine, what: string, found: string, wanted: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, is about ${what}, and a line below it is ${quoteShort(found.slice(0, 120))}. Send ${wanted === "" ? "the same name in both" : `${quoteShort(wanted)} there`}. Nothing was changed.`,
+    ),
+
   emptyFilePatch: (path: string): Refusal =>
     new Refusal(
       "bad-input",
@@ -82,7 +101,7 @@ export const refusePatch = {
   pathIsTaken: (path: string): Refusal =>
     new Refusal(
       "bad-input",
-      `Something is at ${quoteShort(path)} already, and a patch puts a new file only where nothing is; name it as a file to update, or delete it before.`,
+      `Something is at ${quoteShort(path)} already, and a patch puts a new file only where nothing is; name it as a file to update, or send "overwrite": true to replace it.`,
       path,
     ),
 
@@ -165,6 +184,33 @@ export const refusePatch = {
     new Refusal(
       "bad-input",
       `${nameHunk(place)} only adds lines, and nothing says where; send some of the lines around, or "*** End of File" below it to append.`,
+      place.path,
+      { details: factsOf(place) },
+    ),
+
+  /** Refuses a hunk that fits only with another indentation, which is not the same for all its lines. */
+  unevenIndentation: (place: HunkPlace, candidates: readonly Candidate[]): Refusal =>
+    new Refusal(
+      "text-not-found",
+      `${nameHunk(place)} fits but for its indentation: what it shows ${candidates.map(listLines).join(", ")}, and the difference is not the same for each line. Nothing was changed. Send the lines indented as in the file.`,
+      place.path,
+      { details: { ...factsOf(place), candidates, differs: "indent" } },
+    ),
+
+  /** Refuses a hunk whose new lines are in the file. `candidates` are the first places where they are. */
+  alreadyApplied: (place: HunkPlace, candidates: readonly Candidate[]): Refusal =>
+    new Refusal(
+      "already-applied",
+      `${nameHunk(place)} is applied already: its new lines ${candidates.map((lines) => listLines(lines).replace(/^(?:is|are) /, "are ")).join(", ")} of the file. Nothing was changed. Leave the hunk out, or read the lines with coder::read-file.`,
+      place.path,
+      { details: { ...factsOf(place), candidates } },
+    ),
+
+  /** Refuses a hunk that shows the file as empty, although it has lines. */
+  notEmptyBefore: (place: HunkPlace, lines: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `${nameHunk(place)} is of an empty or missing file, and ${quoteShort(place.path)} has ${lines === 1 ? "1 line" : `${lines} lines`}. Nothing was changed. Send lines of the file around the new ones, or all of its lines with "-" to replace them.`,
       place.path,
       { details: factsOf(place) },
     ),

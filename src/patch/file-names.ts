@@ -3,8 +3,13 @@
 /** A name in a header; `undefined` for /dev/null, which means that the file does not exist. */
 export type HeaderName = string | undefined;
 
-/** The pairs of prefixes that git uses to distinguish both sides of a comparison. */
-const prefixPairs: ReadonlySet<string> = new Set(["a/b/", "i/w/", "c/i/", "c/w/", "o/w/", "1/2/"]);
+/** The pairs of prefixes that git uses to distinguish both sides of a comparison, which `-R` exchanges. */
+const prefixPairs: ReadonlySet<string> = new Set(
+  ["a/b/", "i/w/", "c/i/", "c/w/", "o/w/", "1/2/"].flatMap((pair) => [
+    pair,
+    pair.slice(2) + pair.slice(0, 2),
+  ]),
+);
 
 /**
  * Returns the name in a header line, without anything after it, or `undefined` if git's quotes are not closed
@@ -31,24 +36,61 @@ export function readNamePair(text: string): readonly [string, string] | undefine
     const second = start < 0 ? undefined : readName(text.slice(start + 1));
     return second === undefined ? undefined : [text.slice(0, start), second];
   }
-  const half = (text.length - 1) / 2;
-  const halves = [text.slice(0, half), text.slice(half + 1)] as const;
-  if (text[half] === " " && withoutPrefixes(halves)[0] === withoutPrefixes(halves)[1]) return halves;
+  const halves = readHalves(text);
+  if (halves !== undefined) return halves;
   const words = text.split(" ");
   return words.length === 2 ? [words[0]!, words[1]!] : undefined;
 }
 
+/** Maximum UTF-16 units of two names: twice PATH_MAX of Linux, and their quotes. */
+const longestPair = 2 * 4096 + 8;
+
+/** Returns both names if they are equal, or but for their first parts. */
+function readHalves(text: string): readonly [string, string] | undefined {
+  if (text.length > longestPair) return undefined;
+  let found: readonly [string, string] | undefined;
+  for (let at = text.indexOf(" "); at >= 0; at = text.indexOf(" ", at + 1)) {
+    const halves = [text.slice(0, at), text.slice(at + 1)] as const;
+    if (halves[0] === halves[1]) return halves;
+    const [old, now] = halves.map((half) => withoutParts(half, 1));
+    if (old !== undefined && old !== "" && old === now) found ??= halves;
+  }
+  return found;
+}
+
 /**
- * Returns the names without the prefixes of git. A name whose other side does not exist has the prefix of its
- * side.
+ * Returns the number of leading parts that are prefixes of git: 1 or 0. A name whose other side does not
+ * exist has the prefix of its side.
  */
-export function withoutPrefixes([old, now]: readonly [HeaderName, HeaderName]): readonly [
-  HeaderName,
-  HeaderName,
-] {
-  if (old === undefined) return [old, now?.startsWith("b/") ? now.slice(2) : now];
-  if (now === undefined) return [old.startsWith("a/") ? old.slice(2) : old, now];
-  return prefixPairs.has(old.slice(0, 2) + now.slice(0, 2)) ? [old.slice(2), now.slice(2)] : [old, now];
+export function prefixPartsOf([old, now]: readonly [HeaderName, HeaderName]): number {
+  if (old === undefined) return now?.startsWith("b/") ? 1 : 0;
+  if (now === undefined) return old.startsWith("a/") ? 1 : 0;
+  return prefixPairs.has(old.slice(0, 2) + now.slice(0, 2)) ? 1 : 0;
+}
+
+/** Returns the name without some leading parts, or `undefined` if it does not have more. */
+export function withoutParts(name: string, parts: number): string | undefined {
+  let at = 0;
+  for (let left = parts; left > 0; left--) {
+    const slash = name.indexOf("/", at);
+    if (slash < 0) return undefined;
+    at = slash + 1;
+    while (name[at] === "/") at++;
+  }
+  return at < name.length ? name.slice(at) : undefined;
+}
+
+/**
+ * Returns whether a header line says that the file did not exist: `diff -N` gives such a file the time zero.
+ * A time without a zone counts too.
+ */
+export function hasZeroTime(text: string): boolean {
+  const found = /\t(1969-12-31|1970-01-01)[ T](\d\d:\d\d:\d\d)(?:\.0+)?(?: ([-+]\d\d):?(\d\d))?\s*$/.exec(
+    text,
+  );
+  if (found === null) return false;
+  const [, date, time, hours = "+00", minutes = "00"] = found;
+  return Date.parse(`${date}T${time}${hours}:${minutes}`) === 0;
 }
 
 const escapes: Readonly<Record<string, number>> = {

@@ -13,6 +13,9 @@ export interface GitHeader {
   readonly names: readonly [string, string] | undefined;
   /** The mode as git writes it, such as `100644`. */
   readonly newMode?: string;
+  readonly oldMode?: string;
+  /** Whether the file is empty before, by its hash. */
+  readonly wasEmpty?: boolean;
   readonly isNew?: boolean;
   readonly isDeleted?: boolean;
   /** The names of a move or copy, without prefixes. */
@@ -22,7 +25,10 @@ export interface GitHeader {
 }
 
 /** Lines that carry no needed information. */
-const passedOver = ["index ", "similarity index ", "dissimilarity index ", "old mode "];
+const passedOver = ["similarity index ", "dissimilarity index "];
+
+/** Matches the start of git's hash of an empty file, with SHA-1 or SHA-256. */
+const emptyHash = /^index (?:e69de29|473a0f4)/;
 
 const nameFields = {
   "rename from ": { end: "from", isCopy: false },
@@ -32,12 +38,15 @@ const nameFields = {
 } as const;
 
 const modeFields = {
-  "new mode ": {},
-  "new file mode ": { isNew: true },
-  "deleted file mode ": { isDeleted: true },
-};
+  "old mode ": { field: "oldMode" },
+  "new mode ": { field: "newMode" },
+  "new file mode ": { field: "newMode", isNew: true },
+  "deleted file mode ": { field: "oldMode", isDeleted: true },
+} as const;
 
-type Fields = { -readonly [Key in "newMode" | "isNew" | "isDeleted"]?: GitHeader[Key] };
+type Fields = {
+  -readonly [Key in "newMode" | "oldMode" | "isNew" | "isDeleted" | "wasEmpty"]?: GitHeader[Key];
+};
 
 export function parseGitHeader(lines: LineTable, first: number): GitHeader {
   const names = readNamePair(lines.textOf(first).slice(gitDiff.length).trim());
@@ -49,7 +58,8 @@ export function parseGitHeader(lines: LineTable, first: number): GitHeader {
     if (field !== undefined) {
       ends[field.end] = field.name;
       isCopy = field.isCopy;
-    } else if (!readMode(lines, line, fields) && !passedOver.some((start) => lines.startsWith(line, start)))
+    } else if (lines.startsWith(line, "index ")) fields.wasEmpty = emptyHash.test(lines.textOf(line));
+    else if (!readMode(lines, line, fields) && !passedOver.some((start) => lines.startsWith(line, start)))
       break;
   }
   const { from, to } = ends;
@@ -69,12 +79,12 @@ function nameFieldAt(lines: LineTable, line: number) {
 }
 
 function readMode(lines: LineTable, line: number, fields: Fields): boolean {
-  for (const [start, kind] of Object.entries(modeFields)) {
+  for (const [start, { field, ...kind }] of Object.entries(modeFields)) {
     if (!lines.startsWith(line, start)) continue;
     const text = lines.textOf(line);
     const mode = text.slice(start.length).trim();
     requireRegular(mode, { line: line + 1, text });
-    Object.assign(fields, kind, "isDeleted" in kind ? {} : { newMode: mode });
+    Object.assign(fields, kind, { [field]: mode });
     return true;
   }
   return false;

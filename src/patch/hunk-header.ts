@@ -1,11 +1,16 @@
 /** The line that begins a hunk in the unified format. */
 
-export interface HunkHeader {
+/** One side of a hunk. */
+export interface HunkSide {
   /** The number of lines in the file before the hunk. */
   readonly linesBefore: number;
-  /** The numbers of lines of the hunk in the file before, and after. */
-  readonly oldCount: number;
-  readonly newCount: number;
+  /** The number of lines of the hunk. */
+  readonly count: number;
+}
+
+export interface HunkHeader {
+  readonly old: HunkSide;
+  readonly new: HunkSide;
 }
 
 const header = /^@@+ -(\d{1,10})(?:,(\d{1,10}))? \+(\d{1,10})(?:,(\d{1,10}))?(?: @@|$| )/;
@@ -14,11 +19,12 @@ const header = /^@@+ -(\d{1,10})(?:,(\d{1,10}))? \+(\d{1,10})(?:,(\d{1,10}))?(?:
 export function parseHunkHeader(line: string): HunkHeader | undefined {
   const found = header.exec(line);
   if (found === null) return undefined;
-  const [, start, oldCount = "1", , newCount = "1"] = found;
-  // For an empty range, the number is that of the line before it.
-  const linesBefore = Number(oldCount) === 0 ? Number(start) : Math.max(0, Number(start) - 1);
-  return { linesBefore, oldCount: Number(oldCount), newCount: Number(newCount) };
+  const [, oldStart, oldCount, newStart, newCount] = found;
+  return { old: sideOf(oldStart!, oldCount), new: sideOf(newStart!, newCount) };
 }
 
-/** Like `parseHunkHeader`, but returns only the line. */
-export const statedOffset = (line: string): number | undefined => parseHunkHeader(line)?.linesBefore;
+function sideOf(start: string, written = "1"): HunkSide {
+  const count = Number(written);
+  // For an empty range, the number is that of the line before it.
+  return { linesBefore: count === 0 ? Number(start) : Math.max(0, Number(start) - 1), count };
+}

@@ -7,10 +7,20 @@ import type { Hunk } from "./patch.ts";
 /** The kinds of lines: kept, removed or added. */
 export const lineKinds = { context: 0, removed: 1, added: 2 } as const;
 
+type LineKind = (typeof lineKinds)[keyof typeof lineKinds];
+
 /** A range of bytes in a text. */
 interface Extent {
   readonly from: number;
   readonly to: number;
+}
+
+/** Some lines of a text, numbered from 0. */
+export interface LineList {
+  readonly count: number;
+  readonly bytes: Buffer;
+  /** Returns a line with its ending. */
+  readonly extentOf: (index: number) => Extent;
 }
 
 const linesPerStep = 16_384;
@@ -24,6 +34,7 @@ export class HunkText {
   readonly #old: Uint32Array;
   #count = 0;
   #oldCount = 0;
+  #removedCount = 0;
   #addedBytes = 0;
   #leading = 0;
   #trailing = 0;
@@ -37,10 +48,14 @@ export class HunkText {
   }
 
   /** Reads a hunk. A line without a leading character is context, or is added if all lines are. */
-  static *read(table: LineTable, hunk: Pick<Hunk, "first" | "end">, isNewFile: boolean): Steps<HunkText> {
-    const { first, end } = hunk;
+  static *read(
+    table: LineTable,
+    hunk: Pick<Hunk, "first" | "end" | "isReversed">,
+    isNewFile: boolean,
+  ): Steps<HunkText> {
+    const { first, end, isReversed = false } = hunk;
     const text = new HunkText(table.bytes, end - first);
-    const unsaid = isNewFile ? lineKinds.added : lineKinds.context;
+    const unsaid: LineKind = isNewFile ? lineKinds.added : lineKinds.context;
     for (let line = first; line < end; line++) {
       if ((line - first) % linesPerStep === linesPerStep - 1) yield;
       const start = table.startOf(line);
@@ -48,7 +63,10 @@ export class HunkText {
         text.#openLast(table.bytes[table.endOf(line) - 2] === carriageReturn);
       else {
         const kind = kindOf(table.bytes[start]);
-        text.#add(kind ?? unsaid, { from: kind === undefined ? start : start + 1, to: table.endOf(line) });
+        text.#add(isReversed && kind !== undefined ? opposites[kind] : (kind ?? unsaid), {
+          from: kind === undefined ? start : start + 1,
+          to: table.endOf(line),
+        });
       }
     }
     return text;
@@ -92,16 +110,39 @@ export class HunkText {
     return { from: this.#extents[2 * line]!, to: this.#extents[2 * line + 1]! };
   }
 
-  /** Like `extentOf`, but for the lines that the file has before, numbered from 0 among themselves. */
-  oldExtentOf(index: number): Extent {
-    return this.extentOf(this.#old[index]!);
+  /** The lines that the file has before. */
+  get oldLines(): LineList {
+    const extentOf = (index: number) => this.extentOf(this.#old[index]!);
+    return { count: this.#oldCount, bytes: this.bytes, extentOf };
+  }
+
+  /** The lines that the file has after. */
+  get newLines(): LineList {
+    const lines = new Uint32Array(this.newCount);
+    for (let line = 0, index = 0; line < this.#count; line++)
+      if (this.#kinds[line] !== lineKinds.removed) lines[index++] = line;
+    const extentOf = (index: number) => this.extentOf(lines[index]!);
+    return { count: lines.length, bytes: this.bytes, extentOf };
+  }
+
+  /** The number of lines that the file has after. */
+  get newCount(): number {
+    return this.#count - this.#removedCount;
+  }
+
+  /** Whether it ends with an empty line that stays. */
+  get hasBlankEnd(): boolean {
+    const last = this.#count - 1;
+    if (last < 0 || this.#kinds[last] !== lineKinds.context) return false;
+    const { from, to } = this.extentOf(last);
+    return to - from <= 1 || (to - from === 2 && this.bytes[from] === carriageReturn);
   }
 
   /** Returns the lines that the file has before, as they are sent, or as many of the first as fit. */
   oldText(mostBytes: number): Buffer {
     const lines: Buffer[] = [];
     for (let index = 0, bytes = 0; index < this.#oldCount; index++) {
-      const { from, to } = this.oldExtentOf(index);
+      const { from, to } = this.extentOf(this.#old[index]!);
       bytes += to - from;
       if (bytes > mostBytes && index > 0) break;
       lines.push(this.bytes.subarray(from, Math.min(to, from + mostBytes)));
@@ -109,13 +150,14 @@ export class HunkText {
     return Buffer.concat(lines);
   }
 
-  #add(kind: number, { from, to }: Extent): void {
+  #add(kind: LineKind, { from, to }: Extent): void {
     const line = this.#count++;
     this.#kinds[line] = kind;
     this.#extents[2 * line] = from;
     this.#extents[2 * line + 1] = to;
     if (kind === lineKinds.added) this.#addedBytes += to - from;
     else this.#old[this.#oldCount++] = line;
+    if (kind === lineKinds.removed) this.#removedCount++;
     if (kind !== lineKinds.context) this.#trailing = 0;
     else if (this.#leading === line) this.#leading++;
     else this.#trailing++;
@@ -138,8 +180,10 @@ export class HunkText {
 
 const backslash = 0x5c;
 
+const opposites = [lineKinds.context, lineKinds.added, lineKinds.removed] as const;
+
 /** Returns the kind of a line by its leading character, or `undefined` if that was lost. */
-function kindOf(byte: number | undefined): number | undefined {
+function kindOf(byte: number | undefined): LineKind | undefined {
   if (byte === 0x20) return lineKinds.context;
   if (byte === 0x2d) return lineKinds.removed;
   return byte === 0x2b ? lineKinds.added : undefined;

@@ -7,7 +7,9 @@ import { carriageReturn } from "./line-table.ts";
  * without blanks at both ends.
  */
 export const matchings = ["exact", "endings", "trailing-blanks", "blanks"] as const;
-export type Matching = (typeof matchings)[number];
+
+/** A further way: without trailing blanks, and with typographic characters as plain ones. */
+export type Matching = (typeof matchings)[number] | "typography";
 
 /** Returns the start of the part of a line that is compared. */
 export function comparedFrom(

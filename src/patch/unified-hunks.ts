@@ -30,7 +30,8 @@ export function* readHunkAt(lines: LineTable, line: number): Steps<Hunk> {
     end,
     headings: /^[-+,. \d]*$/.test(heading) ? [] : [heading],
     isAtEnd: false,
-    linesBefore: header?.linesBefore,
+    header,
+    isCounted: counted !== undefined,
   };
 }
 
@@ -40,7 +41,7 @@ export const namesFileAt = (lines: LineTable, line: number): boolean =>
 
 /** Returns the end according to the counts of the header, or `undefined` if they are wrong. */
 function* endByCounts(lines: LineTable, first: number, header: HunkHeader): Steps<number | undefined> {
-  let { oldCount, newCount } = header;
+  let [oldCount, newCount] = [header.old.count, header.new.count];
   let line = first;
   for (; oldCount > 0 || newCount > 0; line++) {
     if (line % linesPerStep === linesPerStep - 1) yield;

@@ -4,7 +4,7 @@
  */
 import type { Steps } from "../scheduling/time-slice.ts";
 import { refusePatch } from "./errors.ts";
-import { statedOffset } from "./hunk-header.ts";
+import { type HunkHeader, parseHunkHeader } from "./hunk-header.ts";
 import type { LineTable } from "./line-table.ts";
 import type { FilePatch, Hunk } from "./patch.ts";
 
@@ -12,19 +12,49 @@ const begin = "*** Begin Patch";
 const end = "*** End Patch";
 const endOfFile = "*** End of File";
 const moveTo = "*** Move to:";
+const environment = "*** Environment ID:";
 const headers = { add: "*** Add File:", delete: "*** Delete File:", update: "*** Update File:" } as const;
 
 const linesPerStep = 4096;
 const headingsPerStep = 512;
 
-export const isV4aHeader = (lines: LineTable, line: number): boolean => headerAt(lines, line) !== undefined;
+/**
+ * Returns whether the line occurs only in patches of this format: one that names a file, or the first of a
+ * patch whose next line names one after blanks.
+ */
+export function isV4aHeader(lines: LineTable, line: number): boolean {
+  if (headerAt(lines, line) !== undefined) return true;
+  if (!isPadded(lines, line, begin)) return false;
+  const next = lines
+    .textOf(line + 1)
+    .trimStart()
+    .startsWith(environment)
+    ? line + 2
+    : line + 1;
+  return paddedHeaderAt(lines, next) !== undefined;
+}
 
 function headerAt(lines: LineTable, line: number): keyof typeof headers | undefined {
   if (!lines.startsWith(line, "*** ")) return undefined;
+  return paddedHeaderAt(lines, line);
+}
+
+/** Like `headerAt`, but the line may begin with blanks, like context in a hunk. */
+function paddedHeaderAt(lines: LineTable, line: number): keyof typeof headers | undefined {
+  if (!mayBePadded(lines, line)) return undefined;
+  const text = lines.textOf(line).trimStart();
   for (const change of ["add", "delete", "update"] as const)
-    if (lines.startsWith(line, headers[change])) return change;
+    if (text.startsWith(headers[change])) return change;
   return undefined;
 }
+
+/** Returns whether the line is a marker between blanks. */
+const isPadded = (lines: LineTable, line: number, marker: string): boolean =>
+  mayBePadded(lines, line) && lines.textOf(line).trim() === marker;
+
+/** Returns quickly whether a line may consist of blanks and a marker. */
+const mayBePadded = (lines: LineTable, line: number): boolean =>
+  lines.startsWith(line, "*") || lines.startsWith(line, " ") || lines.startsWith(line, "\t");
 
 export function* parseV4a(lines: LineTable): Steps<FilePatch[]> {
   return yield* new V4aParser(lines).parse();
@@ -35,6 +65,8 @@ class V4aParser {
   #at = 0;
   /** Whether a patch has begun and not ended yet. */
   #isOpen = false;
+  /** The line that ends the last patch after blanks, or -1. Any other such line is context. */
+  #paddedEnd = -1;
 
   constructor(lines: LineTable) {
     this.#lines = lines;
@@ -42,20 +74,30 @@ class V4aParser {
 
   *parse(): Steps<FilePatch[]> {
     const files: FilePatch[] = [];
+    this.#paddedEnd = yield* this.#findPaddedEnd();
     for (let steps = 0; this.#at < this.#lines.count; steps++) {
       if (steps % linesPerStep === linesPerStep - 1) yield;
-      const change = headerAt(this.#lines, this.#at);
+      const change = (this.#isOpen ? paddedHeaderAt : headerAt)(this.#lines, this.#at);
       if (change !== undefined) files.push(yield* this.#section(change));
       else {
-        if (this.#isMarker(begin)) this.#isOpen = true;
+        if (isPadded(this.#lines, this.#at, begin)) this.#isOpen = true;
         else if (this.#isMarker(end)) this.#isOpen = false;
-        else if (this.#isOpen && !this.#isBlank())
+        else if (this.#isOpen && !this.#isBlank() && !this.#startsWith(environment))
           throw this.#unexpected('send "*** Update File: path" before it, or "*** End Patch"');
         this.#at++;
       }
     }
     if (this.#isOpen) throw refusePatch.cutOff();
     return files;
+  }
+
+  *#findPaddedEnd(): Steps<number> {
+    let found = -1;
+    for (let line = 0; line < this.#lines.count; line++) {
+      if (line % linesPerStep === linesPerStep - 1) yield;
+      if (isPadded(this.#lines, line, end)) found = line;
+    }
+    return found >= 0 && !this.#lines.startsWith(found, "*") ? found : -1;
   }
 
   *#section(change: keyof typeof headers): Steps<FilePatch> {
@@ -78,10 +120,12 @@ class V4aParser {
     for (; this.#at < this.#lines.count; this.#at++) {
       if (this.#at % linesPerStep === linesPerStep - 1) yield;
       if (this.#startsWith("+")) last = this.#at + 1;
-      else if (this.#endsSection()) break;
+      else if (this.#endsSection() || paddedHeaderAt(this.#lines, this.#at) !== undefined) break;
       else if (!this.#isBlank()) throw this.#unexpected('each line of a new file begins with "+"');
     }
-    return last === first ? [] : [{ first, end: last, headings: [], isAtEnd: false, linesBefore: undefined }];
+    return last === first
+      ? []
+      : [{ first, end: last, headings: [], isAtEnd: false, header: undefined, isCounted: false }];
   }
 
   *#hunks(): Steps<Hunk[]> {
@@ -95,11 +139,11 @@ class V4aParser {
 
   *#hunk(): Steps<Hunk> {
     const headings: string[] = [];
-    let linesBefore: number | undefined;
+    let header: HunkHeader | undefined;
     for (; this.#startsWith("@@"); this.#at++) {
       if (this.#at % headingsPerStep === headingsPerStep - 1) yield;
       const text = this.#lines.textOf(this.#at);
-      linesBefore = statedOffset(text) ?? linesBefore;
+      header = parseHunkHeader(text) ?? header;
       const heading = headingIn(text);
       if (heading !== "") headings.push(heading);
     }
@@ -120,7 +164,7 @@ class V4aParser {
     }
     if (last === first)
       throw refusePatch.badLine(this.#lineAt(Math.max(0, first - 1)), "no line of a hunk is below it");
-    return { first, end: last, headings, isAtEnd, linesBefore };
+    return { first, end: last, headings, isAtEnd, header, isCounted: false };
   }
 
   /** Skips both lines that name the file in the unified format, if they follow its name in this one. */
@@ -139,7 +183,7 @@ class V4aParser {
   }
 
   #name(prefix: string): string {
-    const name = this.#lines.textOf(this.#at).slice(prefix.length).trim();
+    const name = this.#lines.textOf(this.#at).trim().slice(prefix.length).trim();
     if (name === "") throw refusePatch.noFileName(this.#lineAt(this.#at));
     this.#at++;
     return name;
@@ -150,7 +194,7 @@ class V4aParser {
    * or belongs to none.
    */
   #endsSection(): boolean {
-    if (this.#at >= this.#lines.count) return true;
+    if (this.#at >= this.#lines.count || this.#at === this.#paddedEnd) return true;
     if (!this.#startsWith("*") && !this.#startsWith("`")) return false;
     return (
       this.#isMarker(begin) || this.#isMarker(end) || this.#isFence() || isV4aHeader(this.#lines, this.#at)
@@ -162,6 +206,7 @@ class V4aParser {
   }
 
   #isMarker(marker: string): boolean {
+    if (marker === end && this.#at === this.#paddedEnd) return true;
     return this.#startsWith(marker) && this.#lines.textOf(this.#at).trimEnd() === marker;
   }
 
@@ -193,7 +238,7 @@ class V4aParser {
  * line numbers.
  */
 function headingIn(line: string): string {
-  if (statedOffset(line) !== undefined) return "";
+  if (parseHunkHeader(line) !== undefined) return "";
   return line
     .slice(2)
     .replace(/^ /, "")

@@ -38,6 +38,7 @@ export const fieldBounds: Readonly<Record<string, FieldBound>> = {
   "/src": path,
   "/dst": path,
   "/base_dir": path,
+  "/patch_path": path,
   "/cwd": path,
   "/fs_scope/root": path,
   "/fs_scope/boundary": path,

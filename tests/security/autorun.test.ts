@@ -67,9 +67,9 @@ interface Family {
   open(base: string, profile: Profile): Promise<Worker>;
 }
 
-/** A copy leaves its source alone, and so does what only names a folder. */
+/** A copy leaves its source alone, and so does a call that only reads a file or names a folder. */
 const changing = (all: readonly PathArgument[]) =>
-  all.filter(({ effect, access }) => effect === "writes" && access !== "copy" && access !== "list");
+  all.filter(({ effect, access }) => effect === "writes" && !["copy", "list", "read"].includes(access));
 
 const families: Readonly<Record<string, Family>> = {
   coder: {

@@ -99,7 +99,8 @@ export function showEdit(
   return { diff, diff_truncated: isTruncated, ...ends };
 }
 
-function lineEndsOf(
+/** Returns the line ends of an edited file, if it has others than LF, and whether they changed. */
+export function lineEndsOf(
   before: Buffer,
   after: Buffer,
   endsInReturns: boolean,

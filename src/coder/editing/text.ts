@@ -48,7 +48,11 @@ const renderEmptyInsert = ({ op, content }: SentOp, index: number): string[] =>
     ? [`[ops[${index}] inserted nothing, as its content is empty; "\\n" is an empty line]`]
     : [];
 
-function renderLineEnds({ line_ends: ends, line_ends_changed: isChanged }: EditResult): string {
+/** Returns what became of line ends other than LF. */
+export function renderLineEnds({
+  line_ends: ends,
+  line_ends_changed: isChanged,
+}: Pick<EditResult, "line_ends" | "line_ends_changed">): string {
   if (isChanged) return `line ends are now ${ends!.replace(/^mixed line ends/, "mixed")}`;
   return ends!.startsWith("mixed") ? ends! : `${ends} kept`;
 }

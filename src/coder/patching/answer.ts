@@ -8,9 +8,9 @@ import type { PatchedEntry } from "./patch-tree.ts";
 const mostEchoBytes = 64 * 1024;
 
 /** The results in the order of the patch. Once the echoes are too long together, further files have none. */
-export function resultsOf(entries: readonly PatchedEntry[]) {
+export function resultsOf(entries: readonly PatchedEntry[], hasNotes: boolean) {
   const budget = new JsonBudget(mostEchoBytes, 0);
-  return entries.map(({ path, kind, from, lines, revision, echoes, isTruncated }) => {
+  return entries.map(({ path, kind, from, lines, revision, echoes, isTruncated, ...notes }) => {
     const echo = echoes.map(({ op_index: hunk, ...shown }: Echo) => ({ hunk, ...shown }));
     const isShown = budget.admit(jsonBytes(echo));
     const isCut = isTruncated || !isShown;
@@ -22,6 +22,19 @@ export function resultsOf(entries: readonly PatchedEntry[]) {
       ...(revision !== undefined && { revision }),
       ...(echo.length > 0 && { echo: isShown ? echo : [] }),
       ...(isCut && { echo_truncated: true }),
+      ...(hasNotes && notesOf(notes)),
     };
   });
+}
+
+/** Maximum hunks of one file whose places are reported. */
+const mostPlacements = 20;
+
+function notesOf({ placements = [], lineEnds = {} }: Pick<PatchedEntry, "placements" | "lineEnds">) {
+  const placed = placements.slice(0, mostPlacements).map(({ isTypographic, ...placement }) => ({
+    ...placement,
+    ...(isTypographic && { typographic: true }),
+  }));
+  const more = placements.length - placed.length;
+  return { ...(placed.length > 0 && { placed }), ...(more > 0 && { more_placed: more }), ...lineEnds };
 }

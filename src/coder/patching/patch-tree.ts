@@ -4,14 +4,18 @@ import { explainMissing } from "../../edits/misses.ts";
 import { Refusal, refuse } from "../../errors.ts";
 import { requireRevisionForm } from "../../files/expected-revision.ts";
 import { revisionOfBytes } from "../../files/revision.ts";
-import { applyHunks, type PatchedFile } from "../../patch/apply.ts";
+import { applyHunks, type HunkPlacement, type PatchedFile } from "../../patch/apply.ts";
 import { refusePatch } from "../../patch/errors.ts";
 import { mostExplainedBytes } from "../../patch/fit.ts";
 import { HunkText } from "../../patch/hunk-text.ts";
+import { findDependencies, foldersAbove } from "../../patch/order.ts";
 import type { FilePatch, Patch } from "../../patch/patch.ts";
+import { resolveNames } from "../../patch/resolve-names.ts";
 import type { PendingTree } from "../../transactions/pending-tree.ts";
 import type { ChangeContext } from "../define.ts";
 import { inSlices } from "../editing/apply-ops.ts";
+import { lineEndsOf } from "../editing/edit-file.ts";
+import { refuseCoder } from "../errors.ts";
 import { pauseOf } from "../pause.ts";
 import { permissionBits } from "../permission-bits.ts";
 import { expecting, revisionMismatch } from "../revisions.ts";
@@ -28,6 +32,9 @@ export interface PatchedEntry {
   readonly revision?: string;
   readonly echoes: readonly Echo[];
   readonly isTruncated: boolean;
+  /** The hunks that are not applied as they are written. */
+  readonly placements?: readonly HunkPlacement[];
+  readonly lineEnds?: ReturnType<typeof lineEndsOf>;
 }
 
 /** A patch, and what the call says about it. */
@@ -36,6 +43,10 @@ export interface PatchRequest {
   readonly baseDir: string;
   /** By name in the patch. */
   readonly expectedRevisions: Readonly<Record<string, string>>;
+  /** The number of leading parts of names that are prefixes; found if undefined. */
+  readonly strip?: number | undefined;
+  /** Whether new, moved and copied files replace what is at their paths. */
+  readonly overwrite?: boolean;
 }
 
 /** Makes all changes in the order of the patch. Throws the first refusal, with the index of its file. */
@@ -46,20 +57,55 @@ export async function patchTree(
 ): Promise<PatchedEntry[]> {
   // A new folder would be made of a slip in its name.
   if (tree.kindAt(request.baseDir) !== "dir") throw refuse.notAFolder(request.baseDir);
+  const exists = (name: string) => isFileAt(tree, pathBelow(request.baseDir, name));
+  const patch = resolveNames(request.patch, { strip: request.strip, exists });
+  requireKnown(request, patch);
   const entries: PatchedEntry[] = [];
-  const patcher = new TreePatcher(tree, request, context);
+  const patcher = new TreePatcher(tree, { ...request, patch }, context);
   const pause = pauseOf(context);
-  for (const [index, file] of request.patch.files.entries()) {
+  const inFile = async <T>(file: FilePatch, work: () => Promise<T>): Promise<T> => {
+    const index = patch.files.indexOf(file);
     tree.change = index;
     context.deadline.check();
     await pause();
     try {
-      entries.push(await patcher.apply(file));
+      return await work();
     } catch (error) {
       throw error instanceof Refusal ? refuse.inChange(error, index) : error;
     }
+  };
+  const { held, removedFirst } = findDependencies(patch);
+  for (const file of held) await inFile(file, () => patcher.hold(file));
+  for (const file of removedFirst) {
+    const entry = await inFile(file, () => patcher.removeFirst(file));
+    if (entry !== undefined) entries[patch.files.indexOf(file)] = entry;
   }
+  for (const [index, file] of patch.files.entries())
+    entries[index] ??= await inFile(file, () => patcher.apply(file));
   return entries;
+}
+
+/** Returns whether a file is at a path. Denied paths count as missing. */
+function isFileAt(tree: PendingTree, path: string): boolean {
+  try {
+    return tree.kindAt(path) === "file";
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+}
+
+/** Throws bad-input for an expected revision of a file that the patch does not name. */
+function requireKnown(request: PatchRequest, patch: Patch): void {
+  const names = new Set([...request.patch.files, ...patch.files].map(({ path }) => path));
+  const stray = Object.keys(request.expectedRevisions).find((name) => !names.has(name));
+  if (stray !== undefined) throw refuseCoder.strayPatchRevision(stray);
+}
+
+/** The content and mode of a file before all changes. */
+interface HeldFile {
+  readonly body: Buffer;
+  readonly mode: number;
 }
 
 class TreePatcher {
@@ -68,6 +114,9 @@ class TreePatcher {
   readonly #context: ChangeContext;
   /** Names whose file was changed already: what the call expects is what was there before. */
   readonly #changed = new Set<string>();
+  readonly #held = new Map<FilePatch, HeldFile>();
+  /** The paths of files that were removed before others were written. */
+  readonly #removed = new Set<string>();
 
   constructor(tree: PendingTree, request: PatchRequest, context: ChangeContext) {
     this.#tree = tree;
@@ -75,34 +124,98 @@ class TreePatcher {
     this.#context = context;
   }
 
+  /** Reads a file whose name or content others change before it is written elsewhere. */
+  async hold(file: FilePatch): Promise<void> {
+    const change = this.#changeOf(file);
+    const held = this.#read(change.path);
+    await this.#requireRevision(held.body, change);
+    this.#held.set(file, held);
+  }
+
+  /** Removes a file whose path another takes. Returns its entry, if that is all of its change. */
+  async removeFirst(file: FilePatch): Promise<PatchedEntry | undefined> {
+    const change = this.#changeOf(file);
+    this.#removed.add(change.path);
+    if (file.change === "delete") return await this.apply(file);
+    this.#requireFile(change.path);
+    await this.#tree.remove(change.path, { recursive: false }, this.#context);
+    return undefined;
+  }
+
   async apply(file: FilePatch): Promise<PatchedEntry> {
-    const { expectedRevisions } = this.#request;
-    const isFirst = !this.#changed.has(file.path);
+    const change = this.#changeOf(file);
     this.#changed.add(file.path);
-    const expected =
-      isFirst && Object.hasOwn(expectedRevisions, file.path) ? expectedRevisions[file.path] : undefined;
-    if (expected !== undefined) requireRevisionForm(expected, { mayBeAbsent: file.change === "add" });
-    const change = { path: this.#pathOf(file.path), file, expected };
+    const held = this.#held.get(file);
+    if (held !== undefined) return await this.#writeHeld({ ...change, file: file as Update }, held);
     if (file.change === "add") return await this.#add({ ...change, file });
-    // A patch knows the contents of files only, and no undo could make a FIFO or a socket again.
-    if (this.#tree.kindAt(change.path) !== "file") throw refuse.notAFile(change.path);
+    if (file.change === "update" && file.mayBeMissing && !isFileAt(this.#tree, change.path))
+      return await this.#add({ ...change, file });
+    this.#requireFile(change.path);
     return file.change === "delete" ? await this.#delete(change) : await this.#update({ ...change, file });
   }
 
-  async #add({ path, file, expected }: FileChange<Addition>): Promise<PatchedEntry> {
+  #changeOf<File extends FilePatch>(file: File): FileChange<File> {
+    const { expectedRevisions } = this.#request;
+    const path = this.#pathOf(file.path);
+    if (this.#changed.has(file.path) || !Object.hasOwn(expectedRevisions, file.path))
+      return { path, file, expected: undefined };
+    const expected = expectedRevisions[file.path]!;
+    requireRevisionForm(expected, { mayBeAbsent: file.change === "add" });
+    return { path, file, expected };
+  }
+
+  /** A patch knows the contents of files only, and no undo could make a FIFO or a socket again. */
+  #requireFile(path: string): void {
+    if (this.#tree.kindAt(path) !== "file") throw refuse.notAFile(path);
+  }
+
+  #read(path: string): HeldFile {
+    this.#requireFile(path);
+    const { max_write_bytes: bytes } = this.#context.config;
+    return this.#tree.read(path, { key: "max_write_bytes", bytes }, (read, { mode }) => ({
+      body: Buffer.from(read),
+      mode,
+    }));
+  }
+
+  /** Writes a file that was read before all changes to its new path. */
+  async #writeHeld({ path, file }: FileChange<Update>, { body, mode }: HeldFile): Promise<PatchedEntry> {
+    const target = this.#pathOf(file.target!.path);
+    const patched = await this.#applyHunks(body, { path, file });
+    await this.#create(target, patched.body, { mode: file.mode ?? mode });
+    const kind = file.target!.isCopy ? "added" : "moved";
+    return { path: target, from: path, kind, ...describe(patched), ...echoOf(patched) };
+  }
+
+  /** Creates a file. Folders that held only files of the patch make room for it. */
+  async #create(path: string, body: Buffer, { mode, expected }: Creation): Promise<void> {
+    for (const folder of this.#emptiedFoldersAt(path))
+      await this.#tree.remove(folder, { recursive: false }, this.#context);
+    const overwrite = this.#request.overwrite === true;
+    const options = { mode, overwrite, parents: true, expectedRevision: expected };
+    await taken(path, () => this.#tree.create(path, body, options, this.#context));
+  }
+
+  /** Returns the folders at and below a path that held removed files, the innermost first. */
+  #emptiedFoldersAt(path: string): readonly string[] {
+    const below = [...this.#removed].filter((removed) => removed.startsWith(`${path}/`));
+    const folders = new Set(
+      below.flatMap(foldersAbove).filter((folder) => `${folder}/`.startsWith(`${path}/`)),
+    );
+    return [...folders].sort((a, b) => b.length - a.length);
+  }
+
+  async #add({ path, file, expected }: FileChange<Addition | Update>): Promise<PatchedEntry> {
     const patched = await this.#applyHunks(Buffer.alloc(0), { path, file });
     const mode = file.mode ?? permissionBits(undefined, this.#context.profile["create-file.mode"]);
-    const options = { mode, overwrite: false, parents: true };
-    const create = () =>
-      this.#tree.create(path, patched.body, { ...options, expectedRevision: expected }, this.#context);
-    await expecting(() => taken(path, create), { path, expected, mayBeAbsent: true }, this.#context);
+    const create = () => this.#create(path, patched.body, { mode, expected });
+    await expecting(create, { path, expected, mayBeAbsent: true }, this.#context);
     return { path, kind: "added", ...describe(patched), echoes: [], isTruncated: false };
   }
 
   async #delete({ path, file, expected }: FileChange): Promise<PatchedEntry> {
-    if (file.hunks.length > 0) {
-      const { max_write_bytes: bytes } = this.#context.config;
-      const body = this.#tree.read(path, { key: "max_write_bytes", bytes }, (read) => Buffer.from(read));
+    if (file.hunks.length > 0 || (file.change === "delete" && file.wasEmpty)) {
+      const { body } = this.#read(path);
       await this.#requireRevision(body, { path, file, expected });
       await this.#applyHunks(body, { path, file });
     }
@@ -134,19 +247,19 @@ class TreePatcher {
   async #rewrite(change: FileChange<Update>) {
     const { path, file } = change;
     let patched: PatchedFile | undefined;
+    let lineEnds: ReturnType<typeof lineEndsOf> = {};
     await this.#tree.update(
       path,
       async (before) => {
         await this.#requireRevision(before, change);
         patched = await this.#applyHunks(before, change);
+        if (this.#context.profile["apply-patch.notes"]) lineEnds = lineEndsOf(before, patched.body, false);
         return patched.body;
       },
       this.#context,
     );
-    const { body, regions } = patched!;
-    if (file.mode !== undefined) await this.#replace(path, body, file.mode);
-    const sites = regions.map((region, at) => ({ index: at + 1, ...region }));
-    return { ...describe(patched!), ...echoesOf(body, sites) };
+    if (file.mode !== undefined) await this.#replace(path, patched!.body, file.mode);
+    return { ...describe(patched!), ...echoOf(patched!), lineEnds };
   }
 
   /** Another mode comes with a file of its own: this one may have other names, which keep theirs. */
@@ -156,7 +269,8 @@ class TreePatcher {
 
   /** Throws bad-input where something is at the new path. */
   async #place(from: string, to: string, verb: "copy" | "move"): Promise<void> {
-    await taken(to, () => this.#tree[verb]({ from, to, overwrite: false, parents: true }, this.#context));
+    const overwrite = this.#request.overwrite === true;
+    await taken(to, () => this.#tree[verb]({ from, to, overwrite, parents: true }, this.#context));
   }
 
   async #requireRevision(body: Buffer, { path, file, expected }: FileChange): Promise<void> {
@@ -191,7 +305,23 @@ interface FileChange<File extends FilePatch = FilePatch> {
 type Addition = Extract<FilePatch, { change: "add" }>;
 type Update = Extract<FilePatch, { change: "update" }>;
 
-const describe = ({ body, lines }: PatchedFile) => ({ lines, revision: revisionOfBytes([body]) });
+interface Creation {
+  readonly mode: number | undefined;
+  readonly expected?: string | undefined;
+}
+
+const describe = ({ body, lines, placements }: PatchedFile) => ({
+  lines,
+  revision: revisionOfBytes([body]),
+  ...(placements.length > 0 && { placements }),
+});
+
+/** Returns the lines around each hunk. */
+const echoOf = ({ body, regions }: PatchedFile) =>
+  echoesOf(
+    body,
+    regions.map((region, at) => ({ index: at + 1, ...region })),
+  );
 
 /** A patch says what it replaces; what is in the way of a new name is none of that. */
 async function taken<T>(path: string, work: () => Promise<T>): Promise<T> {

@@ -299,9 +299,24 @@ const hunks: Case[] = [
     results: [modified("f", "one  \n2\nthree\n")],
     tree: { f: "one  \n2\nthree\n" },
   }),
-  applies("another indentation, which stays", { f: "\tone\n\ttwo\n\tthree\n" }, update("f", ...hunk), {
-    results: [modified("f", "\tone\n2\n\tthree\n")],
-    tree: { f: "\tone\n2\n\tthree\n" },
+  applies(
+    "another indentation, by which it is shifted",
+    { f: "\tone\n\ttwo\n\tthree\n" },
+    update("f", ...hunk),
+    {
+      results: [modified("f", "\tone\n\t2\n\tthree\n")],
+      tree: { f: "\tone\n\t2\n\tthree\n" },
+    },
+  ),
+  refuses(
+    "another indentation, which is not the same for all lines",
+    { f: "\tone\n  two\n" },
+    update("f", " one", "-two", "+2"),
+    ["C210", "lines 1 to 2", "not the same for each line"],
+  ),
+  applies("only lines to add", { f: list }, update("f", "+five"), {
+    results: [modified("f", `${list}five\n`)],
+    tree: { f: `${list}five\n` },
   }),
   applies("line endings, which stay", { f: crlf }, update("f", ...hunk), {
     results: [modified("f", crlf.replace("two", "2"))],
@@ -383,13 +398,119 @@ const hunks: Case[] = [
     "C210",
     "@@ zero",
   ]),
-  refuses("lines to add at no place", { f: list }, update("f", "+five"), ["C210", "nothing says where"]),
+  refuses("lines to add at no place", { f: list }, diff("f", "@@", "+five"), ["C210", "nothing says where"]),
+  refuses(
+    "a patch that is applied already",
+    { f: "one\nzwei und drei\n" },
+    update("f", " one", "-two", "+zwei und drei"),
+    ["C210", "applied already", "lines 1 to 2"],
+  ),
   refuses(
     "hunks that change the same line",
     { f: list },
     update("f", "-one", "+1", "@@", "-one", "-two", "+12"),
     ["C210", "hunk 1 changes too"],
   ),
+];
+
+const renamed = (from: string, to: string) =>
+  `diff --git a/${from} b/${to}\nrename from ${from}\nrename to ${to}\n`;
+
+/** Patches whose files depend on each other, and the fields that say how names and hunks are meant. */
+const options: Case[] = [
+  applies(
+    "a copy of git of what it changes before",
+    { f: list },
+    `diff --git a/f b/f\n${diff("f", ...numbered)}diff --git a/f b/g\ncopy from f\ncopy to g\n`,
+    {
+      results: [modified("f", changed), { ...copied("f", "g"), ...leaves(list) }],
+      tree: { f: changed, g: list },
+    },
+  ),
+  applies("renames of git in a chain", { f: "f\n", g: "g\n" }, renamed("f", "g") + renamed("g", "h"), {
+    results: [moved("f", "g"), { ...moved("g", "h"), ...leaves("g\n") }],
+    tree: { f: gone, g: "f\n", h: "g\n" },
+  }),
+  applies(
+    "renames of git in a circle",
+    { f: "f\n", g: withMode("g\n", 0o755) },
+    renamed("f", "g") + renamed("g", "f"),
+    {
+      results: [
+        { ...moved("f", "g"), ...leaves("f\n") },
+        { ...moved("g", "f"), ...leaves("g\n") },
+      ],
+      tree: { f: withMode("g\n", 0o755), g: withMode("f\n", 0o644) },
+    },
+  ),
+  applies("a file that becomes a folder", { f: list }, renamed("f", "f/g"), {
+    results: [{ ...moved("f", "f/g"), ...leaves(list) }],
+    tree: { f: gone, "f/g": list },
+  }),
+  applies(
+    "a folder that becomes a file",
+    { "d/e/f": "a\n" },
+    "diff --git a/d b/d\nnew file mode 100644\n--- /dev/null\n+++ b/d\n@@ -0,0 +1 @@\n+d\ndiff --git a/d/e/f b/d/e/f\ndeleted file mode 100644\n--- a/d/e/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n",
+    {
+      results: [added("d", "d\n"), deleted("d/e/f")],
+      tree: { "d/e/f": gone, "d/e/": gone, "d/": gone, d: "d\n" },
+    },
+  ),
+  applies(
+    "names below other folders",
+    { f: list },
+    diff("f", ...numbered)
+      .replace("a/f", "old-1.0/f")
+      .replace("b/f", "old-1.1/f"),
+    one,
+  ),
+  applies("leading parts to remove", { f: list }, diff("x/y/f", ...numbered), {
+    ...one,
+    fields: { strip: 3 },
+  }),
+  refuses("more leading parts than there are", { f: list }, { patch: diff("f", ...numbered), strip: 2 }, [
+    "C210",
+    "strip",
+  ]),
+  applies("a patch the other way round", { f: changed }, diff("f", ...numbered), {
+    results: [modified("f", list)],
+    tree: { f: list },
+    fields: { reverse: true },
+  }),
+  refuses("a deletion the other way round", {}, { patch: v4a("*** Delete File: f"), reverse: true }, [
+    "C210",
+    "reverse",
+  ]),
+  applies("a new file over one, as is asked for", { f: list }, v4a("*** Add File: f", "+a"), {
+    results: [added("f", "a\n")],
+    tree: { f: "a\n" },
+    fields: { overwrite: true },
+  }),
+  applies(
+    "a move over a file, as is asked for",
+    { f: list, g: "g\n" },
+    v4a("*** Update File: f", "*** Move to: g"),
+    {
+      results: [moved("f", "g")],
+      tree: { f: gone, g: list },
+      fields: { overwrite: true },
+    },
+  ),
+  {
+    name: "a patch that lies in the tree",
+    tree: { f: list, "the.patch": diff("f", ...numbered) },
+    call: { function: id, payload: { patch_path: "the.patch" } },
+    expect: { answer: { committed: true, results: one.results, transaction: aName }, tree: one.tree },
+  },
+  refuses("a patch that is sent and lies in the tree", { f: list }, { patch: "x", patch_path: "f" }, [
+    "C210",
+    "not both",
+  ]),
+  refuses("a patch in a file that is not there", {}, { patch_path: "nowhere" }, ["C211", "nowhere"]),
+  refuses("a patch in a denied file", { ".env": diff("f", ...numbered) }, { patch_path: ".env" }, [
+    "C211",
+    ".env",
+  ]),
 ];
 
 const rest: Case[] = [
@@ -477,6 +598,7 @@ export const cases: readonly Case[] = [
   ...formats,
   ...files,
   ...hunks,
+  ...options,
   ...rest,
   ...notAnObject(id),
   ...wrongTypes({
