@@ -35,6 +35,11 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
     env: { CODER_SUBJECTS: "all" },
     needsBuild: true,
   },
+  patches: {
+    description:
+      "patches of random trees in many forms against git apply and patch; --pairs and --seed, and --keep FOLDER for the cases that differ",
+    command: ["src/patch/peers.test-kit.ts"],
+  },
   race: {
     description:
       "every function against a program that swaps folders and links; with --roots where the base is one root of two, with --scope where it is the scope of each call",
