@@ -106,7 +106,8 @@ async function openCommands(coder: CoderRuntime, { commands, ...options }: OpenO
   const shared = { profile, unknown_fields, max_answer_bytes, audit, journal };
   const writable = jail.roots.filter(({ isReadOnly }) => !isReadOnly).map(({ hostPath }) => hostPath);
   const denyGlobs = [config, ...(config.roots ?? [])].flatMap((one) => one.non_accessible_globs);
-  const tree = { ...coder, writable, denyGlobs };
+  const writeDenyGlobs = config.write_deny_globs ?? coder.profile.write_deny_globs;
+  const tree = { ...coder, writable, denyGlobs, writeDenyGlobs };
   const folder = jail.roots[0]!.hostPath;
   const commandConfig = shellConfigFor(config.commands, { allow: commands?.allow ?? [], folder, shared });
   return openShell(commandConfig, { ...options, tree });

@@ -275,6 +275,13 @@ export interface Jail {
    * create or change.
    */
   mayDenyWritingBelow(place: Pick<ResolvedPath, "path" | "names" | "folder">): boolean;
+  /**
+   * Returns the host paths of files and folders that make git run programs, as the configuration of the
+   * working tree at `path` names them. Only those in the same root.
+   */
+  namedByGit(path: string): readonly string[];
+  /** The host paths of files that no call may change, existing or not. */
+  readonly protectedPaths: readonly string[];
   /** Returns whether the stats are those of a file that no call may change, under any of its names. */
   isProtected(stats: Stats): boolean;
   /**

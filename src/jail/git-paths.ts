@@ -59,6 +59,16 @@ export class GitPaths {
     }
   }
 
+  /**
+   * Returns the host paths of the files and folders that make git run programs in the working tree `top`, as
+   * its configuration names them. The configuration itself is not among them.
+   */
+  programsFor(top: string): string[] {
+    const { configFiles = [] } = repositoryAt(top) ?? {};
+    const place = { top, home: this.#user.home };
+    return pathsIn([...this.#user.configFiles, ...configFiles], place, (file) => this.#variablesOf(file));
+  }
+
   #variablesOf(file: string): readonly GitVariable[] {
     const stamps = stampsOf(file);
     if (stamps === undefined) return [];

@@ -107,16 +107,14 @@ interface Parts {
 function jailWith(parts: Parts): Jail {
   const { roots, rules, walkRules } = parts;
   const { backend: held, scope } = walkRules;
-  const parse = (path: string) => parseIn(parts, path);
-  const parseAllowed = (path: string) => requireAllowedNames(parts, path, parse(path));
+  const parseAllowed = (path: string) => requireAllowedNames(parts, path, parseIn(parts, path));
   const admit: Jail["admit"] = (path, options = {}) => {
-    const parsed = options.deniedIsMissing ? parse(path) : parseAllowed(path);
+    const parsed = options.deniedIsMissing ? parseIn(parts, path) : parseAllowed(path);
     const place = walk(walkRules, path, parsed, options);
-    const { changes } = options;
     const refusal =
-      changes &&
-      (scope?.refusalOfChange(path, place.path, changes) ??
-        refusalOfChange(roots, place, changes) ??
+      options.changes &&
+      (scope?.refusalOfChange(path, place.path, options.changes) ??
+        refusalOfChange(roots, place, options.changes) ??
         held.goneAt(place.path));
     if (refusal === undefined) return place;
     place[Symbol.dispose]();
@@ -146,6 +144,8 @@ function jailWith(parts: Parts): Jail {
       roots.at(folder.path || name)?.writing?.deniesIn(folder, name) ?? false,
     mayDenyWritingBelow: ({ path, names, folder }) =>
       roots.at(path)?.writing?.mayDenyBelow(names, folder.folding) ?? false,
+    namedByGit: (path) => namedByGit(roots, path),
+    protectedPaths: protectedIn(roots),
     isProtected: (stats) => roots.all.some(({ protection }) => protection.is(stats)),
     isTemporary: rules.isTemporary,
     fold: ({ path, folder }) => rules.fold(path, folder.folding),
@@ -207,6 +207,17 @@ function deniesChange(roots: RootSet, path: string): boolean {
     protection.covers(inRoot, "tree", (one) => rules.fold(one, "exact")) ||
     writing?.refusalOf({ ...inRoot, names, folding: "exact" }, "tree") !== undefined
   );
+}
+
+const protectedIn = ({ all }: RootSet): string[] =>
+  all.flatMap(({ base, protection }) => protection.paths.map((path) => join(base, path)));
+
+/** Returns the host paths of what the configuration of git names for the working tree at a path. */
+function namedByGit(roots: RootSet, path: string): string[] {
+  const root = roots.at(path);
+  if (root?.writing === undefined) return [];
+  const named = root.writing.namedByGit(root.name, pathInRoot(root.name, path));
+  return named.map((one) => join(root.base, one));
 }
 
 /** Returns the refusal of a change at a place, if it is not allowed. */

@@ -13,6 +13,8 @@ export interface ChangedPlace {
 }
 
 export interface ProtectedFiles {
+  /** The paths, from the base, of the files in it and of the links on the way to them, existing or not. */
+  readonly paths: readonly string[];
   /**
    * Returns whether the change would affect a protected file: by its name, in any spelling that `fold` treats
    * as the same, by a link or folder on the path to it, or by another name of the same file.
@@ -33,6 +35,7 @@ export function protectFiles(base: string, files: readonly string[]): ProtectedF
   const isOnTheWay = (stats: Stats) =>
     paths.flatMap(foldersAbove).some((folder) => isSame(stats, statsOf(join(base, folder))));
   return {
+    paths,
     is,
     holds: (path, fold) => paths.some((folder) => fold(path).startsWith(`${fold(folder)}/`)),
     covers({ path, newFolders, stats }, change, fold) {

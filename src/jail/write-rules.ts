@@ -1,8 +1,8 @@
 /** Decides which files callers may read, but not create or change. */
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { compileGlobSet, type GlobSet } from "../globs/glob-set.ts";
 import { autorunProgramOf } from "./autorun.ts";
-import { namesOf } from "./backend.ts";
+import { namesOf, pathIn } from "./backend.ts";
 import { denyRules } from "./deny.ts";
 import type { Folder, ProtectedChange } from "./folder.ts";
 import type { Folding } from "./folding.ts";
@@ -54,6 +54,11 @@ export interface WriteRules {
   deniesIn(folder: Pick<Folder, "path" | "folding">, name: string): boolean;
   /** Returns whether a glob can match something below a path. */
   mayDenyBelow(names: readonly string[], folding: Folding): boolean;
+  /**
+   * Returns the paths, from the base, of what the configuration of git names for the working tree at the path
+   * `top`, and lies below the base. `root` is the name of the root, for the globs of exceptions.
+   */
+  namedByGit(root: string, top: string): readonly string[];
 }
 
 /**
@@ -92,6 +97,11 @@ export function writeRules(
       return { program: glob === undefined ? gitUser && "git" : autorunProgramOf(glob) };
     },
     deniesIn: (folder, name) => rules.deniesIn(folder, name) && !isOpen([...namesOf(folder.path), name]),
+    namedByGit: (root, top) =>
+      (git?.programsFor(join(base, top)) ?? [])
+        .map((path) => relative(base, path))
+        .filter((path) => path !== "" && path !== ".." && !path.startsWith("../"))
+        .filter((path) => !isOpen(namesOf(pathIn(root, path)))),
     mayDenyBelow: (names, folding) => above.denies(names.join("/"), folding) && !isOpen(names),
   };
 }

@@ -12,7 +12,7 @@ const denied = (files: readonly string[], folders: readonly string[] = []): Deni
 });
 
 const plan = (what: Denied, ...writable: string[]) => {
-  const { covers, rest } = planCovers(what, writable, () => "/mask");
+  const { covers, rest } = planCovers(what, { writable, kept: [], maskOf: () => "/mask" });
   return { covers: covers.map(({ path, kind }) => `${kind} ${path}`), rest: [...rest.paths] };
 };
 
@@ -86,7 +86,11 @@ test("everything denied is hidden, in folders that stay where they are", () => {
       const isAbove = (one: string) => paths.some((other) => other !== one && isWithin(other, one));
       const folders = paths.filter((one) => isAbove(one) || isFolder(one));
       const files = paths.filter((one) => !folders.includes(one));
-      const { covers, rest } = planCovers(denied(files, folders), ["/root"], () => "/mask");
+      const { covers, rest } = planCovers(denied(files, folders), {
+        writable: ["/root"],
+        kept: [],
+        maskOf: () => "/mask",
+      });
       expect(seen(paths, covers, "/root")).toEqual([]);
       expect(rest.paths.size).toBe(0);
     }),

@@ -1,6 +1,7 @@
 /**
- * What to mount over what is denied in folders that commands may write. Landlock has no rules that deny: without mounts,
- * a folder that holds something denied itself is granted entry by entry, and what is made in it later has no grant.
+ * Plans the mounts over what commands may not read, or not change, in folders that they may write. Landlock
+ * has no rules that deny: without mounts, a folder that holds something denied itself is granted entry by
+ * entry, and what is made in it later has no grant.
  */
 import type { Denied } from "./denied.ts";
 import { isWithin } from "./grants.ts";
@@ -8,9 +9,11 @@ import { isWithin } from "./grants.ts";
 /**
  * A mount on a canonical path. "file" and "folder" hide what is there, a file by the one at `mask`. "pinned" is a folder mounted on
  * itself: a mount point is neither renamed nor removed, so what is hidden below it is where it is looked for the next time.
+ * "kept" is a file or folder mounted on itself, which can be read only.
  */
 export type Cover =
   | { readonly path: string; readonly kind: "pinned" }
+  | { readonly path: string; readonly kind: "kept" }
   | { readonly path: string; readonly kind: "folder" }
   | { readonly path: string; readonly kind: "file"; readonly mask: string };
 
@@ -21,19 +24,32 @@ export interface CoverPlan {
   readonly rest: Denied;
 }
 
-/** Plans a mount for all that is denied below one of the folders, which are canonical. `maskOf` makes what hides a file. */
-export function planCovers(
-  denied: Denied,
-  writable: readonly string[],
-  maskOf: (path: string) => string,
-): CoverPlan {
-  const below = [...denied.paths].filter((path) => rootOf(path, writable) !== undefined);
+/** What `planCovers` needs to know besides what is denied. */
+export interface CoverOptions {
+  /** Canonical folders that commands may write. */
+  readonly writable: readonly string[];
+  /** Canonical paths of files and folders that they may read and not change. */
+  readonly kept: readonly string[];
+  /** Makes what hides a file. */
+  maskOf(path: string): string;
+}
+
+/** Plans a mount for everything below one of the writable folders that is denied or kept. */
+export function planCovers(denied: Denied, { writable, kept, maskOf }: CoverOptions): CoverPlan {
+  const isInside = (path: string) => rootOf(path, writable) !== undefined;
+  const below = [...denied.paths].filter(isInside);
   // Under the mount of a denied folder nothing else is there.
-  const visible = below.filter((path) => ![...denied.folders].some((folder) => isBelow(path, folder)));
-  const pinned = new Set(visible.flatMap((path) => foldersBetween(rootOf(path, writable)!, path)));
+  const isVisible = (path: string) => ![...denied.folders].some((folder) => isBelow(path, folder));
+  const visible = below.filter(isVisible);
+  const readable = kept.filter((path) => isInside(path) && isVisible(path) && !denied.paths.has(path));
+  const pinned = new Set(
+    [...visible, ...readable].flatMap((path) => foldersBetween(rootOf(path, writable)!, path)),
+  );
   return {
     covers: [
+      // A mount hides those that were made below it before.
       ...[...pinned].toSorted().map((path) => ({ path, kind: "pinned" }) as const),
+      ...readable.toSorted().map((path) => ({ path, kind: "kept" }) as const),
       ...visible.map((path) =>
         denied.folders.has(path)
           ? ({ path, kind: "folder" } as const)

@@ -87,7 +87,7 @@ test("by rules, and by mounts, commands reach what is not denied and nothing els
     fc.property(scene, (given) => {
       const { root, denied: paths } = build(given);
       const denied = readDenied(paths, [root]);
-      const { covers, rest } = planCovers(denied, [root], () => "/mask");
+      const { covers, rest } = planCovers(denied, { writable: [root], kept: [], maskOf: () => "/mask" });
       const hidden = covers.filter(({ kind }) => kind !== "pinned");
       for (const entry of list(root)) {
         const refused = isDenied(entry, root, paths);

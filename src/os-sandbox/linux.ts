@@ -1,6 +1,7 @@
 /** The sandbox of Linux: landlock(7), seccomp(2), setrlimit(2) and no_new_privs of prctl(2). */
 import { closeSync } from "node:fs";
 import { type ControlGroup, openControlGroups } from "./control-groups.ts";
+import type { Cover } from "./covers.ts";
 import { readDenied } from "./denied.ts";
 import { isWithin } from "./grants.ts";
 import { makeImage } from "./image.ts";
@@ -48,6 +49,7 @@ export function confineByKernel(
     lacks: all.filter((name) => !kept[name]),
     network,
     hasMounts,
+    keepsFiles: hasMounts,
     hidesProcesses,
     hasGroups: groups !== undefined,
     launch({ file, argv }) {
@@ -67,7 +69,8 @@ export function confineByKernel(
         [Symbol.dispose]: () => closeSync(image),
       };
     },
-    hidden: () => rulesets.hidden(),
+    hidden: () => pathsOf(rulesets.covered(), ["file", "folder"]),
+    kept: () => pathsOf(rulesets.covered(), ["kept"]),
     close() {
       rulesets.close();
       groups?.close();
@@ -76,6 +79,9 @@ export function confineByKernel(
     },
   };
 }
+
+const pathsOf = (covers: readonly Cover[], kinds: readonly Cover["kind"][]): string[] =>
+  covers.filter(({ kind }) => kinds.includes(kind)).map(({ path }) => path);
 
 /** Finds out what of a policy the system can do. */
 function tryAll(
@@ -106,9 +112,10 @@ function makeLauncher(
   }
 }
 
-/** Whether something may be denied in a folder that commands write. */
-const mayCover = ({ denied, findDenied, writable }: SandboxPolicy): boolean =>
+/** Whether something may be denied or kept in a folder that commands write. */
+const mayCover = ({ denied, findDenied, findKept, writable }: SandboxPolicy): boolean =>
   findDenied !== undefined ||
+  findKept !== undefined ||
   denied
     .flatMap((path) => [path, ...readDenied([path], []).paths])
     .some((path) => writable.some((folder) => isWithin(path, folder)));

@@ -39,6 +39,10 @@ const emptyPath = 0x1000;
 const fromEmptyPath = 4;
 const currentFolder = 0xffffff9c;
 
+/** AT_RECURSIVE of mount_setattr(2), and MOUNT_ATTR_RDONLY. */
+const recursively = 0x8000;
+const readOnly = 1;
+
 /** MS_* and MOUNT_ATTR_* of a mount that is read-only, and without set-user-ID, devices and programs: the same bits. */
 const inert = 0xf;
 
@@ -99,6 +103,11 @@ export const enterUserNamespace = ({ uid, gid }: User, { free, also }: NewNamesp
 function coverCalls(cover: Cover): RequiredCall[] {
   const { path } = cover;
   if (cover.kind === "pinned") return [["mount", path, path, 0, bind | recursive, 0]];
+  if (cover.kind === "kept")
+    return [
+      ["mount", path, path, 0, bind | recursive, 0],
+      ["mount_setattr", 0, path, recursively, mountAttributes(readOnly), 32],
+    ];
   if (cover.kind === "folder")
     return [["mount", "tmpfs", path, "tmpfs", inert, "size=4k,nr_inodes=1,mode=0"]];
   return [

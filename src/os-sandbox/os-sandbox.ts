@@ -20,6 +20,7 @@ function confineByProfile(policy: SandboxPolicy): OsSandbox {
     // The system's rules know ports of this machine, and not whose they are.
     network: policy.network === "full" ? "full" : "none",
     hasMounts: false,
+    keepsFiles: true,
     hidesProcesses: false,
     hasGroups: false,
     launch: ({ file, argv: [, ...args] }) => ({
@@ -28,6 +29,7 @@ function confineByProfile(policy: SandboxPolicy): OsSandbox {
       [Symbol.dispose]() {},
     }),
     hidden: () => [],
+    kept: () => policy.findKept?.() ?? [],
     close() {},
   };
 }

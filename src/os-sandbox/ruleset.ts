@@ -1,5 +1,5 @@
 /** Rulesets of Landlock (landlock(7)) for a policy, built again when what is denied has changed on disk. */
-import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Cover, planCovers } from "./covers.ts";
 import { type Denied, identityOf, openDenied } from "./denied.ts";
@@ -22,6 +22,11 @@ export interface FilePolicy {
   readonly denied: readonly string[];
   /** Finds more of them, as they are now. */
   readonly findDenied?: (() => readonly string[]) | undefined;
+  /**
+   * Finds the canonical paths of what may be read and not changed in writable folders, where mounts can keep
+   * it.
+   */
+  readonly findKept?: (() => readonly string[]) | undefined;
   readonly network: Network;
 }
 
@@ -39,8 +44,8 @@ export interface FileRules {
 export interface RulesetSource {
   /** Throws when the kernel makes no ruleset. */
   current(): FileRules;
-  /** The paths of what the last rules hide by mounts. */
-  hidden(): readonly string[];
+  /** The mounts of the last rules. */
+  covered(): readonly Cover[];
   close(): void;
 }
 
@@ -57,6 +62,11 @@ const devices = ["null", "zero", "full", "random", "urandom", "tty", "ptmx", "pt
 interface BuiltRules extends FileRules {
   readonly split: readonly string[];
   readonly version: string;
+}
+
+interface Guarded {
+  readonly denied: Denied;
+  readonly kept: readonly string[];
 }
 
 export interface MountAbilities {
@@ -78,9 +88,9 @@ export function openRulesets(
   const findDenied = openDenied(policy);
   const masks = openMasks(maskFolder);
 
-  function build(denied: Denied, version: (split: readonly string[]) => string): BuiltRules {
+  function build({ denied, kept }: Guarded, version: (split: readonly string[]) => string): BuiltRules {
     const { covers, rest } = canMount
-      ? planCovers(denied, policy.writable, masks.over)
+      ? planCovers(denied, { writable: policy.writable, kept, maskOf: masks.over })
       : { covers: [], rest: denied };
     const parts = [
       grantAround("/", readAccess, { ...rest, paths: new Set([...rest.paths, deviceFolder]) }),
@@ -100,13 +110,15 @@ export function openRulesets(
   return {
     current() {
       const denied = findDenied();
-      const version = (split: readonly string[]) => [denied.version, ...split.map(versionOf)].join("\n");
+      const kept = canMount ? (policy.findKept?.() ?? []).filter((path) => existsSync(path)) : [];
+      const version = (split: readonly string[]) =>
+        [denied.version, "", ...kept, "", ...split.map(versionOf)].join("\n");
       if (built !== undefined && built.version === version(built.split)) return built;
       this.close();
-      built = build(denied, version);
+      built = build({ denied, kept }, version);
       return built;
     },
-    hidden: () => built?.covers.flatMap(({ kind, path }) => (kind === "pinned" ? [] : [path])) ?? [],
+    covered: () => built?.covers ?? [],
     close() {
       if (built !== undefined) closeSync(built.ruleset);
       built = undefined;

@@ -13,17 +13,20 @@ export const runnerArguments = (policy: FilePolicy, file: string, args: readonly
 ];
 
 /**
- * A profile: reads everything but what is denied, writes below the writable folders and to the usual devices, signals only
- * what runs under it, and reaches nothing by network unless the policy has it. The last rule that fits counts.
+ * A profile: reads everything but what is denied, writes below the writable folders, but not what is kept, and
+ * to the usual devices, signals only what runs under it, and reaches nothing by network unless the policy has
+ * it. The last rule that fits counts.
  */
-export function renderProfile({ writable, findDenied = () => [], network, ...policy }: FilePolicy): string {
-  const denied = [...policy.denied, ...findDenied()];
+export function renderProfile({ writable, network, ...policy }: FilePolicy): string {
+  const denied = [...policy.denied, ...(policy.findDenied?.() ?? [])];
+  const kept = policy.findKept?.() ?? [];
   return [
     "(version 1)",
     "(allow default)",
     "(deny file-write*)",
     `(allow file-write* ${writable.map(subpath).join(" ")} ${devices})`,
     ...(denied.length === 0 ? [] : [`(deny file-read* file-write* ${denied.map(subpath).join(" ")})`]),
+    ...(kept.length === 0 ? [] : [`(deny file-write* ${kept.map(subpath).join(" ")})`]),
     "(deny signal)",
     "(allow signal (target same-sandbox))",
     "(deny process-info* (target others))",

@@ -54,6 +54,8 @@ export interface OsSandbox {
   readonly network: Network;
   /** Whether mounts hide what is denied in writable folders: where only Landlock does, nothing can be made beside it. */
   readonly hasMounts: boolean;
+  /** Whether it holds what may be read and not changed in writable folders. */
+  readonly keepsFiles: boolean;
   /** Whether /proc shows commands no processes but their own. */
   readonly hidesProcesses: boolean;
   /** Whether a control group holds the processes of each command. */
@@ -62,5 +64,7 @@ export interface OsSandbox {
   launch(program: Executable): ConfinedLaunch;
   /** The paths of what mounts have hidden from the last command. */
   hidden(): readonly string[];
+  /** The paths of what mounts kept the last command from changing. */
+  kept(): readonly string[];
   close(): void;
 }

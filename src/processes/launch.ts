@@ -26,7 +26,7 @@ export interface Launch extends Program, Disposable {
 }
 
 /** Throws when the system has no more descriptors, or no rules for the program can be made. */
-export type Launcher = (program: Program) => Launch;
+export type Launcher = (program: Program) => Launch | Promise<Launch>;
 
 const executeFailed = 2n;
 

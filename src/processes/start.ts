@@ -42,8 +42,7 @@ export async function startProgram(
   onProcess: (running: RunningProgram) => void,
 ): Promise<RunningProgram> {
   if (program.argv.some((word) => word.includes("\0"))) throw new StartFailure("null-character");
-  requireDescriptors();
-  using launch = prepare(program, options.launcher);
+  using launch = await prepare(program, options.launcher);
   const { subprocess, pid, pipes, input } = await spawnWithPipes(launch, options);
   const [stdout, stderr, status] = pipes ?? [];
   const { live } = options;
@@ -84,9 +83,10 @@ async function spawnWithPipes(launch: Launch, options: SpawnOptions) {
 const newBuffer = ({ maxOutputBytes, keepsTail = false }: SpawnOptions): OutputBuffer =>
   keepsTail ? new HeadTailBuffer(maxOutputBytes) : new HeadBuffer(maxOutputBytes);
 
-function prepare(program: Program, launcher: Launcher | undefined): Launch {
+async function prepare(program: Program, launcher: Launcher | undefined): Promise<Launch> {
+  requireDescriptors();
   try {
-    return launcher?.(program) ?? { ...program, [Symbol.dispose]() {} };
+    return (await launcher?.(program)) ?? { ...program, [Symbol.dispose]() {} };
   } catch {
     throw new StartFailure("not-confined");
   }

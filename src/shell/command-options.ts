@@ -7,6 +7,7 @@ import { isPlainVariable, plainVariables } from "../processes/plain-variables.ts
 import type { SpawnOptions } from "../processes/start.ts";
 import { UInt64 } from "../schema/fragments.ts";
 import { namedVariables } from "./command-environment.ts";
+import type { BegunCommand } from "./confinement.ts";
 import type { ShellContext } from "./define.ts";
 
 const since = "0.4.0";
@@ -45,20 +46,21 @@ const CommandOptions = Type.Object(optionFields);
 export type CommandOptions = Static<typeof CommandOptions>;
 
 /** The options of starting a command, and what is held for it until it has started. */
-export interface HeldOptions extends Disposable {
+export interface HeldOptions extends Disposable, Pick<BegunCommand, "findMade"> {
   readonly options: SpawnOptions;
 }
 
 /** Throws a `Refusal` for a folder, and a plain one for a variable. */
 export function holdOptions(
   { cwd, env, stdin, max_output_bytes }: CommandOptions,
-  { spawnOptions, fs, config, profile, onOutput }: ShellContext,
+  { spawnOptions, beginCommand, fs, config, profile, onOutput }: ShellContext,
 ): HeldOptions {
   const most = max_output_bytes ?? profile["exec.max_output_bytes"];
   const listed = profile.listed_variables ? namedVariables(config) : undefined;
   for (const [name, value] of Object.entries(env ?? {})) requireSettable(name, value, listed);
   const folder = cwd === undefined ? undefined : fs.jail.admitFolder(cwd);
-  const { environment, launcher, watch } = spawnOptions;
+  const { environment, watch } = spawnOptions;
+  const { launcher, findMade } = beginCommand();
   const kept =
     most === undefined
       ? { maxOutputBytes: spawnOptions.maxOutputBytes }
@@ -75,6 +77,7 @@ export function holdOptions(
       stdin,
       live: onOutput,
     },
+    findMade,
     [Symbol.dispose]: () => folder?.[Symbol.dispose](),
   };
 }

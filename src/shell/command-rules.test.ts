@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { autorunGlobs } from "../jail/autorun.ts";
 import { type CommandRules, describeCommands } from "./command-rules.ts";
 import { defaultShellConfig } from "./config.ts";
 import { shellProfileOf } from "./profiles.ts";
@@ -7,9 +8,10 @@ const config = defaultShellConfig();
 const rules: CommandRules = {
   config,
   profile: shellProfileOf(config, true),
-  confined: { network: "loopback", holdsFiles: true },
+  confined: { network: "loopback", holdsFiles: true, keepsFiles: true },
   denylist: [String.raw`rm\s+/`],
   hidden: ["**/.env", "**/*.pem"],
+  kept: autorunGlobs,
 };
 
 describe("the rules of commands", () => {
@@ -20,6 +22,7 @@ describe("the rules of commands", () => {
       "ls, cat",
       "$TMPDIR",
       "**/.env",
+      ".git/hooks",
       "127.0.0.1",
       "10 s",
       "30 s",
@@ -42,8 +45,22 @@ describe("the rules of commands", () => {
     for (const text of ["Every program", "whatever the user can", "may use the network"])
       expect(lines).toContain(text);
     for (const text of ["Hidden", "127.0.0.1", "Refused"]) expect(lines).not.toContain(text);
-    const none = describeCommands({ ...rules, confined: { network: "none", holdsFiles: true } }).join("\n");
+    const none = describeCommands({
+      ...rules,
+      confined: { network: "none", holdsFiles: true, keepsFiles: true },
+    }).join("\n");
     expect(none).toContain("neither listen nor connect");
+  });
+
+  test("say what commands cannot change, or that nothing keeps them from it", () => {
+    const open = { network: "loopback", holdsFiles: true, keepsFiles: false } as const;
+    const lines = (change: Partial<CommandRules>) => describeCommands({ ...rules, ...change })[1];
+    expect(lines({ kept: ["docs/**"] })).toEndWith(" Read-only for them: docs/**.");
+    expect(lines({ kept: [] })).toEndWith(" HOME is an empty folder of their own.");
+    expect(lines({ confined: open })).toEndWith(
+      " Nothing keeps them from files that other programs run by themselves (.git/hooks, .vscode and the like): leave those alone unless the user asks.",
+    );
+    expect(lines({ confined: open, kept: ["docs/**"] })).toContain("that calls may not change (docs/**)");
   });
 
   test("count what is too much to list", () => {

@@ -1,4 +1,5 @@
 /** The rules of commands, worded for a model that has not broken one yet. */
+import { autorunGlobs } from "../jail/autorun.ts";
 import type { Network } from "../os-sandbox/ruleset.ts";
 import type { ShellConfig } from "./config.ts";
 import type { ShellProfile } from "./profiles.ts";
@@ -8,6 +9,8 @@ export interface ConfinedRules {
   readonly network: Network;
   /** Whether files are kept from them; otherwise only the rest is. */
   readonly holdsFiles: boolean;
+  /** Whether those that other programs run by themselves are kept from being changed. */
+  readonly keepsFiles: boolean;
 }
 
 export interface CommandRules {
@@ -27,6 +30,8 @@ export interface CommandRules {
   readonly denylist: readonly string[];
   /** What is hidden, as callers name it: paths and globs. */
   readonly hidden: readonly string[];
+  /** The globs of what may be read and not changed. */
+  readonly kept: readonly string[];
 }
 
 /** Maximum numbers of names that a line lists before it counts the rest. */
@@ -35,7 +40,14 @@ const maxHidden = 8;
 const maxPatterns = 5;
 
 /** At most eight lines. */
-export function describeCommands({ config, profile, confined, denylist, hidden }: CommandRules): string[] {
+export function describeCommands({
+  config,
+  profile,
+  confined,
+  denylist,
+  hidden,
+  kept,
+}: CommandRules): string[] {
   const { allowlist, default_timeout_ms, max_timeout_ms, max_output_bytes, writable_folders } = config;
   const programs = listNames(allowlist, maxPrograms);
   const output = Math.min(profile["exec.max_output_bytes"] ?? max_output_bytes, max_output_bytes);
@@ -45,7 +57,7 @@ export function describeCommands({ config, profile, confined, denylist, hidden }
       ? "Every program may run but those in a folder that calls can write."
       : `Programs that may run: ${programs}. Programs that these start are not limited to the list.`,
     isKept
-      ? `Commands write below the served folder${writable_folders.length > 0 ? `, ${listNames(writable_folders, maxHidden)}` : ""} and $TMPDIR, and read everything that is not hidden. HOME is an empty folder of their own.`
+      ? `Commands write below the served folder${writable_folders.length > 0 ? `, ${listNames(writable_folders, maxHidden)}` : ""} and $TMPDIR, and read everything that is not hidden. HOME is an empty folder of their own.${describeKept(kept, confined.keepsFiles)}`
       : "The kernel does not keep files from commands: they read and write whatever the user can, inside and outside of the served folder.",
     ...(isKept && hidden.length > 0
       ? [
@@ -68,6 +80,17 @@ export function describeCommands({ config, profile, confined, denylist, hidden }
           )}.`,
         ]),
   ];
+}
+
+/** Returns the rule for files that may not be changed, as a further sentence. */
+function describeKept(globs: readonly string[], isKept: boolean): string {
+  if (globs.length === 0) return "";
+  const isUsual = globs === autorunGlobs;
+  if (!isKept)
+    return ` Nothing keeps them from files ${isUsual ? "that other programs run by themselves (.git/hooks, .vscode and the like)" : `that calls may not change (${listNames(globs, maxHidden)})`}: leave those alone unless the user asks.`;
+  return isUsual
+    ? " Files that other programs run by themselves (.git/hooks, .git/config, .vscode/tasks.json, .npmrc and the like) are read-only for them, so git config and git remote add fail."
+    : ` Read-only for them: ${listNames(globs, maxHidden)}.`;
 }
 
 const networkLines: Readonly<Record<Network, string>> = {

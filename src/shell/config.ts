@@ -128,7 +128,7 @@ export const shellConfigSchema = Type.Object({
       write_deny_globs: Type.Union([Type.Array(Type.String()), Type.Null()], {
         default: null,
         description:
-          "Paths that shell::fs::* reads, and never makes, writes, moves or deletes. Globs relative to host_root. null is the list of the profile: files by which other programs run commands in agent, and none in contract. Commands are not bound by it.",
+          "Paths that shell::fs::* reads, and never makes, writes, moves or deletes. Globs relative to host_root. null is the list of the profile: files by which other programs run commands in agent, and none in contract. os_sandbox makes those that are there read-only for commands, where the system allows mounts.",
       }),
       write_allow_globs: Texts(
         [],

@@ -27,6 +27,8 @@ const half = {
   hasMounts: false,
   network: "none",
   hidden: () => [],
+  kept: () => [],
+  keepsFiles: false,
   hidesProcesses: false,
   hasGroups: false,
   launch: () => ({}) as never,
@@ -45,7 +47,7 @@ describe("whether commands are confined", () => {
     "os_sandbox %s in the profile %s, over MCP %s: %s",
     (os_sandbox, profile, isAgent, isConfined) => {
       const confinement = openConfinement({ ...config, os_sandbox, profile }, { ...defaults, isAgent });
-      expect(confinement.launcher !== undefined).toBe(isConfined);
+      expect(confinement.begin().launcher !== undefined).toBe(isConfined);
       confinement.close();
     },
   );
@@ -92,9 +94,9 @@ describe("a confined program", () => {
   const touch = realpathSync("/usr/bin/touch");
   const run = async (file: string, path: string, descriptor?: number) => {
     const confinement = openConfinement({ ...config, os_sandbox: "best" }, defaults);
-    const { launcher } = confinement;
-    const changed = (program: Parameters<typeof launcher & {}>[0]) => ({
-      ...launcher!(program),
+    const { launcher } = confinement.begin();
+    const changed = async (program: Parameters<typeof launcher & {}>[0]) => ({
+      ...(await launcher!(program)),
       ...(descriptor === undefined ? {} : { descriptor }),
     });
     const options = { environment: {}, folder, maxOutputBytes: 1024, launcher: changed };
@@ -112,9 +114,9 @@ describe("a confined program", () => {
   });
 
   test("ends with its exit code, also when others end while its launcher works", async () => {
-    const { launcher, close } = openConfinement({ ...config, os_sandbox: "best" }, defaults);
+    const { begin, close } = openConfinement({ ...config, os_sandbox: "best" }, defaults);
     const programs = createPrograms(8);
-    const options = { environment: {}, folder, maxOutputBytes: 1024, launcher };
+    const options = { environment: {}, folder, maxOutputBytes: 1024, launcher: begin().launcher };
     const program = { file: realpathSync("/bin/sh"), argv: ["sh", "-c", "exit 7"] as const };
     const runs = Array.from({ length: 60 }, () => programs.run(program, options, { timeoutMs: 60_000 }));
     expect(new Set((await Promise.all(runs)).map(({ exit_code }) => exit_code))).toEqual(new Set([7]));

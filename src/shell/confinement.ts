@@ -2,6 +2,7 @@
 import { realpathSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { ConfigError } from "../config/file.ts";
+import type { GuardedFinder } from "../jail/guarded-paths.ts";
 import type { Log } from "../log/log.ts";
 import { createDiskWatch } from "../os-sandbox/disk-watch.ts";
 import { resourceLimits } from "../os-sandbox/limits.ts";
@@ -9,6 +10,7 @@ import { writeAttributes } from "../os-sandbox/masks.ts";
 import { openOsSandbox } from "../os-sandbox/os-sandbox.ts";
 import { makePrivateFolder } from "../os-sandbox/private-folder.ts";
 import type { Network } from "../os-sandbox/ruleset.ts";
+import type { OsSandbox } from "../os-sandbox/types.ts";
 import type { SpawnOptions } from "../processes/start.ts";
 import { stateDirectories } from "../state/state-folder.ts";
 import type { GitSetting } from "./command-environment.ts";
@@ -21,8 +23,8 @@ export interface ConfinementOptions {
   readonly isAgent: boolean;
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Log;
-  /** Finds the paths of what is denied by globs. */
-  readonly findDenied?: (() => readonly string[]) | undefined;
+  /** Finds what is denied or kept by globs. */
+  readonly guarded?: GuardedFinder | undefined;
   /** Those globs. */
   readonly denyGlobs?: readonly string[] | undefined;
   /** The served folders that commands write; by default `fs.host_root`. */
@@ -31,8 +33,19 @@ export interface ConfinementOptions {
   readonly open?: typeof openOsSandbox;
 }
 
+/** A command that is about to run. */
+export interface BegunCommand extends Pick<SpawnOptions, "launcher"> {
+  /**
+   * Returns the host paths of files and folders that commands cannot change, and that were made while this one
+   * ran: they could not be kept from it.
+   */
+  findMade(): Promise<readonly string[]>;
+}
+
 /** What `SpawnOptions` gets of it. */
-export interface CommandConfinement extends Pick<SpawnOptions, "launcher" | "watch"> {
+export interface CommandConfinement extends Pick<SpawnOptions, "watch"> {
+  /** To be called for each command. */
+  begin(): BegunCommand;
   /** Variables that confined commands get besides. */
   readonly variables: Readonly<Record<string, string>>;
   /** The settings with which git ignores hidden files. */
@@ -41,16 +54,19 @@ export interface CommandConfinement extends Pick<SpawnOptions, "launcher" | "wat
   readonly rules: ConfinedRules | undefined;
   /** The host paths of what is hidden from commands. */
   hidden(): readonly string[];
+  /** The host paths of what they cannot change. */
+  kept(): readonly string[];
   close(): void;
 }
 
 const none: CommandConfinement = {
-  launcher: undefined,
+  begin: () => ({ launcher: undefined, findMade: async () => [] }),
   watch: undefined,
   variables: {},
   gitSettings: [],
   rules: undefined,
   hidden: () => [],
+  kept: () => [],
   close() {},
 };
 
@@ -58,7 +74,7 @@ const none: CommandConfinement = {
  * Opens the sandbox and logs what holds. Throws a `ConfigError` where the configuration requires what this machine does not have.
  */
 export function openConfinement(config: ShellConfig, options: ConfinementOptions): CommandConfinement {
-  const { log, environment, open = openOsSandbox } = options;
+  const { log, environment, guarded, open = openOsSandbox } = options;
   const profile = shellProfileOf(config, options.isAgent);
   const mode = config.os_sandbox ?? profile.os_sandbox;
   if (mode === "off") return none;
@@ -72,7 +88,8 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
   const sandbox = open({
     writable,
     denied: [...config.fs.denylist_paths, ...stateDirectories(config.journal?.dir, environment)],
-    findDenied: options.findDenied,
+    findDenied: guarded && (() => guarded.found.denied),
+    findKept: guarded && (() => guarded.found.kept),
     network: networkOf(config.network ?? profile.network),
     limits: (isApart) => resourceLimits(config.limits, isApart),
     processes: config.limits.processes,
@@ -90,27 +107,54 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
       `os_sandbox is required, and this system lacks what confines ${lacks.join(", ")}; take a newer kernel, or set os_sandbox to best, which does what it can`,
     );
   }
+  const mayHide = (options.denyGlobs ?? []).length > 0 || config.fs.denylist_paths.length > 0;
+  logSandbox(sandbox, log);
+  if (sandbox === undefined) {
+    close();
+    return none;
+  }
+  return {
+    begin: () => beginCommand(sandbox, guarded),
+    watch: createDiskWatch(writable, config.limits),
+    variables: { TMPDIR: temporary.path },
+    gitSettings: sandbox.hasMounts && mayHide ? settingsFor(config, masks.path, options) : [],
+    rules: {
+      network: sandbox.network,
+      holdsFiles: sandbox.holds.includes("files"),
+      keepsFiles: sandbox.keepsFiles,
+    },
+    hidden: () => sandbox.hidden(),
+    kept: () => sandbox.kept(),
+    close,
+  };
+}
+
+function logSandbox(sandbox: OsSandbox | undefined, log: Log): void {
   const holds = sandbox?.holds.join(", ") ?? "nothing";
+  const lacks = sandbox?.lacks.join(", ") ?? "everything";
   const has = {
     network: sandbox?.network ?? "full",
     mounts: sandbox?.hasMounts ?? false,
     cgroups: sandbox?.hasGroups ?? false,
     hides_processes: sandbox?.hidesProcesses ?? false,
   };
-  if (lacks.length > 0) log.warn("os sandbox", { holds, lacks: lacks.join(", "), ...has });
-  else log.info("os sandbox", { holds, ...has });
-  if (sandbox === undefined) {
-    close();
-    return none;
-  }
+  if (lacks === "") log.info("os sandbox", { holds, ...has });
+  else log.warn("os sandbox", { holds, lacks, ...has });
+}
+
+function beginCommand(sandbox: OsSandbox, guarded: GuardedFinder | undefined): BegunCommand {
+  let before: ReadonlySet<string> | undefined;
   return {
-    launcher: (program) => sandbox.launch(program),
-    watch: createDiskWatch(writable, config.limits),
-    variables: { TMPDIR: temporary.path },
-    gitSettings: sandbox.hasMounts ? settingsFor(config, masks.path, options) : [],
-    rules: { network: sandbox.network, holdsFiles: sandbox.holds.includes("files") },
-    hidden: () => sandbox.hidden(),
-    close,
+    async launcher(program) {
+      await guarded?.refresh();
+      before = new Set(guarded?.found.kept);
+      return sandbox.launch(program);
+    },
+    async findMade() {
+      if (guarded === undefined || before === undefined) return [];
+      await guarded.refresh();
+      return guarded.found.kept.filter((path) => !before!.has(path));
+    },
   };
 }
 
@@ -118,10 +162,10 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
 function settingsFor(
   config: ShellConfig,
   folder: string,
-  { findDenied = () => [], denyGlobs = [] }: ConfinementOptions,
+  { guarded, denyGlobs = [] }: ConfinementOptions,
 ): GitSetting[] {
   const [root] = rootOf(config);
-  const paths = [...config.fs.denylist_paths, ...findDenied()];
+  const paths = [...config.fs.denylist_paths, ...(guarded?.found.denied ?? [])];
   const named = root === undefined ? "" : hiddenAttributes(paths, root);
   return hiddenFileSettings(writeAttributes(folder, globAttributes(denyGlobs) + named));
 }

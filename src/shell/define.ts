@@ -8,6 +8,7 @@ import type { SpawnOptions } from "../processes/start.ts";
 import type { RegexEngine } from "../regex/engine.ts";
 import { Mismatch, validate } from "../schema/validate.ts";
 import type { ShellConfig } from "./config.ts";
+import type { BegunCommand } from "./confinement.ts";
 import { refuseShell } from "./errors.ts";
 import type { FsServices } from "./fs/services.ts";
 import type { ObservedServices } from "./observed.ts";
@@ -25,6 +26,8 @@ export interface ShellServices extends Services, ObservedServices {
   readonly jobs: Jobs;
   /** The environment and limits of commands. */
   readonly spawnOptions: SpawnOptions;
+  /** Confines a command. To be called for each. */
+  beginCommand(): BegunCommand;
 }
 
 export type ShellContext = Context<ShellServices>;

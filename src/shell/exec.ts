@@ -3,10 +3,9 @@ import type { Wording } from "../contract/wording.ts";
 import type { Program } from "../processes/program.ts";
 import type { RunLimits } from "../processes/run.ts";
 import type { RunningProgram } from "../processes/running.ts";
-import type { SpawnOptions } from "../processes/start.ts";
 import { Int32, Nullable, UInt64 } from "../schema/fragments.ts";
 import { argvOf, commandFields, parseCommand, programOf, resolveTimeout } from "./command.ts";
-import { holdOptions, requireNoOptions } from "./command-options.ts";
+import { type HeldOptions, holdOptions, requireNoOptions } from "./command-options.ts";
 import { defineShellFunction, type ShellContext } from "./define.ts";
 import { refuseShell } from "./errors.ts";
 import { admitProgram, refusingStart } from "./host.ts";
@@ -95,19 +94,21 @@ export const exec = defineShellFunction({
       const program = admitProgram(argv, context, held.options);
       context.log.info("exec", { caller: context.caller, program: program.file });
       const limits = { timeoutMs, signal: context.deadline.signal };
-      if (command.output === "channel")
-        return await runIntoChannel({ program, options: held.options, limits }, context);
-      return await runToItsEnd({ program, options: held.options, limits }, context);
+      if (command.output === "channel") return await runIntoChannel({ program, held, limits }, context);
+      return await runToItsEnd({ program, held, limits }, context);
     });
   },
   render: renderResult,
 });
 
 /** Keeps the whole output of a command that is cut, where the profile wants that. */
-async function runToItsEnd({ program, options, limits }: Run, context: ShellContext) {
+async function runToItsEnd({ program, held, limits }: Run, context: ShellContext) {
   const { programs, jobs, caller, profile } = context;
-  const observed = profile.command_remarks ? await observe(context, causeOf(context, program)) : unobserved;
+  const observed = profile.command_remarks
+    ? await observe(context, causeOf(context, program), held.findMade)
+    : unobserved;
   const keepsOutput = profile["exec.keeps_output"];
+  const { options } = held;
   const log = jobs.openLog();
   let job_id: string | undefined;
   try {
@@ -131,12 +132,12 @@ async function runToItsEnd({ program, options, limits }: Run, context: ShellCont
 
 interface Run {
   readonly program: Program;
-  readonly options: SpawnOptions;
+  readonly held: HeldOptions;
   readonly limits: RunLimits & { readonly signal: AbortSignal };
 }
 
 /** Answers once the program has started. Its result follows on the channel, and its reader's leaving ends it. */
-async function runIntoChannel({ program, options, limits }: Run, { bus, programs }: ShellContext) {
+async function runIntoChannel({ program, held, limits }: Run, { bus, programs }: ShellContext) {
   const channel = await openLiveChannel(bus);
   await new Promise<void>((resolve, reject) => {
     const signal = AbortSignal.any([limits.signal, channel.gone]);
@@ -145,7 +146,11 @@ async function runIntoChannel({ program, options, limits }: Run, { bus, programs
       void exited.then(channel.release);
       resolve();
     };
-    const run = programs.run(program, { ...options, live: channel.live }, { ...limits, signal, onStarted });
+    const run = programs.run(
+      program,
+      { ...held.options, live: channel.live },
+      { ...limits, signal, onStarted },
+    );
     run
       .then(({ exit_code, duration_ms, timed_out }) => channel.finish({ exit_code, duration_ms, timed_out }))
       .catch((error: unknown) => {

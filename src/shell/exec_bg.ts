@@ -141,7 +141,9 @@ function startHere(options: JobCommand, argv: Argv, context: ShellContext): Prom
     const program = admitProgram(argv, context, held.options);
     const channel = options.output === undefined ? undefined : await openLiveChannel(context.bus);
     const order = { argv, owner: caller, id: options.job_id ?? undefined };
-    const observed = profile.command_remarks ? await observe(context, causeOf(context, program)) : unobserved;
+    const observed = profile.command_remarks
+      ? await observe(context, causeOf(context, program), held.findMade)
+      : unobserved;
     const start = async (log: OutputLog) => {
       const live = logging(log, channel?.live);
       const running = await programs.start(program, { ...held.options, live });

@@ -22,6 +22,10 @@ export interface ObservedServices {
   readonly confined: ConfinedRules | undefined;
   /** Names of the files that are hidden from commands. */
   readonly hiddenNames: () => readonly string[];
+  /** Names of the files and folders that they cannot change. */
+  readonly keptNames: () => readonly string[];
+  /** Returns host paths as callers name them, without those outside of the served folders. */
+  readonly namesOf: (hostPaths: readonly string[]) => readonly string[];
 }
 
 /** A command that is about to run. */
@@ -46,10 +50,11 @@ export const causeOf = (
   program: basename(argv[0]),
 });
 
-/** Begins to observe a command, whose changes have this cause. */
+/** Begins to observe a command, whose changes have this cause. `findMade` is that of the command (`BegunCommand`). */
 export async function observe(
-  { feed, confined, hiddenNames }: ObservedServices,
+  { feed, confined, hiddenNames, keptNames, namesOf }: ObservedServices,
   cause: CommandCause,
+  findMade: () => Promise<readonly string[]>,
 ): Promise<Observed> {
   const beginning = feed?.beginCommand(cause).catch(() => undefined);
   const command = await Promise.race([beginning, sleep(patienceMs, "late" as const)]);
@@ -62,10 +67,29 @@ export async function observe(
       const isKnown = typeof command === "object";
       const summary = isKnown ? await feed?.endCommand(command).catch(() => undefined) : undefined;
       const changed = summary && renderChanges(summary);
-      const notes = confined && output ? sandboxNotes(output, confined, hiddenNames()) : [];
+      // A command that has changed nothing has made nothing.
+      const hasChanged = summary === undefined || changed !== undefined;
+      const made = hasChanged ? namesOf(await findMade().catch(() => [])).toSorted() : [];
+      const notes = [
+        ...(confined && output
+          ? sandboxNotes(output, confined, { hidden: hiddenNames(), kept: keptNames() })
+          : []),
+        ...noteMade(made),
+      ];
       return { ...(changed !== undefined && { changed }), ...(notes.length > 0 && { notes }) };
     },
   };
+}
+
+/** Maximum number of made files that are named. */
+const maxNamed = 5;
+
+/** Notes the made files and folders that commands cannot change: the sandbox could not prevent that. */
+function noteMade(names: readonly string[]): string[] {
+  if (names.length === 0) return [];
+  const more = names.length - maxNamed;
+  const listed = names.slice(0, maxNamed).join(", ") + (more > 0 ? ` and ${more} more` : "");
+  return [`made ${listed}, which other programs act on by themselves: tell the user`];
 }
 
 /** For a command of which nothing is said. */

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import type { ConfinedRules } from "./command-rules.ts";
 import { sandboxNotes } from "./sandbox-notes.ts";
 
-const none: ConfinedRules = { network: "none", holdsFiles: true };
-const loopback: ConfinedRules = { network: "loopback", holdsFiles: true };
-const full: ConfinedRules = { network: "full", holdsFiles: true };
+const none: ConfinedRules = { network: "none", holdsFiles: true, keepsFiles: true };
+const loopback: ConfinedRules = { network: "loopback", holdsFiles: true, keepsFiles: true };
+const full: ConfinedRules = { network: "full", holdsFiles: true, keepsFiles: true };
 
 const python = `  File "/usr/lib/python3.12/socket.py", line 233, in __init__
     _socket.socket.__init__(self, family, type, proto, fileno)
@@ -53,7 +53,7 @@ const rows: readonly (readonly [text: string, none: string[], loopback: string[]
 
 test.each(rows)("%s", (text, withoutNetwork, withLoopback, withAll) => {
   const notes = [none, loopback, full].map((rules) =>
-    sandboxNotes({ stdout: "", stderr: text }, rules, ["config/.env"]),
+    sandboxNotes({ stdout: "", stderr: text }, rules, { hidden: ["config/.env"] }),
   );
   expect(notes).toEqual([withoutNetwork, withLoopback, withAll]);
 });
@@ -67,5 +67,23 @@ test("each note is given once, and the end of a long output is read", () => {
 
 test("nothing is said of files where nothing keeps them", () => {
   const stderr = "touch: cannot touch '/etc/x': Permission denied";
-  expect(sandboxNotes({ stdout: "", stderr }, { network: "none", holdsFiles: false })).toEqual([]);
+  expect(
+    sandboxNotes({ stdout: "", stderr }, { network: "none", holdsFiles: false, keepsFiles: false }),
+  ).toEqual([]);
+});
+
+test("a file or folder that commands cannot change is named where a line names it", () => {
+  const kept = [".git/config", ".git/hooks", ".npmrc"];
+  const noted = (stderr: string) => sandboxNotes({ stdout: "", stderr }, none, { kept });
+  const reason =
+    "is read-only for commands, since other programs act on it by themselves; the user can open it with write_allow_globs";
+  expect(noted("error: could not write config file .git/config: Device or resource busy")).toEqual([
+    `.git/config ${reason}`,
+  ]);
+  expect(noted("bash: line 1: .git/hooks/pre-commit: Read-only file system")).toEqual([
+    `.git/hooks ${reason}`,
+  ]);
+  expect(noted("npm error EROFS: read-only file system, open '/a/.npmrc'")).toEqual([`.npmrc ${reason}`]);
+  expect(noted("rm: cannot remove 'sub': Device or resource busy")).toEqual([]);
+  expect(noted("npm warn config .npmrc is old")).toEqual([]);
 });

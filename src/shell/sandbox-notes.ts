@@ -18,6 +18,9 @@ const maxNamed = 3;
 /** How programs say EACCES, EPERM and EROFS. */
 const refusal = /EACCES|EPERM|EROFS|permission denied|operation not permitted|read-only file system/i;
 
+/** The texts of EROFS and EBUSY, the errors of a change of a mount. */
+const mounted = /EROFS|EBUSY|read-only file system|resource busy/i;
+
 const listening = /\b(?:listen|bind|listener)\b/i;
 const sockets = /\b(?:connect|socket)\b/i;
 const signals = /\bkill(?:all|pg)?\b/;
@@ -32,15 +35,23 @@ const unanswered = /ECONNREFUSED|connection refused|failed to connect|couldn't c
 /** A trace of Python, whose last line does not say what was refused. */
 const pythonSocket = /socket(?:server)?\.py/;
 
-/** Notes for the outputs of a command. `hidden` are the paths of files that are kept from it. */
+/** Paths of what a command cannot read, and of what it cannot change. */
+export interface GuardedNames {
+  readonly hidden?: readonly string[];
+  readonly kept?: readonly string[];
+}
+
+/** Notes for the outputs of a command. */
 export function sandboxNotes(
   { stdout, stderr }: NotedOutput,
   rules: ConfinedRules,
-  hidden: readonly string[] = [],
+  { hidden = [], kept = [] }: GuardedNames = {},
 ): string[] {
   const text = `${stdout.slice(-maxRead)}\n${stderr.slice(-maxRead)}`;
   const isInPythonSocket = pythonSocket.test(text);
   const notes = text.split("\n").flatMap((line) => {
+    const refused = mounted.test(line) ? keptNotes(line, kept) : [];
+    if (refused.length > 0) return refused;
     if (!refusal.test(line)) return networkNotes(line, rules);
     if (listening.test(line)) return rules.network === "none" ? ["listening is not allowed"] : [];
     if (sockets.test(line) || (isInPythonSocket && line.includes("PermissionError")))
@@ -66,6 +77,18 @@ function networkNotes(line: string, { network }: ConfinedRules): string[] {
       ? "there is no network, not even on loopback"
       : "on 127.0.0.1 and ::1 only servers that commands have started are reached",
   ];
+}
+
+/** Notes for the files and folders in a line that a command cannot change. */
+function keptNotes(line: string, kept: readonly string[]): string[] {
+  const names = new Set(line.split(/[\s/:;,'"`()<>]+/));
+  return kept
+    .filter((path) => names.has(path.slice(path.lastIndexOf("/") + 1)))
+    .slice(0, maxNamed)
+    .map(
+      (path) =>
+        `${path} is read-only for commands, since other programs act on it by themselves; the user can open it with write_allow_globs`,
+    );
 }
 
 function fileNotes(line: string, { holdsFiles }: ConfinedRules, hidden: readonly string[]): string[] {

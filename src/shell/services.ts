@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { readRuntimeOptions } from "../config/environment.ts";
 import { ConfigError } from "../config/file.ts";
 import type { OpenOptions, RequestRules, Runtime } from "../contract/definition.ts";
-import { deniedFinder } from "../jail/denied-paths.ts";
+import { type GuardedFinder, openGuardedFinder } from "../jail/guarded-paths.ts";
 import { pathDependencies } from "../jail/path-dependencies.ts";
 import type { Log } from "../log/log.ts";
 import { makeUndumpable } from "../processes/dumpable.ts";
@@ -34,6 +34,8 @@ export interface ServedTree extends Omit<FsServices, "transfers" | "close"> {
   readonly writable: readonly string[];
   /** The globs of what is hidden from them. */
   readonly denyGlobs: readonly string[];
+  /** The globs of what they cannot change. */
+  readonly writeDenyGlobs: readonly string[];
 }
 
 interface ShellOpenOptions
@@ -69,16 +71,11 @@ export async function openShell(
   const removeExitHandler = killOnExit(programs);
   const jobs = createJobs(config, { hasShortIds: profile.short_job_ids, environment });
   const workingFolder = holdFolder(folderOf(config, profile.relative_paths ? root : undefined));
-  const confinement = confine(config, { mode: opening.mode, environment, log, tree, fs });
+  const confinement = await confine(config, { ...opening, profile, environment, log, tree, root, fs });
   const own = await openCommandEnvironment(config, { profile, environment, programs, confinement });
-  const rules = rulesFor(config, { profile, confinement, tree, writable, regex });
   makeUndumpable();
-  warnAboutConfig(config, {
-    root,
-    isServed: opening.mode !== "call",
-    isConfined: confinement.rules !== undefined,
-    log,
-  });
+  const isConfined = confinement.rules !== undefined;
+  warnAboutConfig(config, { root, isServed: opening.mode !== "call", isConfined, log });
   return {
     triggers: [jobFinishedOver(jobs, config.private_jobs)],
     serves: { base_path: root ?? "/", config: opening.config?.source ?? "defaults" },
@@ -86,11 +83,12 @@ export async function openShell(
     profile,
     log,
     regex,
-    fs: fs,
-    ...rules,
+    fs,
+    ...rulesFor(config, { profile, confinement, tree, writable, regex }),
     ...observedIn(confinement, fs),
     programs,
     jobs,
+    beginCommand: () => confinement.begin(),
     spawnOptions: spawnOptionsOf(config, own.variables, workingFolder, confinement),
     quotas: openQuotas(config.quotas),
     ...(fs.audit && { onFinished: (call) => fs.audit?.onFinished(call) }),
@@ -107,10 +105,7 @@ export async function openShell(
     async close() {
       await programs.stopAll();
       removeExitHandler();
-      jobs.close();
-      workingFolder.close();
-      own.close();
-      confinement.close();
+      for (const one of [jobs, workingFolder, own, confinement]) one.close();
       await fs.close();
       await regex.close();
     },
@@ -134,40 +129,66 @@ interface RuleOptions {
 function rulesFor(config: ShellConfig, { profile, confinement, tree, writable, regex }: RuleOptions) {
   const confined = confinement.rules;
   const denylist = denylistOf(config, profile, confined);
+  const kept = tree?.writeDenyGlobs ?? config.fs.write_deny_globs ?? profile["fs.write_deny_globs"];
   const hidden = [...(tree?.denyGlobs ?? config.fs.deny_globs), ...config.fs.denylist_paths];
   return {
     policy: createPolicy(config, denylist, writable, regex),
     ...(profile.command_remarks && {
-      commandRules: describeCommands({ config, profile, confined, denylist, hidden }),
+      commandRules: describeCommands({ config, profile, confined, denylist, hidden, kept }),
     }),
   };
 }
 
-/** What commands are observed by. Hidden files are named as callers name them. */
+/** Returns the means of observing commands. Files are named as callers name them. */
 function observedIn(confinement: CommandConfinement, { jail, feed }: FsServices): ObservedServices {
-  const roots = jail.roots.map(({ hostPath }) => `${hostPath}/`);
+  const roots = jail.roots.map(({ name, hostPath }) => ({
+    prefix: `${hostPath}/`,
+    name: jail.hasTop ? `${name}/` : "",
+  }));
+  const namesOf = (paths: readonly string[]) =>
+    paths.flatMap((path) => {
+      const root = roots.find(({ prefix }) => path.startsWith(prefix));
+      return root === undefined ? [] : [root.name + path.slice(root.prefix.length)];
+    });
   return {
     feed,
     confined: confinement.rules,
-    hiddenNames: () =>
-      confinement.hidden().flatMap((path) => {
-        const root = roots.find((prefix) => path.startsWith(prefix));
-        return root === undefined ? [] : [path.slice(root.length)];
-      }),
+    hiddenNames: () => namesOf(confinement.hidden()),
+    keptNames: () => namesOf(confinement.kept()),
+    namesOf,
   };
 }
 
+/**
+ * Opens what finds the files that the sandbox keeps from commands, if they run in one and a folder is served.
+ * Without globs, these are only the files of the configuration, and no folder is searched.
+ */
+async function openGuarded(
+  config: ShellConfig,
+  { profile, tree, root, fs: { jail } }: Confining,
+): Promise<GuardedFinder | undefined> {
+  const isConfined = (config.os_sandbox ?? profile.os_sandbox) !== "off";
+  if (!isConfined || (tree === undefined && root === undefined)) return undefined;
+  const { deny_globs, write_deny_globs } = config.fs;
+  const globs = [...deny_globs, ...(write_deny_globs ?? profile["fs.write_deny_globs"])];
+  const searches = tree !== undefined || globs.length > 0;
+  return await openGuardedFinder(searches ? jail : { ...jail, roots: [] });
+}
+
 interface Confining extends Pick<ShellOpenOptions, "environment" | "log" | "tree"> {
-  readonly mode: OpenOptions["mode"] | undefined;
+  readonly mode?: OpenOptions["mode"] | undefined;
+  readonly profile: ShellProfile;
+  readonly root: string | undefined;
   readonly fs: FsServices;
 }
 
-function confine(config: ShellConfig, { tree, fs, mode, ...options }: Confining): CommandConfinement {
-  const hasGlobs = (tree?.denyGlobs ?? config.fs.deny_globs).length > 0;
+async function confine(config: ShellConfig, options: Confining): Promise<CommandConfinement> {
+  const { environment, log, tree, mode } = options;
   return openConfinement(config, {
-    ...options,
+    environment,
+    log,
     isAgent: mode === "mcp",
-    findDenied: hasGlobs ? deniedFinder(fs.jail) : undefined,
+    guarded: await openGuarded(config, options),
     denyGlobs: tree?.denyGlobs ?? config.fs.deny_globs,
     writableRoots: tree?.writable,
   });
@@ -208,11 +229,10 @@ function spawnOptionsOf(
   config: ShellConfig,
   environment: SpawnOptions["environment"],
   held: WorkingFolder,
-  { launcher, watch }: CommandConfinement,
+  { watch }: CommandConfinement,
 ): SpawnOptions {
   return {
     environment,
-    launcher,
     watch,
     get folder() {
       return held.path();
