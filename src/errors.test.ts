@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { refuseText } from "./coder/editing/errors.ts";
+import { refuseEncoding } from "./coder/encoding-errors.ts";
 import { coderCodes, coderMeanings, refuseCoder, renderRefusal } from "./coder/errors.ts";
 import { refuseRead } from "./coder/reading/errors.ts";
 import { refuseTransacting } from "./coder/transacting/errors.ts";
@@ -248,10 +248,13 @@ const ofEdits: Samples<typeof refuseEdit> = {
   matchCount: refuseEdit.matchCount({ path: "a", index: 0 }, { expected: 1, found: 2, candidates }),
 };
 
-const ofTexts: Samples<typeof refuseText> = {
-  unknownEncoding: refuseText.unknownEncoding("a.txt", "é"),
-  missingCharacter: refuseText.missingCharacter("a.txt", "Shift_JIS", "é"),
-  damagedLine: refuseText.damagedLine("a.txt", "UTF-16LE"),
+const ofEncodings: Samples<typeof refuseEncoding> = {
+  unknownLabel: refuseEncoding.unknownLabel("x"),
+  unknownEncoding: refuseEncoding.unknownEncoding("a.txt", "é"),
+  tooLarge: refuseEncoding.tooLarge("a.txt", "UTF-16LE"),
+  undecodable: refuseEncoding.undecodable("a.txt"),
+  missingCharacter: refuseEncoding.missingCharacter("a.txt", "Shift_JIS", "é"),
+  damagedLine: refuseEncoding.damagedLine("a.txt", "UTF-16LE"),
 };
 
 const ofCommits: Samples<typeof refuseTransaction> = {
@@ -266,7 +269,7 @@ const all = [
   ofReads,
   ofRequests,
   ofEdits,
-  ofTexts,
+  ofEncodings,
   ofLines,
   ofJail,
   ofMoves,

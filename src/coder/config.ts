@@ -14,6 +14,7 @@ import { maxAnswerBytes } from "../schema/message-size.ts";
 import { UnknownFieldsKey } from "../schema/unknown-fields-key.ts";
 import { validate } from "../schema/validate.ts";
 import { CommandsKey } from "../shell/commands.ts";
+import { EncodingsKey } from "./encodings-config.ts";
 import { coderCodes } from "./errors.ts";
 import { RootsKey } from "./roots-config.ts";
 
@@ -109,6 +110,7 @@ export const configSchema = Type.Object({
     description:
       "Paths that coder::search and coder::tree leave out with use_default_excludes. Globs relative to base_path; those that end in `/**` keep the folder itself, and nothing in it is read.",
   }),
+  encodings: EncodingsKey,
   index: Type.Union(
     [Type.Literal("auto"), Type.Literal("off"), Type.Literal("verified"), Type.Literal("watched")],
     {

@@ -133,7 +133,7 @@ export async function createOne(
 ): Promise<Buffer> {
   const { path, overwrite, parents, expected_revision: expected } = spec;
   const mode = permissionBits(spec.mode, context.profile["create-file.mode"]);
-  const bytes = contentBytes(spec);
+  const bytes = contentBytes(spec, context);
   const options = { mode, overwrite, parents, expectedRevision: expected, dryRun };
   const create = () => context.files.create(path, bytes, options, context);
   const work = () => explainMissingFolder(create, { path, parents }, context);

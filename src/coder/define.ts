@@ -1,6 +1,7 @@
 import type { Audit } from "../audit/audit.ts";
 import type { ConfigStatus } from "../config/status.ts";
 import { type Context, definerFor, type Services } from "../contract/definition.ts";
+import type { EncodingRules } from "../encodings/encoding-rules.ts";
 import type { Feed } from "../feed/feed.ts";
 import type { Files } from "../files/files.ts";
 import type { LineCounts } from "../files/line-counts.ts";
@@ -51,6 +52,8 @@ export interface CoderServices extends Services {
   /** The watched tree, which is opened for its first subscriber. */
   readonly watchedTree: SharedTree;
   readonly ignoreFiles: IgnoreFiles;
+  /** The encodings of files without a byte order mark, by their paths. */
+  readonly encodings: EncodingRules;
   /** The globs that a call leaves out with `use_default_excludes`. */
   readonly defaultExcludes: ExcludeGlobs;
 }

@@ -46,6 +46,8 @@ export const profileTable = {
   "create-file.refuses_encodings": { contract: false, agent: true },
   /** Whether a file that is not text is answered as its kind, not its content. */
   "read-file.binary_kinds": { contract: false, agent: true },
+  /** Whether a text in UTF-16, or in an encoding that the configuration gives it, is decoded. */
+  "read-file.decodes": { contract: false, agent: true },
   /** Whether `stat` takes folders. */
   "read-file.stat_folders": { contract: false, agent: true },
   /** Whether listings have the permission bits of each entry. */

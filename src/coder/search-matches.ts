@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Named, UInt32 } from "../schema/fragments.ts";
 import type { LineOptions } from "../search/matchers/lines.ts";
 import type { CoderContext } from "./define.ts";
+import { FileEncoding, requestedEncoding } from "./file-encoding.ts";
 import type { ProfileDefaults } from "./profiles.ts";
 
 const since = "0.4.0";
@@ -26,6 +27,7 @@ const Flag = (description?: string) =>
   Type.Optional(Type.Boolean({ since, ...(description !== undefined && { description }) }));
 
 export const MatchFields = {
+  encoding: FileEncoding(),
   context_lines_after: ContextLines(),
   context_lines_before: ContextLines(),
   every_match: Flag("Every match of a line, with its end."),
@@ -49,7 +51,7 @@ const MatchRequest = Type.Object(MatchFields);
 /** What a search collects in each file. */
 export function lineOptionsOf(
   request: Static<typeof MatchRequest> & { readonly max_line_bytes: number | null },
-  context: Pick<CoderContext, "config" | "profile">,
+  context: Pick<CoderContext, "config" | "encodings" | "profile">,
 ): LineOptions {
   const { profile } = context;
   const shownBytes = shownLineBytes(request, context);
@@ -57,7 +59,7 @@ export function lineOptionsOf(
   return {
     maxLineBytes: profile["search.excerpts"] ? wholeLine : shownBytes,
     ...(profile["search.excerpts"] && { excerptBytes: shownBytes }),
-    ...(profile["search.decodes"] && { decodes: true }),
+    ...encodingOptions(request.encoding, context),
     ...(profile["search.not_searched"] && { findsBinaries: true }),
     linesBefore: request.context_lines_before ?? 0,
     linesAfter: request.context_lines_after ?? 0,
@@ -67,6 +69,17 @@ export function lineOptionsOf(
     ...(withoutMatch && { withoutMatch }),
     ...(profile["search.counts_matches"] && !invert && { countsMatches: true }),
   };
+}
+
+/** Returns the options for the encodings of files. */
+function encodingOptions(
+  label: string | undefined,
+  { profile, encodings: { rules } }: Pick<CoderContext, "encodings" | "profile">,
+): Pick<LineOptions, "decodes" | "encoding" | "encodings"> {
+  const encoding = requestedEncoding(label);
+  if (encoding !== undefined) return { decodes: true, encoding };
+  if (!profile["search.decodes"]) return {};
+  return { decodes: true, ...(rules.length > 0 && { encodings: rules }) };
 }
 
 /** Whether each match is an entry: a line that does not match has none, and where both are counted, lines are lines. */

@@ -20,6 +20,7 @@ import { logIncomplete } from "../watch/log-incomplete.ts";
 import { SharedTree } from "../watch/shared-tree.ts";
 import { type Config, configSchema } from "./config.ts";
 import type { CoderServices } from "./define.ts";
+import { encodingRulesOf } from "./encodings-config.ts";
 import { renderCoderError } from "./errors.ts";
 import { explainAbsence } from "./explaining/missing-path.ts";
 import { changedOver } from "./feeding/changed.ts";
@@ -93,6 +94,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   const profileName = profileNamed(config, opening);
   const profile = profileOf(profileName);
   const defaultExcludes = compileExcludeGlobs(config.default_exclude_globs);
+  const encodings = encodingRulesOf(config.encodings);
   const storage = await openStorage(config, { ...opening, profile });
   const { jail, files, journal, audit, transactions } = storage;
   const regex = createRegexEngine({ threads });
@@ -157,6 +159,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     regex,
     ignoreFiles,
     defaultExcludes,
+    encodings,
     searcher,
     watchedTree: base.tree,
     quotas: openQuotas(config.quotas),
@@ -240,6 +243,7 @@ function openSweeper(files: Files) {
 }
 
 function requireGlobs(config: Config, file: string): void {
+  encodingRulesOf(config.encodings, file);
   for (const key of [
     "non_accessible_globs",
     "write_deny_globs",

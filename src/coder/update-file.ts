@@ -8,11 +8,13 @@ import { type Shown, UpdateAnswer } from "./editing/answer.ts";
 import { type EditedFile, editFile, showEdit, showsChanges } from "./editing/edit-file.ts";
 import { OpEcho, UpdateOp } from "./editing/ops.ts";
 import { renderEdit } from "./editing/text.ts";
+import { FileEncoding } from "./file-encoding.ts";
 import { Literal } from "./literal.ts";
 import { type ProfileDefaults, wrapFlatEnvelope } from "./profiles.ts";
 import { ExpectedRevision, Revision } from "./revisions.ts";
 
 const UpdateFileSpec = Named("UpdateFileSpec", {
+  encoding: FileEncoding(),
   expected_revision: ExpectedRevision("The file is edited only if it has this revision."),
   ops: Type.Array(UpdateOp),
   path: Type.String(),

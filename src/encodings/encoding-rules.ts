@@ -9,11 +9,13 @@ export interface EncodingRule {
 }
 
 export class EncodingRules {
-  readonly #rules: readonly { readonly globs: GlobSet; readonly encoding: Encoding }[];
+  readonly rules: readonly EncodingRule[];
+  readonly #compiled: readonly { readonly globs: GlobSet; readonly encoding: Encoding }[];
 
   /** Compiles the globs. Throws a `GlobError` for one that is malformed. */
   constructor(rules: readonly EncodingRule[]) {
-    this.#rules = rules.map(({ glob, encoding }) => ({
+    this.rules = rules;
+    this.#compiled = rules.map(({ glob, encoding }) => ({
       globs: compileGlobSet([glob], longestSet.ofOperator),
       encoding,
     }));
@@ -21,6 +23,6 @@ export class EncodingRules {
 
   /** Returns the encoding of the file at a path from the base, by the first rule that matches. */
   of(path: string): Encoding | undefined {
-    return this.#rules.find(({ globs }) => globs.matches(path))?.encoding;
+    return this.#compiled.find(({ globs }) => globs.matches(path))?.encoding;
   }
 }

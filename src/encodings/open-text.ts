@@ -1,6 +1,6 @@
 /** Opens the bytes of a file as the text that edits see, and writes that back in the form of the file. */
 import { markedEncoding } from "./byte-order-mark.ts";
-import type { Encoding } from "./codec.ts";
+import { createCodec, type Encoding } from "./codec.ts";
 import { EncodedText } from "./encoded-text.ts";
 import { endsLinesInReturns, withOtherEnds } from "./line-ends.ts";
 
@@ -20,7 +20,20 @@ export interface OpenedText {
   bytesOf(edited: Pieces): Pieces;
 }
 
-/** Opens a file. `encoding` holds unless the file has a byte order mark. */
+/** Opens a file to read. U+FFFD replaces what is invalid in its encoding. */
+export function decodeText(bytes: Buffer, encoding?: Encoding): Omit<OpenedText, "bytesOf"> {
+  const actual = markedEncoding(bytes) ?? encoding ?? "utf-8";
+  const isUtf8 = actual === "utf-8";
+  const text = isUtf8 ? bytes : Buffer.from(createCodec(actual).decode(bytes));
+  const endsInReturns = endsLinesInReturns(text);
+  return {
+    text: endsInReturns ? withOtherEnds(text, "LF") : text,
+    encoding: isUtf8 ? undefined : actual,
+    endsInReturns,
+  };
+}
+
+/** Opens a file to edit. `encoding` holds unless the file has a byte order mark. */
 export function openText(bytes: Buffer, encoding?: Encoding): OpenedText {
   const actual = markedEncoding(bytes) ?? encoding ?? "utf-8";
   const encoded = actual === "utf-8" ? undefined : new EncodedText(bytes, actual);

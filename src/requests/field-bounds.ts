@@ -68,6 +68,7 @@ export const fieldBounds: Readonly<Record<string, FieldBound>> = {
   "/file_types/*": name,
   "/exclude_file_types": { max: 1000 },
   "/exclude_file_types/*": name,
+  "/encoding": name,
   "/cursor": { max: 16_384 },
   "/expected_revision": name,
   "/expected_revisions": { max: 1000 },

@@ -70,7 +70,6 @@ export const synonyms: Readonly<Record<string, readonly string[]>> = {
 
 /** For each word that a field may choose, the words that mean exactly the same elsewhere. */
 export const valueSynonyms: Readonly<Record<string, readonly string[]>> = {
-  text: ["utf8", "utf-8"],
   files: ["files_with_matches"],
   counts: ["count"],
   delete: ["remove", "rm"],

@@ -16,6 +16,7 @@ const tree = {
   "mark.txt": "\ufeffone\r\ntwo",
   "latin1.txt": latin1("caf\xe9\n"),
   "utf16.txt": latin1("\xff\xfeo\0n\0e\0\n\0"),
+  "utf32.txt": latin1("\xff\xfe\0\0o\0\0\0\n\0\0\0"),
   "a.zip": zip,
   "nul.dat": latin1("abc\0def"),
   "a.wav": wav,
@@ -43,7 +44,7 @@ describe("a file as a model sees it", () => {
   test.each([
     [{ path: "lf.txt" }, "one\ntwo\n"],
     [{ path: "crlf.txt" }, "one\r\ntwo\r\n[CRLF]"],
-    [{ path: "cr.txt" }, "one\rtwo\r\n[CR]"],
+    [{ path: "cr.txt" }, "one\ntwo\n[CR]"],
     [{ path: "open.txt" }, "one\ntwo\n[no newline at the end]"],
     [{ path: "mark.txt" }, "\ufeffone\r\ntwo\n[BOM]\n[CRLF]\n[no newline at the end]"],
     [
@@ -51,7 +52,10 @@ describe("a file as a model sees it", () => {
       "one\n[no newline at the end]\n[lines 1 to 1 of 2; continue with line_from: 2]",
     ],
     [{ path: "crlf.txt", tail: 1 }, "two\r\n[CRLF]\n[lines 2 to 2 of 2]"],
-    [{ path: "latin1.txt" }, "caf\ufffd\n[the file is not UTF-8: U+FFFD stands for what could not be shown]"],
+    [
+      { path: "latin1.txt" },
+      'caf\ufffd\n[the file is not UTF-8, but in an unknown encoding of 8 bits: U+FFFD stands for what could not be shown; send its encoding, such as "windows-1252"]',
+    ],
     [{ path: "crlf.txt", stat: true, revision: false }, "[10 bytes, 2 lines, …, CRLF]"],
   ])("%j is %j", async (args, text) => {
     expect(await read(args)).toBe(text);
@@ -63,7 +67,7 @@ describe("a file as a model sees it", () => {
 
   test.each([
     ["a.zip", "ZIP archive, 60004 bytes"],
-    ["utf16.txt", "UTF-16LE text, BOM, 10 bytes"],
+    ["utf32.txt", "UTF-32LE text, BOM, 12 bytes"],
   ])("%s is not shown as text", async (path, kind) => {
     const hint = `[binary: ${kind}; send encoding "base64" for its bytes]`;
     expect(await read({ path })).toBe(hint);

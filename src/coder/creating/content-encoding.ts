@@ -1,11 +1,16 @@
 /** The encoding of the content of a new file. */
 import { Type } from "@sinclair/typebox";
+import { createCodec, encodingName, isUtf16 } from "../../encodings/codec.ts";
+import { encodeText, MissingCharacter } from "../../encodings/encoded-text.ts";
+import type { ChangeContext } from "../define.ts";
+import { refuseEncoding } from "../encoding-errors.ts";
 import { refuseCoder } from "../errors.ts";
+import { configuredEncoding, requestedEncoding } from "../file-encoding.ts";
 
 export const ContentEncoding = Type.Optional(
-  Type.Union([Type.Literal("text"), Type.Literal("base64")], {
+  Type.String({
     since: "0.4.0",
-    description: "`base64`: `content` has exact bytes.",
+    description: "`base64`: `content` has exact bytes. Else that of the file.",
   }),
 );
 
@@ -22,15 +27,33 @@ function withoutForeignEncoding(entry: unknown): unknown {
   return encoding === "base64" || encoding === "text" ? entry : rest;
 }
 
-/** Returns the bytes of a content. Throws bad-input for what is not base64 (RFC 4648, line breaks allowed). */
-export function contentBytes({
-  content,
-  encoding,
-}: {
+/** A content, and what its file is to be. */
+interface Content {
+  readonly path: string;
   readonly content: string;
   readonly encoding?: string;
-}): Buffer {
-  if (encoding !== "base64") return Buffer.from(content);
+}
+
+/**
+ * Returns the bytes of a content: those that it has in base64 (RFC 4648, line breaks allowed), or its text in
+ * the encoding of the request or the configuration, with a byte order mark in UTF-16. Throws bad-input for
+ * what is not base64, and for a character that the encoding lacks.
+ */
+export function contentBytes({ path, content, encoding: sent }: Content, context: ChangeContext): Buffer {
+  if (sent === "base64") return fromBase64(content);
+  const requested = requestedEncoding(sent === "text" ? undefined : sent);
+  const encoding = requested ?? configuredEncoding(path, context);
+  if (encoding === undefined || encoding === "utf-8") return Buffer.from(content);
+  const text = isUtf16(encoding) && !content.startsWith("\ufeff") ? `\ufeff${content}` : content;
+  try {
+    return Buffer.from(encodeText(createCodec(encoding), text));
+  } catch (error) {
+    if (!(error instanceof MissingCharacter)) throw error;
+    throw refuseEncoding.missingCharacter(path, encodingName(encoding), error.character);
+  }
+}
+
+function fromBase64(content: string): Buffer {
   const text = content.replaceAll(/[\r\n]/g, "");
   const wrong = /[^A-Za-z0-9+/=]|=(?!=?$)/.exec(text);
   if (wrong !== null)

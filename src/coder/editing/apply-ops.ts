@@ -18,6 +18,7 @@ import {
 import { refuse } from "../../errors.ts";
 import { createTimeSlice, runInSlices, type Steps } from "../../scheduling/time-slice.ts";
 import type { ChangeContext } from "../define.ts";
+import { refuseEncoding } from "../encoding-errors.ts";
 import type { Ops, ReplaceOp, StrReplaceOp } from "./ops.ts";
 
 /** The ops of one file. */
@@ -98,7 +99,8 @@ interface ReplacedText {
 async function replace(body: Buffer, op: ReplaceOp, scope: TextOpScope): Promise<ReplacedText> {
   const { path, isTraced, context } = scope;
   const { regex, config, deadline } = context;
-  if (!isUtf8(body)) throw refuse.notUtf8(path);
+  if (!isUtf8(body))
+    throw context.profile.keeps_line_ends ? refuseEncoding.undecodable(path) : refuse.notUtf8(path);
   const mark = body.subarray(0, bomLength(body));
   const text = body.subarray(mark.length);
   const replacement = {

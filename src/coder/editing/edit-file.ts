@@ -7,6 +7,7 @@ import { requireRevisionForm } from "../../files/expected-revision.ts";
 import { revisionOfBytes } from "../../files/revision.ts";
 import type { Bodies } from "../../files/update.ts";
 import type { ChangeContext } from "../define.ts";
+import { requestedEncoding } from "../file-encoding.ts";
 import type { ProfileDefaults } from "../profiles.ts";
 import { describeLineEnds } from "../reading/text-notes.ts";
 import { revisionMismatch } from "../revisions.ts";
@@ -18,6 +19,8 @@ import { locateOps } from "./op-locations.ts";
 /** The ops of a file, and what it has to be before them. */
 interface FileEdit extends FileOps {
   readonly expected_revision?: string | undefined;
+  /** The label of its encoding, unless it has a byte order mark. */
+  readonly encoding?: string | undefined;
 }
 
 /** A file with its new content as text, which is there only while it is shown. */
@@ -49,12 +52,13 @@ interface Edit<Shown> {
 
 /** Throws a refusal, and then nothing was written. */
 export async function editFile<Shown>(
-  { path, ops, expected_revision: expected }: FileEdit,
+  { path, ops, expected_revision: expected, encoding: label }: FileEdit,
   { dryRun = false, isTraced, show, hasRevision }: EditOptions<Shown>,
   context: ChangeContext,
 ): Promise<Edit<Shown>> {
   validateOps({ path, ops });
   if (expected !== undefined) requireRevisionForm(expected);
+  const encoding = requestedEncoding(label);
   let applied: AppliedOps | undefined;
   let text: EditedText | undefined;
   const change = async (before: Buffer) => {
@@ -62,7 +66,7 @@ export async function editFile<Shown>(
       const ranges = await locateOps(before, ops, context);
       throw revisionMismatch({ path, expected, ranges }, before);
     }
-    text = openForOps(before, { path, ops }, context);
+    text = openForOps(before, { path, ops, encoding }, context);
     applied = await applyOps(text.text, { path, ops: text.ops, isTraced }, context);
     return text.bytesOf(applied.parts);
   };

@@ -4,7 +4,8 @@ import { type Encoding, encodingName } from "../../encodings/codec.ts";
 import { DamagedLine, MissingCharacter } from "../../encodings/encoded-text.ts";
 import { type OpenedText, openText } from "../../encodings/open-text.ts";
 import type { ChangeContext } from "../define.ts";
-import { refuseText } from "./errors.ts";
+import { refuseEncoding } from "../encoding-errors.ts";
+import { configuredEncoding } from "../file-encoding.ts";
 import type { Ops } from "./ops.ts";
 
 /** The ops of a file, and the encoding that it has unless a byte order mark says another. */
@@ -26,16 +27,17 @@ export interface EditedText extends Omit<OpenedText, "encoding"> {
  */
 export function openForOps(
   file: Buffer,
-  { path, ops, encoding }: TextOps,
+  { path, ops, encoding: requested }: TextOps,
   context: ChangeContext,
 ): EditedText {
+  const encoding = requested ?? configuredEncoding(path, context);
   if (!context.profile.keeps_line_ends && encoding === undefined)
     return { text: file, ops, endsInReturns: false, bytesOf: (edited) => edited };
   const opened = refusing(path, encoding, () => openText(file, encoding));
   const written = ops.flatMap(writtenBy).join("\n");
   const strange = /[^\0-\x7f]/u.exec(written)?.[0];
   if (opened.encoding === undefined && strange !== undefined && !isUtf8(file))
-    throw refuseText.unknownEncoding(path, strange);
+    throw refuseEncoding.unknownEncoding(path, strange);
   return {
     ...opened,
     ops: opened.endsInReturns ? ops.map(withoutReturns) : ops,
@@ -48,8 +50,8 @@ function refusing<T>(path: string, encoding: Encoding | undefined, act: () => T)
     return act();
   } catch (error) {
     const name = encodingName(encoding ?? "utf-8");
-    if (error instanceof MissingCharacter) throw refuseText.missingCharacter(path, name, error.character);
-    if (error instanceof DamagedLine) throw refuseText.damagedLine(path, name);
+    if (error instanceof MissingCharacter) throw refuseEncoding.missingCharacter(path, name, error.character);
+    if (error instanceof DamagedLine) throw refuseEncoding.damagedLine(path, name);
     throw error;
   }
 }

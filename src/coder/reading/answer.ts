@@ -29,6 +29,9 @@ const fields = {
         "File content as a UTF-8 string. Binary files are returned with invalid bytes replaced by U+FFFD; use a future binary-aware function if exact bytes matter.",
     }),
   ),
+  encoding: Later(
+    Type.String({ description: "Of a text that is not UTF-8, which `content` was decoded from." }),
+  ),
   is_utf8: Published(Type.Boolean({ description: "Whether `content` lost bytes to UTF-8 sanitisation." })),
   kind: Later(Type.Literal("dir", { description: "A folder, of which `stat` answers mode and time." })),
   lines_returned: Later(UInt64({ description: "Lines in `content`." })),
@@ -91,6 +94,8 @@ export interface Facts {
   readonly path: string;
   readonly stats: FileStats;
   readonly isUtf8?: boolean | undefined;
+  /** The name of the encoding of a decoded text. */
+  readonly encoding?: string | undefined;
   readonly revision?: string | undefined;
   /** The kind of a file that is not text. */
   readonly binary?: string | undefined;
@@ -114,7 +119,16 @@ export function viewOf(facts: Facts, content?: FileContent): FileView {
   return { answer, jsonBytes: bytes, content };
 }
 
-const hasLaterFields = ({ isUtf8, revision, mediaType, totalLines, window, notes = [] }: Facts): boolean =>
+const hasLaterFields = ({
+  isUtf8,
+  encoding,
+  revision,
+  mediaType,
+  totalLines,
+  window,
+  notes = [],
+}: Facts): boolean =>
+  encoding !== undefined ||
   isUtf8 === undefined ||
   notes.length > 0 ||
   revision !== undefined ||
@@ -137,6 +151,7 @@ function describe(facts: Facts): FileAnswer {
   const { size, mode, mtime } = stats;
   const answer: FileAnswer =
     isUtf8 === undefined ? { path, size, mode, mtime } : { path, is_utf8: isUtf8, size, mode, mtime };
+  if (facts.encoding !== undefined) answer.encoding = facts.encoding;
   if (revision !== undefined) answer.revision = revision;
   if (mediaType !== undefined) answer.media_type = mediaType;
   if (binary !== undefined) answer.binary = binary;

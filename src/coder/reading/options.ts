@@ -1,7 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { fsScopeField } from "../../contract/fs-scope.ts";
 import type { WindowRange } from "../../edits/window.ts";
+import type { Encoding } from "../../encodings/codec.ts";
 import { Named } from "../../schema/fragments.ts";
+import { requestedEncoding } from "../file-encoding.ts";
 import type { ProfileDefaults } from "../profiles.ts";
 import { refuseRead } from "./errors.ts";
 import { maxImageBytes } from "./file-kind.ts";
@@ -32,9 +34,9 @@ const ReadEntry = Named("ReadFileEntry", {
 export const ReadRequest = Type.Object(
   {
     encoding: Type.Optional(
-      Type.Union([Type.Literal("text"), Type.Literal("base64")], {
+      Type.String({
         since,
-        description: "`base64`: the exact bytes of whole files.",
+        description: "`base64`: the exact bytes of whole files. Else that of the file.",
       }),
     ),
     files: Type.Optional(
@@ -76,6 +78,10 @@ export interface ReadOptions {
   readonly isNumbered: boolean;
   readonly isStat: boolean;
   readonly isBase64: boolean;
+  /** Whether texts are decoded by their byte order mark, the request or the configuration. */
+  readonly isDecoded: boolean;
+  /** The encoding of a file without a byte order mark, if the request has one. */
+  readonly encoding: Encoding | undefined;
   /** Most bytes of content. */
   readonly maxOutputBytes: number | undefined;
   /** Most bytes of base64 in which an image may be shown as one. Undefined: it is read as what the request says. */
@@ -101,7 +107,11 @@ export function readOptions(request: ReadRequest, profile: ProfileDefaults): Rea
   if (isBase64) requireNone(request, partFields, "encoding base64 is for whole files");
   if (isStat) requireNone(request, partFields, "stat answers no content");
   if (isStat && isBase64) throw refuseRead.useless("encoding", "stat answers no content");
+  const isLabel = request.encoding !== "base64" && request.encoding !== "text";
+  const encoding = requestedEncoding(isLabel ? request.encoding : undefined);
   return {
+    encoding,
+    isDecoded: !isBase64 && (encoding !== undefined || profile["read-file.decodes"]),
     part,
     isNumbered,
     isStat,

@@ -3,14 +3,25 @@ import { countLines } from "../../edits/lines.ts";
 
 const [lf, cr] = [0x0a, 0x0d];
 
-/** Returns what is to be known of a text, or of the part of it that is shown. `isAtEnd` says whether that has its end. */
-export function notesOn(text: Buffer, { isAtEnd }: { readonly isAtEnd: boolean }): string[] {
+/** The form of a text in its file. */
+interface TextForm {
+  /** Whether the text has the end of the file. */
+  readonly isAtEnd: boolean;
+  /** The name of the encoding of a decoded text. */
+  readonly encoding?: string | undefined;
+  /** Whether its lines end in CR in the file. Default: false. */
+  readonly endsInReturns?: boolean;
+}
+
+/** Returns what is to be known of a text, or of the part of it that is shown. */
+export function notesOn(text: Buffer, { isAtEnd, encoding, endsInReturns = false }: TextForm): string[] {
   if (text.length === 0) return [];
   const hasMark = text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf;
-  const lineEnds = describeLineEnds(text);
+  const lineEnds = endsInReturns ? "CR" : describeLineEnds(text);
+  const form = [...(encoding === undefined ? [] : [encoding]), ...(hasMark ? ["BOM"] : [])];
   const isWhole = text.at(-1) === lf || (lineEnds === "CR" && text.at(-1) === cr);
   return [
-    ...(hasMark ? ["BOM"] : []),
+    ...(form.length > 0 ? [form.join(", ")] : []),
     ...(lineEnds === undefined ? [] : [lineEnds]),
     ...(isAtEnd && !isWhole ? ["no newline at the end"] : []),
   ];

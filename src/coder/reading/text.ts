@@ -117,7 +117,7 @@ function factsOf({ binary, ...answer }: FileAnswer, request: ReadRequest): strin
       : [`${total_lines} ${total_lines === 1 ? "line" : "lines"}`]),
     ...(selectsFiles(request) && mode === 0o644 ? [] : [`mode ${modeOf(mode)}`]),
     ...(selectsFiles(request) && request.sort !== "modified" ? [] : [`changed ${timeOf(mtime)}`]),
-    ...(is_utf8 === false && binary === undefined ? ["not UTF-8"] : []),
+    ...(is_utf8 === false && answer.encoding === undefined && binary === undefined ? ["not UTF-8"] : []),
     ...notes,
   ];
   return facts.join(", ");
@@ -134,10 +134,16 @@ function timeOf(seconds: number): string {
 function notesOn(answer: FileAnswer, request: ReadRequest): string[] {
   if (answer.size === 0) return ["the file is empty"];
   const place = placeOf(answer, request);
-  const isLossy =
-    answer.is_utf8 === false && request.encoding !== "base64" && answer.media_type === undefined;
+  const isText = request.encoding !== "base64" && answer.media_type === undefined;
+  const isUnknown = answer.is_utf8 === false && answer.encoding === undefined && isText;
+  const isLossy = answer.encoding !== undefined && answer.content?.includes("\ufffd");
   return [
-    ...(isLossy ? ["the file is not UTF-8: U+FFFD stands for what could not be shown"] : []),
+    ...(isUnknown
+      ? [
+          'the file is not UTF-8, but in an unknown encoding of 8 bits: U+FFFD stands for what could not be shown; send its encoding, such as "windows-1252"',
+        ]
+      : []),
+    ...(isLossy ? [`U+FFFD stands for what is invalid in ${answer.encoding}`] : []),
     ...(request.encoding === "base64" ? [] : (answer.text_notes ?? [])),
     ...(place === undefined ? [] : [place]),
   ];

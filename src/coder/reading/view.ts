@@ -10,12 +10,16 @@ import {
 } from "../../edits/content.ts";
 import { countLines } from "../../edits/lines.ts";
 import { type LineWindow, rangeOf, tailOf } from "../../edits/window.ts";
+import { encodingName, isUtf16 } from "../../encodings/codec.ts";
+import { decodeText } from "../../encodings/open-text.ts";
 import { type Refusal, refuse } from "../../errors.ts";
 import { revisionOfBytes } from "../../files/revision.ts";
 import { describe } from "../../files/stats.ts";
 import type { FileStats } from "../../jail/kind.ts";
 import { objectBytes } from "../../text/json-size.ts";
 import type { CoderContext } from "../define.ts";
+import { refuseEncoding } from "../encoding-errors.ts";
+import { configuredEncoding } from "../file-encoding.ts";
 import { type FileView, viewOf } from "./answer.ts";
 import { refuseRead } from "./errors.ts";
 import { binaryKind, mediaTypeOf } from "./file-kind.ts";
@@ -60,16 +64,25 @@ function statFolder({ path, context }: FileRead): FileView | undefined {
 function viewWhole(read: FileRead, bytes: Buffer, stats: FileStats): FileView {
   const { path, options } = read;
   const revision = options.hasRevision ? revisionOfBytes([bytes]) : undefined;
-  const binary = options.hasBinaryKinds ? binaryKind(bytes) : undefined;
-  const notes = options.hasTextNotes && binary === undefined ? notesOn(bytes, { isAtEnd: true }) : undefined;
-  if (options.isStat) {
-    const totalLines = countLines(bytes);
-    return viewOf({ path, stats, isUtf8: isUtf8(bytes), revision, totalLines, binary, notes });
-  }
+  const { text, encoding, endsInReturns } = textOf(read, bytes);
+  const name = encoding && encodingName(encoding);
+  const isText = encoding !== undefined && !text.includes(0);
+  const binary = options.hasBinaryKinds && !isText ? binaryKind(bytes) : undefined;
+  const hasNotes = options.hasTextNotes && binary === undefined;
+  const notes = hasNotes ? notesOn(text, { isAtEnd: true, encoding: name, endsInReturns }) : undefined;
+  const known = { path, stats, encoding: binary === undefined ? name : undefined, revision, notes };
+  if (options.isStat)
+    return viewOf({ ...known, isUtf8: isUtf8(bytes), totalLines: countLines(text), binary });
   const shown = viewMedia(read, { bytes, stats, revision });
   if (shown !== undefined) return shown;
   if (binary !== undefined) return viewOf({ path, stats, isUtf8: isUtf8(bytes), revision, binary });
-  return viewWindow(read, { stats, revision, window: windowOf(bytes, options), notes });
+  return viewWindow(read, { ...known, window: windowOf(text, options) });
+}
+
+/** Returns the text of a file as the options want it, or its bytes. */
+function textOf({ path, options, context }: FileRead, bytes: Buffer): ReturnType<typeof decodeText> {
+  if (!options.isDecoded) return { text: bytes, encoding: undefined, endsInReturns: false };
+  return decodeText(bytes, options.encoding ?? configuredEncoding(path, context));
 }
 
 interface Whole {
@@ -105,6 +118,8 @@ function windowOf(bytes: Buffer, { part, hasLineCounts }: ReadOptions): LineWind
 
 interface Taken {
   readonly stats: FileStats;
+  /** The name of the encoding that the window was decoded from. */
+  readonly encoding?: string | undefined;
   readonly revision: string | undefined;
   readonly window: LineWindow;
   readonly notes?: readonly string[] | undefined;
@@ -112,20 +127,31 @@ interface Taken {
 
 /** Returns a window of a file that is over the limit; the rest of the file is not read. */
 function viewPart(read: FileRead, stats: FileStats, window: LineWindow): FileView {
-  const { path, options } = read;
+  const { path, options, context } = read;
   const { content, hasMore } = window;
+  const encoding = options.isDecoded
+    ? (options.encoding ?? configuredEncoding(path, context) ?? "utf-8")
+    : "utf-8";
+  // The lines of a large file are found by their bytes.
+  if (isUtf16(encoding)) throw refuseEncoding.tooLarge(path, encodingName(encoding));
   const binary = options.hasBinaryKinds ? binaryKind(content) : undefined;
   if (binary !== undefined) return viewOf({ path, stats, binary });
-  const notes = options.hasTextNotes ? notesOn(content, { isAtEnd: !hasMore }) : undefined;
-  return viewWindow(read, { stats, window, revision: undefined, notes });
+  const name = encoding === "utf-8" ? undefined : encodingName(encoding);
+  const text = name === undefined ? content : decodeText(content, encoding).text;
+  const notes = options.hasTextNotes ? notesOn(text, { isAtEnd: !hasMore, encoding: name }) : undefined;
+  return viewWindow(read, {
+    ...{ stats, encoding: name, revision: undefined, notes },
+    window: { ...window, content: text },
+  });
 }
 
 function viewWindow(read: FileRead, taken: Taken): FileView {
   const { path, options } = read;
   const content = contentOf(read, taken);
-  const { stats, revision, notes } = taken;
+  const { stats, encoding, revision, notes } = taken;
   const window = options.hasLineCounts ? taken.window : undefined;
-  return viewOf({ path, stats, isUtf8: content.isUtf8, revision, window, notes }, content);
+  const facts = { path, stats, isUtf8: content.isUtf8 && encoding === undefined, encoding };
+  return viewOf({ ...facts, revision, window, notes }, content);
 }
 
 /** The content of the answer. Throws too-large before it makes one that is. */

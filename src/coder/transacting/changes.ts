@@ -10,6 +10,7 @@ import { removeOne } from "../delete-file.ts";
 import type { ShownFields } from "../editing/answer.ts";
 import { type EditedFile, editFile, showEdit, showsChanges } from "../editing/edit-file.ts";
 import { UpdateOp } from "../editing/ops.ts";
+import { FileEncoding } from "../file-encoding.ts";
 import { explainMissingFolder } from "../missing-folder.ts";
 import { pauseOf } from "../pause.ts";
 import { parsePermissionBits, permissionBits } from "../permission-bits.ts";
@@ -48,6 +49,7 @@ export const TransactChange = Type.Union(
     ),
     Type.Object(
       {
+        encoding: FileEncoding(),
         expected_revision: Expected("The file is edited only if it has this revision."),
         op: op("update"),
         ops: Type.Array(UpdateOp),

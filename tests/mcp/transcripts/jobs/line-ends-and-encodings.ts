@@ -33,6 +33,12 @@ export default {
     replace("utf16.txt", "port = 80", "port = 81"),
     callTool("coder_read_file", { path: "latin1.txt" }),
     replace("latin1.txt", "price = 3", "price = 3 €"),
+    callTool("coder_update_file", {
+      path: "latin1.txt",
+      encoding: "windows-1252",
+      ops: [{ op: "str_replace", old_str: "price = 3", new_str: "price = 3 €" }],
+    }),
+    callTool("coder_search", { query: "café", path: "latin1.txt", encoding: "windows-1252" }),
     callTool("coder_read_file", { path: "bom.txt", stat: true }),
   ],
 } satisfies AgentJob;

@@ -1,5 +1,5 @@
-/** Refusals of edits whose text the encoding of a file cannot hold. */
-import { quoteShort, Refusal } from "../../errors.ts";
+/** Refusals of encodings, and of texts that the encoding of a file cannot hold. */
+import { quoteShort, Refusal } from "../errors.ts";
 
 /** Returns a character and its code point. */
 function show(character: string): string {
@@ -7,7 +7,13 @@ function show(character: string): string {
   return `${JSON.stringify(character)} (U+${code})`;
 }
 
-export const refuseText = {
+export const refuseEncoding = {
+  unknownLabel: (label: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `\`encoding\` is ${JSON.stringify(label.slice(0, 40))}, which is not a label of the Encoding Standard that a text can be written in. Send one such as "windows-1252", "shift_jis", "gbk" or "utf-16le", or leave it out for UTF-8.`,
+    ),
+
   unknownEncoding: (path: string, character: string): Refusal =>
     new Refusal(
       "bad-input",
@@ -16,6 +22,20 @@ export const refuseText = {
           ? "U+FFFD, which stands for bytes that could not be shown"
           : `${show(character)}, which is not ASCII`
       }. Nothing was changed. Repeat the call with the encoding of the file, such as "encoding": "windows-1252", or send ASCII only.`,
+      path,
+    ),
+
+  tooLarge: (path: string, encoding: string): Refusal =>
+    new Refusal(
+      "too-large",
+      `${quoteShort(path)} is larger than max_read_bytes, and of such a file no lines are read in ${encoding}. Search it with coder::search, or ask the user to raise the limit.`,
+      path,
+    ),
+
+  undecodable: (path: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `${quoteShort(path)} is not UTF-8 and has no byte order mark, so a pattern has no text to match. Nothing was changed. Repeat the call with the encoding of the file, such as "encoding": "windows-1252", or use line ops and str_replace, which leave all other bytes alone.`,
       path,
     ),
 

@@ -1,0 +1,179 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLog } from "../log/log.ts";
+import { createInvoke } from "../worker/invoke.ts";
+import { type Config, defaultConfig } from "./config.ts";
+import { functions } from "./functions.ts";
+import { openCoder } from "./services.ts";
+
+const base = mkdtempSync(join(tmpdir(), "coder-"));
+const journal = { dir: mkdtempSync(join(tmpdir(), "state-")), max_bytes: 2 ** 20, max_records: 9 };
+const log = createLog({ level: "error", form: "text", write: () => undefined });
+const open = (config: Partial<Config>) =>
+  openCoder({ ...defaultConfig(), base_path: base, fsync: false, journal, ...config }, { environment: {} });
+const agent = await open({
+  profile: "agent",
+  encodings: [
+    { glob: "**/*.rc", encoding: "windows-1251" },
+    { glob: "wide/**", encoding: "utf-16" },
+  ],
+});
+const contract = await open({ encodings: [{ glob: "**", encoding: "latin1" }] });
+afterAll(async () => {
+  await agent.close();
+  await contract.close();
+  rmSync(base, { recursive: true });
+  rmSync(journal.dir, { recursive: true });
+});
+
+/** The answer of a call, or its error. */
+async function call(id: string, payload: object, runtime = agent) {
+  const definition = functions.find((one) => one.id === `coder::${id}`)!;
+  const outcome = await createInvoke(runtime, log)(definition, payload);
+  return ("error" in outcome ? outcome : outcome.answer) as Record<string, never>;
+}
+const at = (name: string) => join(base, name);
+const write = (name: string, hex: string | Buffer) =>
+  writeFileSync(at(name), typeof hex === "string" ? Buffer.from(hex, "latin1") : hex);
+const bytes = (name: string) => readFileSync(at(name));
+
+const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, "utf16le");
+const edit = (path: string, op: object, more: object = {}) =>
+  call("update-file", { files: [{ path, ops: [op], ...more }] });
+const replaceText = (old_str: string, new_str: string) => ({ op: "str_replace", old_str, new_str });
+
+describe("UTF-16 with a byte order mark", () => {
+  test("is read as text, with its encoding, and counted in lines", async () => {
+    write("u.txt", utf16("one\r\nдва\r\n"));
+    const read = await call("read-file", { path: "u.txt", numbered: true });
+    expect(read).toMatchObject({
+      content: "\ufeff1→one\r\n2→два\r\n",
+      encoding: "UTF-16LE",
+      is_utf8: false,
+      total_lines: 2,
+      text_notes: ["UTF-16LE, BOM", "CRLF"],
+    });
+    expect(await call("read-file", { path: "u.txt", stat: true })).toMatchObject({
+      encoding: "UTF-16LE",
+      total_lines: 2,
+      text_notes: ["UTF-16LE, BOM", "CRLF"],
+    });
+  });
+
+  test("is edited by lines, text and regex, and stays so", async () => {
+    write("u.txt", utf16("one\r\nдва\r\n"));
+    expect(await edit("u.txt", { op: "insert", at_line: 2, content: "née" })).toMatchObject({
+      results: [{ success: true, new_line_count: 3, echoes: [{ lines: ["one", "née", "два"] }] }],
+    });
+    await edit("u.txt", replaceText("one\nnée", "1\n2"));
+    await edit("u.txt", { op: "replace", pattern: "(?m)^(.+)а$", replacement: "<$1>" });
+    expect(bytes("u.txt")).toEqual(utf16("1\r\n2\r\n<дв>\r\n"));
+  });
+
+  test("is found by search, also over lines", async () => {
+    write("u.txt", utf16("one\r\nдва\r\n"));
+    const query = { path: "u.txt", query: "^два", regex: true };
+    expect(await call("search", query)).toMatchObject({
+      content_matches: [{ path: "u.txt", line: 2, column: 1, text: "два" }],
+      skipped: { binary: 0 },
+    });
+    expect(await call("search", { path: "u.txt", query: "one\nд", multiline: true })).toMatchObject({
+      content_matches: [{ line: 1, end_line: 2 }],
+    });
+  });
+
+  test("is created with a mark", async () => {
+    await call("create-file", { path: "new.txt", content: "é\n", encoding: "utf-16be" });
+    expect(bytes("new.txt").toString("hex")).toBe("feff00e9000a");
+  });
+
+  test("with a NUL in its text is binary", async () => {
+    write("u.txt", utf16("a\0b\n"));
+    expect(await call("read-file", { path: "u.txt" })).toMatchObject({ binary: "UTF-16LE text, BOM" });
+    expect(await call("search", { path: "u.txt", query: "b" })).toMatchObject({ skipped: { binary: 1 } });
+  });
+});
+
+describe("an unknown encoding of 8 bits", () => {
+  test("is named, and takes nothing but ASCII", async () => {
+    write("l.txt", "caf\xe9\nx\n");
+    expect(await call("read-file", { path: "l.txt" })).toMatchObject({ content: "caf\ufffd\nx\n" });
+    expect(await edit("l.txt", replaceText("x", "y"))).toMatchObject({ results: [{ success: true }] });
+    expect(bytes("l.txt").toString("latin1")).toBe("caf\xe9\ny\n");
+    for (const text of ["é", "\ufffd"]) {
+      const { results } = await edit("l.txt", replaceText("y", text));
+      expect(results).toMatchObject([{ success: false, error: expect.stringContaining("windows-1252") }]);
+    }
+    expect(await edit("l.txt", { op: "replace", pattern: "y", replacement: "z" })).toMatchObject({
+      results: [{ success: false, error: expect.stringContaining("windows-1252") }],
+    });
+    expect(bytes("l.txt").toString("latin1")).toBe("caf\xe9\ny\n");
+  });
+
+  test("that a request names is read, searched and edited", async () => {
+    write("l.txt", "caf\xe9\nx\n");
+    const encoding = "latin1";
+    expect(await call("read-file", { path: "l.txt", encoding })).toMatchObject({
+      content: "café\nx\n",
+      encoding: "windows-1252",
+      text_notes: ["windows-1252"],
+    });
+    expect(await call("search", { path: "l.txt", query: "café", encoding })).toMatchObject({
+      content_matches: [{ line: 1, text: "café" }],
+    });
+    expect(await edit("l.txt", replaceText("x", "naïve –"), { encoding })).toMatchObject({
+      results: [{ success: true }],
+    });
+    expect(bytes("l.txt").toString("latin1")).toBe("caf\xe9\nna\xefve \x96\n");
+    expect(await edit("l.txt", replaceText("na", "Ω"), { encoding })).toMatchObject({
+      results: [{ success: false, error: expect.stringMatching(/C210.*Ω.*U\+03A9.*windows-1252/) }],
+    });
+    const changes = [
+      { op: "update", path: "l.txt", ops: [replaceText("café", "thé")], encoding },
+      { op: "create", path: "k.txt", content: "ключ\n", encoding: "koi8-r" },
+    ];
+    expect(await call("transact", { changes })).toMatchObject({ committed: true });
+    expect(bytes("l.txt").toString("latin1")).toBe("th\xe9\nna\xefve \x96\n");
+    expect(bytes("k.txt").toString("hex")).toBe("cbccc0de0a");
+  });
+
+  test("that the configuration names is read, searched and edited", async () => {
+    write("app.rc", "\xcf\xf0\xe8\xe2\xe5\xf2\r\n");
+    expect(await call("read-file", { path: "./app.rc" })).toMatchObject({ content: "Привет\r\n" });
+    expect(await call("search", { query: "Привет" })).toMatchObject({
+      content_matches: [{ path: "app.rc", line: 1 }],
+      index: "scan",
+    });
+    await edit("app.rc", replaceText("Привет", "Да"));
+    expect(bytes("app.rc").toString("latin1")).toBe("\xc4\xe0\r\n");
+    mkdirSync(at("wide"), { recursive: true });
+    write("wide/a", Buffer.from("слово\n", "utf16le"));
+    expect(await call("search", { query: "слово" })).toMatchObject({
+      content_matches: [{ path: "wide/a", line: 1 }],
+    });
+    await call("create-file", { path: "new.rc", content: "Да\n" });
+    expect(bytes("new.rc").toString("latin1")).toBe("\xc4\xe0\n");
+  });
+
+  test("that nobody knows is refused", async () => {
+    const encoding = "klingon";
+    const error = expect.stringContaining("klingon");
+    expect(await call("read-file", { path: "l.txt", encoding })).toMatchObject({ error });
+    expect(await call("search", { query: "x", encoding })).toMatchObject({ error });
+    expect(await edit("l.txt", replaceText("x", "y"), { encoding })).toMatchObject({ results: [{ error }] });
+    expect(await call("create-file", { path: "n", content: "", encoding })).toMatchObject({
+      results: [{ error }],
+    });
+    await expect(open({ encodings: [{ glob: "*", encoding }] })).rejects.toThrow("klingon");
+  });
+});
+
+test("the contract profile reads and edits bytes", async () => {
+  write("l.txt", "caf\xe9\n");
+  expect(await call("read-file", { path: "l.txt" }, contract)).toMatchObject({ content: "caf\ufffd\n" });
+  const files = [{ path: "l.txt", ops: [{ op: "insert", at_line: 1, content: "é" }] }];
+  await call("update-file", { files }, contract);
+  expect(bytes("l.txt").toString("latin1")).toBe("\xc3\xa9\ncaf\xe9\n");
+});

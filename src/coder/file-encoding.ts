@@ -1,0 +1,43 @@
+/** The encodings of files in requests, or by their paths. */
+import { posix } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { type Encoding, encodingWithLabel } from "../encodings/codec.ts";
+import type { CoderContext } from "./define.ts";
+import { refuseEncoding } from "./encoding-errors.ts";
+
+/** The field for the encoding of a file without a byte order mark. */
+export const FileEncoding = () =>
+  Type.Optional(
+    Type.String({
+      since: "0.4.0",
+      isRare: true,
+      description: "Of a file without a byte order mark, such as `windows-1252` or `shift_jis`.",
+    }),
+  );
+
+/** Returns the encoding that a request names. Throws bad-input for a label of none. */
+export function requestedEncoding(label: string | undefined): Encoding | undefined {
+  if (label === undefined) return undefined;
+  const encoding = encodingWithLabel(label);
+  if (encoding === undefined) throw refuseEncoding.unknownLabel(label);
+  return encoding;
+}
+
+/** Returns the encoding that the configuration gives a file, or none in the profile contract. */
+export function configuredEncoding(
+  path: string,
+  { profile, encodings, jail }: Pick<CoderContext, "profile" | "encodings" | "jail">,
+): Encoding | undefined {
+  if (!profile.keeps_line_ends || encodings.rules.length === 0) return undefined;
+  return encodings.of(canonicalPath(path, jail));
+}
+
+/** Returns the path of a file from the base; that of a missing one is the path of the request. */
+function canonicalPath(path: string, jail: CoderContext["jail"]): string {
+  try {
+    using place = jail.admit(path);
+    return place.path;
+  } catch {
+    return posix.normalize(path);
+  }
+}
