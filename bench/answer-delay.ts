@@ -6,7 +6,7 @@ import { registerWorker } from "iii-sdk";
 import { defaultConfig } from "../src/coder/config.ts";
 import { functions } from "../src/coder/functions.ts";
 import { openCoder } from "../src/coder/services.ts";
-import { startEngine } from "../src/engine/engine.ts";
+import { startEngine } from "../src/embedded-engine/engine.ts";
 import { createLog } from "../src/log/log.ts";
 import { createInvoke } from "../src/worker/invoke.ts";
 import { serve } from "../src/worker/serve.ts";

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { executable } from "../scripts/build.ts";
 import { functions } from "../src/coder/functions.ts";
-import { startEngine } from "../src/engine/engine.ts";
+import { startEngine } from "../src/embedded-engine/engine.ts";
 import { median } from "./comparison.ts";
 import { makeWorkFolder } from "./disk.ts";
 import { type BusServer, startBusServer, startMcpServer, writeSettings } from "./programs.ts";

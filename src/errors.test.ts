@@ -127,7 +127,10 @@ const ofAdmission: Samples<typeof refuseAdmission> = {
   manyRequestBytes: refuseAdmission.manyRequestBytes(1024),
 };
 
-const ofTriggers: Samples<typeof refuseTrigger> = { tooMany: refuseTrigger.tooMany(256) };
+const ofTriggers: Samples<typeof refuseTrigger> = {
+  stopping: refuseTrigger.stopping(),
+  tooMany: refuseTrigger.tooMany(256),
+};
 
 const ofQuotas: Samples<typeof refuseQuota> = {
   exceeded: refuseQuota.exceeded({ quota: "calls_per_second", limit: 5, retryAfterMilliseconds: 200 }),

@@ -1,6 +1,6 @@
 import type { Command, EmbeddedEngine } from "./arguments/arguments.ts";
 import { readLaunchVariables, readRuntimeOptions } from "./config/environment.ts";
-import { type Engine, startEngine } from "./engine/engine.ts";
+import { type Engine, startEngine } from "./embedded-engine/engine.ts";
 import { type Log, originOf } from "./log/log.ts";
 import { endSoon, onHangup, stderrLog, stopSignal, sweep } from "./process.ts";
 import { ReloadableWorker } from "./reload.ts";

@@ -14,10 +14,21 @@ export interface TriggerDefinition {
 }
 
 /**
- * Calls the function of a trigger. Resolves to whether it got the event: "delivered" even if it failed,
- * "absent" if it does not exist, or "unknown". Never rejects.
+ * Whether a function got an event: "delivered" even if it failed, "absent" if it does not exist, or
+ * "unknown".
  */
-export type Fire = (event: object) => Promise<"delivered" | "absent" | "unknown">;
+export type EventOutcome = "delivered" | "absent" | "unknown";
+
+/** An event that got no answer in time, and has been sent once more. */
+export interface Redelivery {
+  readonly outcome: Promise<EventOutcome>;
+}
+
+/**
+ * Calls the function of a trigger. Resolves when it has answered, or when the event has been sent once more
+ * because it has not. Never rejects.
+ */
+export type Fire = (event: object) => Promise<EventOutcome | Redelivery>;
 
 /** A trigger type that is ready to accept triggers. */
 export interface TriggerType {

@@ -157,3 +157,30 @@ test("a reader that waits for what is due is asked for nothing before", async ()
   expect([looks, got]).toEqual([1, [1]]);
   expect(subscription.end()).toBe(1);
 });
+
+test("changes do not wait for the answer to one that was sent again, except a second such", async () => {
+  const reader = new Reader();
+  const answers: ((outcome: "delivered" | "unknown") => void)[] = [];
+  reader.deliver = async () => {
+    if (!/^[ad] /.test(reader.got.at(-1)!)) return "delivered";
+    const { promise, resolve } = Promise.withResolvers<"delivered" | "unknown">();
+    answers.push(resolve);
+    return { outcome: promise };
+  };
+  const subscription = reader.subscribe();
+  reader.add("a", "b");
+  await reader.until("b delivered");
+  expect(subscription.end()).toBeUndefined();
+  const again = reader.subscribe(2);
+  reader.add("c");
+  await reader.until("c delivered");
+  answers[0]?.("delivered");
+  reader.add("d");
+  await reader.until("d delivered");
+  answers[1]?.("unknown");
+  await setImmediate();
+  reader.add("e");
+  await reader.until("e delivered");
+  again.end();
+  expect(reader.got.map((line) => line.split(" ")[0])).toEqual(["a", "b", "c", "d", "gap", "e"]);
+});

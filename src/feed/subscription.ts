@@ -24,8 +24,12 @@ export interface SubscriptionOptions {
   readonly deliver: (change: FeedChange) => Promise<Delivery>;
 }
 
-/** Whether the reader got a change. `absent` means that it did not, because it is not there. */
-export type Delivery = "delivered" | "absent" | "unknown";
+/**
+ * Whether the reader got a change. `absent` means that it did not, because it does not exist. With an
+ * `outcome` it was sent again, and the next changes do not wait for the answer.
+ */
+export type Delivery = Outcome | { readonly outcome: Promise<Outcome> };
+type Outcome = "delivered" | "absent" | "unknown";
 
 /** Milliseconds between attempts after a failed delivery: the first pause, and the maximum. */
 const pauses = { first: 100, most: 30_000 } as const;
@@ -40,6 +44,8 @@ export class Subscription {
   #pause: number = pauses.first;
   /** Whether a change is being delivered, so that the reader may have got it. */
   #isDelivering = false;
+  /** Resolves when the reader has answered the change that was sent again, if any. */
+  #redelivery: Promise<void> | undefined;
 
   /** Begins to deliver changes at once. */
   constructor(options: SubscriptionOptions) {
@@ -55,7 +61,8 @@ export class Subscription {
    */
   end(): number | undefined {
     this.#stopping.abort();
-    return this.#hasGap || this.#isDelivering ? undefined : this.#at;
+    const isUncertain = this.#hasGap || this.#isDelivering || this.#redelivery !== undefined;
+    return isUncertain ? undefined : this.#at;
   }
 
   get #isStopped(): boolean {
@@ -95,10 +102,15 @@ export class Subscription {
     this.#at = newest;
   }
 
-  async #deliver(change: FeedChange): Promise<Delivery> {
+  async #deliver(change: FeedChange): Promise<Outcome> {
     this.#isDelivering = true;
     try {
-      return await this.#options.deliver(change);
+      const delivery = await this.#options.deliver(change);
+      if (typeof delivery === "string") return delivery;
+      // One at a time, so that a slow reader is not sent more than it can answer.
+      await this.#redelivery;
+      this.#redelivery = this.#settle(delivery.outcome);
+      return "delivered";
     } catch {
       // It could not be described, for example because the process is out of descriptors, so nothing was
       // sent.
@@ -106,6 +118,12 @@ export class Subscription {
     } finally {
       this.#isDelivering = false;
     }
+  }
+
+  /** Notes a gap if a change that was sent again got no answer either. */
+  async #settle(outcome: Promise<Outcome>): Promise<void> {
+    if ((await outcome) !== "delivered") this.#hasGap = true;
+    this.#redelivery = undefined;
   }
 
   /** Returns the changes up to this number that the reader has not got yet. */

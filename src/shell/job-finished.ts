@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Fire, TriggerDefinition, TriggerType } from "../contract/trigger.ts";
 import { refuse } from "../errors.ts";
 import type { EndedJob, Jobs } from "../processes/jobs.ts";
-import { Int32, Nullable, UInt64 } from "../schema/fragments.ts";
+import { Int32, Nullable, Redelivered, UInt64 } from "../schema/fragments.ts";
 import { Mismatch, validate } from "../schema/validate.ts";
 import { JobStatusSchema } from "./job.ts";
 
@@ -25,6 +25,7 @@ const event = Type.Object(
   {
     argv: Type.Array(Type.String()),
     duration_ms: UInt64(),
+    redelivered: Type.Optional(Redelivered),
     exit_code: Nullable(Int32()),
     finished_at_ms: UInt64(),
     job_id: Type.String(),
@@ -104,7 +105,10 @@ function followAll(jobs: Jobs, fire: Fire, from: string | undefined): () => stri
   };
 }
 
-/** Calls the function, again while it is not there. What became of a call without an answer is not known: it is not repeated. */
+/**
+ * Calls the function, and tries again while it does not exist. `fire` itself repeats a call without an
+ * answer.
+ */
 async function deliverTo(fire: Fire, { record, signal }: EndedJob, stopped: AbortSignal): Promise<void> {
   const { id, argv, status, exit_code, started_at_ms, finished_at_ms } = record;
   const finished = finished_at_ms ?? started_at_ms;
@@ -119,14 +123,15 @@ async function deliverTo(fire: Fire, { record, signal }: EndedJob, stopped: Abor
     ...(signal !== null && { signal }),
   } satisfies Static<typeof event>;
   for (let attempt = 0; attempt < retries.most && !stopped.aborted; attempt++) {
-    if ((await fire(payload)) !== "absent") return;
+    const sent = await fire(payload);
+    if ((typeof sent === "string" ? sent : await sent.outcome) !== "absent") return;
     await new Promise((resolve) => setTimeout(resolve, retries.pauseMs).unref());
   }
 }
 
 function parseConfig(value: unknown): Static<typeof config> {
   try {
-    return validate(config, value, { unknownKeys: "ignore" });
+    return validate(config, value, { unknownKeys: "refuse" });
   } catch (error) {
     if (error instanceof Mismatch) throw refuse.badPayload(error.field, error.problem);
     throw error;

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import type { FunctionDefinition } from "../contract/definition.ts";
 import { WrittenAnswer } from "../contract/prepared-answer.ts";
-import { type Engine, type RecordedFrame, startEngine } from "../engine/engine.ts";
+import { type Engine, type RecordedFrame, startEngine } from "../embedded-engine/engine.ts";
 import { callInNamespace, connect } from "./bus.ts";
 import { echo, Lines, serveEcho } from "./serve.test-kit.ts";
 
@@ -25,7 +25,7 @@ afterEach(async () => {
   await engine.stop();
 });
 
-test("a worker names its namespace in the first call of each connection, and asks in it", async () => {
+test("a worker names its namespace in the first call of each connection, and probes in it", async () => {
   await start();
   const serving = serveEcho(engine.url, lines, { namespace: "dev" });
   await serving.registered;
@@ -38,8 +38,8 @@ test("a worker names its namespace in the first call of each connection, and ask
     ["dev", "tester"],
     ["dev", "tester"],
   ]);
-  for (const question of ["engine::functions::info", "engine::workers::info"])
-    expect(callsOf(question)[0]?.data).toMatchObject({ namespace: "dev" });
+  const [probe] = callsOf("test::echo");
+  expect([probe?.["namespace"], probe?.data]).toEqual(["dev", expect.stringMatching(/^coder-registration:/)]);
   await serving.stop();
 });
 
@@ -100,7 +100,9 @@ test("the text of an answer goes to the caller as it was written", async () => {
   const payload = { value: 1 };
   expect(await client.trigger({ function_id: "test::writer", payload })).toEqual(JSON.parse(json));
   expect(await engine.call("test::writer", payload)).toEqual(JSON.parse(json));
-  expect(frames.find(({ type }) => type === "invocationresult")).toMatchObject({
+  expect(
+    frames.find(({ type, result }) => type === "invocationresult" && !("probe" in (result as object))),
+  ).toMatchObject({
     function_id: "test::writer",
     result: JSON.parse(json),
   });

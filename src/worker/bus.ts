@@ -66,6 +66,7 @@ export function connect(
     setConnectionState(state);
   };
   sendWritten(sdk);
+  sendTargets(sdk);
   if (namespace !== undefined) announceNamespace(sdk, namespace);
   return bus;
 }
@@ -126,6 +127,7 @@ interface SdkInternals {
   sendMessageRaw(data: string): void;
   isOpen(): boolean;
   onMessage(message: { readonly length: number }): void;
+  onRegisterTrigger(message: { readonly namespace?: unknown }): Promise<void>;
 }
 
 /** Returns the private members of the SDK. Throws if this version of it lacks one. */
@@ -140,6 +142,7 @@ function internalsOf(bus: Bus): SdkInternals {
     "sendMessageRaw",
     "isOpen",
     "onMessage",
+    "onRegisterTrigger",
   ] as const;
   for (const method of methods)
     if (typeof sdk[method] !== "function") throw new Error(`iii-sdk has no ${method} any more`);
@@ -192,6 +195,64 @@ export function callInNamespace(bus: Bus, namespace: string): void {
     const isCall = type === "invokefunction" && !id.startsWith("engine::");
     send(type, isCall ? { ...message, namespace } : message, skipIfClosed);
   };
+}
+
+/** The namespace of the call that `callIn` is making. The SDK sends a call before `trigger` returns. */
+let target: string | undefined;
+
+/** Adds the namespace to calls that `callIn` makes. */
+function sendTargets(sdk: SdkInternals): void {
+  const send = sdk.sendMessage.bind(sdk);
+  sdk.sendMessage = (type, message, skipIfClosed) => {
+    const isCall = type === "invokefunction" && target !== undefined;
+    send(type, isCall ? { ...message, namespace: target } : message, skipIfClosed);
+  };
+}
+
+/** Calls a function in `namespace`, or in the default one if that is `undefined`. */
+export function callIn(bus: Bus, namespace: string | undefined, request: Request): Promise<unknown> {
+  target = namespace;
+  try {
+    return bus.trigger(request);
+  } finally {
+    target = undefined;
+  }
+}
+
+/** A trigger in the engine's form. */
+export interface RegisteredTrigger {
+  readonly id: string;
+  readonly function_id: string;
+  readonly config?: unknown;
+  readonly metadata?: Record<string, unknown>;
+  /** The namespace of the function, in an engine of 0.23 or later; if absent, the default one. */
+  readonly namespace?: string | undefined;
+}
+
+/** The handlers of a trigger type. `add` may be called again with a trigger that it knows. */
+interface TriggerHandlers {
+  add(trigger: RegisteredTrigger): Promise<void>;
+  remove(id: string): Promise<void>;
+}
+
+/** Registers a trigger type. SDK 0.22 drops the namespaces of its triggers. */
+export function registerTriggerType(
+  bus: Bus,
+  type: { readonly id: string; readonly description: string },
+  { add, remove }: TriggerHandlers,
+): void {
+  const sdk = internalsOf(bus);
+  const receive = sdk.onRegisterTrigger.bind(sdk);
+  // The SDK calls the handler before its method returns.
+  let namespace: string | undefined;
+  sdk.onRegisterTrigger = (message) => {
+    namespace = typeof message.namespace === "string" ? message.namespace : undefined;
+    return receive(message);
+  };
+  bus.registerTriggerType(type, {
+    registerTrigger: (trigger) => add(namespace === undefined ? trigger : { ...trigger, namespace }),
+    unregisterTrigger: ({ id }) => remove(id),
+  });
 }
 
 /** The events of a connection. */

@@ -25,6 +25,9 @@ export const refuseAdmission = {
 } as const;
 
 export const refuseTrigger = {
+  stopping: (): Refusal =>
+    new Refusal("io", "The worker is stopping, and takes no triggers; register the trigger at the next one."),
+
   tooMany: (limit: number): Refusal =>
     new Refusal(
       "over-quota",

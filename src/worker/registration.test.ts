@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { EngineFailure, type EngineOptions, startEngine } from "../engine/engine.ts";
-import { RawWorker, settled } from "../engine/raw-worker.test-kit.ts";
+import { type Behaviour, startProduction } from "../../tests/harness/engines/production-router.ts";
+import { RawWorker, settled } from "../embedded-engine/raw-worker.test-kit.ts";
 import { Lines, serveEcho } from "./serve.test-kit.ts";
 
 const open: (() => unknown)[] = [];
@@ -9,8 +9,8 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-async function start(options: EngineOptions = {}) {
-  const engine = await startEngine(options);
+async function start(options: Behaviour = {}) {
+  const engine = await startProduction(options);
   open.push(() => engine.stop());
   return engine;
 }
@@ -34,10 +34,17 @@ async function joinRival(url: string, name: string): Promise<RawWorker> {
     action: { type: "void" },
   });
   await settled(rival);
+  // Like a worker of another version, it refuses a payload that is not an object.
+  rival.socket.on("message", (data) => {
+    const { type, invocation_id, function_id } = JSON.parse(String(data));
+    if (type !== "invokefunction") return;
+    const error = { code: "invocation_failed", message: "invalid type: string" };
+    rival.send({ type: "invocationresult", invocation_id, function_id, error });
+  });
   return rival;
 }
 
-const taken = "another worker serves test::* on this engine (pid 4242); nothing is served here";
+const taken = "another worker serves test::* on this engine; nothing is served here";
 
 describe("where the last registration wins", () => {
   test("a worker whose functions went with a later one registers them again", async () => {
@@ -53,20 +60,32 @@ describe("where the last registration wins", () => {
     expect(first.lines.of("warn")).toEqual(["functions were gone, registered again"]);
   });
 
-  test("a second worker of one name is an error until the first has gone", async () => {
+  test("the worker that gets the calls serves, whatever worker the engine names", async () => {
     const engine = await start();
-    const rival = await joinRival(engine.url, "tester");
+    await joinRival(engine.url, "rival");
     const { serving, lines } = serve(engine.url);
-    await lines.next(/another worker/);
-    rival.socket.terminate();
     await serving.registered;
+    const named = await engine.call("engine::functions::info", { function_ids: ["test::echo"] });
+    expect(named).toMatchObject({ functions: [{ worker_name: "rival" }] });
+    expect(await engine.call("test::echo", { value: 1 })).toEqual({ value: 1 });
+    expect(lines.of("error", "warn")).toEqual([]);
+  });
+
+  test("a worker whose function a later one has says so, until that has gone", async () => {
+    const engine = await start();
+    const { serving, lines } = serve(engine.url);
+    await serving.registered;
+    const rival = await joinRival(engine.url, "tester");
+    await lines.next(/another worker/);
     expect(lines.of("error")).toEqual([taken]);
+    rival.socket.terminate();
+    await lines.next(/^registered again$/);
   });
 });
 
 describe("where a second registration is refused", () => {
   test("a worker whose functions another one has serves when that one has gone", async () => {
-    const engine = await start({ secondRegistration: "refuse" });
+    const engine = await start({ version: "0.23" });
     const rival = await joinRival(engine.url, "rival");
     const { serving, lines } = serve(engine.url);
     await lines.next(/another worker/);
@@ -78,7 +97,7 @@ describe("where a second registration is refused", () => {
   });
 
   test("a worker whose name another one has says so once and waits half a minute", async () => {
-    const engine = await start({ secondRegistration: "refuse" });
+    const engine = await start({ version: "0.23" });
     await joinRival(engine.url, "tester");
     const { lines } = serve(engine.url);
     const { message } = await lines.next(/Reconnecting/);
@@ -89,15 +108,21 @@ describe("where a second registration is refused", () => {
   });
 });
 
-test("an engine that knows none of the questions is taken at its word", async () => {
-  const unknown = (): never => {
-    throw new EngineFailure({ code: "function_not_found", message: "Function not found" });
-  };
-  const questions = ["engine::functions::info", "engine::workers::info"];
-  const engine = await start({ builtins: new Map(questions.map((id) => [id, unknown])) });
+test("an engine that loses every answer is believed by the calls that arrive", async () => {
+  const engine = await start({ loseAnswersWithinMilliseconds: Number.POSITIVE_INFINITY });
   const { serving, lines } = serve(engine.url);
   await serving.registered;
-  expect(lines.of("error", "warn", "info")).toEqual([]);
+  expect(lines.of("error", "warn")).toEqual([]);
+});
+
+test("a probe of another worker is answered with the process, and is no call", async () => {
+  const engine = await start();
+  const { serving, lines } = serve(engine.url);
+  await serving.registered;
+  const calls = lines.of("info");
+  const probe = "coder-registration:00000000-0000-4000-8000-000000000000";
+  expect(await engine.call("test::echo", probe)).toEqual({ probe, pid: process.pid });
+  expect(lines.of("info")).toEqual(calls);
 });
 
 test("functions are found registered where calls overtake each other", async () => {
@@ -122,7 +147,7 @@ test("the end of a connection and the return are said", async () => {
 });
 
 test("a worker that is stopped before there is an engine has registered nothing", async () => {
-  const engine = await startEngine();
+  const engine = await startProduction();
   await engine.stop();
   const { serving, lines } = serve(engine.url);
   let isRegistered = false;

@@ -1,17 +1,16 @@
 /**
- * Checks that the engine assigns this worker's functions to it. In an engine of 0.22 the last registration of
- * an id wins, and the id disappears when that worker ends; one of 0.23 refuses the second worker. Neither
- * notifies the first.
+ * Checks that the engine sends calls of this worker's functions to it. In an engine of 0.22 the last
+ * registration of an id wins, and the id disappears when that worker ends; one of 0.23 refuses the second
+ * worker. Neither notifies the first, and 0.22 names any worker that has registered a function as its owner.
+ * So this worker calls each of its functions with a number that only it knows, and sees whether it arrives.
  */
-
+import { randomUUID } from "node:crypto";
 import type { Log } from "../log/log.ts";
-import { type Bus, slowDown, watch } from "./bus.ts";
+import { type Bus, callIn, slowDown, watch } from "./bus.ts";
 
 export interface RegistrationOptions {
   readonly bus: Bus;
-  readonly name: string;
   readonly namespace: string | undefined;
-  /** The function ids, at most 32, which is the maximum that an engine describes in one answer. */
   readonly ids: readonly string[];
   /** Registers lost functions again. */
   register(ids: readonly string[]): void;
@@ -30,11 +29,11 @@ export interface RegistrationOptions {
 const usualSettling = [50, 100, 200, 400, 800];
 const usualInterval = 30_000;
 
-/** The engine's answer. An engine that cannot answer leaves both out. */
+/** Where the calls went. Both are empty if the engine lost them. */
 interface Findings {
   /** The functions that it does not know. */
   readonly missing: readonly string[];
-  /** The worker that has the functions or the name instead. */
+  /** The worker that has the functions instead. */
   readonly rival?: { readonly pid: number | undefined };
   /**
    * The worker that should get all functions if several workers have some: the one with the first function.
@@ -63,6 +62,8 @@ export class Registration {
   #isOpen = false;
   /** The connection whose query is in flight. */
   #inspected: number | undefined;
+  /** The probes that are under way, with the functions to call when they arrive here. */
+  readonly #probes = new Map<string, () => void>();
 
   constructor(options: RegistrationOptions) {
     this.#options = options;
@@ -83,6 +84,16 @@ export class Registration {
     };
     this.#timer = setInterval(poll, options.intervalMilliseconds ?? usualInterval);
     this.#timer.unref();
+  }
+
+  /**
+   * Returns the answer for a probe, of this worker or another one, or `undefined` for any other payload. A
+   * probe is a text, which every function that does not know it refuses, whatever its version.
+   */
+  answer(payload: unknown): ProbeAnswer | undefined {
+    if (typeof payload !== "string" || !payload.startsWith(probePrefix)) return undefined;
+    this.#probes.get(payload)?.();
+    return { probe: payload, pid: process.pid };
   }
 
   /** Stops querying and logging. */
@@ -155,57 +166,56 @@ export class Registration {
   }
 
   async #query(): Promise<Findings> {
-    const { ids, name } = this.#options;
-    const [functions, pid] = await Promise.all([
-      this.#call("engine::functions::info", { function_ids: ids }),
-      this.#pidOf(name),
-    ]);
-    const rows = rowsOf(functions);
-    const missing = rows
-      .filter(({ error }) => error === "not_found")
-      .map(({ function_id: id }) => String(id));
-    const others = rows.filter(({ worker_name: of }) => typeof of === "string" && of !== name);
-    const [other] = others;
-    if (other !== undefined) {
-      const hasSome = rows.some(({ worker_name: of }) => of === name);
-      const shared = others.some(({ function_id: id }) => id === ids[0]) ? "another's" : "ours";
-      return {
-        missing,
-        rival: { pid: await this.#pidOf(String(other.worker_name)) },
-        ...((hasSome || missing.length > 0) && { shared }),
-      };
-    }
-    return pid === undefined || pid === process.pid ? { missing } : { missing, rival: { pid } };
+    const { ids } = this.#options;
+    const owners = await Promise.all(ids.map(async (id) => ({ id, owner: await this.#ownerOf(id) })));
+    const missing = owners.filter(({ owner }) => owner === "none").map(({ id }) => id);
+    const rival = owners.find(({ owner }) => typeof owner === "object");
+    if (typeof rival?.owner !== "object") return { missing };
+    const hasSome = owners.some(({ owner }) => owner === "this");
+    const shared = typeof owners[0]?.owner === "object" ? "another's" : "ours";
+    return { missing, rival: rival.owner, ...((hasSome || missing.length > 0) && { shared }) };
   }
 
-  async #pidOf(name: string): Promise<number | undefined> {
-    const { worker } = ((await this.#call("engine::workers::info", { name })) ?? {}) as { worker?: unknown };
-    const { pid } = (worker ?? {}) as { readonly pid?: unknown };
-    return typeof pid === "number" ? pid : undefined;
-  }
-
-  /** Returns the answer, or `undefined` if the engine does not know the function, or fails. */
-  async #call(id: string, payload: object): Promise<unknown> {
+  /** Calls the function with a new number, and returns who got it. Its arrival here needs no answer. */
+  async #ownerOf(id: string): Promise<Owner> {
     const { bus, namespace } = this.#options;
+    const probe = `${probePrefix}${randomUUID()}`;
+    const arrived = new Promise<Owner>((resolve) => {
+      this.#probes.set(probe, () => resolve("this"));
+    });
+    const request = { function_id: id, payload: probe, timeoutMs: answerMilliseconds };
+    const answered = callIn(bus, namespace, request).then(ownerThatAnswered, ownerThatFailed);
     try {
-      return await bus.trigger({
-        function_id: id,
-        payload: { ...payload, namespace },
-        timeoutMs: answerMilliseconds,
-      });
-    } catch {
-      return undefined;
+      return await Promise.race([arrived, answered]);
+    } finally {
+      this.#probes.delete(probe);
     }
   }
+}
+
+/** The owner of a function: this worker, another one, none, or unknown if the call was lost. */
+type Owner = "this" | "none" | "unknown" | { readonly pid: number | undefined };
+
+/** The answer of a worker that got a probe. */
+interface ProbeAnswer {
+  readonly probe: string;
+  readonly pid: number;
+}
+
+const probePrefix = "coder-registration:";
+
+function ownerThatAnswered(answer: unknown): Owner {
+  const { pid } = (answer ?? {}) as { readonly pid?: unknown };
+  return { pid: typeof pid === "number" ? pid : undefined };
+}
+
+function ownerThatFailed(error: unknown): Owner {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  if (code === "function_not_found") return "none";
+  // A worker of another version refuses the text.
+  return code === "invocation_failed" ? { pid: undefined } : "unknown";
 }
 
 const needsRepair = ({ missing, shared }: Findings): boolean => missing.length > 0 || shared !== undefined;
 
 const answerMilliseconds = 10_000;
-
-type FunctionRow = Readonly<Partial<Record<"function_id" | "worker_name" | "error", unknown>>>;
-
-function rowsOf(answer: unknown): readonly FunctionRow[] {
-  const { functions } = (answer ?? {}) as { readonly functions?: unknown };
-  return Array.isArray(functions) ? functions.filter((row) => typeof row === "object" && row !== null) : [];
-}

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
-import { type Engine, type EngineOptions, startEngine } from "../engine/engine.ts";
+import { type Behaviour, startProduction } from "../../tests/harness/engines/production-router.ts";
+import type { Engine } from "../embedded-engine/engine.ts";
 import { connect } from "./bus.ts";
 import { Lines, serveEcho } from "./serve.test-kit.ts";
 import type { Serving } from "./serve.ts";
@@ -8,8 +9,8 @@ let engine: Engine | undefined;
 let serving: Serving | undefined;
 const lines = new Lines();
 
-async function start(options: EngineOptions): Promise<string> {
-  engine = await startEngine(options);
+async function start(options: Behaviour): Promise<string> {
+  engine = await startProduction(options);
   serving = serveEcho(engine.url, lines);
   await serving.registered;
   return engine.url;

@@ -80,6 +80,9 @@ export function serve(options: ServeOptions): Serving {
   });
   const answer = (definition: FunctionDefinition) => (payload: unknown, trace: TraceParent) => {
     const arrived = performance.now();
+    const probed = registration.answer(payload);
+    if (probed !== undefined)
+      return inFlight.add(earliestAnswer(arrived, earliestMilliseconds).then(() => probed));
     const caller = callerOf(payload);
     const lease = budget.lease(caller ?? "");
     const outcome = invoke(definition, payload, { bus: access, caller, lease, trace });
@@ -92,14 +95,13 @@ export function serve(options: ServeOptions): Serving {
       request_format: renderSchema(definition.published ?? definition.request),
       response_format: renderSchema(definition.response),
     });
-  const offered = new Triggers(bus, triggers);
+  const offered = new Triggers(bus, triggers, log);
   const registered = new Map(functions.map((definition) => [definition, registerOne(definition)]));
   const unregister = () => {
     for (const { unregister: unregisterOne } of registered.values()) unregisterOne();
   };
   const registration = new Registration({
     ...timing,
-    ...identity,
     namespace: identity.namespace,
     bus,
     log,

@@ -3,10 +3,11 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Behaviour, startProduction } from "../../tests/harness/engines/production-router.ts";
 import { defaultConfig } from "../coder/config.ts";
 import { functions } from "../coder/functions.ts";
 import { openCoder } from "../coder/services.ts";
-import { type Engine, type EngineOptions, startEngine } from "../engine/engine.ts";
+import type { Engine } from "../embedded-engine/engine.ts";
 import { createInvoke, type Invoke } from "./invoke.ts";
 import { Lines } from "./serve.test-kit.ts";
 import { serve } from "./serve.ts";
@@ -17,8 +18,8 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-async function start(options: EngineOptions = {}): Promise<Engine> {
-  const engine = await startEngine(options);
+async function start(options: Behaviour = {}): Promise<Engine> {
+  const engine = await startProduction(options);
   open.push(() => engine.stop());
   return engine;
 }
@@ -114,7 +115,7 @@ describe("where the last registration wins, as in 0.22", () => {
 
 describe("where a second registration is refused, as in 0.23", () => {
   test("the first of three serves until it has gone, then one of the others", async () => {
-    const engine = await start({ secondRegistration: "refuse" });
+    const engine = await start({ version: "0.23" });
     const one = await joinWorker(engine, "one");
     await one.serving.registered;
     const others = [await joinWorker(engine, "two"), await joinWorker(engine, "three")];

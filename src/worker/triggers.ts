@@ -1,22 +1,21 @@
 /** Offers trigger types on the bus, and keeps the triggers that other workers register. */
 import { isDeepStrictEqual } from "node:util";
-import type { Fire, TriggerType } from "../contract/trigger.ts";
-import type { Bus } from "./bus.ts";
+import type { EventOutcome, Fire, TriggerType } from "../contract/trigger.ts";
+import type { Log } from "../log/log.ts";
+import { type Bus, callIn, type RegisteredTrigger, registerTriggerType } from "./bus.ts";
 import { refuseTrigger } from "./errors.ts";
 
 /** Maximum triggers of all types together, and maximum ended triggers whose positions are kept. */
 const mostTriggers = 256;
 
 /** The milliseconds that the function of a trigger has to answer. */
-const fireMilliseconds = 10_000;
+const answerMilliseconds = 10_000;
 
-/** A trigger in the SDK's form. */
-interface RegisteredTrigger {
-  readonly id: string;
-  readonly function_id: string;
-  readonly config?: unknown;
-  readonly metadata?: Record<string, unknown>;
-}
+/**
+ * The default milliseconds after which an event without an answer is sent once more. The engine loses an
+ * answer now and then, so the function has probably handled the event.
+ */
+const redeliveryMilliseconds = 1500;
 
 interface OpenTrigger {
   readonly trigger: RegisteredTrigger;
@@ -26,32 +25,39 @@ interface OpenTrigger {
 
 export class Triggers {
   readonly #bus: Bus;
-  readonly #types: readonly TriggerType[];
   readonly #open = new Map<string, OpenTrigger>();
   /**
    * The positions of ended triggers, by their ids. A worker that lost its connection may register them again.
    */
   readonly #ended = new Map<string, string>();
+  readonly #log: Log;
+  readonly #redeliveryMilliseconds: number;
+  #isStopped = false;
 
-  /** Registers the types at the engine. */
-  constructor(bus: Bus, types: readonly TriggerType[]) {
+  /** Registers the types at the engine. `redelivery` replaces the default, for tests. */
+  constructor(bus: Bus, types: readonly TriggerType[], log: Log, redelivery = redeliveryMilliseconds) {
     this.#bus = bus;
-    this.#types = types;
+    this.#log = log;
+    this.#redeliveryMilliseconds = redelivery;
     for (const type of types)
-      bus.registerTriggerType(messageOf(type), {
-        registerTrigger: (trigger) => this.#add(type, trigger),
-        unregisterTrigger: (trigger) => this.#remove(trigger.id),
+      registerTriggerType(bus, messageOf(type), {
+        add: (trigger) => this.#add(type, trigger),
+        remove: (id) => this.#remove(id),
       });
   }
 
-  /** Ends all triggers, so that no function is called afterwards. */
+  /**
+   * Ends all triggers, so that no function is called afterwards. The types end with the connection: engines
+   * know no message for that.
+   */
   async stop(): Promise<void> {
-    for (const type of this.#types) this.#bus.unregisterTriggerType(messageOf(type));
+    this.#isStopped = true;
     await Promise.all([...this.#open.keys()].map((id) => this.#remove(id)));
   }
 
   /** Opens a trigger. The engine sends it again after each connect, and a known one then continues. */
   async #add(type: TriggerType, trigger: RegisteredTrigger): Promise<void> {
+    if (this.#isStopped) throw refuseTrigger.stopping();
     const { id, config = {} } = trigger;
     const known = this.#open.get(id);
     if (known !== undefined && isDeepStrictEqual(known.trigger, trigger)) return;
@@ -67,15 +73,34 @@ export class Triggers {
     });
   }
 
-  #fireOf({ function_id, metadata }: RegisteredTrigger): Fire {
+  #fireOf({ id, function_id, metadata, namespace }: RegisteredTrigger): Fire {
     const more = metadata === undefined ? {} : { metadata };
-    return async (payload) => {
+    let isAbsent = false;
+    const call = async (payload: object): Promise<EventOutcome> => {
       try {
-        await this.#bus.trigger({ function_id, payload, timeoutMs: fireMilliseconds, ...more });
+        const request = { function_id, payload, timeoutMs: answerMilliseconds, ...more };
+        await callIn(this.#bus, namespace, request);
         return "delivered";
       } catch (error) {
         return outcomes[(error as { readonly code?: string }).code ?? ""] ?? "unknown";
       }
+    };
+    const note = (delivery: EventOutcome): EventOutcome => {
+      if (delivery === "absent" && !isAbsent)
+        this.#log.warn("the function of a trigger does not exist; its events wait", {
+          trigger: id,
+          function: function_id,
+          namespace,
+        });
+      if (delivery !== "unknown") isAbsent = delivery === "absent";
+      return delivery;
+    };
+    return async (payload) => {
+      const first = call(payload);
+      const isAnswered = await endsWithin(this.#redeliveryMilliseconds, first);
+      if (isAnswered) return note(await first);
+      const second = call({ ...payload, redelivered: true });
+      return { outcome: eitherOf(first, second).then(note) };
     };
   }
 
@@ -90,8 +115,34 @@ export class Triggers {
   }
 }
 
+/** Resolves to whether `work` ends within `milliseconds`. */
+async function endsWithin(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, milliseconds, false);
+  });
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Resolves to "delivered" when one of two calls of a function was answered, otherwise to the outcome of the
+ * second.
+ */
+async function eitherOf(first: Promise<EventOutcome>, second: Promise<EventOutcome>): Promise<EventOutcome> {
+  const answered = (delivery: Promise<EventOutcome>) =>
+    delivery.then((outcome) => {
+      if (outcome !== "delivered") throw new Error(outcome);
+      return outcome;
+    });
+  return Promise.any([answered(first), answered(second)]).catch(() => second);
+}
+
 /** The outcomes of calls by the codes of the bus (bus §2). A function that failed was called. */
-const outcomes: Readonly<Record<string, Awaited<ReturnType<Fire>>>> = {
+const outcomes: Readonly<Record<string, EventOutcome>> = {
   invocation_failed: "delivered",
   function_not_found: "absent",
 };

@@ -1,6 +1,6 @@
 /** What only an engine in the process of the test can do to a worker. */
 import { describe, expect, test } from "bun:test";
-import { startEngine } from "../../src/engine/engine.ts";
+import { startProduction } from "../harness/engines/production-router.ts";
 import { deliveryTo } from "../harness/engines/started.ts";
 import { subjects } from "../harness/subject.ts";
 import { withWorker } from "../harness/with-worker.ts";
@@ -10,7 +10,7 @@ describe.each(subjects)("%s", (subject) => {
   test("an engine that drops everything in mid-call gets the worker back", async () => {
     const { promise: delivered, resolve } = Promise.withResolvers<void>();
     let sent = 0;
-    const engine = await startEngine({
+    const engine = await startProduction({
       delivery: deliveryTo(subject),
       onFrame({ direction, text }) {
         if (direction === "sent" && text.includes('"function_id":"coder::read-file"') && ++sent === 50)
@@ -34,7 +34,7 @@ describe.each(subjects)("%s", (subject) => {
   });
 
   test("a trigger goes on after all connections were cut, each change once", async () => {
-    const engine = await startEngine({ delivery: deliveryTo(subject) });
+    const engine = await startProduction({ delivery: deliveryTo(subject) });
     await withWorker(
       subject,
       async (served) => {

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startEngine } from "../../src/engine/engine.ts";
+import { startEngine } from "../../src/embedded-engine/engine.ts";
 import { defaultSubjects, runCoder, startCoder } from "../harness/subject.ts";
 import { runInTerminal } from "../harness/terminal.ts";
 import { temporaryFolder } from "../harness/worker-fixture.ts";

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { IIIClient } from "iii-sdk";
-import { startEngine } from "../../src/engine/engine.ts";
+import { startEngine } from "../../src/embedded-engine/engine.ts";
 import { parseError } from "../harness/errors.ts";
 import { defaultSubjects, repository, runCoder, startCoder } from "../harness/subject.ts";
 import { logFaults } from "../harness/with-worker.ts";

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startEngine } from "../../src/engine/engine.ts";
+import { startEngine } from "../../src/embedded-engine/engine.ts";
 import { defaultSubjects, runCoder, startCoder } from "../harness/subject.ts";
 import { expectRefusal, projectOf, removeProjects, serveArgs, serving } from "./projects.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { startEngine } from "../../src/engine/engine.ts";
+import { startEngine } from "../../src/embedded-engine/engine.ts";
 import { type Artifacts, callArtifact, installArtifacts, startArtifact } from "./artifacts.ts";
 
 let artifacts: Artifacts;

@@ -1,7 +1,7 @@
 /** Moves and copies for the crash suite: after a kill, each is as it was before or as it is after. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Engine } from "../../src/engine/engine.ts";
+import type { Engine } from "../../src/embedded-engine/engine.ts";
 
 /** Something that is moved or copied all the time. */
 export interface TreeWork {

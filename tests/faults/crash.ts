@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { type Engine, startEngine } from "../../src/engine/engine.ts";
+import { type Engine, startEngine } from "../../src/embedded-engine/engine.ts";
 import { freshSeed, type Random, randomFrom } from "../harness/random.ts";
 import { type CoderProcess, startCoder } from "../harness/subject.ts";
 import { buildTree } from "../harness/tree.ts";

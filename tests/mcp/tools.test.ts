@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startEngine } from "../../src/engine/engine.ts";
+import { startEngine } from "../../src/embedded-engine/engine.ts";
 import { startCoder, subjects } from "../harness/subject.ts";
 import { connectStdio, type McpFixture, makeMcpFolder, textOf, withoutCheckpoint } from "./client.ts";
 import golden from "./tools.golden.json" with { type: "json" };

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { startEngine } from "../../src/engine/engine.ts";
+import { startEngine } from "../../src/embedded-engine/engine.ts";
 import { isRoot, testUnless } from "../faults/machine.ts";
 
 const handshake = [

@@ -1,4 +1,4 @@
-import type { Engine } from "../../src/engine/engine.ts";
+import type { Engine } from "../../src/embedded-engine/engine.ts";
 
 /** A call that reached the sandbox worker, without what the engine adds. */
 export interface Received {

@@ -1,7 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type IIIClient, registerWorker } from "iii-sdk";
-import { type Engine, EngineFailure, startEngine } from "../../src/engine/engine.ts";
+import { type Engine, EngineFailure } from "../../src/embedded-engine/engine.ts";
+import { startProduction } from "../harness/engines/production-router.ts";
 import { deliveryTo } from "../harness/engines/started.ts";
 import { type CoderProcess, type Subject, startCoder } from "../harness/subject.ts";
 import {
@@ -90,7 +91,7 @@ export async function startShell(
   const expand = (text: string) => text.replaceAll("<folder>", folder);
   const file = join(root, "shell.yaml");
   writeFileSync(file, expand(renderConfig(config)));
-  const engine = await startEngine({
+  const engine = await startProduction({
     delivery: deliveryTo(subject),
     ...(isWithoutChannels && { builtins: noChannels }),
   });

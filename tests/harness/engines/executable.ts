@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type IIIClient, registerWorker } from "iii-sdk";
-import type { Engine } from "../../../src/engine/engine.ts";
+import type { Engine } from "../../../src/embedded-engine/engine.ts";
 
 /** The interface of an engine that the suites need, embedded or an executable of iii. */
 export type TestEngine = Pick<Engine, "url" | "call" | "waitForFunction" | "stop">;

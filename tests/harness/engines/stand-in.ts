@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { parse } from "yaml";
-import { startEngine } from "../../../src/engine/engine.ts";
+import { startProduction } from "./production-router.ts";
 
 const { values } = parseArgs({ options: { config: { type: "string" } } });
 const { workers } = parse(readFileSync(values.config ?? "config.yaml", "utf8"));
@@ -16,5 +16,5 @@ if (
   process.env["III_TELEMETRY_ENABLED"] !== "false"
 )
   throw new Error("not started as an engine of iii is to be started");
-const engine = await startEngine({ port: config.port, delivery: "out-of-order" });
+const engine = await startProduction({ port: config.port, delivery: "out-of-order" });
 process.once("SIGTERM", () => void engine.stop());

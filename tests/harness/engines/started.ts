@@ -1,6 +1,6 @@
-import { startEngine } from "../../../src/engine/engine.ts";
 import type { Subject } from "../subject.ts";
 import { engineVariable, startExecutable, type TestEngine } from "./executable.ts";
+import { startProduction } from "./production-router.ts";
 
 /**
  * Starts the engine for the suites: the executable that `npm run suite -- engine` names in the environment,
@@ -10,7 +10,7 @@ import { engineVariable, startExecutable, type TestEngine } from "./executable.t
 export function startTestEngine(subject: Subject, { port = 0 } = {}): Promise<TestEngine> {
   const executable = process.env[engineVariable];
   if (executable !== undefined) return startExecutable(executable, port);
-  return startEngine({ port, delivery: deliveryTo(subject) });
+  return startProduction({ port, delivery: deliveryTo(subject) });
 }
 
 /** Returns the order in which the embedded engine delivers calls to the subject. */

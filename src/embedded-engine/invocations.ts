@@ -29,19 +29,9 @@ export class EngineFailure extends Error {
 /** The error of a call whose worker's connection ends (bus §2). */
 export const stopped: FrameError = { code: "invocation_stopped", message: "Invocation stopped" };
 
-type Pending = Invocation & { readonly sentAt: number };
-
 /** The calls that wait for an answer, without a timeout: callers have their own. */
 export class Invocations {
-  readonly #pending = new Map<string, Pending>();
-  readonly #loseWithin: number;
-
-  /**
-   * Creates an empty set. Answers that come earlier than `loseWithin` milliseconds after their call are lost.
-   */
-  constructor(loseWithin: number) {
-    this.#loseWithin = loseWithin;
-  }
+  readonly #pending = new Map<string, Invocation>();
 
   /**
    * Adds a call under the id that its caller chose. Abandons an earlier call with this id, as the production
@@ -49,13 +39,13 @@ export class Invocations {
    */
   add(id: string, invocation: Invocation): void {
     this.#pending.get(id)?.settle({ error: { code: "invocation_error", message: "channel closed" } });
-    this.#pending.set(id, { ...invocation, sentAt: performance.now() });
+    this.#pending.set(id, invocation);
   }
 
   /** Settles a call for any connection that knows its id. Drops an answer with an unknown id. */
   settle(id: string, outcome: InvocationOutcome): void {
     const invocation = this.#pending.get(id);
-    if (invocation === undefined || performance.now() - invocation.sentAt < this.#loseWithin) return;
+    if (invocation === undefined) return;
     this.#pending.delete(id);
     invocation.settle(outcome.error === undefined ? { result: outcome.result } : { error: outcome.error });
   }

@@ -63,6 +63,7 @@ const shapes = {
     function_id: required(text),
     config: required(json),
     metadata: optional(json),
+    namespace: optional(text),
   },
   unregistertrigger: { id: required(text), trigger_type: optional(text) },
   triggerregistrationresult: {
@@ -79,6 +80,7 @@ const shapes = {
     baggage: optional(text),
     action: optional(decodeAction),
     metadata: optional(json),
+    namespace: optional(text),
   },
   invocationresult: {
     invocation_id: required(uuid),

@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { baggageFor } from "./baggage.ts";
 import type { Profile, WorkerConnection } from "./connection.ts";
-import { type Deliver, type DeliveryOrder, deliveryOf } from "./delivery.ts";
 import { type Frame, type FrameOf, isRecord, type Json } from "./frames.ts";
 import { EngineFailure, type Invocation, type InvocationOutcome, Invocations } from "./invocations.ts";
-import { Owned, type OwnedEntry } from "./owned.ts";
+import { defaultNamespace, Owned, type OwnedEntry } from "./owned.ts";
 
 /** A function of the engine itself. Throws an `EngineFailure` to answer with an error. */
 export type Builtin = (input: Json, caller: WorkerConnection | undefined) => Json;
@@ -12,32 +11,13 @@ export type Builtin = (input: Json, caller: WorkerConnection | undefined) => Jso
 /** A call to route, by a worker or by the engine. */
 export type RoutedCall = Pick<
   FrameOf<"invokefunction">,
-  "invocation_id" | "function_id" | "data" | "traceparent" | "baggage" | "metadata"
+  "invocation_id" | "function_id" | "data" | "traceparent" | "baggage" | "metadata" | "namespace"
 >;
 
-/** Behaviour in which versions of the production engine differ, or which it shows only sometimes. */
-export interface Behaviour {
-  /** Whether calls of one client may overtake each other, as in production. Default: "in-order". */
-  readonly delivery?: DeliveryOrder;
-  /** The seed of the shuffle in out-of-order delivery. Default: 1. */
-  readonly seed?: number;
-  /**
-   * The engine loses an answer that comes earlier than this after its call, so that its caller times out.
-   * Default: 0. The production engine files the pending invocation after the call has left, about a
-   * millisecond later.
-   */
-  readonly loseAnswersWithinMilliseconds?: number;
-  /**
-   * The effect of a second registration. "last-wins", the default, is that of iii 0.22. With "refuse", as in
-   * 0.23, a function stays with its first owner, and a worker with the name of a connected one is sent
-   * `registrationrejected` and closed.
-   */
-  readonly secondRegistration?: "last-wins" | "refuse";
-}
-
 /**
- * Holds the connected workers and their registrations, and routes calls between them. It knows nothing of
- * sockets.
+ * Holds the connected workers and their registrations, and routes calls between them as iii 0.22 does. It
+ * knows nothing of sockets. The protected methods are what other versions of the production engine do
+ * differently.
  */
 export class Router {
   readonly workers = new Set<WorkerConnection>();
@@ -47,13 +27,29 @@ export class Router {
   readonly invocations: Invocations;
   readonly builtins = new Map<string, Builtin>();
   readonly #awaited = new Map<string, (() => void)[]>();
-  readonly #refusesSecond: boolean;
-  readonly #deliver: Deliver;
 
-  constructor(behaviour: Behaviour = {}) {
-    this.invocations = new Invocations(behaviour.loseAnswersWithinMilliseconds ?? 0);
-    this.#refusesSecond = behaviour.secondRegistration === "refuse";
-    this.#deliver = deliveryOf(behaviour.delivery ?? "in-order", behaviour.seed ?? 1);
+  constructor(invocations = new Invocations()) {
+    this.invocations = invocations;
+  }
+
+  /** Returns the namespace that a frame or an input of an engine function names. */
+  targetOf(_named: { readonly namespace?: Json | undefined }): string {
+    return defaultNamespace;
+  }
+
+  /** Returns the name of the worker that the engine reports as the owner of a function. */
+  ownerOf({ owner, value: { id } }: OwnedEntry<FrameOf<"registerfunction">>): string {
+    return owner.name ?? firstSegment(id);
+  }
+
+  /** Returns the namespace of a worker's own registrations. */
+  protected homeOf(_worker: WorkerConnection): string {
+    return defaultNamespace;
+  }
+
+  /** Returns the sentence for a call of a function that does not exist there. */
+  protected notFound(id: string, _namespace: string): string {
+    return `Function ${id} not found`;
   }
 
   /** Adds a worker, and welcomes it. */
@@ -71,29 +67,19 @@ export class Router {
     this.invocations.stop(worker);
   }
 
-  /**
-   * Records a worker's description of itself, unless its name is taken and second registrations are refused.
-   */
+  /** Records a worker's description of itself. */
   describe(worker: WorkerConnection, profile: Profile): void {
-    const { name } = profile;
-    const owner = [...this.workers].find((other) => other !== worker && other.name === name);
-    if (!this.#refusesSecond || typeof name !== "string" || owner === undefined) {
-      worker.profile = profile;
-      return;
-    }
-    worker.send(rejection("WORKER_NAMESPACE_CONFLICT", { worker_name: name }, owner));
-    this.leave(worker);
-    worker.close();
+    worker.profile = profile;
   }
 
   /** Handles a frame of a worker. */
   receive(worker: WorkerConnection, frame: Frame): void {
     switch (frame.type) {
       case "registerfunction":
-        this.#registerFunction(worker, frame);
+        this.registerFunction(worker, frame);
         break;
       case "unregisterfunction":
-        this.functions.remove(worker, frame.id);
+        this.functions.remove(worker, frame.id, this.homeOf(worker));
         break;
       case "registertriggertype":
         this.#registerTriggerType(worker, frame);
@@ -128,30 +114,23 @@ export class Router {
     caller: WorkerConnection | undefined,
     settle: (outcome: InvocationOutcome) => void,
   ): void {
-    this.#deliver(() => this.#route(call, caller, settle));
-  }
-
-  #route(
-    call: RoutedCall,
-    caller: WorkerConnection | undefined,
-    settle: (outcome: InvocationOutcome) => void,
-  ): void {
-    const builtin = this.builtins.get(call.function_id);
-    const server = this.functions.get(call.function_id)?.owner;
+    const { function_id: id } = call;
+    const builtin = this.builtins.get(id);
+    const namespace = this.targetOf(call);
+    const server = this.functions.get(id, namespace)?.owner;
     if (builtin !== undefined) settle(outcomeOf(() => builtin(call.data, caller)));
-    else if (server === undefined)
-      settle(failure("function_not_found", `Function ${call.function_id} not found`));
+    else if (server === undefined) settle(failure("function_not_found", this.notFound(id, namespace)));
     else this.#forward(call, { server, caller, settle });
   }
 
   /** Returns the triggers whose type some worker provides: all, or those that `owner` registered. */
   activeTriggers(owner?: WorkerConnection): OwnedEntry<FrameOf<"registertrigger">>[] {
-    return this.triggers.list(owner).filter(({ value }) => this.triggerTypes.get(value.trigger_type));
+    return this.triggers.list(owner).filter((trigger) => this.#providerOf(trigger));
   }
 
   /** Calls `callback` once the function is registered, or now if it already is. */
   whenRegistered(id: string, callback: () => void): void {
-    if (this.functions.get(id) !== undefined) callback();
+    if (this.functions.namespacesOf(id).length > 0) callback();
     else this.#awaited.set(id, [...(this.#awaited.get(id) ?? []), callback]);
   }
 
@@ -171,13 +150,8 @@ export class Router {
     });
   }
 
-  #registerFunction(worker: WorkerConnection, frame: FrameOf<"registerfunction">): void {
-    const owner = this.functions.get(frame.id)?.owner;
-    if (this.#refusesSecond && owner !== undefined && owner !== worker) {
-      worker.send(rejection("FUNCTION_NAMESPACE_CONFLICT", { function_id: frame.id }, owner));
-      return;
-    }
-    this.functions.put(worker, frame);
+  protected registerFunction(worker: WorkerConnection, frame: FrameOf<"registerfunction">): void {
+    this.functions.put(worker, frame, this.homeOf(worker));
     const callbacks = this.#awaited.get(frame.id) ?? [];
     this.#awaited.delete(frame.id);
     for (const callback of callbacks) callback();
@@ -205,8 +179,21 @@ export class Router {
 
   /** Registers a trigger type. A provider that registers again gets the triggers that waited for it. */
   #registerTriggerType(worker: WorkerConnection, frame: FrameOf<"registertriggertype">): void {
-    this.triggerTypes.put(worker, frame);
-    for (const { value } of this.triggers.list()) if (value.trigger_type === frame.id) worker.send(value);
+    this.triggerTypes.put(worker, frame, this.homeOf(worker));
+    for (const trigger of this.triggers.list())
+      if (this.#providerOf(trigger) === worker) worker.send(this.providedForm(trigger.value));
+  }
+
+  /** Returns the worker that provides the type of a trigger: one of the namespace of its owner, if any. */
+  #providerOf({ owner, value }: OwnedEntry<FrameOf<"registertrigger">>): WorkerConnection | undefined {
+    const { trigger_type: type } = value;
+    const provided = this.triggerTypes.get(type, this.homeOf(owner)) ?? this.triggerTypes.get(type);
+    return provided?.owner;
+  }
+
+  /** Returns a trigger as its provider is sent it. */
+  protected providedForm({ namespace: _, ...frame }: FrameOf<"registertrigger">): FrameOf<"registertrigger"> {
+    return frame;
   }
 
   /**
@@ -215,18 +202,18 @@ export class Router {
    */
   #registerTrigger(worker: WorkerConnection, frame: FrameOf<"registertrigger">): void {
     this.triggers.put(worker, frame);
-    this.triggerTypes.get(frame.trigger_type)?.owner.send(frame);
+    this.#providerOf(this.triggers.get(frame.id)!)?.send(this.providedForm(frame));
   }
 
   #reportTrigger(provider: WorkerConnection, frame: FrameOf<"triggerregistrationresult">): void {
-    if (this.triggerTypes.get(frame.trigger_type)?.owner !== provider) return;
-    this.triggers.get(frame.id)?.owner.send(frame);
+    const trigger = this.triggers.get(frame.id);
+    if (trigger !== undefined && this.#providerOf(trigger) === provider) trigger.owner.send(frame);
   }
 
   #releaseTrigger(trigger: OwnedEntry<FrameOf<"registertrigger">> | undefined): void {
     if (trigger === undefined) return;
     const { id, trigger_type } = trigger.value;
-    this.triggerTypes.get(trigger_type)?.owner.send({ type: "unregistertrigger", id, trigger_type });
+    this.#providerOf(trigger)?.send({ type: "unregistertrigger", id, trigger_type });
   }
 
   /**
@@ -247,12 +234,9 @@ function withCaller(data: Json, caller: WorkerConnection | undefined): Json {
   return caller !== undefined && isRecord(data) ? { ...data, _caller_worker_id: caller.id } : data;
 }
 
-function rejection(
-  code: string,
-  what: { worker_name: string } | { function_id: string },
-  owner: WorkerConnection,
-): FrameOf<"registrationrejected"> {
-  return { type: "registrationrejected", code, namespace: "default", ...what, owner_worker_id: owner.id };
+/** Returns the first part of an id, which stands for the name of a worker without one. */
+export function firstSegment(id: string): string {
+  return id.split("::", 1)[0] ?? id;
 }
 
 function failure(code: string, message: string): InvocationOutcome {

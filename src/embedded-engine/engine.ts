@@ -11,11 +11,11 @@ import { type Json, parseFrame, sortFrameKeys } from "./frames.ts";
 import { EngineFailure, stopped } from "./invocations.ts";
 import { ownerOfProbe, ownerOf as ownerOfSocket } from "./peer.ts";
 import { boundPending, requestMilliseconds } from "./pending.ts";
-import { type Behaviour, type Builtin, Router } from "./router.ts";
+import { Router } from "./router.ts";
 
 export { EngineFailure, type RecordedFrame };
 
-export interface EngineOptions extends Behaviour, ConnectionOptions {
+export interface EngineOptions extends ConnectionOptions {
   /** The TCP port on 127.0.0.1. Default: 0, which takes any free one. */
   readonly port?: number;
   /**
@@ -32,8 +32,8 @@ export interface EngineOptions extends Behaviour, ConnectionOptions {
    * the production engine.
    */
   readonly maxMessageBytes?: number;
-  /** Functions of the engine by their ids, which replace its own, for tests with an engine that fails. */
-  readonly builtins?: ReadonlyMap<string, Builtin>;
+  /** The router to use instead of that of iii 0.22, for tests; its engine functions replace the engine's. */
+  readonly router?: Router;
 }
 
 export interface Engine {
@@ -66,10 +66,10 @@ export interface Engine {
  */
 export async function startEngine(options: EngineOptions = {}): Promise<Engine> {
   const access = await accessOf(options);
-  const router = new Router(options);
+  const { router = new Router() } = options;
   const channels = new Channels();
-  for (const [id, builtin] of [...builtinsOf(router, channels), ...(options.builtins ?? [])])
-    router.builtins.set(id, builtin);
+  for (const [id, builtin] of builtinsOf(router, channels))
+    if (!router.builtins.has(id)) router.builtins.set(id, builtin);
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: options.maxMessageBytes ?? 16 * 1024 * 1024,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, mock, spyOn, test } from "bun:test";
 import { type IIIClient, registerWorker } from "iii-sdk";
 import { type Engine, EngineFailure, startEngine } from "./engine.ts";
+import { Router } from "./router.ts";
 
 const schema = { title: "Input", type: "object" as const, properties: { path: { type: "string" } } };
 let engine: Engine;
@@ -202,7 +203,9 @@ test("a function of the engine can be replaced by one that fails", async () => {
   const fail = () => {
     throw new EngineFailure({ code: "invocation_failed", message: "out of order" });
   };
-  const failing = await startEngine({ builtins: new Map([["engine::channels::create", fail]]) });
+  const router = new Router();
+  router.builtins.set("engine::channels::create", fail);
+  const failing = await startEngine({ router });
   expect(await failing.call("engine::channels::create", {}).catch((error: Error) => error)).toMatchObject({
     code: "invocation_failed",
   });

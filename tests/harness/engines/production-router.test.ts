@@ -1,9 +1,10 @@
 /** Tests behaviour that the production engine shows only sometimes, or only in one of its versions. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { once } from "node:events";
+import type { Engine } from "../../../src/embedded-engine/engine.ts";
+import { type JoinedWorker, RawWorker, settled } from "../../../src/embedded-engine/raw-worker.test-kit.ts";
 import { deliveryOf } from "./delivery.ts";
-import { type Engine, type EngineOptions, startEngine } from "./engine.ts";
-import { type JoinedWorker, RawWorker, settled } from "./raw-worker.test-kit.ts";
+import { type Behaviour, startProduction } from "./production-router.ts";
 
 let engine: Engine;
 const workers: RawWorker[] = [];
@@ -15,8 +16,8 @@ async function join(): Promise<JoinedWorker> {
 }
 
 /** Starts an engine with a worker that serves `f`, and a client. */
-async function start(options: EngineOptions): Promise<{ server: JoinedWorker; client: JoinedWorker }> {
-  engine = await startEngine(options);
+async function start(options: Behaviour): Promise<{ server: JoinedWorker; client: JoinedWorker }> {
+  engine = await startProduction(options);
   const server = await join();
   server.send({ type: "registerfunction", id: "f" });
   await settled(server);
@@ -44,7 +45,7 @@ describe("delivery", () => {
   const numbers = Array.from({ length: 100 }, (_, number) => number);
 
   /** Returns the order in which calls reach the worker, made by a client in the order of their numbers. */
-  async function orderOf(options: EngineOptions): Promise<unknown[]> {
+  async function orderOf(options: Behaviour): Promise<unknown[]> {
     const { server, client } = await start(options);
     for (const number of numbers) client.send(call(number));
     const order = [];
@@ -116,7 +117,7 @@ describe("a second registration, where it is refused,", () => {
   });
 
   test("leaves the function with its first owner, and the second worker connected", async () => {
-    const { server, client } = await start({ secondRegistration: "refuse" });
+    const { server, client } = await start({ version: "0.23" });
     client.send({ type: "registerfunction", id: "f" });
     expect(await client.next()).toEqual({
       type: "registrationrejected",
@@ -131,7 +132,7 @@ describe("a second registration, where it is refused,", () => {
   });
 
   test("ends the connection of a second worker of one name", async () => {
-    const { server, client } = await start({ secondRegistration: "refuse" });
+    const { server, client } = await start({ version: "0.23" });
     server.send(named("coder"));
     await settled(server);
     client.send({ type: "registerfunction", id: "g" });
@@ -148,7 +149,7 @@ describe("a second registration, where it is refused,", () => {
   });
 
   test("is taken when the first worker has gone, and from the first worker itself", async () => {
-    const { server, client } = await start({ secondRegistration: "refuse" });
+    const { server, client } = await start({ version: "0.23" });
     server.send(named("coder"));
     server.send(named("coder"));
     server.send({ type: "registerfunction", id: "f" });

@@ -4,7 +4,7 @@ import { type FrameOf, isRecord, type Json } from "./frames.ts";
 import { flagIn, malformed, sizeIn, textIn, textsIn } from "./inputs.ts";
 import { EngineFailure } from "./invocations.ts";
 import type { OwnedEntry } from "./owned.ts";
-import type { Builtin, Router } from "./router.ts";
+import { type Builtin, firstSegment, type Router } from "./router.ts";
 
 type FunctionEntry = OwnedEntry<FrameOf<"registerfunction">>;
 type TriggerEntry = OwnedEntry<FrameOf<"registertrigger">>;
@@ -81,7 +81,7 @@ function workerInfo(router: Router, input: Json): Json {
   if (worker === undefined) throw notFound(`Worker '${name}' is not connected.`);
   return {
     worker: { ...workerRow(router, worker), pid: worker.profile["pid"] ?? null, internal: false },
-    functions: router.functions.list(worker).map(functionRow),
+    functions: router.functions.list(worker).map((entry) => functionRow(router, entry)),
     trigger_types: router.triggerTypes.list(worker).map(triggerTypeRow),
     registered_triggers: router.activeTriggers(worker).map(triggerRow),
   };
@@ -123,7 +123,7 @@ function listFunctions(router: Router, input: Json): Json[] {
   const withInternal = flagIn(input, "include_internal");
   const offered = router.functions.list().filter((entry) => withInternal || !isInternal(entry));
   const own = withInternal ? [...router.builtins.keys()].map(builtinRow) : [];
-  return [...offered.map(functionRow), ...own]
+  return [...offered.map((entry) => functionRow(router, entry)), ...own]
     .filter(
       (row) => row.function_id.startsWith(prefix) && (worker === undefined || row.worker_name === worker),
     )
@@ -136,10 +136,11 @@ function isInternal({ value: { metadata } }: FunctionEntry): boolean {
 
 type FunctionRow = { function_id: string; worker_name: string; [field: string]: Json };
 
-function functionRow({ owner, value: { id, description, metadata } }: FunctionEntry): FunctionRow {
+function functionRow(router: Router, entry: FunctionEntry): FunctionRow {
+  const { id, description, metadata } = entry.value;
   return {
     function_id: id,
-    worker_name: owner.name ?? firstSegment(id),
+    worker_name: router.ownerOf(entry),
     ...(description !== undefined && { description }),
     ...(metadata !== undefined && { metadata }),
   };
@@ -152,10 +153,11 @@ function builtinRow(function_id: string): FunctionRow {
 function functionInfo(router: Router, input: Json): Json {
   const id = textIn(input, "function_id");
   const ids = textsIn(input, "function_ids");
+  const namespace = router.targetOf(isRecord(input) ? input : {});
   if (id !== undefined && ids !== undefined)
     throw invalid("pass either `function_id` or `function_ids`, not both");
   if (id !== undefined) {
-    const detail = functionDetail(router, id);
+    const detail = functionDetail(router, id, namespace);
     if (detail === undefined) throw notFound(`Function '${id}' is not registered.`);
     return detail;
   }
@@ -163,17 +165,19 @@ function functionInfo(router: Router, input: Json): Json {
   if (unique.length === 0) throw invalid("missing field `function_id` (or `function_ids` for several)");
   if (unique.length > maxFunctionIds) throw invalid(`too many function_ids (at most ${maxFunctionIds})`);
   return {
-    functions: unique.map((one) => functionDetail(router, one) ?? { function_id: one, error: "not_found" }),
+    functions: unique.map(
+      (one) => functionDetail(router, one, namespace) ?? { function_id: one, error: "not_found" },
+    ),
   };
 }
 
-function functionDetail(router: Router, id: string): Json | undefined {
-  const entry = router.functions.get(id);
+function functionDetail(router: Router, id: string, namespace: string): Json | undefined {
+  const entry = router.functions.get(id, namespace);
   if (entry === undefined) return undefined;
   const { request_format, response_format } = entry.value;
   const bound = router.activeTriggers().filter(({ value }) => value.function_id === id);
   return {
-    ...functionRow(entry),
+    ...functionRow(router, entry),
     ...(request_format !== undefined && { request_schema: request_format }),
     ...(response_format !== undefined && { response_schema: response_format }),
     registered_triggers: bound.map(({ value: { id, trigger_type, config } }) => ({
@@ -190,10 +194,6 @@ function triggerTypeRow({ owner, value: { id, description } }: TriggerTypeEntry)
 
 function triggerRow({ owner, value: { id, trigger_type, function_id, config } }: TriggerEntry): Json {
   return { id, trigger_type, function_id, worker_name: owner.name ?? firstSegment(function_id), config };
-}
-
-function firstSegment(id: string): string {
-  return id.split("::", 1)[0] ?? id;
 }
 
 function notFound(message: string): EngineFailure {
