@@ -84,6 +84,8 @@ export const profileTable = {
   "search.excerpts": { contract: false, agent: true },
   "search.max_line_bytes": { contract: undefined, agent: 256 },
   "search.max_bytes": { contract: undefined, agent: 262_144 },
+  /** Whether a trigger without `include_ignored` gets changes of paths that an ignore file names. */
+  "changed.include_ignored": { contract: true, agent: false },
   /** Whether changes without `since` are those of the session, if the call has one. */
   "changes.from_session": { contract: false, agent: true },
   "tree.max_bytes": { contract: undefined, agent: 32_768 },

@@ -1,5 +1,5 @@
 /** The trigger type of coder, as workers of the official SDK see it (coder §25). */
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { appendFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { IIIClient } from "iii-sdk";
@@ -87,6 +87,19 @@ const withReceiver = (
     await use(served, new Receiver(client, "receiver::changed"), await begin(client));
     await client.shutdown();
   });
+
+/** The errors of triggers, which the SDK prints. */
+const refusals: string[] = [];
+const { error: print } = console;
+beforeAll(() => {
+  console.error = (line: unknown, ...more: unknown[]) => {
+    if (String(line).includes("Trigger registration failed")) refusals.push(String(line));
+    else print(line, ...more);
+  };
+});
+afterAll(() => {
+  console.error = print;
+});
 
 describe.each(subjects)("%s", (subject) => {
   test("a trigger gets each change once, in order, with who made it", async () => {
@@ -190,12 +203,47 @@ describe.each(subjects)("%s", (subject) => {
         { include_globs: ["{"] },
         { since: "yesterday" },
         { kinds: ["renamed"] },
+        { path: "../out" },
+        { path: "" },
+        { exclude_glob: ["a.txt"] },
       ])
         receiver.bind(config);
       receiver.bind({ since, coalesce_ms: 50 });
       await client.trigger(create("a.txt"));
       expect(await receiver.until("a.txt")).toEqual(["created a.txt by coder::create-file"]);
+      expect(refusals.splice(0)).toEqual(
+        [
+          "The field coalesce_ms is the string",
+          "`include_globs` holds a bad glob",
+          "`since` is",
+          "The field kinds[0] is the string",
+          expect.stringContaining("../out"),
+          expect.stringContaining("path"),
+          expect.stringContaining("exclude_glob"),
+        ].map((words) => (typeof words === "string" ? expect.stringContaining(words) : words)),
+      );
     });
+  });
+
+  test("ignored paths are left out with the profile agent, unless the trigger wants them", async () => {
+    const use = async ({ client, engine }: WorkerFixture) => {
+      const own = connectClient(engine.url);
+      const [plain, all] = ["plain", "all"].map((name) => new Receiver(own, `receiver::${name}`));
+      const { next: since } = await begin(own);
+      plain!.bind({ since, coalesce_ms: 50 });
+      all!.bind({ since, coalesce_ms: 50, include_ignored: true });
+      for (const path of [".gitignore", "a.log", "b.txt"]) {
+        const content = "*.log\n";
+        const payload = { files: [{ path, content }] };
+        await client.trigger({ function_id: "coder::create-file", payload });
+      }
+      expect(await plain!.until("b.txt")).toEqual(
+        [".gitignore", "b.txt"].map((path) => `created ${path} by coder::create-file`),
+      );
+      expect(await all!.until("b.txt")).toContain("created a.log by coder::create-file");
+      await own.shutdown();
+    };
+    await withWorker(subject, use, { config: { profile: "agent" } });
   });
 
   test("an event that a function fails for is not sent again", async () => {

@@ -2,7 +2,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { TriggerDefinition, TriggerType } from "../../contract/trigger.ts";
 import { refuse } from "../../errors.ts";
 import { Subscription } from "../../feed/subscription.ts";
-import { UInt32 } from "../../schema/fragments.ts";
+import type { Jail } from "../../jail/folder.ts";
+import { Redelivered, UInt32 } from "../../schema/fragments.ts";
 import { Mismatch, validate } from "../../schema/validate.ts";
 import type { CoderServices } from "../define.ts";
 import { parseGlobFields } from "../request-globs.ts";
@@ -23,6 +24,12 @@ const config = Type.Object(
     }),
     exclude_globs: Globs("Paths that are not reported."),
     include_globs: Globs("Files that are reported, where not all are."),
+    include_ignored: Type.Optional(
+      Type.Boolean({
+        description:
+          "Also changes of paths that an ignore file names. Default: true, with the profile `agent` false.",
+      }),
+    ),
     kinds: Type.Optional(Type.Array(KindOfChange, { description: "Only these." })),
     path: Type.String({ default: ".", description: "Only changes of this path or below it." }),
     since: Type.Optional(
@@ -39,7 +46,7 @@ export const changed: TriggerDefinition = {
   description:
     "Calls the function for each change of the tree, by calls and by other programs, in order. An event with `overflow` says that changes before it are not known.",
   config,
-  event: Type.Object(changeFields, { title: "ChangedEvent" }),
+  event: Type.Object({ ...changeFields, redelivered: Type.Optional(Redelivered) }, { title: "ChangedEvent" }),
 };
 
 type Services = Pick<CoderServices, "feed" | "jail" | "ignoreFiles" | "profile">;
@@ -49,7 +56,16 @@ export const changedOver = (services: Services): TriggerType => ({
   definition: changed,
   async open(value, fire, resumed) {
     const { feed, jail } = services;
-    const { since: configured, path, kinds, coalesce_ms: every, ...globs } = parseConfig(value);
+    const {
+      since: configured,
+      path,
+      kinds,
+      coalesce_ms: every,
+      include_ignored,
+      ...globs
+    } = parseConfig(value);
+    const includesIgnored = include_ignored ?? services.profile["changed.include_ignored"];
+    requirePlace(path, jail);
     const since = resumed ?? configured;
     const selection = {
       path: plainPath(path, jail),
@@ -64,8 +80,11 @@ export const changedOver = (services: Services): TriggerType => ({
       hasGap: from === undefined,
       every: Math.min(Math.max(every, 50), 60_000),
       selects: (change) => selects(selection, change),
-      deliver: (change) => {
-        const isIgnored = new IgnoredPaths(services).has(change.path, change.isFolder);
+      deliver: async (change) => {
+        const ignored = new IgnoredPaths(services);
+        const isIgnored = ignored.has(change.path, change.isFolder);
+        const { from = change.path } = change;
+        if (isIgnored && !includesIgnored && ignored.has(from, change.isFolder)) return "delivered";
         const hasAuthors = services.profile.authors;
         return fire(
           describeChange(change, { epoch: feed.epoch, isIgnored, hasRoots: jail.hasTop, hasAuthors }),
@@ -79,9 +98,19 @@ export const changedOver = (services: Services): TriggerType => ({
   },
 });
 
+/**
+ * Throws the refusal of a path that leads out. A missing one may be created, and a denied one looks like
+ * that.
+ */
+function requirePlace(path: string, jail: Pick<Jail, "admit">): void {
+  jail
+    .admit(path, { mayBeMissing: true, mayBeFolder: true, parents: true, deniedIsMissing: true })
+    [Symbol.dispose]();
+}
+
 function parseConfig(value: unknown): Static<typeof config> {
   try {
-    return validate(config, value, { unknownKeys: "ignore" });
+    return validate(config, value, { unknownKeys: "refuse" });
   } catch (error) {
     if (error instanceof Mismatch) throw refuse.badPayload(error.field, error.problem);
     throw error;
