@@ -42,7 +42,7 @@ const say = (line) => process.stderr.write(`${line}\n`);
 function install() {
   say("Installing the packages of package-lock.json (npm ci)");
   // NODE_ENV=production or a user's own npm settings must not leave out the compiler and its binaries.
-  run("npm", ["ci", "--include=dev", "--include=optional", "--no-audit", "--no-fund"]);
+  run("npm", ["ci", "--include=dev", "--include=optional", "--no-audit", "--no-fund", "--loglevel=error"]);
   // If npm blocks install scripts, bun is only a placeholder of a few hundred bytes.
   if (statSync(bun).size < 1_000_000) run(process.execPath, ["node_modules/bun/install.js"]);
   writeFileSync(stamp, wanted);

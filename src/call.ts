@@ -46,7 +46,9 @@ export async function runCall(command: CallCommand, isTerminal: boolean): Promis
   const outcome = await callShown(command, payload, { log, isShown: isText });
   warnOfIgnored(command, payload, outcome.read !== undefined);
   if ("error" in outcome)
-    throw new CallFailed(terminal?.drawError(forTerminal(wording.failure(outcome.error))) ?? outcome.error);
+    throw new CallFailed(
+      terminal?.drawError(forTerminal(forUser(wording.failure(outcome.error)))) ?? outcome.error,
+    );
   const { payload: read, notes } = outcome.read ?? { payload, notes: [] };
   const { answer } = outcome;
   const status = statusOf(command.function, answer);
@@ -141,6 +143,12 @@ function renderText(functionId: string, payload: unknown, answer: unknown): stri
     return undefined;
   }
 }
+
+/** Addresses the reader of advice that a model should pass on to its user. */
+const forUser = (text: string): string =>
+  text.replaceAll(/\b(A|a)sk the user to (\w)/g, (_, a: string, letter: string) =>
+    a === "A" ? letter.toUpperCase() : letter,
+  );
 
 /** Escapes characters that control a terminal like JSON does, since files may contain any. */
 const forTerminal = (text: string): string =>

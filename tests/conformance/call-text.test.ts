@@ -97,6 +97,13 @@ describe.each(defaultSubjects)("coder call of the %s", (subject) => {
     expect(text).toMatch(/\[exit code 0, [^\]]*\]\n$/);
   });
 
+  test("addresses a person, who has no user to ask", async () => {
+    const { code, text } = await runInTerminal(subject, ["undo", ...base], here);
+    expect(code).toBe(1);
+    expect(text).toMatch(/ Set `journal\.dir` in the configuration/);
+    expect(text).not.toContain("the user");
+  });
+
   test("prints text through an engine too, and JSON for functions that it does not know", async () => {
     const engine = await startEngine();
     const worker = startCoder(subject, [...base, "--url", engine.url]);
