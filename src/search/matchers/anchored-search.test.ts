@@ -153,5 +153,5 @@ test("the anchored search equals the engine on the whole text", () => {
     }),
     propertyRuns(300),
   );
-  expect(anchored).toBeGreaterThan(100);
+  expect(anchored).toBeGreaterThan(20);
 });
