@@ -89,6 +89,7 @@ const ofCoder: Samples<typeof refuseCoder> = {
   fuzzyRegex: refuseCoder.fuzzyRegex(),
   longFuzzyQuery: refuseCoder.longFuzzyQuery(300, 256),
   badCursor: refuseCoder.badCursor("x"),
+  twoStarts: refuseCoder.twoStarts(),
   badSince: refuseCoder.badSince("x"),
   badBase64: refuseCoder.badBase64('holds "é" at character 1'),
   badMode: refuseCoder.badMode("rw-\n"),

@@ -4,18 +4,41 @@ import type { Wording } from "../contract/wording.ts";
 import { type FeedChange, visiblePart } from "../feed/change.ts";
 import type { Jail } from "../jail/folder.ts";
 import { unlessOver } from "../scheduling/deadline.ts";
-import { UInt32 } from "../schema/fragments.ts";
+import { UInt32, UInt64 } from "../schema/fragments.ts";
+import { NetChange, netAnswers, netPageOf, renderNet } from "./comparing/answer.ts";
+import type { NetDifference } from "./comparing/file-diff.ts";
+import { findNetChanges } from "./comparing/net.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { renderName } from "./entry-text.ts";
+import { refuseCoder } from "./errors.ts";
 import { IgnoredPaths } from "./feeding/ignored.ts";
 import { parsePosition, renderPosition } from "./feeding/position.ts";
 import { type Selection, selects } from "./feeding/selection.ts";
 import { changeFields, describeChange, type WireChange } from "./feeding/wire.ts";
 import { plainPath } from "./undoing/select-paths.ts";
+import { By } from "./undoing/whose.ts";
 
 const request = Type.Object(
   {
+    answer: Type.Optional(
+      Type.Union(
+        netAnswers.map((form) => Type.Literal(form)),
+        {
+          description:
+            "Each path once, as it differs now: by name, with lines added and removed, or with a diff.",
+        },
+      ),
+    ),
+    by: By(),
+    checkpoint: Type.Optional(UInt64({ description: "Since this one." })),
+    cursor: Type.Optional(
+      Type.String({
+        isRare: true,
+        description: "`next_cursor` of the page before, with the other fields as then.",
+      }),
+    ),
     limit: UInt32({ default: 1000, description: "Most changes to answer." }),
+    net: Type.Optional(Type.Boolean({ isRare: true, description: "Each path once, by name." })),
     path: Type.Optional(Type.String({ description: "Only changes of this path or below it." })),
     since: Type.Optional(
       Type.String({
@@ -30,6 +53,17 @@ const request = Type.Object(
 const response = Type.Object(
   {
     changes: Type.Array(Type.Object(changeFields, { $id: "Change" })),
+    net: Type.Optional(
+      Type.Array(NetChange, {
+        description: "With `net`, `answer`, `by` or `checkpoint`, in place of `changes`.",
+      }),
+    ),
+    ignored: Type.Optional(
+      UInt64({
+        description: "Paths that other programs changed and ignore files name, or in .git; not in `net`.",
+      }),
+    ),
+    next_cursor: Type.Optional(Type.String({ description: "Where the next page of `net` begins." })),
     external: Type.Boolean({
       description:
         "Whether changes of other programs are reported, in all roots, and not only those of calls.",
@@ -71,10 +105,12 @@ export const changes = defineCoderFunction({
     { title: "What came after that", request: { since: "5f0c1a2b3c4d:17", path: "src" } },
   ],
   answerBytes: ({ since }) => (since === undefined ? 0 : usualAnswerBytes),
-  async handle({ since, limit, path }, context) {
+  async handle(request, context) {
+    const { since, limit, path } = request;
     const { feed, jail, deadline } = context;
     const newest = await unlessOver(feed.newest(), deadline);
     if (newest === undefined) throw deadline.signal.reason;
+    if (isNet(request)) return await netAnswer(request, newest, context);
     const start = since ?? (context.profile["changes.from_session"] ? context.began : undefined);
     const from = start === undefined ? newest : parsePosition(start, feed);
     const selection = {
@@ -99,6 +135,77 @@ export const changes = defineCoderFunction({
   },
   render: renderChanges,
 });
+
+type Request = Static<typeof request>;
+
+/** Whether each path is answered once, as it differs now. */
+const isNet = ({ net, answer, by, checkpoint }: Partial<Request>): boolean =>
+  net ?? (answer !== undefined || by !== undefined || checkpoint !== undefined);
+
+async function netAnswer(request: Request, newest: number, context: CoderContext): Promise<Answer> {
+  const { answer: form = "names", by, cursor, limit, path } = request;
+  const { feed, jail } = context;
+  const place = startOf(request, newest, context);
+  const wanted = path === undefined ? "" : plainPath(path, jail);
+  const isBelow = (one: string) => wanted === "" || one === wanted || one.startsWith(`${wanted}/`);
+  const ignored = new IgnoredPaths(context);
+  let ignoredPaths = 0;
+  const isSelected = ({ path: now, from = now, seqs, after }: NetDifference) => {
+    if (!isBelow(now) && !isBelow(from)) return false;
+    const isOfGit = /(?:^|\/)\.git(?:\/|$)/.test(now);
+    const isHidden = seqs.length === 0 && (isOfGit || ignored.has(now, after.state.kind === "dir"));
+    if (isHidden) ignoredPaths++;
+    return !isHidden;
+  };
+  const page =
+    place === undefined
+      ? { net: [] }
+      : netPageOf(
+          await findNetChanges(place, context),
+          { form, by, limit, after: cursor, isSelected },
+          context,
+        );
+  const overflow = place === undefined;
+  return {
+    changes: [],
+    external: feed.reportsExternal,
+    next: renderPosition(feed.epoch, newest),
+    ...(overflow && { note: "What changed since then is not known. Send `checkpoint` in place of `since`." }),
+    overflow,
+    ...page,
+    ...(ignoredPaths > 0 && { ignored: ignoredPaths }),
+  };
+}
+
+/** Returns where net changes begin; `undefined` if the feed no longer knows. Throws a refusal. */
+function startOf(
+  { since, checkpoint }: Request,
+  newest: number,
+  { feed, jail, profile, began }: CoderContext,
+): Parameters<typeof findNetChanges>[0] | undefined {
+  if (since !== undefined && checkpoint !== undefined) throw refuseCoder.twoStarts();
+  const start = since ?? (profile["changes.from_session"] && checkpoint === undefined ? began : undefined);
+  const events: FeedChange[] = [];
+  const add = (seq: number) => {
+    const event = partInScope(feed.at(seq), jail);
+    if (event !== undefined) events.push(event);
+  };
+  if (start === undefined) {
+    const last = checkpoint ?? 0;
+    let first = newest;
+    while (feed.follows(first - 1) && !isUpTo(feed.at(first), last)) first--;
+    for (let seq = first + 1; seq <= newest; seq++) add(seq);
+    return { checkpoint: last, events };
+  }
+  const from = parsePosition(start, feed);
+  if (from === undefined) return undefined;
+  for (let seq = from + 1; seq <= newest; seq++) add(seq);
+  const numbers = events.flatMap(({ cause }) => (cause.by === "call" ? (cause.checkpoint ?? []) : []));
+  return { checkpoint: numbers.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...numbers) - 1, events };
+}
+
+const isUpTo = ({ cause }: FeedChange, checkpoint: number): boolean =>
+  cause.by === "call" && cause.checkpoint !== undefined && cause.checkpoint <= checkpoint;
 
 /** Bytes of the JSON of some hundred changes. */
 const usualAnswerBytes = 64 * 1024;
@@ -163,10 +270,29 @@ const begun = {
 } as const;
 
 function renderChanges(
-  { changes: found, next, note, external, since_session: isSession = false }: Answer,
+  {
+    changes: found,
+    next,
+    note,
+    external,
+    since_session: isSession = false,
+    net,
+    next_cursor: cursor,
+    ignored,
+  }: Answer,
   { sentence }: Wording,
-  { since }: { since?: string | null },
+  { since, answer: form = "names" }: Partial<Request>,
 ): string {
+  if (net !== undefined)
+    return [
+      ...(net.length === 0 ? ["[nothing differs]"] : renderNet(net, form)),
+      ...(cursor === undefined
+        ? []
+        : [`[there is more; go on with the same call and "cursor": ${JSON.stringify(cursor)}]`]),
+      ...(ignored === undefined ? [] : [`[not listed: ${ignored} ignored, changed by other programs]`]),
+      ...(note === undefined ? [] : [`[${note}]`]),
+      ...(external ? [] : ["[changes of other programs are not known, or not in all roots]"]),
+    ].join("\n");
   const lines = found.map(({ kind, path, from, dir, cause }) => {
     const mark = dir ? "/" : "";
     const what = from === undefined ? "" : `${renderName(from)}${mark} to `;

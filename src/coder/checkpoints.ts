@@ -4,25 +4,40 @@ import type { Wording } from "../contract/wording.ts";
 import { changedPaths } from "../journal/changed-paths.ts";
 import { type JournalRecord, readRecords } from "../journal/read-record.ts";
 import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
+import { type NetAnswer, netAnswers } from "./comparing/answer.ts";
+import type { FileDiff } from "./comparing/file-diff.ts";
+import { BackInTime } from "./comparing/record-changes.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
+import { refuseCoder } from "./errors.ts";
 import { pauseOf } from "./pause.ts";
 import { requireJournal } from "./undoing/require-journal.ts";
-import { endsOf, isShown, selectPaths } from "./undoing/select-paths.ts";
+import { endsOf, isShown, plainPath } from "./undoing/select-paths.ts";
 import { AuthorFields, By, describeAuthor, selectsAuthor } from "./undoing/whose.ts";
 
 const request = Type.Object(
   {
+    answer: Type.Optional(
+      Type.Union(
+        netAnswers.map((form) => Type.Literal(form)),
+        { description: "What is shown of each file." },
+      ),
+    ),
     before_seq: Type.Optional(UInt64({ description: "Only checkpoints older than this one." })),
     by: By(true),
     limit: UInt32({ default: 50, description: "Most checkpoints to answer." }),
     path: Type.Optional(
-      Type.String({ description: "Only checkpoints that changed this path or something below it." }),
+      Type.String({
+        description:
+          "Only checkpoints that changed this path or something below it, under an earlier name too.",
+      }),
     ),
+    seq: Type.Optional(UInt64({ description: "Only this one." })),
   },
   { title: "CheckpointsInput" },
 );
 
 const CheckpointFile = Named("CheckpointFile", {
+  added: Type.Optional(UInt64({ description: "Lines." })),
   change: Type.Union([
     Type.Literal("created"),
     Type.Literal("modified"),
@@ -30,8 +45,12 @@ const CheckpointFile = Named("CheckpointFile", {
     Type.Literal("moved"),
     Type.Literal("mode"),
   ]),
+  diff: Type.Optional(Type.String()),
+  diff_truncated: Type.Optional(Type.Boolean()),
   from: Type.Optional(Type.String()),
+  note: Type.Optional(Type.String({ description: "Why there is no diff." })),
   path: Type.String(),
+  removed: Type.Optional(UInt64({ description: "Lines." })),
   unavailable: Type.Optional(Type.Literal(true)),
 });
 
@@ -78,23 +97,40 @@ export const checkpoints = defineCoderFunction({
     { title: "The last changes", request: {} },
     { title: "What happened to one folder", request: { path: "src/models", limit: 10 } },
   ],
-  async handle({ limit, before_seq: before = Number.POSITIVE_INFINITY, path, by }, context) {
+  async handle({ limit, before_seq: before = Number.POSITIVE_INFINITY, path, by, seq, answer }, context) {
     const journal = requireJournal(context);
     const pause = pauseOf(context);
-    const selects = path === undefined ? () => true : selectPaths([path], context.jail);
-    const isWanted = selectsAuthor(by, context);
+    const followed = path === undefined ? undefined : new FollowedPath(path, context);
+    const isAuthor = selectsAuthor(by, context);
+    const isWanted = (record: JournalRecord) =>
+      record.seq < before && (seq === undefined || record.seq === seq) && isAuthor(record.author);
+    const back =
+      answer === undefined || answer === "names" ? undefined : new BackInTime(context, maxDiffBytes);
     const found: Static<typeof Checkpoint>[] = [];
+    const older = () => ({
+      checkpoints: found,
+      ...(found.length > 0 && { next_before_seq: found.at(-1)!.seq }),
+    });
     let room = context.maxAnswerBytes / 2;
-    for await (const record of readRecords(journal, { before, pause })) {
-      if (!isWanted(record.author)) continue;
-      const checkpoint = describe(record, selects, context);
+    const isPlain = back === undefined && followed === undefined;
+    for await (const record of readRecords(journal, { ...(isPlain && { before }), pause })) {
+      if (seq !== undefined && record.seq < seq) break;
+      const selects = (one: string) => followed?.has(one) ?? true;
+      const described = isWanted(record) ? describe(record, selects, context) : undefined;
+      const files = described?.files.filter((file) => back === undefined || endsOf(file).some(selects));
+      followed?.follow(record);
       await pause();
-      if (checkpoint === undefined) continue;
+      if (described === undefined) await back?.pass(record);
+      if (described === undefined) continue;
+      if (found.length === limit) return older();
+      const shown = { ...described, files: files! };
+      const differences = await back?.compare(record, new Set(files!.map((file) => file.path)));
+      const checkpoint = differences === undefined ? shown : withDiffs(shown, differences, answer!);
       room -= JSON.stringify(checkpoint).length * 3;
-      if (found.length === limit || (room < 0 && found.length > 0))
-        return { checkpoints: found, ...(found.length > 0 && { next_before_seq: found.at(-1)!.seq }) };
+      if (room < 0 && found.length > 0) return older();
       found.push(checkpoint);
     }
+    if (seq !== undefined && found.length === 0) throw refuseCoder.undoNothing(`checkpoint ${seq}`);
     return { checkpoints: found };
   },
   render: ({ checkpoints: found, next_before_seq: next }, { sentence }) =>
@@ -105,6 +141,51 @@ export const checkpoints = defineCoderFunction({
       ...(next === undefined ? [] : [`Older ones: before_seq ${next}`]),
     ].join("\n"),
 });
+
+/** Bytes of all diffs of an answer. */
+const maxDiffBytes = 64 * 1024;
+
+/** A path, and its earlier names, as far back as records were followed. */
+class FollowedPath {
+  readonly #names: Set<string>;
+
+  constructor(path: string, { jail }: Pick<CoderContext, "jail">) {
+    this.#names = new Set([plainPath(path, jail)]);
+  }
+
+  /** Returns whether a path is this one, or below it. */
+  has(path: string): boolean {
+    return [...this.#names].some((name) => name === "" || isAtOrBelow(path, name));
+  }
+
+  /** Adds the names before the renames of a record. */
+  follow({ steps }: JournalRecord): void {
+    for (const { kind, path, from } of steps.toReversed())
+      if (kind === "rename" && from !== undefined)
+        for (const name of [...this.#names])
+          if (isAtOrBelow(name, path)) this.#names.add(from + name.slice(path.length));
+  }
+}
+
+const isAtOrBelow = (path: string, folder: string): boolean =>
+  path === folder || path.startsWith(`${folder}/`);
+
+function withDiffs(
+  checkpoint: Static<typeof Checkpoint>,
+  differences: ReadonlyMap<string, FileDiff | string>,
+  answer: NetAnswer,
+): Static<typeof Checkpoint> {
+  const files = checkpoint.files.map((file) => {
+    const found = differences.get(file.path);
+    if (found === undefined || found === "a folder") return file;
+    if (typeof found === "string") return { ...file, note: found };
+    const { diff, added, removed, isTruncated } = found;
+    const lines = { ...file, added, removed };
+    if (answer === "stat") return lines;
+    return { ...lines, diff, ...(isTruncated && { diff_truncated: true }) };
+  });
+  return { ...checkpoint, files };
+}
 
 /** Undefined where nothing of it is selected, or may be seen. */
 function describe(
@@ -149,9 +230,17 @@ function renderCheckpoint(checkpoint: Static<typeof Checkpoint>, sentence: Wordi
     .filter(Boolean)
     .join("  ");
   const words = id === "coder::undo" ? wordsOfUndo : {};
-  const lines = files.map(
-    ({ path, from, change, unavailable }) =>
-      `  ${words[change] ?? change}: ${from === undefined ? path : `${from} to ${path}`}${unavailable ? " (cannot be undone)" : ""}`,
-  );
+  const lines = files.flatMap((file) => {
+    const { path, from, change, unavailable, added, removed, diff, diff_truncated: isTruncated, note } = file;
+    const what = from === undefined ? path : `${from} to ${path}`;
+    const counts = added === undefined ? "" : ` +${added} -${removed}`;
+    const line = `  ${words[change] ?? change}: ${what}${counts}${unavailable ? " (cannot be undone)" : ""}`;
+    return [
+      line,
+      ...(diff === undefined || diff === "" ? [] : [diff.trimEnd()]),
+      ...(isTruncated ? ["[more of it is not shown]"] : []),
+      ...(note === undefined ? [] : [`[no diff: ${note}]`]),
+    ];
+  });
   return [head, ...lines, ...(more === undefined ? [] : [`  and ${more} more`])].join("\n");
 }

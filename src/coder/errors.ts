@@ -199,6 +199,9 @@ export const refuseCoder = {
       "More than one of the fields steps, seq and transaction is given. Send one of them.",
     ),
 
+  twoStarts: (): Refusal =>
+    new Refusal("bad-input", "Both `since` and `checkpoint` are given. Send one of them."),
+
   badSince: (since: string): Refusal =>
     new Refusal(
       "bad-input",

@@ -4,12 +4,12 @@ import { LaterRecords } from "../journal/later-records.ts";
 import { contentOf, type JournalRecord, readRecord, readRecords } from "../journal/read-record.ts";
 import { type UndoneRecord, type UndoOutcome, undoRecords } from "../journal/undo.ts";
 import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
-import { PendingTree } from "../transactions/pending-tree.ts";
 import type { Plan } from "../transactions/steps.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { renderName } from "./entry-text.ts";
 import { refuseCoder } from "./errors.ts";
 import { pauseOf } from "./pause.ts";
+import { pendingTree } from "./undoing/pending-tree.ts";
 import { requireJournal } from "./undoing/require-journal.ts";
 import { endsOf, isShown, type StepNames, selectPaths } from "./undoing/select-paths.ts";
 import { selectsAuthor } from "./undoing/whose.ts";
@@ -327,16 +327,6 @@ async function newestOfEach(
     records,
     selects: (step) => (selecting.get(step.seq) ?? []).some((below) => endsOf(step).some(below)),
   };
-}
-
-/** What was there may be larger than what calls may write. */
-function pendingTree({ jail, config }: CoderContext): PendingTree {
-  const unlimited = Number.MAX_SAFE_INTEGER;
-  return new PendingTree(
-    // The paths of records are from the base.
-    { jail: jail.fromBase(), config: { ...config, max_write_bytes: unlimited } },
-    { maxBytes: unlimited },
-  );
 }
 
 function listed({ seq, restored, removed, skipped }: UndoneRecord): Static<typeof UndoneCheckpoint> {

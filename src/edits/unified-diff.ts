@@ -32,15 +32,26 @@ interface Block {
   readonly after: Region;
 }
 
+/** The names in the header, and the bound. */
+interface DiffOptions {
+  /** The header before the first hunk. Default: the two lines that name the path. */
+  readonly header?: string;
+  readonly maxBytes?: number;
+}
+
 /** Returns the diff, cut after a line if it would be too long. */
-export function unifiedDiff(path: string, change: Change): UnifiedDiff {
+export function unifiedDiff(
+  path: string,
+  change: Change,
+  { header = `--- a/${path}\n+++ b/${path}\n`, maxBytes = mostDiffBytes }: DiffOptions = {},
+): UnifiedDiff {
   const numbers = { before: new LineNumbers(change.before), after: new LineNumbers(change.after) };
   let [diff, bytes] = ["", 0];
   for (const hunk of hunksOf(change)) {
-    if (diff === "") diff = `--- a/${path}\n+++ b/${path}\n`;
-    for (const line of renderHunk(change, hunk, numbers)) {
+    if (diff === "") diff = header;
+    for (const line of renderHunk(change, hunk, { ...numbers, maxBytes })) {
       bytes += Buffer.byteLength(line);
-      if (bytes > mostDiffBytes) return { diff, isTruncated: true };
+      if (bytes > maxBytes) return { diff, isTruncated: true };
       diff += line;
     }
   }
@@ -149,22 +160,28 @@ function* withoutEqualEnds({ before, after }: Texts, block: Block): Generator<Bl
     yield { before: { from: oldFrom, to: oldTo }, after: { from: newFrom, to: newTo } };
 }
 
-interface Numbers {
+interface HunkForm {
+  /** Maximum bytes of a line, because a longer one has no room in any case. */
+  readonly maxBytes: number;
   readonly before: LineNumbers;
   readonly after: LineNumbers;
 }
 
-function* renderHunk({ before, after }: Change, hunk: Hunk, numbers: Numbers): Generator<string> {
+function* renderHunk(
+  { before, after }: Change,
+  hunk: Hunk,
+  { maxBytes, ...numbers }: HunkForm,
+): Generator<string> {
   const [old, now] = [range(before, hunk.before, numbers.before), range(after, hunk.after, numbers.after)];
   yield `@@ -${old} +${now} @@\n`;
   let at = hunk.before.from;
   for (const block of hunk.blocks) {
-    yield* renderLines(" ", before.subarray(at, block.before.from));
-    yield* renderLines("-", before.subarray(block.before.from, block.before.to));
-    yield* renderLines("+", after.subarray(block.after.from, block.after.to));
+    yield* renderLines(" ", before.subarray(at, block.before.from), maxBytes);
+    yield* renderLines("-", before.subarray(block.before.from, block.before.to), maxBytes);
+    yield* renderLines("+", after.subarray(block.after.from, block.after.to), maxBytes);
     at = block.before.to;
   }
-  yield* renderLines(" ", before.subarray(at, hunk.before.to));
+  yield* renderLines(" ", before.subarray(at, hunk.before.to), maxBytes);
 }
 
 /** Returns the first line and the number of lines, or the line before if there are none. */
@@ -174,11 +191,10 @@ function range(body: Buffer, { from, to }: Region, numbers: LineNumbers): string
   return count === 1 ? String(first) : `${count === 0 ? first - 1 : first},${count}`;
 }
 
-function* renderLines(sign: string, lines: Buffer): Generator<string> {
+function* renderLines(sign: string, lines: Buffer, maxBytes: number): Generator<string> {
   for (let at = 0; at < lines.length; ) {
     const end = lineEnd(lines, at);
-    // A longer one has no room in any case.
-    const line = lines.toString("utf8", at, Math.min(end, at + mostDiffBytes));
+    const line = lines.toString("utf8", at, Math.min(end, at + maxBytes));
     yield sign + line;
     if (end === lines.length && lines[end - 1] !== 0x0a) yield "\n\\ No newline at end of file\n";
     at = end;

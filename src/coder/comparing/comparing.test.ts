@@ -1,0 +1,156 @@
+import { expect, test } from "bun:test";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { SessionsFixture } from "../sessions.test-kit.ts";
+
+const anna = { client: "anna 1.0", session: "aaaaaaaa" };
+const ben = { client: "ben 2.0", session: "bbbbbbbb" };
+
+const edit = (path: string, old_str: string, new_str: string) => ({
+  files: [{ path, ops: [{ op: "str_replace", old_str, new_str }] }],
+});
+
+/** A tree of two folders, in which two authors have worked. */
+async function work() {
+  const fixture = new SessionsFixture();
+  const [one, other] = [fixture.open(anna), fixture.open(ben)];
+  mkdirSync(fixture.at("src"));
+  for (const name of ["a", "b", "c"]) writeFileSync(fixture.at(`src/${name}.ts`), `${name}1\n${name}2\n`);
+  await one.call("coder::changes");
+  await one.call("coder::update-file", edit("src/a.ts", "a1", "a0"));
+  await one.call("coder::move", { files: [{ from: "src/b.ts", to: "lib/b.ts" }] });
+  await one.call("coder::update-file", edit("lib/b.ts", "b2", "b3"));
+  await one.call("coder::create-file", { files: [{ path: "docs/x.md", content: "x\n" }] });
+  await other.call("coder::delete-file", { paths: ["src/c.ts"] });
+  return { fixture, one, other };
+}
+
+test("what has changed is shown once for each path, by name, in numbers, and as a patch", async () => {
+  const { fixture, one } = await work();
+  await using _ = fixture;
+  expect(await one.text("coder::changes", { answer: "names" })).toBe(
+    [
+      "deleted: src/c.ts (by ben 2.0 (session bbbbbbbb))",
+      "moved: src/b.ts to lib/b.ts",
+      "created: docs/, 1 file",
+      "created: lib/",
+      "modified: src/a.ts",
+    ].join("\n"),
+  );
+  expect(await one.text("coder::changes", { answer: "stat", by: "me" })).toBe(
+    [
+      "moved: src/b.ts to lib/b.ts +1 -1",
+      "created: docs/x.md +1 -0",
+      "created: lib/",
+      "modified: src/a.ts +1 -1",
+    ].join("\n"),
+  );
+  expect(await one.text("coder::changes", { answer: "diff", path: "src/b.ts" })).toBe(
+    [
+      "moved: src/b.ts to lib/b.ts +1 -1",
+      "diff --git a/src/b.ts b/lib/b.ts",
+      "rename from src/b.ts",
+      "rename to lib/b.ts",
+      "--- a/src/b.ts",
+      "+++ b/lib/b.ts",
+      "@@ -1,2 +1,2 @@",
+      " b1",
+      "-b2",
+      "+b3",
+    ].join("\n"),
+  );
+});
+
+test("net changes begin at a checkpoint, a place in the feed, or with the session, and are those of an author", async () => {
+  const { fixture, one, other } = await work();
+  await using _ = fixture;
+  const pathsOf = async (request: object) =>
+    (await one.call("coder::changes", { net: true, ...request })).net.map(
+      ({ path }: { path: string }) => path,
+    );
+  const all = ["src/c.ts", "lib/b.ts", "docs", "lib", "src/a.ts"];
+  expect(await pathsOf({})).toEqual(all);
+  expect(await pathsOf({ by: "others" })).toEqual(["src/c.ts"]);
+  expect(await pathsOf({ checkpoint: 3 })).toEqual(["src/c.ts", "docs"]);
+  const { next } = await one.call("coder::changes");
+  expect(await pathsOf({ since: next })).toEqual([]);
+  await other.call("coder::update-file", edit("lib/b.ts", "b1", "b0"));
+  expect(await pathsOf({ since: next })).toEqual(["lib/b.ts"]);
+  const [{ by }] = (await one.call("coder::changes", { answer: "names", path: "lib/b.ts" })).net;
+  expect(by).toEqual(["me", "ben 2.0 (session bbbbbbbb)"]);
+  const pages = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await one.call("coder::changes", { net: true, limit: 2, ...(cursor && { cursor }) });
+    pages.push(page.net.map(({ path }: { path: string }) => path));
+    cursor = page.next_cursor;
+    if (cursor === undefined) break;
+  }
+  expect(pages).toEqual([all.slice(0, 2), all.slice(2, 4), all.slice(4)]);
+});
+
+test("what is as it was does not differ", async () => {
+  const { fixture, one } = await work();
+  await using _ = fixture;
+  for (const seq of [1, 5]) await one.call("coder::undo", { seq });
+  await one.call("coder::undo", { paths: ["docs"] });
+  await one.call("coder::undo", { seq: 3 });
+  await one.call("coder::undo", { seq: 2 });
+  expect(await one.text("coder::changes", { answer: "diff" })).toBe("[nothing differs]");
+});
+
+test("changes of other programs are named, and their diffs are shown if the journal has what was there", async () => {
+  const { fixture, one } = await work();
+  await using _ = fixture;
+  const replace = (path: string, text: string) => {
+    writeFileSync(`${fixture.root}/new`, text);
+    renameSync(`${fixture.root}/new`, fixture.at(path));
+  };
+  replace("src/a.ts", "a0\na2\nmore\n");
+  replace("lib/other.ts", "other\n");
+  const { net, external } = await one.call("coder::changes", { answer: "stat" });
+  const found = Object.fromEntries(net.map(({ path, ...rest }: { path: string }) => [path, rest]));
+  if (!external) return expect(found["src/a.ts"]).toMatchObject({ added: 2, removed: 1 });
+  expect(found["src/a.ts"]).toMatchObject({ added: 2, removed: 1, by: ["me", "another program"] });
+  expect(found["lib/other.ts"]).toMatchObject({ kind: "created", added: 1, by: ["another program"] });
+  const { next } = await one.call("coder::changes");
+  replace("lib/other.ts", "changed\n");
+  expect(await one.text("coder::changes", { since: next, answer: "diff" })).toBe(
+    "modified: lib/other.ts (by another program)\n[no diff: another program changed it, and what it was before is not kept]",
+  );
+});
+
+test("a checkpoint, and a file through time under all its names, are shown as diffs", async () => {
+  const { fixture, one } = await work();
+  await using _ = fixture;
+  const shown = async (request: object) =>
+    (await one.text("coder::checkpoints", request)).replaceAll(/\d{4}-\d\d-\d\d [\d:]{8}/g, "<time>");
+  expect(await shown({ seq: 1, answer: "diff" })).toBe(
+    [
+      "#1  <time>  coder::update-file",
+      "  modified: src/a.ts +1 -1",
+      "diff --git a/src/a.ts b/src/a.ts",
+      "--- a/src/a.ts",
+      "+++ b/src/a.ts",
+      "@@ -1,2 +1,2 @@",
+      "-a1",
+      "+a0",
+      " a2",
+    ].join("\n"),
+  );
+  await one.call("coder::update-file", edit("lib/b.ts", "b3", "b4"));
+  expect(await shown({ path: "lib/b.ts", answer: "stat" })).toBe(
+    [
+      "#6  <time>  coder::update-file",
+      "  modified: lib/b.ts +1 -1",
+      "#3  <time>  coder::update-file",
+      "  modified: lib/b.ts +1 -1",
+      "#2  <time>  coder::move",
+      "  moved: src/b.ts to lib/b.ts +0 -0",
+    ].join("\n"),
+  );
+  expect(await shown({ path: "src/b.ts" })).toContain("#2");
+  await expect(one.call("coder::checkpoints", { seq: 99 })).rejects.toThrow("no checkpoint 99");
+  writeFileSync(fixture.at("lib/b.ts"), "other");
+  expect(await shown({ seq: 6, answer: "diff" })).toContain(
+    "[no diff: it was changed before the next checkpoint]",
+  );
+});

@@ -1,0 +1,98 @@
+/** The net diff of random sessions, applied to the tree before them, makes the tree after them. */
+import { expect, test } from "bun:test";
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { snapshotTree } from "../../../tests/harness/tree.ts";
+import { callWith, type FunctionCall } from "../call-with.test-kit.ts";
+import { type AuthorCalls, SessionsFixture } from "../sessions.test-kit.ts";
+import type { NetChange } from "./answer.ts";
+
+const folder = fc.constantFrom("d1", "d2", "d1/d3");
+const file = fc
+  .tuple(fc.constantFrom("", "d1/", "d2/", "d1/d3/"), fc.constantFrom("f", "g", "h"))
+  .map(([above, name]) => above + name);
+const content = fc
+  .array(fc.constantFrom("one\n", "two\n", "three\n", "\n", "last"), { maxLength: 12 })
+  .map((lines) => lines.join(""));
+const line = fc.constantFrom("new", "", "one");
+
+const call: fc.Arbitrary<FunctionCall> = fc.oneof(
+  fc
+    .record({ path: file, content, overwrite: fc.boolean() })
+    .map((one) => ["coder::create-file", { files: [one] }] as const),
+  fc
+    .record({ path: file, content: line })
+    .map(
+      ({ path, content }) =>
+        [
+          "coder::update-file",
+          { files: [{ path, ops: [{ op: "insert", at_line: 1, content: `${content}\n` }] }] },
+        ] as const,
+    ),
+  fc
+    .record({ path: file, mode: fc.constantFrom("0755", "0600") })
+    .map(({ path, mode }) => ["coder::transact", { changes: [{ op: "chmod", path, mode }] }] as const),
+  fc.oneof(file, folder).map((path) => ["coder::delete-file", { paths: [path], recursive: true }] as const),
+  fc
+    .record({ from: file, to: file, overwrite: fc.boolean() })
+    .map((one) => ["coder::move", { files: [one] }] as const),
+  fc.record({ from: folder, to: folder }).map((one) => ["coder::move", { files: [one] }] as const),
+  fc.record({ from: file, to: file }).map((one) => ["coder::copy", { files: [one] }] as const),
+  fc.record({ from: folder, to: folder }).map((one) => ["coder::copy", { files: [one] }] as const),
+  fc.constant(["coder::undo", {}] as const),
+);
+
+/** The files of a tree, with what git knows of their modes. */
+const filesOf = (root: string) =>
+  [...snapshotTree(root)].flatMap(([path, { kind, content: bytes, mode }]) =>
+    kind === "file" && !path.startsWith("..") ? [[path, String(bytes), (mode! & 0o100) !== 0]] : [],
+  );
+
+async function pagesOf({ call: make }: AuthorCalls, request: object): Promise<NetChange[]> {
+  const net: NetChange[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await make("coder::changes", { ...request, ...(cursor !== undefined && { cursor }) });
+    net.push(...page.net);
+    cursor = page.next_cursor;
+    if (cursor === undefined) return net;
+  }
+}
+
+test("the net diff applied to the old tree makes the new one", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(call, { maxLength: 6 }),
+      fc.array(fc.tuple(call, fc.boolean()), { minLength: 1, maxLength: 12 }),
+      fc.integer({ min: 1, max: 5 }),
+      async (before, after, limit) => {
+        await using fixture = new SessionsFixture();
+        const [one, other] = ["a", "b"].map((session) => fixture.open({ session })) as [
+          AuthorCalls,
+          AuthorCalls,
+        ];
+        mkdirSync(fixture.at("d1"));
+        writeFileSync(fixture.at("d1/f"), "one\ntwo\nthree\n");
+        const make = ({ call: send }: AuthorCalls, [id, payload]: FunctionCall) =>
+          send(id, payload).catch(() => undefined);
+        for (const one_call of before) await make(one, one_call);
+        const checkpoint = (await one.call("coder::checkpoints", { limit: 1 })).checkpoints[0]?.seq ?? 0;
+        const old = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+        cpSync(fixture.base, join(old, "base"), { recursive: true });
+        for (const [one_call, isOther] of after) await make(isOther ? other : one, one_call);
+        const net = await pagesOf(one, { checkpoint, answer: "diff", limit });
+        const paths = net.map(({ path }) => path);
+        expect(new Set(paths).size).toBe(paths.length);
+        const patch = net.map(({ diff = "" }) => diff).join("");
+        if (patch !== "") {
+          const [outcome] = await callWith(old, {}, ["coder::apply-patch", { patch }]);
+          expect(outcome).not.toHaveProperty("error");
+        }
+        expect(filesOf(old)).toEqual(filesOf(fixture.root));
+        rmSync(old, { recursive: true });
+      },
+    ),
+    { numRuns: 25 },
+  );
+}, 120_000);

@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { diffLines } from "./line-diff.ts";
+import type { Splice } from "./splices.ts";
+
+function splice(before: Buffer, after: Buffer, splices: readonly Splice[]): Buffer {
+  const pieces: Buffer[] = [];
+  let [at, nowAt] = [0, 0];
+  for (const { from, to, length } of splices) {
+    pieces.push(before.subarray(at, from));
+    nowAt += from - at;
+    pieces.push(after.subarray(nowAt, nowAt + length));
+    [at, nowAt] = [to, nowAt + length];
+  }
+  return Buffer.concat([...pieces, before.subarray(at)]);
+}
+
+const text = fc
+  .array(fc.constantFrom("a\n", "b\n", "c\r\n", "\n", "d"), { maxLength: 30 })
+  .map((lines) => Buffer.from(lines.join("")));
+
+test("the changes turn one text into the other, and leave equal lines", () => {
+  fc.assert(
+    fc.property(text, text, (before, after) => {
+      expect(splice(before, after, diffLines(before, after)).equals(after)).toBe(true);
+      if (before.equals(after)) expect(diffLines(before, after)).toEqual([]);
+    }),
+  );
+});
+
+test("lines between two changes are not part of them", () => {
+  const [before, after] = [Buffer.from("a\nb\nc\nd\ne\n"), Buffer.from("a\nB\nc\nd\ne\nf\n")];
+  expect(diffLines(before, after)).toEqual([
+    { from: 2, to: 4, length: 2 },
+    { from: 10, to: 10, length: 2 },
+  ]);
+});
+
+test("texts that share little are one change", () => {
+  const lines = (word: string) =>
+    Buffer.from(Array.from({ length: 3000 }, (_, line) => `${word}${line}\n`).join(""));
+  const [before, after] = [lines("x"), lines("y")];
+  expect(diffLines(before, after)).toEqual([{ from: 0, to: before.length, length: after.length }]);
+});

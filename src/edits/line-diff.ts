@@ -1,0 +1,114 @@
+/**
+ * The lines that differ between two texts, by the greedy algorithm of Myers (An O(ND) Difference Algorithm
+ * and Its Variations, 1986).
+ */
+import { lineEnd } from "./line-window.ts";
+import type { Splice } from "./splices.ts";
+
+/** Maximum lines that differ before everything between the common ends counts as one change. */
+const maxDifferences = 1000;
+
+/** Returns the changes from one text to the other, as splices of whole lines. */
+export function diffLines(before: Buffer, after: Buffer): Splice[] {
+  const numbers = new Map<string, number>();
+  const [old, now] = [linesOf(before, numbers), linesOf(after, numbers)];
+  let from = 0;
+  while (from < old.ids.length && from < now.ids.length && old.ids[from] === now.ids[from]) from++;
+  let [oldTo, nowTo] = [old.ids.length, now.ids.length];
+  while (oldTo > from && nowTo > from && old.ids[oldTo - 1] === now.ids[nowTo - 1]) {
+    oldTo--;
+    nowTo--;
+  }
+  const blocks = blocksBetween(old.ids.slice(from, oldTo), now.ids.slice(from, nowTo));
+  return blocks.map(([oldFrom, oldEnd, nowFrom, nowEnd]) => ({
+    from: old.starts[from + oldFrom]!,
+    to: old.starts[from + oldEnd]!,
+    length: now.starts[from + nowEnd]! - now.starts[from + nowFrom]!,
+  }));
+}
+
+interface Lines {
+  /** A number for each line; equal lines have the same one. */
+  readonly ids: readonly number[];
+  /** The offset of each line, and the end of the text. */
+  readonly starts: readonly number[];
+}
+
+function linesOf(text: Buffer, numbers: Map<string, number>): Lines {
+  const [ids, starts]: [number[], number[]] = [[], [0]];
+  for (let at = 0; at < text.length; ) {
+    const end = lineEnd(text, at);
+    const line = text.toString("latin1", at, end);
+    const id = numbers.get(line) ?? numbers.size;
+    numbers.set(line, id);
+    ids.push(id);
+    starts.push(end);
+    at = end;
+  }
+  return { ids, starts };
+}
+
+/** The first and the last line that differ in each text; the last one is exclusive. */
+type Block = readonly [oldFrom: number, oldTo: number, nowFrom: number, nowTo: number];
+
+function blocksBetween(old: readonly number[], now: readonly number[]): Block[] {
+  if (old.length === 0 && now.length === 0) return [];
+  const path = shortestEdit(old, now);
+  return path ?? [[0, old.length, 0, now.length]];
+}
+
+/** Returns the blocks of a shortest edit, or `undefined` if it has too many differences. */
+function shortestEdit(old: readonly number[], now: readonly number[]): Block[] | undefined {
+  const most = Math.min(maxDifferences, old.length + now.length);
+  /** The furthest line of the old text on each diagonal, for each number of differences. */
+  const rounds: Int32Array[] = [];
+  let furthest = new Int32Array(2 * most + 3);
+  const centre = most + 1;
+  for (let differences = 0; differences <= most; differences++) {
+    const next = furthest.slice();
+    for (let diagonal = -differences; diagonal <= differences; diagonal += 2) {
+      const down = isDown(furthest, centre, { diagonal, differences });
+      let x = down ? furthest[centre + diagonal + 1]! : furthest[centre + diagonal - 1]! + 1;
+      while (x < old.length && x - diagonal < now.length && old[x] === now[x - diagonal]) x++;
+      next[centre + diagonal] = x;
+      if (x < old.length || x - diagonal < now.length) continue;
+      return backtrack(rounds, centre, { x: old.length, y: now.length, differences });
+    }
+    rounds.push(next);
+    furthest = next;
+  }
+  return undefined;
+}
+
+interface Point {
+  readonly diagonal: number;
+  readonly differences: number;
+}
+
+/** Returns whether the edit reaches a diagonal by an added line, and not by a removed one. */
+const isDown = (furthest: Int32Array, centre: number, { diagonal, differences }: Point): boolean =>
+  diagonal === -differences ||
+  (diagonal !== differences && furthest[centre + diagonal - 1]! < furthest[centre + diagonal + 1]!);
+
+function backtrack(
+  rounds: readonly Int32Array[],
+  centre: number,
+  end: { readonly x: number; readonly y: number; readonly differences: number },
+): Block[] {
+  const blocks: Block[] = [];
+  let { x, y } = end;
+  for (let differences = end.differences; differences > 0; differences--) {
+    const furthest = rounds[differences - 1]!;
+    const diagonal = x - y;
+    const down = isDown(furthest, centre, { diagonal, differences });
+    const startX = down ? furthest[centre + diagonal + 1]! : furthest[centre + diagonal - 1]!;
+    const startY = startX - (down ? diagonal + 1 : diagonal - 1);
+    const [toX, toY] = down ? [startX, startY + 1] : [startX + 1, startY];
+    const last = blocks.at(-1);
+    if (last !== undefined && last[0] === toX && last[2] === toY)
+      blocks[blocks.length - 1] = [startX, last[1], startY, last[3]];
+    else blocks.push([startX, toX, startY, toY]);
+    [x, y] = [startX, startY];
+  }
+  return blocks.reverse();
+}

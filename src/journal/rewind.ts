@@ -1,0 +1,35 @@
+import { LaterRecords } from "./later-records.ts";
+import { contentOf, type JournalRecord, type JournalSource, type RecordedStep } from "./read-record.ts";
+import type { RewoundTree } from "./rewound-tree.ts";
+import { undoRecords } from "./undo.ts";
+
+interface RewindOptions {
+  readonly source: JournalSource;
+  /** Returns whether the caller may know of a step. Others stay as they are. */
+  readonly isShown: (step: RecordedStep) => boolean;
+  /** Called between steps: lets other calls run, and throws when the work has to end. */
+  readonly pause: () => Promise<void>;
+}
+
+/**
+ * Takes a record back on a tree in memory, over anything that changed since. Paths whose earlier content is
+ * not kept become unknown.
+ */
+export async function rewind(
+  tree: RewoundTree,
+  record: JournalRecord,
+  { source, isShown, pause }: RewindOptions,
+): Promise<void> {
+  tree.seq = record.seq;
+  const steps = record.steps.filter(isShown);
+  const { undone } = await undoRecords({
+    tree,
+    records: [{ ...record, steps }],
+    selects: () => true,
+    force: true,
+    content: (step, kept) => contentOf(source, step, kept),
+    later: await LaterRecords.of([], { after: 0, isShown, pause }),
+    pause,
+  });
+  for (const { skipped } of undone) for (const { path } of skipped) tree.lose(path);
+}
