@@ -31,6 +31,7 @@ const shared: Samples<typeof refuse> = {
   takesBackNothing: refuse.takesBackNothing("exclude_globs", "!*.ts"),
   badPattern: refuse.badPattern("(", "unclosed group"),
   badTemplate: refuse.badTemplate("$nme", "it names $nme, and the groups of the pattern are ${0}"),
+  foreignTemplate: refuse.foreignTemplate("<\\1>", "\\1, which is not a group here: send ${1}"),
   patternTooLarge: refuse.patternTooLarge("a{1000}", 1024),
   inChange: refuse.inChange(refuse.absent("a.txt", "missing"), 2),
   notUtf8: refuse.notUtf8("a.txt"),

@@ -94,6 +94,12 @@ export const refuse = {
       `The replacement ${quoteShort(replacement)} is not valid: ${problem}; name one of these, put braces around the name where text goes on behind it (such as \${1}x), or write $$ for a dollar sign.`,
     ),
 
+  foreignTemplate: (replacement: string, advice: string): Refusal =>
+    new Refusal(
+      "bad-pattern",
+      `The replacement ${quoteShort(replacement)} has ${advice}. Nothing was changed.`,
+    ),
+
   /** Refuses a valid pattern because the engine ran out of memory. */
   patternTooLarge: (pattern: string, limit: number): Refusal =>
     new Refusal(

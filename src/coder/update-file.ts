@@ -49,6 +49,19 @@ export const LineEndFields = {
   line_ends_changed: Type.Optional(
     Type.Boolean({ since: "0.4.0", description: "Whether the edit has changed them." }),
   ),
+  text_notes: Type.Optional(
+    Type.Array(Type.String(), {
+      since: "0.4.0",
+      description:
+        "Encoding other than UTF-8, byte order mark, missing line end at the end, in the profile `agent`.",
+    }),
+  ),
+  hints: Type.Optional(
+    Type.Array(Type.String(), {
+      since: "0.4.0",
+      description: "Advice on replacements that most likely did not do what was meant.",
+    }),
+  ),
 };
 
 const UpdateFileResult = Named("UpdateFileResult", {

@@ -27,7 +27,7 @@ import {
   readReply,
   TooManyMatches,
 } from "./replace.ts";
-import { TemplateError } from "./template.ts";
+import { ForeignTemplateError, TemplateError } from "./template.ts";
 import type { ReplacedRange } from "./traced-replace.ts";
 
 /** A pattern, and the template that replaces its matches. */
@@ -44,6 +44,8 @@ export interface Replacement extends Pattern {
   readonly strict?: boolean;
   /** Whether line ends match as "\n" and are kept (`ReplaceJob.keepsLineEnds`). */
   readonly keepsLineEnds?: boolean;
+  /** Whether a reference in the syntax of other languages is refused (bad-pattern). Default: false. */
+  readonly refusesForeign?: boolean;
 }
 
 export interface LineReplacement extends Replacement {
@@ -149,11 +151,18 @@ class LazyEngine implements RegexEngine {
 
   async #replace(
     body: Buffer,
-    { replacement, lines, strict = false, traced = false, keepsLineEnds = false, ...source }: AnyReplacement,
+    { replacement, lines, ...options }: AnyReplacement,
     limits: ReplaceLimits,
   ): Promise<TracedBody> {
     limits.deadline.check();
     const { maxBytes } = limits;
+    const {
+      strict = false,
+      traced = false,
+      keepsLineEnds = false,
+      refusesForeign = false,
+      ...source
+    } = options;
     try {
       const pattern = toSource(source);
       const job = {
@@ -167,6 +176,7 @@ class LazyEngine implements RegexEngine {
         strict,
         traced,
         keepsLineEnds,
+        refusesForeign,
         ...(lines && { lines }),
       };
       const { body: replaced, count, ranges } = await this.#run(job, limits.deadline);
@@ -175,6 +185,7 @@ class LazyEngine implements RegexEngine {
     } catch (error) {
       if (error instanceof ResultTooLarge) throw refuse.replacedTooLarge(limits.path, maxBytes);
       if (error instanceof TooManyMatches) throw refuse.mixedLineEnds(limits.path);
+      if (error instanceof ForeignTemplateError) throw refuse.foreignTemplate(replacement, error.message);
       if (error instanceof TemplateError) throw refuse.badTemplate(replacement, error.message);
       throw refusalOfPattern(error, source.pattern);
     }

@@ -9,7 +9,7 @@ import {
 } from "../encodings/line-ends.ts";
 import type { WasmModule } from "../wasm/module.ts";
 import { PatternError, type Regex, RegexEngineFailure, RegexRuntime } from "./regex-runtime.ts";
-import { requireDefinedGroups, TemplateError } from "./template.ts";
+import { ForeignTemplateError, requireDefinedGroups, requireOwnSyntax, TemplateError } from "./template.ts";
 import { namesLineFeed } from "./text-shape.ts";
 import {
   markFor,
@@ -49,6 +49,8 @@ export interface ReplaceJob {
    * the pattern matches all bytes.
    */
   readonly keepsLineEnds?: boolean;
+  /** Whether a reference in the syntax of other languages is an error. Default: false. */
+  readonly refusesForeign?: boolean;
 }
 
 /** The regex engine, compiled and metered. */
@@ -86,8 +88,8 @@ export class Replacer {
   }
 
   /**
-   * Runs a job. Throws `PatternError`, `TemplateError`, `EngineFailure`, `ResultTooLarge`, or an error of
-   * `check`.
+   * Runs a job. Throws `PatternError`, `TemplateError`, `ForeignTemplateError`, `EngineFailure`,
+   * `ResultTooLarge`, `TooManyMatches`, or an error of `check`.
    */
   replace(job: ReplaceJob): Replaced {
     const runtime = this.#runtimeFor(job.engine);
@@ -95,6 +97,7 @@ export class Replacer {
       this.#mostMemory = Number.POSITIVE_INFINITY;
       const regex = runtime.compile(job.pattern);
       if (job.strict) requireDefinedGroups(job.replacement, regex.groups());
+      if (job.refusesForeign) requireOwnSyntax(job.replacement, regex.groups());
       if (job.keepsLineEnds && job.lines === undefined && bodyOf(job).includes("\r\n"))
         return this.#replaceWithinLineEnds(runtime, regex, job);
       return job.traced ? this.#trace(runtime, regex, job) : this.#replaceWithin(runtime, regex, job);
@@ -312,7 +315,14 @@ export function replyTo(job: ReplaceJob, replacer: Replacer): ReplaceReply {
 /** Decodes a message of `replyTo`. Throws like `Replacer.replace`. */
 export function readReply(reply: ReplaceReply): Replaced {
   if (!("failure" in reply)) return reply;
-  const failures = [PatternError, TemplateError, RegexEngineFailure, ResultTooLarge, TooManyMatches];
+  const failures = [
+    PatternError,
+    TemplateError,
+    ForeignTemplateError,
+    RegexEngineFailure,
+    ResultTooLarge,
+    TooManyMatches,
+  ];
   const failure = failures.find(({ name }) => name === reply.failure);
   throw new (failure ?? Error)(reply.message);
 }

@@ -42,3 +42,22 @@ export function undefinedGroupIn(template: string, groups: GroupNames): string |
 
 const isDefined = (name: string, groups: GroupNames): boolean =>
   number.test(name) ? Number(name) < groups.length : groups.includes(name);
+
+/** Thrown if a replacement template has a reference in the syntax of other languages. */
+export class ForeignTemplateError extends Error {
+  override readonly name = "ForeignTemplateError";
+}
+
+/**
+ * Throws a `ForeignTemplateError`, whose message says what to send, for `$&`, and for `\1` if the pattern
+ * has that group.
+ */
+export function requireOwnSyntax(template: string, groups: GroupNames): void {
+  const [, number] = /(?<!\\)\\([1-9])(?![0-9])/.exec(template) ?? [];
+  if (number !== undefined && Number(number) < groups.length)
+    throw new ForeignTemplateError(
+      `\\${number}, which is not a group here: send \${${number}}. For the text \\${number}, begin each group of the pattern with (?:`,
+    );
+  if (/(?<!\$)(?:\$\$)*\$&/.test(template))
+    throw new ForeignTemplateError("$&, which is not the match here: send $0. For the text $&, send $$&");
+}

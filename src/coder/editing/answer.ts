@@ -32,6 +32,10 @@ export interface ShownFields {
   readonly line_ends?: string;
   /** Whether the edit has changed that. */
   readonly line_ends_changed?: true;
+  /** Its encoding, byte order mark, and a missing line end at its end. */
+  readonly text_notes?: readonly string[];
+  /** Advice on replacements that most likely did not do what was meant. */
+  readonly hints?: readonly string[];
 }
 
 /** A file that was edited. */

@@ -34,6 +34,8 @@ export interface AppliedOps {
   readonly lines: number;
   /** The places that each op changed; `undefined` unless requested. */
   readonly trace: EditTrace | undefined;
+  /** Advice on replacements that most likely did not do what was meant. */
+  readonly hints: readonly string[];
 }
 
 /** The length of one slice of work, in milliseconds. */
@@ -59,6 +61,7 @@ export async function applyOps(
   { path, ops, isTraced }: FileOps & { readonly isTraced: boolean },
   context: ChangeContext,
 ): Promise<AppliedOps> {
+  const hints: string[] = [];
   const edited = applyLineOps(before, ops, { keepsLineEnds: context.profile.keeps_line_ends });
   const trace = isTraced ? new EditTrace(edited) : undefined;
   let body: Buffer | undefined;
@@ -74,10 +77,13 @@ export async function applyOps(
       op.op === "replace"
         ? await replace(body, op, { ...place, context })
         : await strReplace(body, op, { ...place, context });
+    if (op.op === "replace" && isTraced && context.profile["update-file.explains_replacements"])
+      hints.push(...(await hintsOn(body, op, { ...place, context }, replaced)));
     trace?.add({ index, ...replaced });
     body = replaced.body;
   }
-  return body === undefined ? { ...edited, trace } : { parts: [body], lines: countLines(body), trace };
+  if (body === undefined) return { ...edited, trace, hints };
+  return { parts: [body], lines: countLines(body), trace, hints };
 }
 
 /** An op on the whole text of a file, and what it works with. */
@@ -110,6 +116,7 @@ async function replace(body: Buffer, op: ReplaceOp, scope: TextOpScope): Promise
     dotMatchesNewline: op.dot_matches_newline,
     strict: config.refuse_undefined_groups,
     keepsLineEnds: context.profile.keeps_line_ends,
+    refusesForeign: context.profile["update-file.explains_replacements"],
   };
   const limits = { path, maxBytes: config.max_write_bytes, deadline };
   const withMark = (after: Buffer) => (mark.length === 0 ? after : Buffer.concat([mark, after]));
@@ -121,6 +128,39 @@ async function replace(body: Buffer, op: ReplaceOp, scope: TextOpScope): Promise
   const splices = moveBy(ranges ?? spliceBetween(text, after), mark.length);
   requireCount(body, { ...scope, expected: op.expect_matches, found: count, splices });
   return { body: withMark(after), splices, replacements: count };
+}
+
+/**
+ * Returns advice on a replacement that matched nothing because its `^` and `$` mean the ends of the file, or
+ * that wrote an escape as text.
+ */
+async function hintsOn(
+  body: Buffer,
+  { pattern, replacement, ...op }: ReplaceOp,
+  scope: TextOpScope,
+  { replacements: count }: ReplacedText,
+): Promise<string[]> {
+  const name = `ops[${scope.index}]`;
+  const [written] = /(?<!\\)\\[nt]/.exec(replacement) ?? [];
+  if (count > 0 && written !== undefined) {
+    const meant = written === "\\n" ? "line break" : "tab";
+    return [
+      `${name} wrote ${written} as it stands, a backslash and a letter; for a ${meant} send the character`,
+    ];
+  }
+  if (count > 0 || op.expect_matches === 0) return [];
+  if (/(?<!\\)[\^$]/.test(pattern) && !/\(\?[a-zA-Z]*m/.test(pattern)) {
+    const { expect_matches: _, ...others } = op;
+    const byLine = { ...others, pattern: `(?m)${pattern}`, replacement };
+    const { replacements } = await replace(body, byLine, { ...scope, isTraced: true });
+    if (replacements > 0)
+      return [
+        `${name}: ^ and $ are the ends of the file; with (?m) before the pattern they are those of lines, and it matches ${replacements} times`,
+      ];
+  }
+  if (/\\r/.test(pattern) && body.includes("\r\n"))
+    return [`${name}: each line end matches as \\n, and stays as it is; a \\r before it matches nothing`];
+  return [];
 }
 
 const moveBy = (splices: readonly Splice[], bytes: number): readonly Splice[] =>

@@ -9,7 +9,7 @@ import type { Bodies } from "../../files/update.ts";
 import type { ChangeContext } from "../define.ts";
 import { requestedEncoding } from "../file-encoding.ts";
 import type { ProfileDefaults } from "../profiles.ts";
-import { describeLineEnds } from "../reading/text-notes.ts";
+import { describeLineEnds, notesOn } from "../reading/text-notes.ts";
 import { revisionMismatch } from "../revisions.ts";
 import type { ShownFields } from "./answer.ts";
 import { type AppliedOps, applyOps, type FileOps, validateOps } from "./apply-ops.ts";
@@ -31,6 +31,10 @@ export interface EditedFile {
   readonly trace: EditTrace | undefined;
   /** Whether the lines of the file end in CR, and those of `bodies` in LF. */
   readonly endsInReturns: boolean;
+  /** The name of the encoding of a file that is not UTF-8. */
+  readonly encoding: string | undefined;
+  /** Advice on replacements that most likely did not do what was meant. */
+  readonly hints: readonly string[];
 }
 
 interface EditOptions<Shown> {
@@ -78,6 +82,8 @@ export async function editFile<Shown>(
       bodies: { before: text!.text, after: applied!.parts },
       trace: applied!.trace,
       endsInReturns: text!.endsInReturns,
+      encoding: text!.encoding,
+      hints: applied!.hints,
     }),
   });
   return await context.files.update(path, change, context, { project, dryRun });
@@ -89,18 +95,35 @@ export const showsChanges = (form: string): boolean => form === "echo" || form =
 /** An edit in one of the forms that are small in any case. */
 export function showEdit(
   form: string,
-  { path, bodies, trace, endsInReturns }: EditedFile,
+  { path, bodies, trace, hints, ...file }: EditedFile,
   profile: ProfileDefaults,
 ): ShownFields {
   if (trace === undefined) return {};
   const after = joinPieces(bodies.after);
-  const ends = profile["update-file.line_ends"] ? lineEndsOf(bodies.before, after, endsInReturns) : {};
+  const ends = {
+    ...(profile["update-file.line_ends"] && formOf(bodies.before, after, file)),
+    ...(hints.length > 0 && { hints }),
+  };
   if (form === "echo") {
     const { echoes, isTruncated } = echoesOf(after, trace.sites);
     return { echoes, echoes_truncated: isTruncated, ...ends };
   }
   const { diff, isTruncated } = unifiedDiff(path, { ...bodies, after, splices: trace.splices });
   return { diff, diff_truncated: isTruncated, ...ends };
+}
+
+/** Returns how a text differs from UTF-8 with LF and a line end at its end. */
+function formOf(
+  before: Buffer,
+  after: Buffer,
+  { endsInReturns, encoding }: Pick<EditedFile, "encoding" | "endsInReturns">,
+): Pick<ShownFields, "line_ends" | "line_ends_changed" | "text_notes"> {
+  const lineEnds = describeLineEnds(after);
+  const notes = notesOn(after, { isAtEnd: true, encoding }).filter((note) => note !== lineEnds);
+  return {
+    ...lineEndsOf(before, after, endsInReturns),
+    ...(notes.length > 0 && { text_notes: notes }),
+  };
 }
 
 /** Returns the line ends of an edited file, if it has others than LF, and whether they changed. */
@@ -112,9 +135,9 @@ export function lineEndsOf(
   if (endsInReturns) return { line_ends: "CR" };
   const [was, is] = [describeLineEnds(before), describeLineEnds(after)];
   if (was === undefined && is === undefined) return {};
-  const isChanged = formOf(was) !== formOf(is);
+  const isChanged = kindOf(was) !== kindOf(is);
   return { line_ends: is ?? "LF", ...(isChanged && { line_ends_changed: true }) };
 }
 
 /** The line ends without their numbers. */
-const formOf = (lineEnds: string | undefined): string | undefined => lineEnds?.replace(/:.*/, "");
+const kindOf = (lineEnds: string | undefined): string | undefined => lineEnds?.replace(/:.*/, "");

@@ -17,6 +17,8 @@ interface TextOps {
 
 /** A file that is edited. */
 export interface EditedText extends Omit<OpenedText, "encoding"> {
+  /** The name of the encoding, unless it is UTF-8 or unknown. */
+  readonly encoding: string | undefined;
   /** The ops on the text. */
   readonly ops: Ops;
 }
@@ -32,7 +34,7 @@ export function openForOps(
 ): EditedText {
   const encoding = requested ?? configuredEncoding(path, context);
   if (!context.profile.keeps_line_ends && encoding === undefined)
-    return { text: file, ops, endsInReturns: false, bytesOf: (edited) => edited };
+    return { text: file, ops, encoding: undefined, endsInReturns: false, bytesOf: (edited) => edited };
   const opened = refusing(path, encoding, () => openText(file, encoding));
   const written = ops.flatMap(writtenBy).join("\n");
   const strange = /[^\0-\x7f]/u.exec(written)?.[0];
@@ -40,6 +42,7 @@ export function openForOps(
     throw refuseEncoding.unknownEncoding(path, strange);
   return {
     ...opened,
+    encoding: opened.encoding && encodingName(opened.encoding),
     ops: opened.endsInReturns ? ops.map(withoutReturns) : ops,
     bytesOf: (edited) => refusing(path, opened.encoding, () => opened.bytesOf(edited)),
   };

@@ -12,6 +12,8 @@ interface EditResult {
   readonly diff_truncated?: boolean;
   readonly line_ends?: string;
   readonly line_ends_changed?: boolean;
+  readonly text_notes?: readonly string[];
+  readonly hints?: readonly string[];
 }
 
 /** An op as it was sent. */
@@ -37,7 +39,9 @@ export function renderEdit(result: EditResult, ops: readonly SentOp[] = []): str
     ...renderEchoes(echoes),
     ...(diff === "" ? [] : [diff.trimEnd()]),
     ...(isTruncated ? ["[more of it is not shown]"] : []),
+    ...(result.text_notes ?? []).map((note) => `[${note}]`),
     ...(result.line_ends === undefined ? [] : [`[${renderLineEnds(result)}]`]),
+    ...(result.hints ?? []).map((hint) => `[${hint}]`),
     ...ops.flatMap(renderEmptyInsert),
   ].join("\n");
 }

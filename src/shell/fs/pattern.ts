@@ -1,7 +1,12 @@
 import { refuse } from "../../errors.ts";
 import { type RegexEngine, type Replacement, refusalOfPattern } from "../../regex/engine.ts";
 import { type Pattern, type Regex, toSource } from "../../regex/regex-runtime.ts";
-import { requireDefinedGroups, TemplateError } from "../../regex/template.ts";
+import {
+  ForeignTemplateError,
+  requireDefinedGroups,
+  requireOwnSyntax,
+  TemplateError,
+} from "../../regex/template.ts";
 
 /** Compiles the pattern. Throws bad-pattern. */
 export function requirePattern(regex: RegexEngine, pattern: Pattern): Regex {
@@ -15,13 +20,14 @@ export function requirePattern(regex: RegexEngine, pattern: Pattern): Regex {
 /** Throws bad-pattern unless the pattern compiles and, where the replacement is strict, has the groups that it names. */
 export function requireReplacement(
   regex: RegexEngine,
-  { replacement, strict, ...pattern }: Replacement,
+  { replacement, strict, refusesForeign, ...pattern }: Replacement,
 ): void {
   const compiled = requirePattern(regex, pattern);
-  if (!strict) return;
   try {
-    requireDefinedGroups(replacement, compiled.groups());
+    if (strict) requireDefinedGroups(replacement, compiled.groups());
+    if (refusesForeign) requireOwnSyntax(replacement, compiled.groups());
   } catch (error) {
+    if (error instanceof ForeignTemplateError) throw refuse.foreignTemplate(replacement, error.message);
     throw error instanceof TemplateError ? refuse.badTemplate(replacement, error.message) : error;
   }
 }

@@ -82,7 +82,11 @@ export const sed = defineFsFunction({
     const pace = { slice, deadline };
     const start = request.path === null ? undefined : requireStart(jail, request.path, request);
     await requireAll(jail, request.files, pace);
-    const replacement = replacementOf(request, context.config.fs.refuse_undefined_groups);
+    const { config, profile } = context;
+    const replacement = {
+      ...replacementOf(request, config.fs.refuse_undefined_groups),
+      refusesForeign: request.regex && profile["fs.keeps_line_ends"],
+    };
     requireReplacement(context.regex, replacement);
     const files = start === undefined ? request.files : await collect(start, request, context, pace);
     const call = { ...context, deadline };

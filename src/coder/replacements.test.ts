@@ -1,0 +1,76 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLog } from "../log/log.ts";
+import { createInvoke } from "../worker/invoke.ts";
+import { defaultConfig } from "./config.ts";
+import { openCoder } from "./services.ts";
+import { updateFile } from "./update-file.ts";
+
+const base = mkdtempSync(join(tmpdir(), "coder-"));
+const journal = { dir: mkdtempSync(join(tmpdir(), "state-")), max_bytes: 2 ** 20, max_records: 9 };
+const config = { ...defaultConfig(), base_path: base, fsync: false, journal };
+const agent = await openCoder({ ...config, profile: "agent" }, { environment: {} });
+const contract = await openCoder(config, { environment: {} });
+const log = createLog({ level: "error", form: "text", write: () => undefined });
+afterAll(async () => {
+  await agent.close();
+  await contract.close();
+  rmSync(base, { recursive: true });
+  rmSync(journal.dir, { recursive: true });
+});
+
+/** The file after a replacement, with the result of the call. */
+async function replace(text: string, pattern: string, replacement: string, runtime = agent) {
+  writeFileSync(join(base, "f"), text);
+  const files = [{ path: "f", ops: [{ op: "replace", pattern, replacement }] }];
+  const outcome = await createInvoke(runtime, log)(updateFile, { files });
+  if ("error" in outcome) throw new Error(outcome.error);
+  const { results } = outcome.answer as { results: { success: boolean; error?: string; hints?: string[] }[] };
+  return { after: readFileSync(join(base, "f"), "utf8"), ...results[0]! };
+}
+
+test.each([
+  ["<\\1>", "${1}"],
+  ["$&!", "$0"],
+])("the replacement %j is refused with what to send", async (replacement, advice) => {
+  const { success, error, after } = await replace("ab\n", "(a)", replacement);
+  expect([success, after]).toEqual([false, "ab\n"]);
+  expect(error).toContain(advice);
+  expect((await replace("ab\n", "(a)", replacement, contract)).success).toBe(true);
+});
+
+test("what only resembles a reference is written", async () => {
+  expect((await replace("ab\n", "a", "\\1")).after).toBe("\\1b\n");
+  expect((await replace("ab\n", "(?:a)", "\\1")).after).toBe("\\1b\n");
+  expect((await replace("ab\n", "(a)", "$$&$1")).after).toBe("$&ab\n");
+});
+
+test("an escape that was written as text is pointed out", async () => {
+  const { after, hints } = await replace("ab\n", "a", "x\\ny");
+  expect(after).toBe("x\\nyb\n");
+  expect(hints).toEqual([expect.stringContaining("a backslash and a letter")]);
+  expect((await replace("ab\n", "a", "x\ny")).hints).toBeUndefined();
+  expect((await replace("ab\n", "a", "\\n", contract)).hints).toBeUndefined();
+});
+
+test("a pattern that would match with (?m) says so, with the number of matches", async () => {
+  const { hints } = await replace("a = 30\nb = 30\n", "30$", "40");
+  expect(hints).toEqual([expect.stringMatching(/\(\?m\).*2 times/)]);
+  expect((await replace("a\n", "^b", "c")).hints).toBeUndefined();
+  expect((await replace("a\n", "(?m)^b", "c")).hints).toBeUndefined();
+});
+
+test("a pattern with a carriage return says how line ends match", async () => {
+  expect((await replace("a\r\nb\r\n", "a\\r\\n", "")).hints).toEqual([expect.stringContaining("\\n")]);
+});
+
+test("what is not plain is named", async () => {
+  const names = async (text: string) => await replace(text, "a", "b");
+  expect(await names("\ufeffa\r\nc")).toMatchObject({
+    text_notes: ["BOM", "no newline at the end"],
+    line_ends: "CRLF",
+  });
+  expect(await names("a\n")).not.toHaveProperty("text_notes");
+});
