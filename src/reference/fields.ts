@@ -28,3 +28,17 @@ export function renderType(field: TSchema): string {
   if (field[Kind] === "Object") return field.$id ?? "object";
   return field["type"];
 }
+
+/**
+ * Returns the meaning of a field for readers. The descriptions of published fields stay unchanged in schemas,
+ * but they name types and modules of the program that they were written for.
+ */
+export function describeField({ description = "" }: TSchema): string {
+  return description
+    .replace(
+      /`None` \(or `args: null` \/ absent\) means .* See `parse_argv` in `crate::exec::host`\./,
+      "Without it, or with null, `command` is split into words like a shell does; with it, even empty, `command` is the program.",
+    )
+    .replace(/ ?See \[`\w+::(\w+)`\]\./, " As `$1` of `shell::exec`.")
+    .trim();
+}

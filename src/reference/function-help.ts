@@ -1,7 +1,7 @@
 /** The help of functions at the command line, made from their definitions. */
 import type { TObject } from "@sinclair/typebox";
 import type { Example, FunctionDefinition } from "../contract/definition.ts";
-import { objectsIn, renderDefault, renderType, titleOf } from "./fields.ts";
+import { describeField, objectsIn, renderDefault, renderType, titleOf } from "./fields.ts";
 import { wrapText } from "./wrap-text.ts";
 
 interface HelpOptions {
@@ -16,7 +16,7 @@ export function renderFunctionHelp(definition: FunctionDefinition, options: Help
   const { id, description, effect, request, examples } = definition;
   const { columns } = options;
   return [
-    `${id} - ${wrapText(description, columns)}`,
+    wrapText(`${id} - ${description}`, columns),
     effect === "reads" ? "It changes nothing." : "It can change files.",
     "",
     "Fields",
@@ -61,7 +61,7 @@ function renderFields(schema: TObject, columns: number, indent: string): string[
       renderType(field).replaceAll("`", ""),
       byDefault === "" ? "optional" : byDefault === "required" ? byDefault : `default ${byDefault}`,
     ].join(", ");
-    const text: string = field.description ?? "";
+    const text = describeField(field);
     return [
       `${indent}${name}  (${facts})`,
       ...(text === "" ? [] : [wrapText(text, columns, `${indent}    `)]),
