@@ -11,8 +11,8 @@
  *     npm test -- --only unit,escapes,faults --as nobody
  *     npm test -- --only faults --backend current-directory
  */
-import { chmodSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { chmodSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync, statfsSync } from "node:fs";
+import { availableParallelism, freemem, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { batchesOf, readSeconds, type Seconds, secondsOf, withinBudget, writeSeconds } from "./batches.ts";
@@ -35,6 +35,8 @@ export interface Suite {
   readonly except?: string;
   /** Whether it tests dist/coder. */
   readonly needsBuild?: boolean;
+  /** The globs of its files that make their temporary folders in memory, if possible. */
+  readonly inMemory?: readonly string[];
   /** The backend that holds the jail's folders; by default the best one that works on this machine. */
   readonly backend?: string;
 }
@@ -75,7 +77,11 @@ const faultsOfBackends = ["blocking", "disk", "tampering", "two-workers"].map(
 );
 
 export const suites: readonly Suite[] = [
-  { name: "unit", files: ["src/**/*.test.ts", "scripts/**/*.test.ts"] },
+  {
+    name: "unit",
+    files: ["src/**/*.test.ts", "scripts/**/*.test.ts"],
+    inMemory: ["src/files/[!l]*.test.ts", "src/{journal,transactions}/*.test.ts"],
+  },
   {
     name: "conformance",
     files: ["tests/conformance/**/*.test.ts", "tests/harness/**/*.test.ts"],
@@ -83,7 +89,13 @@ export const suites: readonly Suite[] = [
   },
   { name: "shell", files: ["tests/shell/**/*.test.ts"], needsBuild: true },
   { name: "mcp", files: ["tests/mcp/**/*.test.ts"], needsBuild: true },
-  { name: "escapes", files: ["tests/security/**/*.test.ts"], except: race, needsBuild: true },
+  {
+    name: "escapes",
+    files: ["tests/security/**/*.test.ts"],
+    except: race,
+    needsBuild: true,
+    inMemory: ["tests/security/{autorun,protected}.test.ts", "tests/security/shell/matrix.test.ts"],
+  },
   { name: "races", files: [race], needsBuild: true },
   { name: "faults", files: ["tests/faults/**/*.test.ts"], needsBuild: true },
   ...["descriptors", "current-directory"].map((backend) => ({
@@ -113,6 +125,7 @@ interface Task {
   readonly seconds: number;
   readonly isSuite: boolean;
   readonly needsBuild: boolean;
+  readonly inMemory: boolean;
   readonly backend: string | undefined;
 }
 
@@ -145,28 +158,33 @@ const isolatedSeconds = 2;
 
 const taskOf = ({ name, command, seconds }: Check): Task => ({
   ...{ name, command, seconds },
-  ...{ isSuite: false, needsBuild: false, backend: undefined },
+  ...{ isSuite: false, needsBuild: false, inMemory: false, backend: undefined },
 });
 
 /** Returns the key of a file in the measured seconds. */
 const keyOf = (file: string, backend: string | undefined): string =>
   backend === undefined ? file : `${file}@${backend}`;
 
-function tasksOf({ name, needsBuild = false, backend }: Suite, files: readonly string[]): Task[] {
+function tasksOf(suite: Suite, files: readonly string[]): Task[] {
+  const { name, needsBuild = false, inMemory = [], backend } = suite;
   const all = readSeconds(root);
   const seconds = Object.fromEntries(files.map((file) => [file, secondsOf(keyOf(file, backend), all)]));
+  const globs = inMemory.map((glob) => new Bun.Glob(glob));
+  const isInMemory = (file: string) => globs.some((glob) => glob.match(file));
   const isLong = (file: string) => seconds[file]! >= isolatedSeconds;
-  const batches = [
-    ...batchesOf(files.filter(isLong), seconds).map((batch) => ({ ...batch, options: ["--isolate"] })),
-    ...batchesOf(
-      files.filter((file) => !isLong(file)),
-      seconds,
-    ).map((batch) => ({ ...batch, options: [] })),
-  ];
-  return batches.map((batch) => ({
-    ...{ name, needsBuild, backend, isSuite: true, seconds: batch.seconds },
-    command: [...testing, ...batch.options, ...batch.files.map((file) => `./${file}`)],
-  }));
+  return [true, false].flatMap((memory) => {
+    const there = files.filter((file) => isInMemory(file) === memory);
+    return [true, false].flatMap((long) => {
+      const batches = batchesOf(
+        there.filter((file) => isLong(file) === long),
+        seconds,
+      );
+      return batches.map((batch) => ({
+        ...{ name, needsBuild, backend, isSuite: true, inMemory: memory, seconds: batch.seconds },
+        command: [...testing, ...(long ? ["--isolate"] : []), ...batch.files.map((file) => `./${file}`)],
+      }));
+    });
+  });
 }
 
 /** The milliseconds after which a batch that hangs is killed, and has failed. */
@@ -174,7 +192,8 @@ const taskMilliseconds = 8 * 60_000;
 
 async function run(task: Task, manner: Manner): Promise<Outcome> {
   const started = performance.now();
-  const folder = mkdtempSync(join(tmpdir(), "coder-check-"));
+  const memory = task.inMemory && process.env["TMPDIR"] === undefined ? memoryFolder() : undefined;
+  const folder = mkdtempSync(join(memory ?? tmpdir(), "coder-check-"));
   const [report, log] = [join(folder, "report.xml"), join(folder, "log")];
   // A file in place of a pipe, which would stay open if a killed task left processes running.
   const output = openSync(log, "a");
@@ -182,12 +201,14 @@ async function run(task: Task, manner: Manner): Promise<Outcome> {
     const reporting = task.isSuite ? ["--reporter=junit", `--reporter-outfile=${report}`] : [];
     const user = task.isSuite ? userOf(manner) : [];
     const backend = task.backend ?? (task.isSuite ? manner.backend : undefined);
-    if (user.length > 0) chmodSync(folder, 0o777);
+    // Other users enter it too, like the temporary folder of the system.
+    chmodSync(folder, 0o1777);
     const child = Bun.spawn([...user, ...task.command, ...reporting], {
       cwd: root,
       env: {
         ...process.env,
         NO_COLOR: "1",
+        ...(memory !== undefined && { TMPDIR: folder }),
         ...(backend !== undefined && { CODER_JAIL: backend }),
         ...(user.length > 0 && { HOME: folder }),
       },
@@ -207,8 +228,30 @@ async function run(task: Task, manner: Manner): Promise<Outcome> {
     };
   } finally {
     closeSync(output);
-    rmSync(folder, { recursive: true });
+    // `rmSync` does not remove names that are not UTF-8, which a killed test leaves.
+    Bun.spawnSync(["rm", "-rf", folder]);
   }
+}
+
+const mebibyte = 1024 * 1024;
+
+/** The space that the tests need in a file system in memory, together with the memory of their programs. */
+const memoryBytes = 4096 * mebibyte;
+
+/**
+ * Returns the folder of a file system in memory. There, making and removing the trees of thousands of cases
+ * takes half of the processor time that it takes on a disk. Returns `undefined` if the machine has none that is
+ * large enough, such as a container.
+ */
+function memoryFolder(): string | undefined {
+  const folder = "/dev/shm";
+  if (
+    !existsSync(folder) ||
+    /^\S+ \/dev\/shm (?!tmpfs)|^\S+ \/dev\/shm \S+ \S*noexec/m.test(readIfThere("/proc/mounts"))
+  )
+    return undefined;
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize > memoryBytes && freemem() > memoryBytes ? folder : undefined;
 }
 
 /** Returns the prefix that makes the rest of a command line run as that user. */
@@ -251,10 +294,10 @@ export function secondsIn(report: string, backend: string | undefined): Seconds 
 }
 
 /**
- * The number of concurrent tasks. It exceeds the processors by one, because batches wait for programs that
+ * The number of concurrent tasks. It exceeds the processors by two, because batches wait for programs that
  * they start, and for the disk.
  */
-const lanes = Math.min(2, availableParallelism()) + 1;
+const lanes = Math.min(2, availableParallelism()) + 2;
 
 interface Totals {
   readonly counts: Counts;
