@@ -311,6 +311,7 @@ export const plan: Plan = {
       "processes/standard-input",
       "processes/start",
       "processes/working-folder",
+      "threads/spawn",
       "watchdog/thread",
     ],
     "node:fs/promises": [],

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { type ThreadProgram, threadSources } from "./sources.ts";
 
@@ -7,9 +8,31 @@ import { type ThreadProgram, threadSources } from "./sources.ts";
  */
 declare const COMPILED: boolean | undefined;
 
-/** Returns whether this process can start threads at all. */
+/**
+ * Returns whether this process can start threads at all. With a low limit of open files it cannot: Bun ends the
+ * process if a thread finds no descriptor while it starts, and other calls may take all of them at any time.
+ */
 export function canSpawn(): boolean {
-  return threadSources !== undefined || process.versions["bun"] !== undefined;
+  return (threadSources !== undefined || process.versions["bun"] !== undefined) && mayOpenFiles();
+}
+
+/** The limit of open files below which no thread starts. A search alone may have 500 open. */
+const minOpenFiles = 1024;
+
+let isLimited: boolean | undefined;
+
+/** Returns whether the limit of open files is high enough, or unknown. Bun has raised it to the hard limit. */
+function mayOpenFiles(): boolean {
+  isLimited ??= Number(/^Max open files +(\d+)/m.exec(readLimits())?.[1] ?? Infinity) < minOpenFiles;
+  return !isLimited;
+}
+
+function readLimits(): string {
+  try {
+    return readFileSync("/proc/self/limits", "utf8");
+  } catch {
+    return "";
+  }
 }
 
 /** Starts a thread. Its `error` event reports a failure to start. */
