@@ -239,9 +239,9 @@ const mebibyte = 1024 * 1024;
 const memoryBytes = 4096 * mebibyte;
 
 /**
- * Returns the folder of a file system in memory. There, making and removing the trees of thousands of cases
- * takes half of the processor time that it takes on a disk. Returns `undefined` if the machine has none that is
- * large enough, such as a container.
+ * Returns the folder of a file system in memory, or `undefined` if the machine has none that is large enough,
+ * like many containers. Making and removing the trees of thousands of cases takes half of the processor time
+ * there.
  */
 function memoryFolder(): string | undefined {
   const folder = "/dev/shm";
@@ -293,11 +293,14 @@ export function secondsIn(report: string, backend: string | undefined): Seconds 
   );
 }
 
+/** The processors that the tests use. */
+const processors = Math.min(2, availableParallelism());
+
 /**
  * The number of concurrent tasks. It exceeds the processors by two, because batches wait for programs that
  * they start, and for the disk.
  */
-const lanes = Math.min(2, availableParallelism()) + 2;
+const lanes = processors + 2;
 
 interface Totals {
   readonly counts: Counts;
@@ -448,8 +451,8 @@ function withBuild(tasks: readonly Task[]): Task[] {
 /** The seconds that a person waits for the tests of a change. */
 const changeSeconds = 90;
 
-/** The share of its time that a lane works. At the end it idles while others still run. */
-const usedShare = 0.8;
+/** The average number of busy lanes: they share the processors, and end one after the other. */
+const workingLanes = 1.2 * processors;
 
 /**
  * Returns all checks, and the tests that can notice a change of these files, the nearest first, as many as
@@ -462,7 +465,7 @@ function tasksFor(changed: readonly string[]): Pick<Choice, "tasks" | "notice"> 
   const costOf = ({ suite, file }: TestFile) =>
     secondsOf(keyOf(file, suites.find(({ name }) => name === suite)!.backend), seconds);
   const ofChecks = checks.reduce((total, check) => total + check.seconds, 0);
-  const chosen = withinBudget(touched, costOf, changeSeconds * lanes * usedShare - ofChecks);
+  const chosen = withinBudget(touched, costOf, changeSeconds * workingLanes - ofChecks);
   const filesIn = (name: string) => chosen.filter(({ suite }) => suite === name).map(({ file }) => file);
   const tasks = suites.flatMap((suite) => tasksOf(suite, filesIn(suite.name)));
   const left = touched.length - chosen.length;
