@@ -44,8 +44,8 @@ type Zone =
   /** A repository: git writes it, and the files that name programs are kept. */
   | "repository"
   /**
-   * A folder in which nothing is kept: git's objects and references, what package managers and compilers made,
-   * and what is in a kept folder.
+   * A folder in which nothing is kept: git's objects and references, what package managers and compilers
+   * made, and what is in a kept folder.
    */
   | "open";
 
@@ -90,10 +90,10 @@ const namedByContent: ReadonlySet<string> = new Set(["objects", "refs", "logs"])
 const generated: ReadonlySet<string> = new Set(["node_modules", "target", "dist", ".venv", "__pycache__"]);
 
 /**
- * Opens a finder for the roots of a jail, and searches once. It follows no links, and rereads only folders that
- * have changed. Files of a denied folder are found one by one, because to git a folder that is hidden as a
- * whole looks as if its files were deleted. In repositories only the files are kept that make git run programs,
- * so that git can work, and in folders that package managers fill, such as `node_modules`, none.
+ * Opens a finder for the roots of a jail, and searches once. It follows no links, and rereads only folders
+ * that have changed. Files of a denied folder are found one by one, because to git a folder that is hidden as
+ * a whole looks as if its files were deleted. In repositories only the files are kept that make git run
+ * programs, so that git can work, and in folders that package managers fill, such as `node_modules`, none.
  */
 export async function openGuardedFinder(tree: GuardedTree): Promise<GuardedFinder> {
   const known = new Map<string, KnownFolder>();

@@ -50,7 +50,7 @@ export const causeOf = (
   program: basename(argv[0]),
 });
 
-/** Begins to observe a command, whose changes have this cause. `findMade` is that of the command (`BegunCommand`). */
+/** Begins to observe a command, whose changes have this cause. `findMade` is that of `BegunCommand`. */
 export async function observe(
   { feed, confined, hiddenNames, keptNames, namesOf }: ObservedServices,
   cause: CommandCause,

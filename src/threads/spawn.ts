@@ -9,8 +9,8 @@ import { type ThreadProgram, threadSources } from "./sources.ts";
 declare const COMPILED: boolean | undefined;
 
 /**
- * Returns whether this process can start threads at all. With a low limit of open files it cannot: Bun ends the
- * process if a thread finds no descriptor while it starts, and other calls may take all of them at any time.
+ * Returns whether this process can start threads at all. With a low limit of open files it cannot: Bun ends
+ * the process if a thread finds no descriptor while it starts, and other calls may take all of them.
  */
 export function canSpawn(): boolean {
   return (threadSources !== undefined || process.versions["bun"] !== undefined) && mayOpenFiles();
@@ -21,7 +21,7 @@ const minOpenFiles = 1024;
 
 let isLimited: boolean | undefined;
 
-/** Returns whether the limit of open files is high enough, or unknown. Bun has raised it to the hard limit. */
+/** Returns whether the limit of open files, which Bun raises to the hard limit, is high enough or unknown. */
 function mayOpenFiles(): boolean {
   isLimited ??= Number(/^Max open files +(\d+)/m.exec(readLimits())?.[1] ?? Infinity) < minOpenFiles;
   return !isLimited;
