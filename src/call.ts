@@ -278,10 +278,8 @@ function adviceFor(payload: string, definition: FunctionDefinition | undefined):
   if (payload === "-" || payload.startsWith("@") || definition === undefined) return help;
   if (/^\s*[{[]/.test(payload))
     return `quote names and texts with ", and all of it with ', such as ${quoted(definition.examples[0]?.request)}; ${help}`;
-  const fields = Object.entries<{ readonly type?: string }>(definition.request["properties"]).filter(
-    ([, { type }]) => type === "string",
-  );
-  const [field] = fields.find(([, one]) => !("default" in one)) ?? fields[0] ?? [];
+  const shown = definition.examples.flatMap(({ request }) => Object.entries(request));
+  const [field] = shown.find(([, value]) => typeof value === "string") ?? [];
   const meant = field === undefined ? definition.examples[0]?.request : { [field]: payload };
   return `did you mean ${quoted(meant)}? See ${help.slice("see ".length)}`;
 }
