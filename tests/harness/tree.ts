@@ -78,7 +78,7 @@ export function addToTree(base: string, tree: Tree): void {
 export function snapshotTree(root: string): Snapshot {
   const found = new Map<string, SnapshotEntry>();
   visit(Buffer.from(`${root}/base`), "", found);
-  for (const name of readdirSync(root, "buffer")) {
+  for (const name of readdirSync(root, "buffer").sort(Buffer.compare)) {
     if (name.toString() !== "base") visitEntry(bytes(`${root}/`, name), `../${decodeName(name)}`, found);
   }
   return found;

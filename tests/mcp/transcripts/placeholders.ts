@@ -23,6 +23,8 @@ const varying: readonly Varying[] = [
     isNumbered: false,
     pattern: /^Commands (?:listen and connect on|have no network|may use the network).*$/gm,
   },
+  // Each file system measures folders in its own way.
+  { name: "size", isNumbered: false, pattern: /(?<="is_dir":true,"is_symlink":false,"size":)\d+/g },
   { name: "changes", isNumbered: false, pattern: /(?<=^\[changed: )[^\]]+(?=\]$)/gm },
   { name: "time", isNumbered: false, pattern: /\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?/g },
   { name: "milliseconds", isNumbered: false, pattern: /\b1\d{12}\b/g },
