@@ -25,8 +25,8 @@ export interface WorkerFixture {
   /** Writes the configuration file, which the worker reads at its start and on SIGHUP. */
   configure(text: string): void;
   /**
-   * Replaces the configuration while the worker runs. Resolves with `false` if the worker keeps the old one, for
-   * example because a key needs a restart.
+   * Replaces the configuration while the worker runs. Resolves with `false` if the worker keeps the old one,
+   * for example because a key needs a restart.
    */
   reload(config: ConfigFields): Promise<boolean>;
   /** Sends SIGTERM. Resolves with the exit code once everything is down and the folder removed. */

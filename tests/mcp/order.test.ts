@@ -258,7 +258,10 @@ test("over HTTP, a small call waits for a large one whose body is still on its w
   expect(textOf(await answerOf(shown))).toStartWith("line\n");
 });
 
-/** `link` leads to `kept`, and `d/up` to `link`. Each of the three may be moved, copied, removed and created again. */
+/**
+ * `link` leads to `kept`, and `d/up` to `link`. Each of the three may be moved, copied, removed and created
+ * again.
+ */
 const path = fc.constantFrom(
   ...["a", "b", "d/a", "d/e/b", "d", "d/e", "new/a"],
   ...["kept", "kept/a", "link", "link/a", "link/../b", "d/up", "d/up/a"],
