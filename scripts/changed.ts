@@ -14,7 +14,7 @@ interface Scope {
   readonly of?: readonly string[];
 }
 
-const diskRooms = ["bun", "coder", "files", "ignore", "index", "jail", "search", "shell"];
+const diskRooms = ["bun", "changes", "coder", "disk", "files", "ignore", "index", "jail", "search", "shell"];
 
 /** The suites by their names. Some run as several steps. */
 export const scopes: Readonly<Record<string, Scope>> = {
@@ -28,6 +28,7 @@ export const scopes: Readonly<Record<string, Scope>> = {
     of: [
       ...diskRooms,
       "edits",
+      "overlay",
       "process",
       "regex",
       "run",
@@ -40,8 +41,8 @@ export const scopes: Readonly<Record<string, Scope>> = {
       "worker",
     ],
   },
-  "faults-descriptors": { folder: "tests/faults", of: ["bun", "files", "jail"] },
-  "faults-current-directory": { folder: "tests/faults", of: ["bun", "files", "jail"] },
+  "faults-descriptors": { folder: "tests/faults", of: ["bun", "changes", "disk", "files", "jail"] },
+  "faults-current-directory": { folder: "tests/faults", of: ["bun", "changes", "disk", "files", "jail"] },
   executable: {
     folder: "tests/executable",
     of: ["about", "arguments", "bun", "licenses", "main", "reference", "text", "threads", "wasm"],

@@ -1,5 +1,6 @@
 /**
- * The rule that files change in few places. A change that `files/mutate` does not make reaches no listener.
+ * The rule that files change in few places. A change that is not one of the steps in `src/disk` reaches no
+ * listener.
  */
 import type { Node } from "typescript/unstable/ast";
 import {
@@ -25,9 +26,7 @@ export function treeChangesIn(source: Source): string[] {
   const found: string[] = [];
   visitNodes(source.syntax, (node) => {
     for (const what of [...importedChanges(node), ...usedChanges(node)])
-      found.push(
-        `${source.path}:${lineOf(source, node)} ${what}; the tree is changed by src/files/mutate.ts`,
-      );
+      found.push(`${source.path}:${lineOf(source, node)} ${what}; the tree is changed by src/disk`);
   });
   return found;
 }

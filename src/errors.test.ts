@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { refuseMove } from "./changes/move-errors.ts";
 import { refuseEncoding } from "./coder/encoding-errors.ts";
 import { coderCodes, coderMeanings, refuseCoder, renderRefusal } from "./coder/errors.ts";
 import { refuseRead } from "./coder/reading/errors.ts";
@@ -6,14 +7,13 @@ import { refuseTransacting } from "./coder/transacting/errors.ts";
 import { refuseEdit } from "./edits/errors.ts";
 import { refuseLines } from "./edits/line-errors.ts";
 import { Refusal, refuse } from "./errors.ts";
-import { refuseMove } from "./files/move-errors.ts";
 import { refuseJailed } from "./jail/errors.ts";
 import { refuseJournal } from "./journal/errors.ts";
+import { refusePending } from "./overlay/pending-errors.ts";
 import { refusePatch } from "./patch/errors.ts";
 import { refuseQuota } from "./quotas/errors.ts";
 import { refuseField } from "./requests/errors.ts";
 import { refuseTransaction } from "./transactions/errors.ts";
-import { refusePending } from "./transactions/pending-errors.ts";
 import { refuseAdmission, refuseTrigger } from "./worker/errors.ts";
 
 /** One refusal of each constructor of a table. */

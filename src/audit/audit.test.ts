@@ -7,7 +7,7 @@ import { defaultConfig } from "../coder/config.ts";
 import { functions } from "../coder/functions.ts";
 import { type CoderRuntime, openCoder } from "../coder/services.ts";
 import type { Context } from "../contract/definition.ts";
-import { Mutations } from "../files/mutations.ts";
+import { Mutations } from "../disk/mutations.ts";
 import { revisionOfBytes } from "../files/revision.ts";
 import { createLog } from "../log/log.ts";
 import { createInvoke, type Invoke } from "../worker/invoke.ts";

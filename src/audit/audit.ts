@@ -5,7 +5,7 @@
 import type { FinishedCall } from "../contract/definition.ts";
 import { fsScopeField } from "../contract/fs-scope.ts";
 import { pathsOf } from "../contract/request-paths.ts";
-import type { Mutation, MutationListener, MutationOutcome } from "../files/mutation.ts";
+import type { Mutation, MutationListener, MutationOutcome } from "../disk/mutation.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Log } from "../log/log.ts";
 import type { AuditFile } from "./audit-file.ts";

@@ -1,8 +1,8 @@
 /** Revisions in requests and answers (coder §14). */
 import { Type } from "@sinclair/typebox";
+import { requireRevisionForm } from "../changes/expected-revision.ts";
 import { describeConflict, type LineRange } from "../edits/conflict.ts";
 import { Refusal, refuse } from "../errors.ts";
-import { requireRevisionForm } from "../files/expected-revision.ts";
 import { revisionOfBytes } from "../files/revision.ts";
 import type { ChangeContext } from "./define.ts";
 

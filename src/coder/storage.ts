@@ -1,8 +1,9 @@
 import { openAudit } from "../audit/audit-config.ts";
 import { readGitUser, readRuntimeOptions } from "../config/environment.ts";
 import type * as worker from "../contract/definition.ts";
-import { createFilesContext, type Files, filesOver } from "../files/files.ts";
-import type { MutationListener } from "../files/mutation.ts";
+import { openDisk } from "../disk/disk.ts";
+import type { MutationListener } from "../disk/mutation.ts";
+import { type Files, filesOver } from "../files/files.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { trialFor } from "../jail/case-sensitivity.ts";
 import type { Jail, JailRoot } from "../jail/folder.ts";
@@ -78,7 +79,7 @@ async function openParts(
   const audit = openAudit({ config: config.audit, roots: jail.roots.map(({ hostPath }) => hostPath), log });
   if (audit !== undefined) opened.push(audit);
   const listeners: MutationListener[] = [journal, audit].filter((listener) => listener !== undefined);
-  const context = createFilesContext({
+  const context = openDisk({
     jail,
     config,
     isAbandoned: folder && abandonedIn(folder),

@@ -1,10 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type Author, authorId } from "../author.ts";
+import type { Plan } from "../disk/steps.ts";
 import { LaterRecords } from "../journal/later-records.ts";
 import { contentOf, type JournalRecord, readRecord, readRecords } from "../journal/read-record.ts";
 import { type UndoneRecord, type UndoOutcome, undoRecords } from "../journal/undo.ts";
 import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
-import type { Plan } from "../transactions/steps.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { renderName } from "./entry-text.ts";
 import { refuseCoder } from "./errors.ts";

@@ -2,8 +2,9 @@
  * Turns mutations of calls into changes. Mutations in a transaction are reported when it is
  * done, and dropped if it failed.
  */
+
+import type { Mutation, MutationKind, MutationOutcome, Requester } from "../disk/mutation.ts";
 import { ignoreVanished } from "../files/ignore-vanished.ts";
-import type { Mutation, MutationKind, MutationOutcome, Requester } from "../files/mutation.ts";
 import type { Stamps } from "../jail/statx.ts";
 import type { Cause, ChangeKind, FoundChange } from "./change.ts";
 

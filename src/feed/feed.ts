@@ -4,7 +4,7 @@
  * the first reader.
  */
 import { randomBytes } from "node:crypto";
-import type { Mutation, MutationListener, MutationOutcome, Requester } from "../files/mutation.ts";
+import type { Mutation, MutationListener, MutationOutcome, Requester } from "../disk/mutation.ts";
 import { namesOf } from "../jail/backend.ts";
 import type { Jail } from "../jail/folder.ts";
 import { CallChanges } from "./call-changes.ts";

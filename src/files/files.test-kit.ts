@@ -1,17 +1,18 @@
 /** The verbs over a sandbox, for tests. */
 import { lstatSync, readFileSync } from "node:fs";
 import { type Snapshot, snapshotTree, type Tree, treeOf } from "../../tests/harness/tree.ts";
+import type { DiskOptions } from "../disk/disk.ts";
+import type { Requester } from "../disk/mutation.ts";
 import { type Reason, Refusal } from "../errors.ts";
 import type { BackendName, Jail } from "../jail/folder.ts";
 import { JailFixture } from "../jail/jail.test-kit.ts";
 import { type Deadline, deadlineIn } from "../scheduling/deadline.ts";
 import { createTimeSlice } from "../scheduling/time-slice.ts";
 import type { Pace } from "../scheduling/walk-slice.ts";
-import { createFiles, type Files, type FilesOptions } from "./files.ts";
-import type { Requester } from "./mutation.ts";
+import { createFiles, type Files } from "./files.ts";
 import type { FilesConfig } from "./types.ts";
 
-type FixtureOptions = FilesConfig & Pick<FilesOptions, "listeners">;
+type FixtureOptions = FilesConfig & Pick<DiskOptions, "listeners">;
 
 export class FilesFixture extends JailFixture {
   readonly jailed: Jail;

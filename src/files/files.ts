@@ -3,27 +3,26 @@
  * path as the caller sent it.
  */
 import type { Stats } from "node:fs";
-import type { Folder, Jail } from "../jail/folder.ts";
+import { changeMode, type ModeOptions } from "../changes/change-mode.ts";
+import { type Copying, copyPath } from "../changes/copy.ts";
+import { type CreateOptions, writeFile } from "../changes/create.ts";
+import { DiskTree } from "../changes/disk-tree.ts";
+import { createFolder, type FolderOptions } from "../changes/make-folder.ts";
+import { type Moving, movePath } from "../changes/move.ts";
+import { type RemoveOptions, removePath, unlinkPath } from "../changes/remove.ts";
+import { type Renaming, renamePath } from "../changes/rename.ts";
+import { type StoreOptions, storeFile } from "../changes/store.ts";
+import { type ContentChange, rewriteFile, type UpdateOptions } from "../changes/update.ts";
+import { type Disk, type DiskOptions, openDisk } from "../disk/disk.ts";
+import type { Requester } from "../disk/mutation.ts";
+import { sweepFolder, sweepTree } from "../disk/sweep.ts";
+import type { Folder } from "../jail/folder.ts";
 import type { FileStats } from "../jail/kind.ts";
 import type { Pace } from "../scheduling/walk-slice.ts";
-import { changeMode, type ModeOptions } from "./change-mode.ts";
-import { type Copying, copyPath } from "./copy.ts";
-import { type CreateOptions, writeFile } from "./create.ts";
-import { createEditLock, type RootEditLock } from "./edit-lock.ts";
-import { createKeyedMutex } from "./keyed-mutex.ts";
 import { lstatEntry, type PageRange, pageOfFolder, statEntry } from "./list.ts";
-import { createFolder, type FolderOptions } from "./make-folder.ts";
-import { type Moving, movePath } from "./move.ts";
-import type { MutationListener, Requester } from "./mutation.ts";
-import { Mutations } from "./mutations.ts";
 import { type OpenFile, openFile } from "./open-file.ts";
 import { readOrOpen, readWholeFile, type Use, type Uses } from "./read.ts";
-import { type RemoveOptions, removePath, unlinkPath } from "./remove.ts";
-import { type Renaming, renamePath } from "./rename.ts";
-import { type StoreOptions, storeFile } from "./store.ts";
-import { sweepFolder, sweepTree } from "./sweep.ts";
-import type { Entry, FilesConfig, FilesContext, Limit, Page } from "./types.ts";
-import { type ContentChange, rewriteFile, type UpdateOptions } from "./update.ts";
+import type { Entry, Limit, Page } from "./types.ts";
 
 export interface Files {
   /** Lists the entries of a folder sorted by the bytes of their names, without temporary files. */
@@ -114,34 +113,13 @@ export interface Files {
   sweepFolder(folder: Folder, entries: readonly Entry[]): number;
 }
 
-export interface FilesOptions {
-  readonly jail: Jail;
-  readonly config: FilesConfig;
-  /** The listeners, called for every change. */
-  readonly listeners?: readonly MutationListener[];
-  /** Receives the errors of listeners. */
-  readonly onListenerError?: (error: unknown) => void;
-  readonly isAbandoned?: FilesContext["isAbandoned"];
-  /** The lock of workers that share a state folder. */
-  readonly rootEditLock?: RootEditLock | undefined;
-}
-
-/** Creates the context that the verbs over one jail share with transactions. */
-export const createFilesContext = (options: FilesOptions): FilesContext => ({
-  jail: options.jail,
-  config: options.config,
-  locks: createKeyedMutex(),
-  mutations: new Mutations(options.listeners, options.onListenerError),
-  isAbandoned: options.isAbandoned,
-  editLock: createEditLock(options.rootEditLock),
-});
-
 /** Creates the disk verbs over one jail. */
-export const createFiles = (options: FilesOptions): Files => filesOver(createFilesContext(options));
+export const createFiles = (options: DiskOptions): Files => filesOver(openDisk(options));
 
 /** Like `createFiles`, but with a shared context. */
-export function filesOver(ctx: FilesContext): Files {
+export function filesOver(ctx: Disk): Files {
   const { jail, mutations, isAbandoned } = ctx;
+  const tree = new DiskTree(ctx);
   return {
     list: async (folder, pace) =>
       (await pageOfFolder(ctx, folder, { from: 0, to: Number.POSITIVE_INFINITY }, pace)).entries,
@@ -156,7 +134,7 @@ export function filesOver(ctx: FilesContext): Files {
     open: (path, limit) => openFile(jail, path, limit),
     store: (path, content, options, requester) => storeFile(ctx, { path, content, ...options }, requester),
     makeFolder: (path, options, requester) => createFolder(ctx, { path, ...options }, requester),
-    changeMode: (path, options, requester) => changeMode(ctx, { path, ...options }, requester),
+    changeMode: (path, options, requester) => changeMode(tree, { path, ...options }, requester),
     rename: (renaming, requester) => renamePath(ctx, renaming, requester),
     move: (moving, requester) => movePath(ctx, moving, requester),
     copy: (copying, requester) => copyPath(ctx, copying, requester),

@@ -1,4 +1,6 @@
 import type { Stats } from "node:fs";
+import type { Disk } from "../disk/disk.ts";
+import { sweepFolder } from "../disk/sweep.ts";
 import { Refusal } from "../errors.ts";
 import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
 import type { Folder } from "../jail/folder.ts";
@@ -7,8 +9,7 @@ import { runInSlices } from "../scheduling/time-slice.ts";
 import type { Pace } from "../scheduling/walk-slice.ts";
 import { type EntriesInWindow, type OmitsEntry, readWindow } from "./entries.ts";
 import { describe } from "./stats.ts";
-import { sweepFolder } from "./sweep.ts";
-import type { Entry, FilesContext, Page } from "./types.ts";
+import type { Entry, Page } from "./types.ts";
 
 /**
  * The entries to list: from one index up to, but not including, another, among those that are not omitted.
@@ -33,7 +34,7 @@ export function pageOfFolder(
   return found.then((entries) => pageOf(context, folder, entries));
 }
 
-type PageContext = Pick<FilesContext, "jail" | "mutations">;
+type PageContext = Pick<Disk, "jail" | "mutations">;
 
 function pageOf(
   { jail, mutations }: PageContext,

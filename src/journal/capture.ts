@@ -3,7 +3,7 @@
  * after it.
  */
 import { readSync } from "node:fs";
-import type { HeldEntry, Mutation } from "../files/mutation.ts";
+import type { HeldEntry, Mutation } from "../disk/mutation.ts";
 import { revisionOf, revisionOfBytes } from "../files/revision.ts";
 import type { ContentPlace, Loss, RecordedState, RecordedTree, StepFrame } from "./frame.ts";
 

@@ -13,11 +13,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Tree } from "../../tests/harness/tree.ts";
+import type { Requester } from "../disk/mutation.ts";
+import { Mutations } from "../disk/mutations.ts";
+import { commitLink } from "../disk/place.ts";
+import { renameEntry } from "../disk/rename.ts";
 import { FilesFixture } from "../files/files.test-kit.ts";
-import { commitLink } from "../files/mutate.ts";
-import { renameEntry } from "../files/mutate-names.ts";
-import type { Requester } from "../files/mutation.ts";
-import { Mutations } from "../files/mutations.ts";
 import { revisionOfBytes } from "../files/revision.ts";
 import { mapErrno } from "../jail/errno.ts";
 import type { BackendName } from "../jail/folder.ts";

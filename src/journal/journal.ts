@@ -3,7 +3,7 @@
  * `files/mutate` writes a frame before each step is done (write-ahead). It never fails a call: if it cannot
  * be written, the log says so, and the record says that the step cannot be undone.
  */
-import type { Mutation, MutationListener, MutationOutcome, Requester } from "../files/mutation.ts";
+import type { Mutation, MutationListener, MutationOutcome, Requester } from "../disk/mutation.ts";
 import { errnoOf } from "../jail/errno.ts";
 import { isTemporary } from "../jail/temporary.ts";
 import type { Log } from "../log/log.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { Step } from "../disk/steps.ts";
 import { Refusal } from "../errors.ts";
 import { filesOver } from "../files/files.ts";
 import { backends } from "../jail/jail.test-kit.ts";
-import { anyChange, makeChange, type RandomChange, treeFor } from "./changes.test-kit.ts";
-import { type PendingFiles, PendingTree } from "./pending-tree.ts";
-import type { Step } from "./steps.ts";
+import { anyChange, makeChange, type RandomChange, treeFor } from "../overlay/changes.test-kit.ts";
+import { type PendingFiles, PendingTree } from "../overlay/pending-tree.ts";
 import { TransactionsFixture } from "./transactions.test-kit.ts";
 
 const changes = fc.array(anyChange, { minLength: 1, maxLength: 12 });

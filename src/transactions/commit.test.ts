@@ -1,7 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { treeOf } from "../../tests/harness/tree.ts";
-import { Recorder } from "../files/recorder.test-kit.ts";
+import { Recorder } from "../disk/recorder.test-kit.ts";
 import { backends } from "../jail/jail.test-kit.ts";
 import { StepRunner } from "./run-step.ts";
 import { everyKind, fileOf, sampleTree, TransactionsFixture } from "./transactions.test-kit.ts";

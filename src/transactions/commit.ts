@@ -1,7 +1,9 @@
 /** Makes the steps of a transaction, all or none. */
-import type { Requester } from "../files/mutation.ts";
-import type { Mutations } from "../files/mutations.ts";
-import type { FilesContext } from "../files/types.ts";
+
+import type { Disk } from "../disk/disk.ts";
+import type { Requester } from "../disk/mutation.ts";
+import type { Mutations } from "../disk/mutations.ts";
+import type { Step } from "../disk/steps.ts";
 import type { Log } from "../log/log.ts";
 import { createTimeSlice } from "../scheduling/time-slice.ts";
 import { type DraftStep, draftSteps } from "./draft.ts";
@@ -12,13 +14,12 @@ import { flushSteps, removeAside, rollBack } from "./roll-back.ts";
 import { StepRunner } from "./run-step.ts";
 import { Staging } from "./stage.ts";
 import { refusing } from "./step-refusals.ts";
-import type { Step } from "./steps.ts";
 
 const sliceMilliseconds = 5;
 
 export interface CommitContext extends PreparingContext {
   readonly mutations: Mutations;
-  readonly editLock: FilesContext["editLock"];
+  readonly editLock: Disk["editLock"];
   readonly log: Log | undefined;
 }
 

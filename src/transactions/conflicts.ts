@@ -1,10 +1,11 @@
 /** What other programs have changed since a transaction was stopped, of that which taking it back would touch. */
+
+import { holdFolderAt, withFolderOf } from "../disk/hold-folder.ts";
 import { readEntries } from "../files/entries.ts";
 import { pathIn } from "../jail/backend.ts";
 import type { Jail } from "../jail/folder.ts";
 import { inodeOf } from "../jail/inode.ts";
 import { runInSlices, type TimeSlice } from "../scheduling/time-slice.ts";
-import { holdFolderAt, withFolderOf } from "./hold-folder.ts";
 import { isUnchanged, statsAt } from "./identity.ts";
 import type { RecordedEntry } from "./record.ts";
 import { isListedPath, statPath, type Trace, traceSteps } from "./survey.ts";

@@ -1,12 +1,13 @@
 /** Decides whether the rules of a jail let a recorded transaction be finished: what they deny may have been allowed when it began. */
+
+import { requireNothingDenied } from "../changes/require-allowed.ts";
+import { jailAtBoth } from "../changes/require-target.ts";
+import { holdFolderAt, splitLast } from "../disk/hold-folder.ts";
 import { type Reason, Refusal } from "../errors.ts";
-import { requireNothingDenied } from "../files/require-allowed.ts";
-import { jailAtBoth } from "../files/require-target.ts";
 import { pathIn } from "../jail/backend.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
 import { createTimeSlice, type TimeSlice } from "../scheduling/time-slice.ts";
-import { holdFolderAt, splitLast } from "./hold-folder.ts";
 import type { IntendedStep } from "./record.ts";
 import { statPath } from "./survey.ts";
 

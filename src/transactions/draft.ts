@@ -1,9 +1,10 @@
 /** A transaction with the temporary names that its steps use. */
+
+import type { Expected, Staged, Step } from "../disk/steps.ts";
 import { makerOf, type TransactionMark, transactionName } from "../jail/temporary.ts";
 import type { TimeSlice } from "../scheduling/time-slice.ts";
 import { type NamedEntries, type NamedEntry, NameTree } from "./name-tree.ts";
 import type { IntendedStep, RecordedEntry } from "./record.ts";
-import type { Expected, Staged, Step } from "./steps.ts";
 
 export interface DraftStep {
   readonly step: Step;

@@ -1,12 +1,12 @@
 /** Recognizes entries, and notices changes that others have made to them. */
 import { type BigIntStats, lstatSync } from "node:fs";
-import type { VerifyEntry } from "../files/mutate-steps.ts";
+import type { VerifyEntry } from "../disk/scope.ts";
+import type { EntryVersion } from "../disk/steps.ts";
 import { revisionAt } from "../files/revision.ts";
 import { errnoError } from "../jail/errno.ts";
 import type { JailedPath } from "../jail/folder.ts";
 import { inodeOf } from "../jail/inode.ts";
 import type { RecordedEntry } from "./record.ts";
-import type { EntryVersion } from "./steps.ts";
 
 /** Returns the current record that identifies an entry. */
 export const recordOf = (stats: BigIntStats, revision?: string): RecordedEntry => ({

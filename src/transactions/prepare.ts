@@ -1,7 +1,8 @@
 /** Stages a transaction and records what it is about to do. */
 
+import type { Requester } from "../disk/mutation.ts";
+import type { Step } from "../disk/steps.ts";
 import { refuse } from "../errors.ts";
-import type { Requester } from "../files/mutation.ts";
 import type { Jail } from "../jail/folder.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import type { TimeSlice } from "../scheduling/time-slice.ts";
@@ -12,7 +13,6 @@ import type { NamedEntry } from "./name-tree.ts";
 import type { IntendedStep, IntentRecord } from "./record.ts";
 import type { Staging, StagingContext } from "./stage.ts";
 import { ChangedMeanwhile, refusing } from "./step-refusals.ts";
-import type { Step } from "./steps.ts";
 import { statPath } from "./survey.ts";
 
 export interface PreparingContext extends StagingContext {

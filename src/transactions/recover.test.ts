@@ -15,8 +15,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { treeOf } from "../../tests/harness/tree.ts";
+import * as steps from "../disk/revert.ts";
 import { filesOver } from "../files/files.ts";
-import * as steps from "../files/mutate-steps.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { openJail } from "../jail/jail.ts";
 import { temporaryName } from "../jail/temporary.ts";

@@ -1,6 +1,7 @@
 /** Finishes what killed processes left of their transactions, before anything else looks at the tree. */
+
+import type { Disk } from "../disk/disk.ts";
 import { Refusal } from "../errors.ts";
-import type { FilesContext } from "../files/types.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
 import type { Log } from "../log/log.ts";
@@ -16,7 +17,7 @@ import { lockRoot } from "./root-lock.ts";
 
 export interface Recovering {
   readonly jail: Jail;
-  readonly editLock: FilesContext["editLock"];
+  readonly editLock: Disk["editLock"];
   readonly intents: Intents;
   readonly fsync: boolean;
   readonly log: Log | undefined;

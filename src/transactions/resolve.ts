@@ -1,8 +1,10 @@
 /** Resolves transactions that were left half done, because another program has changed something of them. */
 import type { BigIntStats } from "node:fs";
+import { holdFolderAt } from "../disk/hold-folder.ts";
+import { moveBack, removeTemporary } from "../disk/revert.ts";
+import type { HeldName } from "../disk/scope.ts";
 import { Refusal } from "../errors.ts";
 import { readEntries } from "../files/entries.ts";
-import { type HeldName, moveBack, removeTemporary } from "../files/mutate-steps.ts";
 import { pathIn } from "../jail/backend.ts";
 import { errnoError, errnoOf } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
@@ -11,7 +13,6 @@ import { makerOf } from "../jail/temporary.ts";
 import { createTimeSlice, runInSlices, type TimeSlice } from "../scheduling/time-slice.ts";
 import { isDenied } from "./denied-steps.ts";
 import { visiblePath } from "./errors.ts";
-import { holdFolderAt } from "./hold-folder.ts";
 import { recordOf, statsAt, verifySame } from "./identity.ts";
 import type { NamedEntry } from "./name-tree.ts";
 import type { IntendedStep } from "./record.ts";

@@ -1,20 +1,15 @@
 /** Takes back what was done of a transaction. Every part may be repeated after a kill. */
-import {
-  dropSecondName,
-  exchangeBack,
-  type HeldName,
-  moveBack,
-  removeTemporary,
-  restoreMode,
-} from "../files/mutate-steps.ts";
-import type { FilesContext } from "../files/types.ts";
-import { flushFolder } from "../files/write.ts";
+
+import type { Disk } from "../disk/disk.ts";
+import { holdFolderAt, splitLast } from "../disk/hold-folder.ts";
+import { dropSecondName, exchangeBack, moveBack, removeTemporary, restoreMode } from "../disk/revert.ts";
+import type { HeldName } from "../disk/scope.ts";
+import { flushFolder } from "../disk/write.ts";
 import { pathIn } from "../jail/backend.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
 import { createTimeSlice, type TimeSlice } from "../scheduling/time-slice.ts";
 import { findConflicts, KnownModes, type StepsDone } from "./conflicts.ts";
-import { holdFolderAt, splitLast } from "./hold-folder.ts";
 import { isSame, verifySame, verifyUnchanged } from "./identity.ts";
 import type { NamedEntries, NamedEntry } from "./name-tree.ts";
 import type { IntendedStep, RecordedEntry } from "./record.ts";
@@ -22,7 +17,7 @@ import { EntryLocator, findProgress, statPath, type Trace, traceSteps } from "./
 
 export interface RollingBack {
   readonly jail: Jail;
-  readonly editLock: FilesContext["editLock"];
+  readonly editLock: Disk["editLock"];
   readonly steps: readonly IntendedStep[];
   readonly fsync: boolean;
 }

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import type { RootEditLock } from "../files/edit-lock.ts";
+import type { RootEditLock } from "../disk/edit-lock.ts";
 import { errnoOf } from "../jail/errno.ts";
 import { tryLockExclusively } from "../jail/flock.ts";
 import { isGone, makerOf, temporaryName } from "../jail/temporary.ts";

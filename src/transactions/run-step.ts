@@ -1,30 +1,28 @@
-import { changePermissions, type MutationScope } from "../files/mutate.ts";
-import {
-  exchangeEntry,
-  placeEntry,
-  renameAsStep,
-  setEntryAside,
-  type VerifyEntry,
-} from "../files/mutate-steps.ts";
+import { changePermissions } from "../disk/chmod.ts";
+import type { Disk } from "../disk/disk.ts";
+import { exchangeEntry } from "../disk/exchange.ts";
+import { holdFolderAt, splitLast } from "../disk/hold-folder.ts";
+import { placeEntry } from "../disk/place.ts";
+import { renameAsStep } from "../disk/rename.ts";
+import type { MutationScope, VerifyEntry } from "../disk/scope.ts";
+import { setEntryAside } from "../disk/set-aside.ts";
+import type { SetAsideStep } from "../disk/steps.ts";
 import { digestOfTree } from "../files/tree-digest.ts";
-import type { FilesContext } from "../files/types.ts";
 import { errnoError } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
 import { inodeOf } from "../jail/inode.ts";
 import { type DraftStep, expectationOf, stagedOf } from "./draft.ts";
-import { holdFolderAt, splitLast } from "./hold-folder.ts";
 import { verifyExpected, verifySame, verifyUnchanged } from "./identity.ts";
-import type { SetAsideStep } from "./steps.ts";
 
 /** Makes steps, one after another. */
 export class StepRunner {
   readonly #jail: Jail;
-  readonly #editLock: FilesContext["editLock"];
+  readonly #editLock: Disk["editLock"];
   readonly #scope: MutationScope;
   /** The entries that a step has renamed or whose mode it has set, by device and inode. */
   readonly #touched = new Set<string>();
 
-  constructor({ jail, editLock }: Pick<FilesContext, "jail" | "editLock">, scope: MutationScope) {
+  constructor({ jail, editLock }: Pick<Disk, "jail" | "editLock">, scope: MutationScope) {
     this.#jail = jail;
     this.#editLock = editLock;
     this.#scope = scope;

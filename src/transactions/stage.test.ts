@@ -1,6 +1,6 @@
 import { expect, spyOn, test } from "bun:test";
 import { readDescriptorTargets } from "../../tests/harness/descriptors.ts";
-import * as steps from "../files/mutate-steps.ts";
+import * as steps from "../disk/revert.ts";
 import { fileOf, TransactionsFixture } from "./transactions.test-kit.ts";
 
 /** How many temporary files this process holds open. */

@@ -1,20 +1,20 @@
 /** Makes what a transaction needs under temporary names, where callers see nothing of it. */
 import { type BigIntStats, closeSync, constants, fstatSync, openSync } from "node:fs";
-import { fillCopy } from "../files/copy-tree.ts";
-import { makeInnerLink, makeStagedFolder } from "../files/hidden-folder.ts";
-import { removeTemporary } from "../files/mutate-steps.ts";
-import type { Requester } from "../files/mutation.ts";
+import { fillCopy } from "../changes/copy-tree.ts";
+import { makeInnerLink, makeStagedFolder } from "../disk/hidden-folder.ts";
+import { holdFolderAt, splitLast, withFolderOf } from "../disk/hold-folder.ts";
+import type { Requester } from "../disk/mutation.ts";
+import { removeTemporary } from "../disk/revert.ts";
+import type { EntryVersion, Staged, StagedCopy, StagedFile, StagedSource } from "../disk/steps.ts";
+import { type PendingFile, writeHidden } from "../disk/write.ts";
 import { openPlace } from "../files/open-file.ts";
 import { revisionOfBytes } from "../files/revision.ts";
-import { type PendingFile, writeHidden } from "../files/write.ts";
 import { errnoError } from "../jail/errno.ts";
 import { lockExclusively } from "../jail/flock.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
 import { type DraftStep, expectationOf, stagedOf } from "./draft.ts";
-import { holdFolderAt, splitLast, withFolderOf } from "./hold-folder.ts";
 import { isSame, recordOf, statsAt } from "./identity.ts";
 import type { NamedEntry } from "./name-tree.ts";
-import type { EntryVersion, Staged, StagedCopy, StagedFile, StagedSource } from "./steps.ts";
 import { statPath } from "./survey.ts";
 
 export interface StagingContext {

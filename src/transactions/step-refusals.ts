@@ -1,6 +1,6 @@
+import type { Step } from "../disk/steps.ts";
 import { Refusal, refuse } from "../errors.ts";
 import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
-import type { Step } from "./steps.ts";
 
 /** A step found something else than it was planned with, and nothing was changed. */
 export class ChangedMeanwhile extends Error {

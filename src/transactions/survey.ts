@@ -3,13 +3,13 @@
  * names to the disk, and no other program's change, is mistaken for a step.
  */
 import type { BigIntStats } from "node:fs";
+import { holdFolderAt, withFolderOf } from "../disk/hold-folder.ts";
 import { Refusal } from "../errors.ts";
 import { pathIn } from "../jail/backend.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
 import { isListed } from "../jail/listed-name.ts";
 import type { TimeSlice } from "../scheduling/time-slice.ts";
-import { holdFolderAt, withFolderOf } from "./hold-folder.ts";
 import { isSame, statsAt } from "./identity.ts";
 import { type NamedEntries, type NamedEntry, NameTree } from "./name-tree.ts";
 import type { IntendedStep } from "./record.ts";

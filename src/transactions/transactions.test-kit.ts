@@ -2,10 +2,11 @@
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Snapshot, snapshotTree, type Tree } from "../../tests/harness/tree.ts";
-import { createFilesContext } from "../files/files.ts";
-import type { MutationListener, Requester } from "../files/mutation.ts";
+import type { Disk } from "../disk/disk.ts";
+import { openDisk } from "../disk/disk.ts";
+import type { MutationListener, Requester } from "../disk/mutation.ts";
+import type { EntryVersion, StagedFile, Step } from "../disk/steps.ts";
 import { revisionOfBytes } from "../files/revision.ts";
-import type { FilesContext } from "../files/types.ts";
 import type { BackendName, Jail } from "../jail/folder.ts";
 import { JailFixture } from "../jail/jail.test-kit.ts";
 import { createLog, type Log } from "../log/log.ts";
@@ -17,12 +18,11 @@ import { Intents } from "./intents.ts";
 import { prepare } from "./prepare.ts";
 import { StepRunner } from "./run-step.ts";
 import { Staging } from "./stage.ts";
-import type { EntryVersion, StagedFile, Step } from "./steps.ts";
 import { abandonedIn, createTransactions, recoverIn, type Transactions } from "./transactions.ts";
 
 export class TransactionsFixture extends JailFixture {
   readonly jailed: Jail;
-  readonly context: FilesContext;
+  readonly context: Disk;
   readonly state: StateFolder;
   readonly transactions: Transactions;
   readonly call: Requester = { deadline: deadlineIn(60_000), functionId: "test::call" };
@@ -45,7 +45,7 @@ export class TransactionsFixture extends JailFixture {
       dir: join(this.root, "state"),
       roots: [{ name: ".", hostPath: this.base }],
     });
-    this.context = createFilesContext({
+    this.context = openDisk({
       jail: this.jailed,
       config: { max_write_bytes: 1000, fsync },
       listeners,

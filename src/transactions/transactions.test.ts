@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import type { Step } from "../disk/steps.ts";
 import { Refusal, refuse } from "../errors.ts";
 import { filesOver } from "../files/files.ts";
 import { isTemporary } from "../jail/temporary.ts";
 import { type Deadline, deadlineIn } from "../scheduling/deadline.ts";
-import type { Step } from "./steps.ts";
 import { fileOf, sampleTree, TransactionsFixture } from "./transactions.test-kit.ts";
 
 test("without a place for the record nothing is begun", async () => {

@@ -1,9 +1,10 @@
 /** Makes several changes atomically (coder §18), even if the process is killed in the middle. */
 
 import { ConfigError } from "../config/file.ts";
+import type { Disk } from "../disk/disk.ts";
+import type { Requester } from "../disk/mutation.ts";
+import type { Plan } from "../disk/steps.ts";
 import type { Refusal } from "../errors.ts";
-import type { Requester } from "../files/mutation.ts";
-import type { FilesContext } from "../files/types.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { TransactionMark } from "../jail/temporary.ts";
 import type { Log } from "../log/log.ts";
@@ -17,7 +18,6 @@ import { recoverLocked, recoverTransactions, UnfinishedTransaction } from "./rec
 import { type Resolution, resolveKept } from "./resolve.ts";
 import { lockRoot } from "./root-lock.ts";
 import { ChangedMeanwhile } from "./step-refusals.ts";
-import type { Plan } from "./steps.ts";
 
 export interface Committing {
   readonly requester: Requester;
@@ -56,7 +56,7 @@ export interface Transactions {
 const mostUnresolved = 64;
 
 export interface TransactionsOptions {
-  readonly files: FilesContext;
+  readonly files: Disk;
   readonly folder: StateFolder;
   readonly log?: Log | undefined;
 }
@@ -109,14 +109,12 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
       const keys = [...first.keys];
       // If other calls changed entries while the plan was made, only a step would notice.
       const isFree = files.locks.turns === before && files.locks.isFree(keys);
-      const done = await files.locks.run(keys, committing.requester.deadline, async () => {
-        const { steps, value, keys: needed } = isFree ? first : await plan();
-        if (![...needed].every((key) => first.keys.has(key))) return undefined;
-        if (steps.length === 0) return { value, transaction: undefined };
-        return { value, ...(await commitSteps(ctx, { ...committing, steps })) };
-      });
-      if (done !== undefined) return done;
-      // While it waited, the plan came to need other paths, where others may be in line.
+      using _turn = await files.locks.acquire(keys, committing.requester.deadline);
+      const { steps, value, keys: needed } = isFree ? first : await plan();
+      // While it waited, the plan may have come to need other paths, where others may be in line.
+      if (![...needed].every((key) => first.keys.has(key))) continue;
+      if (steps.length === 0) return { value, transaction: undefined };
+      return { value, ...(await commitSteps(ctx, { ...committing, steps })) };
     }
   }
 
@@ -165,7 +163,7 @@ export function abandonedIn(folder: StateFolder): (mark: TransactionMark) => boo
 export const hasIntents = (folder: StateFolder): boolean => !new Intents(folder, { fsync: false }).isEmpty;
 
 export interface RecoveryOptions {
-  readonly files: FilesContext;
+  readonly files: Disk;
   readonly folder: StateFolder;
   readonly readOnly: boolean;
   readonly log: Log | undefined;

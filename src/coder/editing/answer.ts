@@ -1,9 +1,9 @@
+import type { Bodies } from "../../changes/update.ts";
 import { Measured } from "../../contract/prepared-answer.ts";
 import type { Echo } from "../../edits/echo.ts";
 import { decodeForAnswer, type JsonText } from "../../edits/json-text.ts";
 import { joinPieces, piecesLength } from "../../edits/pieces.ts";
 import { cutToBytes } from "../../edits/text.ts";
-import type { Bodies } from "../../files/update.ts";
 import { commaBytes, JsonBudget } from "../../text/json-budget.ts";
 import { jsonBytes, objectBytes } from "../../text/json-size.ts";
 

@@ -1,11 +1,12 @@
 /** Edits one file, as an entry of `coder::update-file` says. */
+
+import { requireRevisionForm } from "../../changes/expected-revision.ts";
+import type { Bodies } from "../../changes/update.ts";
 import { echoesOf } from "../../edits/echo.ts";
 import type { EditTrace } from "../../edits/edit-trace.ts";
 import { joinPieces } from "../../edits/pieces.ts";
 import { unifiedDiff } from "../../edits/unified-diff.ts";
-import { requireRevisionForm } from "../../files/expected-revision.ts";
 import { revisionOfBytes } from "../../files/revision.ts";
-import type { Bodies } from "../../files/update.ts";
 import type { ChangeContext } from "../define.ts";
 import { requestedEncoding } from "../file-encoding.ts";
 import type { ProfileDefaults } from "../profiles.ts";

@@ -1,9 +1,11 @@
 /** Makes the changes of a patch on a pending tree. */
+
+import { requireRevisionForm } from "../../changes/expected-revision.ts";
 import { type Echo, echoesOf } from "../../edits/echo.ts";
 import { explainMissing } from "../../edits/misses.ts";
 import { Refusal, refuse } from "../../errors.ts";
-import { requireRevisionForm } from "../../files/expected-revision.ts";
 import { revisionOfBytes } from "../../files/revision.ts";
+import type { PendingTree } from "../../overlay/pending-tree.ts";
 import { applyHunks, type HunkPlacement, type PatchedFile } from "../../patch/apply.ts";
 import { refusePatch } from "../../patch/errors.ts";
 import { mostExplainedBytes } from "../../patch/fit.ts";
@@ -11,7 +13,6 @@ import { HunkText } from "../../patch/hunk-text.ts";
 import { findDependencies, foldersAbove } from "../../patch/order.ts";
 import type { FilePatch, Patch } from "../../patch/patch.ts";
 import { resolveNames } from "../../patch/resolve-names.ts";
-import type { PendingTree } from "../../transactions/pending-tree.ts";
 import type { ChangeContext } from "../define.ts";
 import { inSlices } from "../editing/apply-ops.ts";
 import { lineEndsOf } from "../editing/edit-file.ts";

@@ -2,7 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Refusal, refuse } from "../../errors.ts";
 import { revisionOfBytes } from "../../files/revision.ts";
-import type { PendingTree } from "../../transactions/pending-tree.ts";
+import type { PendingTree } from "../../overlay/pending-tree.ts";
 import { createOne } from "../create-file.ts";
 import { ContentEncoding } from "../creating/content-encoding.ts";
 import type { ChangeContext } from "../define.ts";

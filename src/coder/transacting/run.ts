@@ -1,8 +1,8 @@
 /** What calls share that make several changes: all of them or none, or only shown, and then done as shown. */
 import { quoteShort, Refusal } from "../../errors.ts";
+import { areSameReads, type Reads } from "../../overlay/pending-reads.ts";
+import { PendingTree } from "../../overlay/pending-tree.ts";
 import { memoryBytes } from "../../text/memory-size.ts";
-import { areSameReads, type Reads } from "../../transactions/pending-reads.ts";
-import { PendingTree } from "../../transactions/pending-tree.ts";
 import type { Committing } from "../../transactions/transactions.ts";
 import type { ChangeContext, CoderContext } from "../define.ts";
 import { refuseTransacting } from "./errors.ts";

@@ -1,4 +1,4 @@
-import { PendingTree } from "../../transactions/pending-tree.ts";
+import { PendingTree } from "../../overlay/pending-tree.ts";
 import type { CoderContext } from "../define.ts";
 
 /** Returns the tree with the paths of records, which are from the base. Old contents may be of any size. */

@@ -3,8 +3,9 @@ import { openAudit } from "../../audit/audit-config.ts";
 import { type RuntimeOptions, readGitUser } from "../../config/environment.ts";
 import { ConfigError } from "../../config/file.ts";
 import type { OpenOptions } from "../../contract/definition.ts";
+import { openDisk } from "../../disk/disk.ts";
 import { Feed } from "../../feed/feed.ts";
-import { createFiles, createFilesContext, type Files } from "../../files/files.ts";
+import { createFiles, type Files } from "../../files/files.ts";
 import type { FilesConfig } from "../../files/types.ts";
 import { compileGlobSet } from "../../globs/glob-set.ts";
 import { trialFor } from "../../jail/case-sensitivity.ts";
@@ -143,7 +144,7 @@ async function recover(
   // Records have relative paths.
   const relative = openShellJail(fs, dependencies, "relative");
   try {
-    const files = createFilesContext({ jail: relative, config: filesConfig });
+    const files = openDisk({ jail: relative, config: filesConfig });
     await recoverIn({ files, folder, readOnly: opening.readOnly ?? false, log });
   } catch (error) {
     jail.close();

@@ -1,0 +1,34 @@
+/**
+ * Tests moves that take a copy and a removal: between file systems, and here between folders of which one can
+ * be held at a time.
+ */
+import { expect, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
+import type { MutationListener } from "../disk/mutation.ts";
+import { FilesFixture, reasonOf } from "../files/files.test-kit.ts";
+
+const rewrite = (path: string) => writeFileSync(path, "theirs");
+const replace = (path: string) => {
+  rmSync(path);
+  writeFileSync(path, "theirs");
+};
+
+test.each([
+  ["a file that is rewritten", "file", rewrite],
+  ["a file that is replaced", "file", replace],
+  ["a link that is replaced", "link", replace],
+] as const)("%s between its copy and its removal stays, and so does the copy", async (_, name, change) => {
+  const from = `d/${name}`;
+  const foreignWriter: MutationListener = {
+    before({ kind, path }) {
+      if (kind === "remove") change(bench.at(path));
+    },
+  };
+  const tree = { "d/file": "ours", "d/link": { link: "file" }, "e/": null };
+  const bench = new FilesFixture("current-directory", tree, { listeners: [foreignWriter] });
+  using _closed = bench;
+  const moving = { from, to: "e/moved", overwrite: false, parents: true };
+  expect(await reasonOf(() => bench.files.move(moving, bench.call))).toBe("io");
+  const copied = name === "link" ? { link: "file" } : "ours";
+  expect(bench.tree()).toMatchObject({ [from]: "theirs", "e/moved": copied });
+});

@@ -1,0 +1,79 @@
+/** The parts that all steps share: their requester, their listeners, and the checks of their entries. */
+
+import { nameText, pathIn } from "../jail/backend.ts";
+import { errnoError } from "../jail/errno.ts";
+import type { Folder, JailedPath, Name } from "../jail/folder.ts";
+import type { EntryKind } from "../jail/kind.ts";
+import type { At } from "./held-entry.ts";
+import { moveSameEntry } from "./move-to-new.ts";
+import type { Mutation, Requester } from "./mutation.ts";
+import type { MutationDescription, Mutations } from "./mutations.ts";
+
+export interface MutationScope {
+  readonly mutations: Mutations;
+  readonly requester: Requester | undefined;
+  readonly whole?: Mutation | undefined;
+}
+
+/** Changes a whole tree at `path`, in steps that `act` makes with the scope that it receives. */
+export function changeTree<T>(
+  scope: MutationScope,
+  description: Pick<MutationDescription, "kind" | "path" | "from" | "entry" | "permissions">,
+  act: (steps: MutationScope) => Promise<T>,
+): Promise<T> {
+  const describe = () => ({ ...description, requester: scope.requester });
+  return scope.mutations.tree(describe, (whole) => act(whole === undefined ? scope : { ...scope, whole }));
+}
+
+/** Describes a step at a name in a folder. */
+export function stepAt(
+  { requester, whole }: MutationScope,
+  folder: Folder,
+  { name, entry }: { name: Name; entry: EntryKind },
+): Pick<MutationDescription, "path" | "entry" | "requester" | "whole"> {
+  return { path: pathIn(folder.path, nameText(name)), entry, requester, whole };
+}
+
+/** A name in a folder. */
+export interface HeldName {
+  readonly folder: Folder;
+  readonly name: string;
+}
+
+/** A name, plus the temporary name of the entry that is about to take it or has just given it up. */
+export interface StepPlace extends HeldName {
+  readonly temporary: string;
+  /** The kind of the entry that gets or loses the name. */
+  readonly entry: EntryKind;
+}
+
+/**
+ * Throws if an entry differs from the expected one. It is called before the step and, if the step removes
+ * something, again when no other program can reach that any longer: then its error undoes the step.
+ */
+export type VerifyEntry = (path: JailedPath, when: { readonly isRenamed: boolean }) => void;
+
+export const before = { isRenamed: false };
+export const after = { isRenamed: true };
+
+/** Gives an entry a free name, and takes that back if `verify` refuses it there. */
+export function moveVerified([from, to]: readonly [JailedPath, JailedPath], verify: VerifyEntry): void {
+  verify(from, before);
+  moveSameEntry(from, to);
+  try {
+    verify(to, after);
+  } catch (error) {
+    moveSameEntry(to, from);
+    throw error;
+  }
+}
+
+/**
+ * Runs `act` with functions that name entries of both folders. Throws EXDEV if only one folder can be held,
+ * and these are two.
+ */
+export function withBoth(one: Folder, other: Folder, act: (atOne: At, atOther: At) => void): void {
+  if (one.descriptor !== undefined) one.enter((atOne) => other.enter((atOther) => act(atOne, atOther)));
+  else if (one.path === other.path) one.enter((at) => act(at, at));
+  else throw errnoError("EXDEV");
+}

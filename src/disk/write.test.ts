@@ -1,0 +1,59 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { FilesFixture } from "../files/files.test-kit.ts";
+import { backends } from "../jail/jail.test-kit.ts";
+import { type PendingFile, writeAtomically } from "./write.ts";
+
+describe.each(backends)("%s", (backend) => {
+  const draftIn = (bench: FilesFixture): PendingFile => ({
+    folder: bench.jailed.admitFolder("."),
+    content: [Buffer.from("new")],
+    mode: 0o600,
+    fsync: false,
+  });
+
+  test("until it is published only a hidden file is there, and after a failure nothing", async () => {
+    using bench = new FilesFixture(backend);
+    const failing = writeAtomically(draftIn(bench), bench.deadline, ({ temporary }) => {
+      expect(readdirSync(bench.base)).toEqual([temporary]);
+      expect(bench.jailed.isTemporary(temporary)).toBe(true);
+      throw new Error("not now");
+    });
+    expect(failing).rejects.toThrow("not now");
+    await failing.catch(() => {});
+    expect(readdirSync(bench.base)).toEqual([]);
+  });
+
+  test("a temporary file that someone replaced is not published", async () => {
+    using bench = new FilesFixture(backend, {}, { fsync: true });
+    const draft = { ...draftIn(bench), fsync: true };
+    let published = false;
+    const writing = writeAtomically(draft, bench.deadline, () => {
+      published = true;
+    });
+    // The flush runs in the background, while the file has its temporary name.
+    const [temporary] = readdirSync(bench.base);
+    rmSync(bench.at(temporary!));
+    writeFileSync(bench.at(temporary!), "planted");
+    expect(writing).rejects.toThrow("ESTALE");
+    await writing.catch(() => {});
+    expect(published).toBe(false);
+  });
+
+  test("a folder that was moved away during the write is not missed for another", async () => {
+    using bench = new FilesFixture(backend, { "d/": null });
+    const draft = { ...draftIn(bench), folder: bench.jailed.admitFolder("d"), fsync: true };
+    const writing = writeAtomically(draft, bench.deadline, ({ at, temporary }) =>
+      renameSync(at(temporary), at("a")),
+    );
+    renameSync(bench.at("d"), bench.at("moved"));
+    bench.add({ "d/": null });
+    const outcome = await writing.then(
+      () => "written",
+      (error) => error.code,
+    );
+    expect(readdirSync(bench.at("d"))).toEqual([]);
+    expect(outcome).toBe(backend === "current-directory" ? "ENOENT" : "written");
+    if (outcome === "written") expect(bench.text("moved/a")).toBe("new");
+  });
+});

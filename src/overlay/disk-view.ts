@@ -1,0 +1,51 @@
+import { lstatSync } from "node:fs";
+import type { EntryVersion } from "../disk/steps.ts";
+import { namesOf } from "../jail/backend.ts";
+import type { Folder, Jail, Name, PathHandle } from "../jail/folder.ts";
+
+/** The current disk, by canonical paths: relative to the base, without links. */
+export class DiskView {
+  readonly #jail: Jail;
+
+  constructor(jail: Jail) {
+    this.#jail = jail;
+  }
+
+  /** Returns the folder at `path`. Throws the errno error, also if a link is now on the way. */
+  folder(path: string): Folder {
+    let folder = this.#jail.reopenFolder("");
+    try {
+      for (const name of namesOf(path)) {
+        const child = folder.child(name);
+        folder.close();
+        folder = child;
+      }
+      return folder;
+    } catch (error) {
+      folder.close();
+      throw error;
+    }
+  }
+
+  /** Calls `act` with the folder of the entry at `path`, and its name. Throws the errno error. */
+  at<T>(path: string, act: (folder: Folder, name: string) => T): T {
+    const names = namesOf(path);
+    const name = names.pop() ?? ".";
+    using folder = this.folder(names.join("/"));
+    return act(folder, name);
+  }
+
+  openPath(path: string): PathHandle {
+    return this.at(path, (folder, name) => folder.openPath(name));
+  }
+
+  version(path: string): EntryVersion {
+    return this.at(path, versionIn);
+  }
+}
+
+/** Returns the current version of `name` in a folder on disk. Throws the errno error. */
+export function versionIn(folder: Folder, name: Name): EntryVersion {
+  const { dev, ino, size, mtimeNs, ctimeNs } = folder.enter((at) => lstatSync(at(name), { bigint: true }));
+  return { dev, ino, size, mtimeNs, ctimeNs };
+}

@@ -1,0 +1,247 @@
+import type { Stats } from "node:fs";
+import type { EntryVersion, Expected, StagedFile } from "../disk/steps.ts";
+import { namesOf, pathIn } from "../jail/backend.ts";
+import { errnoError } from "../jail/errno.ts";
+import type { Folder, Jail, ResolvedPath } from "../jail/folder.ts";
+import { kindOf } from "../jail/kind.ts";
+import { DiskView } from "./disk-view.ts";
+import { PendingCopies } from "./pending-copy.ts";
+import {
+  type DiskEntry,
+  expectedOf,
+  type NewFile,
+  PendingEntries,
+  type PendingEntry,
+} from "./pending-entry.ts";
+import { PendingFolder, type PendingView } from "./pending-folder.ts";
+import { PendingNames } from "./pending-names.ts";
+import { StepList } from "./step-list.ts";
+
+/** A place that a pending jail has admitted: in a folder of the pending tree. */
+export type PendingPlace = ResolvedPath & { readonly folder: PendingFolder };
+
+/** Where an entry is. */
+export type EntryPlace = Pick<ResolvedPath, "folder" | "name" | "path" | "stats">;
+
+/** The changes so far: what differs from the disk, and the steps that make it so. Nothing here asks whether they may be. */
+export class PendingChanges {
+  readonly list = new StepList();
+  readonly disk: DiskView;
+  readonly copies: PendingCopies;
+  readonly #view: PendingView;
+  readonly #root = new PendingEntries("");
+  readonly #jail: Jail;
+
+  constructor(jail: Jail) {
+    this.#jail = jail;
+    this.disk = new DiskView(jail);
+    this.copies = new PendingCopies(this.disk);
+    const base = this.disk.at("", (folder) => folder.lstat("."));
+    this.#view = { disk: this.disk, base, names: new PendingNames(jail) };
+  }
+
+  /** The base of the pending tree, for a walk of the path `requested`. */
+  base(requested: string): PendingFolder {
+    return this.#show(this.#jail.reopenFolder(""), { requested, path: "", changes: this.#root });
+  }
+
+  #show(
+    disk: Folder,
+    {
+      isCopy = false,
+      origin = "",
+      ...shown
+    }: Pick<ResolvedPath, "requested" | "path"> & {
+      readonly changes: PendingEntries | undefined;
+      readonly origin?: string;
+      readonly isCopy?: boolean;
+    },
+  ): PendingFolder {
+    const device = disk.lstat(".").dev;
+    return new PendingFolder(this.#view, { ...shown, disk, folding: disk.folding, device, origin, isCopy });
+  }
+
+  /** Makes a new entry where nothing is, with the folders that it needs. */
+  place(
+    place: ResolvedPath,
+    entry: NewFile | Extract<PendingEntry, { type: "symlink" }> | PendingEntries,
+  ): void {
+    const folder = this.makeFolders(place);
+    this.list.add({ kind: "place", path: place.path, staged: entry.staged! });
+    folder.changed.set(place.name, entry);
+  }
+
+  /** Makes the folders that a place needs. Returns the one that has its name. */
+  makeFolders({ folder, newFolders }: Pick<ResolvedPath, "folder" | "newFolders">): PendingEntries {
+    let at = this.#entriesAt(folder.path);
+    let { path } = folder;
+    for (const name of newFolders) {
+      path = pathIn(path, name);
+      const made = newFolder(undefined);
+      this.list.add({ kind: "place", path, staged: made.staged! });
+      at.changed.set(name, made);
+      at = made;
+    }
+    return at;
+  }
+
+  /** Replaces a file or link by a new one. */
+  exchange(
+    place: ResolvedPath,
+    entry: NewFile | Extract<PendingEntry, { type: "symlink" }>,
+    { seen, revision }: Seen = {},
+  ): void {
+    const { folder, expected } = this.#expected(place, seen);
+    const known = withRevision(expected, revision);
+    this.list.add({ kind: "exchange", path: place.path, staged: entry.staged, expected: known });
+    folder.changed.set(place.name, entry);
+  }
+
+  /** Gives a file other content; one that is new itself is made with that. `seen`: what it was when it was read. */
+  rewrite(place: ResolvedPath, file: Omit<StagedFile, "kind">, { size, ...seen }: Rewritten): void {
+    const old = this.#entriesAt(place.folder.path).changed.get(place.name);
+    if (old?.type !== "file") {
+      this.exchange(place, { type: "file", staged: { kind: "file", ...file }, size }, seen);
+      return;
+    }
+    const { attributes, owner } = old.staged;
+    this.#restage(place, { kind: "file", attributes, ...(owner && { owner }), ...file }, size);
+  }
+
+  #restage(place: ResolvedPath, staged: StagedFile, size: number): void {
+    const { changed } = this.#entriesAt(place.folder.path);
+    this.list.replace((changed.get(place.name) as NewFile).staged, staged);
+    changed.set(place.name, { type: "file", staged, size });
+  }
+
+  /** Takes an entry away, a folder with everything in it. */
+  remove(place: EntryPlace, revision?: string): void {
+    const { folder, expected } = this.#expected(place);
+    const known = withRevision(expected, revision);
+    this.list.add({ kind: "set-aside", path: place.path, expected: known });
+    folder.changed.set(place.name, undefined);
+  }
+
+  /** Takes a folder away that has this digest (`digestOfTree`) when its step runs. */
+  removeTree(place: EntryPlace, digest: string): void {
+    const { folder, expected } = this.#expected(place);
+    this.list.add({ kind: "set-aside", path: place.path, expected, digest });
+    folder.changed.set(place.name, undefined);
+  }
+
+  /** Gives an entry a name that nothing has. */
+  rename(source: EntryPlace, target: Omit<EntryPlace, "stats"> & Pick<ResolvedPath, "newFolders">): void {
+    const { folder, expected, entry } = this.#expected(source);
+    const into = this.makeFolders(target);
+    this.list.add({ kind: "rename", from: source.path, to: target.path, expected });
+    folder.changed.set(source.name, undefined);
+    into.changed.set(target.name, entry);
+  }
+
+  /** Makes a copy of what is at `source` where nothing is. */
+  copy(source: PendingPlace, target: ResolvedPath): void {
+    // A folder that is made for the copy is no part of it.
+    const { entry, steps } = this.copies.copy(source.folder, source.name, {
+      path: target.path,
+      requested: source.requested,
+    });
+    const folder = this.makeFolders(target);
+    this.list.addAll(steps);
+    folder.changed.set(target.name, entry);
+  }
+
+  /** Sets permission bits. */
+  setMode(place: ResolvedPath, mode: number): void {
+    const { folder, expected, entry } = this.#expected(place);
+    if (entry.type === "file") {
+      this.#restage(place, { ...entry.staged, mode }, entry.size);
+      return;
+    }
+    this.list.add({ kind: "chmod", path: place.path, mode, expected });
+    if (entry.type === "dir") entry.mode = mode;
+    else folder.changed.set(place.name, { ...(entry as DiskEntry), mode });
+  }
+
+  /** An entry that a step is about, and what it must be then. */
+  #expected(place: EntryPlace, seen?: EntryVersion) {
+    const folder = this.#entriesAt(place.folder.path);
+    const entry = this.#entryIn(folder, place, seen);
+    return { folder, entry, expected: expectedOf(entry) };
+  }
+
+  #entryIn(folder: PendingEntries, { name, stats }: EntryPlace, seen?: EntryVersion): PendingEntry {
+    const changed = folder.changed.get(name);
+    if (changed !== undefined) {
+      if (changed.type === "dir" && changed.staged === undefined)
+        changed.version ??= this.disk.version(changed.origin!);
+      return changed;
+    }
+    const origin = pathIn(folder.origin!, name);
+    const version = seen ?? this.disk.version(origin);
+    // Someone else may have put another there since it was admitted.
+    if (Number(version.ino) !== stats!.ino) throw errnoError("ESTALE");
+    const entry = entryOnDisk(origin, version, stats!);
+    folder.changed.set(name, entry);
+    return entry;
+  }
+
+  /** What differs in the folder at `path`, to be changed. */
+  #entriesAt(path: string): PendingEntries {
+    let at = this.#root;
+    for (const name of namesOf(path)) {
+      let inner = at.changed.get(name);
+      if (inner === undefined) {
+        inner = new PendingEntries(pathIn(at.origin!, name));
+        at.changed.set(name, inner);
+      }
+      at = inner as PendingEntries;
+      if (at.isCopy) this.#expand(at);
+    }
+    return at;
+  }
+
+  /** Makes the copy of a folder one by its parts, which can be changed. */
+  #expand(copy: PendingEntries): void {
+    const { origin = "", staged } = copy;
+    if (staged?.kind !== "copy") throw new Error("a part of a copy was changed before it was expanded");
+    const { requested } = staged;
+    const disk = this.disk.folder(origin);
+    const mode = copy.mode ?? disk.lstat(".").mode & 0o777;
+    using inside = this.#show(disk, { requested, path: origin, changes: undefined, origin });
+    const filled = this.copies.fill(inside, { path: this.list.pathOf(staged), requested, mode });
+    this.list.expand(staged, filled);
+    copy.becomeNew(filled.staged, mode);
+    for (const [name, inner] of filled.entry.changed) copy.changed.set(name, inner);
+  }
+}
+
+/** What a file on disk was when it was read, and the revision that it must have, where that is known otherwise. */
+interface Seen {
+  readonly seen?: EntryVersion | undefined;
+  readonly revision?: string | undefined;
+}
+
+interface Rewritten extends Seen {
+  readonly size: number;
+}
+
+const withRevision = (expected: Expected, revision: string | undefined): Expected =>
+  revision === undefined || "staged" in expected ? expected : { ...expected, revision };
+
+/** A folder that is not on disk yet; without a mode it gets what the umask leaves. */
+export function newFolder(mode: number | undefined): PendingEntries {
+  const made = new PendingEntries(undefined);
+  made.staged = { kind: "dir", mode };
+  made.mode = mode;
+  return made;
+}
+
+function entryOnDisk(origin: string, version: EntryVersion, stats: Stats): DiskEntry | PendingEntries {
+  if (!stats.isDirectory()) {
+    const kind = (kindOf(stats) ?? "other") as DiskEntry["kind"];
+    return { type: "disk", kind, origin, version };
+  }
+  const entries = new PendingEntries(origin);
+  entries.version = version;
+  return entries;
+}
