@@ -9,7 +9,7 @@ import { refuseLines } from "./edits/line-errors.ts";
 import { Refusal, refuse } from "./errors.ts";
 import { refuseJailed } from "./jail/errors.ts";
 import { refuseJournal } from "./journal/errors.ts";
-import { refusePending } from "./overlay/pending-errors.ts";
+import { refusePlan } from "./overlay/errors.ts";
 import { refusePatch } from "./patch/errors.ts";
 import { refuseQuota } from "./quotas/errors.ts";
 import { refuseField } from "./requests/errors.ts";
@@ -154,9 +154,9 @@ const ofMoves: Samples<typeof refuseMove> = {
 };
 
 const ofJournal: Samples<typeof refuseJournal> = { undoProtected: refuseJournal.undoProtected("a/b", 7) };
-const ofTransactions: Samples<typeof refusePending> = {
-  tooMuch: refusePending.tooMuch(100),
-  manyEntries: refusePending.manyEntries("a/b", 2000),
+const ofTransactions: Samples<typeof refusePlan> = {
+  tooMuch: refusePlan.tooMuch(100),
+  manyEntries: refusePlan.manyEntries("a/b", 2000),
 };
 
 const ofCallsTogether: Samples<typeof refuseTransacting> = {

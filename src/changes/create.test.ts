@@ -6,14 +6,14 @@ import { FilesFixture, reasonOf } from "../files/files.test-kit.ts";
 import type { JailedPath, Name } from "../jail/folder.ts";
 import { backends, countDescriptorsBelow } from "../jail/jail.test-kit.ts";
 import { deadlineIn } from "../scheduling/deadline.ts";
-import type { CreateOptions } from "./create.ts";
+import type { Creation } from "./create.ts";
 
-const usual: CreateOptions = { mode: 0o644, overwrite: false, parents: true };
+const usual: Omit<Creation, "path" | "content"> = { mode: 0o644, overwrite: false, parents: true };
 
 describe.each(backends)("%s", (backend) => {
-  const create = (bench: FilesFixture, path: string, options: Partial<CreateOptions> = {}, content = "new") =>
+  const create = (bench: FilesFixture, path: string, options: Partial<Creation> = {}, content = "new") =>
     bench.files.create(path, Buffer.from(content), { ...usual, ...options }, bench.call);
-  const reason = (bench: FilesFixture, path: string, options: Partial<CreateOptions> = {}, content = "new") =>
+  const reason = (bench: FilesFixture, path: string, options: Partial<Creation> = {}, content = "new") =>
     reasonOf(() => create(bench, path, options, content));
 
   test("a file gets its content and its exact mode, whatever the umask", async () => {

@@ -1,11 +1,11 @@
 /** The state that a caller believes a file to have (coder §14). */
 import { closeSync } from "node:fs";
 import type { Disk } from "../disk/disk.ts";
-import type { ReplacedFile } from "../disk/swap-names.ts";
 import { refuse } from "../errors.ts";
 import { revisionAt, revisionOf, revisionOfBytes } from "../files/revision.ts";
 import { mapErrno } from "../jail/errno.ts";
 import type { JailedPath, ResolvedPath } from "../jail/folder.ts";
+import type { ExpectedFile } from "./tree.ts";
 
 /** The expectation that nothing exists. */
 export const absent = "absent";
@@ -58,7 +58,8 @@ export const requireRevisionOf = (descriptor: number, expectation: Expectation):
   requireSame(revisionOf(descriptor), expectation);
 
 /** Returns a file that may be replaced if it has this revision. */
-export const fileOfRevision = (expectation: Expectation): ReplacedFile => ({
+export const fileOfRevision = (expectation: Expectation): ExpectedFile => ({
+  revision: expectation.expected,
   requireStats: () => {},
   requireContent: (at) => requireRevisionAt(at, expectation),
 });

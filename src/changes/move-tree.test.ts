@@ -3,14 +3,16 @@ import { appendFileSync, existsSync, lstatSync, mkdtempSync, readdirSync, rmSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { addToTree, snapshotTree, type Tree, treeOf } from "../../tests/harness/tree.ts";
+import { openDisk } from "../disk/disk.ts";
 import type { MutationListener, Requester } from "../disk/mutation.ts";
 import { Recorder } from "../disk/recorder.test-kit.ts";
 import { reasonOf } from "../files/files.test-kit.ts";
-import { createFiles } from "../files/files.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { backends, JailFixture } from "../jail/jail.test-kit.ts";
 import { openRootsJail } from "../jail/jail.ts";
 import { deadlineIn } from "../scheduling/deadline.ts";
+import { DiskTree } from "./disk-tree.ts";
+import { verbsOn } from "./verbs.test-kit.ts";
 
 const directory = process.cwd();
 afterAll(() => process.chdir(directory));
@@ -42,7 +44,8 @@ describe.each(backends)("%s", (backend) => {
       { name: "two", path: fixture.at("two") },
     ];
     const jail = openRootsJail({ roots, deny: compileGlobSet(["**/.env"]), backend });
-    const files = createFiles({ jail, config: { max_write_bytes: 1000, fsync: false }, listeners });
+    const disk = openDisk({ jail, config: { max_write_bytes: 1000, fsync: false }, listeners });
+    const files = verbsOn(new DiskTree(disk));
     const move = (call: Partial<Requester> = {}, to = "two/d") =>
       files.move(
         { from: "one/d", to, overwrite: false, parents: true },

@@ -1,21 +1,16 @@
-import { lstatSync, type Stats } from "node:fs";
-import type { Disk } from "../disk/disk.ts";
 import type { Requester } from "../disk/mutation.ts";
-import { dropOldLink, respellEntry } from "../disk/rename.ts";
-import { errnoError, mapErrno } from "../jail/errno.ts";
-import type { Folder, Jail, JailedPath } from "../jail/folder.ts";
+import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
+import type { Jail } from "../jail/folder.ts";
 import { createWalkSlice } from "../scheduling/walk-slice.ts";
-import { requireRevision, requireRevisionAt } from "./expected-revision.ts";
+import { requireRevision } from "./expected-revision.ts";
 import { refuseMove } from "./move-errors.ts";
-import { NewFolders } from "./new-folders.ts";
-import { withPathLocks } from "./path-lock.ts";
-import { type Renaming, relocate } from "./rename.ts";
 import { requireNothingDenied } from "./require-allowed.ts";
-import { jailAtBoth, requireTarget } from "./require-target.ts";
+import { jailAtBoth, requireTarget, type TwoPaths } from "./require-target.ts";
 import { requireWritableFolder } from "./require-writable-folder.ts";
 import { type Ends, type Relation, relationOf } from "./same-entry.ts";
+import type { WritableTree } from "./tree.ts";
 
-export interface Moving extends Renaming {
+export interface Moving extends TwoPaths {
   /** Whether to create missing folders, with the permissions that the umask leaves. */
   readonly parents: boolean;
   /** The revision that the file at `from` must have, if any. */
@@ -24,38 +19,42 @@ export interface Moving extends Renaming {
   readonly dryRun?: boolean;
 }
 
-/** Implements `Files.move`. */
-export function movePath(ctx: Disk, moving: Moving, requester: Requester): Promise<boolean> {
-  return withPathLocks(ctx, movedPaths(moving), requester.deadline, ([source, target]) =>
-    moveNow(ctx, moving, { source, target, requester }),
-  );
-}
-
-/** Returns the options for admitting the paths of a move. */
-export function movedPaths({ from, to, parents }: Pick<Moving, "from" | "to" | "parents">) {
+/**
+ * Moves a file, link or folder; `parents` creates missing folders. Only files, and links to files, are
+ * replaced. Returns false if both paths are the same. Throws for a folder with anything denied inside, here
+ * or at the target.
+ */
+export async function movePath(tree: WritableTree, moving: Moving, requester: Requester): Promise<boolean> {
+  const { from, to, overwrite, parents, expectedRevision } = moving;
   const options = { changes: "tree", lastLink: "stay" } as const;
   const target = { ...options, mayBeMissing: true, parents, mayBeFolder: true } as const;
-  return [
-    { path: from, ...options },
-    { path: to, ...target },
-  ] as const;
+  using admitted = await tree.admit(
+    [
+      { path: from, ...options },
+      { path: to, ...target },
+    ],
+    requester.deadline,
+  );
+  const [source, place] = admitted.places;
+  const ends = { source, target: place };
+  try {
+    const relation = await requireMovable(tree, moving, { ...ends, requester });
+    if (relation === "same") return false;
+    if (tree.isPlanned || moving.dryRun) requireWritableEnds(moving, ends);
+    if (!moving.dryRun) await tree.rename({ ...ends, relation, overwrite, expectedRevision }, requester);
+    return true;
+  } catch (error) {
+    throw refusalOfErrno(error, from);
+  }
 }
 
 interface Request extends Ends {
   readonly requester: Requester;
 }
 
-async function moveNow(ctx: Disk, moving: Moving, request: Request): Promise<boolean> {
-  const relation = await requireMovable(ctx, moving, request);
-  if (relation === "same") return false;
-  if (moving.dryRun) requireWritableEnds(moving, request);
-  else await giveNewName(ctx, moving, { ...request, relation });
-  return true;
-}
-
 /** Throws unless the source may move to the target, if that shows before the attempt. */
 export async function requireMovable(
-  { jail, config }: Pick<Disk, "jail" | "config">,
+  { jail, config }: Pick<WritableTree, "jail" | "config">,
   moving: Moving,
   request: Request,
 ): Promise<Relation> {
@@ -80,49 +79,6 @@ export function requireWritableEnds(
   // A folder that gets another parent changes itself: its `..` does.
   const isMovedOn = source.folder.path !== target.folder.path || target.newFolders.length > 0;
   if (source.stats!.isDirectory() && isMovedOn) mapErrno(to, () => source.requireWritable());
-}
-
-interface CheckedRequest extends Request {
-  readonly relation: Relation;
-}
-
-async function giveNewName(ctx: Disk, moving: Moving, request: CheckedRequest): Promise<void> {
-  const { source, target, relation, requester } = request;
-  const scope = { mutations: ctx.mutations, requester };
-  const { from, expectedRevision: expected } = moving;
-  const verify = (path: JailedPath) => {
-    requireStill(path, source.stats!);
-    if (expected !== undefined) requireRevisionAt(path, { path: from, expected });
-  };
-  const { name, path, stats } = target;
-  if (relation === "respelled") {
-    const spelling = { folder: target.folder, name: target.sentName };
-    const move = { source, target: spelling, exclusive: moving.to, verify };
-    const locked = { folder: source.folder, deadline: requester.deadline };
-    await ctx.editLock(locked, () => mapErrno(moving.to, () => respellEntry(scope, move)));
-    return;
-  }
-  if (relation === "linked") {
-    dropOldLink(scope, { source, target, exclusive: undefined, verify });
-    return;
-  }
-  using folders = new NewFolders(target, scope);
-  const destination = { folder: folders.make(), name, path, stats };
-  // A folder replaces nothing, not even an empty one.
-  const overwrite = moving.overwrite && !source.stats!.isDirectory();
-  // Folders without descriptors are held one at a time.
-  const cannotCross = ({ descriptor }: Folder) =>
-    refuseMove.cannotCross(from, descriptor === undefined ? "folder" : "file system");
-  const relocation = { source, target: destination, requester, cannotCross, verify };
-  await relocate(ctx, { ...moving, overwrite }, relocation);
-  folders.keep();
-  if (ctx.config.fsync) await folders.flush();
-}
-
-/** Throws ESTALE unless the entry is the one that was checked. */
-function requireStill(path: JailedPath, { dev, ino }: Stats): void {
-  const now = lstatSync(path);
-  if (now.dev !== dev || now.ino !== ino) throw errnoError("ESTALE");
 }
 
 /** Throws unless everything in a folder may be reached at the source and at the target. */

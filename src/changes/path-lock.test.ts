@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { createKeyedMutex } from "../disk/keyed-mutex.ts";
 import { FilesFixture } from "../files/files.test-kit.ts";
 import { backends } from "../jail/jail.test-kit.ts";
-import { withPathLock } from "./path-lock.ts";
+import { admitInTurn } from "./path-lock.ts";
 
 const nextTick = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -12,13 +12,13 @@ test.each(backends)("%s: a call whose path came to lead elsewhere joins the line
   const shared = { jail: bench.jailed, locks: createKeyedMutex() };
   const log: string[] = [];
   const open: Record<string, () => void> = {};
-  const work = (path: string) =>
-    withPathLock(shared, { path, changes: "entry" }, bench.deadline, async (place) => {
-      log.push(`${path} is ${place.path}`);
-      await new Promise<void>((resolve) => {
-        open[path] = resolve;
-      });
+  const work = async (path: string) => {
+    using admitted = await admitInTurn(shared, [{ path, changes: "entry" }], bench.deadline);
+    log.push(`${path} is ${admitted.places[0].path}`);
+    await new Promise<void>((resolve) => {
+      open[path] = resolve;
     });
+  };
 
   const calls = [work("a"), work("l"), work("b")];
   await nextTick();

@@ -1,5 +1,4 @@
 import type { Disk } from "../disk/disk.ts";
-import { refusalOfErrno } from "../jail/errno.ts";
 import type { AdmitOptions, Jail, ProtectedChange, ResolvedPath } from "../jail/folder.ts";
 import type { Deadline } from "../scheduling/deadline.ts";
 
@@ -80,32 +79,3 @@ const inTurn = <Targets extends readonly WriteTarget[]>(
     turn[Symbol.dispose]();
   },
 });
-
-/**
- * Admits a path and runs `work` on the place when all earlier calls on it are done. Throws like `Jail.admit`
- * and `work`, system errors as refusals.
- */
-export const withPathLock = <T>(
-  ctx: Pick<Disk, "jail" | "locks">,
-  target: WriteTarget,
-  deadline: Deadline,
-  work: (place: ResolvedPath) => Promise<T>,
-): Promise<T> => withPathLocks(ctx, [target], deadline, ([place]) => work(place));
-
-/**
- * Like `withPathLock`, but for several paths at once. The first one is named in the refusal of a system
- * error.
- */
-export async function withPathLocks<T, const Targets extends readonly [WriteTarget, ...WriteTarget[]]>(
-  ctx: Pick<Disk, "jail" | "locks">,
-  targets: Targets,
-  deadline: Deadline,
-  work: (places: Admitted<Targets>["places"]) => Promise<T>,
-): Promise<T> {
-  using admitted = await admitInTurn(ctx, targets, deadline);
-  try {
-    return await work(admitted.places);
-  } catch (error) {
-    throw refusalOfErrno(error, targets[0].path);
-  }
-}

@@ -1,19 +1,13 @@
-import { DeferredClose } from "../disk/deferred-close.ts";
-import type { Disk } from "../disk/disk.ts";
 import type { Requester } from "../disk/mutation.ts";
-import { awaitReplacement } from "../disk/swap-names.ts";
 import { refuse } from "../errors.ts";
-import { openWithin } from "../files/read.ts";
-import { ScratchBuffer } from "../files/scratch-buffer.ts";
 import type { FilesConfig } from "../files/types.ts";
-import { readAttributes } from "../jail/attributes.ts";
-import { errnoOf } from "../jail/errno.ts";
+import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
 import type { ResolvedPath } from "../jail/folder.ts";
-import { withPathLock } from "./path-lock.ts";
-import { replaceFile } from "./replace-file.ts";
-import { requireWritableFile } from "./require-writable-file.ts";
+import { HeldFile } from "./held-file.ts";
+import { attributesToKeep } from "./kept-attributes.ts";
+import { type Owner, requireWritableFile } from "./require-writable-file.ts";
 import { requireWritableFolder } from "./require-writable-folder.ts";
-import { Version } from "./version.ts";
+import type { WritableTree } from "./tree.ts";
 
 /** The content of a file, in consecutive pieces. */
 export type Content = readonly Buffer[];
@@ -24,107 +18,128 @@ export interface Bodies {
   readonly after: Content;
 }
 
-/** Makes the new content from the old. An equal one means that nothing is written. */
-export type ContentChange = (before: Buffer) => Buffer | Content | Promise<Buffer | Content>;
-
-/**
- * Makes the answer for an updated file, from buffers that it must not keep. It is called while a large
- * content is still being written; if that fails, its result is dropped.
- */
-export type Projection<T> = (bodies: Bodies) => T;
-
-export interface UpdateOptions<T> {
-  readonly project?: Projection<T>;
+export interface WriteOptions {
   /** Whether to check everything and write nothing. Default: false. */
   readonly dryRun?: boolean;
 }
 
-interface Update<T> extends UpdateOptions<T> {
-  readonly path: string;
-  readonly change: ContentChange;
-}
-
-/** Implements `Files.update`. */
-export async function rewriteFile<T>(ctx: Disk, update: Update<T>, requester: Requester): Promise<T> {
-  for (const isLastTry of [false, true]) {
-    const done = await withPathLock(
-      ctx,
-      { path: update.path, changes: "entry" },
-      requester.deadline,
-      (place) => unlessChanged(() => updateAt(ctx, update, { place, requester })),
-    );
-    if (done !== undefined) return done.value;
-    if (isLastTry) break;
-  }
-  throw refuse.changed(update.path);
-}
-
 /**
- * Returns the result of `work`, or `undefined` if another program changed the file before the new content
- * could replace it.
+ * An update of a regular file: its content is read, changed by the caller, and written, in a single step that
+ * keeps mode and, if permitted, owner. Write `await using edit = await FileEdit.begin(…)`, and repeat the
+ * change until `write` is done:
+ *
+ *     do after = change(edit.before);
+ *     while (!(await edit.write(after)));
  */
-async function unlessChanged<T>(work: () => Promise<T>): Promise<{ value: T } | undefined> {
-  try {
-    return { value: await work() };
-  } catch (error) {
-    if (errnoOf(error) === "ESTALE" || errnoOf(error) === "ENOENT") return undefined;
-    throw error;
+export class FileEdit implements AsyncDisposable {
+  readonly #tree: WritableTree;
+  readonly #path: string;
+  readonly #requester: Requester;
+  #opened: Opened | undefined;
+  #writing: Promise<unknown> = Promise.resolve();
+  #isLastTry = false;
+
+  /** Reads the file, when earlier calls on it are done. Throws a refusal. */
+  static async begin(tree: WritableTree, path: string, requester: Requester): Promise<FileEdit> {
+    const edit = new FileEdit(tree, path, requester);
+    await edit.#open();
+    return edit;
+  }
+
+  private constructor(tree: WritableTree, path: string, requester: Requester) {
+    this.#tree = tree;
+    this.#path = path;
+    this.#requester = requester;
+  }
+
+  /** The present content. It is valid until the next one is read, or the edit is disposed of. */
+  get before(): Buffer {
+    return this.#opened!.file.content;
+  }
+
+  /**
+   * Replaces the content; an equal one is not written. Returns false if another program has changed the file
+   * since it was read: `before` is then the newer content. Throws a refusal, and changed the second time.
+   * Large contents are written in the background, while the caller may use both.
+   */
+  write(after: Content, options: WriteOptions = {}): Promise<boolean> {
+    const writing = this.#write(after, options);
+    this.#writing = writing.catch(() => {});
+    return writing;
+  }
+
+  async #write(after: Content, { dryRun = false }: WriteOptions): Promise<boolean> {
+    const tree = this.#tree;
+    const { place, file, owner } = this.#opened!;
+    requireUpdatedSize(this.#path, after, tree.config);
+    if (isSameContent(file.content, after)) return true;
+    if (tree.isPlanned || dryRun) requireWritableFolder(place.folder, this.#path);
+    if (dryRun) return true;
+    const mode = place.stats!.mode & 0o777;
+    const made = {
+      kind: "file",
+      content: after,
+      mode,
+      owner,
+      ...attributesToKeep(place, file.held),
+    } as const;
+    try {
+      await tree.exchange({ place, made, held: file.held, expected: file }, this.#requester);
+      return true;
+    } catch (error) {
+      if (errnoOf(error) !== "ESTALE" && errnoOf(error) !== "ENOENT") throw refusalOfErrno(error, this.#path);
+    }
+    if (this.#isLastTry) throw refuse.changed(this.#path);
+    this.#isLastTry = true;
+    this.#close();
+    await this.#open();
+    return false;
+  }
+
+  async #open(): Promise<void> {
+    const path = this.#path;
+    const limit = { key: "max_write_bytes", bytes: this.#tree.config.max_write_bytes };
+    const admitted = await this.#tree.admit([{ path, changes: "entry" }], this.#requester.deadline);
+    try {
+      const [place] = admitted.places;
+      const owner = requireWritableFile(place);
+      this.#opened = { admitted, place, owner, file: await HeldFile.read(place, limit) };
+    } catch (error) {
+      admitted[Symbol.dispose]();
+      throw refusalOfErrno(error, path);
+    }
+  }
+
+  #close(): void {
+    this.#opened?.file[Symbol.dispose]();
+    this.#opened?.admitted[Symbol.dispose]();
+    this.#opened = undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#writing;
+    this.#close();
   }
 }
 
-async function updateAt<T>(
-  { config, mutations, editLock }: Disk,
-  { path, change, project = projectNothing, dryRun = false }: Update<T>,
-  { place, requester }: { place: ResolvedPath; requester: Requester },
-): Promise<T> {
-  const limit = { key: "max_write_bytes", bytes: config.max_write_bytes };
-  const owner = requireWritableFile(place);
-  using old = new DeferredClose(openWithin(place, limit));
-  await awaitReplacement(old.descriptor);
-  using scratch = new ScratchBuffer();
-  const version = new Version(place, old.descriptor, { limit, scratch });
-  const before = version.content;
-  const made = await change(before);
-  const after = made instanceof Uint8Array ? [made] : made;
-  requireUpdatedSize(path, after, config);
-  if (isSameContent(before, after)) return project({ before, after });
-  if (dryRun) {
-    requireWritableFolder(place.folder, path);
-    return project({ before, after });
-  }
-  const mode = place.stats!.mode & 0o777;
-  const attributes = readAttributes(old.descriptor);
-  const pending = {
-    folder: place.folder,
-    content: after,
-    mode,
-    owner,
-    attributes,
-    fsync: config.fsync,
-    editLock,
-  };
-  const scope = { mutations, requester };
-  const replacing = replaceFile(scope, { place, pending, old, expected: version }, requester.deadline);
-  try {
-    return project({ before, after });
-  } finally {
-    await replacing;
-  }
+interface Opened {
+  readonly admitted: Disposable;
+  readonly place: ResolvedPath;
+  readonly owner: Owner;
+  readonly file: HeldFile;
 }
 
 /** Throws too-large if the content exceeds the limit. */
-export function requireUpdatedSize(path: string, after: Content, config: FilesConfig): void {
+function requireUpdatedSize(path: string, after: Content, config: FilesConfig): void {
   const limit = { key: "max_write_bytes", bytes: config.max_write_bytes };
   if (contentLength(after) > limit.bytes)
     throw refuse.tooLarge(path, limit, "put in less, or split it over several files");
 }
 
-const projectNothing = <T>() => undefined as T;
-
-export const contentLength = (content: Content): number =>
+const contentLength = (content: Content): number =>
   content.reduce((length, piece) => length + piece.length, 0);
 
-export function isSameContent(before: Buffer, after: Content): boolean {
+function isSameContent(before: Buffer, after: Content): boolean {
   if (before.length !== contentLength(after)) return false;
   let at = 0;
   for (const piece of after) {

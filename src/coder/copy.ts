@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { copyPath } from "../changes/copy.ts";
 import { Named } from "../schema/fragments.ts";
 import { summarizeBatch } from "./batch-text.ts";
 import { defineCoderFunction } from "./define.ts";
@@ -44,7 +45,7 @@ export const copy = defineCoderFunction({
     },
   ],
   async handle(request, context) {
-    const entries = await eachEntry(request, context, context.files.copy);
+    const entries = await eachEntry(request, context, copyPath);
     const results = entries.map(({ spec, outcome }) => {
       const { from, to } = spec;
       return "error" in outcome

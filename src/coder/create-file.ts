@@ -1,10 +1,11 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { createFileAt } from "../changes/create.ts";
 import { refuse } from "../errors.ts";
 import { revisionOfBytes } from "../files/revision.ts";
 import { Named, Nullable, UInt64 } from "../schema/fragments.ts";
 import { summarizeBatch } from "./batch-text.ts";
 import { ContentEncoding, contentBytes, withoutForeignEncodings } from "./creating/content-encoding.ts";
-import { type ChangeContext, defineCoderFunction } from "./define.ts";
+import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
 import { Literal } from "./literal.ts";
 import { explainMissingFolder } from "./missing-folder.ts";
@@ -129,13 +130,13 @@ export const createFile = defineCoderFunction({
 export async function createOne(
   spec: Static<typeof CreateFileSpec>,
   { dryRun = false }: { dryRun?: boolean },
-  context: ChangeContext,
+  context: CoderContext,
 ): Promise<Buffer> {
   const { path, overwrite, parents, expected_revision: expected } = spec;
   const mode = permissionBits(spec.mode, context.profile["create-file.mode"]);
   const bytes = contentBytes(spec, context);
-  const options = { mode, overwrite, parents, expectedRevision: expected, dryRun };
-  const create = () => context.files.create(path, bytes, options, context);
+  const creation = { path, content: bytes, mode, overwrite, parents, expectedRevision: expected, dryRun };
+  const create = () => createFileAt(context.tree, creation, context);
   const work = () => explainMissingFolder(create, { path, parents }, context);
   await expecting(work, { path, expected, mayBeAbsent: true }, context);
   return bytes;

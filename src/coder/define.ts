@@ -1,4 +1,5 @@
 import type { Audit } from "../audit/audit.ts";
+import type { WritableTree } from "../changes/tree.ts";
 import type { ConfigStatus } from "../config/status.ts";
 import { type Context, definerFor, type Services } from "../contract/definition.ts";
 import type { EncodingRules } from "../encodings/encoding-rules.ts";
@@ -9,7 +10,6 @@ import type { ExcludeGlobs } from "../globs/exclude-globs.ts";
 import type { IgnoreFiles } from "../ignore/ignore-files.ts";
 import type { Jail } from "../jail/folder.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { PendingFiles } from "../overlay/pending-tree.ts";
 import type { RegexEngine } from "../regex/engine.ts";
 import type { Searcher } from "../search/search.ts";
 import type { Transactions } from "../transactions/transactions.ts";
@@ -34,6 +34,8 @@ export interface CoderServices extends Services {
   readonly openedAt: number;
   readonly jail: Jail;
   readonly files: Files;
+  /** The tree that functions change: the disk, or in a transaction the plan of it. */
+  readonly tree: WritableTree;
   /** The line counts of the large files that were read last. */
   readonly lineCounts: LineCounts;
   /** `undefined` if no folder can keep their records. */
@@ -59,9 +61,6 @@ export interface CoderServices extends Services {
 }
 
 export type CoderContext = Context<CoderServices>;
-
-/** The context of a change, with the files on disk or those of a pending tree. */
-export type ChangeContext = Omit<CoderContext, "files"> & { readonly files: PendingFiles };
 
 /** Defines a function of `coder::*`. */
 export const defineCoderFunction = definerFor<CoderServices>();

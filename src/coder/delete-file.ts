@@ -1,9 +1,10 @@
 import { Type } from "@sinclair/typebox";
+import { removePath } from "../changes/remove.ts";
 import { refuse } from "../errors.ts";
 import type { Entry } from "../files/types.ts";
 import { Named, Nullable, UInt64 } from "../schema/fragments.ts";
 import { summarizeBatch } from "./batch-text.ts";
-import { type ChangeContext, defineCoderFunction } from "./define.ts";
+import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
 import { refuseCoder } from "./errors.ts";
 import { expecting } from "./revisions.ts";
@@ -119,12 +120,12 @@ interface Removed {
 }
 
 /** Removes what is at one path, and counts the files in a folder where the profile says so. */
-export async function removeOne({ path, ...options }: Removal, context: ChangeContext): Promise<Removed> {
+export async function removeOne({ path, ...options }: Removal, context: CoderContext): Promise<Removed> {
   let files: number | undefined;
   const onEntry = ({ kind }: Entry) => {
     files = (files ?? 0) + (kind === "dir" ? 0 : 1);
   };
-  const work = () => context.files.remove(path, { ...options, onEntry }, context);
+  const work = () => removePath(context.tree, { path, ...options, onEntry }, context);
   const removed = await expecting(work, { path, expected: options.expectedRevision }, context);
   const isCounted = removed && files !== undefined && context.profile["delete-file.counts"];
   return { removed, ...(isCounted && { removed_files: files! }) };

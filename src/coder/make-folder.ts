@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { makeFolderAt } from "../changes/make-folder.ts";
 import { refuse } from "../errors.ts";
 import { Named } from "../schema/fragments.ts";
 import { summarizeBatch } from "./batch-text.ts";
@@ -60,7 +61,7 @@ export const makeFolder = defineCoderFunction({
     const options = { mode: bits, parents, dryRun, mayExist: true };
     const results = [];
     for (const path of paths) {
-      const make = () => context.files.makeFolder(path, options, context);
+      const make = () => makeFolderAt(context.tree, { path, ...options }, context);
       const outcome = await context.attempt(() => explainMissingFolder(make, { path, parents }, context));
       results.push(
         "error" in outcome

@@ -1,5 +1,5 @@
 import { Refusal } from "../errors.ts";
-import type { ChangeContext } from "./define.ts";
+import type { CoderContext } from "./define.ts";
 import { refuseCoder } from "./errors.ts";
 
 interface NewPath {
@@ -14,7 +14,7 @@ interface NewPath {
 export async function explainMissingFolder<T>(
   work: () => T | Promise<T>,
   { path, parents }: NewPath,
-  { jail, profile }: ChangeContext,
+  { jail, profile }: CoderContext,
 ): Promise<T> {
   try {
     return await work();

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { movePath } from "../changes/move.ts";
 import { Named } from "../schema/fragments.ts";
 import { summarizeBatch } from "./batch-text.ts";
 import { defineCoderFunction } from "./define.ts";
@@ -42,7 +43,7 @@ export const move = defineCoderFunction({
     },
   ],
   async handle(request, context) {
-    const entries = await eachEntry(request, context, context.files.move);
+    const entries = await eachEntry(request, context, movePath);
     const results = entries.map(({ spec, outcome }) => {
       const { from, to } = spec;
       return "error" in outcome

@@ -3,7 +3,8 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createFiles } from "../files/files.ts";
+import { DiskTree } from "../changes/disk-tree.ts";
+import { openDisk } from "../disk/disk.ts";
 import { createLog } from "../log/log.ts";
 import { createInvoke } from "../worker/invoke.ts";
 import { defaultConfig } from "./config.ts";
@@ -19,9 +20,9 @@ const listener = {
     heard.push([kind, path, functionId, caller]);
   },
 };
-const files = createFiles({ ...runtime, listeners: [listener] });
+const disk = openDisk({ ...runtime, listeners: [listener] });
 const log = createLog({ level: "error", form: "text", write: () => undefined });
-const invoke = createInvoke({ ...runtime, files } as typeof runtime, log);
+const invoke = createInvoke({ ...runtime, tree: new DiskTree(disk) } as typeof runtime, log);
 
 afterAll(async () => {
   await runtime.close();

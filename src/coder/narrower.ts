@@ -1,6 +1,5 @@
 import type * as worker from "../contract/definition.ts";
 import { type FsScope, fsScopeField, sessionBoundary, takesFsScope } from "../contract/fs-scope.ts";
-import type { Files } from "../files/files.ts";
 import type { Jail, ScopeGrant } from "../jail/folder.ts";
 import { pathDependencies } from "../jail/path-dependencies.ts";
 import type { CoderServices } from "./define.ts";
@@ -8,11 +7,11 @@ import { refuseCoder } from "./errors.ts";
 
 type NarrowedCall = Parameters<NonNullable<worker.Services["narrow"]>>[0];
 
-type Narrowed = Pick<CoderServices, "jail" | "files" | "dependenciesOf">;
+type Narrowed = Pick<CoderServices, "jail" | "files" | "tree" | "dependenciesOf">;
 
 interface Tree {
   readonly jail: Jail;
-  filesIn(jail: Jail): Files;
+  filesIn(jail: Jail): Pick<CoderServices, "files" | "tree">;
 }
 
 /**
@@ -33,7 +32,7 @@ export const narrowerOf =
     const scoped = scopedJail(jail, scopeIn(request) as FsScope);
     return {
       jail: scoped,
-      files: filesIn(scoped),
+      ...filesIn(scoped),
       dependenciesOf: (path) => pathDependencies(path, scoped),
     };
   };

@@ -3,8 +3,9 @@ import { Type } from "@sinclair/typebox";
 import { requireRevisionForm } from "../changes/expected-revision.ts";
 import { describeConflict, type LineRange } from "../edits/conflict.ts";
 import { Refusal, refuse } from "../errors.ts";
+import { readWholeFile } from "../files/read.ts";
 import { revisionOfBytes } from "../files/revision.ts";
-import type { ChangeContext } from "./define.ts";
+import type { CoderContext } from "./define.ts";
 
 export const ExpectedRevision = (description: string) =>
   Type.Optional(Type.String({ since: "0.4.0", description }));
@@ -36,7 +37,7 @@ export const revisionMismatch = ({ path, expected, ranges = [] }: Expectation, b
 export async function expecting<T>(
   work: () => Promise<T>,
   { path, expected, mayBeAbsent = false }: Expected,
-  context: ChangeContext,
+  context: CoderContext,
 ): Promise<T> {
   if (expected === undefined) return await work();
   requireRevisionForm(expected, { mayBeAbsent });
@@ -54,7 +55,7 @@ interface Expected {
 async function explainMismatch<T>(
   work: () => Promise<T>,
   expectation: Expectation,
-  { files, config }: ChangeContext,
+  { tree, config }: CoderContext,
 ): Promise<T> {
   try {
     return await work();
@@ -62,7 +63,10 @@ async function explainMismatch<T>(
     if (!(error instanceof Refusal && error.reason === "revision-mismatch")) throw error;
     const limit = { key: "max_read_bytes", bytes: config.max_read_bytes };
     throw readOr(error, () =>
-      files.read(expectation.path, limit, (body) => revisionMismatch(expectation, body)),
+      readWholeFile(tree.jail, expectation.path, {
+        limit,
+        use: (body) => revisionMismatch(expectation, body),
+      }),
     );
   }
 }

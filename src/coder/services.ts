@@ -4,7 +4,6 @@ import { ConfigError, checkKeys } from "../config/file.ts";
 import { ConfigStatus } from "../config/status.ts";
 import type * as worker from "../contract/definition.ts";
 import { Feed } from "../feed/feed.ts";
-import type { Files } from "../files/files.ts";
 import { LineCounts } from "../files/line-counts.ts";
 import { compileExcludeGlobs } from "../globs/exclude-globs.ts";
 import { compileGlobSet, GlobError } from "../globs/glob-set.ts";
@@ -28,12 +27,12 @@ import { FeedReaders } from "./feeding/readers.ts";
 import { narrowerOf } from "./narrower.ts";
 import { type ProfileName, profileOf } from "./profiles.ts";
 import { onlyRootOf, requireRoots } from "./roots-config.ts";
-import { openStorage } from "./storage.ts";
+import { openStorage, type Storage } from "./storage.ts";
 import { Plans } from "./transacting/plans.ts";
 import { findOthersWork, renderOthersWork } from "./undoing/whose.ts";
 
 /** The services of `coder::*`, open until closed. */
-export type CoderRuntime = CoderServices & worker.Runtime;
+export type CoderRuntime = CoderServices & worker.Runtime & Pick<Storage, "tree">;
 
 /** Loads the configuration; `basePath` replaces its own. Throws a `ConfigError`. */
 export function loadConfig({ config: { source, keys }, basePath, environment }: ConfigOptions): Config {
@@ -96,7 +95,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   const defaultExcludes = compileExcludeGlobs(config.default_exclude_globs);
   const encodings = encodingRulesOf(config.encodings);
   const storage = await openStorage(config, { ...opening, profile });
-  const { jail, files, journal, audit, transactions } = storage;
+  const { jail, files, tree, journal, audit, transactions } = storage;
   const regex = createRegexEngine({ threads });
   const onIncomplete = opening.log && logIncomplete(opening.log);
   const treeOf = (name: string) => ({
@@ -123,7 +122,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     listen: storage.listen,
     checkpointOf: journal && ((requester) => journal.checkpointOf(requester)),
   });
-  const sweeper = openSweeper(files);
+  const sweeper = openSweeper(tree);
   const ignoreFiles = new IgnoreFiles(jail);
   const narrow = narrowerOf(storage);
   const listedTrees = () =>
@@ -148,6 +147,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     openedAt: performance.now(),
     jail,
     files,
+    tree,
     lineCounts: new LineCounts(),
     journal,
     journalMissing: storage.journalMissing,
@@ -226,12 +226,12 @@ const profileNamed = ({ profile }: Config, { mode }: Opening): ProfileName => {
   return mode === "mcp" ? "agent" : "contract";
 };
 
-function openSweeper(files: Files) {
+function openSweeper(tree: Storage["tree"]) {
   const stopping = new AbortController();
   let sweeping: Promise<number> | undefined;
   return {
     sweep() {
-      sweeping = files.sweep(stopping.signal);
+      sweeping = tree.sweep(stopping.signal);
       return sweeping;
     },
     /** Resolves when no sweep runs any more. */

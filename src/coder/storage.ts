@@ -1,9 +1,10 @@
 import { openAudit } from "../audit/audit-config.ts";
+import { DiskTree } from "../changes/disk-tree.ts";
 import { readGitUser, readRuntimeOptions } from "../config/environment.ts";
 import type * as worker from "../contract/definition.ts";
 import { openDisk } from "../disk/disk.ts";
 import type { MutationListener } from "../disk/mutation.ts";
-import { type Files, filesOver } from "../files/files.ts";
+import { filesOver } from "../files/files.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { trialFor } from "../jail/case-sensitivity.ts";
 import type { Jail, JailRoot } from "../jail/folder.ts";
@@ -19,12 +20,16 @@ import type { ProfileDefaults } from "./profiles.ts";
 import { onlyRootOf, type RootConfig } from "./roots-config.ts";
 
 /** The tree, and what listens to its changes. */
-interface Storage
-  extends Pick<CoderServices, "jail" | "files" | "journal" | "journalMissing" | "audit" | "transactions"> {
+export interface Storage
+  extends Pick<
+    CoderServices,
+    "jail" | "files" | "tree" | "journal" | "journalMissing" | "audit" | "transactions"
+  > {
   /** Has the listener notified of every change by a call from now on. */
   listen(listener: MutationListener): void;
   /** The disk verbs over another jail around the same tree. */
-  filesIn(jail: Jail): Files;
+  readonly tree: DiskTree;
+  filesIn(jail: Jail): Pick<CoderServices, "files" | "tree">;
   close(): void;
 }
 
@@ -88,10 +93,14 @@ async function openParts(
     onListenerError: (error) => log.error("a change was not recorded", { reason: String(error) }),
   });
   if (folder !== undefined) await recoverIn({ files: context, folder, readOnly, log });
+  const filesIn = (scoped: Jail) => {
+    const tree = new DiskTree({ ...context, jail: scoped });
+    return { files: filesOver(scoped, (found, entries) => tree.sweepFolder(found, entries)), tree };
+  };
   return {
     jail,
-    files: filesOver(context),
-    filesIn: (scoped) => filesOver({ ...context, jail: scoped }),
+    ...filesIn(jail),
+    filesIn,
     journal,
     journalMissing: journal === undefined ? state.missing : undefined,
     audit,

@@ -1,9 +1,11 @@
 /** What `coder::move` and `coder::copy` share. */
 import { type Static, type TObject, Type } from "@sinclair/typebox";
+import type { copyPath } from "../changes/copy.ts";
+import type { movePath } from "../changes/move.ts";
 import type { Attempt, RequestPath } from "../contract/definition.ts";
 import { refuse } from "../errors.ts";
 import { Named } from "../schema/fragments.ts";
-import type { ChangeContext, CoderContext } from "./define.ts";
+import type { CoderContext } from "./define.ts";
 import { Literal } from "./literal.ts";
 import { explainMissingFolder } from "./missing-folder.ts";
 import { expecting } from "./revisions.ts";
@@ -53,7 +55,7 @@ interface Entries {
 }
 
 /** The verb of the disk that is called for each entry. */
-type Verb = ChangeContext["files"]["move"];
+type Verb = typeof movePath | typeof copyPath;
 
 /** Calls a verb for each entry, on its own. Throws a refusal for no entries. */
 export async function eachEntry(
@@ -73,10 +75,10 @@ export async function eachEntry(
 /** Moves or copies one entry. */
 export async function transferOne(
   { expected_revision: expected, ...paths }: Spec & { readonly dryRun?: boolean },
-  context: ChangeContext,
+  context: CoderContext,
   verb: Verb,
 ): Promise<boolean> {
-  const transfer = () => verb({ ...paths, expectedRevision: expected }, context);
+  const transfer = () => verb(context.tree, { ...paths, expectedRevision: expected }, context);
   const work = () => explainMissingFolder(transfer, { path: paths.to, parents: paths.parents }, context);
   return await expecting(work, { path: paths.from, expected }, context);
 }

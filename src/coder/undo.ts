@@ -4,12 +4,13 @@ import type { Plan } from "../disk/steps.ts";
 import { LaterRecords } from "../journal/later-records.ts";
 import { contentOf, type JournalRecord, readRecord, readRecords } from "../journal/read-record.ts";
 import { type UndoneRecord, type UndoOutcome, undoRecords } from "../journal/undo.ts";
+import { Restoration } from "../overlay/restore.ts";
 import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { renderName } from "./entry-text.ts";
 import { refuseCoder } from "./errors.ts";
 import { pauseOf } from "./pause.ts";
-import { pendingTree } from "./undoing/pending-tree.ts";
+import { plannedTree } from "./undoing/planned-tree.ts";
 import { requireJournal } from "./undoing/require-journal.ts";
 import { endsOf, isShown, type StepNames, selectPaths } from "./undoing/select-paths.ts";
 import { selectsAuthor } from "./undoing/whose.ts";
@@ -132,11 +133,11 @@ export const undo = defineCoderFunction({
       pause,
     });
     const plan = async (): Promise<Plan<UndoOutcome>> => {
-      const tree = pendingTree(context);
+      const tree = plannedTree(context);
       const content: Parameters<typeof undoRecords>[0]["content"] = (step, kept) =>
         contentOf(journal, step, kept);
       const outcome = await undoRecords({
-        tree: tree.restoring(context),
+        tree: new Restoration(tree, context),
         records,
         selects,
         force,

@@ -4,13 +4,13 @@ import { Named, Nullable, UInt32, UInt64 } from "../schema/fragments.ts";
 import { summarizeBatch } from "./batch-text.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
-import { type Shown, UpdateAnswer } from "./editing/answer.ts";
-import { type EditedFile, editFile, showEdit, showsChanges } from "./editing/edit-file.ts";
+import { UpdateAnswer } from "./editing/answer.ts";
+import { editFile, shownAs } from "./editing/edit-file.ts";
 import { OpEcho, UpdateOp } from "./editing/ops.ts";
 import { renderEdit } from "./editing/text.ts";
 import { FileEncoding } from "./file-encoding.ts";
 import { Literal } from "./literal.ts";
-import { type ProfileDefaults, wrapFlatEnvelope } from "./profiles.ts";
+import { wrapFlatEnvelope } from "./profiles.ts";
 import { ExpectedRevision, Revision } from "./revisions.ts";
 
 const UpdateFileSpec = Named("UpdateFileSpec", {
@@ -20,14 +20,11 @@ const UpdateFileSpec = Named("UpdateFileSpec", {
   path: Type.String(),
 });
 
-const answers = ["bodies", "echo", "diff", "none"] as const;
-type AnswerForm = (typeof answers)[number];
-
 const request = Type.Object(
   {
     answer: Type.Optional(
       Type.Union(
-        answers.map((form) => Type.Literal(form)),
+        shownAs.map((form) => Type.Literal(form)),
         { since: "0.4.0", description: "What is shown of each file." },
       ),
     ),
@@ -159,9 +156,7 @@ export const updateFile = defineCoderFunction({
   async handle({ files, dry_run: dryRun, answer: form }, context) {
     if (files.length === 0) throw refuse.emptyBatch("files");
     const answer = new UpdateAnswer(context.config.max_read_bytes, context.maxAnswerBytes);
-    const shownForm = form ?? context.profile["update-file.answer"];
-    const show = showIn(shownForm, answer, context.profile);
-    const options = { dryRun, isTraced: showsChanges(shownForm), show };
+    const options = { dryRun, form: form ?? context.profile["update-file.answer"], answer };
     for (const spec of files) {
       const hasRevision = spec.expected_revision !== undefined || context.profile.revisions_of_writes;
       const outcome = await context.attempt(() => editFile(spec, { ...options, hasRevision }, context));
@@ -202,9 +197,3 @@ function bodyBytes({ path }: FileSpec, { jail }: CoderContext): number {
     return 0;
   }
 }
-
-/** Shows what an answer has of the file. */
-const showIn =
-  (form: AnswerForm, answer: UpdateAnswer, profile: ProfileDefaults) =>
-  (edited: EditedFile): Shown =>
-    form === "bodies" ? { bodies: answer.fit(edited.bodies) } : { fields: showEdit(form, edited, profile) };

@@ -145,7 +145,7 @@ export function makeDirectory(
   );
 }
 
-export interface Placing extends StepPlace {
+interface Placing extends StepPlace {
   readonly verify: VerifyEntry;
   /** The path of the source, for a copy. */
   readonly from?: string | undefined;

@@ -188,10 +188,10 @@ describe.each(backends)("%s", (backend) => {
     );
   });
 
-  test("a folder is made once", () => {
+  test("a folder is made once", async () => {
     using at = open();
-    at.files.makeFolder("a/b", { mode: 0o750, parents: true }, at.call);
-    at.files.makeFolder("a/b", { mode: 0o750, parents: true }, at.call);
+    await at.files.makeFolder("a/b", { mode: 0o750, parents: true }, at.call);
+    await at.files.makeFolder("a/b", { mode: 0o750, parents: true }, at.call);
     expect(at.recorder.take()).toEqual(["done make-folder dir a", "done make-folder dir a/b"]);
   });
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, existsSync } from "node:fs";
+import { DiskTree } from "../changes/disk-tree.ts";
 import { openDisk } from "../disk/disk.ts";
 import { readEntries } from "../files/entries.ts";
 import { FilesFixture } from "../files/files.test-kit.ts";
-import { filesOver } from "../files/files.ts";
 import { backends, countDescriptorsBelow, secret } from "../jail/jail.test-kit.ts";
 import { type TransactionMark, temporaryName, transactionName } from "../jail/temporary.ts";
 import { runAtOnce } from "../scheduling/time-slice.ts";
@@ -96,6 +96,6 @@ test("entries of transactions stay, unless who has the records says that they ar
     config: { max_write_bytes: 1000, fsync: false },
     isAbandoned,
   });
-  expect(await filesOver(context).sweep()).toBe(2);
+  expect(await new DiskTree(context).sweep()).toBe(2);
   expect(left()).toEqual([`d/${nameOf("a")}`]);
 });

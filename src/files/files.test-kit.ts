@@ -1,7 +1,9 @@
 /** The verbs over a sandbox, for tests. */
 import { lstatSync, readFileSync } from "node:fs";
 import { type Snapshot, snapshotTree, type Tree, treeOf } from "../../tests/harness/tree.ts";
-import type { DiskOptions } from "../disk/disk.ts";
+import { DiskTree } from "../changes/disk-tree.ts";
+import { type DiskVerbs, diskVerbsOn } from "../changes/verbs.test-kit.ts";
+import { type DiskOptions, openDisk } from "../disk/disk.ts";
 import type { Requester } from "../disk/mutation.ts";
 import { type Reason, Refusal } from "../errors.ts";
 import type { BackendName, Jail } from "../jail/folder.ts";
@@ -9,14 +11,15 @@ import { JailFixture } from "../jail/jail.test-kit.ts";
 import { type Deadline, deadlineIn } from "../scheduling/deadline.ts";
 import { createTimeSlice } from "../scheduling/time-slice.ts";
 import type { Pace } from "../scheduling/walk-slice.ts";
-import { createFiles, type Files } from "./files.ts";
+import { type Files, filesOver } from "./files.ts";
 import type { FilesConfig } from "./types.ts";
 
 type FixtureOptions = FilesConfig & Pick<DiskOptions, "listeners">;
 
 export class FilesFixture extends JailFixture {
   readonly jailed: Jail;
-  readonly files: Files;
+  readonly diskTree: DiskTree;
+  readonly files: Files & DiskVerbs & Pick<DiskTree, "sweep">;
   readonly deadline: Deadline = deadlineIn(60_000);
   /** The caller of the verbs. */
   readonly call: Requester = { deadline: this.deadline, functionId: "test::call", caller: "tester" };
@@ -27,12 +30,19 @@ export class FilesFixture extends JailFixture {
     super(tree);
     const { listeners = [], ...config } = options;
     this.jailed = this.jail(backend, ["**/.env", "**/*.pem", "**/secrets/**"]);
-    this.files = createFiles({
+    const disk = openDisk({
       jail: this.jailed,
       config: { max_write_bytes: 1000, fsync: false, ...config },
       listeners,
       onListenerError: (error) => this.listenerErrors.push(error),
     });
+    this.diskTree = new DiskTree(disk);
+    const { diskTree } = this;
+    this.files = {
+      ...filesOver(this.jailed, (folder, entries) => diskTree.sweepFolder(folder, entries)),
+      ...diskVerbsOn(diskTree),
+      sweep: (stop) => diskTree.sweep(stop),
+    };
   }
 
   text(path: string): string {

@@ -1,9 +1,7 @@
 import type { Stats } from "node:fs";
-import type { Disk } from "../disk/disk.ts";
-import { sweepFolder } from "../disk/sweep.ts";
 import { Refusal } from "../errors.ts";
 import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
-import type { Folder } from "../jail/folder.ts";
+import type { Folder, Jail } from "../jail/folder.ts";
 import type { FileStats } from "../jail/kind.ts";
 import { runInSlices } from "../scheduling/time-slice.ts";
 import type { Pace } from "../scheduling/walk-slice.ts";
@@ -34,15 +32,20 @@ export function pageOfFolder(
   return found.then((entries) => pageOf(context, folder, entries));
 }
 
-type PageContext = Pick<Disk, "jail" | "mutations">;
+/** Removes the temporary files in a folder that are no longer in use. Returns their number. Never throws. */
+export type SweepFolder = (folder: Folder, entries: readonly Entry[]) => number;
+
+interface PageContext {
+  readonly jail: Jail;
+  readonly sweepFolder: SweepFolder;
+}
 
 function pageOf(
-  { jail, mutations }: PageContext,
+  { sweepFolder }: PageContext,
   folder: Folder,
   { entries, total, leftOut }: EntriesInWindow,
 ): Page {
-  if (leftOut.length > 0 && !jail.isReadOnly(folder.path))
-    sweepFolder({ mutations, requester: undefined }, { folder, entries: leftOut });
+  if (leftOut.length > 0) sweepFolder(folder, leftOut);
   return { entries, total };
 }
 

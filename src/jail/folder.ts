@@ -128,7 +128,7 @@ export interface ResolvedPath extends Disposable, Omit<PathHandle, "stats" | "cl
 }
 
 /** The target of a path of the wire, for reading. Write `using target = jail.resolveForRead(…)`. */
-export type ReadTarget = Pick<ResolvedPath, "requested" | "stats" | "open"> & Disposable;
+export type ReadTarget = Pick<ResolvedPath, "requested" | "stats" | "open" | "content"> & Disposable;
 
 export interface AdmitOptions {
   /**

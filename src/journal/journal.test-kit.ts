@@ -173,7 +173,7 @@ class ImmediateTree implements UndoTree {
   }
 
   async makeFolder(path: string, mode: number): Promise<void> {
-    this.#bench.files.makeFolder(path, { mode, parents: false }, this.#call);
+    await this.#bench.files.makeFolder(path, { mode, parents: false }, this.#call);
   }
 
   async remove(path: string): Promise<void> {

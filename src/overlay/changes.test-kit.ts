@@ -1,8 +1,8 @@
 /** Random changes of a tree, for tests. */
 import fc from "fast-check";
 import type { Tree } from "../../tests/harness/tree.ts";
+import type { Verbs } from "../changes/verbs.test-kit.ts";
 import type { Requester } from "../disk/mutation.ts";
-import type { PendingFiles } from "./pending-tree.ts";
 
 const changedTree: Tree = {
   a: "a",
@@ -85,11 +85,7 @@ export interface RandomChange {
 }
 
 /** Makes a change by the verbs. */
-export async function makeChange(
-  files: PendingFiles,
-  change: RandomChange,
-  call: Requester,
-): Promise<unknown> {
+export async function makeChange(files: Verbs, change: RandomChange, call: Requester): Promise<unknown> {
   const { op, path, to, text, mode, overwrite, parents, recursive } = change;
   if (op === "create") return await files.create(path, Buffer.from(text), { mode, overwrite, parents }, call);
   if (op === "update")
@@ -97,7 +93,7 @@ export async function makeChange(
       project: ({ before, after }) => [String(before), String(Buffer.concat(after))],
     });
   if (op === "remove") return await files.remove(path, { recursive }, call);
-  if (op === "makeFolder") return files.makeFolder(path, { mode, parents, mayExist: true }, call);
+  if (op === "makeFolder") return await files.makeFolder(path, { mode, parents, mayExist: true }, call);
   if (op === "chmod")
     return await files.changeMode(path, { mode, uid: undefined, gid: undefined, recursive: false }, call);
   return await files[op]({ from: path, to, overwrite, parents }, call);

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createFiles } from "../files/files.ts";
+import { filesOver } from "../files/files.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { openJail } from "../jail/jail.ts";
 import { createRegexEngine } from "../regex/engine.ts";
@@ -25,7 +25,7 @@ const watched = {
     return jail.deniesBytesIn(folder, ...name);
   },
 };
-const files = createFiles({ jail, config: { max_write_bytes: 0, fsync: false } });
+const files = filesOver(jail, () => 0);
 const regex = createRegexEngine({ threads: false });
 const searcher = createSearcher({ jail: watched, files, regex, threads: false });
 afterAll(async () => {

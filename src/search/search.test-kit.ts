@@ -1,5 +1,5 @@
 /** For the tests of this room: a searcher over a real folder, and a request to vary. */
-import { createFiles } from "../files/files.ts";
+import { filesOver } from "../files/files.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { IgnoreFiles } from "../ignore/ignore-files.ts";
 import type { BackendName } from "../jail/folder.ts";
@@ -103,7 +103,7 @@ export type RunSearch = (fields: RequestFields, milliseconds?: number) => Promis
 /** Opens a searcher over the folder `base`. */
 export function openSearcher(base: string, { backend, threads, deny = [], index }: SearchFixture) {
   const jail = openJail({ basePath: base, deny: compileGlobSet(deny), backend });
-  const files = createFiles({ jail, config: { max_write_bytes: 0, fsync: false } });
+  const files = filesOver(jail, () => 0);
   const ignoreFiles = new IgnoreFiles(jail);
   const regex = createRegexEngine({ threads: threads !== false });
   const tree = index?.tree ?? new SharedTree({ openBase: () => jail.admitFolder(".") });

@@ -1,18 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { DiskTree } from "../changes/disk-tree.ts";
+import { type Verbs, verbsOn } from "../changes/verbs.test-kit.ts";
 import type { Step } from "../disk/steps.ts";
 import { Refusal } from "../errors.ts";
-import { filesOver } from "../files/files.ts";
 import { backends } from "../jail/jail.test-kit.ts";
 import { anyChange, makeChange, type RandomChange, treeFor } from "../overlay/changes.test-kit.ts";
-import { type PendingFiles, PendingTree } from "../overlay/pending-tree.ts";
+import { PlannedTree } from "../overlay/planned-tree.ts";
 import { TransactionsFixture } from "./transactions.test-kit.ts";
 
 const changes = fc.array(anyChange, { minLength: 1, maxLength: 12 });
 
 /** Makes the changes that are not refused. */
 async function makeAll(
-  files: PendingFiles,
+  files: Verbs,
   list: readonly RandomChange[],
   { call }: TransactionsFixture,
 ): Promise<void> {
@@ -30,8 +31,8 @@ async function planAll(
   fixture: TransactionsFixture,
 ): Promise<readonly Step[]> {
   const { jail, config } = fixture.context;
-  const pending = new PendingTree({ jail, config }, { maxBytes: 1_000_000 });
-  await makeAll(pending, list, fixture);
+  const pending = new PlannedTree({ jail, config }, { maxBytes: 1_000_000 });
+  await makeAll(verbsOn(pending), list, fixture);
   return pending.steps;
 }
 
@@ -41,7 +42,8 @@ describe.each(backends)("transactions over %s", (backend) => {
       fc.asyncProperty(changes, async (list) => {
         using single = new TransactionsFixture(backend, treeFor(list));
         using together = new TransactionsFixture(backend, treeFor(list));
-        await makeAll(filesOver(single.context), list, single);
+        const verbs = verbsOn(new DiskTree(single.context));
+        await makeAll(verbs, list, single);
         await together.commit(await planAll(list, together));
         expect(together.snapshot()).toEqual(single.snapshot());
         expect(together.records()).toEqual([]);

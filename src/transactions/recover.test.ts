@@ -15,8 +15,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { treeOf } from "../../tests/harness/tree.ts";
+import { DiskTree } from "../changes/disk-tree.ts";
 import * as steps from "../disk/revert.ts";
-import { filesOver } from "../files/files.ts";
 import { compileGlobSet } from "../globs/glob-set.ts";
 import { openJail } from "../jail/jail.ts";
 import { temporaryName } from "../jail/temporary.ts";
@@ -255,7 +255,7 @@ async function sweepAsIfGone(fixture: TransactionsFixture): Promise<void> {
   const temporary = await import("../jail/temporary.ts");
   const gone = spyOn(temporary, "isGone").mockReturnValue(true);
   try {
-    await filesOver(fixture.context).sweep();
+    await new DiskTree(fixture.context).sweep();
   } finally {
     gone.mockRestore();
   }

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { DiskTree } from "../changes/disk-tree.ts";
+import { verbsOn } from "../changes/verbs.test-kit.ts";
 import type { Step } from "../disk/steps.ts";
 import { Refusal, refuse } from "../errors.ts";
-import { filesOver } from "../files/files.ts";
 import { isTemporary } from "../jail/temporary.ts";
 import { type Deadline, deadlineIn } from "../scheduling/deadline.ts";
 import { fileOf, sampleTree, TransactionsFixture } from "./transactions.test-kit.ts";
@@ -30,7 +31,7 @@ test("a state folder that became open to others is not used", async () => {
 
 test("a single change of the same path waits for a transaction, and is made on what that leaves", async () => {
   using fixture = new TransactionsFixture("descriptors", sampleTree);
-  const files = filesOver(fixture.context);
+  const files = verbsOn(new DiskTree(fixture.context));
   const began = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
   let plans = 0;
@@ -71,14 +72,12 @@ test("a single change of the same path waits for a transaction, and is made on w
   await outcome;
   await last;
   expect(plans).toBe(2);
-  expect(await files.read("a.txt", { key: "max_read_bytes", bytes: 100 }, (body) => body.toString())).toBe(
-    "new\nlast\n",
-  );
+  expect(fixture.snapshot().get("a.txt")?.content).toBe("new\nlast\n");
 });
 
 test("what another call changes while a transaction is planned is planned with", async () => {
   using fixture = new TransactionsFixture("descriptors", sampleTree);
-  const files = filesOver(fixture.context);
+  const files = verbsOn(new DiskTree(fixture.context));
   let plans = 0;
   const plan = async () => {
     const expected = fixture.version("a.txt");

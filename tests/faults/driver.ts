@@ -82,7 +82,7 @@ async function answerTo(request: DriverRequest): Promise<unknown> {
       for (const descriptor of exhausted.splice(0)) closeSync(descriptor);
       return null;
     case "sweep":
-      return runtime.files.sweep();
+      return runtime.tree.sweep();
   }
 }
 

@@ -7,6 +7,7 @@ import { openCoder } from "../../src/coder/services.ts";
 import { deadlineIn } from "../../src/scheduling/deadline.ts";
 import { buildTree } from "../harness/tree.ts";
 import { startWorker, temporaryFolder } from "../harness/worker-fixture.ts";
+import { edit } from "./edit.ts";
 import { configOf } from "./settings.ts";
 
 const tree = { "f.txt": "0\n", "link.txt": { link: "f.txt" }, "d/up": { link: ".." } };
@@ -52,7 +53,7 @@ test("2,000 concurrent increments of one file end at 2,000", async () => {
   };
   await Promise.all(
     Array.from({ length: 2000 }, (_, index) =>
-      runtime.files.update(spellings[index % spellings.length]!, increment, { deadline }),
+      edit(runtime, spellings[index % spellings.length]!, increment, { deadline }),
     ),
   );
   expect(readFileSync(join(root, "base/f.txt"), "utf8")).toBe("2000\n");

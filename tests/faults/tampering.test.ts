@@ -13,10 +13,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { createFileAt } from "../../src/changes/create.ts";
 import { type CoderRuntime, openCoder } from "../../src/coder/services.ts";
 import { type Deadline, deadlineIn } from "../../src/scheduling/deadline.ts";
 import { buildTree, snapshotTree } from "../harness/tree.ts";
 import { temporaryFolder } from "../harness/worker-fixture.ts";
+import { edit } from "./edit.ts";
 import { configOf } from "./settings.ts";
 
 let root: string;
@@ -75,7 +77,7 @@ describe.each(Object.entries(foreignWrites))(
         if (++tries === 1) act();
         return append("ours\n")(before);
       };
-      await runtime.files.update("f.txt", change, { deadline: deadlineIn(5000) });
+      await edit(runtime, "f.txt", change, { deadline: deadlineIn(5000) });
       expect({ tries, text: text("f.txt") }).toEqual({ tries: 2, text: `${leaves}ours\n` });
     });
 
@@ -88,7 +90,7 @@ describe.each(Object.entries(foreignWrites))(
         writeFileSync(at("f.txt"), `${text("f.txt")}${tries}`);
         return append("ours\n")(before);
       };
-      expect(await endOf(runtime.files.update("f.txt", change, { deadline: deadlineIn(5000) }))).toBe("io");
+      expect(await endOf(edit(runtime, "f.txt", change, { deadline: deadlineIn(5000) }))).toBe("io");
       expect({ tries, text: text("f.txt") }).toEqual({ tries: 2, text: `${leaves}2` });
       expect(readdirSync(base)).toEqual(["f.txt"]);
     });
@@ -100,7 +102,8 @@ test("another program writes within one step of the clock that stamps files", as
   for (let round = 0; round < 200; round++) {
     let tries = 0;
     writeFileSync(at("f.txt"), `old ${round}\n`.padEnd(20));
-    await runtime.files.update(
+    await edit(
+      runtime,
       "f.txt",
       (before) => {
         if (++tries === 1) writeFileSync(at("f.txt"), `new ${round}\n`.padEnd(20));
@@ -117,7 +120,7 @@ test("the file is deleted while a call edits it: it is not made again", async ()
     rmSync(at("f.txt"), { force: true });
     return append("ours\n")(before);
   };
-  expect(await endOf(runtime.files.update("f.txt", change, { deadline: deadlineIn(5000) }))).toBe("missing");
+  expect(await endOf(edit(runtime, "f.txt", change, { deadline: deadlineIn(5000) }))).toBe("missing");
   expect(readdirSync(base)).toEqual([]);
 });
 
@@ -127,7 +130,7 @@ test("the file becomes a link that leads outside: neither end is written to", as
     symlinkSync("../outside.txt", at("f.txt"));
     return append("ours\n")(before);
   };
-  expect(await endOf(runtime.files.update("f.txt", change, { deadline: deadlineIn(5000) }))).toBe("outside");
+  expect(await endOf(edit(runtime, "f.txt", change, { deadline: deadlineIn(5000) }))).toBe("outside");
   expect(readFileSync(join(root, "outside.txt"), "utf8")).toBe("outside\n");
   expect(readdirSync(base)).toEqual(["f.txt"]);
 });
@@ -138,7 +141,7 @@ test("the mode is changed while a call edits: the new mode is kept", async () =>
     if (++tries === 1) chmodSync(at("f.txt"), 0o640);
     return append("ours\n")(before);
   };
-  await runtime.files.update("f.txt", change, { deadline: deadlineIn(5000) });
+  await edit(runtime, "f.txt", change, { deadline: deadlineIn(5000) });
   expect(snapshotTree(root).get("f.txt")).toEqual({ kind: "file", mode: 0o640, content: "old\nours\n" });
 });
 
@@ -168,7 +171,7 @@ function tamperingDeadline(tamper: (temporary: string) => void): Deadline {
 
 describe.each(Object.entries(tamperings))("the temporary file %s before it has its name", (_, tamper) => {
   const writes: Readonly<Record<string, (deadline: Deadline) => Promise<unknown>>> = {
-    update: (deadline) => runtime.files.update("f.txt", append("ours\n"), { deadline }),
+    update: (deadline) => edit(runtime, "f.txt", append("ours\n"), { deadline }),
     create: (deadline) => create("new.txt", deadline),
     "create below new folders": (deadline) => create("new/folders/new.txt", deadline),
     overwrite: (deadline) => create("f.txt", deadline),
@@ -184,6 +187,6 @@ describe.each(Object.entries(tamperings))("the temporary file %s before it has i
 
   function create(path: string, deadline: Deadline): Promise<void> {
     const options = { mode: 0o644, overwrite: true, parents: true };
-    return runtime.files.create(path, Buffer.from("ours\n"), options, { deadline });
+    return createFileAt(runtime.tree, { path, content: Buffer.from("ours\n"), ...options }, { deadline });
   }
 });

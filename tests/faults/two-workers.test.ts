@@ -12,6 +12,7 @@ import { type Deadline, deadlineIn } from "../../src/scheduling/deadline.ts";
 import { bundled } from "../harness/subject.ts";
 import type { DriverRequest } from "./driver.ts";
 import { codesOf, type DriverFixture, type DriverOutcome, startDriver } from "./driver-fixture.ts";
+import { edit } from "./edit.ts";
 import { configOf } from "./settings.ts";
 
 let one: DriverFixture;
@@ -51,7 +52,7 @@ test.each(Object.entries(theirs))(
       if (++tries === 1) expect(codesOf(await act())).toEqual([""]);
       return Buffer.concat([before, Buffer.from("ours\n")]);
     };
-    await runtime.files.update("f.txt", change, { deadline: deadlineIn(10_000) });
+    await edit(runtime, "f.txt", change, { deadline: deadlineIn(10_000) });
     await runtime.close();
     expect({ tries, text: text() }).toEqual({ tries: 2, text: `${leaves}ours\n` });
   },
@@ -212,7 +213,7 @@ test("the sweeps of one leave the temporary files of the other, and take those o
       }
     },
   });
-  await runtime.files.update("f.txt", () => Buffer.from("new\n"), { deadline });
+  await edit(runtime, "f.txt", () => Buffer.from("new\n"), { deadline });
   await runtime.close();
   expect(live.length).toBe(1);
   expect(text()).toBe("new\n");

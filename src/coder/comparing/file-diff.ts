@@ -3,10 +3,12 @@ import { isUtf8 } from "node:buffer";
 import { diffLines } from "../../edits/line-diff.ts";
 import { unifiedDiff } from "../../edits/unified-diff.ts";
 import { Refusal } from "../../errors.ts";
+import { readWholeFile } from "../../files/read.ts";
 import type { CurrentTree } from "../../journal/rewound-tree.ts";
 import type { TreeState } from "../../journal/undo-tree.ts";
+import { Restoration } from "../../overlay/restore.ts";
 import type { CoderContext } from "../define.ts";
-import { pendingTree } from "../undoing/pending-tree.ts";
+import { plannedTree } from "../undoing/planned-tree.ts";
 
 /** An entry at one of the times. */
 export interface EntryThen {
@@ -17,8 +19,8 @@ export interface EntryThen {
 
 /** Returns the tree on disk, read once for each path. A path that the call may not see is absent. */
 export function diskView(context: CoderContext): CurrentTree {
-  const tree = pendingTree(context);
-  const restoring = tree.restoring(context);
+  const tree = plannedTree(context);
+  const restoring = new Restoration(tree, context);
   const states = new Map<string, TreeState>();
   const unlessRefused = <T>(act: () => T): T | undefined => {
     try {
@@ -35,7 +37,8 @@ export function diskView(context: CoderContext): CurrentTree {
       states.set(path, known);
       return known;
     },
-    read: (path) => unlessRefused(() => tree.read(path, limit, (body) => Buffer.from(body))),
+    read: (path) =>
+      unlessRefused(() => readWholeFile(tree.jail, path, { limit, use: (body) => Buffer.from(body) })),
   };
 }
 

@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { createCodec, encodingName, isUtf16 } from "../../encodings/codec.ts";
 import { encodeText, MissingCharacter } from "../../encodings/encoded-text.ts";
-import type { ChangeContext } from "../define.ts";
+import type { CoderContext } from "../define.ts";
 import { refuseEncoding } from "../encoding-errors.ts";
 import { refuseCoder } from "../errors.ts";
 import { configuredEncoding, requestedEncoding } from "../file-encoding.ts";
@@ -39,7 +39,7 @@ interface Content {
  * the encoding of the request or the configuration, with a byte order mark in UTF-16. Throws bad-input for
  * what is not base64, and for a character that the encoding lacks.
  */
-export function contentBytes({ path, content, encoding: sent }: Content, context: ChangeContext): Buffer {
+export function contentBytes({ path, content, encoding: sent }: Content, context: CoderContext): Buffer {
   if (sent === "base64") return fromBase64(content);
   const requested = requestedEncoding(sent === "text" ? undefined : sent);
   const encoding = requested ?? configuredEncoding(path, context);

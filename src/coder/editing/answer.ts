@@ -19,9 +19,6 @@ export interface FittedBodies {
   readonly after: JsonText;
 }
 
-/** The part of an answer that shows an edited file: both bodies, or fields that are always small. */
-export type Shown = { readonly bodies: FittedBodies } | { readonly fields: ShownFields };
-
 /** The changed places of a file, in one of two forms. */
 export interface ShownFields {
   readonly echoes?: readonly Echo[];
@@ -47,7 +44,10 @@ interface Updated {
   readonly lines: number;
   /** Its present revision, if the answer has it. */
   readonly revision?: string;
-  readonly shown: Shown;
+  /** Both bodies, if they are shown. */
+  readonly bodies?: FittedBodies;
+  /** The fields that are always small. */
+  readonly fields: ShownFields;
 }
 
 interface Result extends ShownFields {
@@ -82,7 +82,7 @@ export class UpdateAnswer {
     this.#add(result, jsonBytes(result));
   }
 
-  addSuccess({ path, applied, lines, revision, shown }: Updated): void {
+  addSuccess({ path, applied, lines, revision, bodies, fields }: Updated): void {
     const head = {
       path,
       success: true,
@@ -90,8 +90,8 @@ export class UpdateAnswer {
       new_line_count: lines,
       ...(revision !== undefined && { revision }),
     };
-    if ("fields" in shown) this.#addFields(head, shown.fields);
-    else this.#addBodies(head, shown.bodies);
+    if (bodies === undefined) this.#addFields(head, fields);
+    else this.#addBodies(head, bodies);
   }
 
   #addBodies(head: Result, { before, after }: FittedBodies): void {

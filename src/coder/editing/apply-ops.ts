@@ -17,7 +17,7 @@ import {
 } from "../../edits/str-replace.ts";
 import { refuse } from "../../errors.ts";
 import { createTimeSlice, runInSlices, type Steps } from "../../scheduling/time-slice.ts";
-import type { ChangeContext } from "../define.ts";
+import type { CoderContext } from "../define.ts";
 import { refuseEncoding } from "../encoding-errors.ts";
 import type { Ops, ReplaceOp, StrReplaceOp } from "./ops.ts";
 
@@ -59,7 +59,7 @@ export function validateOps({ path, ops }: FileOps): void {
 export async function applyOps(
   before: Buffer,
   { path, ops, isTraced }: FileOps & { readonly isTraced: boolean },
-  context: ChangeContext,
+  context: CoderContext,
 ): Promise<AppliedOps> {
   const hints: string[] = [];
   const edited = applyLineOps(before, ops, { keepsLineEnds: context.profile.keeps_line_ends });
@@ -91,7 +91,7 @@ interface TextOpScope {
   readonly path: string;
   readonly index: number;
   readonly isTraced: boolean;
-  readonly context: ChangeContext;
+  readonly context: CoderContext;
 }
 
 interface ReplacedText {
@@ -224,6 +224,6 @@ function requireMatches(
 }
 
 /** Runs steps on a file between other calls, until the deadline. */
-export function inSlices<T>(steps: Steps<T>, deadline: ChangeContext["deadline"]): Promise<T> {
+export function inSlices<T>(steps: Steps<T>, deadline: CoderContext["deadline"]): Promise<T> {
   return runInSlices(steps, createTimeSlice(sliceMilliseconds), () => deadline.check());
 }

@@ -1,31 +1,31 @@
 /** Edits one file, as an entry of `coder::update-file` says. */
 
 import { requireRevisionForm } from "../../changes/expected-revision.ts";
-import type { Bodies } from "../../changes/update.ts";
+import { type Bodies, FileEdit } from "../../changes/update.ts";
 import { echoesOf } from "../../edits/echo.ts";
 import type { EditTrace } from "../../edits/edit-trace.ts";
 import { joinPieces } from "../../edits/pieces.ts";
 import { unifiedDiff } from "../../edits/unified-diff.ts";
 import { revisionOfBytes } from "../../files/revision.ts";
-import type { ChangeContext } from "../define.ts";
+import type { CoderContext } from "../define.ts";
 import { requestedEncoding } from "../file-encoding.ts";
 import type { ProfileDefaults } from "../profiles.ts";
 import { describeLineEnds, notesOn } from "../reading/text-notes.ts";
 import { revisionMismatch } from "../revisions.ts";
-import type { ShownFields } from "./answer.ts";
-import { type AppliedOps, applyOps, type FileOps, validateOps } from "./apply-ops.ts";
-import { type EditedText, openForOps } from "./file-text.ts";
+import type { FittedBodies, ShownFields, UpdateAnswer } from "./answer.ts";
+import { applyOps, type FileOps, validateOps } from "./apply-ops.ts";
+import { openForOps } from "./file-text.ts";
 import { locateOps } from "./op-locations.ts";
 
 /** The ops of a file, and what it has to be before them. */
-interface FileEdit extends FileOps {
+interface FileEditSpec extends FileOps {
   readonly expected_revision?: string | undefined;
   /** The label of its encoding, unless it has a byte order mark. */
   readonly encoding?: string | undefined;
 }
 
-/** A file with its new content as text, which is there only while it is shown. */
-export interface EditedFile {
+/** A file with its new content as text. */
+interface EditedFile {
   readonly path: string;
   readonly bodies: Bodies;
   /** The places that the ops changed; `undefined` unless requested. */
@@ -38,63 +38,63 @@ export interface EditedFile {
   readonly hints: readonly string[];
 }
 
-interface EditOptions<Shown> {
+/** The forms in which an answer shows an edited file. */
+export const shownAs = ["bodies", "echo", "diff", "none"] as const;
+
+interface EditOptions {
   readonly dryRun?: boolean;
-  readonly isTraced: boolean;
-  /** Makes what is answered of it. */
-  readonly show: (edited: EditedFile) => Shown;
+  readonly form: (typeof shownAs)[number];
+  /** The answer that the bodies have to fit into. Only for the form `bodies`. */
+  readonly answer?: UpdateAnswer;
   /** Whether the answer has its revision. */
   readonly hasRevision: boolean;
 }
 
 /** The answer about one file. */
-interface Edit<Shown> {
+interface Edit {
   /** The lines that it has now. */
   readonly lines: number;
   readonly revision?: string;
-  readonly shown: Shown;
+  readonly bodies?: FittedBodies;
+  readonly fields: ShownFields;
 }
 
 /** Throws a refusal, and then nothing was written. */
-export async function editFile<Shown>(
-  { path, ops, expected_revision: expected, encoding: label }: FileEdit,
-  { dryRun = false, isTraced, show, hasRevision }: EditOptions<Shown>,
-  context: ChangeContext,
-): Promise<Edit<Shown>> {
+export async function editFile(
+  { path, ops, expected_revision: expected, encoding: label }: FileEditSpec,
+  { dryRun = false, form, answer, hasRevision }: EditOptions,
+  context: CoderContext,
+): Promise<Edit> {
   validateOps({ path, ops });
   if (expected !== undefined) requireRevisionForm(expected);
-  const encoding = requestedEncoding(label);
-  let applied: AppliedOps | undefined;
-  let text: EditedText | undefined;
-  const change = async (before: Buffer) => {
+  const requested = requestedEncoding(label);
+  const isTraced = form === "echo" || form === "diff";
+  await using file = await FileEdit.begin(context.tree, path, context);
+  for (;;) {
+    const { before } = file;
     if (expected !== undefined && revisionOfBytes([before]) !== expected) {
       const ranges = await locateOps(before, ops, context);
       throw revisionMismatch({ path, expected, ranges }, before);
     }
-    text = openForOps(before, { path, ops, encoding }, context);
-    applied = await applyOps(text.text, { path, ops: text.ops, isTraced }, context);
-    return text.bytesOf(applied.parts);
-  };
-  const project = (bodies: Bodies): Edit<Shown> => ({
-    lines: applied!.lines,
-    ...(hasRevision && { revision: revisionOfBytes(bodies.after) }),
-    shown: show({
-      path,
-      bodies: { before: text!.text, after: applied!.parts },
-      trace: applied!.trace,
-      endsInReturns: text!.endsInReturns,
-      encoding: text!.encoding,
-      hints: applied!.hints,
-    }),
-  });
-  return await context.files.update(path, change, context, { project, dryRun });
+    const opened = openForOps(before, { path, ops, encoding: requested }, context);
+    const { text, bytesOf, endsInReturns, encoding } = opened;
+    const applied = await applyOps(text, { path, ops: opened.ops, isTraced }, context);
+    const { parts, lines, trace, hints } = applied;
+    const after = bytesOf(parts);
+    const written = file.write(after, { dryRun });
+    const bodies = { before: text, after: parts };
+    const edit = {
+      lines,
+      ...(hasRevision && { revision: revisionOfBytes(after) }),
+      ...(form === "bodies" && answer !== undefined && { bodies: answer.fit(bodies) }),
+      fields: showEdit(form, { path, bodies, trace, endsInReturns, encoding, hints }, context.profile),
+    };
+    if (await written) return edit;
+  }
 }
 
-/** Whether this form of an answer says where a file was changed. */
-export const showsChanges = (form: string): boolean => form === "echo" || form === "diff";
-
 /** An edit in one of the forms that are small in any case. */
-export function showEdit(
+function showEdit(
   form: string,
   { path, bodies, trace, hints, ...file }: EditedFile,
   profile: ProfileDefaults,

@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { type Encoding, encodingName } from "../../encodings/codec.ts";
 import { DamagedLine, MissingCharacter } from "../../encodings/encoded-text.ts";
 import { type OpenedText, openText } from "../../encodings/open-text.ts";
-import type { ChangeContext } from "../define.ts";
+import type { CoderContext } from "../define.ts";
 import { refuseEncoding } from "../encoding-errors.ts";
 import { configuredEncoding } from "../file-encoding.ts";
 import type { Ops } from "./ops.ts";
@@ -30,7 +30,7 @@ export interface EditedText extends Omit<OpenedText, "encoding"> {
 export function openForOps(
   file: Buffer,
   { path, ops, encoding: requested }: TextOps,
-  context: ChangeContext,
+  context: CoderContext,
 ): EditedText {
   const encoding = requested ?? configuredEncoding(path, context);
   if (!context.profile.keeps_line_ends && encoding === undefined)

@@ -1,7 +1,7 @@
 import type { LineRange } from "../../edits/conflict.ts";
 import { type Candidate, explainMissing, placesOf } from "../../edits/misses.ts";
 import { findMatches } from "../../edits/str-replace.ts";
-import type { ChangeContext } from "../define.ts";
+import type { CoderContext } from "../define.ts";
 import { inSlices } from "./apply-ops.ts";
 import type { Ops, StrReplaceOp } from "./ops.ts";
 
@@ -9,7 +9,7 @@ import type { Ops, StrReplaceOp } from "./ops.ts";
 const mostTexts = 3;
 
 /** The lines of a file that ops name, or look for first. A regex names none. */
-export async function locateOps(body: Buffer, ops: Ops, context: ChangeContext): Promise<LineRange[]> {
+export async function locateOps(body: Buffer, ops: Ops, context: CoderContext): Promise<LineRange[]> {
   const ranges: LineRange[] = [];
   let texts = 0;
   for (const op of ops) {
@@ -22,7 +22,7 @@ export async function locateOps(body: Buffer, ops: Ops, context: ChangeContext):
 }
 
 /** The place of the text, or the place where it was most likely meant to be. */
-async function locateText(body: Buffer, op: StrReplaceOp, { deadline }: ChangeContext): Promise<LineRange[]> {
+async function locateText(body: Buffer, op: StrReplaceOp, { deadline }: CoderContext): Promise<LineRange[]> {
   const matches = await inSlices(findMatches(body, op), deadline);
   if (matches.starts.length > 0) return placesOf(body, matches).map(toRange);
   const { candidates } = await inSlices(explainMissing(body, op.old_str), deadline);

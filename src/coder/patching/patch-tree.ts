@@ -1,11 +1,17 @@
-/** Makes the changes of a patch on a pending tree. */
+/** Makes the changes of a patch on a planned tree. */
 
+import { copyPath } from "../../changes/copy.ts";
+import { createFileAt } from "../../changes/create.ts";
 import { requireRevisionForm } from "../../changes/expected-revision.ts";
+import { movePath } from "../../changes/move.ts";
+import { removePath } from "../../changes/remove.ts";
+import { FileEdit } from "../../changes/update.ts";
 import { type Echo, echoesOf } from "../../edits/echo.ts";
 import { explainMissing } from "../../edits/misses.ts";
 import { Refusal, refuse } from "../../errors.ts";
+import { readWholeFile } from "../../files/read.ts";
 import { revisionOfBytes } from "../../files/revision.ts";
-import type { PendingTree } from "../../overlay/pending-tree.ts";
+import type { PlannedTree } from "../../overlay/planned-tree.ts";
 import { applyHunks, type HunkPlacement, type PatchedFile } from "../../patch/apply.ts";
 import { refusePatch } from "../../patch/errors.ts";
 import { mostExplainedBytes } from "../../patch/fit.ts";
@@ -13,7 +19,7 @@ import { HunkText } from "../../patch/hunk-text.ts";
 import { findDependencies, foldersAbove } from "../../patch/order.ts";
 import type { FilePatch, Patch } from "../../patch/patch.ts";
 import { resolveNames } from "../../patch/resolve-names.ts";
-import type { ChangeContext } from "../define.ts";
+import type { CoderContext } from "../define.ts";
 import { inSlices } from "../editing/apply-ops.ts";
 import { lineEndsOf } from "../editing/edit-file.ts";
 import { refuseCoder } from "../errors.ts";
@@ -52,9 +58,9 @@ export interface PatchRequest {
 
 /** Makes all changes in the order of the patch. Throws the first refusal, with the index of its file. */
 export async function patchTree(
-  tree: PendingTree,
+  tree: PlannedTree,
   request: PatchRequest,
-  context: ChangeContext,
+  context: CoderContext,
 ): Promise<PatchedEntry[]> {
   // A new folder would be made of a slip in its name.
   if (tree.kindAt(request.baseDir) !== "dir") throw refuse.notAFolder(request.baseDir);
@@ -87,7 +93,7 @@ export async function patchTree(
 }
 
 /** Returns whether a file is at a path. Denied paths count as missing. */
-function isFileAt(tree: PendingTree, path: string): boolean {
+function isFileAt(tree: PlannedTree, path: string): boolean {
   try {
     return tree.kindAt(path) === "file";
   } catch (error) {
@@ -110,16 +116,16 @@ interface HeldFile {
 }
 
 class TreePatcher {
-  readonly #tree: PendingTree;
+  readonly #tree: PlannedTree;
   readonly #request: PatchRequest;
-  readonly #context: ChangeContext;
+  readonly #context: CoderContext;
   /** Names whose file was changed already: what the call expects is what was there before. */
   readonly #changed = new Set<string>();
   readonly #held = new Map<FilePatch, HeldFile>();
   /** The paths of files that were removed before others were written. */
   readonly #removed = new Set<string>();
 
-  constructor(tree: PendingTree, request: PatchRequest, context: ChangeContext) {
+  constructor(tree: PlannedTree, request: PatchRequest, context: CoderContext) {
     this.#tree = tree;
     this.#request = request;
     this.#context = context;
@@ -139,7 +145,7 @@ class TreePatcher {
     this.#removed.add(change.path);
     if (file.change === "delete") return await this.apply(file);
     this.#requireFile(change.path);
-    await this.#tree.remove(change.path, { recursive: false }, this.#context);
+    await removePath(this.#tree, { path: change.path, recursive: false }, this.#context);
     return undefined;
   }
 
@@ -152,7 +158,9 @@ class TreePatcher {
     if (file.change === "update" && file.mayBeMissing && !isFileAt(this.#tree, change.path))
       return await this.#add({ ...change, file });
     this.#requireFile(change.path);
-    return file.change === "delete" ? await this.#delete(change) : await this.#update({ ...change, file });
+    return file.change === "delete"
+      ? await this.#delete(change)
+      : await this.#changeFile({ ...change, file });
   }
 
   #changeOf<File extends FilePatch>(file: File): FileChange<File> {
@@ -173,10 +181,10 @@ class TreePatcher {
   #read(path: string): HeldFile {
     this.#requireFile(path);
     const { max_write_bytes: bytes } = this.#context.config;
-    return this.#tree.read(path, { key: "max_write_bytes", bytes }, (read, { mode }) => ({
-      body: Buffer.from(read),
-      mode,
-    }));
+    return readWholeFile(this.#tree.jail, path, {
+      limit: { key: "max_write_bytes", bytes },
+      use: (read, { mode }) => ({ body: Buffer.from(read), mode }),
+    });
   }
 
   /** Writes a file that was read before all changes to its new path. */
@@ -191,10 +199,10 @@ class TreePatcher {
   /** Creates a file. Folders that held only files of the patch make room for it. */
   async #create(path: string, body: Buffer, { mode, expected }: Creation): Promise<void> {
     for (const folder of this.#emptiedFoldersAt(path))
-      await this.#tree.remove(folder, { recursive: false }, this.#context);
+      await removePath(this.#tree, { path: folder, recursive: false }, this.#context);
     const overwrite = this.#request.overwrite === true;
-    const options = { mode, overwrite, parents: true, expectedRevision: expected };
-    await taken(path, () => this.#tree.create(path, body, options, this.#context));
+    const creation = { path, content: body, mode, overwrite, parents: true, expectedRevision: expected };
+    await taken(path, () => createFileAt(this.#tree, creation, this.#context));
   }
 
   /** Returns the folders at and below a path that held removed files, the innermost first. */
@@ -220,14 +228,14 @@ class TreePatcher {
       await this.#requireRevision(body, { path, file, expected });
       await this.#applyHunks(body, { path, file });
     }
-    const options = { recursive: false, expectedRevision: expected };
-    const remove = () => this.#tree.remove(path, options, this.#context);
+    const removal = { path, recursive: false, expectedRevision: expected };
+    const remove = () => removePath(this.#tree, removal, this.#context);
     const isRemoved = await expecting(remove, { path, expected }, this.#context);
     if (!isRemoved) throw refuse.absent(path, "missing");
     return { path, kind: "deleted", echoes: [], isTruncated: false };
   }
 
-  async #update(change: FileChange<Update>): Promise<PatchedEntry> {
+  async #changeFile(change: FileChange<Update>): Promise<PatchedEntry> {
     const { path, file, expected } = change;
     const { target } = file;
     const copied = target?.isCopy === true ? this.#pathOf(target.path) : undefined;
@@ -247,31 +255,34 @@ class TreePatcher {
   /** The file with its new content. */
   async #rewrite(change: FileChange<Update>) {
     const { path, file } = change;
-    let patched: PatchedFile | undefined;
-    let lineEnds: ReturnType<typeof lineEndsOf> = {};
-    await this.#tree.update(
-      path,
-      async (before) => {
-        await this.#requireRevision(before, change);
-        patched = await this.#applyHunks(before, change);
-        if (this.#context.profile["apply-patch.notes"]) lineEnds = lineEndsOf(before, patched.body, false);
-        return patched.body;
-      },
-      this.#context,
-    );
-    if (file.mode !== undefined) await this.#replace(path, patched!.body, file.mode);
-    return { ...describe(patched!), ...echoOf(patched!), lineEnds };
+    const { patched, lineEnds } = await this.#edit(change);
+    if (file.mode !== undefined) await this.#replace(path, patched.body, file.mode);
+    return { ...describe(patched), ...echoOf(patched), lineEnds };
+  }
+
+  async #edit(change: FileChange<Update>) {
+    await using edit = await FileEdit.begin(this.#tree, change.path, this.#context);
+    for (;;) {
+      const { before } = edit;
+      await this.#requireRevision(before, change);
+      const patched = await this.#applyHunks(before, change);
+      const hasNotes = this.#context.profile["apply-patch.notes"];
+      const lineEnds = hasNotes ? lineEndsOf(before, patched.body, false) : {};
+      if (await edit.write([patched.body])) return { patched, lineEnds };
+    }
   }
 
   /** Another mode comes with a file of its own: this one may have other names, which keep theirs. */
   async #replace(path: string, body: Buffer, mode: number): Promise<void> {
-    await this.#tree.create(path, body, { mode, overwrite: true, parents: false }, this.#context);
+    const creation = { path, content: body, mode, overwrite: true, parents: false };
+    await createFileAt(this.#tree, creation, this.#context);
   }
 
   /** Throws bad-input where something is at the new path. */
   async #place(from: string, to: string, verb: "copy" | "move"): Promise<void> {
-    const overwrite = this.#request.overwrite === true;
-    await taken(to, () => this.#tree[verb]({ from, to, overwrite, parents: true }, this.#context));
+    const transfer = verb === "move" ? movePath : copyPath;
+    const paths = { from, to, overwrite: this.#request.overwrite === true, parents: true };
+    await taken(to, () => transfer(this.#tree, paths, this.#context));
   }
 
   async #requireRevision(body: Buffer, { path, file, expected }: FileChange): Promise<void> {

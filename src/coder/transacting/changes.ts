@@ -1,14 +1,17 @@
 /** The changes of `coder::transact`, as they are on the wire and as they are made. */
 import { type Static, Type } from "@sinclair/typebox";
+import { copyPath } from "../../changes/copy.ts";
+import { makeFolderAt } from "../../changes/make-folder.ts";
+import { movePath } from "../../changes/move.ts";
 import { Refusal, refuse } from "../../errors.ts";
 import { revisionOfBytes } from "../../files/revision.ts";
-import type { PendingTree } from "../../overlay/pending-tree.ts";
+import type { PlannedTree } from "../../overlay/planned-tree.ts";
 import { createOne } from "../create-file.ts";
 import { ContentEncoding } from "../creating/content-encoding.ts";
-import type { ChangeContext } from "../define.ts";
+import type { CoderContext } from "../define.ts";
 import { removeOne } from "../delete-file.ts";
 import type { ShownFields } from "../editing/answer.ts";
-import { type EditedFile, editFile, showEdit, showsChanges } from "../editing/edit-file.ts";
+import { editFile } from "../editing/edit-file.ts";
 import { UpdateOp } from "../editing/ops.ts";
 import { FileEncoding } from "../file-encoding.ts";
 import { explainMissingFolder } from "../missing-folder.ts";
@@ -154,7 +157,7 @@ async function makeChange(change: TransactChange, answer: ChangeAnswer, made: Ma
   }
 }
 
-async function create({ op, ...spec }: ChangeOf<"create">, context: ChangeContext): Promise<ChangeResult> {
+async function create({ op, ...spec }: ChangeOf<"create">, context: CoderContext): Promise<ChangeResult> {
   const bytes = await createOne(spec, {}, context);
   return { op, path: spec.path, bytes_written: bytes.length, revision: revisionOfBytes([bytes]) };
 }
@@ -162,37 +165,35 @@ async function create({ op, ...spec }: ChangeOf<"create">, context: ChangeContex
 async function update(
   { op, ...spec }: ChangeOf<"update">,
   answer: ChangeAnswer,
-  context: ChangeContext,
+  context: CoderContext,
 ): Promise<ChangeResult> {
-  const show = (edited: EditedFile) => showEdit(answer, edited, context.profile);
-  const options = { isTraced: showsChanges(answer), hasRevision: true, show };
-  const { lines, revision, shown } = await editFile(spec, options, context);
+  const { lines, revision, fields } = await editFile(spec, { form: answer, hasRevision: true }, context);
   const counts = { applied: spec.ops.length, new_line_count: lines };
-  return { op, path: spec.path, ...counts, revision: revision!, ...shown };
+  return { op, path: spec.path, ...counts, revision: revision!, ...fields };
 }
 
 async function remove(
   { op, path, recursive, expected_revision: expectedRevision }: ChangeOf<"delete">,
-  context: ChangeContext,
+  context: CoderContext,
 ): Promise<ChangeResult> {
   return { op, path, ...(await removeOne({ path, recursive, expectedRevision }, context)) };
 }
 
 async function transfer(
   { op, ...spec }: ChangeOf<"move" | "copy">,
-  context: ChangeContext,
+  context: CoderContext,
 ): Promise<ChangeResult> {
-  const isDone = await transferOne(spec, context, context.files[op]);
+  const isDone = await transferOne(spec, context, op === "move" ? movePath : copyPath);
   return { op, from: spec.from, to: spec.to, ...(op === "move" ? { moved: isDone } : { copied: isDone }) };
 }
 
 async function makeFolder(
   { op, path, mode, parents }: ChangeOf<"make-folder">,
-  context: ChangeContext,
+  context: CoderContext,
 ): Promise<ChangeResult> {
   const bits = permissionBits(mode, context.profile["make-folder.mode"]);
   const options = { mode: bits, parents, mayExist: true };
-  const make = () => context.files.makeFolder(path, options, context);
+  const make = () => makeFolderAt(context.tree, { path, ...options }, context);
   return { op, path, created: await explainMissingFolder(make, { path, parents }, context) };
 }
 
@@ -203,6 +204,6 @@ async function changeMode({ op, path, mode }: ChangeOf<"chmod">, { tree }: Made)
 
 /** The tree that changes are made on, and the context of the call with its files. */
 interface Made {
-  readonly context: ChangeContext;
-  readonly tree: PendingTree;
+  readonly context: CoderContext;
+  readonly tree: PlannedTree;
 }

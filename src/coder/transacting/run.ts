@@ -1,10 +1,10 @@
 /** What calls share that make several changes: all of them or none, or only shown, and then done as shown. */
 import { quoteShort, Refusal } from "../../errors.ts";
-import { areSameReads, type Reads } from "../../overlay/pending-reads.ts";
-import { PendingTree } from "../../overlay/pending-tree.ts";
+import { PlannedTree } from "../../overlay/planned-tree.ts";
+import { areSameReads, type Reads } from "../../overlay/reads.ts";
 import { memoryBytes } from "../../text/memory-size.ts";
 import type { Committing } from "../../transactions/transactions.ts";
-import type { ChangeContext, CoderContext } from "../define.ts";
+import type { CoderContext } from "../define.ts";
 import { refuseTransacting } from "./errors.ts";
 import type { PlanAnswer } from "./plans.ts";
 
@@ -14,7 +14,7 @@ export interface Transaction<T> {
    * Makes them on a tree that only shows what they would leave, by the files of the context, and sets `tree.change` to
    * the index of each. Called again when it had to wait for other calls, and to carry out a plan: it must do the same then.
    */
-  make(context: ChangeContext, tree: PendingTree): Promise<T>;
+  make(context: CoderContext, tree: PlannedTree): Promise<T>;
   /** What the caller calls it. */
   readonly label?: string | undefined;
   /** What `make` works from, which a plan keeps. */
@@ -78,7 +78,7 @@ export async function planTransaction<T>(
 /** The memory that what was read at one path takes, about. */
 const bytesOfRead = 512;
 
-interface Shown<T> extends Pick<PendingTree, "steps" | "reads" | "keys"> {
+interface Shown<T> extends Pick<PlannedTree, "steps" | "reads" | "keys"> {
   readonly value: T;
 }
 
@@ -88,8 +88,8 @@ async function show<T>(
   { remembersReads = false } = {},
 ): Promise<Shown<T>> {
   const { config } = context;
-  const tree = new PendingTree(context, { maxBytes: config.max_transaction_bytes, remembersReads });
-  const value = await transaction.make({ ...context, files: tree }, tree);
+  const tree = new PlannedTree(context, { maxBytes: config.max_transaction_bytes, remembersReads });
+  const value = await transaction.make({ ...context, tree }, tree);
   return { value, steps: tree.steps, keys: tree.keys, reads: tree.reads };
 }
 

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { changeMode } from "../../changes/change-mode.ts";
 import { Nullable, UInt32, UInt64 } from "../../schema/fragments.ts";
 import { defineFsFunction, requirePath, shortDeadline } from "./define.ts";
 import { parseMode } from "./mode.ts";
@@ -23,12 +24,12 @@ export const chmod = defineFsFunction({
   response: Type.Object({ updated: UInt64() }, { title: "ChmodResponse" }),
   examples: [{ title: "Make a script executable", request: { path: "/srv/data/run.sh", mode: "0755" } }],
   async handle({ path, mode, uid, gid, recursive }, context) {
-    const { jail, files } = context.fs;
+    const { jail, tree } = context.fs;
     requirePath(jail, path);
     using deadline = shortDeadline(context);
     const owners = { uid: uid ?? undefined, gid: gid ?? undefined };
-    const change = { mode: parseMode(mode), ...owners, recursive };
-    const updated = await files.changeMode(path, change, { ...context, deadline });
+    const change = { path, mode: parseMode(mode), ...owners, recursive };
+    const updated = await changeMode(tree, change, { ...context, deadline });
     return { updated };
   },
 });

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { makeFolderAt } from "../../changes/make-folder.ts";
 import { defineFsFunction, requirePath } from "./define.ts";
 import { parseMode } from "./mode.ts";
 
@@ -16,10 +17,10 @@ export const mkdir = defineFsFunction({
   },
   response: Type.Object({ created: Type.Boolean() }, { title: "MkdirResponse" }),
   examples: [{ title: "A folder and those above it", request: { path: "/srv/data/2026/11", parents: true } }],
-  handle({ path, mode, parents }, context) {
-    const { jail, files } = context.fs;
+  async handle({ path, mode, parents }, context) {
+    const { jail, tree } = context.fs;
     requirePath(jail, path);
     const options = { mode: parseMode(mode, { isFolder: true }), parents };
-    return { created: files.makeFolder(path, options, context) };
+    return { created: await makeFolderAt(tree, { path, ...options }, context) };
   },
 });

@@ -3,8 +3,9 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DiskTree } from "../../changes/disk-tree.ts";
 import type { BusAccess } from "../../contract/bus-access.ts";
-import { createFiles } from "../../files/files.ts";
+import { openDisk } from "../../disk/disk.ts";
 import { createLog } from "../../log/log.ts";
 import { createInvoke } from "../../worker/invoke.ts";
 import { defaultShellConfig } from "../config.ts";
@@ -25,12 +26,15 @@ const listener = {
     heard.push([kind, path, functionId, caller]);
   },
 };
-const files = createFiles({
+const disk = openDisk({
   jail: runtime.fs.jail,
   config: { max_write_bytes: 1000, fsync: false },
   listeners: [listener],
 });
-const services = { ...runtime, fs: { ...runtime.fs, files } } as typeof runtime;
+const services = {
+  ...runtime,
+  fs: { ...runtime.fs, tree: new DiskTree(disk) },
+} as typeof runtime;
 const invoke = createInvoke(services, log);
 /** Nothing comes over it: an empty file needs no bytes. */
 const bus = { openSource: () => ({}) } as unknown as BusAccess;

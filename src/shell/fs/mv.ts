@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { renamePath } from "../../changes/rename.ts";
 import { Refusal } from "../../errors.ts";
 import { defineFsFunction, shortDeadline } from "./define.ts";
 import { refuseFs } from "./errors.ts";
@@ -19,7 +20,8 @@ export const mv = defineFsFunction({
   async handle({ src, dst, overwrite }, context) {
     using deadline = shortDeadline(context);
     try {
-      await context.fs.files.rename({ from: src, to: dst, overwrite }, { ...context, deadline });
+      const paths = { from: src, to: dst, overwrite };
+      await renamePath(context.fs.tree, paths, { ...context, deadline });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       if (error.reason === "missing" && !error.isBelowFile && error.path === src)

@@ -11,8 +11,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DiskTree } from "../../changes/disk-tree.ts";
 import type { FunctionDefinition, Runtime } from "../../contract/definition.ts";
-import { createFiles } from "../../files/files.ts";
+import { openDisk } from "../../disk/disk.ts";
 import type { Jail } from "../../jail/folder.ts";
 import { createLog } from "../../log/log.ts";
 import type { RegexEngine } from "../../regex/engine.ts";
@@ -94,8 +95,8 @@ test("mv does not replace what has come to its destination meanwhile", async () 
   const jail = new Proxy(disk.jail, {
     get: (target, key) => (key === "admit" ? admit : bound(target, key)),
   });
-  const files = createFiles({ jail, config: { max_write_bytes: 1000, fsync: false } });
-  const outcome = await call(mv, { src: at("a"), dst: at("b") }, { fs: { ...disk, files } });
+  const tree = new DiskTree(openDisk({ jail, config: { max_write_bytes: 1000, fsync: false } }));
+  const outcome = await call(mv, { src: at("a"), dst: at("b") }, { fs: { ...disk, tree } });
   expect(outcome).toContain("S213");
   expect([readFileSync(at("a"), "utf8"), readFileSync(at("b"), "utf8")]).toEqual(["ours", "theirs"]);
 });

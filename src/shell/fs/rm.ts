@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { unlinkPath } from "../../changes/remove.ts";
 import { defineFsFunction, shortDeadline } from "./define.ts";
 
 /** `shell::fs::rm`: removes a file, a link or a folder (shell §9.4). */
@@ -17,7 +18,7 @@ export const rm = defineFsFunction({
   ],
   async handle({ path, recursive }, context) {
     using deadline = shortDeadline(context);
-    await context.fs.files.unlink(path, { recursive }, { ...context, deadline });
+    await unlinkPath(context.fs.tree, { path, recursive }, { ...context, deadline });
     return { removed: true };
   },
 });

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { type Static, Type } from "@sinclair/typebox";
+import { FileEdit } from "../../changes/update.ts";
 import { DamagedLine } from "../../encodings/encoded-text.ts";
 import { type OpenedText, openText } from "../../encodings/open-text.ts";
 import { Refusal } from "../../errors.ts";
@@ -181,20 +182,14 @@ async function editFile(path: string, { replacement, literal }: Edit, call: Shel
   const keepsLineEnds = profile["fs.keeps_line_ends"];
   deadline.check();
   const limits = { path, maxBytes: config.fs.max_write_bytes || largestWhole, deadline };
-  let replacements = 0;
-  await fs.files.update(
-    path,
-    async (before) => {
-      const { text, bytesOf } = keepsLineEnds ? openForSed(before, path) : asItIs(before);
-      if (!isUtf8(text)) throw refuseFs.notUtf8(path);
-      if (text.length === 0 || (literal !== undefined && !text.includes(literal))) return before;
-      const { body, count } = await regex.replaceInLines(text, { ...replacement, keepsLineEnds }, limits);
-      replacements = count;
-      return count === 0 ? before : bytesOf([body]);
-    },
-    call,
-  );
-  return replacements;
+  await using edit = await FileEdit.begin(fs.tree, path, call);
+  for (;;) {
+    const { text, bytesOf } = keepsLineEnds ? openForSed(edit.before, path) : asItIs(edit.before);
+    if (!isUtf8(text)) throw refuseFs.notUtf8(path);
+    if (text.length === 0 || (literal !== undefined && !text.includes(literal))) return 0;
+    const { body, count } = await regex.replaceInLines(text, { ...replacement, keepsLineEnds }, limits);
+    if (count === 0 || (await edit.write(bytesOf([body])))) return count;
+  }
 }
 
 const asItIs = (text: Buffer): Pick<OpenedText, "text" | "bytesOf"> => ({

@@ -1,11 +1,12 @@
 import type { Audit } from "../../audit/audit.ts";
 import { openAudit } from "../../audit/audit-config.ts";
+import { DiskTree } from "../../changes/disk-tree.ts";
 import { type RuntimeOptions, readGitUser } from "../../config/environment.ts";
 import { ConfigError } from "../../config/file.ts";
 import type { OpenOptions } from "../../contract/definition.ts";
 import { openDisk } from "../../disk/disk.ts";
 import { Feed } from "../../feed/feed.ts";
-import { createFiles, type Files } from "../../files/files.ts";
+import { type Files, filesOver } from "../../files/files.ts";
 import type { FilesConfig } from "../../files/types.ts";
 import { compileGlobSet } from "../../globs/glob-set.ts";
 import { trialFor } from "../../jail/case-sensitivity.ts";
@@ -31,6 +32,7 @@ import { Transfers } from "./transfers.ts";
 export interface FsServices {
   readonly jail: Jail;
   readonly files: Files;
+  readonly tree: DiskTree;
   readonly searcher: Searcher;
   readonly transfers: Transfers;
   /** Undefined where the configuration wants none. */
@@ -66,30 +68,33 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
   const filesConfig = { max_write_bytes: fs.max_write_bytes || largestWhole, fsync: true };
   if (state !== undefined && hasIntents(state))
     await recover(state, { ...dependencies, fs, filesConfig, jail });
-  const files = createFiles({
+  const disk = openDisk({
     jail,
     config: filesConfig,
     rootEditLock: state && editLockIn(state),
     listeners: [journal, audit].filter((listener) => listener !== undefined && listener !== null),
     onListenerError: (error) => log.error("a change was not recorded", { reason: String(error) }),
   });
+  const tree = new DiskTree(disk);
+  const files = filesOver(jail, (folder, entries) => tree.sweepFolder(folder, entries));
   // The whole host has more folders than anyone may watch.
   const onIncomplete = logIncomplete(log);
-  const tree =
+  const watched =
     fs.host_root === null
       ? undefined
       : new SharedTree({ openBase: () => jail.reopenFolder(""), onIncomplete });
-  const index = { mode: config.index, maxBytes: config.index_max_bytes, tree };
+  const index = { mode: config.index, maxBytes: config.index_max_bytes, tree: watched };
   const searcher = createSearcher({ jail, files, regex, threads: runtimeOptions.threads, index });
   const transfers = new Transfers();
   // Changes by calls are not distinguished from others, since only commands read the feed.
   const feed =
-    tree && dependencies.profile.command_remarks
-      ? new Feed({ jail, trees: [{ name: "", tree }], listen: () => {} })
+    watched && dependencies.profile.command_remarks
+      ? new Feed({ jail, trees: [{ name: "", tree: watched }], listen: () => {} })
       : undefined;
   return {
     jail,
     files,
+    tree,
     searcher,
     transfers,
     audit,
@@ -98,7 +103,7 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
       feed?.close();
       transfers.close();
       await searcher.close();
-      tree?.close();
+      watched?.close();
       journal?.close();
       audit?.close();
       jail.close();
@@ -110,12 +115,13 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
 export function openFsOver({
   jail,
   files,
+  tree,
   searcher,
   audit,
   feed,
 }: Omit<FsServices, "transfers" | "close">): FsServices {
   const transfers = new Transfers();
-  return { jail, files, searcher, audit, feed, transfers, close: async () => transfers.close() };
+  return { jail, files, tree, searcher, audit, feed, transfers, close: async () => transfers.close() };
 }
 
 /** Where the other workers of a root keep state: `coder::undo` of one finds what the journal of this one keeps. */

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { storeFile } from "../../changes/store.ts";
 import { Nullable, UInt64 } from "../../schema/fragments.ts";
 import { refuseShell } from "../errors.ts";
 import { ContentRef, idleMilliseconds, isChannelId } from "./content.ts";
@@ -66,7 +67,7 @@ export const write = defineFsFunction({
           yield piece;
         }
       })();
-      await disk.files.store(path, counted, { mode: bits, parents }, context);
+      await storeFile(disk.tree, { path, content: counted, mode: bits, parents }, context);
       return { bytes_written, path };
     } finally {
       transfer.end();

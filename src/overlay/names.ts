@@ -1,10 +1,10 @@
 import { pathIn } from "../jail/backend.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
 import { isListed } from "../jail/listed-name.ts";
-import type { PendingEntries, PendingEntry } from "./pending-entry.ts";
+import type { PlannedEntries, PlannedEntry } from "./entry.ts";
 
 /** Finds changed entries under every name that the file system takes for theirs. */
-export class PendingNames {
+export class PlannedNames {
   readonly #jail: Jail;
 
   constructor(jail: Jail) {
@@ -14,9 +14,9 @@ export class PendingNames {
   /** Returns the changed entry of the name in a folder, or `undefined` if the disk determines it. */
   find(
     folder: Pick<Folder, "path" | "folding">,
-    { changes, disk }: { changes: PendingEntries | undefined; disk: Folder | undefined },
+    { changes, disk }: { changes: PlannedEntries | undefined; disk: Folder | undefined },
     name: string,
-  ): { readonly entry: PendingEntry | undefined } | undefined {
+  ): { readonly entry: PlannedEntry | undefined } | undefined {
     if (changes === undefined || changes.changed.size === 0) return undefined;
     const { changed } = changes;
     if (changed.has(name)) return { entry: changed.get(name) };

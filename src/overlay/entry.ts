@@ -1,4 +1,4 @@
-/** The differences between a pending tree and the disk: entries with other names, and new ones. */
+/** The differences between a planned tree and the disk: entries with other names, and new ones. */
 
 import type {
   EntryVersion,
@@ -10,7 +10,7 @@ import type {
 } from "../disk/steps.ts";
 import type { EntryKind } from "../jail/kind.ts";
 
-/** A file, link or special file on disk, with another name or mode in the pending tree. */
+/** A file, link or special file on disk, with another name or mode in the planned tree. */
 export interface DiskEntry {
   readonly type: "disk";
   readonly kind: Exclude<EntryKind, "dir">;
@@ -35,8 +35,8 @@ export interface NewLink {
   readonly staged: StagedLink;
 }
 
-/** A folder of the pending tree, and its changed entries. */
-export class PendingEntries {
+/** A folder of the planned tree, and its changed entries. */
+export class PlannedEntries {
   readonly type = "dir";
   /** The path on disk of the folder with its other entries, or `undefined` for a new folder. */
   origin: string | undefined;
@@ -49,7 +49,7 @@ export class PendingEntries {
   /** The permission bits to set, unless they are those on disk. */
   mode: number | undefined;
   /** The changed entries by name, or `undefined` for a name that is now free. */
-  readonly changed = new Map<string, PendingEntry | undefined>();
+  readonly changed = new Map<string, PlannedEntry | undefined>();
 
   constructor(origin: string | undefined) {
     this.origin = origin;
@@ -71,15 +71,15 @@ export class PendingEntries {
   }
 }
 
-export type PendingEntry = DiskEntry | NewFile | NewLink | PendingEntries;
+export type PlannedEntry = DiskEntry | NewFile | NewLink | PlannedEntries;
 
 /** Returns the entry that a step on a changed entry must find. */
-export function expectedOf(entry: PendingEntry): Expected {
+export function expectedOf(entry: PlannedEntry): Expected {
   if (entry.type === "disk") return entry.version;
   if (entry.staged !== undefined) return { staged: entry.staged };
-  return (entry as PendingEntries).version!;
+  return (entry as PlannedEntries).version!;
 }
 
 /** Returns the kind of a changed entry. */
-export const kindOfPending = (entry: PendingEntry): EntryKind =>
+export const kindOfPlanned = (entry: PlannedEntry): EntryKind =>
   entry.type === "disk" ? entry.kind : entry.type;

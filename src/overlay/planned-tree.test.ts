@@ -1,17 +1,21 @@
 import { describe, expect, test } from "bun:test";
 import type { Tree } from "../../tests/harness/tree.ts";
+import { verbsOn } from "../changes/verbs.test-kit.ts";
 import { reasonOf } from "../files/files.test-kit.ts";
+import { readWholeFile } from "../files/read.ts";
 import { revisionOfBytes } from "../files/revision.ts";
 import { backends } from "../jail/jail.test-kit.ts";
-import { PendingFixture } from "./pending.test-kit.ts";
-import type { PendingTree } from "./pending-tree.ts";
+import { PlannedFixture } from "./planned.test-kit.ts";
+import type { PlannedTree } from "./planned-tree.ts";
 
+const limit = { key: "max_read_bytes", bytes: 1000 };
+const kept = { uid: undefined, gid: undefined, recursive: false };
 const plain = { mode: 0o644, overwrite: false, parents: true };
 
-describe.each(backends)("a pending tree over %s", (backend) => {
+describe.each(backends)("a planned tree over %s", (backend) => {
   /** Returns the tree after the changes, once the steps are carried out. */
   async function after(tree: Tree, make: (on: Verbs) => Promise<unknown>): Promise<Tree> {
-    using fixture = new PendingFixture(backend, tree);
+    using fixture = new PlannedFixture(backend, tree);
     const before = fixture.snapshot();
     const pending = fixture.pending();
     await make(new Verbs(pending, fixture));
@@ -21,7 +25,7 @@ describe.each(backends)("a pending tree over %s", (backend) => {
   }
 
   test("a file that is made is edited, gets a mode, and moves", async () => {
-    using fixture = new PendingFixture(backend, {});
+    using fixture = new PlannedFixture(backend, {});
     const pending = fixture.pending();
     const on = new Verbs(pending, fixture);
     await on.create("s/a", "one");
@@ -41,7 +45,7 @@ describe.each(backends)("a pending tree over %s", (backend) => {
       [2001, 'The folder "big" has more than 2000 entries, and is both copied and changed by one call.'],
     ] as const) {
       const tree = Object.fromEntries(Array.from({ length: count }, (_, index) => [`big/${index}`, ""]));
-      using fixture = new PendingFixture(backend, tree);
+      using fixture = new PlannedFixture(backend, tree);
       const on = new Verbs(fixture.pending(), fixture);
       await on.copy("big", "copy");
       const create = on.create("copy/new", "new");
@@ -99,7 +103,7 @@ describe.each(backends)("a pending tree over %s", (backend) => {
       await on.remove("s", { recursive: true });
       await on.create("s", "file");
       await on.remove("b");
-      on.makeFolder("b");
+      await on.makeFolder("b");
       await on.create("b/c", "c");
     });
     expect(left).toEqual({ s: "file", "b/": null, "b/c": "c" });
@@ -123,7 +127,7 @@ describe.each(backends)("a pending tree over %s", (backend) => {
   });
 
   test("a revision is that of what the changes have left", async () => {
-    using fixture = new PendingFixture(backend, { a: "a" });
+    using fixture = new PlannedFixture(backend, { a: "a" });
     const pending = fixture.pending();
     const on = new Verbs(pending, fixture);
     await on.append("a", "b");
@@ -135,7 +139,7 @@ describe.each(backends)("a pending tree over %s", (backend) => {
   });
 
   test("a folder that holds something denied, or would, does not move", async () => {
-    using fixture = new PendingFixture(backend, { "s/t/.env": "1", "u/k": "k" });
+    using fixture = new PlannedFixture(backend, { "s/t/.env": "1", "u/k": "k" });
     const on = new Verbs(fixture.pending(), fixture);
     await on.move("u", "v");
     expect(await reasonOf(() => on.move("s", "w"))).toBe("denied");
@@ -144,18 +148,20 @@ describe.each(backends)("a pending tree over %s", (backend) => {
   });
 
   test("contents larger together than they may be are refused", async () => {
-    using fixture = new PendingFixture(backend, { a: "123" });
+    using fixture = new PlannedFixture(backend, { a: "123" });
     const on = new Verbs(fixture.pending({ maxBytes: 6 }), fixture);
     await on.create("b", "12");
     await on.append("a", "4");
     expect(await reasonOf(() => on.create("c", "1"))).toBe("too-large");
   });
 
-  test("what is at a path, as it would be, of every kind", () => {
+  test("what is at a path, as it would be, of every kind", async () => {
     const tree = { "s/a": { text: "a", mode: 0o640 }, ln: { link: "s/a" }, p: { fifo: true } } as const;
-    using fixture = new PendingFixture(backend, { ...tree, "u/": { mode: 0o750 } });
+    using fixture = new PlannedFixture(backend, { ...tree, "u/": { mode: 0o750 } });
     const pending = fixture.pending();
-    pending.putLink("new/ln", Buffer.from("nowhere"));
+    const options = { changes: "entry", lastLink: "bare", mayBeMissing: true, parents: true } as const;
+    using place = pending.jail.admit("new/ln", options);
+    await pending.place({ place, made: { kind: "symlink", text: Buffer.from("nowhere") } }, fixture.call);
     expect(pending.state("new/ln")).toEqual({ kind: "symlink", text: Buffer.from("nowhere") });
     expect(pending.state("s/a")).toMatchObject({ kind: "file", mode: 0o640 });
     expect(pending.state("u")).toEqual({ kind: "dir", mode: 0o750 });
@@ -166,7 +172,7 @@ describe.each(backends)("a pending tree over %s", (backend) => {
   });
 
   test("each step says which change it belongs to", async () => {
-    using fixture = new PendingFixture(backend, { a: "a", "s/b": "b" });
+    using fixture = new PlannedFixture(backend, { a: "a", "s/b": "b" });
     const pending = fixture.pending();
     const on = new Verbs(pending, fixture);
     await on.create("t/n", "n");
@@ -181,33 +187,35 @@ describe.each(backends)("a pending tree over %s", (backend) => {
 
 /** The verbs with their usual options. */
 class Verbs {
-  readonly pending: PendingTree;
-  readonly #fixture: PendingFixture;
+  readonly pending: PlannedTree;
+  readonly #fixture: PlannedFixture;
+  readonly #verbs: ReturnType<typeof verbsOn>;
 
-  constructor(pending: PendingTree, fixture: PendingFixture) {
+  constructor(pending: PlannedTree, fixture: PlannedFixture) {
     this.pending = pending;
     this.#fixture = fixture;
+    this.#verbs = verbsOn(pending);
   }
 
   create = (path: string, text: string, options = {}) =>
-    this.pending.create(path, Buffer.from(text), { ...plain, ...options }, this.#fixture.call);
+    this.#verbs.create(path, Buffer.from(text), { ...plain, ...options }, this.#fixture.call);
 
   append = (path: string, text: string) =>
-    this.pending.update(path, (before) => Buffer.concat([before, Buffer.from(text)]), this.#fixture.call);
+    this.#verbs.update(path, (before) => Buffer.concat([before, Buffer.from(text)]), this.#fixture.call);
 
   move = (from: string, to: string, options = {}) =>
-    this.pending.move({ from, to, overwrite: false, parents: true, ...options }, this.#fixture.call);
+    this.#verbs.move({ from, to, overwrite: false, parents: true, ...options }, this.#fixture.call);
 
   copy = (from: string, to: string) =>
-    this.pending.copy({ from, to, overwrite: false, parents: true }, this.#fixture.call);
+    this.#verbs.copy({ from, to, overwrite: false, parents: true }, this.#fixture.call);
 
   remove = (path: string, options = {}) =>
-    this.pending.remove(path, { recursive: false, ...options }, this.#fixture.call);
+    this.#verbs.remove(path, { recursive: false, ...options }, this.#fixture.call);
 
   makeFolder = (path: string) =>
-    this.pending.makeFolder(path, { mode: 0o755, parents: true, mayExist: true }, this.#fixture.call);
+    this.#verbs.makeFolder(path, { mode: 0o755, parents: true, mayExist: true }, this.#fixture.call);
 
-  chmod = (path: string, mode: number) => this.pending.changeMode(path, { mode }, this.#fixture.call);
+  chmod = (path: string, mode: number) => this.#verbs.changeMode(path, { mode, ...kept }, this.#fixture.call);
 
-  text = (path: string) => this.pending.read(path, { key: "max_read_bytes", bytes: 1000 }, String);
+  text = (path: string) => readWholeFile(this.pending.jail, path, { limit, use: String });
 }

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { propertyRuns } from "../../tests/harness/random.ts";
+import { verbsOn } from "../changes/verbs.test-kit.ts";
 import { Refusal } from "../errors.ts";
 import { backends } from "../jail/jail.test-kit.ts";
 import { anyChange, makeChange, treeFor } from "./changes.test-kit.ts";
-import { PendingFixture } from "./pending.test-kit.ts";
+import { PlannedFixture } from "./planned.test-kit.ts";
 
 async function outcomeOf(act: () => Promise<unknown>): Promise<unknown> {
   try {
@@ -15,18 +16,18 @@ async function outcomeOf(act: () => Promise<unknown>): Promise<unknown> {
   }
 }
 
-describe.each(backends)("a pending tree over %s", (backend) => {
+describe.each(backends)("a planned tree over %s", (backend) => {
   test("is what the same changes leave when they are made one by one, with the same refusals", async () => {
     const changes = fc.array(anyChange, { minLength: 1, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(changes, async (list) => {
-        using single = new PendingFixture(backend, treeFor(list));
-        using together = new PendingFixture(backend, treeFor(list));
+        using single = new PlannedFixture(backend, treeFor(list));
+        using together = new PlannedFixture(backend, treeFor(list));
         const before = together.snapshot();
         const pending = together.pending();
         for (const [index, change] of list.entries()) {
           const one = await outcomeOf(() => makeChange(single.files, change, single.call));
-          const all = await outcomeOf(() => makeChange(pending, change, together.call));
+          const all = await outcomeOf(() => makeChange(verbsOn(pending), change, together.call));
           expect([index, change.op, all]).toEqual([index, change.op, one]);
         }
         expect(together.snapshot()).toEqual(before);

@@ -1,7 +1,7 @@
 import { quoteShort, Refusal } from "../errors.ts";
 
 /** The refusals of changes that are made together. */
-export const refusePending = {
+export const refusePlan = {
   tooMuch: (limit: number): Refusal =>
     new Refusal(
       "too-large",

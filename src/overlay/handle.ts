@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import type { PathHandle } from "../jail/folder.ts";
-import { access, requireAccess } from "./pending-stats.ts";
+import { access, requireAccess } from "./stats.ts";
 
 interface Pending {
   readonly stats: Stats;
@@ -11,7 +11,7 @@ interface Pending {
 }
 
 /** An entry in the state that the changes so far would leave. It may be read, but not changed. */
-export class PendingHandle implements PathHandle {
+export class PlannedHandle implements PathHandle {
   readonly stats: Stats;
   readonly content: readonly Uint8Array[] | undefined;
   readonly #disk: PathHandle | undefined;

@@ -1,4 +1,4 @@
-/** What a copy in a pending tree is staged as. */
+/** What a copy in a planned tree is staged as. */
 import { closeSync, type Stats } from "node:fs";
 import { refuseMove } from "../changes/move-errors.ts";
 import type { StagedFolder } from "../disk/steps.ts";
@@ -10,14 +10,14 @@ import type { PathHandle } from "../jail/folder.ts";
 import { isTemporary } from "../jail/temporary.ts";
 import { runAtOnce } from "../scheduling/time-slice.ts";
 import type { DiskView } from "./disk-view.ts";
-import { type NewFile, type NewLink, PendingEntries } from "./pending-entry.ts";
-import { refusePending } from "./pending-errors.ts";
-import type { PendingFolder } from "./pending-folder.ts";
+import { type NewFile, type NewLink, PlannedEntries } from "./entry.ts";
+import { refusePlan } from "./errors.ts";
+import type { PlannedFolder } from "./folder.ts";
 import type { NewStep } from "./step-list.ts";
 
 /** An entry to be, and the steps that make it. */
 export interface Copied {
-  readonly entry: NewFile | NewLink | PendingEntries;
+  readonly entry: NewFile | NewLink | PlannedEntries;
   readonly steps: readonly NewStep[];
 }
 
@@ -31,7 +31,7 @@ interface Destination {
 const mostEntries = 2000;
 
 /** Makes copies of entries as the changes so far would leave them. */
-export class PendingCopies {
+export class PlannedCopies {
   readonly #disk: DiskView;
   #entries = 0;
 
@@ -40,7 +40,7 @@ export class PendingCopies {
   }
 
   /** A copy of an entry, a folder with everything in it. Throws the errno error. */
-  copy(folder: PendingFolder, name: string, to: Destination): Copied {
+  copy(folder: PlannedFolder, name: string, to: Destination): Copied {
     const stats = folder.lstat(name);
     if (stats.isDirectory()) return this.#copyFolder(folder, name, { ...to, stats });
     const entry = stats.isSymbolicLink() ? this.#copyLink(folder, name) : this.copyFile(folder, name);
@@ -48,7 +48,7 @@ export class PendingCopies {
   }
 
   /** A copy of a file or link, which is to be made by a step of the caller's choice. */
-  copyLeaf(folder: PendingFolder, name: string): NewFile | NewLink {
+  copyLeaf(folder: PlannedFolder, name: string): NewFile | NewLink {
     return folder.lstat(name).isSymbolicLink() ? this.#copyLink(folder, name) : this.copyFile(folder, name);
   }
 
@@ -58,16 +58,16 @@ export class PendingCopies {
   }
 
   /** A copy of what is in a folder, with that folder: empty, and then filled by steps. */
-  fill(inside: PendingFolder, { path, requested, mode }: Destination & { readonly mode: number }): Filled {
+  fill(inside: PlannedFolder, { path, requested, mode }: Destination & { readonly mode: number }): Filled {
     const staged: StagedFolder = { kind: "dir", mode: mode | 0o700 };
-    const entry = new PendingEntries(undefined);
+    const entry = new PlannedEntries(undefined);
     entry.becomeNew(staged, mode);
     const steps: NewStep[] = [];
     for (const { raw, name, kind } of runAtOnce(readEntries(inside))) {
       if (isTemporary(name)) continue;
       if (typeof raw !== "string") throw errnoError("EILSEQ");
       if (kind === "other") throw refuseMove.holdsSpecialFile(requested);
-      if (++this.#entries > mostEntries) throw refusePending.manyEntries(requested, mostEntries);
+      if (++this.#entries > mostEntries) throw refusePlan.manyEntries(requested, mostEntries);
       const copied = this.copy(inside, raw, { path: pathIn(path, raw), requested });
       entry.changed.set(raw, copied.entry);
       for (const step of copied.steps) steps.push(step);
@@ -77,8 +77,8 @@ export class PendingCopies {
     return { staged, entry, steps };
   }
 
-  #copyFolder(folder: PendingFolder, name: string, to: Destination & { readonly stats: Stats }): Copied {
-    const change = folder.change(name)?.entry as PendingEntries | undefined;
+  #copyFolder(folder: PlannedFolder, name: string, to: Destination & { readonly stats: Stats }): Copied {
+    const change = folder.change(name)?.entry as PlannedEntries | undefined;
     const origin = change === undefined ? folder.originOf(name) : change.origin;
     const mode = to.stats.mode & 0o777;
     if (origin === undefined || (change !== undefined && change.changed.size > 0)) {
@@ -91,19 +91,19 @@ export class PendingCopies {
       of: { path: origin, expected: this.#disk.version(origin) },
       requested: to.requested,
     } as const;
-    const entry = new PendingEntries(origin);
+    const entry = new PlannedEntries(origin);
     entry.becomeCopy(staged, change?.mode);
     const place = { kind: "place", path: to.path, staged } as const;
     if (change?.mode === undefined) return { entry, steps: [place] };
     return { entry, steps: [place, { kind: "chmod", path: to.path, mode, expected: { staged } }] };
   }
 
-  #copyLink(folder: PendingFolder, name: string): NewLink {
+  #copyLink(folder: PlannedFolder, name: string): NewLink {
     return { type: "symlink", staged: { kind: "symlink", text: folder.readLink(name) } };
   }
 
   /** A copy of a file, with its times if need be. */
-  copyFile(folder: PendingFolder, name: string, { keepsTimes = false } = {}): NewFile {
+  copyFile(folder: PlannedFolder, name: string, { keepsTimes = false } = {}): NewFile {
     const entry = folder.change(name)?.entry;
     const handle = folder.openPath(name);
     try {
@@ -134,7 +134,7 @@ export class PendingCopies {
 /** A folder to be, before what is in it. */
 interface Filled {
   readonly staged: StagedFolder;
-  readonly entry: PendingEntries;
+  readonly entry: PlannedEntries;
   readonly steps: readonly NewStep[];
 }
 

@@ -4,44 +4,38 @@ import { namesOf, pathIn } from "../jail/backend.ts";
 import { errnoError } from "../jail/errno.ts";
 import type { Folder, Jail, ResolvedPath } from "../jail/folder.ts";
 import { kindOf } from "../jail/kind.ts";
+import { PlannedCopies } from "./copies.ts";
 import { DiskView } from "./disk-view.ts";
-import { PendingCopies } from "./pending-copy.ts";
-import {
-  type DiskEntry,
-  expectedOf,
-  type NewFile,
-  PendingEntries,
-  type PendingEntry,
-} from "./pending-entry.ts";
-import { PendingFolder, type PendingView } from "./pending-folder.ts";
-import { PendingNames } from "./pending-names.ts";
+import { type DiskEntry, expectedOf, type NewFile, PlannedEntries, type PlannedEntry } from "./entry.ts";
+import { PlannedFolder, type PlannedView } from "./folder.ts";
+import { PlannedNames } from "./names.ts";
 import { StepList } from "./step-list.ts";
 
-/** A place that a pending jail has admitted: in a folder of the pending tree. */
-export type PendingPlace = ResolvedPath & { readonly folder: PendingFolder };
+/** A place that a pending jail has admitted: in a folder of the planned tree. */
+export type PlannedPlace = ResolvedPath & { readonly folder: PlannedFolder };
 
 /** Where an entry is. */
 export type EntryPlace = Pick<ResolvedPath, "folder" | "name" | "path" | "stats">;
 
 /** The changes so far: what differs from the disk, and the steps that make it so. Nothing here asks whether they may be. */
-export class PendingChanges {
+export class PlannedChanges {
   readonly list = new StepList();
   readonly disk: DiskView;
-  readonly copies: PendingCopies;
-  readonly #view: PendingView;
-  readonly #root = new PendingEntries("");
+  readonly copies: PlannedCopies;
+  readonly #view: PlannedView;
+  readonly #root = new PlannedEntries("");
   readonly #jail: Jail;
 
   constructor(jail: Jail) {
     this.#jail = jail;
     this.disk = new DiskView(jail);
-    this.copies = new PendingCopies(this.disk);
+    this.copies = new PlannedCopies(this.disk);
     const base = this.disk.at("", (folder) => folder.lstat("."));
-    this.#view = { disk: this.disk, base, names: new PendingNames(jail) };
+    this.#view = { disk: this.disk, base, names: new PlannedNames(jail) };
   }
 
-  /** The base of the pending tree, for a walk of the path `requested`. */
-  base(requested: string): PendingFolder {
+  /** The base of the planned tree, for a walk of the path `requested`. */
+  base(requested: string): PlannedFolder {
     return this.#show(this.#jail.reopenFolder(""), { requested, path: "", changes: this.#root });
   }
 
@@ -52,19 +46,19 @@ export class PendingChanges {
       origin = "",
       ...shown
     }: Pick<ResolvedPath, "requested" | "path"> & {
-      readonly changes: PendingEntries | undefined;
+      readonly changes: PlannedEntries | undefined;
       readonly origin?: string;
       readonly isCopy?: boolean;
     },
-  ): PendingFolder {
+  ): PlannedFolder {
     const device = disk.lstat(".").dev;
-    return new PendingFolder(this.#view, { ...shown, disk, folding: disk.folding, device, origin, isCopy });
+    return new PlannedFolder(this.#view, { ...shown, disk, folding: disk.folding, device, origin, isCopy });
   }
 
   /** Makes a new entry where nothing is, with the folders that it needs. */
   place(
     place: ResolvedPath,
-    entry: NewFile | Extract<PendingEntry, { type: "symlink" }> | PendingEntries,
+    entry: NewFile | Extract<PlannedEntry, { type: "symlink" }> | PlannedEntries,
   ): void {
     const folder = this.makeFolders(place);
     this.list.add({ kind: "place", path: place.path, staged: entry.staged! });
@@ -72,7 +66,7 @@ export class PendingChanges {
   }
 
   /** Makes the folders that a place needs. Returns the one that has its name. */
-  makeFolders({ folder, newFolders }: Pick<ResolvedPath, "folder" | "newFolders">): PendingEntries {
+  makeFolders({ folder, newFolders }: Pick<ResolvedPath, "folder" | "newFolders">): PlannedEntries {
     let at = this.#entriesAt(folder.path);
     let { path } = folder;
     for (const name of newFolders) {
@@ -88,7 +82,7 @@ export class PendingChanges {
   /** Replaces a file or link by a new one. */
   exchange(
     place: ResolvedPath,
-    entry: NewFile | Extract<PendingEntry, { type: "symlink" }>,
+    entry: NewFile | Extract<PlannedEntry, { type: "symlink" }>,
     { seen, revision }: Seen = {},
   ): void {
     const { folder, expected } = this.#expected(place, seen);
@@ -139,7 +133,7 @@ export class PendingChanges {
   }
 
   /** Makes a copy of what is at `source` where nothing is. */
-  copy(source: PendingPlace, target: ResolvedPath): void {
+  copy(source: PlannedPlace, target: ResolvedPath): void {
     // A folder that is made for the copy is no part of it.
     const { entry, steps } = this.copies.copy(source.folder, source.name, {
       path: target.path,
@@ -169,7 +163,7 @@ export class PendingChanges {
     return { folder, entry, expected: expectedOf(entry) };
   }
 
-  #entryIn(folder: PendingEntries, { name, stats }: EntryPlace, seen?: EntryVersion): PendingEntry {
+  #entryIn(folder: PlannedEntries, { name, stats }: EntryPlace, seen?: EntryVersion): PlannedEntry {
     const changed = folder.changed.get(name);
     if (changed !== undefined) {
       if (changed.type === "dir" && changed.staged === undefined)
@@ -186,22 +180,22 @@ export class PendingChanges {
   }
 
   /** What differs in the folder at `path`, to be changed. */
-  #entriesAt(path: string): PendingEntries {
+  #entriesAt(path: string): PlannedEntries {
     let at = this.#root;
     for (const name of namesOf(path)) {
       let inner = at.changed.get(name);
       if (inner === undefined) {
-        inner = new PendingEntries(pathIn(at.origin!, name));
+        inner = new PlannedEntries(pathIn(at.origin!, name));
         at.changed.set(name, inner);
       }
-      at = inner as PendingEntries;
+      at = inner as PlannedEntries;
       if (at.isCopy) this.#expand(at);
     }
     return at;
   }
 
   /** Makes the copy of a folder one by its parts, which can be changed. */
-  #expand(copy: PendingEntries): void {
+  #expand(copy: PlannedEntries): void {
     const { origin = "", staged } = copy;
     if (staged?.kind !== "copy") throw new Error("a part of a copy was changed before it was expanded");
     const { requested } = staged;
@@ -229,19 +223,19 @@ const withRevision = (expected: Expected, revision: string | undefined): Expecte
   revision === undefined || "staged" in expected ? expected : { ...expected, revision };
 
 /** A folder that is not on disk yet; without a mode it gets what the umask leaves. */
-export function newFolder(mode: number | undefined): PendingEntries {
-  const made = new PendingEntries(undefined);
+export function newFolder(mode: number | undefined): PlannedEntries {
+  const made = new PlannedEntries(undefined);
   made.staged = { kind: "dir", mode };
   made.mode = mode;
   return made;
 }
 
-function entryOnDisk(origin: string, version: EntryVersion, stats: Stats): DiskEntry | PendingEntries {
+function entryOnDisk(origin: string, version: EntryVersion, stats: Stats): DiskEntry | PlannedEntries {
   if (!stats.isDirectory()) {
     const kind = (kindOf(stats) ?? "other") as DiskEntry["kind"];
     return { type: "disk", kind, origin, version };
   }
-  const entries = new PendingEntries(origin);
+  const entries = new PlannedEntries(origin);
   entries.version = version;
   return entries;
 }

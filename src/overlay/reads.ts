@@ -1,4 +1,4 @@
-/** The entries that a pending tree was made from. A plan is valid only while they are unchanged. */
+/** The entries that a planned tree was made from. A plan is valid only while they are unchanged. */
 import { createHash, type Hash } from "node:crypto";
 import { revisionOfPlace } from "../changes/expected-revision.ts";
 import type { Requester } from "../disk/mutation.ts";
@@ -8,14 +8,14 @@ import type { Entry, FilesConfig } from "../files/types.ts";
 import { pathIn } from "../jail/backend.ts";
 import { isTemporary } from "../jail/temporary.ts";
 import { createWalkSlice } from "../scheduling/walk-slice.ts";
-import type { PendingPlace } from "./pending-changes.ts";
-import type { PendingFolder } from "./pending-folder.ts";
+import type { PlannedPlace } from "./changes.ts";
+import type { PlannedFolder } from "./folder.ts";
 
 /** The revision of everything that was read, or else its kind, by path on disk. */
 export type Reads = ReadonlyMap<string, string>;
 
-/** Remembers the entries on disk that a pending tree reads. */
-export class PendingReads {
+/** Remembers the entries on disk that a planned tree reads. */
+export class PlannedReads {
   readonly seen = new Map<string, string>();
   readonly #config: FilesConfig;
 
@@ -24,7 +24,7 @@ export class PendingReads {
   }
 
   /** Adds the entry at a place, unless earlier changes determine it. */
-  add(place: PendingPlace): void {
+  add(place: PlannedPlace): void {
     const { folder, newFolders, name } = place;
     const first = newFolders[0] ?? name;
     if (first === "." || !folder.isOnDisk(first)) return;
@@ -32,7 +32,7 @@ export class PendingReads {
     if (!this.seen.has(origin)) this.seen.set(origin, this.#describe(place));
   }
 
-  #describe(place: PendingPlace): string {
+  #describe(place: PlannedPlace): string {
     const { stats, folder, name } = place;
     if (stats === undefined) return "absent";
     const head = `${stats.mode.toString(8)} ${stats.uid}:${stats.gid}`;
@@ -44,7 +44,7 @@ export class PendingReads {
   }
 
   /** Adds the contents of the folder at a place. */
-  async addTree(place: PendingPlace, requester: Requester): Promise<void> {
+  async addTree(place: PlannedPlace, requester: Requester): Promise<void> {
     const { folder, name, stats, path } = place;
     if (!stats!.isDirectory()) return;
     using inside = folder.child(name);
@@ -52,7 +52,7 @@ export class PendingReads {
     const hash = createHash("sha256");
     const visitor: TreeVisitor = {
       preorder: ({ folder: outer, entry }) =>
-        isTemporary(entry.name) ? undefined : addEntry(hash, outer as PendingFolder, entry),
+        isTemporary(entry.name) ? undefined : addEntry(hash, outer as PlannedFolder, entry),
     };
     await walkTree({ slice, deadline: requester.deadline, visitor }, inside);
     this.seen.set(`${path}/`, hash.digest("hex"));
@@ -60,13 +60,13 @@ export class PendingReads {
 }
 
 /** Hashes a name, and for an entry on disk the stats that change with its content. */
-function addEntry(hash: Hash, folder: PendingFolder, { raw, name }: Entry): undefined {
+function addEntry(hash: Hash, folder: PlannedFolder, { raw, name }: Entry): undefined {
   const stats = ignoreMissing(() => folder.lstat(raw));
   const own = stats === undefined || stats.isDirectory() ? [] : [stats.size, stats.mtimeMs, stats.ino];
   const facts = folder.isOnDisk(raw) ? own : [];
   hash.update(JSON.stringify([pathIn(folder.path, name), stats?.mode, ...facts]));
 }
 
-/** Returns whether two pending trees were made from the same entries. */
+/** Returns whether two planned trees were made from the same entries. */
 export const areSameReads = (one: Reads, other: Reads): boolean =>
   one.size === other.size && [...one].every(([path, seen]) => other.get(path) === seen);

@@ -16,13 +16,13 @@ import {
 import { dirname, join } from "node:path";
 import type { Expected, Staged, Step } from "../disk/steps.ts";
 import { FilesFixture } from "../files/files.test-kit.ts";
-import { PendingTree } from "./pending-tree.ts";
+import { PlannedTree } from "./planned-tree.ts";
 
-/** A sandbox with a pending tree over it. */
-export class PendingFixture extends FilesFixture {
-  pending(options: { readonly maxBytes?: number } = {}): PendingTree {
+/** A sandbox with a planned tree over it. */
+export class PlannedFixture extends FilesFixture {
+  pending(options: { readonly maxBytes?: number } = {}): PlannedTree {
     const config = { max_write_bytes: 1000, fsync: false };
-    return new PendingTree({ jail: this.jailed, config }, { maxBytes: 1_000_000, ...options });
+    return new PlannedTree({ jail: this.jailed, config }, { maxBytes: 1_000_000, ...options });
   }
 
   override [Symbol.dispose](): void {
@@ -32,7 +32,7 @@ export class PendingFixture extends FilesFixture {
   }
 
   /** Carries out the steps, without promising atomicity. Throws if a step does not fit the tree. */
-  carryOut({ steps }: Pick<PendingTree, "steps">): void {
+  carryOut({ steps }: Pick<PlannedTree, "steps">): void {
     const aside = mkdtempSync(join(this.root, "staged-"));
     const staged = new Map<Staged, string>();
     const inodes = new Map<Staged, number>();

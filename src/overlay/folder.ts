@@ -6,30 +6,23 @@ import type { Folder, JailedPath, Name, PathHandle } from "../jail/folder.ts";
 import type { Folding } from "../jail/folding.ts";
 import { holdsMount } from "../jail/mounts.ts";
 import type { DiskView } from "./disk-view.ts";
-import { kindOfPending, type PendingEntries, type PendingEntry } from "./pending-entry.ts";
-import { PendingHandle } from "./pending-handle.ts";
-import type { PendingNames } from "./pending-names.ts";
-import {
-  access,
-  requireAccess,
-  statsOfCopy,
-  statsOfNew,
-  statsWithMode,
-  usualFolderMode,
-} from "./pending-stats.ts";
+import { kindOfPlanned, type PlannedEntries, type PlannedEntry } from "./entry.ts";
+import { PlannedHandle } from "./handle.ts";
+import type { PlannedNames } from "./names.ts";
+import { access, requireAccess, statsOfCopy, statsOfNew, statsWithMode, usualFolderMode } from "./stats.ts";
 
-/** The view that all folders of one pending tree share. */
-export interface PendingView {
+/** The view that all folders of one planned tree share. */
+export interface PlannedView {
   readonly disk: DiskView;
   /** The stats of the base. */
   readonly base: Stats;
-  readonly names: PendingNames;
+  readonly names: PlannedNames;
 }
 
 /** The source of a folder's entries. */
 interface Source {
   /** The changed entries in it, if any. */
-  readonly changes: PendingEntries | undefined;
+  readonly changes: PlannedEntries | undefined;
   /** The folder on disk that has its other entries, and its path. */
   readonly disk: Folder | undefined;
   readonly origin: string;
@@ -47,16 +40,16 @@ interface Init extends Source {
  * A folder in the state that the changes so far would leave. It shows the entries on disk, combined with the
  * changed ones. Paths of the system cannot change it.
  */
-export class PendingFolder implements Folder {
+export class PlannedFolder implements Folder {
   readonly requested: string;
   readonly path: string;
   readonly folding: Folding;
   /** The device of its nearest folder on disk. */
   readonly device: number;
-  readonly #view: PendingView;
+  readonly #view: PlannedView;
   readonly #source: Source;
 
-  constructor(view: PendingView, { requested, path, folding, device, ...source }: Init) {
+  constructor(view: PlannedView, { requested, path, folding, device, ...source }: Init) {
     this.#view = view;
     this.#source = source;
     this.requested = requested;
@@ -79,12 +72,12 @@ export class PendingFolder implements Folder {
   }
 
   /** Returns the changed entry of the name, with an `undefined` entry if the name is now free. */
-  change(name: Name): { readonly entry: PendingEntry | undefined } | undefined {
+  change(name: Name): { readonly entry: PlannedEntry | undefined } | undefined {
     return this.#view.names.find(this, this.#source, nameText(name));
   }
 
   /** Like `change`, if the pending mode of this folder lets this process reach its entries. Throws EACCES. */
-  #find(name: Name): ReturnType<PendingFolder["change"]> {
+  #find(name: Name): ReturnType<PlannedFolder["change"]> {
     if (this.#source.changes?.mode !== undefined) requireAccess(this.lstat("."), access.execute);
     return this.change(name);
   }
@@ -100,7 +93,7 @@ export class PendingFolder implements Folder {
     return pathIn(this.#source.origin, name);
   }
 
-  child(name: Name): PendingFolder {
+  child(name: Name): PlannedFolder {
     const { disk, origin, isCopy } = this.#source;
     const change = this.#find(name);
     const text = nameText(name);
@@ -120,9 +113,9 @@ export class PendingFolder implements Folder {
     });
   }
 
-  #inner(name: string, source: Source): PendingFolder {
+  #inner(name: string, source: Source): PlannedFolder {
     const { disk } = source;
-    return new PendingFolder(this.#view, {
+    return new PlannedFolder(this.#view, {
       ...source,
       requested: this.requested,
       path: pathIn(this.path, name),
@@ -143,7 +136,7 @@ export class PendingFolder implements Folder {
     for (const [name, entry] of changes?.changed ?? []) {
       if (entry === undefined) continue;
       const bytes = Buffer.from(name);
-      onDirent(bytes, 0, bytes.length, kindOfPending(entry));
+      onDirent(bytes, 0, bytes.length, kindOfPlanned(entry));
     }
   }
 
@@ -153,7 +146,7 @@ export class PendingFolder implements Folder {
     const change = this.#find(name);
     if (change === undefined) {
       const handle = requireThere(disk).openPath(name);
-      return isCopy ? new PendingHandle({ stats: statsOfCopy(handle.stats), disk: handle }) : handle;
+      return isCopy ? new PlannedHandle({ stats: statsOfCopy(handle.stats), disk: handle }) : handle;
     }
     if (change.entry === undefined) throw errnoError("ENOENT");
     return this.#openChanged(change.entry);
@@ -163,7 +156,7 @@ export class PendingFolder implements Folder {
     const { disk, changes, isCopy } = this.#source;
     const isAsOnDisk = !isCopy && changes?.mode === undefined;
     if (disk !== undefined && isAsOnDisk) return disk.openPath(".");
-    return new PendingHandle({ stats: this.#statsOf(disk?.lstat("."), { changes, isCopy }) });
+    return new PlannedHandle({ stats: this.#statsOf(disk?.lstat("."), { changes, isCopy }) });
   }
 
   /** Returns the stats of a folder that currently has `onDisk`, if it exists. */
@@ -179,30 +172,30 @@ export class PendingFolder implements Folder {
     return this.device === base.dev ? base : Object.create(base, { dev: { value: this.device } });
   }
 
-  #openChanged(entry: PendingEntry): PathHandle {
+  #openChanged(entry: PlannedEntry): PathHandle {
     const { disk } = this.#view;
     if (entry.type === "disk") {
       const handle = disk.openPath(entry.origin);
       if (entry.mode === undefined) return handle;
-      return new PendingHandle({ stats: statsWithMode(handle.stats, entry.mode), disk: handle });
+      return new PlannedHandle({ stats: statsWithMode(handle.stats, entry.mode), disk: handle });
     }
     if (entry.type === "dir") {
       const onDisk =
         entry.origin === undefined ? undefined : disk.at(entry.origin, (at, own) => at.lstat(own));
-      return new PendingHandle({ stats: this.#statsOf(onDisk, { changes: entry, isCopy: entry.isCopy }) });
+      return new PlannedHandle({ stats: this.#statsOf(onDisk, { changes: entry, isCopy: entry.isCopy }) });
     }
     return this.#openNew(entry);
   }
 
-  #openNew(entry: Extract<PendingEntry, { type: "file" | "symlink" }>): PendingHandle {
+  #openNew(entry: Extract<PlannedEntry, { type: "file" | "symlink" }>): PlannedHandle {
     if (entry.type === "symlink") {
       const size = entry.staged.text.length;
-      return new PendingHandle({ stats: statsOfNew({ kind: "symlink", mode: 0o777, size }, this.#base()) });
+      return new PlannedHandle({ stats: statsOfNew({ kind: "symlink", mode: 0o777, size }, this.#base()) });
     }
     const { content, mode, owner } = entry.staged;
     const stats = statsOfNew({ kind: "file", mode, owner, size: entry.size }, this.#base());
-    if (!("cloneOf" in content)) return new PendingHandle({ stats, content });
-    return new PendingHandle({ stats, disk: this.#view.disk.openPath(content.cloneOf.path) });
+    if (!("cloneOf" in content)) return new PlannedHandle({ stats, content });
+    return new PlannedHandle({ stats, disk: this.#view.disk.openPath(content.cloneOf.path) });
   }
 
   lstat(name: Name): Stats {
@@ -260,11 +253,11 @@ export class PendingFolder implements Folder {
 }
 
 /** Returns the path on disk of a changed entry, if it is there. */
-const originOnDisk = (entry: PendingEntry | undefined): string | undefined =>
+const originOnDisk = (entry: PlannedEntry | undefined): string | undefined =>
   entry?.type === "disk" || (entry?.type === "dir" && !entry.isCopy) ? entry.origin : undefined;
 
 /** Returns the paths on disk of the folders that come from elsewhere. */
-const foldersMovedInto = (changes: PendingEntries): string[] =>
+const foldersMovedInto = (changes: PlannedEntries): string[] =>
   [...changes.changed.values()].flatMap((entry) => {
     if (entry?.type !== "dir") return [];
     const own = originOnDisk(entry);

@@ -1,0 +1,14 @@
+/** Edits a file below the transports, where a test can take part in each step. */
+import { FileEdit } from "../../src/changes/update.ts";
+import type { CoderRuntime } from "../../src/coder/services.ts";
+
+/** Replaces the content of a file by what `change` makes of it. */
+export async function edit(
+  { tree }: Pick<CoderRuntime, "tree">,
+  path: string,
+  change: (before: Buffer) => Buffer | Promise<Buffer>,
+  requester: Parameters<typeof FileEdit.begin>[2],
+): Promise<void> {
+  await using file = await FileEdit.begin(tree, path, requester);
+  while (!(await file.write([await change(file.before)])));
+}
