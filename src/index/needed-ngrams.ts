@@ -79,8 +79,14 @@ function ngramsFrom(seq: LiteralSeq, { index, from, length }: NgramPlace): Ranke
 
 const distinct = (strings: readonly string[]): string[] => [...new Set(strings)];
 
-const fold = (string: string): string =>
-  String.fromCharCode(...Array.from(string, (byte) => foldByte(byte.charCodeAt(0))));
+function fold(string: string): string {
+  let folded = "";
+  for (let at = 0; at < string.length; at++) folded += String.fromCharCode(foldByte(string.charCodeAt(at)));
+  return folded;
+}
 
-const rarityOf = (ngram: string): number =>
-  Array.from(ngram).reduce((bits, byte) => bits + byteBits[byte.charCodeAt(0)]!, 0);
+function rarityOf(ngram: string): number {
+  let bits = 0;
+  for (let at = 0; at < ngram.length; at++) bits += byteBits[ngram.charCodeAt(at)]!;
+  return bits;
+}

@@ -20,10 +20,11 @@ export const hashMultiplier = 0x9e3779b1 | 0;
 export const foldByte = (byte: number): number => (byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte);
 
 /** Returns the hash of an n-gram, given as a string of one character per byte. */
-export const hashNgram = (ngram: string): number =>
-  hashFolded(
-    Array.from(ngram).reduce((word, byte, at) => word | (foldByte(byte.charCodeAt(0)) << (8 * at)), 0),
-  );
+export function hashNgram(ngram: string): number {
+  let word = 0;
+  for (let at = 0; at < ngram.length; at++) word |= foldByte(ngram.charCodeAt(at)) << (8 * at);
+  return hashFolded(word);
+}
 
 /** Returns the hash of a lowercase n-gram, given as a number whose lowest byte is the first one. */
 export function hashFolded(word: number): number {

@@ -282,7 +282,9 @@ export class IndexUse {
 
   /** Returns whether a thread has to return the n-grams that matching files contain. */
   get wantsNeeded(): boolean {
-    return this.#index.neededBy(this.#options.request.query) === undefined;
+    const { query } = this.#options.request;
+    // The n-grams of a literal are always known. If it is long, computing them takes milliseconds.
+    return !isLiteral(query) && this.#index.neededBy(query) === undefined;
   }
 
   /** Returns whether to report the files that are unchanged since they were indexed. */
