@@ -35,7 +35,7 @@ export const configSchema = Type.Object({
     minLength: 1,
     default: "./",
     description:
-      "The folder that calls are confined to. A relative path starts at the worker's current directory. Must exist.",
+      "The folder that calls are confined to. A relative path starts at the worker's current directory. Must exist. null is the default.",
   }),
   roots: RootsKey,
   non_accessible_globs: Type.Array(Type.String(), {

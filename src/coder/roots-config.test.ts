@@ -39,6 +39,13 @@ describe("roots that cannot be served together", () => {
     ["a key that there is not", { roots: [root("a", { readonly: true })] }, "readonly"],
   ])("%s", (_, keys, says) => expect(problem(keys)).toContain(says));
 
+  test("the default base_path, which the registry's configuration has, and null", () => {
+    const roots = [root("a")];
+    for (const base_path of ["./", null])
+      expect(load({ base_path, roots }).roots).toMatchObject([{ name: "a", path: "/srv/a" }]);
+    expect(load({ base_path: null }).base_path).toBe("./");
+  });
+
   test("a folder on the command line", () => {
     expect(problem({ roots: [root("a")] }, "/x")).toContain("--base-path");
     expect(load({ base_path: "/y" }, "/x").base_path).toBe("/x");

@@ -17,7 +17,7 @@ import { createRegexEngine } from "../regex/engine.ts";
 import { createSearcher } from "../search/search.ts";
 import { logIncomplete } from "../watch/log-incomplete.ts";
 import { SharedTree } from "../watch/shared-tree.ts";
-import { type Config, configSchema } from "./config.ts";
+import { type Config, configSchema, defaultConfig } from "./config.ts";
 import type { CoderServices } from "./define.ts";
 import { encodingRulesOf } from "./encodings-config.ts";
 import { renderCoderError } from "./errors.ts";
@@ -36,14 +36,14 @@ export type CoderRuntime = CoderServices & worker.Runtime & Pick<Storage, "tree"
 
 /** Loads the configuration; `basePath` replaces its own. Throws a `ConfigError`. */
 export function loadConfig({ config: { source, keys }, basePath, environment }: ConfigOptions): Config {
-  const config = checkKeys(keys, { schema: configSchema, source, environment });
+  // Null takes away the base_path of a configuration that this one is merged over.
+  const { base_path: given, ...others } = keys;
+  const named = given === null ? others : keys;
+  const config = checkKeys(named, { schema: configSchema, source, environment });
   requireGlobs(config, source);
-  requireRoots({
-    config,
-    source,
-    hasBasePath: Object.hasOwn(keys, "base_path"),
-    isOverridden: basePath !== undefined,
-  });
+  // The registry's defaults for this worker name its default, and iii merges them under the user's keys.
+  const hasBasePath = Object.hasOwn(named, "base_path") && given !== defaultConfig().base_path;
+  requireRoots({ config, source, hasBasePath, isOverridden: basePath !== undefined });
   return basePath === undefined ? config : { ...config, base_path: basePath };
 }
 

@@ -178,7 +178,9 @@ export function requireNamedBase({ config, basePath, mode, log }: BaseQuery): vo
     });
 }
 
-const namesFolder = (keys: Keys): boolean => Object.hasOwn(keys, "base_path") || Object.hasOwn(keys, "roots");
+/** Returns whether the keys name a folder. A key that is null takes away the one below it. */
+const namesFolder = ({ base_path = null, roots = null }: Keys): boolean =>
+  base_path !== null || roots !== null;
 
 function isHome(folder: string): boolean {
   try {

@@ -120,7 +120,7 @@ export class Router {
     const server = this.functions.get(id, namespace)?.owner;
     if (builtin !== undefined) settle(outcomeOf(() => builtin(call.data, caller)));
     else if (server === undefined) settle(failure("function_not_found", this.notFound(id, namespace)));
-    else this.#forward(call, { server, caller, settle });
+    else this.forward(call, { server, caller, settle });
   }
 
   /** Returns the triggers whose type some worker provides: all, or those that `owner` registered. */
@@ -134,7 +134,8 @@ export class Router {
     else this.#awaited.set(id, [...(this.#awaited.get(id) ?? []), callback]);
   }
 
-  #forward(call: RoutedCall, invocation: Invocation): void {
+  /** Sends a call to the worker that serves it. */
+  protected forward(call: RoutedCall, invocation: Invocation): void {
     const { function_id, data, traceparent, baggage, metadata } = call;
     const invocation_id = call.invocation_id ?? randomUUID();
     this.invocations.add(invocation_id, invocation);

@@ -346,6 +346,16 @@ export function unsentBytes(bus: Bus): number | undefined {
   return ws?.readyState === open ? ws.bufferedAmount : undefined;
 }
 
+/**
+ * Resolves when the engine has handled what was sent before, or after `milliseconds`, or at once without a
+ * connection.
+ */
+export async function reachEngine(bus: Bus, milliseconds: number): Promise<void> {
+  if (unsentBytes(bus) === undefined) return;
+  const request = { function_id: "engine::functions::info", payload: { function_ids: ["none"] } };
+  await bus.trigger({ ...request, timeoutMs: milliseconds }).catch(() => {});
+}
+
 /** Ends the current connection of `bus`, which then reconnects. */
 export function cutConnection(bus: Bus): void {
   internalsOf(bus).ws?.terminate();

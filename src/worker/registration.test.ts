@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { type Behaviour, startProduction } from "../../tests/harness/engines/production-router.ts";
+import { EngineFailure } from "../embedded-engine/engine.ts";
 import { RawWorker, settled } from "../embedded-engine/raw-worker.test-kit.ts";
 import { Lines, serveEcho } from "./serve.test-kit.ts";
 
@@ -23,7 +24,7 @@ function serve(...[url, more]: [string, Parameters<typeof serveEcho>[2]?]) {
 }
 
 /** Joins a worker that has `test::echo` before ours comes. */
-async function joinRival(url: string, name: string): Promise<RawWorker> {
+async function joinRival(url: string, name: string, when: "stays" | "leaves" = "stays") {
   const rival = await RawWorker.join(url);
   open.push(() => rival.socket.terminate());
   rival.send({ type: "registerfunction", id: "test::echo" });
@@ -38,6 +39,10 @@ async function joinRival(url: string, name: string): Promise<RawWorker> {
   rival.socket.on("message", (data) => {
     const { type, invocation_id, function_id } = JSON.parse(String(data));
     if (type !== "invokefunction") return;
+    if (when === "leaves") {
+      rival.socket.terminate();
+      return;
+    }
     const error = { code: "invocation_failed", message: "invalid type: string" };
     rival.send({ type: "invocationresult", invocation_id, function_id, error });
   });
@@ -113,6 +118,26 @@ test("an engine that loses every answer is believed by the calls that arrive", a
   const { serving, lines } = serve(engine.url);
   await serving.registered;
   expect(lines.of("error", "warn")).toEqual([]);
+});
+
+test("an engine that lets no worker call these functions is believed", async () => {
+  const forbid = (): never => {
+    throw new EngineFailure({ code: "FORBIDDEN", message: "not allowed" });
+  };
+  const engine = await start({ builtins: new Map([["test::echo", forbid]]) });
+  const { serving, lines } = serve(engine.url);
+  await serving.registered;
+  expect(lines.of("error", "warn")).toEqual([]);
+});
+
+test("a probe that ends with its worker says nothing about the function", async () => {
+  const engine = await start({ version: "0.23" });
+  const rival = await joinRival(engine.url, "rival", "leaves");
+  const { serving, lines } = serve(engine.url);
+  await new Promise((resolve) => rival.socket.once("close", resolve));
+  await serving.registered;
+  expect(await engine.call("test::echo", { value: 1 })).toEqual({ value: 1 });
+  expect(lines.of("warn")).toEqual(["functions were gone, registered again"]);
 });
 
 test("a probe of another worker is answered with the process, and is no call", async () => {

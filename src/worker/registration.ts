@@ -29,10 +29,12 @@ export interface RegistrationOptions {
 const usualSettling = [50, 100, 200, 400, 800];
 const usualInterval = 30_000;
 
-/** Where the calls went. Both are empty if the engine lost them. */
+/** The owners of the functions, as far as calls of them show. */
 interface Findings {
   /** The functions that it does not know. */
   readonly missing: readonly string[];
+  /** Whether the engine lost a call, so that nothing is known of its function. */
+  readonly isPartial: boolean;
   /** The worker that has the functions instead. */
   readonly rival?: { readonly pid: number | undefined };
   /**
@@ -116,7 +118,7 @@ export class Registration {
     if (isOver()) return;
     this.#inspected = undefined;
     if (findings.rival !== undefined) this.#yieldTo(findings.rival.pid);
-    else if (findings.missing.length === 0) this.#keep();
+    else if (isComplete(findings)) this.#keep();
   }
 
   #repair({ missing, shared }: Findings, attempt: number): void {
@@ -131,7 +133,7 @@ export class Registration {
   async #settled(isOver: () => boolean): Promise<Findings> {
     let findings = await this.#query();
     for (const pause of this.#options.settlingMilliseconds ?? usualSettling) {
-      if (isOver() || (findings.missing.length === 0 && findings.rival === undefined)) break;
+      if (isOver() || (isComplete(findings) && findings.rival === undefined)) break;
       await new Promise((resolve) => setTimeout(resolve, pause).unref());
       if (!isOver()) findings = await this.#query();
     }
@@ -169,11 +171,12 @@ export class Registration {
     const { ids } = this.#options;
     const owners = await Promise.all(ids.map(async (id) => ({ id, owner: await this.#ownerOf(id) })));
     const missing = owners.filter(({ owner }) => owner === "none").map(({ id }) => id);
+    const isPartial = owners.some(({ owner }) => owner === "lost");
     const rival = owners.find(({ owner }) => typeof owner === "object");
-    if (typeof rival?.owner !== "object") return { missing };
+    if (typeof rival?.owner !== "object") return { missing, isPartial };
     const hasSome = owners.some(({ owner }) => owner === "this");
     const shared = typeof owners[0]?.owner === "object" ? "another's" : "ours";
-    return { missing, rival: rival.owner, ...((hasSome || missing.length > 0) && { shared }) };
+    return { missing, isPartial, rival: rival.owner, ...((hasSome || missing.length > 0) && { shared }) };
   }
 
   /** Calls the function with a new number, and returns who got it. Its arrival here needs no answer. */
@@ -193,8 +196,8 @@ export class Registration {
   }
 }
 
-/** The owner of a function: this worker, another one, none, or unknown if the call was lost. */
-type Owner = "this" | "none" | "unknown" | { readonly pid: number | undefined };
+/** The owner of a function: this worker, another one, none, or "lost" if the call was. */
+type Owner = "this" | "none" | "lost" | { readonly pid: number | undefined };
 
 /** The answer of a worker that got a probe. */
 interface ProbeAnswer {
@@ -213,8 +216,15 @@ function ownerThatFailed(error: unknown): Owner {
   const { code } = (error ?? {}) as { readonly code?: unknown };
   if (code === "function_not_found") return "none";
   // A worker of another version refuses the text.
-  return code === "invocation_failed" ? { pid: undefined } : "unknown";
+  if (code === "invocation_failed") return { pid: undefined };
+  // An engine that forbids the call is believed to have taken the registration.
+  return lostCodes.includes(code) ? "lost" : "this";
 }
+
+/** The codes of a call that got no answer, or whose worker has gone (bus §2). */
+const lostCodes: readonly unknown[] = ["TIMEOUT", "invocation_stopped", "invocation_error"];
+
+const isComplete = ({ missing, isPartial }: Findings): boolean => missing.length === 0 && !isPartial;
 
 const needsRepair = ({ missing, shared }: Findings): boolean => missing.length > 0 || shared !== undefined;
 

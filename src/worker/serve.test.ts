@@ -36,3 +36,31 @@ test("a channel in a payload arrives as it was sent, wherever it stands", async 
   const value = [channel, { deep: [{ ...channel, direction: "write" }] }];
   expect(await engine?.call("test::echo", { value })).toEqual({ value });
 });
+
+test("a stop under load ends no call: each has its answer, or finds no function", async () => {
+  const url = await start({ delivery: "out-of-order" });
+  const client = connect(url, { name: "client", description: "" }, lines.log);
+  const codes = new Set<string | undefined>();
+  const call = async (): Promise<boolean> => {
+    try {
+      await client.trigger({ function_id: "test::echo", payload: { value: 1 }, timeoutMs: 5000 });
+      return true;
+    } catch (error) {
+      codes.add((error as { code?: string }).code);
+      return false;
+    }
+  };
+  for (let round = 0; round < 10; round++) {
+    let answered = 0;
+    const callers = Array.from({ length: 32 }, async () => {
+      while (await call()) answered++;
+    });
+    while (answered < 100) await call();
+    await serving?.stop();
+    await Promise.all(callers);
+    serving = serveEcho(url, lines);
+    await serving.registered;
+  }
+  expect([...codes]).toEqual(["function_not_found"]);
+  await client.shutdown();
+});

@@ -16,6 +16,7 @@ import {
   cutConnection,
   type EngineTelemetry,
   type Identity,
+  reachEngine,
   register,
   unsentBytes,
 } from "./bus.ts";
@@ -52,6 +53,9 @@ export interface Serving {
 
 /** The milliseconds that a stop waits for calls in flight. iii sends SIGKILL 3 s after SIGTERM. */
 const drainMilliseconds = 2500;
+
+/** The milliseconds that a stop waits for the engine to handle the end of the registrations. */
+const stoppingMilliseconds = 500;
 
 /**
  * Registers `functions` at the engine and answers calls until stopped. Retries an absent engine without end.
@@ -121,6 +125,7 @@ export function serve(options: ServeOptions): Serving {
       registration.stop();
       unregister();
       await offered.stop();
+      await reachEngine(bus, stoppingMilliseconds);
       await inFlight.settled(drainMilliseconds);
       await bus.shutdown();
     },

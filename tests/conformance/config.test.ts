@@ -48,7 +48,6 @@ const wrong: readonly (readonly [text: string, ...words: string[]])[] = [
   ),
   ["base_path: 7", "base_path", "string"],
   ["base_path: [a]", "base_path"],
-  ["base_path: null", "base_path"],
   ["non_accessible_globs: '**/.env'", "non_accessible_globs", "array"],
   ["non_accessible_globs: {a: b}", "non_accessible_globs"],
   ["non_accessible_globs: null", "non_accessible_globs"],

@@ -45,7 +45,7 @@ test("an engine that does not start fails the suites, with what it said", async 
 
 test.each([
   [[], "--engine PATH"],
-  [["--engine", "/nowhere/iii"], "/nowhere/iii is no file that can be run"],
+  [["--engine", "/nowhere/iii"], "/nowhere/iii is not a file that can be run"],
   [["--engine", process.execPath, "--only", "none"], "there is no suite none; they are golden, bus"],
 ])("%j is refused", async (args, sentence) => {
   const { code, output } = await testEngine(...args);

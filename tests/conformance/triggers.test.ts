@@ -1,5 +1,5 @@
 /** The trigger type of coder, as workers of the official SDK see it (coder §25). */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { appendFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { IIIClient } from "iii-sdk";
@@ -88,18 +88,21 @@ const withReceiver = (
     await client.shutdown();
   });
 
-/** The errors of triggers, which the SDK prints. */
-const refusals: string[] = [];
-const { error: print } = console;
-beforeAll(() => {
+/** Returns the errors of triggers that the SDK prints during `act`. */
+async function refusalsDuring(act: () => Promise<void>): Promise<string[]> {
+  const refusals: string[] = [];
+  const { error: print } = console;
   console.error = (line: unknown, ...more: unknown[]) => {
     if (String(line).includes("Trigger registration failed")) refusals.push(String(line));
     else print(line, ...more);
   };
-});
-afterAll(() => {
-  console.error = print;
-});
+  try {
+    await act();
+  } finally {
+    console.error = print;
+  }
+  return refusals;
+}
 
 describe.each(subjects)("%s", (subject) => {
   test("a trigger gets each change once, in order, with who made it", async () => {
@@ -198,7 +201,7 @@ describe.each(subjects)("%s", (subject) => {
 
   test("a configuration that does not fit is refused, and others go on", async () => {
     await withReceiver(subject, async ({ client }, receiver, { next: since }) => {
-      for (const config of [
+      const configs = [
         { coalesce_ms: "soon" },
         { include_globs: ["{"] },
         { since: "yesterday" },
@@ -206,22 +209,16 @@ describe.each(subjects)("%s", (subject) => {
         { path: "../out" },
         { path: "" },
         { exclude_glob: ["a.txt"] },
-      ])
-        receiver.bind(config);
-      receiver.bind({ since, coalesce_ms: 50 });
-      await client.trigger(create("a.txt"));
-      expect(await receiver.until("a.txt")).toEqual(["created a.txt by coder::create-file"]);
-      expect(refusals.splice(0)).toEqual(
-        [
-          "The field coalesce_ms is the string",
-          "`include_globs` holds a bad glob",
-          "`since` is",
-          "The field kinds[0] is the string",
-          expect.stringContaining("../out"),
-          expect.stringContaining("path"),
-          expect.stringContaining("exclude_glob"),
-        ].map((words) => (typeof words === "string" ? expect.stringContaining(words) : words)),
-      );
+      ];
+      const refusals = await refusalsDuring(async () => {
+        for (const config of configs) receiver.bind(config);
+        receiver.bind({ since, coalesce_ms: 50 });
+        await client.trigger(create("a.txt"));
+        expect(await receiver.until("a.txt")).toEqual(["created a.txt by coder::create-file"]);
+      });
+      expect(refusals).toHaveLength(configs.length);
+      const words = ["coalesce_ms", "include_globs", "since", "kinds[0]", "../out", "path", "exclude_glob"];
+      expect(words.filter((word) => !refusals.some((refusal) => refusal.includes(word)))).toEqual([]);
     });
   });
 

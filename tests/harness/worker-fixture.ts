@@ -117,11 +117,13 @@ export function configFor(base: string, config: ConfigFields): ConfigFields {
   return { ...rest, roots };
 }
 
-/** Connects a client of the official SDK. */
+let clients = 0;
+
+/** Connects a client of the official SDK. An engine of 0.23 admits one of each name. */
 export function connectClient(url: string): IIIClient {
   silenceSdk();
   return registerWorker(url, {
-    workerName: "conformance",
+    workerName: `conformance-${++clients}`,
     otel: { enabled: false },
     enableMetricsReporting: false,
     reconnectionConfig: { initialDelayMs: 20, maxDelayMs: 100 },

@@ -1,4 +1,4 @@
-import type { Engine } from "../../src/embedded-engine/engine.ts";
+import type { TestEngine } from "../harness/engines/executable.ts";
 
 /** A call that reached the sandbox worker, without what the engine adds. */
 export interface Received {
@@ -21,7 +21,7 @@ export class Sandbox {
     socket.addEventListener("message", ({ data }) => void this.#receive(JSON.parse(String(data))));
   }
 
-  static async start(engine: Engine): Promise<Sandbox> {
+  static async start(engine: TestEngine): Promise<Sandbox> {
     const socket = new WebSocket(engine.url);
     await new Promise((resolve) => socket.addEventListener("open", resolve));
     const sandbox = new Sandbox(socket);

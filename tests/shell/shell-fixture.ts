@@ -1,9 +1,10 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type IIIClient, registerWorker } from "iii-sdk";
-import { type Engine, EngineFailure } from "../../src/embedded-engine/engine.ts";
+import { EngineFailure } from "../../src/embedded-engine/engine.ts";
+import type { TestEngine } from "../harness/engines/executable.ts";
 import { startProduction } from "../harness/engines/production-router.ts";
-import { deliveryTo } from "../harness/engines/started.ts";
+import { deliveryTo, startTestEngine } from "../harness/engines/started.ts";
 import { type CoderProcess, type Subject, startCoder } from "../harness/subject.ts";
 import {
   type ClientOutcome,
@@ -18,7 +19,7 @@ export type { ClientOutcome, ConfigFields };
 
 /** The shell worker with an engine, a client and a folder of its own. */
 export interface ShellFixture {
-  readonly engine: Engine;
+  readonly engine: TestEngine;
   readonly client: IIIClient;
   readonly worker: CoderProcess;
   /** The worker that calls with a sandbox as their target are forwarded to. */
@@ -91,10 +92,9 @@ export async function startShell(
   const expand = (text: string) => text.replaceAll("<folder>", folder);
   const file = join(root, "shell.yaml");
   writeFileSync(file, expand(renderConfig(config)));
-  const engine = await startProduction({
-    delivery: deliveryTo(subject),
-    ...(isWithoutChannels && { builtins: noChannels }),
-  });
+  const engine = isWithoutChannels
+    ? await startProduction({ delivery: deliveryTo(subject), builtins: noChannels })
+    : await startTestEngine(subject);
   const args = ["--worker", "shell", "--config", file, "--url", engine.url];
   const worker = startCoder(subject, args, {
     env: { ...environment, ...JSON.parse(expand(JSON.stringify(env))) },

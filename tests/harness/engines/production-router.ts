@@ -2,7 +2,7 @@
 import type { Profile, WorkerConnection } from "../../../src/embedded-engine/connection.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../../src/embedded-engine/engine.ts";
 import type { Frame, FrameOf, Json } from "../../../src/embedded-engine/frames.ts";
-import { type Invocation, Invocations } from "../../../src/embedded-engine/invocations.ts";
+import { type Invocation, Invocations, stopped } from "../../../src/embedded-engine/invocations.ts";
 import { defaultNamespace, type OwnedEntry } from "../../../src/embedded-engine/owned.ts";
 import { type Builtin, Router } from "../../../src/embedded-engine/router.ts";
 import { type Deliver, type DeliveryOrder, deliveryOf } from "./delivery.ts";
@@ -76,6 +76,14 @@ class ProductionRouter extends Router {
 
   override route(...[call, caller, settle]: Parameters<Router["route"]>): void {
     this.#deliver(() => super.route(call, caller, settle));
+  }
+
+  /** Sends a call some time after its function was found, which the worker may have unregistered since. */
+  protected override forward(...[call, invocation]: Parameters<Router["forward"]>): void {
+    this.#deliver(() => {
+      if (this.workers.has(invocation.server)) super.forward(call, invocation);
+      else invocation.settle({ error: stopped });
+    });
   }
 }
 
