@@ -10,8 +10,11 @@ const crlf = Buffer.from("\r\n");
 
 /** Returns the text without each "\r" that precedes a "\n", or the same buffer if nothing changes. */
 export function withoutReturns(text: Buffer): Buffer {
-  return text.includes(crlf) ? replaceBytes(text, "\r\n", "\n") : text;
+  return hasCrlf(text) ? replaceBytes(text, "\r\n", "\n") : text;
 }
+
+/** Returns whether the text has a CRLF. A single byte is found fastest, and most texts lack it. */
+export const hasCrlf = (text: Buffer): boolean => text.includes(carriageReturn) && text.includes(crlf);
 
 /** Returns the text with one more "\r" before each "\n". */
 export const withReturns = (text: Buffer): Buffer => replaceBytes(text, "\n", "\r\n");

@@ -12,12 +12,27 @@ export interface SearchTextOptions {
 
 const codecs = new Map<Encoding, Codec>();
 
-/** Returns the text of a file: a part of `file`, which it may change in place, or new bytes. */
-export function searchText(file: Buffer, { encoding, dropsReturns }: SearchTextOptions): Buffer {
-  const text = decode(file, encoding);
+/**
+ * Returns the text of the file `buffer[0, size)`: a part of it, which it may change in place, or new bytes.
+ * `undefined` if the bytes are the text.
+ */
+export function searchText(
+  buffer: Buffer,
+  size: number,
+  { encoding, dropsReturns }: SearchTextOptions,
+): Buffer | undefined {
+  // Nearly all files, without an object for each.
+  if (encoding === undefined && !dropsReturns && beginsNoMark(buffer[0]!)) {
+    const feed = buffer.indexOf(0x0a);
+    if (feed >= 0 && feed < size) return undefined;
+  }
+  const text = decode(buffer.subarray(0, size), encoding);
   if (endsLinesInReturns(text)) swapBytes(text, 0x0d, 0x0a);
   return dropsReturns ? withoutReturns(text) : text;
 }
+
+/** Returns whether no byte order mark begins with the byte. */
+const beginsNoMark = (byte: number): boolean => byte < 0xfe && byte !== 0xef;
 
 function decode(file: Buffer, encoding: Encoding = "utf-8"): Buffer {
   const marked = markedEncoding(file);

@@ -12,10 +12,10 @@ export interface ReadLimits {
   /** Judges the beginning of a file before more of it is read. Returning false skips the file. */
   readonly isOfUse?: (text: Buffer, length: number) => boolean;
   /**
-   * Returns the text of a file: a part of its bytes, which it may change in place, or new ones. Default: all
-   * bytes.
+   * Returns the text of the file `buffer[0, size)`: a part of its bytes, which it may change in place, or new
+   * ones; `undefined` for all bytes, which is the default.
    */
-  readonly textOf?: ((file: Buffer) => Buffer) | undefined;
+  readonly textOf?: ((buffer: Buffer, size: number) => Buffer | undefined) | undefined;
 }
 
 /**
@@ -95,10 +95,9 @@ export class FileBuffer {
   }
 
   /** Replaces the bytes of the file by its text, and returns the length of that. */
-  #replace(size: number, textOf: (file: Buffer) => Buffer, slackBytes: number): number {
-    const file = this.#buffer.subarray(0, size);
-    const text = textOf(file);
-    if (text === file) return size;
+  #replace(size: number, textOf: NonNullable<ReadLimits["textOf"]>, slackBytes: number): number {
+    const text = textOf(this.#buffer, size);
+    if (text === undefined) return size;
     if (this.#buffer.length < text.length + slackBytes)
       this.#buffer = this.#reserve(text.length + slackBytes);
     text.copy(this.#buffer);

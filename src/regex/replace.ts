@@ -1,6 +1,7 @@
 import { markedEncoding } from "../encodings/byte-order-mark.ts";
 import {
   endingFor,
+  hasCrlf,
   isPlainCrlf,
   linesFrom,
   withLineEnd,
@@ -98,7 +99,7 @@ export class Replacer {
       const regex = runtime.compile(job.pattern);
       if (job.strict) requireDefinedGroups(job.replacement, regex.groups());
       if (job.refusesForeign) requireOwnSyntax(job.replacement, regex.groups());
-      if (job.keepsLineEnds && job.lines === undefined && bodyOf(job).includes("\r\n"))
+      if (job.keepsLineEnds && job.lines === undefined && hasCrlf(bodyOf(job)))
         return this.#replaceWithinLineEnds(runtime, regex, job);
       return job.traced ? this.#trace(runtime, regex, job) : this.#replaceWithin(runtime, regex, job);
     } finally {

@@ -10,7 +10,7 @@ import { revisionOfBytes } from "../../files/revision.ts";
 import type { CoderContext } from "../define.ts";
 import { requestedEncoding } from "../file-encoding.ts";
 import type { ProfileDefaults } from "../profiles.ts";
-import { describeLineEnds, notesOn } from "../reading/text-notes.ts";
+import { describeLineEnds, notesOnEdited } from "../reading/text-notes.ts";
 import { revisionMismatch } from "../revisions.ts";
 import type { FittedBodies, ShownFields, UpdateAnswer } from "./answer.ts";
 import { applyOps, type FileOps, validateOps } from "./apply-ops.ts";
@@ -119,8 +119,7 @@ function formOf(
   after: Buffer,
   { endsInReturns, encoding }: Pick<EditedFile, "encoding" | "endsInReturns">,
 ): Pick<ShownFields, "line_ends" | "line_ends_changed" | "text_notes"> {
-  const lineEnds = describeLineEnds(after);
-  const notes = notesOn(after, { isAtEnd: true, encoding }).filter((note) => note !== lineEnds);
+  const notes = notesOnEdited(after, encoding);
   return {
     ...lineEndsOf(before, after, endsInReturns),
     ...(notes.length > 0 && { text_notes: notes }),

@@ -16,15 +16,27 @@ interface TextForm {
 /** Returns what is to be known of a text, or of the part of it that is shown. */
 export function notesOn(text: Buffer, { isAtEnd, encoding, endsInReturns = false }: TextForm): string[] {
   if (text.length === 0) return [];
-  const hasMark = text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf;
   const lineEnds = endsInReturns ? "CR" : describeLineEnds(text);
-  const form = [...(encoding === undefined ? [] : [encoding]), ...(hasMark ? ["BOM"] : [])];
   const isWhole = text.at(-1) === lf || (lineEnds === "CR" && text.at(-1) === cr);
   return [
-    ...(form.length > 0 ? [form.join(", ")] : []),
+    ...encodingNotes(text, encoding),
     ...(lineEnds === undefined ? [] : [lineEnds]),
-    ...(isAtEnd && !isWhole ? ["no newline at the end"] : []),
+    ...(isAtEnd && !isWhole ? [noLastNewline] : []),
   ];
+}
+
+/** Returns the notes on an edited text, except that on its line ends. */
+export function notesOnEdited(text: Buffer, encoding: string | undefined): string[] {
+  const isWhole = text.length === 0 || text.at(-1) === lf;
+  return [...encodingNotes(text, encoding), ...(isWhole ? [] : [noLastNewline])];
+}
+
+const noLastNewline = "no newline at the end";
+
+function encodingNotes(text: Buffer, encoding: string | undefined): string[] {
+  const hasMark = text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf;
+  const form = [...(encoding === undefined ? [] : [encoding]), ...(hasMark ? ["BOM"] : [])];
+  return form.length > 0 ? [form.join(", ")] : [];
 }
 
 /** Returns the line ends of a text that has others than LF: `CRLF`, `CR`, or how many lines have which. */

@@ -145,7 +145,8 @@ class ContentSearch {
       return isText;
     };
     const dropsReturns = isTextMatcher(matcher);
-    const textOf = (bytes: Buffer) => searchText(bytes, { encoding: encodingOf(), dropsReturns });
+    const textOf = (bytes: Buffer, size: number) =>
+      searchText(bytes, size, { encoding: encodingOf(), dropsReturns });
     const limits = {
       maxBytes,
       slackBytes: slackBytes(matcher),
