@@ -191,7 +191,13 @@ const ofReads: Samples<typeof refuseRead> = {
 const line = { line: 3, text: "--- a/f" };
 const place = { path: "f", number: 2, lines: [3, 5] } as const;
 const candidates = [{ from_line: 1, to_line: 2, similarity: 0.9, text: "a\nb\n" }];
-const miss = { candidates, differs: "none", pair: undefined, isNumbered: false } as const;
+const miss = {
+  candidates,
+  differs: "none",
+  pair: undefined,
+  isNumbered: false,
+  isSpacing: false,
+} as const;
 const ofPatches: Samples<typeof refusePatch> = {
   noPatch: refusePatch.noPatch(false),
   wrongFormat: refusePatch.wrongFormat("v4a"),

@@ -31,12 +31,20 @@ export function findConfusables(line: string, sent: string): Confusables | undef
 }
 
 /** Returns the characters, each with the marks and invisible characters after it. */
-const charactersOf = (text: string): readonly string[] =>
-  text.match(/[^\p{M}\p{Cf}][\p{M}\p{Cf}]*|[\p{M}\p{Cf}]+/gu) ?? [];
+const charactersOf = (text: string): readonly string[] => text.match(charactersWithMarks) ?? [];
+
+const charactersWithMarks =
+  /[^\p{M}\p{Cf}\u2028\u2029\0-\x08\x0e-\x1f\x7f][\p{M}\p{Cf}\u2028\u2029\0-\x08\x0e-\x1f\x7f]*|[\p{M}\p{Cf}\u2028\u2029\0-\x08\x0e-\x1f\x7f]+/gu;
+
+/** Format characters, line separators, variation selectors, and controls, which terminals hide. */
+const invisible = /[\p{Cf}\u2028\u2029\p{VS}\0-\x08\x0e-\x1f\x7f]/gu;
+
+/** Spaces, and letters without a shape: fillers of Hangul and the blank of Braille. */
+const blank = /^[\p{Zs}\u3164\uffa0\u2800\u115f\u1160]$/u;
 
 const lookOf = (character: string): string => {
-  const seen = character.replace(/\p{Cf}/gu, "").normalize("NFC");
-  return /^\p{Zs}$/u.test(seen) ? " " : (alike.get(seen) ?? seen);
+  const seen = character.replace(invisible, "").normalize("NFC");
+  return blank.test(seen) ? " " : (alike.get(seen) ?? seen);
 };
 
 /** Cyrillic and Greek letters, each with the Latin one that looks like it. */

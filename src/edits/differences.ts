@@ -94,6 +94,13 @@ export function differenceBetween(text: string, sent: string): Difference {
   return named(needed?.[0] ?? "none", text, sent);
 }
 
+/** Returns whether the text would be found if blanks within lines did not count. */
+export function differsInSpacing(text: string, sent: string): boolean {
+  if (Math.max(text.length, sent.length) > mostComparedUnits) return false;
+  const fold = (whole: string) => foldEndings(whole).replace(/[ \t]+/g, "");
+  return fold(text).includes(fold(sent));
+}
+
 /**
  * Returns whether `sent` is a part of `text` when both are folded, or when only one of them has escapes to
  * unfold.

@@ -21,7 +21,7 @@ test("any lines with their numbers before them are a listing, and are those line
       (form, lines, first, end) => {
         const listed = lines.map((one, index) => form(first + index, one)).join("\n") + end;
         expect(isListing(listed)).toBe(true);
-        expect(withoutLineNumbers(listed)).toBe(lines.join("\n") + end);
+        expect(withoutLineNumbers(listed, () => false)).toBe(lines.join("\n") + end);
       },
     ),
   );
@@ -41,4 +41,40 @@ test.each([
   ["a\nb\n", false],
 ])("%j is a listing: %p", (text, expected) => {
   expect(isListing(text)).toBe(expected);
+});
+
+test.each(
+  [
+    "1 | ",
+    "1:",
+    "1: ",
+    "1-",
+    "1. ",
+    "1) ",
+    "[1] ",
+    "(1) ",
+    "L1: ",
+    "line 1: ",
+    "#1 ",
+    "1→",
+    "1\t",
+    "  1  ",
+  ].map((prefix) => [prefix]),
+)("consecutive numbers in the form %j are removed", (prefix) => {
+  const lines = ["function a() {", "  return 1;", "", "}"];
+  const listed = lines.map((line, at) => prefix.replace("1", String(at + 9)) + line).join("\n");
+  expect(withoutLineNumbers(listed, () => false)).toBe(lines.join("\n"));
+});
+
+test.each([
+  ["1. one\n3. three", false, undefined],
+  ["1. one", false, undefined],
+  ["1. one", true, "one"],
+  ["one\n2→two\n3→three", false, "one\ntwo\nthree"],
+  ["one\n2. two\n3. three", false, undefined],
+  ["one\n2. two\n3. three", true, "one\ntwo\nthree"],
+  ["one\ntwo", true, undefined],
+  ["", true, undefined],
+])("of %j, if it is in the file without numbers: %p, %j is left", (text, isThere, expected) => {
+  expect(withoutLineNumbers(text, () => isThere)).toBe(expected as string);
 });

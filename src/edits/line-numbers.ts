@@ -3,12 +3,42 @@
 /** A line as `cat -n`, `grep -n` and numbered reads show it. */
 const listedLine = /^ {0,8}(?:\d{1,7}(?:\u2192|\t| ?\| ?|: )|L\d{1,7}: )/;
 
-/** Returns `text` without the line numbers of a listing, or `undefined` if some line has none. */
-export function withoutLineNumbers(text: string): string | undefined {
-  const lines = text.split("\n");
-  const last = lines.at(-1) === "" ? lines.length - 1 : lines.length;
-  const isNumbered = lines.slice(0, last).every((line) => listedLine.test(line));
-  return isNumbered ? lines.map((line) => line.replace(listedLine, "")).join("\n") : undefined;
+/** Further forms, which ordinary text may have too. */
+const looseForms: readonly RegExp[] = [
+  /^ {0,8}(\d{1,7})[:|-]/,
+  /^ {0,8}(\d{1,7})[.):-] ?/,
+  /^ {0,8}[[(](\d{1,7})[\])]:? ?/,
+  /^ {0,8}(?:[Ll]ine |#|L)(\d{1,7})[:.)|-]? ?/,
+  /^ {0,8}(\d{1,7}) {1,2}/,
+];
+
+/** The last of them, a number and a blank, begins too many sentences to count without a second line. */
+const isClear = (form: RegExp): boolean => form !== looseForms.at(-1);
+
+/**
+ * Returns `text` without the line numbers of a listing, or `undefined` if some line has none. Numbers that
+ * ordinary text may have must be consecutive, or `isThere` must find the text without them. The first line
+ * may lack its number, since a text may begin within a line.
+ */
+export function withoutLineNumbers(text: string, isThere: (text: string) => boolean): string | undefined {
+  const all = text.split("\n");
+  const end = all.at(-1) === "" ? all.length - 1 : all.length;
+  const lines = all.slice(0, end);
+  if (lines.length === 0) return undefined;
+  const bareBy = (form: RegExp, from: number) =>
+    all.map((line, at) => (at < from ? line : line.replace(form, ""))).join("\n");
+  for (const from of lines.length > 2 ? [0, 1] : [0]) {
+    const numbered = lines.slice(from);
+    if (numbered.every((line) => listedLine.test(line))) return bareBy(listedLine, from);
+    for (const form of looseForms) {
+      const numbers = numbered.map((line) => Number(form.exec(line)?.[1]));
+      if (numbers.some(Number.isNaN)) continue;
+      const isRun = numbers.length > 1 && numbers.every((number, at) => number === numbers[0]! + at);
+      const bare = bareBy(form, from);
+      if ((isRun && from === 0) || (isClear(form) && isThere(bare))) return bare;
+    }
+  }
+  return undefined;
 }
 
 /** The form of `cat -n`, which pads numbers of fewer than six digits. */

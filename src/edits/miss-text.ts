@@ -16,7 +16,7 @@ const differences: Readonly<Record<Difference, string>> = {
 
 /** Returns the rest of a sentence that says that `sent` is missing, and the next call that works. */
 export function describeMiss(
-  { candidates: [best], differs, pair, isNumbered }: ExplainedMiss,
+  { candidates: [best], differs, pair, isNumbered, isSpacing }: ExplainedMiss,
   sent: string,
 ): string {
   if (best === undefined)
@@ -28,7 +28,7 @@ export function describeMiss(
     pair === undefined
       ? ""
       : ` Line ${pair.number} is ${quoteVisible(pair.line)}, and ${sent} has ${quoteVisible(pair.sent)}.`;
-  return `; ${near}, and it differs in ${differences[differs]}.${shown}${describeConfusables(pair, sent)} Send ${sent} exactly as it is in the file.`;
+  return `; ${near}, and it differs in ${isSpacing ? "blanks within lines" : differences[differs]}.${shown}${describeConfusables(pair, sent)} Send ${sent} exactly as it is in the file.`;
 }
 
 /** Describes the difference that a reader cannot see. */
@@ -45,11 +45,21 @@ export const listLines = ({ from_line: from, to_line: to }: Candidate): string =
 /** Maximum UTF-16 units shown of a line. */
 const mostShownUnits = 120;
 
-/** Quotes a line with visible blanks: a space as `·`, a tab as `→`, a carriage return as `␍`. */
+/** Matches characters that look like none or like a space. */
+const unseen = /[\p{Cf}\p{Zs}\u3164\uffa0\u2800\u115f\u1160\p{VS}]/gu;
+
+const nameUnseen = (character: string): string =>
+  `<U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}>`;
+
+/**
+ * Quotes a line with visible blanks: a space as `·`, a tab as `→`, a carriage return as `␍`, and others by
+ * their code points.
+ */
 const quoteVisible = (line: string): string =>
   quoteShort(
     (line.length > mostShownUnits ? `${line.slice(0, mostShownUnits).toWellFormed()}…` : line)
       .replaceAll(" ", "·")
       .replaceAll("\t", "→")
-      .replaceAll("\r", "␍"),
+      .replaceAll("\r", "␍")
+      .replace(unseen, nameUnseen),
   );

@@ -88,6 +88,13 @@ test.each([
   ["as a part of the old text", "if x:\n    y()\n", "if x:\n  y()\n", "if x:\n", undefined],
   ["where the old text differs in blanks", "let  timeout = 30;\n", "let timeout = 30;", "let ", undefined],
   ["nowhere", "let timeout = 31;\n", "let timeout = 30;", "let timeout = 60;", undefined],
+  [
+    "as all of the lines, indented otherwise",
+    "if x:\n    run(y)\n",
+    "if x:\n  run(y)\n",
+    "if x:\n    run(y)\n",
+    [1],
+  ],
 ] as const)("the new text stands %s", (_, file, ...[old_str, new_str, lines]) => {
   const body = Buffer.from(file);
   const miss = missOf(file, old_str);
@@ -126,6 +133,58 @@ describe("the sentence", () => {
   ])("names characters that look alike: %j", (file, sent, inFile, inSent) => {
     expect(sentence(file, sent)).toContain(
       `They look alike: the file has ${inFile} where old_str has ${inSent}.`,
+    );
+  });
+
+  test.each([
+    [
+      "a blank line before them",
+      "class A:\n    one()\n    two()\n",
+      "\n  one()\n  two()\n",
+      2,
+      "····one()",
+      "··one()",
+    ],
+    [
+      "a line too many before them",
+      "a()\nb()\nlet c = 1;\n",
+      "// note\na()\nb()\nlet c = 2;",
+      3,
+      "let·c·=·1;",
+      "let·c·=·2;",
+    ],
+    ["a line that is left out", "a()\nb()\nc()\nd()\nthe end\n", "a()\nb()\nd()\nthe end", 3, "c()", "d()"],
+    [
+      "a lone CR in a file with CRLF",
+      "one\r\ntwo\rhalf\r\nthree\r\n",
+      "one\ntwohalf\nthree",
+      2,
+      "two␍half",
+      "twohalf",
+    ],
+  ] as const)("pairs lines with %s", (_, file, sent, ...[number, line, other]) => {
+    expect(sentence(file, sent)).toContain(`Line ${number} is "${line}", and old_str has "${other}".`);
+  });
+
+  test("shows characters without a shape by their code points", () => {
+    expect(sentence("let na\u200bme = 1;\n", "let name = 1;")).toContain('"let·na<U+200B>me·=·1;"');
+    expect(sentence("let\u2800name = 1;\n", "let name = 1;")).toContain(
+      "the file has U+2800 where old_str has U+0020",
+    );
+    expect(sentence("let na\u0001me = 1;\n", "let name = 1;")).toContain(
+      "the file has U+0061 U+0001 where old_str has U+0061",
+    );
+  });
+
+  test("names blanks within lines", () => {
+    expect(sentence("f({ one: 1, two: 2 });\n", "f({one: 1,  two: 2});")).toContain(
+      "it differs in blanks within lines",
+    );
+  });
+
+  test.each(["2:", "2 | ", "2. ", "[2] "])("knows line numbers of the form %j", (prefix) => {
+    expect(sentence(spaces, `${prefix}export const greeting = "it's a 'fine' day";`)).toContain(
+      "line numbers stand before its lines",
     );
   });
 

@@ -2,10 +2,11 @@
  * Explains why a text was not replaced: the place where it was most likely meant to be, and the difference.
  */
 import type { Steps } from "../scheduling/time-slice.ts";
-import { type Difference, differenceBetween } from "./differences.ts";
+import { type Difference, differenceBetween, differsInSpacing } from "./differences.ts";
 import { withoutLineNumbers } from "./line-numbers.ts";
+import { pairLines } from "./line-pairs.ts";
 import { LineNumbers, linesAround } from "./line-window.ts";
-import { countLines } from "./lines.ts";
+import { countLines, surveyLines } from "./lines.ts";
 import { findNearMatches } from "./near-matches.ts";
 import type { Region } from "./splices.ts";
 import type { Matches } from "./str-replace.ts";
@@ -44,6 +45,8 @@ export interface ExplainedMiss extends Miss {
   readonly pair: LinePair | undefined;
   /** Whether the sent text contains line numbers, which the file lacks. */
   readonly isNumbered: boolean;
+  /** Whether only the blanks within lines differ. */
+  readonly isSpacing: boolean;
 }
 
 /** Maximum places that are reported. */
@@ -54,21 +57,28 @@ const mostTextBytes = [2048, 1024, 1024];
 
 /** Explains a text that is not in the file. */
 export function* explainMissing(body: Buffer, sent: string): Steps<ExplainedMiss> {
-  const bare = withoutLineNumbers(sent);
+  const bare = withoutLineNumbers(sent, (text) => body.includes(text));
   const near = yield* findNearMatches(body, Buffer.from(bare ?? sent));
   const candidates = candidatesOf(body, near);
   const [best] = near;
   const isNumbered = bare !== undefined && best !== undefined;
-  if (best === undefined || isNumbered) return { candidates, differs: "none", pair: undefined, isNumbered };
+  const plain = { candidates, differs: "none", pair: undefined, isNumbered, isSpacing: false } as const;
+  if (best === undefined || isNumbered) return plain;
   const text = textOf(body, linesOf(body, best));
   const number = candidates[0]!.from_line;
+  const differs = differenceBetween(text, sent);
+  // Line ends that are all the same match in any case.
+  const ignoresEnds = surveyLines(body, []).onlyEnding !== undefined || !differsInEnds(differs);
   return {
     candidates,
-    differs: differenceBetween(text, sent),
-    pair: firstUnequal(text, { sent, number }),
+    differs,
+    pair: firstUnequal(text, { sent, number, ignoresEnds }),
     isNumbered,
+    isSpacing: differs === "none" && differsInSpacing(text, sent),
   };
 }
+
+const differsInEnds = (differs: Difference): boolean => differs === "crlf" || differs === "trailing-space";
 
 /** Minimum characters of a text that hardly occurs by chance. */
 const fewestTelling = 8;
@@ -84,16 +94,25 @@ export function placesOfDone(
   { candidates, differs }: Miss,
   sent: string,
 ): readonly Candidate[] | undefined {
-  // A part of the missing text proves nothing, nor does any text if the difference is known.
-  if (done.count === 0 || differs !== "none" || sent.includes(done.replacement.toString())) return undefined;
+  // A part of the missing text proves nothing.
+  if (done.count === 0 || sent.includes(done.replacement.toString())) return undefined;
   const places = placesOf(body, done);
+  // If the difference is known, the new text must be all of the lines that were meant.
+  const [best] = candidates;
+  const isLong = done.needle.toString().trim().length >= fewestTelling;
+  if (differs !== "none")
+    return isLong && best !== undefined
+      ? nonEmpty(places.filter((place) => place.from_line <= best.from_line && place.to_line >= best.to_line))
+      : undefined;
   const isNear = ({ from_line: from, to_line: to }: Candidate) =>
     candidates.some((candidate) => from <= candidate.to_line && to >= candidate.from_line);
   const near = places.filter(isNear);
   if (near.length > 0) return near;
-  const isLong = done.needle.toString().trim().length >= fewestTelling;
   return candidates.length === 0 && isLong ? places : undefined;
 }
+
+const nonEmpty = <Item>(items: readonly Item[]): readonly Item[] | undefined =>
+  items.length === 0 ? undefined : items;
 
 /** Returns the first places of a text that occurs more than once. */
 export function placesOf(body: Buffer, { needle, starts, overlapping }: Matches): readonly Candidate[] {
@@ -111,19 +130,54 @@ export const candidatesAt = (body: Buffer, matches: readonly Region[]): readonly
     matches.slice(0, mostCandidates).map(({ from, to }) => ({ from, to, similarity: 1 })),
   );
 
-/** Compares line by line. The sent text may begin and end within a line. */
-function firstUnequal(
-  text: string,
-  { sent, number }: { sent: string; number: number },
+interface SentText {
+  readonly sent: string;
+  /** The number of the first line of the file. */
+  readonly number: number;
+  /** Whether carriage returns at the ends of lines do not count. */
+  readonly ignoresEnds: boolean;
+}
+
+/**
+ * Returns the first line that was sent differently from its line in the file, or else the first place where
+ * one of both has a line more. The sent text may begin and end within a line.
+ */
+function firstUnequal(text: string, { sent, number, ignoresEnds }: SentText): LinePair | undefined {
+  const split = (whole: string) => whole.split(ignoresEnds ? /\r?\n/ : "\n");
+  const [lines, others] = [split(text), split(sent)];
+  const partners = pairLines(lines, others);
+  const isEqual = (line: string, at: number): boolean => {
+    const other = others[at]!;
+    if (others.length === 1) return line.includes(other);
+    if (at === 0) return line.endsWith(other);
+    return at === others.length - 1 ? line.startsWith(other) : line === other;
+  };
+  const changed = others.findIndex((_, at) => partners[at]! >= 0 && !isEqual(lines[partners[at]!]!, at));
+  if (changed >= 0) {
+    const line = partners[changed]!;
+    return { number: number + line, line: lines[line]!, sent: others[changed]! };
+  }
+  return firstGap(lines, others, partners, number);
+}
+
+/** Returns the first line that only one of both has, and the line of the other at its place. */
+function firstGap(
+  lines: readonly string[],
+  others: readonly string[],
+  partners: readonly number[],
+  number: number,
 ): LinePair | undefined {
-  const [lines, others] = [text.split("\n"), sent.split("\n")];
-  const at = others.findIndex((other, index) => {
-    const line = lines[index] ?? "";
-    if (index > 0) return index < others.length - 1 ? line !== other : !line.startsWith(other);
-    return others.length === 1 ? !line.includes(other) : !line.endsWith(other);
-  });
-  const line = lines[at];
-  return line === undefined ? undefined : { number: number + at, line, sent: others[at]! };
+  let next = Math.max(0, partners.find((partner) => partner >= 0) ?? 0);
+  for (const [at, partner] of partners.entries()) {
+    // An empty line at either end is a part of a line.
+    const isPart = others[at] === "" && (at === 0 || at === others.length - 1);
+    if (partner !== next && !(partner < 0 && isPart)) {
+      const line = lines[next];
+      return line === undefined ? undefined : { number: number + next, line, sent: others[at]! };
+    }
+    if (partner >= 0) next = partner + 1;
+  }
+  return undefined;
 }
 
 function candidatesOf(body: Buffer, regions: readonly (Region & { similarity: number })[]): Candidate[] {

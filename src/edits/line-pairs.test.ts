@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { pairLines } from "./line-pairs.ts";
+
+test.each([
+  ["equal lines", ["a", "b"], ["a", "b"], [0, 1]],
+  ["a line too many", ["a", "b"], ["a", "x", "b"], [0, -1, 1]],
+  ["a line left out", ["a", "x", "b"], ["a", "b"], [0, 2]],
+  ["other indentation", ["  a", "  b"], ["", "a", "b"], [-1, 0, 1]],
+  ["a changed line", ["let a = 1;", "let b = 2;"], ["let a = 1;", "let b = 3;"], [0, 1]],
+  ["lines without likeness", ["a", "b"], ["x", "y"], [-1, -1]],
+  ["no lines", [], ["a"], [-1]],
+])("%s are paired", (_, lines, sent, partners) => {
+  expect(pairLines(lines, sent)).toEqual(partners);
+});
+
+test("pairs keep the order of both, and equal texts are paired line by line", () => {
+  const lines = fc.array(fc.constantFrom("a", " a", "b", "", "let a = 1;", "let a = 2;"), { maxLength: 12 });
+  fc.assert(
+    fc.property(lines, lines, (file, sent) => {
+      const partners = pairLines(file, sent).filter((partner) => partner >= 0);
+      expect(partners.toSorted((a, b) => a - b)).toEqual(partners);
+      expect(new Set(partners).size).toBe(partners.length);
+      expect(partners.every((partner) => partner < file.length)).toBe(true);
+      expect(pairLines(file, file)).toEqual(file.map((_, at) => at));
+    }),
+  );
+});
+
+test("too many lines are paired by their index", () => {
+  const many = Array.from({ length: 300 }, (_, at) => `line ${at}`);
+  expect(pairLines(many, ["x", ...many])).toEqual([...many.keys(), -1]);
+});
