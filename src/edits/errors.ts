@@ -1,6 +1,6 @@
 /** Refusals of edits that name a text. They contain everything that the caller needs to repair its call. */
 import { quoteShort, Refusal } from "../errors.ts";
-import { describeMiss } from "./miss-text.ts";
+import { describeMiss, missDetails } from "./miss-text.ts";
 import type { Candidate, ExplainedMiss } from "./misses.ts";
 
 /** The place of an op: its file, and its index. */
@@ -25,12 +25,12 @@ export const refuseEdit = {
       path,
     ),
 
-  textNotFound: ({ path, index }: OpPlace, { pair, isNumbered, ...miss }: ExplainedMiss): Refusal =>
+  textNotFound: ({ path, index }: OpPlace, miss: ExplainedMiss): Refusal =>
     new Refusal(
       "text-not-found",
-      `ops[${index}]: old_str is not in ${quoteShort(path)}${describeMiss({ pair, isNumbered, ...miss }, "old_str")}`,
+      `ops[${index}]: old_str is not in ${quoteShort(path)}${describeMiss(miss, "old_str")}`,
       path,
-      { details: miss },
+      { details: { ...missDetails(miss) } },
     ),
 
   /** Refuses an edit that was made before. `places` are the first places of the new text. */

@@ -2,7 +2,7 @@
 import { quoteShort } from "../errors.ts";
 import { findConfusables } from "./confusables.ts";
 import type { Difference } from "./differences.ts";
-import type { Candidate, ExplainedMiss } from "./misses.ts";
+import type { Candidate, ExplainedMiss, Miss } from "./misses.ts";
 
 const differences: Readonly<Record<Difference, string>> = {
   indent: "its indentation",
@@ -13,6 +13,9 @@ const differences: Readonly<Record<Difference, string>> = {
   escape: "escapes, such as \\n for a line break",
   none: "its words",
 };
+
+/** Returns the facts about a miss that a caller gets beside the sentence. */
+export const missDetails = ({ candidates, differs }: Miss): Miss => ({ candidates, differs });
 
 /** Returns the rest of a sentence that says that `sent` is missing, and the next call that works. */
 export function describeMiss(

@@ -1,4 +1,4 @@
-import { describeMiss, listLines } from "../edits/miss-text.ts";
+import { describeMiss, listLines, missDetails } from "../edits/miss-text.ts";
 import type { Candidate, ExplainedMiss } from "../edits/misses.ts";
 import { quoteShort, Refusal } from "../errors.ts";
 
@@ -120,17 +120,17 @@ export const refusePatch = {
       { details: factsOf(place) },
     ),
 
-  hunkNotFound: (place: HunkPlace, { pair, isNumbered, ...miss }: ExplainedMiss): Refusal =>
+  hunkNotFound: (place: HunkPlace, miss: ExplainedMiss): Refusal =>
     new Refusal(
       "text-not-found",
-      `${nameHunk(place)} does not fit${describeMiss({ pair, isNumbered, ...miss }, "the hunk")}`,
+      `${nameHunk(place)} does not fit${describeMiss(miss, "the hunk")}`,
       place.path,
-      { details: { ...factsOf(place), ...miss } },
+      { details: { ...factsOf(place), ...missDetails(miss) } },
     ),
 
   headingNotFound: (
     place: HunkPlace,
-    { heading, pair: _, isNumbered: __, ...miss }: ExplainedMiss & { readonly heading: string },
+    { heading, ...miss }: ExplainedMiss & { readonly heading: string },
   ): Refusal => {
     const [best] = miss.candidates;
     return new Refusal(
@@ -140,7 +140,7 @@ export const refusePatch = {
         " ",
       ),
       place.path,
-      { details: { ...factsOf(place), ...miss } },
+      { details: { ...factsOf(place), ...missDetails(miss) } },
     );
   },
 

@@ -75,7 +75,6 @@ export function withoutParts(name: string, parts: number): string | undefined {
     const slash = name.indexOf("/", at);
     if (slash < 0) return undefined;
     at = slash + 1;
-    while (name[at] === "/") at++;
   }
   return at < name.length ? name.slice(at) : undefined;
 }

@@ -49,8 +49,15 @@ function partsFor(files: readonly FilePatch[], isThere: (path: string) => boolea
   return undefined;
 }
 
-/** Returns whether `parts` leading parts may be prefixes. A prefix of git is never longer. */
-const mayBePrefix = ({ names }: FilePatch, parts: number): boolean => names?.prefixParts !== 1 || parts <= 1;
+/**
+ * Returns whether `parts` leading parts may be prefixes. A prefix of git is never longer, and an absolute
+ * path on both sides has none: it may lead out of the folder.
+ */
+function mayBePrefix({ names }: FilePatch, parts: number): boolean {
+  const [old, now] = names?.sides ?? [];
+  const isAbsolute = now?.startsWith("/") === true && (old === undefined || old === now);
+  return isAbsolute ? parts === 0 : names?.prefixParts !== 1 || parts <= 1;
+}
 
 function isFileAt(file: FilePatch, parts: number, isThere: (path: string) => boolean): boolean {
   const { names } = file;

@@ -32,6 +32,8 @@ const coderTree: Tree = {
   "draft.md": "# Read me\n",
   "README.md": "See docs/draft.md.\n",
   "settings.example.yaml": "a: 1\n",
+  "fixes/timeout.patch":
+    "--- a/src/main.ts\n+++ b/src/main.ts\n@@ -4 +4 @@\n-  const timeout = 20;\n+  const timeout = 30;\n",
   "templates/index.html": "<html></html>\n",
   "public/index.html": "",
 };

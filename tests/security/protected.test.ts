@@ -115,7 +115,7 @@ const otherEnds: readonly OtherPaths[] = ["a.txt", "other"].map((there) => ({ th
 /** Those whose path a call changes: a copy leaves its source alone, and so does what only names a folder. */
 const writing = (all: readonly PathArgument[]) =>
   all
-    .filter(({ effect, access }) => effect === "writes" && access !== "copy" && access !== "list")
+    .filter(({ effect, access }) => effect === "writes" && !["copy", "list", "read"].includes(access))
     .flatMap((argument) =>
       argument.hasOtherPaths
         ? // A patch takes no folder to another place.

@@ -35,15 +35,37 @@ export function openForOps(
   const encoding = requested ?? configuredEncoding(path, context);
   if (!context.profile.keeps_line_ends && encoding === undefined)
     return { text: file, ops, encoding: undefined, endsInReturns: false, bytesOf: (edited) => edited };
-  const opened = refusing(path, encoding, () => openText(file, encoding));
-  const written = ops.flatMap(writtenBy).join("\n");
-  const strange = /[^\0-\x7f]/u.exec(written)?.[0];
-  if (opened.encoding === undefined && strange !== undefined && !isUtf8(file))
-    throw refuseEncoding.unknownEncoding(path, strange);
+  const opened = openWritten(file, { path, encoding }, () => ops.flatMap(writtenBy).join("\n"));
   return {
     ...opened,
     encoding: opened.encoding && encodingName(opened.encoding),
     ops: opened.endsInReturns ? ops.map(withoutReturns) : ops,
+  };
+}
+
+/** Opens a file for a patch, like `openForOps`. `written` returns the text that the patch adds. */
+export function openForPatch(
+  file: Buffer,
+  { path, written }: { readonly path: string; readonly written: () => string },
+  context: CoderContext,
+): Omit<OpenedText, "encoding"> {
+  const encoding = configuredEncoding(path, context);
+  if (!context.profile.keeps_line_ends && encoding === undefined)
+    return { text: file, endsInReturns: false, bytesOf: (edited) => edited };
+  return openWritten(file, { path, encoding }, written);
+}
+
+function openWritten(
+  file: Buffer,
+  { path, encoding }: Pick<TextOps, "path" | "encoding">,
+  written: () => string,
+): OpenedText {
+  const opened = refusing(path, encoding, () => openText(file, encoding));
+  const strange =
+    opened.encoding === undefined && !isUtf8(file) ? /[^\0-\x7f]/u.exec(written())?.[0] : undefined;
+  if (strange !== undefined) throw refuseEncoding.unknownEncoding(path, strange);
+  return {
+    ...opened,
     bytesOf: (edited) => refusing(path, opened.encoding, () => opened.bytesOf(edited)),
   };
 }

@@ -12,6 +12,7 @@ import { Refusal, refuse } from "../../errors.ts";
 import { readWholeFile } from "../../files/read.ts";
 import { revisionOfBytes } from "../../files/revision.ts";
 import type { PlannedTree } from "../../overlay/planned-tree.ts";
+import { addedText } from "../../patch/added-text.ts";
 import { applyHunks, type HunkPlacement, type PatchedFile } from "../../patch/apply.ts";
 import { refusePatch } from "../../patch/errors.ts";
 import { mostExplainedBytes } from "../../patch/fit.ts";
@@ -22,6 +23,7 @@ import { resolveNames } from "../../patch/resolve-names.ts";
 import type { CoderContext } from "../define.ts";
 import { inSlices } from "../editing/apply-ops.ts";
 import { lineEndsOf } from "../editing/edit-file.ts";
+import { openForPatch } from "../editing/file-text.ts";
 import { refuseCoder } from "../errors.ts";
 import { pauseOf } from "../pause.ts";
 import { permissionBits } from "../permission-bits.ts";
@@ -191,7 +193,7 @@ class TreePatcher {
   async #writeHeld({ path, file }: FileChange<Update>, { body, mode }: HeldFile): Promise<PatchedEntry> {
     const target = this.#pathOf(file.target!.path);
     const patched = await this.#applyHunks(body, { path, file });
-    await this.#create(target, patched.body, { mode: file.mode ?? mode });
+    await this.#create(target, patched.bytes, { mode: file.mode ?? mode });
     const kind = file.target!.isCopy ? "added" : "moved";
     return { path: target, from: path, kind, ...describe(patched), ...echoOf(patched) };
   }
@@ -217,7 +219,7 @@ class TreePatcher {
   async #add({ path, file, expected }: FileChange<Addition | Update>): Promise<PatchedEntry> {
     const patched = await this.#applyHunks(Buffer.alloc(0), { path, file });
     const mode = file.mode ?? permissionBits(undefined, this.#context.profile["create-file.mode"]);
-    const create = () => this.#create(path, patched.body, { mode, expected });
+    const create = () => this.#create(path, patched.bytes, { mode, expected });
     await expecting(create, { path, expected, mayBeAbsent: true }, this.#context);
     return { path, kind: "added", ...describe(patched), echoes: [], isTruncated: false };
   }
@@ -255,20 +257,18 @@ class TreePatcher {
   /** The file with its new content. */
   async #rewrite(change: FileChange<Update>) {
     const { path, file } = change;
-    const { patched, lineEnds } = await this.#edit(change);
-    if (file.mode !== undefined) await this.#replace(path, patched.body, file.mode);
-    return { ...describe(patched), ...echoOf(patched), lineEnds };
+    const patched = await this.#edit(change);
+    if (file.mode !== undefined) await this.#replace(path, patched.bytes, file.mode);
+    return { ...describe(patched), ...echoOf(patched) };
   }
 
-  async #edit(change: FileChange<Update>) {
+  async #edit(change: FileChange<Update>): Promise<PatchedBytes> {
     await using edit = await FileEdit.begin(this.#tree, change.path, this.#context);
     for (;;) {
       const { before } = edit;
       await this.#requireRevision(before, change);
       const patched = await this.#applyHunks(before, change);
-      const hasNotes = this.#context.profile["apply-patch.notes"];
-      const lineEnds = hasNotes ? lineEndsOf(before, patched.body, false) : {};
-      if (await edit.write([patched.body])) return { patched, lineEnds };
+      if (await edit.write([patched.bytes])) return patched;
     }
   }
 
@@ -302,9 +302,26 @@ class TreePatcher {
     return pathBelow(this.#request.baseDir, name);
   }
 
-  #applyHunks(body: Buffer, { path, file }: Pick<FileChange, "path" | "file">): Promise<PatchedFile> {
-    return inSlices(applyHunks(body, { ...file, path }, this.#request.patch), this.#context.deadline);
+  /** Applies the hunks to the text of a file, and returns its bytes in the form that it has. */
+  async #applyHunks(
+    before: Buffer,
+    { path, file }: Pick<FileChange, "path" | "file">,
+  ): Promise<PatchedBytes> {
+    const { patch } = this.#request;
+    const written = () => addedText(patch.lines, file);
+    const opened = openForPatch(before, { path, written }, this.#context);
+    const work = applyHunks(opened.text, { ...file, path }, patch);
+    const patched = await inSlices(work, this.#context.deadline);
+    const pieces = opened.bytesOf([patched.body]);
+    const lineEnds = lineEndsOf(opened.text, patched.body, opened.endsInReturns);
+    return { ...patched, bytes: pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces), lineEnds };
   }
+}
+
+/** A file after its hunks, as text and as bytes. */
+interface PatchedBytes extends PatchedFile {
+  readonly bytes: Buffer;
+  readonly lineEnds: ReturnType<typeof lineEndsOf>;
 }
 
 /** A file of the patch, the path that it has on the wire, and what the call expects to be there. */
@@ -322,18 +339,20 @@ interface Creation {
   readonly expected?: string | undefined;
 }
 
-const describe = ({ body, lines, placements }: PatchedFile) => ({
+const describe = ({ bytes, lines, placements }: PatchedBytes) => ({
   lines,
-  revision: revisionOfBytes([body]),
+  revision: revisionOfBytes([bytes]),
   ...(placements.length > 0 && { placements }),
 });
 
 /** Returns the lines around each hunk. */
-const echoOf = ({ body, regions }: PatchedFile) =>
-  echoesOf(
+const echoOf = ({ body, regions, lineEnds }: PatchedBytes) => ({
+  ...echoesOf(
     body,
     regions.map((region, at) => ({ index: at + 1, ...region })),
-  );
+  ),
+  lineEnds,
+});
 
 /** A patch says what it replaces; what is in the way of a new name is none of that. */
 async function taken<T>(path: string, work: () => Promise<T>): Promise<T> {

@@ -502,6 +502,45 @@ const options: Case[] = [
     call: { function: id, payload: { patch_path: "the.patch" } },
     expect: { answer: { committed: true, results: one.results, transaction: aName }, tree: one.tree },
   },
+  applies(
+    "a file in UTF-16, in the profile agent",
+    { f: Buffer.from("\ufeffone\r\ntwo\r\n", "utf16le") },
+    update("f", " one", "-two", "+2 €"),
+    {
+      results: [
+        {
+          ...modified("f", ""),
+          new_line_count: 2,
+          revision: contentRevision(Buffer.from("\ufeffone\r\n2 €\r\n", "utf16le")),
+          line_ends: "CRLF",
+        },
+      ],
+      tree: { f: Buffer.from("\ufeffone\r\n2 €\r\n", "utf16le") },
+      config: { profile: "agent" },
+    },
+  ),
+  applies("a file with CR, in the profile agent", { f: "one\rtwo\r" }, update("f", " one", "-two", "+2"), {
+    results: [{ ...modified("f", "one\n2\n"), revision: contentRevision("one\r2\r"), line_ends: "CR" }],
+    tree: { f: "one\r2\r" },
+    config: { profile: "agent" },
+  }),
+  applies(
+    "a hunk not where its header says, in the profile agent",
+    { f: `zero\n${list}` },
+    diff("f", ...numbered),
+    {
+      results: [{ ...modified("f", `zero\n${changed}`), placed: [{ hunk: 1, line: 2, offset: 1 }] }],
+      tree: { f: `zero\n${changed}` },
+      config: { profile: "agent" },
+    },
+  ),
+  {
+    name: "a character for a file of unknown encoding, in the profile agent",
+    tree: { f: Buffer.from([0xe9, 0x0a]) },
+    config: { profile: "agent" },
+    call: { function: id, payload: { patch: diff("f", "@@ -1,0 +2 @@", "+é") } },
+    expect: { error: failure("C210", "encoding"), tree: {} },
+  },
   refuses("a patch that is sent and lies in the tree", { f: list }, { patch: "x", patch_path: "f" }, [
     "C210",
     "not both",
