@@ -89,9 +89,9 @@ interface Family {
   open(base: string): Promise<Worker>;
 }
 
-/** The base of a patch is only the folder that its paths start in. */
+/** The base of a patch is only the folder that its paths start in, and a file without a patch is not shown. */
 const harmful = (all: readonly PathArgument[]) =>
-  all.filter(({ name }) => name !== "coder::apply-patch /base_dir list");
+  all.filter(({ name }) => !/^coder::apply-patch \/(?:base_dir list|patch_path read)$/.test(name));
 
 /** The example of a listing shows a later page. */
 const firstPage: Readonly<Record<string, object>> = { "coder::list-folder": { page: 1 } };
