@@ -23,6 +23,11 @@ const varying: readonly Varying[] = [
     isNumbered: false,
     pattern: /^Commands (?:listen and connect on|have no network|may use the network).*$/gm,
   },
+  {
+    name: "what commands cannot change",
+    isNumbered: false,
+    pattern: /(?<=HOME is an empty folder of their own\. )(?:Files that|Nothing keeps them from).*$/gm,
+  },
   // Each file system measures folders in its own way.
   { name: "size", isNumbered: false, pattern: /(?<="is_dir":true,"is_symlink":false,"size":)\d+/g },
   { name: "changes", isNumbered: false, pattern: /(?<=^\[changed: )[^\]]+(?=\]$)/gm },
