@@ -29,7 +29,7 @@ export interface RegistrationOptions {
 const usualSettling = [50, 100, 200, 400, 800];
 const usualInterval = 30_000;
 
-/** The owners of the functions, as far as calls of them show. */
+/** The owners of the functions, if calls of them show these. */
 interface Findings {
   /** The functions that it does not know. */
   readonly missing: readonly string[];
