@@ -52,9 +52,13 @@ function paddedHeaderAt(lines: LineTable, line: number): keyof typeof headers | 
 const isPadded = (lines: LineTable, line: number, marker: string): boolean =>
   mayBePadded(lines, line) && lines.textOf(line).trim() === marker;
 
-/** Returns quickly whether a line may consist of blanks and a marker. */
-const mayBePadded = (lines: LineTable, line: number): boolean =>
-  lines.startsWith(line, "*") || lines.startsWith(line, " ") || lines.startsWith(line, "\t");
+/** Returns quickly whether a line begins with a star after any blanks, as markers do. */
+function mayBePadded(lines: LineTable, line: number): boolean {
+  const end = lines.endOf(line);
+  let at = lines.startOf(line);
+  while (at < end && (lines.bytes[at] === 0x20 || lines.bytes[at] === 0x09)) at++;
+  return at < end && lines.bytes[at] === 0x2a;
+}
 
 export function* parseV4a(lines: LineTable): Steps<FilePatch[]> {
   return yield* new V4aParser(lines).parse();
