@@ -1,7 +1,7 @@
 import { ConfigError } from "../config/file.ts";
 import { type DenylistPattern, makePolicy, type Policy } from "../processes/policy.ts";
 import type { RegexEngine } from "../regex/engine.ts";
-import { PatternError } from "../regex/regex-runtime.ts";
+import { PatternError, type Regex } from "../regex/regex-runtime.ts";
 import type { ConfinedRules } from "./command-rules.ts";
 import { defaultDenylist, type ShellConfig } from "./config.ts";
 import type { ShellProfile } from "./profiles.ts";
@@ -40,16 +40,24 @@ export function createPolicy(
   });
 }
 
-function compilePattern(source: string, { runtime }: RegexEngine): DenylistPattern {
+/** The patterns that are known to compile, which most sessions need only after their first answers. */
+const publishedPatterns: ReadonlySet<string> = new Set([...defaultDenylist, ...confinedDenylist]);
+
+function compilePattern(source: string, regex: RegexEngine): DenylistPattern {
+  let compiled = publishedPatterns.has(source) ? undefined : compileOrThrow(source, regex);
+  return {
+    source,
+    matches(text) {
+      compiled ??= compileOrThrow(source, regex);
+      const bytes = Buffer.from(text);
+      return compiled.isMatch(bytes, 0, bytes.length);
+    },
+  };
+}
+
+function compileOrThrow(source: string, { runtime }: RegexEngine): Regex {
   try {
-    const compiled = runtime.compile(source);
-    return {
-      source,
-      matches(text) {
-        const bytes = Buffer.from(text);
-        return compiled.isMatch(bytes, 0, bytes.length);
-      },
-    };
+    return runtime.compile(source);
   } catch (error) {
     if (error instanceof PatternError)
       throw new ConfigError(`denylist_patterns holds ${JSON.stringify(source)}: ${error.message}`);

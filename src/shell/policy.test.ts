@@ -1,0 +1,22 @@
+import { afterAll, expect, test } from "bun:test";
+import { createRegexEngine } from "../regex/engine.ts";
+import { defaultDenylist, defaultShellConfig } from "./config.ts";
+import { createPolicy, denylistOf } from "./policy.ts";
+import { shellProfileOf } from "./profiles.ts";
+
+const regex = createRegexEngine({});
+afterAll(() => regex.close());
+
+test("the published patterns compile, which their first use relies on", () => {
+  const config = defaultShellConfig();
+  const confined = denylistOf(config, shellProfileOf(config, true), { holdsFiles: true } as never);
+  expect(confined).not.toEqual(defaultDenylist);
+  for (const pattern of [...defaultDenylist, ...confined])
+    expect(() => regex.runtime.compile(pattern)).not.toThrow();
+});
+
+test("a pattern of the configuration that does not compile is refused at once", () => {
+  expect(() => createPolicy(defaultShellConfig(), ["rm", "("], [], regex)).toThrow(
+    'denylist_patterns holds "("',
+  );
+});
