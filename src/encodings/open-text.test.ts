@@ -38,7 +38,8 @@ for (const label of encodings) {
         const opened = open(bytes, label);
         if (opened === undefined) return;
         expect(Buffer.concat(opened.bytesOf([opened.text]))).toEqual(bytes);
-        if (opened.encoding === undefined) return;
+        // Random bytes may begin with the mark of UTF-16, which decides before the label does.
+        if (opened.encoding === undefined || /^(?:\xff\xfe|\xfe\xff)/.test(bytes.toString("latin1"))) return;
         const lines = opened.text.toString().split(/(?<=\n)/);
         const at = place % (lines.length + 1);
         const edited = [...lines.slice(0, at), "new\n", ...lines.slice(at)].join("");
