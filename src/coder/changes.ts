@@ -30,7 +30,7 @@ const request = Type.Object(
       ),
     ),
     by: By(),
-    checkpoint: Type.Optional(UInt64({ description: "Since this one." })),
+    checkpoint: Type.Optional(Type.Integer({ format: "uint64", minimum: 1, description: "Since this one." })),
     cursor: Type.Optional(
       Type.String({
         isRare: true,

@@ -31,7 +31,7 @@ const request = Type.Object(
           "Only checkpoints that changed this path or something below it, under an earlier name too.",
       }),
     ),
-    seq: Type.Optional(UInt64({ description: "Only this one." })),
+    seq: Type.Optional(Type.Integer({ format: "uint64", minimum: 1, description: "Only this one." })),
   },
   { title: "CheckpointsInput" },
 );

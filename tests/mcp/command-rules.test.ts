@@ -48,7 +48,7 @@ test("an answer says what the command changed, and the feed has it as the cause"
   expect(text).toMatch(/^\[changed: 3 files, \.git \d+\]\n\[exit code 0/);
   writeFileSync(join(connected.base, "by-hand.txt"), "x");
   const answer = textOf(await connected.call("coder_changes", { since }));
-  expect(answer).toContain("modified: a.txt (shell_exec)");
+  expect(answer).toContain("modified: a.txt (shell_exec sh)");
   expect(answer).toContain("created: by-hand.txt\n");
   expect(await sh("cat a.txt")).not.toContain("[changed");
 });

@@ -14,6 +14,7 @@ export default {
   title: "Label each step, and find it again",
   about: "Prepare a release in small steps, each with a label, and see them in the list of checkpoints.",
   tree: shop,
+  args: ["--tools", "all"],
   steps: [
     callTool("coder_create_file", { path: "CHANGES.md", content: "# 1.3.0\n", label: "start the changes" }),
     callTool("coder_update_file", {
