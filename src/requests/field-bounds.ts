@@ -78,6 +78,7 @@ export const fieldBounds: Readonly<Record<string, FieldBound>> = {
   "/plan": name,
   "/transaction": name,
   "/label": { max: 200 },
+  "/author": name,
   // They are compared as text with the paths of records, and with those of changes.
   "coder::undo/paths/*": { max: 4096 },
   "coder::checkpoints/path": { max: 4096 },
