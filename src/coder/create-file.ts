@@ -4,9 +4,10 @@ import { refuse } from "../errors.ts";
 import { revisionOfBytes } from "../files/revision.ts";
 import { Named, Nullable, UInt64 } from "../schema/fragments.ts";
 import { summarizeBatch } from "./batch-text.ts";
-import { ContentEncoding, contentBytes, withoutForeignEncodings } from "./creating/content-encoding.ts";
+import { ContentEncoding, contentBytes, isEncodingOfContent } from "./creating/content-encoding.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
+import { withoutForeignEncodings } from "./file-encoding.ts";
 import { Literal } from "./literal.ts";
 import { explainMissingFolder } from "./missing-folder.ts";
 import { permissionBits } from "./permission-bits.ts";
@@ -88,7 +89,9 @@ export const createFile = defineCoderFunction({
   ],
   hasFlatEnvelope: true,
   normalize(payload, { profile }) {
-    const known = profile["create-file.refuses_encodings"] ? payload : withoutForeignEncodings(payload);
+    const known = profile["encodings.are_checked"]
+      ? payload
+      : withoutForeignEncodings(payload, isEncodingOfContent);
     return wrapFlatEnvelope(known, "content", profile);
   },
   async handle(request, context) {

@@ -11,7 +11,7 @@ export const refuseEncoding = {
   unknownLabel: (label: string): Refusal =>
     new Refusal(
       "bad-input",
-      `\`encoding\` is ${JSON.stringify(label.slice(0, 40))}, which is not a label of the Encoding Standard that a text can be written in. Send one such as "windows-1252", "shift_jis", "gbk" or "utf-16le", or leave it out for UTF-8.`,
+      `\`encoding\` is ${JSON.stringify(label.slice(0, 40))}, which is not a label of the Encoding Standard that a text can be written in. Send one such as "windows-1252", "shift_jis", "gbk" or "utf-16le", or leave it out for UTF-8. coder::read-file and coder::create-file also take "base64".`,
     ),
 
   unknownEncoding: (path: string, character: string): Refusal =>

@@ -15,6 +15,22 @@ export const FileEncoding = () =>
     }),
   );
 
+/**
+ * Returns a payload without the encodings of entries that `isOwn` does not know: 0.2.0 has no such field, and
+ * ignores it.
+ */
+export function withoutForeignEncodings(payload: unknown, isOwn: (encoding: unknown) => boolean): unknown {
+  const files = (payload as { readonly files?: unknown } | null)?.files;
+  if (!Array.isArray(files)) return payload;
+  return { ...(payload as object), files: files.map((entry) => withoutForeignEncoding(entry, isOwn)) };
+}
+
+function withoutForeignEncoding(entry: unknown, isOwn: (encoding: unknown) => boolean): unknown {
+  if (typeof entry !== "object" || entry === null || !("encoding" in entry)) return entry;
+  const { encoding, ...rest } = entry;
+  return isOwn(encoding) ? entry : rest;
+}
+
 /** Returns the encoding that a request names. Throws bad-input for a label of none. */
 export function requestedEncoding(label: string | undefined): Encoding | undefined {
   if (label === undefined) return undefined;

@@ -42,8 +42,8 @@ export const profileTable = {
   /** Modes of new files and folders without `mode`. `undefined`: that of the replaced file, or the one that the umask leaves. */
   "create-file.mode": { contract: "0644", agent: undefined },
   "make-folder.mode": { contract: "0755", agent: undefined },
-  /** Whether an `encoding` other than text and base64 is refused, and not ignored. */
-  "create-file.refuses_encodings": { contract: false, agent: true },
+  /** Whether an `encoding` that 0.2.0 ignores in the entries of create-file and update-file is refused. */
+  "encodings.are_checked": { contract: false, agent: true },
   /** Whether a file that is not text is answered as its kind, not its content. */
   "read-file.binary_kinds": { contract: false, agent: true },
   /** Whether a text in UTF-16, or in an encoding that the configuration gives it, is decoded. */

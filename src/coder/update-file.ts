@@ -8,7 +8,7 @@ import { UpdateAnswer } from "./editing/answer.ts";
 import { editFile, shownAs } from "./editing/edit-file.ts";
 import { OpEcho, UpdateOp } from "./editing/ops.ts";
 import { renderEdit } from "./editing/text.ts";
-import { FileEncoding } from "./file-encoding.ts";
+import { FileEncoding, withoutForeignEncodings } from "./file-encoding.ts";
 import { Literal } from "./literal.ts";
 import { wrapFlatEnvelope } from "./profiles.ts";
 import { ExpectedRevision, Revision } from "./revisions.ts";
@@ -152,7 +152,12 @@ export const updateFile = defineCoderFunction({
       : sum(files.map((spec) => bodyBytes(spec, context)));
   },
   hasFlatEnvelope: true,
-  normalize: (payload, { profile }) => wrapFlatEnvelope(payload, "ops", profile),
+  normalize(payload, { profile }) {
+    const known = profile["encodings.are_checked"]
+      ? payload
+      : withoutForeignEncodings(payload, (encoding) => typeof encoding === "string");
+    return wrapFlatEnvelope(known, "ops", profile);
+  },
   async handle({ files, dry_run: dryRun, answer: form }, context) {
     if (files.length === 0) throw refuse.emptyBatch("files");
     const answer = new UpdateAnswer(context.config.max_read_bytes, context.maxAnswerBytes);

@@ -142,7 +142,7 @@ async function measure(worker: Worker, load: Load, { large, small }: Callers): P
     await worker.logged(/"coder::read-file"/g, load.reads + 1);
     large.resume();
   }
-  const workerEnd = worker.logged(/$^/g, 1);
+  const workerEnd = worker.logged(/(?!)/g, 1);
   await Promise.race([Promise.all([...reads, smallRead]), workerEnd]);
   return { ...ended, endedBeforeSmall, smallMilliseconds, peakMebibytes: peakOf(worker.child.pid!) };
 }

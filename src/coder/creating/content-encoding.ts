@@ -14,18 +14,9 @@ export const ContentEncoding = Type.Optional(
   }),
 );
 
-/** Returns a payload without encodings of entries that 0.2.0 ignores, as it has no such field. */
-export function withoutForeignEncodings(payload: unknown): unknown {
-  const files = (payload as { readonly files?: unknown } | null)?.files;
-  if (!Array.isArray(files)) return payload;
-  return { ...(payload as object), files: files.map(withoutForeignEncoding) };
-}
-
-function withoutForeignEncoding(entry: unknown): unknown {
-  if (typeof entry !== "object" || entry === null || !("encoding" in entry)) return entry;
-  const { encoding, ...rest } = entry;
-  return encoding === "base64" || encoding === "text" ? entry : rest;
-}
+/** Returns whether a creation in the profile contract takes this encoding. */
+export const isEncodingOfContent = (encoding: unknown): boolean =>
+  encoding === "base64" || encoding === "text";
 
 /** A content, and what its file is to be. */
 interface Content {

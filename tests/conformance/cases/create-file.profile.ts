@@ -85,8 +85,15 @@ export const cases: readonly Case[] = [
     name: "profile agent: an encoding that cannot be written is refused",
     config: agent,
     tree: {},
-    call: { function: id, payload: { path: "a", content: "a", encoding: "latin1" } },
-    expect: { error: failure("C210", "encoding", "base64") },
+    call: { function: id, payload: { path: "a", content: "a", encoding: "utf-99" } },
+    expect: {
+      answer: {
+        results: [
+          { path: "a", success: false, bytes_written: 0, error: errorWith("C210", "encoding", "base64") },
+        ],
+      },
+      tree: {},
+    },
   },
   {
     name: "profile contract: the flat envelope is refused",
