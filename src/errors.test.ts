@@ -3,6 +3,7 @@ import { refuseMove } from "./changes/move-errors.ts";
 import { refuseEncoding } from "./coder/encoding-errors.ts";
 import { coderCodes, coderMeanings, refuseCoder, renderRefusal } from "./coder/errors.ts";
 import { refuseRead } from "./coder/reading/errors.ts";
+import { refuseReplacing } from "./coder/replacing/errors.ts";
 import { refuseTransacting } from "./coder/transacting/errors.ts";
 import { refuseEdit } from "./edits/errors.ts";
 import { refuseLines } from "./edits/line-errors.ts";
@@ -159,6 +160,13 @@ const ofTransactions: Samples<typeof refusePlan> = {
   manyEntries: refusePlan.manyEntries("a/b", 2000),
 };
 
+const ofReplacing: Samples<typeof refuseReplacing> = {
+  emptyQuery: refuseReplacing.emptyQuery(),
+  sameText: refuseReplacing.sameText(),
+  tooManyFiles: refuseReplacing.tooManyFiles(10_000),
+  wrongCount: refuseReplacing.wrongCount("expect_files", { expected: 2, found: 1, files: [{ path: "a" }] }),
+};
+
 const ofCallsTogether: Samples<typeof refuseTransacting> = {
   unavailable: refuseTransacting.unavailable(),
   inPlace: refuseTransacting.inPlace(refuse.changed("a"), 'Change 1 of 2 ("a")'),
@@ -291,6 +299,7 @@ const all = [
   ofJournal,
   ofTransactions,
   ofCommits,
+  ofReplacing,
   ofCallsTogether,
 ].flatMap((table) => Object.entries<Refusal>(table));
 

@@ -33,7 +33,7 @@ const request = Type.Object(
     ),
     format: Type.Union(
       ["auto", ...patchFormats].map((format) => Type.Literal(format)),
-      { default: "auto" },
+      { default: "auto", isRare: true },
     ),
     literal: Literal(),
     overwrite: Type.Boolean({

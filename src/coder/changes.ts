@@ -30,14 +30,14 @@ const request = Type.Object(
       ),
     ),
     by: By(),
-    checkpoint: Type.Optional(Type.Integer({ format: "uint64", minimum: 1, description: "Since this one." })),
+    checkpoint: Type.Optional(Type.Integer({ format: "uint64", minimum: 1 })),
     cursor: Type.Optional(
       Type.String({
         isRare: true,
         description: "`next_cursor` of the page before, with the other fields as then.",
       }),
     ),
-    limit: UInt32({ default: 1000, description: "Most changes to answer." }),
+    limit: UInt32({ default: 1000, isRare: true, description: "Most changes to answer." }),
     net: Type.Optional(Type.Boolean({ isRare: true, description: "Each path once, by name." })),
     path: Type.Optional(Type.String({ description: "Only changes of this path or below it." })),
     since: Type.Optional(

@@ -16,12 +16,7 @@ import { AuthorFields, By, describeAuthor, selectsAuthor } from "./undoing/whose
 
 const request = Type.Object(
   {
-    answer: Type.Optional(
-      Type.Union(
-        netAnswers.map((form) => Type.Literal(form)),
-        { description: "What is shown of each file." },
-      ),
-    ),
+    answer: Type.Optional(Type.Union(netAnswers.map((form) => Type.Literal(form)))),
     before_seq: Type.Optional(UInt64({ description: "Only checkpoints older than this one." })),
     by: By(true),
     limit: UInt32({ default: 50, description: "Most checkpoints to answer." }),
@@ -31,7 +26,7 @@ const request = Type.Object(
           "Only checkpoints that changed this path or something below it, under an earlier name too.",
       }),
     ),
-    seq: Type.Optional(Type.Integer({ format: "uint64", minimum: 1, description: "Only this one." })),
+    seq: Type.Optional(Type.Integer({ format: "uint64", minimum: 1 })),
   },
   { title: "CheckpointsInput" },
 );

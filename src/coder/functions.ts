@@ -13,6 +13,7 @@ import { listFolder } from "./list-folder.ts";
 import { makeFolder } from "./make-folder.ts";
 import { move } from "./move.ts";
 import { readFile } from "./read-file.ts";
+import { replace } from "./replace.ts";
 import { search } from "./search.ts";
 import { transact } from "./transact.ts";
 import { tree } from "./tree.ts";
@@ -37,6 +38,7 @@ export const functions: readonly FunctionDefinition[] = [
   makeFolder,
   transact,
   applyPatch,
+  replace,
   commit,
   checkpoints,
   undo,

@@ -12,7 +12,7 @@ export const PageRequestFields = {
   cursor: Type.Optional(
     Type.String({ since, description: "`next_cursor` of the page before; other fields as then." }),
   ),
-  deadline_ms: Type.Optional(UInt32({ since })),
+  deadline_ms: Type.Optional(UInt32({ since, isRare: true })),
   max_bytes: Type.Optional(UInt32({ since, description: "Of JSON; as text it is shorter." })),
 };
 

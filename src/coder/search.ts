@@ -23,7 +23,7 @@ const request = Type.Object(
       default: [],
       description: "Glob patterns (relative to `base_path`) that exclude matching paths.",
     }),
-    exclude_file_types: Type.Optional(Type.Array(Type.String(), { since: "0.4.0" })),
+    exclude_file_types: Type.Optional(Type.Array(Type.String(), { since: "0.4.0", isRare: true })),
     file_types: Type.Optional(
       Type.Array(Type.String(), {
         since: "0.4.0",
@@ -60,7 +60,7 @@ const request = Type.Object(
     include_hidden: Type.Optional(
       Type.Boolean({ since: "0.4.0", description: "Names that begin with a dot (default true)." }),
     ),
-    max_file_bytes: Type.Optional(UInt32({ since: "0.4.0" })),
+    max_file_bytes: Type.Optional(UInt32({ since: "0.4.0", isRare: true })),
     sort: Type.Optional(
       Type.Union([Type.Literal("path"), Type.Literal("modified")], {
         since: "0.4.0",
@@ -263,7 +263,7 @@ function requireFuzzyQuery({ query, regex }: { readonly query: string; readonly 
   if (query.length > longestFuzzyQuery) throw refuseCoder.longFuzzyQuery(query.length, longestFuzzyQuery);
 }
 
-function parseFileTypes(types: readonly string[]): GlobSet | undefined {
+export function parseFileTypes(types: readonly string[]): GlobSet | undefined {
   try {
     return fileTypeGlobs(types);
   } catch (error) {

@@ -31,13 +31,12 @@ const request = Type.Object(
     }),
     paths: Type.Optional(
       Type.Array(Type.String(), {
-        description:
-          "Undo only at these paths, and below them; without the number of a checkpoint, the newest one of each path.",
+        description: "Only these and below; by default the newest checkpoint of each.",
       }),
     ),
     seq: Type.Optional(UInt64({ description: "The checkpoint to undo." })),
     steps: Type.Optional(UInt32({ description: "How many of the newest checkpoints to undo. Default 1." })),
-    transaction: Type.Optional(Type.String({ description: "The transaction to undo." })),
+    transaction: Type.Optional(Type.String({ isRare: true, description: "The transaction to undo." })),
   },
   { title: "UndoInput" },
 );

@@ -18,6 +18,7 @@ const calls: [id: string, payload: Record<string, unknown>][] = [
   ["coder::move", { files: [{ from: "b", to: "c" }] }],
   ["coder::make-folder", { paths: ["d"] }],
   ["coder::transact", { changes: [{ op: "update", path: "a", ...edit }] }],
+  ["coder::replace", { query: "x", replacement: "z", path: "a" }],
   ["coder::delete-file", { paths: ["c"] }],
   ["coder::undo", {}],
 ];

@@ -37,7 +37,7 @@ export const serverInfo: Readonly<Record<WorkerName, ServerInfo>> = {
         "Read what you need: coder_read_file has the fields line_from and line_to for a part of a file, tail for its end, and paths for several files in one call.",
       ),
       whenWriting(
-        "One file, or several that may succeed or fail independently: coder_update_file. Several that must change together, all or none, with creations, moves and deletions among them: coder_transact. A patch you already have, as a unified diff or *** Begin Patch: coder_apply_patch, all or none too.",
+        "One file, or several that may succeed or fail independently: coder_update_file. Several that must change together, all or none, with creations, moves and deletions among them: coder_transact. The same text in many files: coder_replace. A patch you already have, as a unified diff or *** Begin Patch: coder_apply_patch, all or none too.",
       ),
       whenWriting(
         "Edit with the op str_replace, its old_str copied exactly and occurring exactly once (or send replace_all); by line numbers only with numbers you have just read (numbered). All ops of a call count lines as they were before it.",

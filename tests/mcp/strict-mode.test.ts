@@ -69,6 +69,7 @@ const chosen = [
   "move-and-copy",
   "partial-batches",
   "rename-a-symbol",
+  "rename-everywhere",
   "restore-one-file",
   "run-a-command",
   "search-options",

@@ -18,6 +18,7 @@ const overrides: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "coder::search": { query, regex: true },
   "coder::update-file": { ops: [{ op: "insert", at_line: 1, content: "new" }] },
   "coder::create-file": { content: "new" },
+  "coder::replace": { query: "\\A", replacement: "new\n", regex: true },
   "coder::transact": { content: "new", ops: [{ op: "insert", at_line: 1, content: "new" }] },
 };
 

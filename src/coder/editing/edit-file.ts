@@ -48,6 +48,8 @@ interface EditOptions {
   readonly answer?: UpdateAnswer;
   /** Whether the answer has its revision. */
   readonly hasRevision: boolean;
+  /** Whether matches are counted in a form that does not show them. */
+  readonly countsMatches?: boolean;
 }
 
 /** The answer about one file. */
@@ -57,18 +59,21 @@ interface Edit {
   readonly revision?: string;
   readonly bodies?: FittedBodies;
   readonly fields: ShownFields;
+  /** The matches that the first op replaced, if they were counted. */
+  readonly matches: number | undefined;
 }
 
 /** Throws a refusal, and then nothing was written. */
 export async function editFile(
   { path, ops, expected_revision: expected, encoding: label }: FileEditSpec,
-  { dryRun = false, form, answer, hasRevision }: EditOptions,
+  { dryRun = false, form, answer, hasRevision, countsMatches = false }: EditOptions,
   context: CoderContext,
 ): Promise<Edit> {
   validateOps({ path, ops });
   if (expected !== undefined) requireRevisionForm(expected);
   const requested = requestedEncoding(label);
-  const isTraced = form === "echo" || form === "diff";
+  const isShown = form === "echo" || form === "diff";
+  const isTraced = isShown || countsMatches;
   await using file = await FileEdit.begin(context.tree, path, context);
   for (;;) {
     const { before } = file;
@@ -87,7 +92,10 @@ export async function editFile(
       lines,
       ...(hasRevision && { revision: revisionOfBytes(after) }),
       ...(form === "bodies" && answer !== undefined && { bodies: answer.fit(bodies) }),
-      fields: showEdit(form, { path, bodies, trace, endsInReturns, encoding, hints }, context.profile),
+      fields: isShown
+        ? showEdit(form, { path, bodies, trace, endsInReturns, encoding, hints }, context.profile)
+        : {},
+      matches: trace?.sites[0]?.replacements,
     };
     if (await written) return edit;
   }

@@ -20,7 +20,6 @@ export const By = (isRare?: true) =>
   Type.Optional(
     Type.Union([Type.Literal("me"), Type.Literal("others")], {
       ...(isRare && { isRare }),
-      description: "Default: all.",
     }),
   );
 

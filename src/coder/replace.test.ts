@@ -1,0 +1,101 @@
+import { expect, test } from "bun:test";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { SessionsFixture } from "./sessions.test-kit.ts";
+
+const author = { client: "anna 1.0", session: "aaaaaaaa" };
+
+function open() {
+  const fixture = new SessionsFixture();
+  for (const folder of ["src", "node_modules", "out"]) mkdirSync(fixture.at(folder));
+  writeFileSync(fixture.at(".gitignore"), "out/\n");
+  for (const path of ["src/a.ts", "src/b.ts", "node_modules/c.ts", "out/d.ts", ".env"])
+    writeFileSync(fixture.at(path), "getUser();\ngetUser(1);\n");
+  const read = (path: string) => readFileSync(fixture.at(path), "utf8");
+  return { fixture, read, ...fixture.open(author) };
+}
+
+/** Returns the error of a call. `expect().rejects` of Bun keeps the watched tree from being read. */
+const errorOf = (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    () => "no error",
+    (error: Error) => error.message,
+  );
+
+const rename = { query: "getUser", replacement: "loadUser" };
+
+test("a text is replaced in the files that a search finds, in one checkpoint", async () => {
+  const { fixture, read, text, call } = open();
+  await using _ = fixture;
+  expect((await text("coder::replace", rename)).replace(/[\da-f]{16}/, "<id>")).toBe(
+    [
+      "4 matches in 2 files replaced",
+      "src/a.ts: 2 matches",
+      "1→loadUser();",
+      "2→loadUser(1);",
+      "src/b.ts: 2 matches",
+      "1→loadUser();",
+      "2→loadUser(1);",
+      "transaction <id>",
+      "[not searched: node_modules/ excluded (use_default_excludes: false), out/ ignored (respect_gitignore: false), 1 denied]",
+      "#1",
+    ].join("\n"),
+  );
+  expect(["src/a.ts", "src/b.ts", "node_modules/c.ts", "out/d.ts", ".env"].map(read)).toEqual([
+    ...Array(2).fill("loadUser();\nloadUser(1);\n"),
+    ...Array(3).fill("getUser();\ngetUser(1);\n"),
+  ]);
+  await call("coder::undo");
+  expect(read("src/a.ts")).toBe("getUser();\ngetUser(1);\n");
+});
+
+test("another number of matches or files than expected changes nothing", async () => {
+  const { fixture, read, call } = open();
+  await using _ = fixture;
+  expect(await errorOf(call("coder::replace", { ...rename, expect_matches: 5 }))).toContain(
+    "`expect_matches` is 5, and there are 4. Nothing was changed.",
+  );
+  expect(await errorOf(call("coder::replace", { ...rename, expect_files: 3 }))).toContain(
+    "`expect_files` is 3, and there are 2",
+  );
+  expect(read("src/a.ts")).toBe("getUser();\ngetUser(1);\n");
+  const { files } = await call("coder::replace", { ...rename, expect_files: 2, expect_matches: 4 });
+  expect(files).toEqual([
+    { path: "src/a.ts", matches: 2 },
+    { path: "src/b.ts", matches: 2 },
+  ]);
+});
+
+test("a dry run gives a plan, which is stale once a file has changed", async () => {
+  const { fixture, read, call } = open();
+  await using _ = fixture;
+  const first = await call("coder::replace", { ...rename, dry_run: true });
+  expect([first.committed, read("src/a.ts")]).toEqual([false, "getUser();\ngetUser(1);\n"]);
+  const done = await call("coder::commit", { plan: first.plan });
+  expect([done.committed, done.files.length, read("src/b.ts")]).toEqual([
+    true,
+    2,
+    "loadUser();\nloadUser(1);\n",
+  ]);
+  const back = { query: "loadUser", replacement: "getUser", dry_run: true };
+  const { plan } = await call("coder::replace", back);
+  writeFileSync(fixture.at("src/a.ts"), "loadUser(2);\n");
+  expect(await errorOf(call("coder::commit", { plan }))).toContain("C221");
+});
+
+test("nothing is replaced without a match, nor in a protected file", async () => {
+  const { fixture, text, call, read } = open();
+  await using _ = fixture;
+  expect(await text("coder::replace", { query: "nowhere", replacement: "" })).toStartWith("[nothing found");
+  expect(await errorOf(call("coder::replace", { query: "", replacement: "x" }))).toContain(
+    "`query` is empty",
+  );
+  expect(await errorOf(call("coder::replace", { query: "x", replacement: "x" }))).toContain("are equal");
+  mkdirSync(fixture.at(".vscode"));
+  writeFileSync(fixture.at(".vscode/settings.json"), "getUser\n");
+  expect(await errorOf(call("coder::replace", rename))).toMatch(
+    /C222.*Nothing was changed\. File 1 of 3 \(\\"\.vscode\/settings\.json\\"\)/,
+  );
+  expect(read("src/a.ts")).toBe("getUser();\ngetUser(1);\n");
+  const { files } = await call("coder::replace", { ...rename, exclude_globs: [".vscode"], path: "src/a.ts" });
+  expect(files).toEqual([{ path: "src/a.ts", matches: 2 }]);
+});

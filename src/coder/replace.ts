@@ -1,0 +1,262 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
+import type { SearchAnswer } from "../search/request.ts";
+
+import { JsonBudget } from "../text/json-budget.ts";
+import { jsonBytes } from "../text/json-size.ts";
+import { type CoderContext, defineCoderFunction } from "./define.ts";
+import { leaveOut } from "./editing/answer.ts";
+import { OpEcho } from "./editing/ops.ts";
+import { renderEdit } from "./editing/text.ts";
+import { folderFilterOf } from "./folder-filter.ts";
+import { refuseReplacing } from "./replacing/errors.ts";
+import { candidateQuery, type FileReplacement, replaceInFiles } from "./replacing/replace-all.ts";
+import { parseGlobFields } from "./request-globs.ts";
+import { parseFileTypes } from "./search.ts";
+import { LeftOutFields, renderPage } from "./search-pages.ts";
+import { type ChangeResult, changeAnswers } from "./transacting/changes.ts";
+import { planTransaction, runTransaction, type Transaction } from "./transacting/run.ts";
+import { LineEndFields } from "./update-file.ts";
+
+const Globs = () => Type.Array(Type.String(), { default: [] });
+
+const request = Type.Object(
+  {
+    answer: Type.Union(
+      changeAnswers.map((form) => Type.Literal(form)),
+      { default: "echo", isRare: true, description: "What is shown of each file." },
+    ),
+    dry_run: Type.Boolean({ default: false }),
+    exclude_globs: Globs(),
+    expect_files: Type.Optional(UInt32({ isRare: true, description: "Files there must be." })),
+    expect_matches: Type.Optional(UInt32()),
+    file_types: Type.Optional(Type.Array(Type.String(), { isRare: true })),
+    ignore_case: Type.Boolean({ default: false, isRare: true }),
+    include_globs: Globs(),
+    include_hidden: Type.Optional(Type.Boolean({ isRare: true })),
+    path: Type.String({ default: "." }),
+    query: Type.String(),
+    regex: Type.Boolean({ default: false }),
+    replacement: Type.String(),
+    respect_gitignore: Type.Optional(Type.Boolean({ isRare: true })),
+    use_default_excludes: Type.Optional(Type.Boolean({ isRare: true })),
+  },
+  { title: "ReplaceInput" },
+);
+
+const Result = Named("ReplaceResult", {
+  applied: Type.Optional(UInt32()),
+  diff: Type.Optional(Type.String({ description: "Unified diff, of at most 4 KiB." })),
+  diff_truncated: Type.Optional(Type.Boolean()),
+  echoes: Type.Optional(Type.Array(OpEcho, { description: "The lines around each change." })),
+  echoes_truncated: Type.Optional(Type.Boolean()),
+  ...LineEndFields,
+  new_line_count: Type.Optional(UInt64()),
+  op: Type.String(),
+  path: Type.String(),
+  revision: Type.Optional(Type.String({ description: "SHA-256 of what the change leaves." })),
+});
+
+const ReplacedFileFields = Named("ReplacedFile", { matches: UInt64(), path: Type.String() });
+
+const response = Type.Object(
+  {
+    committed: Type.Boolean(),
+    files: Type.Array(ReplacedFileFields),
+    not_searched: LeftOutFields.not_searched,
+    plan: Type.Optional(Type.String({ description: "To do exactly this by coder::commit." })),
+    plan_expires_at: Type.Optional(UInt64({ description: "Seconds since 1970." })),
+    results: Type.Array(Result),
+    transaction: Type.Optional(
+      Type.String({ description: "Its name. Absent when there was nothing to do." }),
+    ),
+    unmatched_globs: LeftOutFields.unmatched_globs,
+  },
+  { title: "ReplaceOutput" },
+);
+
+type Request = Static<typeof request>;
+
+/** Maximum files that one call changes. */
+const maxFiles = 10_000;
+
+/** Bytes of all echoes or diffs of an answer. */
+const shownBytes = 32 * 1024;
+
+/** `coder::replace`: a text or pattern in all files of a tree, all or none (coder §18). */
+export const replace = defineCoderFunction({
+  id: "coder::replace",
+  since: "0.4.0",
+  description:
+    "Replace a literal or a regex in all files that a search finds, as one transaction: all of them, or none. Ignore files and default excludes hold as for coder::search; the replacement is made as by coder::update-file, with str_replace for a literal and with replace for a regex. A dry run gives a plan for coder::commit.",
+  summary: "a text in many files, all or none",
+  brief:
+    "Replace a literal, or a regex ($1: a group), in all files that coder::search finds, all or none. `dry_run` gives a plan.",
+  effect: "writes",
+  isLong: true,
+  paths: [{ at: "/path", access: "write-tree" }],
+  request,
+  response,
+  examples: [
+    {
+      title: "Rename a function everywhere",
+      request: { query: "getUser", replacement: "loadUser" },
+    },
+    {
+      title: "Change a value, if it stands in as many places as expected",
+      request: {
+        query: "timeout = 30",
+        replacement: "timeout = 60",
+        include_globs: ["src/**"],
+        expect_matches: 1,
+      },
+    },
+    {
+      title: "See what a pattern would replace in the tests, and get a plan for it",
+      request: {
+        query: "assert\\.equal\\((.+), (.+)\\)",
+        replacement: "expect($1).toBe($2)",
+        regex: true,
+        include_globs: ["**/*.test.ts"],
+        dry_run: true,
+      },
+    },
+  ],
+  answerBytes: () => shownBytes,
+  async handle(sent, context) {
+    if (sent.query === "") throw refuseReplacing.emptyQuery();
+    if (!sent.regex && !sent.ignore_case && sent.query === sent.replacement) throw refuseReplacing.sameText();
+    const { files, ...leftOut } = await findFiles(sent, context);
+    const transaction: Transaction<FileReplacement[]> = {
+      async make(changing, tree) {
+        const replaced = await replaceInFiles(files, sent, { tree, context: changing });
+        requireCounts(replaced, sent);
+        return replaced;
+      },
+      label: context.label,
+      request: { sent, files },
+      named: { noun: "File", paths: files },
+    };
+    if (!sent.dry_run) {
+      const { value, transaction: name } = await runTransaction(transaction, context);
+      return {
+        committed: true,
+        ...shownOf(value),
+        ...(name !== undefined && { transaction: name }),
+        ...leftOut,
+      };
+    }
+    const { value, ...plan } = await planTransaction(transaction, context, (done) => ({
+      committed: true,
+      ...shownOf(done.value),
+      ...(done.transaction !== undefined && { transaction: done.transaction }),
+    }));
+    return { committed: false, ...shownOf(value), ...plan, ...leftOut };
+  },
+  render: (answer, _, { answer: form = "echo" }) => renderReplaced(answer, form),
+});
+
+interface FoundFiles extends Pick<SearchAnswer, "not_searched" | "unmatched_globs"> {
+  readonly files: readonly string[];
+}
+
+/** Finds the files that may have a match. Throws a refusal if there are too many. */
+async function findFiles(sent: Request, context: CoderContext): Promise<FoundFiles> {
+  const { config, profile, deadline, caller, searcher, jail, maxAnswerBytes } = context;
+  const { answer } = await searcher.search(
+    {
+      query: { ...candidateQuery(sent), ignoreCase: sent.ignore_case },
+      lines: {
+        maxLineBytes: config.max_read_bytes,
+        linesBefore: 0,
+        linesAfter: 0,
+        every: false,
+        mode: "files",
+      },
+      path: sent.path,
+      mayBeFile: true,
+      searchesGivenFile: true,
+      ...parseGlobFields(sent, profile),
+      fileNames: parseFileTypes(sent.file_types ?? []),
+      otherFileNames: undefined,
+      includesHidden: sent.include_hidden ?? true,
+      ...folderFilterOf("search", sent, context),
+      maxMatches: maxFiles + 1,
+      maxFileBytes: Math.min(config.max_read_bytes, config.max_write_bytes),
+      content: true,
+      paths: false,
+      maxAnswerBytes,
+      page: {
+        maxBytes: Number.POSITIVE_INFINITY,
+        milliseconds: undefined,
+        after: undefined,
+        seal: () => "",
+        namesLeftOut: true,
+      },
+    },
+    { deadline, caller },
+    jail,
+  );
+  deadline.check();
+  const { files = [], not_searched, unmatched_globs } = answer;
+  if (files.length > maxFiles || answer.truncated) throw refuseReplacing.tooManyFiles(maxFiles);
+  return {
+    files: files.map(({ path }) => path),
+    ...(not_searched && { not_searched }),
+    ...(unmatched_globs && { unmatched_globs }),
+  };
+}
+
+/** Throws a refusal if there are not as many matches or files as expected. */
+function requireCounts(
+  replaced: readonly FileReplacement[],
+  { expect_files, expect_matches }: Request,
+): void {
+  const files = filesOf(replaced).slice(0, 20);
+  const matches = replaced.reduce((sum, one) => sum + one.matches, 0);
+  if (expect_files !== undefined && expect_files !== replaced.length)
+    throw refuseReplacing.wrongCount("expect_files", {
+      expected: expect_files,
+      found: replaced.length,
+      files,
+    });
+  if (expect_matches !== undefined && expect_matches !== matches)
+    throw refuseReplacing.wrongCount("expect_matches", { expected: expect_matches, found: matches, files });
+}
+
+const filesOf = (replaced: readonly FileReplacement[]) =>
+  replaced.map(({ matches, result }) => ({ path: result.path!, matches }));
+
+/** Returns the results, which show what was changed until that takes too many bytes. */
+function shownOf(replaced: readonly FileReplacement[]) {
+  const budget = new JsonBudget(shownBytes, 0);
+  const results = replaced.map(({ result }) => {
+    const { echoes, echoes_truncated, diff, diff_truncated, ...bare } = result;
+    const isShown = budget.admit(jsonBytes(result) - jsonBytes(bare));
+    return (isShown ? result : { ...bare, ...leaveOut(result) }) as ChangeResult & { path: string };
+  });
+  return { files: filesOf(replaced), results };
+}
+
+type Answer = Static<typeof response>;
+
+function renderReplaced(answer: Answer, form: string): string {
+  const { committed, files, results, transaction, plan } = answer;
+  const matches = files.reduce((sum, one) => sum + one.matches, 0);
+  const total = `${count(matches, "match", "matches")} in ${count(files.length, "file", "files")} ${committed ? "replaced" : "would be replaced"}`;
+  const lines = results.map((result, index) => {
+    const head = `${result.path}: ${count(files[index]!.matches, "match", "matches")}`;
+    const shown = renderEdit({ ...result, applied: 1, new_line_count: result.new_line_count ?? 0 });
+    const rest = shown.split("\n").slice(1);
+    return form === "none" || rest.length === 0 ? head : [head, ...rest].join("\n");
+  });
+  return [
+    ...(files.length === 0 ? [] : [total]),
+    ...lines,
+    ...(transaction === undefined ? [] : [`transaction ${transaction}`]),
+    ...(plan === undefined || files.length === 0 ? [] : [`plan ${plan}`]),
+    ...renderPage(answer, files.length === 0),
+  ].join("\n");
+}
+
+const count = (number: number, one: string, many: string): string => `${number} ${number === 1 ? one : many}`;
