@@ -1,15 +1,15 @@
 /**
- * What it costs that an answer leaves a millisecond after its call (src/worker/earliest.ts): engine, worker and client in
+ * What it costs that an answer leaves a millisecond after its call (src/calls/earliest.ts): engine, worker and client in
  * this process, which figures.ts starts, because a worker takes the console from the SDK.
  */
 import { registerWorker } from "iii-sdk";
+import { createLog } from "../src/base/log/log.ts";
+import { createInvoke } from "../src/calls/invoke.ts";
 import { defaultConfig } from "../src/coder/config.ts";
 import { functions } from "../src/coder/functions.ts";
 import { openCoder } from "../src/coder/services.ts";
 import { startEngine } from "../src/embedded-engine/engine.ts";
-import { createLog } from "../src/log/log.ts";
-import { createInvoke } from "../src/worker/invoke.ts";
-import { serve } from "../src/worker/serve.ts";
+import { serve } from "../src/transports/bus/serve-bus.ts";
 import { countCallsOn, type Figure } from "./figures.ts";
 
 const [folder = ".", rounds = "3"] = process.argv.slice(2);

@@ -1,17 +1,17 @@
 /** What the sandbox costs a command: `shell::exec` of true(1) in this process, in turns without the sandbox and with it. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createLog } from "../src/log/log.ts";
+import { createLog } from "../src/base/log/log.ts";
+import { createInvoke } from "../src/calls/invoke.ts";
 import { defaultShellConfig } from "../src/shell/config.ts";
 import { shellFunctions } from "../src/shell/functions.ts";
 import { openShell } from "../src/shell/services.ts";
-import { createInvoke } from "../src/worker/invoke.ts";
 import { median, type Ratio } from "./comparison.ts";
 import { makeWorkFolder } from "./disk.ts";
 import type { Figure } from "./figures.ts";
 
 /** The most that the sandbox may add to a command. */
-const mostMilliseconds = 15;
+const maxMilliseconds = 15;
 
 const warmUp = 10;
 const perRound = 60;
@@ -99,5 +99,5 @@ const figureOf = ({ name, ours, alone }: Cost): Figure => ({
   name: `what a command takes longer ${name}`,
   value: median(ours.map((value, round) => value - alone[round]!)),
   unit: "ms",
-  most: mostMilliseconds,
+  most: maxMilliseconds,
 });

@@ -1,9 +1,10 @@
 /** Ours within this process: the handlers through `createInvoke`, as the executable runs them. */
+
+import { createLog } from "../src/base/log/log.ts";
+import { createInvoke, type Invoke } from "../src/calls/invoke.ts";
 import { defaultConfig } from "../src/coder/config.ts";
 import { functions } from "../src/coder/functions.ts";
 import { openCoder } from "../src/coder/services.ts";
-import { createLog } from "../src/log/log.ts";
-import { createInvoke, type Invoke } from "../src/worker/invoke.ts";
 
 export interface InProcessCoder extends AsyncDisposable {
   /** Calls a function and returns its answer. Throws the error string. */

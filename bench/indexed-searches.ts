@@ -24,11 +24,11 @@ export async function openIndexedTree(
 ): Promise<SearchTree & AsyncDisposable> {
   const local = await openInProcess(tree.folder, { index, ...memoryOf(tree) });
   const indexed = { ...tree, local, [Symbol.asyncDispose]: () => local[Symbol.asyncDispose]() };
-  const search = () => searchInTree(indexed, queryNamed("no match"), { max_bytes: mostBytes });
+  const search = () => searchInTree(indexed, queryNamed("no match"), { max_bytes: maxBytes });
   await search();
   await local.indexed();
   // The tree is listed while searches go on.
-  const ends = performance.now() + mostPreparation;
+  const ends = performance.now() + maxPreparation;
   while ((await search()).index !== index)
     if (performance.now() > ends) throw new Error(`${tree.name}: searches are not ${index}`);
   await search();
@@ -36,10 +36,10 @@ export async function openIndexedTree(
 }
 
 /** More than an answer takes: the field makes the answer say how the files were found. */
-const mostBytes = 1_000_000;
+const maxBytes = 1_000_000;
 
 /** Milliseconds: a million files take one minute. */
-const mostPreparation = 300_000;
+const maxPreparation = 300_000;
 
 /** `indexed` and `tree` are of the same files. */
 export function searchesWithIndex(indexed: SearchTree, tree: SearchTree, index: BenchedIndex): Comparison[] {

@@ -1,7 +1,7 @@
 /** What the order of a session costs calls that do not concern each other: the same calls at once, with an order and without. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { CallOrder } from "../src/worker/call-order.ts";
+import { CallOrder } from "../src/calls/call-order.ts";
 import { type ComparisonSet, makeWorkFolder } from "./disk.ts";
 import { openInProcess } from "./in-process.ts";
 

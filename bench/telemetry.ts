@@ -1,8 +1,8 @@
 /** What telemetry and the audit trail cost: the same call in this process, with them and without. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createLog } from "../src/log/log.ts";
-import { openTelemetry } from "../src/telemetry/telemetry.ts";
+import { createLog } from "../src/base/log/log.ts";
+import { openTelemetry } from "../src/serve/telemetry/telemetry.ts";
 import { type ComparisonSet, makeNote, makeWorkFolder } from "./disk.ts";
 import { openInProcess } from "./in-process.ts";
 

@@ -13,7 +13,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import { sdkVersion, threadTexts, wasmBytes } from "./bundle-plugins.ts";
 
@@ -27,7 +27,7 @@ const sourceBundle = join(dirname(import.meta.dir), ".work/source");
  * The program in that bundle, beside the folders of the rooms, so that `spawnThread` finds the program of a
  * thread.
  */
-const sourceProgram = "src/program/main.js";
+const sourceProgram = "src/base/program/main.js";
 
 /** The root of the repository. */
 export const root = dirname(import.meta.dir);
@@ -39,7 +39,7 @@ export const executable = join(root, "dist/coder");
 export const noticesFile = join(root, "THIRD-PARTY-NOTICES.txt");
 
 /** The programs of the threads. A bundler does not follow the address of a thread. */
-const threadEntries = [...new Bun.Glob("src/*/thread.ts").scanSync(root)].sort();
+const threadEntries = [...new Bun.Glob("src/**/thread.ts").scanSync(root)].sort();
 
 export interface ExecutableOptions {
   /** The path to write it to. The last name becomes part of the bytes, so equal builds need equal names. */
@@ -116,7 +116,8 @@ export async function buildExecutable({ outfile, target }: ExecutableOptions): P
 export async function buildNodeBundle({ outfile, target }: BundleOptions): Promise<void> {
   // This must precede the program, and cannot be done by a plugin of it: a build inside a build never ends.
   const threads: Record<string, string> = {};
-  for (const path of threadEntries) threads[basename(dirname(path))] = await bundleForNode(path, { target });
+  for (const path of threadEntries)
+    threads[dirname(relative("src", path))] = await bundleForNode(path, { target });
   const bundle = await bundleForNode("src/main.ts", { target, plugins: [threadTexts(threads)] });
   mkdirSync(dirname(outfile), { recursive: true });
   writeFileSync(outfile, bundle);
@@ -189,7 +190,7 @@ async function buildSourceBundle(): Promise<void> {
     format: "esm",
     splitting: true,
     sourcemap: "linked",
-    naming: { entry: "[dir]/[name].ts", chunk: "src/chunks/[name]-[hash].js" },
+    naming: { entry: "[dir]/[name].ts", chunk: "src/base/chunks/[name]-[hash].js" },
   });
 }
 

@@ -38,7 +38,7 @@ export const wasmBytes: BunPlugin = {
 export const threadTexts = (texts: Readonly<Record<string, string>>): BunPlugin => ({
   name: "thread-texts",
   setup(build) {
-    build.onLoad({ filter: /[\\/]src[\\/]threads[\\/]sources\.ts$/ }, () => ({
+    build.onLoad({ filter: /[\\/]src[\\/]base[\\/]threads[\\/]sources\.ts$/ }, () => ({
       contents: `export const threadSources = ${JSON.stringify(texts)};`,
       loader: "js",
     }));

@@ -8,12 +8,12 @@ import { type Plan, plan } from "./house.ts";
 const small: Plan = {
   ...plan,
   rooms: {
-    mcp: ["coder"],
-    coder: ["jail", "globs"],
+    "transports/mcp": ["coder"],
+    coder: ["tree/jail", "text/globs"],
     "coder/config": [],
-    shell: ["jail"],
-    jail: [],
-    globs: [],
+    shell: ["tree/jail"],
+    "tree/jail": [],
+    "text/globs": [],
   },
 };
 const suites: readonly SuiteFiles[] = [
@@ -22,18 +22,18 @@ const suites: readonly SuiteFiles[] = [
     files: [
       "scripts/check.test.ts",
       "src/coder/tree.test.ts",
-      "src/globs/set.test.ts",
-      "src/jail/walk.test.ts",
+      "src/text/globs/set.test.ts",
+      "src/tree/jail/walk.test.ts",
     ],
   },
   ...Object.entries(scopes).map(([name, { folder }]) => ({ name, files: [`${folder}/${name}.test.ts`] })),
 ];
 
 const imports: Imports = new Map([
-  ["src/coder/tree.ts", ["src/jail/walk.ts", "src/globs/set.ts"]],
+  ["src/coder/tree.ts", ["src/tree/jail/walk.ts", "src/text/globs/set.ts"]],
   ["src/coder/tree.test.ts", ["src/coder/tree.ts"]],
-  ["src/globs/set.test.ts", ["src/globs/set.ts"]],
-  ["src/jail/walk.test.ts", ["src/jail/walk.ts", "src/jail/jail.test-kit.ts"]],
+  ["src/text/globs/set.test.ts", ["src/text/globs/set.ts"]],
+  ["src/tree/jail/walk.test.ts", ["src/tree/jail/walk.ts", "src/tree/jail/jail.test-kit.ts"]],
   ["scripts/check.test.ts", ["scripts/check.ts"]],
   ["tests/shell/shell.test.ts", ["tests/harness/tree.ts"]],
 ]);
@@ -45,19 +45,19 @@ const suitesOf = (...changed: string[]) =>
   touched(...changed).flatMap(({ suite }) => (suite === "unit" ? [] : [suite]));
 
 test("a change touches the tests that import it, through other files too, the nearest first", () => {
-  expect(unitOf("src/globs/set.ts")).toEqual(["src/globs/set.test.ts", "src/coder/tree.test.ts"]);
-  expect(unitOf("src/jail/jail.test-kit.ts")).toEqual(["src/jail/walk.test.ts"]);
+  expect(unitOf("src/text/globs/set.ts")).toEqual(["src/text/globs/set.test.ts", "src/coder/tree.test.ts"]);
+  expect(unitOf("src/tree/jail/jail.test-kit.ts")).toEqual(["src/tree/jail/walk.test.ts"]);
   expect(unitOf("src/coder/tree.test.ts")).toEqual(["src/coder/tree.test.ts"]);
 });
 
 test("a change touches the suites of its room, before those of the rooms above", () => {
-  expect(suitesOf("src/globs/set.ts")).toEqual(["escapes", "conformance", "mcp"]);
-  expect(suitesOf("src/mcp/tools.ts")).toEqual(["mcp"]);
-  expect(suitesOf("src/jail/walk.ts").sort()).toEqual([
+  expect(suitesOf("src/text/globs/set.ts")).toEqual(["escapes", "conformance", "mcp"]);
+  expect(suitesOf("src/transports/mcp/tools.ts")).toEqual(["mcp"]);
+  expect(suitesOf("src/tree/jail/walk.ts").sort()).toEqual([
     ...["conformance", "escapes", "faults", "faults-current-directory", "faults-descriptors"],
     ...["mcp", "races", "shell"],
   ]);
-  expect(suitesOf("src/jail/walk.test.ts")).toEqual([]);
+  expect(suitesOf("src/tree/jail/walk.test.ts")).toEqual([]);
 });
 
 test("a file of tests that no test imports touches its folder", () => {
@@ -88,7 +88,7 @@ test("each room of the house is in the scope of a suite, and each scope names ro
 test("the imports of the project are read from its files", () => {
   const read = readImports(join(import.meta.dir, ".."));
   expect(read.get("scripts/changed.test.ts")).toContain("scripts/changed.ts");
-  expect(read.get("src/main.ts")).toContain("src/call.ts");
+  expect(read.get("src/main.ts")).toContain("src/cli/call.ts");
 });
 
 const root = mkdtempSync(join(tmpdir(), "coder-"));

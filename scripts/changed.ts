@@ -14,38 +14,71 @@ interface Scope {
   readonly of?: readonly string[];
 }
 
-const diskRooms = ["bun", "changes", "coder", "disk", "files", "ignore", "index", "jail", "search", "shell"];
+const diskRooms = [
+  "base/bun",
+  "tree/changes",
+  "coder",
+  "tree/disk",
+  "tree/files",
+  "search/ignore",
+  "search/signatures",
+  "tree/jail",
+  "search",
+  "shell",
+];
 
 /** The suites by their names. Some run as several steps. */
 export const scopes: Readonly<Record<string, Scope>> = {
-  conformance: { folder: "tests/conformance", through: ["call", "coder", "run", "worker"] },
+  conformance: {
+    folder: "tests/conformance",
+    through: ["cli/call", "coder", "transports/bus", "calls", "transports/bus"],
+  },
   shell: { folder: "tests/shell", through: ["shell"] },
-  mcp: { folder: "tests/mcp", through: ["mcp"] },
-  escapes: { folder: "tests/security", of: [...diskRooms, "errors", "globs", "worker"] },
+  mcp: { folder: "tests/mcp", through: ["transports/mcp"] },
+  escapes: {
+    folder: "tests/security",
+    of: [...diskRooms, "base/errors", "text/globs", "calls", "transports/bus"],
+  },
   races: { folder: "tests/security", of: diskRooms },
   faults: {
     folder: "tests/faults",
     of: [
       ...diskRooms,
-      "edits",
-      "overlay",
-      "process",
-      "regex",
-      "run",
-      "scheduling",
-      "state",
-      "threads",
-      "transactions",
-      "watch",
-      "watchdog",
-      "worker",
+      "text/edits",
+      "tree/overlay",
+      "serve/lifecycle",
+      "text/regex",
+      "base/scheduling",
+      "tree/state",
+      "base/threads",
+      "tree/transactions",
+      "tree/watch",
+      "serve/watchdog",
+      "calls",
+      "transports/bus",
     ],
   },
-  "faults-descriptors": { folder: "tests/faults", of: ["bun", "changes", "disk", "files", "jail"] },
-  "faults-current-directory": { folder: "tests/faults", of: ["bun", "changes", "disk", "files", "jail"] },
+  "faults-descriptors": {
+    folder: "tests/faults",
+    of: ["base/bun", "tree/changes", "tree/disk", "tree/files", "tree/jail"],
+  },
+  "faults-current-directory": {
+    folder: "tests/faults",
+    of: ["base/bun", "tree/changes", "tree/disk", "tree/files", "tree/jail"],
+  },
   executable: {
     folder: "tests/executable",
-    of: ["about", "arguments", "bun", "licenses", "main", "reference", "text", "threads", "wasm"],
+    of: [
+      "base/about",
+      "config/arguments",
+      "base/bun",
+      "cli/licenses",
+      "main",
+      "calls/reference",
+      "text/sizes",
+      "base/threads",
+      "base/wasm",
+    ],
   },
 };
 

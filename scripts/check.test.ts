@@ -46,6 +46,13 @@ test("a suite that tries the executable comes with the build", () => {
   expect(() => named("shel")).toThrow("There is no step shel; they are build");
 });
 
+test("the globs of files that are kept in memory name files of their suites", () => {
+  const unused = suites.flatMap((suite) =>
+    (suite.inMemory ?? []).filter((glob) => !filesOf(suite).some((file) => new Bun.Glob(glob).match(file))),
+  );
+  expect(unused).toEqual([]);
+});
+
 test("what a change selects are the suites", () => {
   const names = suites.map(({ name }) => name);
   expect(new Set(names)).toEqual(new Set(["unit", ...Object.keys(scopes)]));

@@ -6,7 +6,7 @@
  *
  *     npm test -- --all
  *     npm test -- --since origin/main
- *     npm test -- src/edits tests/mcp/flags.test.ts
+ *     npm test -- src/text/edits tests/mcp/flags.test.ts
  *     npm test -- --only unit,rooms
  *     npm test -- --only unit,escapes,faults --as nobody
  *     npm test -- --only faults --backend current-directory
@@ -80,7 +80,10 @@ export const suites: readonly Suite[] = [
   {
     name: "unit",
     files: ["src/**/*.test.ts", "scripts/**/*.test.ts"],
-    inMemory: ["src/files/[!l]*.test.ts", "src/{journal,transactions}/*.test.ts"],
+    inMemory: [
+      "src/tree/files/[!l]*.test.ts",
+      "src/tree/{changes,disk,journal,overlay,transactions}/*.test.ts",
+    ],
   },
   {
     name: "conformance",

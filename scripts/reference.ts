@@ -1,8 +1,8 @@
 /** Writes the generated files, or with `--check` reports those that differ from the sources. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { renderPages } from "../src/reference/pages.ts";
-import { workers } from "../src/workers.ts";
+import { renderPages } from "../src/calls/reference/pages.ts";
+import { workers } from "../src/serve/workers.ts";
 import { renderGoldens } from "./reference/goldens.ts";
 import { fillTables } from "./reference/tables.ts";
 

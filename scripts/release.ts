@@ -1,7 +1,7 @@
 /**
  * `npm run release`: writes an archive and a checksum for each worker and target to dist/release, and
- * NOTES.md about them. The workers are those of src/about.ts, one executable under several names; the targets
- * are those of targets.json.
+ * NOTES.md about them. The workers are those of src/base/about.ts, one executable under several names; the
+ * targets are those of targets.json.
  *
  *     npm run release -- --targets aarch64-apple-darwin,x86_64-unknown-linux-musl --out /tmp/release
  */
@@ -9,7 +9,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { workerNames } from "../src/about.ts";
+import { workerNames } from "../src/base/about.ts";
 import { buildExecutable, buildNodeBundle, type CompileTarget, noticesFile, root } from "./build.ts";
 import { packExecutable, renderChecksum, sha256 } from "./release/archive.ts";
 import type { Artefact } from "./release/artefact.ts";

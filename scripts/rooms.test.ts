@@ -7,6 +7,7 @@ import { findBreaches, findUnused, parseProject } from "./rooms.ts";
 import type { Source } from "./syntax.ts";
 
 const plan: Plan = {
+  districts: ["main", "upstairs", "downstairs", "errors"],
   rooms: {
     main: ["upstairs"],
     upstairs: ["downstairs", "upstairs/shelf"],
@@ -105,7 +106,7 @@ const broken: readonly [rule: string, path: string, text: string, says: string][
     "a change of the tree",
     "src/downstairs/a.ts",
     'import { lstatSync, unlinkSync as gone } from "node:fs";',
-    "imports unlinkSync; the tree is changed by src/disk",
+    "imports unlinkSync; the tree is changed by src/tree/disk",
   ],
   [
     "all of node:fs",
@@ -184,6 +185,7 @@ test("a plan with a cycle is a breach", async () => {
   const rooms = { ...plan.rooms, errors: ["main"] };
   expect(await breachesIn({ "src/main.ts": "" }, { ...plan, rooms })).toEqual([
     "the plan has a cycle: main → upstairs → downstairs → errors → main",
+    "the arrow errors → main leads up",
   ]);
 });
 
@@ -201,5 +203,13 @@ test("what the plan allows is used", async () => {
     "no import needs the arrow upstairs → downstairs",
     "no import needs the arrow downstairs → errors",
     "downstairs/config may import yaml, and does not",
+  ]);
+});
+
+test("an arrow to a district further up is a breach, and so is a room without a district", () => {
+  const rooms = { downstairs: ["upstairs/shelf"], "upstairs/shelf": [], attic: [] };
+  expect(findBreaches([], { ...plan, rooms })).toEqual([
+    "the arrow downstairs → upstairs/shelf leads up",
+    "attic is in none of the districts",
   ]);
 });

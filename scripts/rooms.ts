@@ -42,6 +42,7 @@ export function findBreaches(sources: readonly Source[], plan: Plan): string[] {
   const inTests = sources.filter(({ path }) => path.startsWith("tests/"));
   return [
     ...findCycles(plan),
+    ...findUpwardArrows(plan),
     ...findFileCycles(sources),
     ...product.flatMap((source) => [...judgeImports(source, plan), ...judgeWords(source, plan)]),
     ...product.filter(({ path }) => !within(stem(path), plan.changeFiles)).flatMap(treeChangesIn),
@@ -55,6 +56,17 @@ export function findBreaches(sources: readonly Source[], plan: Plan): string[] {
  */
 function findCycles({ rooms }: Plan): string[] {
   return cyclesIn(rooms).map((cycle) => `the plan has a cycle: ${cycle.join(" → ")}`);
+}
+
+/** Finds arrows from a room to one in a district further up, and rooms without a district. */
+function findUpwardArrows({ districts, rooms }: Plan): string[] {
+  const floorOf = (room: string) => districts.indexOf(room.split("/")[0]!);
+  return Object.entries(rooms).flatMap(([room, targets]) => [
+    ...(floorOf(room) < 0 ? [`${room} is in none of the districts`] : []),
+    ...targets
+      .filter((target) => floorOf(target) < floorOf(room))
+      .map((target) => `the arrow ${room} → ${target} leads up`),
+  ]);
 }
 
 /** Finds permissions that no import needs: an arrow, or a room that may use a package or a module. */
@@ -181,7 +193,7 @@ const wordRules: readonly ((node: Node, context: WordContext) => string | undefi
     const pattern = argumentOf(node, "RegExp");
     return pattern === undefined || isStringLiteralLikeNode(pattern)
       ? undefined
-      : "makes a RegExp of a computed pattern; patterns of callers belong to src/regex";
+      : "makes a RegExp of a computed pattern; patterns of callers belong to src/text/regex";
   },
   (node, { file, plan }) =>
     isMemberOf(node, "Bun") && !within(file, plan.onlyOnBun)
@@ -227,7 +239,7 @@ function judgeTest(source: Source, { openToTests }: Plan): string[] {
  */
 export const isForTests = (path: string): boolean => /\.(test|test-kit)\.ts$/.test(path);
 
-/** Returns `jail/jail` for `src/jail/jail.ts`. */
+/** Returns `tree/jail/jail` for `src/tree/jail/jail.ts`. */
 export const stem = (path: string): string => path.replace(/^src\//, "").replace(/\.ts$/, "");
 
 /** Returns the path relative to the root for a relative specifier, or a package's specifier itself. */

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { ensureExecutable, executable, root } from "./build.ts";
 import { showMcp } from "./start/show-mcp.ts";
 
-const usualPort = 49134;
+const defaultPort = 49134;
 
 /** Returns the wanted port if it is free on the loopback interface, else another free one. */
 function freePort(wanted: number): Promise<number> {
@@ -25,8 +25,9 @@ function freePort(wanted: number): Promise<number> {
 if (await ensureExecutable()) console.log("Compiled dist/coder.");
 console.log("\nThe folder ./sample over MCP, as `dist/coder mcp --base-path sample` gives it to an agent:\n");
 await showMcp(executable, join(root, "sample"));
-const port = await freePort(usualPort);
-if (port !== usualPort) console.log(`Port ${usualPort} is taken by another program; using ${port} instead.`);
+const port = await freePort(defaultPort);
+if (port !== defaultPort)
+  console.log(`Port ${defaultPort} is taken by another program; using ${port} instead.`);
 // Linux shows the owner of a connection, and programs of this user need no token. Elsewhere the address
 // contains the token, but no argument does, because every user of the machine can read arguments.
 const token = process.platform === "linux" ? undefined : randomBytes(16).toString("hex");

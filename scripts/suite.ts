@@ -3,7 +3,7 @@
  * `npm run suite -- NAME …` runs one and passes the other arguments on.
  *
  *     npm run suite -- race --seconds 30
- *     npm run suite -- only src/edits
+ *     npm run suite -- only src/text/edits
  */
 import { ensureExecutable, root } from "./build.ts";
 
@@ -26,7 +26,10 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
   properties: {
     description:
       "the property tests of searches, edits and trees, against ripgrep and slower ways of the same, twenty times as long",
-    command: [...testing, "src/search", "src/prefilter", "src/coder", "src/transactions", "src/patch"],
+    command: [
+      ...testing,
+      ...["src/coder", "src/search", "src/text", "src/tree/overlay", "src/tree/transactions"],
+    ],
     env: { CODER_RUNS: "20" },
   },
   subjects: {
@@ -38,7 +41,7 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
   patches: {
     description:
       "patches of random trees in many forms against git apply and patch; --pairs and --seed, and --keep FOLDER for the cases that differ",
-    command: ["src/patch/peers.test-kit.ts"],
+    command: ["src/text/patch/peers.test-kit.ts"],
   },
   race: {
     description:
@@ -71,7 +74,7 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
   },
   watch: {
     description: "the watched tree against a program that changes one in --folder at random",
-    command: ["src/watch/torture.test-kit.ts"],
+    command: ["src/tree/watch/torture.test-kit.ts"],
   },
   feed: {
     description:
@@ -177,7 +180,7 @@ async function main([name, ...more]: readonly string[]): Promise<number> {
     return 2;
   }
   if (name === "only" && more.length === 0) {
-    console.error("Give the paths to test: npm run suite -- only src/edits");
+    console.error("Give the paths to test: npm run suite -- only src/text/edits");
     return 2;
   }
   return runSuite(chosen, more);

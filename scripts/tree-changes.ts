@@ -1,6 +1,6 @@
 /**
- * The rule that files change in few places. A change that is not one of the steps in `src/disk` reaches no
- * listener.
+ * The rule that files change in few places. A change that is not one of the steps in `src/tree/disk` reaches
+ * no listener.
  */
 import type { Node } from "typescript/unstable/ast";
 import {
@@ -26,7 +26,7 @@ export function treeChangesIn(source: Source): string[] {
   const found: string[] = [];
   visitNodes(source.syntax, (node) => {
     for (const what of [...importedChanges(node), ...usedChanges(node)])
-      found.push(`${source.path}:${lineOf(source, node)} ${what}; the tree is changed by src/disk`);
+      found.push(`${source.path}:${lineOf(source, node)} ${what}; the tree is changed by src/tree/disk`);
   });
   return found;
 }

@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildLauncher, type Confinement } from "../src/os-sandbox/launcher.ts";
+import { buildLauncher, type Confinement } from "../src/shell/os-sandbox/launcher.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "coder-"));
 const [image, made, reported] = ["image", "made", "reported"].map((name) => join(folder, name)) as [

@@ -10,7 +10,7 @@ import { equal } from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
-import { workerNames } from "../src/about.ts";
+import { workerNames } from "../src/base/about.ts";
 import { buildNodeBundle, root } from "./build.ts";
 import type { Artefact } from "./release/artefact.ts";
 import { renderNotes, type TargetTrial } from "./release/notes.ts";

@@ -2,9 +2,9 @@
  * The entry point. It parses the command line into one command, and loads only what that needs. `--version`
  * and `--print-schema` must answer in milliseconds, so everything heavy is loaded with `import()`.
  */
-import type { WorkerName } from "./about.ts";
-import { type Command, parseArguments, workerCalled } from "./arguments/arguments.ts";
-import { UsageError } from "./arguments/usage-error.ts";
+import type { WorkerName } from "./base/about.ts";
+import { type Command, parseArguments, workerCalled } from "./config/arguments/arguments.ts";
+import { UsageError } from "./config/arguments/usage-error.ts";
 
 const called = workerCalled(process.argv0);
 
@@ -22,24 +22,24 @@ async function main(): Promise<void> {
 async function carryOut(command: Command): Promise<void> {
   switch (command.name) {
     case "version":
-      return print(`${command.worker} ${(await import("./about.ts")).about.version}\n`);
+      return print(`${command.worker} ${(await import("./base/about.ts")).about.version}\n`);
     case "help":
       return print(await help(command));
     case "licenses":
-      return print((await import("./licenses.ts")).notices());
+      return print((await import("./cli/licenses.ts")).notices());
     case "manifest":
       return printJson(
-        (await import("./reference/manifest.ts")).renderManifest(await workerNamed(command.worker)),
+        (await import("./calls/reference/manifest.ts")).renderManifest(await workerNamed(command.worker)),
       );
     case "print-schema":
       return printJson(await reference(command));
     case "audit-verify": {
-      const { text, status } = (await import("./audit/verify.ts")).verifyTrail(command.file);
+      const { text, status } = (await import("./calls/audit/verify.ts")).verifyTrail(command.file);
       process.exitCode = status;
       return print(text);
     }
     case "call": {
-      const { text, status } = await (await import("./call.ts")).runCall(
+      const { text, status } = await (await import("./cli/call.ts")).runCall(
         command,
         process.stdout.isTTY === true,
       );
@@ -47,34 +47,34 @@ async function carryOut(command: Command): Promise<void> {
       return print(text);
     }
     case "mcp":
-      return (await import("./mcp/run.ts")).runMcp(command);
+      return (await import("./transports/mcp/run-mcp.ts")).runMcp(command);
     case "serve":
-      return (await import("./run.ts")).runWorker(command);
+      return (await import("./transports/bus/run-bus.ts")).runWorker(command);
   }
 }
 
-const workerNamed = async (name: WorkerName) => (await import("./workers.ts")).workers[name];
+const workerNamed = async (name: WorkerName) => (await import("./serve/workers.ts")).workers[name];
 
 /** Maximum columns of a help, so that its lines stay readable in a wide terminal. */
 const helpColumns = 100;
 
 async function help({ worker, topic }: Extract<Command, { name: "help" }>): Promise<string> {
-  const general = (await import("./arguments/help.ts")).renderHelp(worker, topic?.command);
+  const general = (await import("./config/arguments/help.ts")).renderHelp(worker, topic?.command);
   if (topic?.command !== "call") return general;
   const [{ functions }, { listFunctions, renderFunctionHelp }] = await Promise.all([
     workerNamed(worker),
-    import("./reference/function-help.ts"),
+    import("./calls/reference/function-help.ts"),
   ]);
   const options = { program: called, columns: Math.min(process.stdout.columns || helpColumns, helpColumns) };
   if (topic.function === undefined) return general + listFunctions(functions, options);
-  const { functionNamed } = await import("./function-named.ts");
+  const { functionNamed } = await import("./cli/function-named.ts");
   return renderFunctionHelp(functionNamed(topic.function, worker, functions), options);
 }
 
 async function reference({ worker, api }: Extract<Command, { name: "print-schema" }>): Promise<unknown> {
   const [{ functions, triggers }, { renderReference }] = await Promise.all([
     workerNamed(worker),
-    import("./reference/json.ts"),
+    import("./calls/reference/json.ts"),
   ]);
   if (api === undefined) return renderReference(functions, undefined, triggers);
   const published = new Set(functions.flatMap(({ publishedIn = [] }) => publishedIn));

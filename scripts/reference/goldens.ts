@@ -1,6 +1,6 @@
-import type { WorkerDefinition } from "../../src/contract/definition.ts";
-import { describeTools } from "../../src/mcp/tools.ts";
-import { renderOwnReference } from "../../src/reference/json.ts";
+import type { WorkerDefinition } from "../../src/calls/contract/definition.ts";
+import { renderOwnReference } from "../../src/calls/reference/json.ts";
+import { describeTools } from "../../src/transports/mcp/tools.ts";
 
 type Workers = Readonly<Record<"coder" | "shell", WorkerDefinition>>;
 

@@ -1,4 +1,4 @@
-import type { WorkerName } from "../../src/about.ts";
+import type { WorkerName } from "../../src/base/about.ts";
 import type { ReleaseTarget } from "./targets.ts";
 
 /** An archive of a release. */

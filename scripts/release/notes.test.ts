@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { workerNames } from "../../src/about.ts";
+import { workerNames } from "../../src/base/about.ts";
 import type { Artefact } from "./artefact.ts";
 import { renderNotes } from "./notes.ts";
 import { targets } from "./targets.ts";

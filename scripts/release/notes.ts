@@ -1,4 +1,4 @@
-import { about, workerNames } from "../../src/about.ts";
+import { about, workerNames } from "../../src/base/about.ts";
 import type { Artefact } from "./artefact.ts";
 import type { ReleaseTarget } from "./targets.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { about, descriptions, type WorkerName, workerNames } from "../../src/about.ts";
+import { about, descriptions, type WorkerName, workerNames } from "../../src/base/about.ts";
 import { root } from "../build.ts";
 import { lockedPackage } from "./packages.ts";
 import { chooseTargets, targets } from "./targets.ts";

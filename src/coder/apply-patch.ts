@@ -1,19 +1,19 @@
 import { Type } from "@sinclair/typebox";
-import { refuse } from "../errors.ts";
-import { parsePatch } from "../patch/parse.ts";
-import { type Patch, patchFormats } from "../patch/patch.ts";
-import { reversePatch } from "../patch/reverse.ts";
-import { requireUsualName } from "../requests/require-usual.ts";
-import { Int64, Named, UInt32, UInt64 } from "../schema/fragments.ts";
+import { refuse } from "../base/errors.ts";
+import { Int64, Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
+import { requireUsualName } from "../calls/requests/require-usual.ts";
+import { parsePatch } from "../text/patch/parse.ts";
+import { type Patch, patchFormats } from "../text/patch/patch.ts";
+import { reversePatch } from "../text/patch/reverse.ts";
+import { resultsOf } from "./apply-patch/answer.ts";
+import { type PatchedEntry, patchTree } from "./apply-patch/patch-tree.ts";
+import { patchPaths } from "./apply-patch/paths.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
-import { inSlices } from "./editing/apply-ops.ts";
 import { refuseCoder } from "./errors.ts";
 import { Literal } from "./literal.ts";
-import { resultsOf } from "./patching/answer.ts";
-import { type PatchedEntry, patchTree } from "./patching/patch-tree.ts";
-import { patchPaths } from "./patching/paths.ts";
-import { type Done, planTransaction, runTransaction, type Transaction } from "./transacting/run.ts";
-import { renderTransacted } from "./transacting/text.ts";
+import { type Done, planTransaction, runTransaction, type Transaction } from "./transact/run-transaction.ts";
+import { renderTransacted } from "./transact/text.ts";
+import { inSlices } from "./update-file/apply-ops.ts";
 
 const request = Type.Object(
   {
@@ -169,10 +169,10 @@ export const applyPatch = defineCoderFunction({
 const shownBytes = 256 * 1024;
 
 /** Files of one patch. */
-const mostFiles = 1000;
+const maxFiles = 1000;
 
 function requireFiles({ files }: Patch): void {
-  if (files.length > mostFiles) throw refuseCoder.tooManyPatchedFiles(files.length, mostFiles);
+  if (files.length > maxFiles) throw refuseCoder.tooManyPatchedFiles(files.length, maxFiles);
 }
 
 interface SentPatch {

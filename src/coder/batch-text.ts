@@ -12,7 +12,7 @@ interface Batch<Result> {
 }
 
 /** Failed entries that are named. */
-const mostNamed = 5;
+const maxNamed = 5;
 
 /** The first line of a batch that failed in part: how many entries were done, and which failed. Empty if none failed. */
 export function summarizeBatch<Result extends { readonly error?: unknown }>({
@@ -25,8 +25,8 @@ export function summarizeBatch<Result extends { readonly error?: unknown }>({
   const failed = results.filter(({ error }) => Boolean(error));
   if (results.length < 2 || failed.length === 0) return [];
   const count = results.filter((result) => !result.error && isDone(result)).length;
-  const names = failed.slice(0, mostNamed).map((result) => renderName(nameOf(result)));
-  const more = failed.length > mostNamed ? ` and ${failed.length - mostNamed} more` : "";
+  const names = failed.slice(0, maxNamed).map((result) => renderName(nameOf(result)));
+  const more = failed.length > maxNamed ? ` and ${failed.length - maxNamed} more` : "";
   return [
     `${count} of ${results.length} ${isTrial ? "would be " : ""}${done}; failed: ${names.join(", ")}${more}`,
   ];

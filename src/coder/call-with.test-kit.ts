@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { createLog } from "../log/log.ts";
-import { createInvoke } from "../worker/invoke.ts";
+import { createLog } from "../base/log/log.ts";
+import { createInvoke } from "../calls/invoke.ts";
 import { type Config, defaultConfig } from "./config.ts";
 import { functions } from "./functions.ts";
 import { openCoder } from "./services.ts";

@@ -2,10 +2,10 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { createLog } from "../log/log.ts";
-import { createInvoke } from "../worker/invoke.ts";
+import { createLog } from "../base/log/log.ts";
+import { createInvoke } from "../calls/invoke.ts";
+import type { WireChange } from "./changes/wire.ts";
 import { type Config, defaultConfig } from "./config.ts";
-import type { WireChange } from "./feeding/wire.ts";
 import { functions } from "./functions.ts";
 import { type CoderRuntime, openCoder } from "./services.ts";
 

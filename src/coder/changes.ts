@@ -1,22 +1,22 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { renderAuthor } from "../author.ts";
-import type { Wording } from "../contract/wording.ts";
-import { type FeedChange, visiblePart } from "../feed/change.ts";
-import type { Jail } from "../jail/folder.ts";
-import { unlessOver } from "../scheduling/deadline.ts";
-import { UInt32, UInt64 } from "../schema/fragments.ts";
-import { NetChange, netAnswers, netPageOf, renderNet } from "./comparing/answer.ts";
-import type { NetDifference } from "./comparing/file-diff.ts";
-import { findNetChanges } from "./comparing/net.ts";
+import { renderAuthor } from "../base/author.ts";
+import { unlessOver } from "../base/scheduling/deadline.ts";
+import { UInt32, UInt64 } from "../base/schema/fragments.ts";
+import type { Wording } from "../calls/contract/wording.ts";
+import { type FeedChange, visiblePart } from "../tree/feed/change.ts";
+import type { Jail } from "../tree/jail/folder.ts";
+import { IgnoredPaths } from "./changes/ignored.ts";
+import { parsePosition, renderPosition } from "./changes/position.ts";
+import { type Selection, selects } from "./changes/selection.ts";
+import { changeFields, describeChange, type WireChange } from "./changes/wire.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { renderName } from "./entry-text.ts";
 import { refuseCoder } from "./errors.ts";
-import { IgnoredPaths } from "./feeding/ignored.ts";
-import { parsePosition, renderPosition } from "./feeding/position.ts";
-import { type Selection, selects } from "./feeding/selection.ts";
-import { changeFields, describeChange, type WireChange } from "./feeding/wire.ts";
-import { plainPath } from "./undoing/select-paths.ts";
-import { By } from "./undoing/whose.ts";
+import { NetChange, netAnswers, netPageOf, renderNet } from "./net-view/answer.ts";
+import type { NetDifference } from "./net-view/file-diff.ts";
+import { findNetChanges } from "./net-view/net.ts";
+import { plainPath } from "./undo/select-paths.ts";
+import { By } from "./undo/whose.ts";
 
 const request = Type.Object(
   {
@@ -104,7 +104,7 @@ export const changes = defineCoderFunction({
     { title: "Begin now", request: {} },
     { title: "What came after that", request: { since: "5f0c1a2b3c4d:17", path: "src" } },
   ],
-  answerBytes: ({ since }) => (since === undefined ? 0 : usualAnswerBytes),
+  answerBytes: ({ since }) => (since === undefined ? 0 : defaultAnswerBytes),
   async handle(request, context) {
     const { since, limit, path } = request;
     const { feed, jail, deadline } = context;
@@ -208,7 +208,7 @@ const isUpTo = ({ cause }: FeedChange, checkpoint: number): boolean =>
   cause.by === "call" && cause.checkpoint !== undefined && cause.checkpoint <= checkpoint;
 
 /** Bytes of the JSON of some hundred changes. */
-const usualAnswerBytes = 64 * 1024;
+const defaultAnswerBytes = 64 * 1024;
 
 interface Page {
   readonly from: number;

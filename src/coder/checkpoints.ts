@@ -1,18 +1,18 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { isSameAuthor, renderAuthor } from "../author.ts";
-import type { Wording } from "../contract/wording.ts";
-import { changedPaths } from "../journal/changed-paths.ts";
-import { type JournalRecord, readRecords } from "../journal/read-record.ts";
-import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
-import { type NetAnswer, netAnswers } from "./comparing/answer.ts";
-import type { FileDiff } from "./comparing/file-diff.ts";
-import { BackInTime } from "./comparing/record-changes.ts";
+import { isSameAuthor, renderAuthor } from "../base/author.ts";
+import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
+import type { Wording } from "../calls/contract/wording.ts";
+import { changedPaths } from "../tree/journal/changed-paths.ts";
+import { type JournalRecord, readRecords } from "../tree/journal/read-record.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { refuseCoder } from "./errors.ts";
+import { type NetAnswer, netAnswers } from "./net-view/answer.ts";
+import type { FileDiff } from "./net-view/file-diff.ts";
+import { BackInTime } from "./net-view/record-changes.ts";
 import { pauseOf } from "./pause.ts";
-import { requireJournal } from "./undoing/require-journal.ts";
-import { endsOf, isShown, plainPath } from "./undoing/select-paths.ts";
-import { AuthorFields, By, describeAuthor, selectsAuthor } from "./undoing/whose.ts";
+import { requireJournal } from "./undo/require-journal.ts";
+import { endsOf, isShown, plainPath } from "./undo/select-paths.ts";
+import { AuthorFields, By, describeAuthor, selectsAuthor } from "./undo/whose.ts";
 
 const request = Type.Object(
   {
@@ -72,7 +72,7 @@ const response = Type.Object(
 const longestName = 200;
 
 /** Paths that are named of one checkpoint. */
-const mostFiles = 50;
+const maxFiles = 50;
 
 /** `coder::checkpoints`: what the journal can undo (coder §20). */
 export const checkpoints = defineCoderFunction({
@@ -193,7 +193,7 @@ function describe(
   const visible = changedPaths({ steps: steps.filter((step) => isShown(step, jail)) });
   if (!visible.some((one) => endsOf(one).some(selects))) return undefined;
   const hidden = steps.filter((step) => !isShown(step, jail));
-  const files = visible.slice(0, mostFiles);
+  const files = visible.slice(0, maxFiles);
   const more = visible.length - files.length;
   return {
     seq,

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { UInt32 } from "../schema/fragments.ts";
+import { UInt32 } from "../base/schema/fragments.ts";
 import { fixedKeys } from "./config.ts";
 import { defineCoderFunction } from "./define.ts";
 

@@ -6,14 +6,14 @@
  * with file, key and reason.
  */
 import { type Static, Type } from "@sinclair/typebox";
-import { AuditKey } from "../audit/audit-config.ts";
+import { maxAnswerBytes } from "../base/schema/message-size.ts";
+import { UnknownFieldsKey } from "../base/schema/unknown-fields-key.ts";
+import { validate } from "../base/schema/validate.ts";
+import { AuditKey } from "../calls/audit/audit-config.ts";
+import { QuotasKey } from "../calls/quotas/quotas-config.ts";
 import { parseConfigText } from "../config/file.ts";
-import { JournalKey } from "../journal/journal-config.ts";
-import { QuotasKey } from "../quotas/quotas-config.ts";
-import { maxAnswerBytes } from "../schema/message-size.ts";
-import { UnknownFieldsKey } from "../schema/unknown-fields-key.ts";
-import { validate } from "../schema/validate.ts";
 import { CommandsKey } from "../shell/commands.ts";
+import { JournalKey } from "../tree/journal/journal-config.ts";
 import { EncodingsKey } from "./encodings-config.ts";
 import { coderCodes } from "./errors.ts";
 import { RootsKey } from "./roots-config.ts";

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { copyPath } from "../changes/copy.ts";
-import { Named } from "../schema/fragments.ts";
+import { Named } from "../base/schema/fragments.ts";
+import { copyPath } from "../tree/changes/copy.ts";
 import { summarizeBatch } from "./batch-text.ts";
 import { defineCoderFunction } from "./define.ts";
 import { EntryError, entryError } from "./errors.ts";

@@ -1,10 +1,10 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { createFileAt } from "../changes/create.ts";
-import { refuse } from "../errors.ts";
-import { revisionOfBytes } from "../files/revision.ts";
-import { Named, Nullable, UInt64 } from "../schema/fragments.ts";
+import { refuse } from "../base/errors.ts";
+import { Named, Nullable, UInt64 } from "../base/schema/fragments.ts";
+import { createFileAt } from "../tree/changes/create.ts";
+import { revisionOfBytes } from "../tree/files/revision.ts";
 import { summarizeBatch } from "./batch-text.ts";
-import { ContentEncoding, contentBytes, isEncodingOfContent } from "./creating/content-encoding.ts";
+import { ContentEncoding, contentBytes, isEncodingOfContent } from "./create-file/content-encoding.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
 import { withoutForeignEncodings } from "./file-encoding.ts";

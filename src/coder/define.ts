@@ -1,22 +1,22 @@
-import type { Audit } from "../audit/audit.ts";
-import type { WritableTree } from "../changes/tree.ts";
+import type { Audit } from "../calls/audit/audit.ts";
+import { type Context, definerFor, type Services } from "../calls/contract/definition.ts";
 import type { ConfigStatus } from "../config/status.ts";
-import { type Context, definerFor, type Services } from "../contract/definition.ts";
-import type { EncodingRules } from "../encodings/encoding-rules.ts";
-import type { Feed } from "../feed/feed.ts";
-import type { Files } from "../files/files.ts";
-import type { LineCounts } from "../files/line-counts.ts";
-import type { ExcludeGlobs } from "../globs/exclude-globs.ts";
-import type { IgnoreFiles } from "../ignore/ignore-files.ts";
-import type { Jail } from "../jail/folder.ts";
-import type { Journal } from "../journal/journal.ts";
-import type { RegexEngine } from "../regex/engine.ts";
+import type { IgnoreFiles } from "../search/ignore/ignore-files.ts";
 import type { Searcher } from "../search/search.ts";
-import type { Transactions } from "../transactions/transactions.ts";
-import type { SharedTree } from "../watch/shared-tree.ts";
+import type { EncodingRules } from "../text/encodings/encoding-rules.ts";
+import type { ExcludeGlobs } from "../text/globs/exclude-globs.ts";
+import type { RegexEngine } from "../text/regex/rust-regex.ts";
+import type { WritableTree } from "../tree/changes/tree.ts";
+import type { Feed } from "../tree/feed/feed.ts";
+import type { Files } from "../tree/files/files.ts";
+import type { LineCounts } from "../tree/files/line-counts.ts";
+import type { Jail } from "../tree/jail/folder.ts";
+import type { Journal } from "../tree/journal/journal.ts";
+import type { Transactions } from "../tree/transactions/transactions.ts";
+import type { SharedTree } from "../tree/watch/shared-tree.ts";
 import type { Config } from "./config.ts";
 import type { ProfileDefaults, ProfileName } from "./profiles.ts";
-import type { Plans } from "./transacting/plans.ts";
+import type { Plans } from "./transact/plans.ts";
 
 /** The services that every call to `coder::*` works with. */
 export interface CoderServices extends Services {
@@ -66,4 +66,4 @@ export type CoderContext = Context<CoderServices>;
 export const defineCoderFunction = definerFor<CoderServices>();
 
 /** The estimate for answers whose size is unknown before the work; it is corrected afterwards. */
-export const usualAnswerBytes = { ofTree: 1024 * 1024, ofSearch: 4 * 1024 * 1024 } as const;
+export const defaultAnswerBytes = { ofTree: 1024 * 1024, ofSearch: 4 * 1024 * 1024 } as const;

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import { removePath } from "../changes/remove.ts";
-import { refuse } from "../errors.ts";
-import type { Entry } from "../files/types.ts";
-import { Named, Nullable, UInt64 } from "../schema/fragments.ts";
+import { refuse } from "../base/errors.ts";
+import { Named, Nullable, UInt64 } from "../base/schema/fragments.ts";
+import { removePath } from "../tree/changes/remove.ts";
+import type { Entry } from "../tree/files/types.ts";
 import { summarizeBatch } from "./batch-text.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";

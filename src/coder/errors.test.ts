@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import { renderCoderError } from "./errors.ts";
 
 test("a refusal has a code of this family", () => {

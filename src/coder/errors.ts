@@ -1,10 +1,10 @@
 /** Refusals on the wire, in the answers of `coder::*`. */
 import { type Static, Type } from "@sinclair/typebox";
-import { renderAuthor } from "../author.ts";
-import type { WireError } from "../contract/definition.ts";
-import { quoteShort, type Reason, Refusal } from "../errors.ts";
-import type { JournalRecord } from "../journal/read-record.ts";
-import { Named } from "../schema/fragments.ts";
+import { renderAuthor } from "../base/author.ts";
+import { quoteShort, type Reason, Refusal } from "../base/errors.ts";
+import { Named } from "../base/schema/fragments.ts";
+import type { WireError } from "../calls/contract/definition.ts";
+import type { JournalRecord } from "../tree/journal/read-record.ts";
 
 /** The code of each reason in the answers of `coder::*` (coder §4). */
 export const coderCodes: Readonly<Record<Reason, string>> = {

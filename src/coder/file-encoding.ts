@@ -1,7 +1,7 @@
 /** The encodings of files in requests, or by their paths. */
 import { posix } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { type Encoding, encodingWithLabel } from "../encodings/codec.ts";
+import { type Encoding, encodingWithLabel } from "../text/encodings/codec.ts";
 import type { CoderContext } from "./define.ts";
 import { refuseEncoding } from "./encoding-errors.ts";
 

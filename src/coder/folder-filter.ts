@@ -1,7 +1,7 @@
 /** The entries of folders that search and tree leave out (coder §16). */
 import { Type } from "@sinclair/typebox";
-import type { ExcludeGlobs } from "../globs/exclude-globs.ts";
-import type { IgnoreFiles } from "../ignore/ignore-files.ts";
+import type { IgnoreFiles } from "../search/ignore/ignore-files.ts";
+import type { ExcludeGlobs } from "../text/globs/exclude-globs.ts";
 import type { CoderContext } from "./define.ts";
 
 const since = "0.4.0";

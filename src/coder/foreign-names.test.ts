@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { snapshotTree, treeOf } from "../../tests/harness/tree.ts";
-import * as folding from "../jail/folding.ts";
-import { createLog } from "../log/log.ts";
-import { createInvoke } from "../worker/invoke.ts";
+import { createLog } from "../base/log/log.ts";
+import { createInvoke } from "../calls/invoke.ts";
+import * as folding from "../tree/jail/folding.ts";
 import { defaultConfig } from "./config.ts";
 import { functions } from "./functions.ts";
 import { openCoder } from "./services.ts";

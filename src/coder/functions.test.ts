@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { TObject, TSchema } from "@sinclair/typebox";
-import { renderReference } from "../reference/json.ts";
-import { renderSchema } from "../schema/json-schema.ts";
-import { validate } from "../schema/validate.ts";
+import { renderSchema } from "../base/schema/json-schema.ts";
+import { validate } from "../base/schema/validate.ts";
+import { renderReference } from "../calls/reference/json.ts";
 import { functions } from "./functions.ts";
 
 const golden = await Bun.file(

@@ -1,5 +1,5 @@
-import type { FunctionDefinition } from "../contract/definition.ts";
-import { withFsScope } from "../contract/fs-scope.ts";
+import type { FunctionDefinition } from "../calls/contract/definition.ts";
+import { withFsScope } from "../calls/contract/fs-scope.ts";
 import { applyPatch } from "./apply-patch.ts";
 import { changes } from "./changes.ts";
 import { checkpoints } from "./checkpoints.ts";

@@ -1,11 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { about } from "../about.ts";
-import type { Wording } from "../contract/wording.ts";
-import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
+import { about } from "../base/about.ts";
+import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
+import type { Wording } from "../calls/contract/wording.ts";
 import type { Config } from "./config.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { profileNames } from "./profiles.ts";
-import { findOthersWork, renderCount } from "./undoing/whose.ts";
+import { findOthersWork, renderCount } from "./undo/whose.ts";
 
 const Globs = Named("Globs", {
   default_exclude: Type.Array(Type.String(), {
@@ -177,7 +177,7 @@ const renderOthers = ({ others: count }: Static<typeof JournalState>): string =>
   count === undefined ? "" : `; ${renderCount({ count, isMore: false })}`;
 
 /** Maximum length of a list in the text. */
-const mostShown = 12;
+const maxShown = 12;
 
 function renderInfo(
   {
@@ -192,8 +192,8 @@ function renderInfo(
   { sentence }: Wording,
 ): string {
   const list = (what: string, of: readonly string[]) => {
-    const more = of.length > mostShown ? ` and ${of.length - mostShown} more` : "";
-    return `${what}: ${of.slice(0, mostShown).join(" ") || "none"}${more}`;
+    const more = of.length > maxShown ? ` and ${of.length - maxShown} more` : "";
+    return `${what}: ${of.slice(0, maxShown).join(" ") || "none"}${more}`;
   };
   return [
     `coder ${version}, profile ${profile}${roots.every((root) => root.read_only) ? ", read-only" : ""}`,

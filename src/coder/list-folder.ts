@@ -1,9 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Entry } from "../files/types.ts";
-import type { Folder } from "../jail/folder.ts";
-import type { EntryKind } from "../jail/kind.ts";
-import { createWalkSlice, yieldIfDue } from "../scheduling/walk-slice.ts";
-import { Int64, Kind, Named, Nullable, UInt32, UInt64 } from "../schema/fragments.ts";
+import { createWalkSlice, yieldIfDue } from "../base/scheduling/walk-slice.ts";
+import { Int64, Kind, Named, Nullable, UInt32, UInt64 } from "../base/schema/fragments.ts";
+import type { Entry } from "../tree/files/types.ts";
+import type { Folder } from "../tree/jail/folder.ts";
+import type { EntryKind } from "../tree/jail/kind.ts";
 import type { Config } from "./config.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { renderEntry } from "./entry-text.ts";
@@ -64,7 +64,7 @@ export const listFolder = defineCoderFunction({
     { title: "The base folder", request: {} },
     { title: "The second page of a large folder", request: { path: "src", page: 2, page_size: 50 } },
   ],
-  answerBytes: (request, { config }) => pageSizeOf(request, config) * usualEntryBytes,
+  answerBytes: (request, { config }) => pageSizeOf(request, config) * defaultEntryBytes,
   async handle(request, context) {
     const { config, files, jail, deadline } = context;
     const page = Math.max(1, request.page);
@@ -105,16 +105,16 @@ export const listFolder = defineCoderFunction({
   },
 });
 
-const usualModes: Readonly<Partial<Record<EntryKind, number>>> = { file: 0o644, dir: 0o755 };
+const defaultModes: Readonly<Partial<Record<EntryKind, number>>> = { file: 0o644, dir: 0o755 };
 
 /** A mode that is not the usual one of its kind. That of a link means nothing. */
 const renderMode = ({ kind, mode }: Static<typeof DirEntry>): string =>
-  mode === undefined || kind === "symlink" || mode === usualModes[kind]
+  mode === undefined || kind === "symlink" || mode === defaultModes[kind]
     ? ""
     : `  ${mode.toString(8).padStart(4, "0")}`;
 
 /** Bytes of an entry whose name is rather long. */
-const usualEntryBytes = 160;
+const defaultEntryBytes = 160;
 
 const pageSizeOf = ({ page_size: requested }: Static<typeof request>, config: Config): number =>
   Math.max(1, Math.min(requested ?? config.list_default_page_size, config.list_max_page_size));

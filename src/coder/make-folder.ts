@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
-import { makeFolderAt } from "../changes/make-folder.ts";
-import { refuse } from "../errors.ts";
-import { Named } from "../schema/fragments.ts";
+import { refuse } from "../base/errors.ts";
+import { Named } from "../base/schema/fragments.ts";
+import { makeFolderAt } from "../tree/changes/make-folder.ts";
 import { summarizeBatch } from "./batch-text.ts";
 import { defineCoderFunction } from "./define.ts";
 import { EntryError, entryError } from "./errors.ts";

@@ -1,4 +1,4 @@
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import type { CoderContext } from "./define.ts";
 import { refuseCoder } from "./errors.ts";
 

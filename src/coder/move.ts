@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { movePath } from "../changes/move.ts";
-import { Named } from "../schema/fragments.ts";
+import { Named } from "../base/schema/fragments.ts";
+import { movePath } from "../tree/changes/move.ts";
 import { summarizeBatch } from "./batch-text.ts";
 import { defineCoderFunction } from "./define.ts";
 import { EntryError, entryError } from "./errors.ts";

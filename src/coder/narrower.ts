@@ -1,7 +1,7 @@
-import type * as worker from "../contract/definition.ts";
-import { type FsScope, fsScopeField, sessionBoundary, takesFsScope } from "../contract/fs-scope.ts";
-import type { Jail, ScopeGrant } from "../jail/folder.ts";
-import { pathDependencies } from "../jail/path-dependencies.ts";
+import type * as worker from "../calls/contract/definition.ts";
+import { type FsScope, fsScopeField, sessionBoundary, takesFsScope } from "../calls/contract/fs-scope.ts";
+import type { Jail, ScopeGrant } from "../tree/jail/folder.ts";
+import { pathDependencies } from "../tree/jail/path-dependencies.ts";
 import type { CoderServices } from "./define.ts";
 import { refuseCoder } from "./errors.ts";
 

@@ -1,5 +1,5 @@
-import { createTimeSlice } from "../scheduling/time-slice.ts";
-import { yieldIfDue } from "../scheduling/walk-slice.ts";
+import { createTimeSlice } from "../base/scheduling/time-slice.ts";
+import { yieldIfDue } from "../base/scheduling/walk-slice.ts";
 import type { CoderContext } from "./define.ts";
 
 const sliceMilliseconds = 5;

@@ -1,11 +1,17 @@
-import { Measured } from "../contract/prepared-answer.ts";
+import { Measured } from "../calls/contract/prepared-answer.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
-import { type FileView, type ReadAnswer, ReadResponse } from "./reading/answer.ts";
-import { readBatch } from "./reading/batch.ts";
-import { batchEntries, type ReadOptions, ReadRequest, readOptions, selectsFiles } from "./reading/options.ts";
-import { statFiles } from "./reading/stat-files.ts";
-import { renderRead } from "./reading/text.ts";
-import { viewFile } from "./reading/view.ts";
+import { type FileView, type ReadAnswer, ReadResponse } from "./read-file/answer.ts";
+import { readBatch } from "./read-file/batch.ts";
+import {
+  batchEntries,
+  type ReadOptions,
+  ReadRequest,
+  readOptions,
+  selectsFiles,
+} from "./read-file/options.ts";
+import { statFiles } from "./read-file/stat-files.ts";
+import { renderRead } from "./read-file/text.ts";
+import { viewFile } from "./read-file/view.ts";
 
 /** `coder::read-file`: one file as text (coder §8), and what came later (coder §15). */
 export const readFile = defineCoderFunction({
@@ -55,7 +61,7 @@ export const readFile = defineCoderFunction({
     const entries = batchEntries(request, context.profile);
     if (entries === undefined)
       return contentBytes(request.path!, readOptions(request, context.profile), context) + entryBytes;
-    return entries.length > mostMeasured
+    return entries.length > maxMeasured
       ? context.maxAnswerBytes
       : sum(entries.map(({ path, options }) => entryBytesOf(path, options, context)));
   },
@@ -87,7 +93,7 @@ const entryBytes = 256;
 const statBytes = 100 * entryBytes;
 
 /** Files of a batch whose size is read before the work; a longer batch counts as one that fills its answer. */
-const mostMeasured = 64;
+const maxMeasured = 64;
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 

@@ -1,21 +1,21 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
+import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { SearchAnswer } from "../search/request.ts";
 
-import { JsonBudget } from "../text/json-budget.ts";
-import { jsonBytes } from "../text/json-size.ts";
+import { JsonBudget } from "../text/sizes/json-budget.ts";
+import { jsonBytes } from "../text/sizes/json-size.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
-import { leaveOut } from "./editing/answer.ts";
-import { OpEcho } from "./editing/ops.ts";
-import { renderEdit } from "./editing/text.ts";
 import { folderFilterOf } from "./folder-filter.ts";
-import { refuseReplacing } from "./replacing/errors.ts";
-import { candidateQuery, type FileReplacement, replaceInFiles } from "./replacing/replace-all.ts";
+import { refuseReplacing } from "./replace/errors.ts";
+import { candidateQuery, type FileReplacement, replaceInFiles } from "./replace/replace-all.ts";
 import { parseGlobFields } from "./request-globs.ts";
 import { parseFileTypes } from "./search.ts";
 import { LeftOutFields, renderPage } from "./search-pages.ts";
-import { type ChangeResult, changeAnswers } from "./transacting/changes.ts";
-import { planTransaction, runTransaction, type Transaction } from "./transacting/run.ts";
+import { type ChangeResult, changeAnswers } from "./transact/changes.ts";
+import { planTransaction, runTransaction, type Transaction } from "./transact/run-transaction.ts";
+import { leaveOut } from "./update-file/answer.ts";
+import { OpEcho } from "./update-file/ops.ts";
+import { renderEdit } from "./update-file/text.ts";
 import { LineEndFields } from "./update-file.ts";
 
 const Globs = () => Type.Array(Type.String(), { default: [] });

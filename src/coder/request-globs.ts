@@ -1,6 +1,6 @@
-import { refuse } from "../errors.ts";
-import { compileGlobSet, GlobError, type GlobSet, longestSet } from "../globs/glob-set.ts";
-import { GlobList, PathGlobs } from "../ignore/path-globs.ts";
+import { refuse } from "../base/errors.ts";
+import { GlobList, PathGlobs } from "../search/ignore/path-globs.ts";
+import { compileGlobSet, GlobError, type GlobSet, longestSet } from "../text/globs/glob-set.ts";
 import type { ProfileDefaults } from "./profiles.ts";
 
 interface GlobFields {

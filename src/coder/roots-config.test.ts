@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Refusal } from "../base/errors.ts";
 import { ConfigError } from "../config/file.ts";
-import { Refusal } from "../errors.ts";
 import { defaultConfig } from "./config.ts";
 import { loadConfig, openCoder } from "./services.ts";
 

@@ -1,6 +1,6 @@
 /** What a search answers about the contents of files: the fields of the request, and of the answer (coder §16). */
 import { type Static, Type } from "@sinclair/typebox";
-import { Named, UInt32 } from "../schema/fragments.ts";
+import { Named, UInt32 } from "../base/schema/fragments.ts";
 import type { LineOptions } from "../search/matchers/lines.ts";
 import type { CoderContext } from "./define.ts";
 import { FileEncoding, requestedEncoding } from "./file-encoding.ts";
@@ -9,16 +9,16 @@ import type { ProfileDefaults } from "./profiles.ts";
 const since = "0.4.0";
 
 /** More lines around a match are better read with `coder::read-file`. */
-const mostContext = 10;
+const maxContext = 10;
 
 const ContextLines = () =>
   Type.Optional(
     Type.Integer({
       format: "uint32",
       minimum: 0,
-      maximum: mostContext,
+      maximum: maxContext,
       since,
-      description: `At most ${mostContext}.`,
+      description: `At most ${maxContext}.`,
     }),
   );
 

@@ -1,12 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Measured } from "../contract/prepared-answer.ts";
-import type { GlobSet } from "../globs/glob-set.ts";
-import { Named, Nullable, UInt32 } from "../schema/fragments.ts";
+import { Named, Nullable, UInt32 } from "../base/schema/fragments.ts";
+import { Measured } from "../calls/contract/prepared-answer.ts";
 import type { Query } from "../search/matchers/query-compiler.ts";
 import type { SearchAnswer, SearchRequest } from "../search/request.ts";
 import { fileTypeGlobs, UnknownFileType } from "../search/walk/file-types.ts";
-import { jsonBytes } from "../text/json-size.ts";
-import { type CoderContext, defineCoderFunction, usualAnswerBytes } from "./define.ts";
+import type { GlobSet } from "../text/globs/glob-set.ts";
+import { jsonBytes } from "../text/sizes/json-size.ts";
+import { type CoderContext, defaultAnswerBytes, defineCoderFunction } from "./define.ts";
 import { renderName } from "./entry-text.ts";
 import { refuseCoder } from "./errors.ts";
 import { FolderFilterFields, folderFilterOf } from "./folder-filter.ts";
@@ -114,7 +114,7 @@ const laterFields = (Object.keys(request.properties) as (keyof typeof request.pr
 const hasLaterField = (values: Request): boolean => laterFields.some((field) => values[field] !== undefined);
 
 /** Bytes of a match besides its line, where the path is rather long. */
-const usualPathBytes = 256;
+const defaultPathBytes = 256;
 
 /** `coder::search`: a literal or regex in contents, paths or both (coder §8). */
 export const search = defineCoderFunction({
@@ -149,8 +149,8 @@ export const search = defineCoderFunction({
   normalize: (payload, { profile }) => withProfileDefaults(payload, profile),
   answerBytes(request, context) {
     const matches = request.max_matches ?? context.config.search_default_max_matches;
-    const ofMatch = usualPathBytes + shownLineBytes(request, context);
-    return Math.min(matches * ofMatch, usualAnswerBytes.ofSearch);
+    const ofMatch = defaultPathBytes + shownLineBytes(request, context);
+    return Math.min(matches * ofMatch, defaultAnswerBytes.ofSearch);
   },
   async handle(request, context) {
     const { searcher, deadline, caller, profile } = context;

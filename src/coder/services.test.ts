@@ -2,9 +2,9 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { countDescriptorsBelow } from "../jail/jail.test-kit.ts";
-import { temporaryName } from "../jail/temporary.ts";
-import { createLog } from "../log/log.ts";
+import { createLog } from "../base/log/log.ts";
+import { countDescriptorsBelow } from "../tree/jail/jail.test-kit.ts";
+import { temporaryName } from "../tree/jail/temporary.ts";
 import { defaultConfig } from "./config.ts";
 import { openCoder, warnAboutGlobs } from "./services.ts";
 

@@ -2,10 +2,10 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Author } from "../author.ts";
-import { wordingFor } from "../contract/wording.ts";
-import { createLog } from "../log/log.ts";
-import { createInvoke } from "../worker/invoke.ts";
+import type { Author } from "../base/author.ts";
+import { createLog } from "../base/log/log.ts";
+import { wordingFor } from "../calls/contract/wording.ts";
+import { createInvoke } from "../calls/invoke.ts";
 import { type Config, defaultConfig } from "./config.ts";
 import { functions } from "./functions.ts";
 import { type CoderRuntime, openCoder } from "./services.ts";

@@ -1,19 +1,24 @@
-import { openAudit } from "../audit/audit-config.ts";
-import { DiskTree } from "../changes/disk-tree.ts";
+import { createLog } from "../base/log/log.ts";
+import { openAudit } from "../calls/audit/audit-config.ts";
+import type * as worker from "../calls/contract/definition.ts";
 import { readGitUser, readRuntimeOptions } from "../config/environment.ts";
-import type * as worker from "../contract/definition.ts";
-import { openDisk } from "../disk/disk.ts";
-import type { MutationListener } from "../disk/mutation.ts";
-import { filesOver } from "../files/files.ts";
-import { compileGlobSet } from "../globs/glob-set.ts";
-import { trialFor } from "../jail/case-sensitivity.ts";
-import type { Jail, JailRoot } from "../jail/folder.ts";
-import { openJail, openRootsJail } from "../jail/jail.ts";
-import { writeDenialOf } from "../jail/write-rules.ts";
-import { hasRecords, locateState, locateTemporaryState, openJournal } from "../journal/journal-config.ts";
-import { createLog } from "../log/log.ts";
-import { editLockIn } from "../transactions/root-lock.ts";
-import { abandonedIn, createTransactions, recoverIn } from "../transactions/transactions.ts";
+import { compileGlobSet } from "../text/globs/glob-set.ts";
+import { DiskTree } from "../tree/changes/disk-tree.ts";
+import { openDisk } from "../tree/disk/disk.ts";
+import type { MutationListener } from "../tree/disk/mutation.ts";
+import { filesOver } from "../tree/files/files.ts";
+import { trialFor } from "../tree/jail/case-sensitivity.ts";
+import type { Jail, JailRoot } from "../tree/jail/folder.ts";
+import { openJail, openRootsJail } from "../tree/jail/jail.ts";
+import { writeDenialOf } from "../tree/jail/write-rules.ts";
+import {
+  hasRecords,
+  locateState,
+  locateTemporaryState,
+  openJournal,
+} from "../tree/journal/journal-config.ts";
+import { editLockIn } from "../tree/transactions/root-lock.ts";
+import { abandonedIn, createTransactions, recoverIn } from "../tree/transactions/transactions.ts";
 import type { Config } from "./config.ts";
 import type { CoderServices } from "./define.ts";
 import type { ProfileDefaults } from "./profiles.ts";

@@ -1,16 +1,16 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Measured } from "../contract/prepared-answer.ts";
-import { refuse } from "../errors.ts";
-import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
+import { refuse } from "../base/errors.ts";
+import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
+import type { Measured } from "../calls/contract/prepared-answer.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { RemovedFiles } from "./delete-file.ts";
-import { OpEcho } from "./editing/ops.ts";
 import { Literal } from "./literal.ts";
-import { fitResults } from "./transacting/answer.ts";
-import { type ChangeResult, changeAnswers, makeChanges, TransactChange } from "./transacting/changes.ts";
-import { refuseTransacting } from "./transacting/errors.ts";
-import { type Done, planTransaction, runTransaction, type Transaction } from "./transacting/run.ts";
-import { renderTransacted } from "./transacting/text.ts";
+import { fitResults } from "./transact/answer.ts";
+import { type ChangeResult, changeAnswers, makeChanges, TransactChange } from "./transact/changes.ts";
+import { refuseTransacting } from "./transact/errors.ts";
+import { type Done, planTransaction, runTransaction, type Transaction } from "./transact/run-transaction.ts";
+import { renderTransacted } from "./transact/text.ts";
+import { OpEcho } from "./update-file/ops.ts";
 import { LineEndFields } from "./update-file.ts";
 
 const request = Type.Object(
@@ -67,7 +67,7 @@ const response = Type.Object(
 );
 
 /** Most changes of one call. */
-const mostChanges = 1000;
+const maxChanges = 1000;
 
 const of = (op: string, fields: object = {}) => ({ op, ...fields });
 const [withoutParents, withParents] = [
@@ -142,7 +142,7 @@ export const transact = defineCoderFunction({
   answerBytes: ({ changes }) => changes.length * shownBytes,
   async handle({ changes, answer, dry_run: dryRun, label }, context) {
     if (changes.length === 0) throw refuse.emptyBatch("changes");
-    if (changes.length > mostChanges) throw refuseTransacting.tooManyChanges(changes.length, mostChanges);
+    if (changes.length > maxChanges) throw refuseTransacting.tooManyChanges(changes.length, maxChanges);
     const transaction: Transaction<ChangeResult[]> = {
       make: (context, tree) => makeChanges(changes, answer, { context, tree }),
       label,

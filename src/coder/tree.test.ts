@@ -3,12 +3,12 @@ import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, write
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { countDescriptors } from "../../tests/harness/descriptors.ts";
-import type { FunctionDefinition } from "../contract/definition.ts";
-import { IgnoreRules } from "../ignore/ignore-rules.ts";
-import type { Folder } from "../jail/folder.ts";
-import { createLog } from "../log/log.ts";
-import { jsonBytes } from "../text/json-size.ts";
-import { createInvoke } from "../worker/invoke.ts";
+import { createLog } from "../base/log/log.ts";
+import type { FunctionDefinition } from "../calls/contract/definition.ts";
+import { createInvoke } from "../calls/invoke.ts";
+import { IgnoreRules } from "../search/ignore/ignore-rules.ts";
+import { jsonBytes } from "../text/sizes/json-size.ts";
+import type { Folder } from "../tree/jail/folder.ts";
 import { defaultConfig } from "./config.ts";
 import { copy } from "./copy.ts";
 import { listFolder } from "./list-folder.ts";

@@ -1,11 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { WrittenAnswer } from "../contract/prepared-answer.ts";
-import type { Folder } from "../jail/folder.ts";
-import { createWalkSlice } from "../scheduling/walk-slice.ts";
-import { Nullable, UInt32, UInt64 } from "../schema/fragments.ts";
-import { JsonBudget } from "../text/json-budget.ts";
-import { jsonBytes } from "../text/json-size.ts";
-import { defineCoderFunction, usualAnswerBytes } from "./define.ts";
+import { createWalkSlice } from "../base/scheduling/walk-slice.ts";
+import { Nullable, UInt32, UInt64 } from "../base/schema/fragments.ts";
+import { WrittenAnswer } from "../calls/contract/prepared-answer.ts";
+import { JsonBudget } from "../text/sizes/json-budget.ts";
+import { jsonBytes } from "../text/sizes/json-size.ts";
+import type { Folder } from "../tree/jail/folder.ts";
+import { defaultAnswerBytes, defineCoderFunction } from "./define.ts";
 import { FolderFilterFields, folderFilterOf } from "./folder-filter.ts";
 import { BytePlan } from "./tree/byte-plan.ts";
 import { TreeFilter } from "./tree/filter.ts";
@@ -87,7 +87,7 @@ export const tree = defineCoderFunction({
     { title: "The whole base, four levels deep", request: {} },
     { title: "Two levels of one folder", request: { path: "src", max_depth: 2 } },
   ],
-  answerBytes: () => usualAnswerBytes.ofTree,
+  answerBytes: () => defaultAnswerBytes.ofTree,
   async handle(request, context) {
     const { config, jail } = context;
     using slice = createWalkSlice(context);

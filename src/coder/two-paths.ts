@@ -1,10 +1,10 @@
 /** What `coder::move` and `coder::copy` share. */
 import { type Static, type TObject, Type } from "@sinclair/typebox";
-import type { copyPath } from "../changes/copy.ts";
-import type { movePath } from "../changes/move.ts";
-import type { Attempt, RequestPath } from "../contract/definition.ts";
-import { refuse } from "../errors.ts";
-import { Named } from "../schema/fragments.ts";
+import { refuse } from "../base/errors.ts";
+import { Named } from "../base/schema/fragments.ts";
+import type { Attempt, RequestPath } from "../calls/contract/definition.ts";
+import type { copyPath } from "../tree/changes/copy.ts";
+import type { movePath } from "../tree/changes/move.ts";
 import type { CoderContext } from "./define.ts";
 import { Literal } from "./literal.ts";
 import { explainMissingFolder } from "./missing-folder.ts";

@@ -17,10 +17,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compareSnapshots, snapshotTree } from "../../tests/harness/tree.ts";
-import { wordingFor } from "../contract/wording.ts";
-import { createLog } from "../log/log.ts";
-import { deadlineIn } from "../scheduling/deadline.ts";
-import { createInvoke } from "../worker/invoke.ts";
+import { createLog } from "../base/log/log.ts";
+import { deadlineIn } from "../base/scheduling/deadline.ts";
+import { wordingFor } from "../calls/contract/wording.ts";
+import { createInvoke } from "../calls/invoke.ts";
 import { defaultConfig } from "./config.ts";
 import { functions } from "./functions.ts";
 import { openCoder } from "./services.ts";

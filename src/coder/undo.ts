@@ -1,19 +1,19 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type Author, authorId } from "../author.ts";
-import type { Plan } from "../disk/steps.ts";
-import { LaterRecords } from "../journal/later-records.ts";
-import { contentOf, type JournalRecord, readRecord, readRecords } from "../journal/read-record.ts";
-import { type UndoneRecord, type UndoOutcome, undoRecords } from "../journal/undo.ts";
-import { Restoration } from "../overlay/restore.ts";
-import { Named, UInt32, UInt64 } from "../schema/fragments.ts";
+import { type Author, authorId } from "../base/author.ts";
+import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
+import type { Plan } from "../tree/disk/steps.ts";
+import { LaterRecords } from "../tree/journal/later-records.ts";
+import { contentOf, type JournalRecord, readRecord, readRecords } from "../tree/journal/read-record.ts";
+import { type UndoneRecord, type UndoOutcome, undoRecords } from "../tree/journal/undo.ts";
+import { Restoration } from "../tree/overlay/restore.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { renderName } from "./entry-text.ts";
 import { refuseCoder } from "./errors.ts";
 import { pauseOf } from "./pause.ts";
-import { plannedTree } from "./undoing/planned-tree.ts";
-import { requireJournal } from "./undoing/require-journal.ts";
-import { endsOf, isShown, type StepNames, selectPaths } from "./undoing/select-paths.ts";
-import { selectsAuthor } from "./undoing/whose.ts";
+import { plannedTree } from "./undo/planned-tree.ts";
+import { requireJournal } from "./undo/require-journal.ts";
+import { endsOf, isShown, type StepNames, selectPaths } from "./undo/select-paths.ts";
+import { selectsAuthor } from "./undo/whose.ts";
 
 const request = Type.Object(
   {
@@ -92,7 +92,7 @@ const response = Type.Object(
 );
 
 /** Paths that are listed of each kind. */
-const mostPaths = 100;
+const maxPaths = 100;
 
 /** `coder::undo`: takes back what calls changed (coder §20). */
 export const undo = defineCoderFunction({
@@ -158,7 +158,7 @@ export const undo = defineCoderFunction({
             ...undoOf(record, { records, selects }, later),
           }))
         : [],
-      conflicts: value.conflicts.slice(0, mostPaths),
+      conflicts: value.conflicts.slice(0, maxPaths),
       ...(transaction !== undefined && { transaction }),
     };
   },
@@ -184,8 +184,8 @@ async function resolve(
   const resolution = await transactions.resolve(transaction, { force, requester: context });
   if (resolution === undefined) return undefined;
   const { outcome, paths } = resolution;
-  const more = Math.max(0, paths.length - mostPaths);
-  return { outcome, paths: paths.slice(0, mostPaths), ...(more > 0 && { more }) };
+  const more = Math.max(0, paths.length - maxPaths);
+  return { outcome, paths: paths.slice(0, maxPaths), ...(more > 0 && { more }) };
 }
 
 function renderResolved({ outcome, paths, more = 0 }: Static<typeof Resolved>): string {
@@ -201,7 +201,7 @@ function renderResolved({ outcome, paths, more = 0 }: Static<typeof Resolved>): 
 }
 
 /** Maximum number of later records that are searched for the cause of a conflict. */
-const mostLater = 200;
+const maxLater = 200;
 
 /** Returns the newest records after `seq`, newest first. */
 async function recordsAfter(seq: number, context: CoderContext): Promise<JournalRecord[]> {
@@ -210,7 +210,7 @@ async function recordsAfter(seq: number, context: CoderContext): Promise<Journal
   const quiet = { state, log: { ...log, warn: () => undefined } };
   const found: JournalRecord[] = [];
   for await (const record of readRecords(quiet, { pause: pauseOf(context) })) {
-    if (record.seq <= seq || found.length === mostLater) break;
+    if (record.seq <= seq || found.length === maxLater) break;
     found.push(record);
   }
   return found;
@@ -335,12 +335,12 @@ function listed({ seq, restored, removed, skipped }: UndoneRecord): Static<typeo
     removed: [...new Set(removed)],
     skipped,
   };
-  const more = Object.values(lists).reduce((sum, { length }) => sum + Math.max(0, length - mostPaths), 0);
+  const more = Object.values(lists).reduce((sum, { length }) => sum + Math.max(0, length - maxPaths), 0);
   return {
     seq,
-    restored: lists.restored.slice(0, mostPaths),
-    removed: lists.removed.slice(0, mostPaths),
-    skipped: skipped.slice(0, mostPaths),
+    restored: lists.restored.slice(0, maxPaths),
+    removed: lists.removed.slice(0, maxPaths),
+    skipped: skipped.slice(0, maxPaths),
     ...(more > 0 && { more }),
   };
 }

@@ -1,17 +1,17 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { refuse } from "../errors.ts";
-import { Named, Nullable, UInt32, UInt64 } from "../schema/fragments.ts";
+import { refuse } from "../base/errors.ts";
+import { Named, Nullable, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import { summarizeBatch } from "./batch-text.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
-import { UpdateAnswer } from "./editing/answer.ts";
-import { editFile, shownAs } from "./editing/edit-file.ts";
-import { OpEcho, UpdateOp } from "./editing/ops.ts";
-import { renderEdit } from "./editing/text.ts";
 import { FileEncoding, withoutForeignEncodings } from "./file-encoding.ts";
 import { Literal } from "./literal.ts";
 import { wrapFlatEnvelope } from "./profiles.ts";
 import { ExpectedRevision, Revision } from "./revisions.ts";
+import { UpdateAnswer } from "./update-file/answer.ts";
+import { editFile, shownAs } from "./update-file/edit-file.ts";
+import { OpEcho, UpdateOp } from "./update-file/ops.ts";
+import { renderEdit } from "./update-file/text.ts";
 
 const UpdateFileSpec = Named("UpdateFileSpec", {
   encoding: FileEncoding(),
@@ -147,7 +147,7 @@ export const updateFile = defineCoderFunction({
   ],
   answerBytes({ files, answer }, context) {
     if ((answer ?? context.profile["update-file.answer"]) !== "bodies") return files.length * shownBytes;
-    return files.length > mostMeasured
+    return files.length > maxMeasured
       ? context.maxAnswerBytes
       : sum(files.map((spec) => bodyBytes(spec, context)));
   },
@@ -186,7 +186,7 @@ export const updateFile = defineCoderFunction({
 });
 
 /** Files of a batch whose size is read before the work; a longer batch counts as one that fills its answer. */
-const mostMeasured = 64;
+const maxMeasured = 64;
 
 /** About what the answer takes for a file without its bodies. */
 const shownBytes = 5 * 1024;

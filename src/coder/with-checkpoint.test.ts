@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { jsonBytes } from "../text/json-size.ts";
-import { createInvoke } from "../worker/invoke.ts";
+import { createInvoke } from "../calls/invoke.ts";
+import { jsonBytes } from "../text/sizes/json-size.ts";
 import { functions } from "./functions.ts";
 import { SessionsFixture } from "./sessions.test-kit.ts";
 

@@ -1,9 +1,9 @@
 /** The fields that all functions share that change the tree: a label, and the checkpoint of the call. */
 import { type TSchema, Type } from "@sinclair/typebox";
-import type { FunctionDefinition } from "../contract/definition.ts";
-import { Measured, WrittenAnswer } from "../contract/prepared-answer.ts";
-import { UInt64 } from "../schema/fragments.ts";
-import { jsonBytes } from "../text/json-size.ts";
+import { UInt64 } from "../base/schema/fragments.ts";
+import type { FunctionDefinition } from "../calls/contract/definition.ts";
+import { Measured, WrittenAnswer } from "../calls/contract/prepared-answer.ts";
+import { jsonBytes } from "../text/sizes/json-size.ts";
 import type { CoderContext } from "./define.ts";
 
 /** Maximum bytes that the number of a checkpoint adds to an answer. */

@@ -1,6 +1,6 @@
 /**
- * Reads environment variables into options, except the defaults of flags (`arguments/flags.ts`). An empty
- * variable counts as unset.
+ * Reads environment variables into options, except the defaults of flags (`config/arguments/flags.ts`). An
+ * empty variable counts as unset.
  */
 import { isAbsolute, join } from "node:path";
 
@@ -103,7 +103,7 @@ export interface Collector {
 }
 
 /** The default of the specification, in milliseconds. */
-const usualMetricMilliseconds = 60_000;
+const defaultMetricMilliseconds = 60_000;
 
 /**
  * Reads the options. Returns `undefined` unless a variable enables telemetry: one of
@@ -122,7 +122,7 @@ export function readTelemetryOptions(variables: Variables): TelemetryOptions | u
       ...readPairs(variables["OTEL_RESOURCE_ATTRIBUTES"]),
       ...(variables["OTEL_SERVICE_NAME"] && { "service.name": variables["OTEL_SERVICE_NAME"] }),
     },
-    metricMilliseconds: milliseconds > 0 ? milliseconds : usualMetricMilliseconds,
+    metricMilliseconds: milliseconds > 0 ? milliseconds : defaultMetricMilliseconds,
   };
 }
 

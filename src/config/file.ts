@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
-import { Mismatch, validate } from "../schema/validate.ts";
+import { Mismatch, validate } from "../base/schema/validate.ts";
 
 /**
  * Thrown for a configuration that cannot be used. The message is one sentence with the file, the key and the

@@ -7,8 +7,7 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import type { Log } from "../log/log.ts";
-import { blockIn, engineKeyOf, seemsOfEngine, sourceOf } from "./engine.ts";
+import type { Log } from "../base/log/log.ts";
 import { readLaunchVariables } from "./environment.ts";
 import {
   ConfigError,
@@ -20,6 +19,7 @@ import {
   readConfigFile,
   readText,
 } from "./file.ts";
+import { blockIn, engineKeyOf, seemsOfEngine, sourceOf } from "./worker-block.ts";
 
 /** The modes of a worker. */
 export type Mode = "serve" | "mcp" | "call";
@@ -44,7 +44,7 @@ export interface ConfigQuery {
 }
 
 /** The file in the current folder, used if no other is found. The iii engine's file has the same name. */
-const usualFile = "./config.yaml";
+const defaultFile = "./config.yaml";
 
 const defaults: FoundConfig = { source: "defaults", keys: {} };
 
@@ -84,7 +84,7 @@ export async function readNamed(path: string, variable?: string): Promise<FoundC
  */
 export function configFiles({ named, environment }: Pick<ConfigQuery, "named" | "environment">): string[] {
   const { configFile, engineConfigFile } = readLaunchVariables(environment);
-  const files = [named, configFile, engineConfigFile, usualFile];
+  const files = [named, configFile, engineConfigFile, defaultFile];
   return [...new Set(files.flatMap((file) => (file ? [resolve(file)] : [])))];
 }
 
@@ -107,7 +107,7 @@ async function blockOf(
 }
 
 async function ofCurrentFolder(query: ConfigQuery): Promise<FoundConfig | undefined> {
-  const file = resolve(usualFile);
+  const file = resolve(defaultFile);
   const bytes = readIfThere(file);
   if (bytes === undefined) return undefined;
   const owner = await ownerOf(bytes.toString(), query.keys);

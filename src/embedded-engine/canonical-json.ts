@@ -110,14 +110,14 @@ function isShortEscape(unit: number): boolean {
 }
 
 /** Maximum digits for which every number keeps its form. Numbers with more may be beyond 2^53. */
-const mostDigits = 15;
+const maxDigits = 15;
 
 function endOfInteger(json: string, from: number): number {
   const first = json.charCodeAt(from) === minus ? from + 1 : from;
   if (json.charCodeAt(first) === zero) return first === from ? first + 1 : -1;
   let at = first;
   while (isDigit(json.charCodeAt(at))) at++;
-  return at > first && at - first <= mostDigits ? at : -1;
+  return at > first && at - first <= maxDigits ? at : -1;
 }
 
 const isDigit = (unit: number): boolean => unit >= zero && unit <= nine;

@@ -146,14 +146,14 @@ function parseWhole(frameText: string): Decoded {
 /**
  * Minimum length of a frame to try as canonical. A shorter one is parsed in the time that the attempt takes.
  */
-const leastCanonical = 4096;
+const minCanonical = 4096;
 const resultKey = ',"result":';
 
 /**
  * Parses the frame of a large canonical result, which stays text. Returns `undefined` for any other frame.
  */
 function parseAround(frameText: string): Decoded | undefined {
-  if (frameText.length < leastCanonical || !frameText.isWellFormed()) return undefined;
+  if (frameText.length < minCanonical || !frameText.isWellFormed()) return undefined;
   const at = frameText.indexOf(resultKey);
   const head = frameText.slice(0, Math.max(0, at));
   // Past this point it is a key of the frame itself: in a string, its quotes would be escaped.

@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
 /** Maximum concurrent connections without a complete request. */
-const mostPending = 32;
+const maxPending = 32;
 
 /** Milliseconds within which a request has to arrive. */
 export const requestMilliseconds = 5000;
@@ -17,7 +17,7 @@ export function boundPending(server: Server): void {
     pending.add(socket);
     socket.once("close", () => pending.delete(socket));
     const [oldest] = pending;
-    if (pending.size > mostPending && oldest !== undefined) {
+    if (pending.size > maxPending && oldest !== undefined) {
       pending.delete(oldest);
       oldest.destroy();
     }

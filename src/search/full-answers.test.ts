@@ -2,11 +2,11 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { filesOver } from "../files/files.ts";
-import { compileGlobSet } from "../globs/glob-set.ts";
-import { openJail } from "../jail/jail.ts";
-import { createRegexEngine } from "../regex/engine.ts";
-import { deadlineIn } from "../scheduling/deadline.ts";
+import { deadlineIn } from "../base/scheduling/deadline.ts";
+import { compileGlobSet } from "../text/globs/glob-set.ts";
+import { createRegexEngine } from "../text/regex/rust-regex.ts";
+import { filesOver } from "../tree/files/files.ts";
+import { openJail } from "../tree/jail/jail.ts";
 import { type RequestFields, requestOf } from "./search.test-kit.ts";
 import { createSearcher } from "./search.ts";
 

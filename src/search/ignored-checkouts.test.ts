@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { filesOfRipgrep } from "../ignore/ripgrep.test-kit.ts";
 import { checkOut, checkouts, foldersOf, leaveBehind, leftBehind } from "./checkouts.test-kit.ts";
+import { filesOfRipgrep } from "./ignore/ripgrep.test-kit.ts";
 import { filesOfWalk } from "./ignored.test-kit.ts";
 import { openSearcher, type RequestFields } from "./search.test-kit.ts";
 

@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { propertyRuns } from "../../tests/harness/random.ts";
-import { filesOfRipgrep } from "../ignore/ripgrep.test-kit.ts";
+import { filesOfRipgrep } from "./ignore/ripgrep.test-kit.ts";
 import { filesOfWalk } from "./ignored.test-kit.ts";
 
 const project = join(import.meta.dir, "../..");

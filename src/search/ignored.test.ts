@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { addToTree, type Tree } from "../../tests/harness/tree.ts";
-import { filesOfRipgrep, treeOfIgnoreFiles } from "../ignore/ripgrep.test-kit.ts";
+import { filesOfRipgrep, treeOfIgnoreFiles } from "./ignore/ripgrep.test-kit.ts";
 import { filesOfWalk } from "./ignored.test-kit.ts";
 
 const bases: string[] = [];

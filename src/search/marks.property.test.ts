@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { propertyRuns } from "../../tests/harness/random.ts";
-import { createCodec, type Encoding } from "../encodings/codec.ts";
-import { ripgrep } from "../ignore/ripgrep.test-kit.ts";
+import { createCodec, type Encoding } from "../text/encodings/codec.ts";
+import { ripgrep } from "./ignore/ripgrep.test-kit.ts";
 import { openSearcher, type RequestFields } from "./search.test-kit.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));

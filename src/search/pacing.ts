@@ -24,7 +24,7 @@ const firstPending = 6;
 const maxWaiting = 4 * 1024 * 1024;
 
 /** The files that may be ahead however full the answer is: enough to keep the threads busy. */
-const leastAhead = 4 * firstBatch;
+const minAhead = 4 * firstBatch;
 
 /**
  * The milliseconds that a search for a literal runs in this thread before it uses others. A search of few
@@ -54,7 +54,7 @@ export class Pacing {
   readonly #state: Shared;
   readonly #answer: Filling;
   #batchFiles = firstBatch;
-  #mostPending = firstPending;
+  #maxPending = firstPending;
   /** The number of files whose findings are in the answer, and of those since the last finding. */
   #searched = 0;
   #withoutFinding = 0;
@@ -93,7 +93,7 @@ export class Pacing {
     const waiting = pending.reduce((sum, { units }) => sum + units, 0);
     return (
       underWay < Math.max(1, Math.floor(batchesAtOnce / active)) &&
-      pending.length < this.#mostPending &&
+      pending.length < this.#maxPending &&
       waiting < maxWaiting &&
       filesOf(pending) < this.#filesAhead
     );
@@ -101,7 +101,7 @@ export class Pacing {
 
   /** Allows more and larger batches, after one that did not fill the answer. */
   speedUp(): void {
-    this.#mostPending++;
+    this.#maxPending++;
     this.#batchFiles = Math.min(2 * this.#batchFiles, largestBatch);
   }
 
@@ -119,7 +119,7 @@ export class Pacing {
    */
   get #filesAhead(): number {
     const { fill, wantsContent } = this.#answer;
-    const least = wantsContent ? leastAhead : pathsPerFile * leastAhead;
+    const least = wantsContent ? minAhead : pathsPerFile * minAhead;
     if (fill === 0) return Number.POSITIVE_INFINITY;
     return Math.max(least, this.#withoutFinding, Math.ceil((this.#searched * (1 - fill)) / fill));
   }

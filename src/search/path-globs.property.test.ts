@@ -10,9 +10,9 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { propertyRuns } from "../../tests/harness/random.ts";
 import { addToTree, type Tree } from "../../tests/harness/tree.ts";
-import { GlobError } from "../globs/glob-set.ts";
-import { GlobList, PathGlobs } from "../ignore/path-globs.ts";
-import { filesOfRipgrep, globOfIgnoreFile, pathInTree, ripgrep } from "../ignore/ripgrep.test-kit.ts";
+import { GlobError } from "../text/globs/glob-set.ts";
+import { GlobList, PathGlobs } from "./ignore/path-globs.ts";
+import { filesOfRipgrep, globOfIgnoreFile, pathInTree, ripgrep } from "./ignore/ripgrep.test-kit.ts";
 import { openSearcher } from "./search.test-kit.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "coder-"));

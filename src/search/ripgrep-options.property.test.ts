@@ -7,7 +7,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { propertyRuns } from "../../tests/harness/random.ts";
 import { addToTree } from "../../tests/harness/tree.ts";
-import { ripgrep } from "../ignore/ripgrep.test-kit.ts";
+import { ripgrep } from "./ignore/ripgrep.test-kit.ts";
 import { pageFrom } from "./pages.test-kit.ts";
 import type { SearchAnswer } from "./request.ts";
 import { openSearcher, type RequestFields } from "./search.test-kit.ts";

@@ -1,12 +1,13 @@
 /** For the tests of this room: a searcher over a real folder, and a request to vary. */
-import { filesOver } from "../files/files.ts";
-import { compileGlobSet } from "../globs/glob-set.ts";
-import { IgnoreFiles } from "../ignore/ignore-files.ts";
-import type { BackendName } from "../jail/folder.ts";
-import { openJail } from "../jail/jail.ts";
-import { createRegexEngine } from "../regex/engine.ts";
-import { deadlineIn } from "../scheduling/deadline.ts";
-import { SharedTree } from "../watch/shared-tree.ts";
+
+import { deadlineIn } from "../base/scheduling/deadline.ts";
+import { compileGlobSet } from "../text/globs/glob-set.ts";
+import { createRegexEngine } from "../text/regex/rust-regex.ts";
+import { filesOver } from "../tree/files/files.ts";
+import type { BackendName } from "../tree/jail/folder.ts";
+import { openJail } from "../tree/jail/jail.ts";
+import { SharedTree } from "../tree/watch/shared-tree.ts";
+import { IgnoreFiles } from "./ignore/ignore-files.ts";
 import type { IndexOptions } from "./index/search-index.ts";
 import type { LineOptions } from "./matchers/lines.ts";
 import type { Query } from "./matchers/query-compiler.ts";

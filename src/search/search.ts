@@ -1,19 +1,19 @@
 /** The searches of callers over the folder (coder §8). */
 import { availableParallelism } from "node:os";
-import type { Entry } from "../files/types.ts";
-import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
-import type { Jail } from "../jail/folder.ts";
-import { type RegexEngine, refusalOfPattern } from "../regex/engine.ts";
-import { createWalkSlice, type Walker } from "../scheduling/walk-slice.ts";
-import { Pool } from "../threads/pool.ts";
-import { canSpawn } from "../threads/spawn.ts";
+import { createWalkSlice, type Walker } from "../base/scheduling/walk-slice.ts";
+import { Pool } from "../base/threads/pool.ts";
+import { canSpawn } from "../base/threads/spawn.ts";
+import { type RegexEngine, refusalOfPattern } from "../text/regex/rust-regex.ts";
+import type { Entry } from "../tree/files/types.ts";
+import { errnoOf, refusalOfErrno } from "../tree/jail/errno.ts";
+import type { Jail } from "../tree/jail/folder.ts";
 import { Cursors } from "./answer/cursors.ts";
 import type { SearchJob, ThreadReply } from "./batches/job.ts";
 import { TreeChanged } from "./index/listed-folder.ts";
 import { type IndexOptions, SearchIndex } from "./index/search-index.ts";
 import { createThreadEngines } from "./matchers/thread-engines.ts";
 import type { Found, SearchRequest } from "./request.ts";
-import { SearchRun } from "./run.ts";
+import { SearchRun } from "./search-run.ts";
 import type { SearchOptions, SearchState } from "./state.ts";
 import type { SearchThreadData } from "./thread.ts";
 import { SharedFolder } from "./walk/shared-folder.ts";
@@ -77,7 +77,7 @@ const noFilter = {
 };
 
 /** Maximum threads that search at once. More would wait for the disk, and each takes about 25 MB. */
-const mostThreads = Math.min(8, availableParallelism());
+const maxThreads = Math.min(8, availableParallelism());
 /** The jobs posted to a thread at once: one to work on, and the next ones so that it need not wait. */
 const batchesPerThread = 3;
 
@@ -109,7 +109,7 @@ function withLess(request: SearchRequest, milliseconds: number): SearchRequest {
 
 /** Creates a searcher, which loads WebAssembly and starts threads only when a search needs them. */
 export function createSearcher({ jail, files, regex, threads = true, index }: SearcherOptions): Searcher {
-  const size = typeof threads === "number" ? threads : mostThreads;
+  const size = typeof threads === "number" ? threads : maxThreads;
   const pool = new Pool<SearchJob, ThreadReply>({
     program: "search",
     size,

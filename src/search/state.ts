@@ -1,4 +1,4 @@
-import type { Pool } from "../threads/pool.ts";
+import type { Pool } from "../base/threads/pool.ts";
 import type { HeldFolders } from "./batches/batches.ts";
 import type { SearchJob, ThreadReply } from "./batches/job.ts";
 import type { SearchIndex } from "./index/search-index.ts";

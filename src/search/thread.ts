@@ -1,13 +1,10 @@
 /** The program of a search thread, which searches the files of batches. */
-import { openFileBelow } from "../files/file-buffer.ts";
-import type { CandidateSet } from "../index/content-index.ts";
-import type { SignJob } from "../index/filler.ts";
-import { FileSigner, type SignedFiles } from "../index/sign-files.ts";
-import { createSigner } from "../index/signature.ts";
-import { RegexRuntime } from "../regex/regex-runtime.ts";
-import { createTimeSlice } from "../scheduling/time-slice.ts";
-import { serveJobs } from "../threads/serve.ts";
-import type { WasmModule } from "../wasm/module.ts";
+
+import { createTimeSlice } from "../base/scheduling/time-slice.ts";
+import { serveJobs } from "../base/threads/serve.ts";
+import type { WasmModule } from "../base/wasm/module.ts";
+import { RegexRuntime } from "../text/regex/regex-runtime.ts";
+import { openFileBelow } from "../tree/files/file-buffer.ts";
 import { FileCursor } from "./batches/file-cursor.ts";
 import { entriesOf, type Finding, type FindingSink, searchFiles } from "./batches/files.ts";
 import { encodeFindings } from "./batches/findings-codec.ts";
@@ -21,6 +18,10 @@ import {
 import { KnownFiles } from "./index/known-files.ts";
 import { textUnits } from "./matchers/lines.ts";
 import { createThreadEngines, type ThreadEngines } from "./matchers/thread-engines.ts";
+import type { CandidateSet } from "./signatures/content-index.ts";
+import type { SignJob } from "./signatures/filler.ts";
+import { FileSigner, type SignedFiles } from "./signatures/sign-files.ts";
+import { createSigner } from "./signatures/signature.ts";
 import { createOutcomes } from "./walk/tally.ts";
 
 /** The data that starts a search thread. */

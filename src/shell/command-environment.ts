@@ -1,12 +1,12 @@
 /** The environment of commands in the profile `agent`: listed variables, a home of their own, and what git needs of the user's. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { makePrivateFolder, type PrivateFolder } from "../os-sandbox/private-folder.ts";
-import { childEnvironment, type Environment, type EnvironmentRules } from "../processes/environment.ts";
-import { findProgram, programFolders } from "../processes/program.ts";
-import type { Programs } from "../processes/programs.ts";
 import { defaultAllowedEnv, type ShellConfig } from "./config.ts";
+import { makePrivateFolder, type PrivateFolder } from "./os-sandbox/private-folder.ts";
 import type { ShellProfile } from "./profiles.ts";
+import { childEnvironment, type Environment, type EnvironmentRules } from "./programs/environment.ts";
+import { findProgram, programFolders } from "./programs/program.ts";
+import type { Programs } from "./programs/programs.ts";
 
 interface CommandEnvironmentOptions {
   readonly profile: ShellProfile;

@@ -1,14 +1,14 @@
 /** The fields of a command that came after shell 0.3.5, and what they change about how it is started. */
 import { type Static, Type } from "@sinclair/typebox";
-import type { Folder } from "../jail/folder.ts";
-import { isSettable } from "../processes/environment.ts";
-import { refusePlainly } from "../processes/plain-refusal.ts";
-import { isPlainVariable, plainVariables } from "../processes/plain-variables.ts";
-import type { SpawnOptions } from "../processes/start.ts";
-import { UInt64 } from "../schema/fragments.ts";
+import { UInt64 } from "../base/schema/fragments.ts";
+import type { Folder } from "../tree/jail/folder.ts";
 import { namedVariables } from "./command-environment.ts";
 import type { BegunCommand } from "./confinement.ts";
 import type { ShellContext } from "./define.ts";
+import { isSettable } from "./programs/environment.ts";
+import { refusePlainly } from "./programs/plain-refusal.ts";
+import { isPlainVariable, plainVariables } from "./programs/plain-variables.ts";
+import type { SpawnOptions } from "./programs/start.ts";
 
 const since = "0.4.0";
 

@@ -1,7 +1,7 @@
 /** The rules of commands, worded for a model that has not broken one yet. */
-import { autorunGlobs } from "../jail/autorun.ts";
-import type { Network } from "../os-sandbox/ruleset.ts";
+import { autorunGlobs } from "../tree/jail/autorun.ts";
 import type { ShellConfig } from "./config.ts";
+import type { Network } from "./os-sandbox/ruleset.ts";
 import type { ShellProfile } from "./profiles.ts";
 
 /** What the kernel holds commands to. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { PlainRefusal } from "../processes/plain-refusal.ts";
 import { parseCommand, resolveTimeout } from "./command.ts";
+import { PlainRefusal } from "./programs/plain-refusal.ts";
 
 test("what is left out has its default", () => {
   expect(parseCommand({ command: "ls" })).toEqual({

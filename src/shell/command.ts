@@ -1,11 +1,11 @@
 /** The request of `shell::exec` and `shell::exec_bg`, and the first steps of both. */
 import { type Static, type TObject, Type } from "@sinclair/typebox";
-import { refusePlainly } from "../processes/plain-refusal.ts";
-import { type Argv, parseArgv } from "../processes/words.ts";
-import { Nullable, UInt64 } from "../schema/fragments.ts";
-import { Mismatch, validate } from "../schema/validate.ts";
+import { Nullable, UInt64 } from "../base/schema/fragments.ts";
+import { Mismatch, validate } from "../base/schema/validate.ts";
 import { optionFields } from "./command-options.ts";
 import type { ShellConfig } from "./config.ts";
+import { refusePlainly } from "./programs/plain-refusal.ts";
+import { type Argv, parseArgv } from "./programs/words.ts";
 import { Target } from "./target.ts";
 
 /** Descriptions of the fields in the published reference, which differ between the two functions. */

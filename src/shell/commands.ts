@@ -1,6 +1,6 @@
 /** Commands beside the functions of another worker, in the tree that it serves. */
 import { type Static, type TObject, Type } from "@sinclair/typebox";
-import type { FunctionDefinition } from "../contract/definition.ts";
+import type { FunctionDefinition } from "../calls/contract/definition.ts";
 import { defaultShellConfig, type ShellConfig, shellConfigSchema } from "./config.ts";
 import { exec } from "./exec.ts";
 import { execBg } from "./exec_bg.ts";

@@ -1,17 +1,17 @@
 /** The keys of the configuration of `shell`, each with its type, bounds, default and meaning. */
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
-import { AuditKey } from "../audit/audit-config.ts";
+import { maxAnswerBytes } from "../base/schema/message-size.ts";
+import { UnknownFieldsKey } from "../base/schema/unknown-fields-key.ts";
+import { validate } from "../base/schema/validate.ts";
+import { AuditKey } from "../calls/audit/audit-config.ts";
+import type { OpenOptions } from "../calls/contract/definition.ts";
+import { QuotasKey } from "../calls/quotas/quotas-config.ts";
 import { ConfigError, checkKeys } from "../config/file.ts";
 import { requireNamedBase } from "../config/source.ts";
-import type { OpenOptions } from "../contract/definition.ts";
-import { JournalKey } from "../journal/journal-config.ts";
-import { defaultAllowlist } from "../processes/policy.ts";
-import { QuotasKey } from "../quotas/quotas-config.ts";
-import { maxAnswerBytes } from "../schema/message-size.ts";
-import { UnknownFieldsKey } from "../schema/unknown-fields-key.ts";
-import { validate } from "../schema/validate.ts";
+import { JournalKey } from "../tree/journal/journal-config.ts";
 import { shellCodes } from "./errors.ts";
 import { osSandboxKeys } from "./os-sandbox-keys.ts";
+import { defaultAllowlist } from "./programs/policy.ts";
 
 const Count = (byDefault: number, maximum: number, description: string) =>
   Type.Integer({ minimum: 0, maximum, default: byDefault, description });

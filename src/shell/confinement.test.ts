@@ -2,10 +2,10 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Log } from "../log/log.ts";
-import { createPrograms } from "../processes/programs.ts";
+import type { Log } from "../base/log/log.ts";
 import { defaultShellConfig } from "./config.ts";
 import { type ConfinementOptions, openConfinement } from "./confinement.ts";
+import { createPrograms } from "./programs/programs.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 afterAll(() => rmSync(folder, { recursive: true }));

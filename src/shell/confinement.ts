@@ -1,23 +1,23 @@
 /** Commands under the rules of the kernel, as the configuration wants them. */
 import { realpathSync } from "node:fs";
 import { isAbsolute } from "node:path";
+import type { Log } from "../base/log/log.ts";
 import { ConfigError } from "../config/file.ts";
-import type { GuardedFinder } from "../jail/guarded-paths.ts";
-import type { Log } from "../log/log.ts";
-import { createDiskWatch } from "../os-sandbox/disk-watch.ts";
-import { resourceLimits } from "../os-sandbox/limits.ts";
-import { writeAttributes } from "../os-sandbox/masks.ts";
-import { openOsSandbox } from "../os-sandbox/os-sandbox.ts";
-import { makePrivateFolder } from "../os-sandbox/private-folder.ts";
-import type { Network } from "../os-sandbox/ruleset.ts";
-import type { OsSandbox } from "../os-sandbox/types.ts";
-import type { SpawnOptions } from "../processes/start.ts";
-import { stateDirectories } from "../state/state-folder.ts";
+import type { GuardedFinder } from "../tree/jail/guarded-paths.ts";
+import { stateDirectories } from "../tree/state/state-folder.ts";
 import type { GitSetting } from "./command-environment.ts";
 import type { ConfinedRules } from "./command-rules.ts";
 import type { ShellConfig } from "./config.ts";
 import { globAttributes, hiddenAttributes, hiddenFileSettings } from "./hidden-files.ts";
+import { createDiskWatch } from "./os-sandbox/disk-watch.ts";
+import { resourceLimits } from "./os-sandbox/limits.ts";
+import { writeAttributes } from "./os-sandbox/masks.ts";
+import { openOsSandbox } from "./os-sandbox/os-sandbox.ts";
+import { makePrivateFolder } from "./os-sandbox/private-folder.ts";
+import type { Network } from "./os-sandbox/ruleset.ts";
+import type { OsSandbox } from "./os-sandbox/types.ts";
 import { shellProfileOf } from "./profiles.ts";
+import type { SpawnOptions } from "./programs/start.ts";
 
 export interface ConfinementOptions {
   readonly isAgent: boolean;

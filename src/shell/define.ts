@@ -1,18 +1,18 @@
 import type { Static, TObject } from "@sinclair/typebox";
-import { type Context, definerFor, type Services } from "../contract/definition.ts";
-import type { Log } from "../log/log.ts";
-import type { Jobs } from "../processes/jobs.ts";
-import type { Policy } from "../processes/policy.ts";
-import type { Programs } from "../processes/programs.ts";
-import type { SpawnOptions } from "../processes/start.ts";
-import type { RegexEngine } from "../regex/engine.ts";
-import { Mismatch, validate } from "../schema/validate.ts";
+import type { Log } from "../base/log/log.ts";
+import { Mismatch, validate } from "../base/schema/validate.ts";
+import { type Context, definerFor, type Services } from "../calls/contract/definition.ts";
+import type { RegexEngine } from "../text/regex/rust-regex.ts";
 import type { ShellConfig } from "./config.ts";
 import type { BegunCommand } from "./confinement.ts";
 import { refuseShell } from "./errors.ts";
 import type { FsServices } from "./fs/services.ts";
 import type { ObservedServices } from "./observed.ts";
 import type { ShellProfile } from "./profiles.ts";
+import type { Jobs } from "./programs/jobs.ts";
+import type { Policy } from "./programs/policy.ts";
+import type { Programs } from "./programs/programs.ts";
+import type { SpawnOptions } from "./programs/start.ts";
 
 /** The services of every call to `shell::*`. */
 export interface ShellServices extends Services, ObservedServices {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../base/errors.ts";
 import { forwardableCodes, refuseShell, renderShellError, shellCodes, shellMeanings } from "./errors.ts";
 
 test("every code of the shell is explained, and no other", () => {

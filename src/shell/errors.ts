@@ -1,7 +1,7 @@
 /** Refusals of `shell::*`, and their form on the wire. Fixed phrases are those of shell §11.2. */
-import { type Reason, Refusal } from "../errors.ts";
-import { PlainRefusal } from "../processes/plain-refusal.ts";
-import { type StartProblem, startProblems } from "../processes/start-problems.ts";
+import { type Reason, Refusal } from "../base/errors.ts";
+import { PlainRefusal } from "./programs/plain-refusal.ts";
+import { type StartProblem, startProblems } from "./programs/start-problems.ts";
 
 /** A refusal of another worker, passed on with its code. */
 export class ForwardedRefusal extends Error {

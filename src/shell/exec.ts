@@ -1,9 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Wording } from "../contract/wording.ts";
-import type { Program } from "../processes/program.ts";
-import type { RunLimits } from "../processes/run.ts";
-import type { RunningProgram } from "../processes/running.ts";
-import { Int32, Nullable, UInt64 } from "../schema/fragments.ts";
+import { Int32, Nullable, UInt64 } from "../base/schema/fragments.ts";
+import type { Wording } from "../calls/contract/wording.ts";
 import { argvOf, commandFields, parseCommand, programOf, resolveTimeout } from "./command.ts";
 import { type HeldOptions, holdOptions, requireNoOptions } from "./command-options.ts";
 import { defineShellFunction, type ShellContext } from "./define.ts";
@@ -14,6 +11,9 @@ import { logging } from "./job-output.ts";
 import { renderDuration } from "./job-text.ts";
 import { OutputChannel, openLiveChannel } from "./live-channel.ts";
 import { causeOf, observe, renderRemarks, unobserved } from "./observed.ts";
+import type { RunLimits } from "./programs/foreground.ts";
+import type { Program } from "./programs/program.ts";
+import type { RunningProgram } from "./programs/running.ts";
 import { execInSandbox } from "./sandbox-exec.ts";
 
 const since = "0.4.0";

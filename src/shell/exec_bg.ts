@@ -1,9 +1,5 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
-import type { ForwardedResult } from "../processes/jobs.ts";
-import type { OutputLog } from "../processes/output-log.ts";
-import { refusePlainly } from "../processes/plain-refusal.ts";
-import type { Argv } from "../processes/words.ts";
-import { Nullable } from "../schema/fragments.ts";
+import { Nullable } from "../base/schema/fragments.ts";
 import {
   argvOf,
   commandFields,
@@ -17,10 +13,14 @@ import { holdOptions, requireNoOptions } from "./command-options.ts";
 import { defineShellFunction, type ShellContext } from "./define.ts";
 import { admitProgram, refusingStart } from "./host.ts";
 import { JobSummarySchema } from "./job.ts";
-import { JobOutput, logging, selectOutput, usualOutputBytes, waitForOutput } from "./job-output.ts";
+import { defaultOutputBytes, JobOutput, logging, selectOutput, waitForOutput } from "./job-output.ts";
 import { renderCommand, renderJob } from "./job-text.ts";
 import { type LiveChannel, OutputChannel, openLiveChannel } from "./live-channel.ts";
 import { causeOf, observe, unobserved } from "./observed.ts";
+import type { ForwardedResult } from "./programs/jobs.ts";
+import type { OutputLog } from "./programs/output-log.ts";
+import { refusePlainly } from "./programs/plain-refusal.ts";
+import type { Argv } from "./programs/words.ts";
 import { admitSandbox } from "./sandbox.ts";
 import { execInSandbox, type SandboxCommand } from "./sandbox-exec.ts";
 
@@ -119,7 +119,7 @@ async function firstNews(id: string, milliseconds: number, { jobs, caller, confi
   const { log, settled } = jobs.follow(id, caller);
   const wait = Math.min(milliseconds, config.max_timeout_ms);
   await waitForOutput(log, { from: 0, pattern: undefined, milliseconds: wait, deadline, settled });
-  return { job: jobs.summary(id, caller), output: selectOutput(log, { maxBytes: usualOutputBytes }) };
+  return { job: jobs.summary(id, caller), output: selectOutput(log, { maxBytes: defaultOutputBytes }) };
 }
 
 async function start(command: JobCommand, argv: Argv, context: ShellContext): Promise<StartedJob> {

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { TObject, TSchema } from "@sinclair/typebox";
-import { renderReference } from "../reference/json.ts";
-import { validate } from "../schema/validate.ts";
+import { validate } from "../base/schema/validate.ts";
+import { renderReference } from "../calls/reference/json.ts";
 import { shellFunctions } from "./functions.ts";
 
 const golden = await Bun.file(join(import.meta.dir, "../../tests/shell/shell-0.3.5.golden.json")).json();

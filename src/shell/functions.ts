@@ -1,4 +1,4 @@
-import type { FunctionDefinition } from "../contract/definition.ts";
+import type { FunctionDefinition } from "../calls/contract/definition.ts";
 import { exec } from "./exec.ts";
 import { execBg } from "./exec_bg.ts";
 import { chmod } from "./fs/chmod.ts";

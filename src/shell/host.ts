@@ -1,11 +1,11 @@
 /** Runs commands on the host (shell §6.5). */
 
-import type { Program } from "../processes/program.ts";
-import type { SpawnOptions } from "../processes/start.ts";
-import { StartFailure } from "../processes/start-failure.ts";
-import type { StartProblem } from "../processes/start-problems.ts";
-import type { Argv } from "../processes/words.ts";
 import type { ShellContext } from "./define.ts";
+import type { Program } from "./programs/program.ts";
+import type { SpawnOptions } from "./programs/start.ts";
+import { StartFailure } from "./programs/start-failure.ts";
+import type { StartProblem } from "./programs/start-problems.ts";
+import type { Argv } from "./programs/words.ts";
 
 /** Admits the program of a command. Throws a plain refusal, or a `StartFailure` when it is missing. */
 export function admitProgram(

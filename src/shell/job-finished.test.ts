@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
-import { Jobs } from "../processes/jobs.ts";
 import { jobFinishedOver } from "./job-finished.ts";
+import { Jobs } from "./programs/jobs.ts";
 
 const jobs = new Jobs({
   maxRunning: 100,

@@ -1,11 +1,11 @@
 /** Calls functions of other workers when jobs end. */
 import { type Static, Type } from "@sinclair/typebox";
-import type { Fire, TriggerDefinition, TriggerType } from "../contract/trigger.ts";
-import { refuse } from "../errors.ts";
-import type { EndedJob, Jobs } from "../processes/jobs.ts";
-import { Int32, Nullable, Redelivered, UInt64 } from "../schema/fragments.ts";
-import { Mismatch, validate } from "../schema/validate.ts";
+import { refuse } from "../base/errors.ts";
+import { Int32, Nullable, Redelivered, UInt64 } from "../base/schema/fragments.ts";
+import { Mismatch, validate } from "../base/schema/validate.ts";
+import type { Fire, TriggerDefinition, TriggerType } from "../calls/contract/trigger.ts";
 import { JobStatusSchema } from "./job.ts";
+import type { EndedJob, Jobs } from "./programs/jobs.ts";
 
 const since = "0.4.0";
 

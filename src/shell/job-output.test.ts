@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { tmpdir } from "node:os";
 import fc from "fast-check";
-import { OutputLog } from "../processes/output-log.ts";
-import { createRegexEngine } from "../regex/engine.ts";
-import { deadlineIn } from "../scheduling/deadline.ts";
+import { deadlineIn } from "../base/scheduling/deadline.ts";
+import { createRegexEngine } from "../text/regex/rust-regex.ts";
 import { compileLinePattern, grepOutput, selectOutput, waitForOutput } from "./job-output.ts";
+import { OutputLog } from "./programs/output-log.ts";
 
 const regex = createRegexEngine({ threads: false });
 afterAll(() => regex.close());

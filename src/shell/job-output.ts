@@ -1,14 +1,14 @@
 /** Parts of the output of a job: by position, by lines at its end, or by lines that match. */
 import { isUtf8 } from "node:buffer";
 import { type Static, Type } from "@sinclair/typebox";
-import type { LiveOutput } from "../processes/output.ts";
-import type { OutputLog } from "../processes/output-log.ts";
-import { type RegexEngine, refusalOfPattern } from "../regex/engine.ts";
-import { toSource } from "../regex/regex-runtime.ts";
-import type { Deadline } from "../scheduling/deadline.ts";
-import { createTimeSlice } from "../scheduling/time-slice.ts";
-import { Named, UInt64 } from "../schema/fragments.ts";
+import type { Deadline } from "../base/scheduling/deadline.ts";
+import { createTimeSlice } from "../base/scheduling/time-slice.ts";
+import { Named, UInt64 } from "../base/schema/fragments.ts";
+import { toSource } from "../text/regex/regex-runtime.ts";
+import { type RegexEngine, refusalOfPattern } from "../text/regex/rust-regex.ts";
 import { refuseShell } from "./errors.ts";
+import type { LiveOutput } from "./programs/output.ts";
+import type { OutputLog } from "./programs/output-log.ts";
 
 /** A part of the output of a job, as on the wire. Its lines are numbered from 1. */
 export const JobOutput = Named("JobOutput", {
@@ -25,7 +25,7 @@ export const JobOutput = Named("JobOutput", {
 export type JobOutput = Static<typeof JobOutput>;
 
 /** Bytes of output in an answer, unless the call asks for another number. */
-export const usualOutputBytes = 16 * 1024;
+export const defaultOutputBytes = 16 * 1024;
 
 /** Adds what is written to the log, and then hands it on. */
 export const logging =

@@ -1,7 +1,8 @@
 /** Jobs and commands as text for models and people. */
-import { remarksOf } from "../processes/records.ts";
+
 import type { JobOutput } from "./job-output.ts";
 import { renderRemarks } from "./observed.ts";
+import { remarksOf } from "./programs/records.ts";
 
 /** How a command ended, or that it runs. */
 export interface CommandEnding {

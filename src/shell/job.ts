@@ -1,6 +1,6 @@
 /** Schemas of background jobs (shell §7.1). */
 import { Type } from "@sinclair/typebox";
-import { Int32, Named, Nullable, UInt64 } from "../schema/fragments.ts";
+import { Int32, Named, Nullable, UInt64 } from "../base/schema/fragments.ts";
 
 export const JobStatusSchema = Type.Union(
   [Type.Literal("running"), Type.Literal("finished"), Type.Literal("killed"), Type.Literal("failed")],

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { Nullable } from "../schema/fragments.ts";
+import { Nullable } from "../base/schema/fragments.ts";
 import { parsePlainly } from "./command.ts";
 import { defineShellFunction } from "./define.ts";
 import { JobStatusSchema, JobSummarySchema, jobId } from "./job.ts";

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { UInt } from "../schema/fragments.ts";
+import { UInt } from "../base/schema/fragments.ts";
 import { defineShellFunction } from "./define.ts";
 import { JobSummarySchema } from "./job.ts";
 import { renderCommand, renderEnding } from "./job-text.ts";

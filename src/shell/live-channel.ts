@@ -1,12 +1,12 @@
 /** Sends the outputs of a command over a channel of the bus while it runs (shell §15). */
 import { type Static, Type } from "@sinclair/typebox";
-import { type BusAccess, type ChannelSink, RemoteError } from "../contract/bus-access.ts";
-import type { LiveOutput } from "../processes/output.ts";
+import { type BusAccess, type ChannelSink, RemoteError } from "../calls/contract/bus-access.ts";
 import { refuseShell } from "./errors.ts";
 import { idleMilliseconds } from "./fs/content.ts";
+import type { LiveOutput } from "./programs/output.ts";
 
 /** Bytes that wait for the reader: with this many a command waits too, and with twice as many the channel is cut. */
-const mostWaiting = 1024 * 1024;
+const maxWaiting = 1024 * 1024;
 
 /** The reading end of a channel, in an answer. */
 export const OutputChannel = Type.Object(
@@ -63,7 +63,7 @@ function sendInto(sink: ChannelSink): Omit<LiveChannel, "reader"> {
     gone: left.signal,
     release,
     live(piece) {
-      if (waiting + piece.length > 2 * mostWaiting) stream.destroy();
+      if (waiting + piece.length > 2 * maxWaiting) stream.destroy();
       if (stream.destroyed) return;
       waiting += piece.length;
       watch();
@@ -74,7 +74,7 @@ function sendInto(sink: ChannelSink): Omit<LiveChannel, "reader"> {
           resolve();
         });
       });
-      return waiting > mostWaiting ? Promise.race([lastTaken, hasLeft, released]) : undefined;
+      return waiting > maxWaiting ? Promise.race([lastTaken, hasLeft, released]) : undefined;
     },
     async finish(last) {
       await Promise.race([lastTaken, hasLeft]);

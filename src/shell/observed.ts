@@ -1,12 +1,12 @@
 /** What is said of a command beside its output: what it changed, and which rules of the sandbox it seems to have met. */
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { CallContext } from "../contract/definition.ts";
-import type { Cause } from "../feed/change.ts";
-import { type ChangeSummary, type CommandChanges, renderChanges } from "../feed/command-changes.ts";
-import type { Program } from "../processes/program.ts";
-import type { Remarks } from "../processes/records.ts";
+import type { CallContext } from "../calls/contract/definition.ts";
+import type { Cause } from "../tree/feed/change.ts";
+import { type ChangeSummary, type CommandChanges, renderChanges } from "../tree/feed/command-changes.ts";
 import type { ConfinedRules } from "./command-rules.ts";
+import type { Program } from "./programs/program.ts";
+import type { Remarks } from "./programs/records.ts";
 import { sandboxNotes } from "./sandbox-notes.ts";
 
 /** The part of a feed that is for commands. */

@@ -1,4 +1,4 @@
-import type { Programs } from "../processes/programs.ts";
+import type { Programs } from "./programs/programs.ts";
 
 /**
  * Kills all programs when this process ends by itself or by a signal without another handler: in sessions of their own,

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { createRegexEngine } from "../regex/engine.ts";
+import { createRegexEngine } from "../text/regex/rust-regex.ts";
 import { defaultDenylist, defaultShellConfig } from "./config.ts";
 import { createPolicy, denylistOf } from "./policy.ts";
 import { shellProfileOf } from "./profiles.ts";

@@ -1,10 +1,10 @@
 import { ConfigError } from "../config/file.ts";
-import { type DenylistPattern, makePolicy, type Policy } from "../processes/policy.ts";
-import type { RegexEngine } from "../regex/engine.ts";
-import { PatternError, type Regex } from "../regex/regex-runtime.ts";
+import { PatternError, type Regex } from "../text/regex/regex-runtime.ts";
+import type { RegexEngine } from "../text/regex/rust-regex.ts";
 import type { ConfinedRules } from "./command-rules.ts";
 import { defaultDenylist, type ShellConfig } from "./config.ts";
 import type { ShellProfile } from "./profiles.ts";
+import { type DenylistPattern, makePolicy, type Policy } from "./programs/policy.ts";
 
 /** Removes everything that commands may write, which the sandbox does not keep them from. */
 const confinedDenylist = [String.raw`\brm\s+(-\S+\s+)*(/|/\*)(\s|$)`];

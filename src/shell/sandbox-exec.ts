@@ -1,9 +1,9 @@
 /** Commands in a sandbox (shell §10.1). */
 import { type Static, Type } from "@sinclair/typebox";
-import type { Argv } from "../processes/words.ts";
-import { Int32, Nullable, UInt64 } from "../schema/fragments.ts";
+import { Int32, Nullable, UInt64 } from "../base/schema/fragments.ts";
 import type { ShellContext } from "./define.ts";
 import { ForwardedRefusal, sandboxFailure } from "./errors.ts";
+import type { Argv } from "./programs/words.ts";
 import { forward } from "./sandbox.ts";
 import type { SandboxTarget } from "./target.ts";
 

@@ -2,8 +2,8 @@
  * Forwards calls with a sandbox as target to another worker (shell §10). Checks nothing on the host: callers do that.
  */
 import type { Static, TSchema } from "@sinclair/typebox";
-import { type BusAccess, RemoteError } from "../contract/bus-access.ts";
-import { Mismatch, validate } from "../schema/validate.ts";
+import { Mismatch, validate } from "../base/schema/validate.ts";
+import { type BusAccess, RemoteError } from "../calls/contract/bus-access.ts";
 import type { ShellContext } from "./define.ts";
 import { forwardableCodes, refuseShell, shellCodes } from "./errors.ts";
 import type { SandboxTarget } from "./target.ts";
@@ -22,7 +22,7 @@ export interface Forwarding<Response extends TSchema> {
   readonly milliseconds?: number;
 }
 
-const usualMilliseconds = 30_000;
+const defaultMilliseconds = 30_000;
 
 /**
  * Forwards a call to a sandbox and returns its answer. Throws a `Refusal` when it cannot (disabled, no bus, an answer that
@@ -33,7 +33,7 @@ export async function forward<Response extends TSchema>(
   context: ShellContext,
 ): Promise<Static<Response>> {
   const bus = admitSandbox(context);
-  const { functionId, target, fields, response, codes, milliseconds = usualMilliseconds } = forwarding;
+  const { functionId, target, fields, response, codes, milliseconds = defaultMilliseconds } = forwarding;
   let answer: unknown;
   try {
     answer = await bus.call(functionId, { sandbox_id: target.sandbox_id, ...fields }, milliseconds);

@@ -1,19 +1,13 @@
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Log } from "../base/log/log.ts";
+import type { OpenOptions, RequestRules, Runtime } from "../calls/contract/definition.ts";
+import { openQuotas } from "../calls/quotas/quotas-config.ts";
 import { readRuntimeOptions } from "../config/environment.ts";
 import { ConfigError } from "../config/file.ts";
-import type { OpenOptions, RequestRules, Runtime } from "../contract/definition.ts";
-import { type GuardedFinder, openGuardedFinder } from "../jail/guarded-paths.ts";
-import { pathDependencies } from "../jail/path-dependencies.ts";
-import type { Log } from "../log/log.ts";
-import { makeUndumpable } from "../processes/dumpable.ts";
-import { Jobs } from "../processes/jobs.ts";
-import { createPrograms } from "../processes/programs.ts";
-import type { SpawnOptions } from "../processes/start.ts";
-import type { Escaped } from "../processes/subreaper.ts";
-import { holdFolder, type WorkingFolder } from "../processes/working-folder.ts";
-import { openQuotas } from "../quotas/quotas-config.ts";
-import { createRegexEngine, type RegexEngine } from "../regex/engine.ts";
+import { createRegexEngine, type RegexEngine } from "../text/regex/rust-regex.ts";
+import { type GuardedFinder, openGuardedFinder } from "../tree/jail/guarded-paths.ts";
+import { pathDependencies } from "../tree/jail/path-dependencies.ts";
 import { openCommandEnvironment } from "./command-environment.ts";
 import { describeCommands } from "./command-rules.ts";
 import type { ShellConfig } from "./config.ts";
@@ -26,6 +20,12 @@ import type { ObservedServices } from "./observed.ts";
 import { killOnExit } from "./on-exit.ts";
 import { createPolicy, denylistOf } from "./policy.ts";
 import { type ShellProfile, shellProfileOf } from "./profiles.ts";
+import { makeUndumpable } from "./programs/dumpable.ts";
+import { Jobs } from "./programs/jobs.ts";
+import { createPrograms } from "./programs/programs.ts";
+import type { SpawnOptions } from "./programs/start.ts";
+import type { Escaped } from "./programs/subreaper.ts";
+import { holdFolder, type WorkingFolder } from "./programs/working-folder.ts";
 import { warnAboutConfig } from "./warnings.ts";
 
 /** The tree of another worker in this process, in which commands run. */

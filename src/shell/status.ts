@@ -1,17 +1,17 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { remarksOf } from "../processes/records.ts";
 import { parsePlainly } from "./command.ts";
 import { defineShellFunction, type ShellContext } from "./define.ts";
 import { JobRecordSchema, jobId, remarkFields } from "./job.ts";
 import {
   compileLinePattern,
+  defaultOutputBytes,
   grepOutput,
   JobOutput,
   selectOutput,
-  usualOutputBytes,
   waitForOutput,
 } from "./job-output.ts";
 import { renderJob } from "./job-text.ts";
+import { remarksOf } from "./programs/records.ts";
 
 const since = "0.4.0";
 
@@ -130,7 +130,7 @@ async function outputOf(call: StatusRequest, context: ShellContext): Promise<Job
   const selection = {
     since: call.since,
     tailLines: call.tail_lines,
-    maxBytes: Math.min(call.max_output_bytes ?? usualOutputBytes, config.max_output_bytes),
+    maxBytes: Math.min(call.max_output_bytes ?? defaultOutputBytes, config.max_output_bytes),
   };
   const output =
     grep === undefined

@@ -1,7 +1,7 @@
-import type { Log } from "../log/log.ts";
-import { launchersIn } from "../processes/launchers.ts";
-import { isPublishedList } from "../processes/policy.ts";
+import type { Log } from "../base/log/log.ts";
 import type { ShellConfig } from "./config.ts";
+import { launchersIn } from "./programs/launchers.ts";
+import { isPublishedList } from "./programs/policy.ts";
 
 interface Circumstances {
   /** The folder that `shell::fs::*` is confined to, if any. */

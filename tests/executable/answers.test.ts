@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import packageJson from "../../package.json";
 import { root } from "../../scripts/build.ts";
-import { flagNames } from "../../src/arguments/flags.ts";
+import { flagNames } from "../../src/config/arguments/flags.ts";
 import { type Artifacts, installArtifacts, runArtifact } from "./artifacts.ts";
 
 let artifacts: Artifacts;

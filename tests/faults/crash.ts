@@ -109,14 +109,14 @@ async function openSite(): Promise<Site> {
 }
 
 /** The most writes of a worker before it is killed: its first ones, while its code is slow, and some of its later ones. */
-const mostWrites = 30;
+const maxWrites = 30;
 /** The most between its last write and the kill: longer than a write takes. */
-const mostMilliseconds = 10;
+const maxMilliseconds = 10;
 
 /** Lets a worker write, and kills it some time after a write, or while it holds a temporary file. */
 async function crash(site: Site, worker: CoderProcess, random: Random): Promise<void> {
   let isOver = false;
-  let left = random.below(mostWrites + 1);
+  let left = random.below(maxWrites + 1);
   const enough = Promise.withResolvers<void>();
   if (left === 0) enough.resolve();
   const count = () => {
@@ -130,7 +130,7 @@ async function crash(site: Site, worker: CoderProcess, random: Random): Promise<
   });
   // By the count of writes, not by the clock: a busy machine may need long for the first.
   await Promise.race([enough.promise, worker.exited]);
-  await new Promise((resolve) => setTimeout(resolve, random.below(mostMilliseconds)));
+  await new Promise((resolve) => setTimeout(resolve, random.below(maxMilliseconds)));
   const wantsTemporary = random.chance(0.5);
   while (wantsTemporary && temporariesIn(site.base).length === 0) await new Promise(setImmediate);
   worker.child.kill("SIGKILL");

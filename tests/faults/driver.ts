@@ -5,11 +5,11 @@
  */
 import { closeSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { createLog } from "../../src/base/log/log.ts";
+import { createInvoke } from "../../src/calls/invoke.ts";
 import { functions } from "../../src/coder/functions.ts";
 import { loadConfig, openCoder } from "../../src/coder/services.ts";
 import { readNamed } from "../../src/config/source.ts";
-import { createLog } from "../../src/log/log.ts";
-import { createInvoke } from "../../src/worker/invoke.ts";
 import { descriptorTargets } from "../harness/descriptors.ts";
 
 export type DriverRequest =

@@ -1,6 +1,7 @@
 /** Edits a file below the transports, where a test can take part in each step. */
-import { FileEdit } from "../../src/changes/update.ts";
+
 import type { CoderRuntime } from "../../src/coder/services.ts";
+import { FileEdit } from "../../src/tree/changes/update.ts";
 
 /** Replaces the content of a file by what `change` makes of it. */
 export async function edit(

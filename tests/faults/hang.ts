@@ -3,7 +3,7 @@
  *
  *     hang.ts WARN_MILLISECONDS END_MILLISECONDS
  */
-import { openWatchdog } from "../../src/watchdog/watchdog.ts";
+import { openWatchdog } from "../../src/serve/watchdog/watchdog.ts";
 
 const [warnMilliseconds, endMilliseconds] = process.argv.slice(2).map(Number) as [number, number];
 const watchdog = openWatchdog({ tickMilliseconds: 10, warnMilliseconds, endMilliseconds });

@@ -1,7 +1,7 @@
+import { createLog } from "../../src/base/log/log.ts";
+import { createInvoke } from "../../src/calls/invoke.ts";
 import { functions } from "../../src/coder/functions.ts";
 import { loadConfig, openCoder } from "../../src/coder/services.ts";
-import { createLog } from "../../src/log/log.ts";
-import { createInvoke } from "../../src/worker/invoke.ts";
 
 /** A worker in this process, over `base`, with a journal in `state`. */
 export async function openJournaled(base: string, state: string) {

@@ -172,7 +172,7 @@ class KillSite {
   /** Kills some starts at a random call. Answers how many, of which none after one that came to its end. */
   async killStarts(): Promise<number> {
     for (let killed = 0; killed < this.#options.killedStarts; killed++) {
-      const { isKilled } = await this.run("start", 1 + this.#random.below(mostCallsOfStart));
+      const { isKilled } = await this.run("start", 1 + this.#random.below(maxCallsOfStart));
       if (!isKilled) return killed;
     }
     return this.#options.killedStarts;
@@ -199,7 +199,7 @@ class KillSite {
 }
 
 /** A start after a kill makes about as many. */
-const mostCallsOfStart = 400;
+const maxCallsOfStart = 400;
 
 const isEqual = (one: Snapshot, other: Snapshot): boolean => Bun.deepEquals(one, other);
 

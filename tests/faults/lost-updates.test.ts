@@ -3,8 +3,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { deadlineIn } from "../../src/base/scheduling/deadline.ts";
 import { openCoder } from "../../src/coder/services.ts";
-import { deadlineIn } from "../../src/scheduling/deadline.ts";
 import { buildTree } from "../harness/tree.ts";
 import { startWorker, temporaryFolder } from "../harness/worker-fixture.ts";
 import { edit } from "./edit.ts";

@@ -7,7 +7,7 @@ import { type Load, transports } from "./memory.ts";
 
 /** Without a budget 80 such reads take about 1 GB and more. */
 const reads = 80;
-const mostMebibytes = 600;
+const maxMebibytes = 600;
 
 const loads: Readonly<Record<string, Load>> = {
   "answers are read": { reads, isRead: true },
@@ -20,6 +20,6 @@ describe.each(Object.entries(transports))("%s", (_, transport) => {
     expect(report.answered + report.refused).toBe(reads);
     expect(report.answered).toBeGreaterThan(0);
     expect(report.endedBeforeSmall).toBeLessThan(reads);
-    expect(report.peakMebibytes).toBeLessThan(mostMebibytes);
+    expect(report.peakMebibytes).toBeLessThan(maxMebibytes);
   });
 });

@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { createLog } from "../../src/base/log/log.ts";
+import { createInvoke } from "../../src/calls/invoke.ts";
 import { functions } from "../../src/coder/functions.ts";
 import { type CoderRuntime, openCoder } from "../../src/coder/services.ts";
-import { createLog } from "../../src/log/log.ts";
-import { createInvoke } from "../../src/worker/invoke.ts";
 import { buildTree, compareSnapshots, snapshotTree } from "../harness/tree.ts";
 import { startWorker, temporaryFolder } from "../harness/worker-fixture.ts";
 import { codesOf, type DriverOutcome, outcomeFaults } from "./driver-fixture.ts";

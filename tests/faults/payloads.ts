@@ -1,8 +1,8 @@
 /** Random calls: some sensible, most of them slightly wrong, a few wild. */
 
 import type { TObject, TRecord, TSchema } from "@sinclair/typebox";
+import type { RequestPath } from "../../src/calls/contract/definition.ts";
 import { functions } from "../../src/coder/functions.ts";
-import type { RequestPath } from "../../src/contract/definition.ts";
 import type { Random } from "../harness/random.ts";
 import type { Tree } from "../harness/tree.ts";
 

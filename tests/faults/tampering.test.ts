@@ -13,9 +13,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { createFileAt } from "../../src/changes/create.ts";
+import { type Deadline, deadlineIn } from "../../src/base/scheduling/deadline.ts";
 import { type CoderRuntime, openCoder } from "../../src/coder/services.ts";
-import { type Deadline, deadlineIn } from "../../src/scheduling/deadline.ts";
+import { createFileAt } from "../../src/tree/changes/create.ts";
 import { buildTree, snapshotTree } from "../harness/tree.ts";
 import { temporaryFolder } from "../harness/worker-fixture.ts";
 import { edit } from "./edit.ts";

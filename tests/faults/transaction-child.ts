@@ -3,11 +3,12 @@
  * calls of the file system that took. It is killed in between: see kill-at.ts. With `count` it makes many transactions, each of
  * which adds a line to all files; with `edit` as many edits of one file do.
  */
+
+import { createLog } from "../../src/base/log/log.ts";
+import { createInvoke } from "../../src/calls/invoke.ts";
 import { functions } from "../../src/coder/functions.ts";
 import { loadConfig, openCoder } from "../../src/coder/services.ts";
 import { readNamed } from "../../src/config/source.ts";
-import { createLog } from "../../src/log/log.ts";
-import { createInvoke } from "../../src/worker/invoke.ts";
 
 const [mode, configFile] = process.argv.slice(2);
 if (configFile === undefined) throw new Error("usage: transaction-child.ts transact|start|count|edit CONFIG");

@@ -3,7 +3,7 @@ import type {
   OtherPaths,
   PathAccess,
   RequestPath,
-} from "../../src/contract/definition.ts";
+} from "../../src/calls/contract/definition.ts";
 
 export type { OtherPaths };
 

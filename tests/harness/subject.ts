@@ -24,7 +24,7 @@ export const repository = join(import.meta.dirname, "../..");
 /** Returns the command that starts the subject. Throws if it has not been built. */
 export const commandOf = (subject: Subject): [string, ...string[]] =>
   subject === "source"
-    ? [process.execPath, bundled("src/program/main.js")]
+    ? [process.execPath, bundled("src/base/program/main.js")]
     : [requireBuilt(join(repository, "dist/coder"))];
 
 /**

@@ -1,7 +1,7 @@
 /** Arguments as agents send them: names of other tool sets, other types, placeholders, fields that do not exist. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { workers } from "../../src/workers.ts";
+import { workers } from "../../src/serve/workers.ts";
 import { buildTree, snapshotTree, type Tree, treeOf } from "../harness/tree.ts";
 import { connectStdio, type McpFixture, textOf } from "./client.ts";
 import { startHttp } from "./http-fixture.ts";

@@ -8,8 +8,8 @@ import { mcpToTool } from "@google/genai";
 import type { Client } from "@modelcontextprotocol/client";
 import { Ajv } from "ajv";
 import { toStrictJsonSchema } from "openai/lib/transform";
-import type { FunctionDefinition } from "../../src/contract/definition.ts";
-import { workers } from "../../src/workers.ts";
+import type { FunctionDefinition } from "../../src/calls/contract/definition.ts";
+import { workers } from "../../src/serve/workers.ts";
 import { connectStdio, type McpFixture } from "./client.ts";
 import { toolOf } from "./suite-worker.ts";
 

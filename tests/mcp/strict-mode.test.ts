@@ -5,8 +5,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { FunctionDefinition } from "../../src/contract/definition.ts";
-import { workers } from "../../src/workers.ts";
+import type { FunctionDefinition } from "../../src/calls/contract/definition.ts";
+import { workers } from "../../src/serve/workers.ts";
 import type { McpFixture } from "./client.ts";
 import { toolOf } from "./suite-worker.ts";
 import { callsOf } from "./transcripts/job.ts";

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { FunctionDefinition } from "../../src/contract/definition.ts";
-import { workers } from "../../src/workers.ts";
+import type { FunctionDefinition } from "../../src/calls/contract/definition.ts";
+import { workers } from "../../src/serve/workers.ts";
 import { toolOf } from "./suite-worker.ts";
 import { laterParts, sentParts } from "./transcripts/coverage.ts";
 import { callsOf } from "./transcripts/job.ts";

@@ -1,5 +1,5 @@
+import type { PathAccess } from "../../src/calls/contract/definition.ts";
 import { functions } from "../../src/coder/functions.ts";
-import type { PathAccess } from "../../src/contract/definition.ts";
 import { type PathArgument, pathArgumentsOf } from "../harness/path-arguments.ts";
 import type { Call, CallResult, EscapeCase } from "./escape-case.ts";
 

@@ -18,10 +18,10 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { createLog } from "../../src/base/log/log.ts";
+import { createInvoke } from "../../src/calls/invoke.ts";
 import { functions } from "../../src/coder/functions.ts";
 import { loadConfig, openCoder } from "../../src/coder/services.ts";
-import { createLog } from "../../src/log/log.ts";
-import { createInvoke } from "../../src/worker/invoke.ts";
 import type { OtherPaths, PathArgument } from "../harness/path-arguments.ts";
 import { backends } from "./backends.ts";
 import { pathCalls } from "./calls.ts";

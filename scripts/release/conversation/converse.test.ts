@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { workerNames } from "../../../src/about.ts";
+import { workerNames } from "../../../src/base/about.ts";
 import { root } from "../../build.ts";
 import { converse } from "./converse.ts";
 

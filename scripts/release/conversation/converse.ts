@@ -1,6 +1,6 @@
 import { deepStrictEqual } from "node:assert/strict";
 import { type IIIClient, registerWorker } from "iii-sdk";
-import type { WorkerName } from "../../../src/about.ts";
+import type { WorkerName } from "../../../src/base/about.ts";
 import type { Asking } from "./ask.ts";
 import { talkToCoder } from "./coder.ts";
 import { talkToShell } from "./shell.ts";

@@ -1,6 +1,6 @@
 import { deepStrictEqual, equal } from "node:assert/strict";
 import { tmpdir } from "node:os";
-import { about, type WorkerName } from "../../../src/about.ts";
+import { about, type WorkerName } from "../../../src/base/about.ts";
 import { converse } from "../conversation/converse.ts";
 import { run } from "../packages.ts";
 import { check } from "./checks.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { workerNames } from "../../../src/about.ts";
+import { workerNames } from "../../../src/base/about.ts";
 import { makeMuslRoot } from "../musl.ts";
 import type { TargetTrial } from "../notes.ts";
 import type { Smoke } from "../targets.ts";

@@ -2,9 +2,9 @@
  * Chooses what a tree with `max_bytes` shows. Each level of folders in turn gets half of the bytes that are left, and its
  * folders share them evenly, so every level is seen before any is complete. Rounds over all levels spend the rest.
  */
-import type { Entry } from "../../files/types.ts";
-import { pathIn } from "../../jail/backend.ts";
-import type { Folder, Name } from "../../jail/folder.ts";
+import type { Entry } from "../../tree/files/types.ts";
+import { pathIn } from "../../tree/jail/backend.ts";
+import type { Folder, Name } from "../../tree/jail/folder.ts";
 import { renderEntry, renderName } from "../entry-text.ts";
 import {
   cutBefore,
@@ -47,7 +47,7 @@ interface PlannedLevel {
 }
 
 /** Bytes that an opened folder gets before the next one of its level is opened. */
-const leastBytes = 200;
+const minBytes = 200;
 
 /** Bytes of the mark of a folder that is not opened, and those that the longest mark has more. */
 const markBytes = Buffer.byteLength(" …");
@@ -115,7 +115,7 @@ export class BytePlan {
 
   /** Opens folders in order, as many as the share has room for. */
   async #openSome({ listed, pending }: PlannedLevel, depth: number, share: number): Promise<void> {
-    let claimed = listed.reduce((sum, folder) => sum + Math.min(leastBytes, neededBytes(folder)), 0);
+    let claimed = listed.reduce((sum, folder) => sum + Math.min(minBytes, neededBytes(folder)), 0);
     while (claimed < share && this.#left > longestMarkBytes && pending.length > 0) {
       if (isDue(this.#snapshot)) await yieldNow(this.#snapshot);
       const found = pending.shift()!;
@@ -128,7 +128,7 @@ export class BytePlan {
         this.#left -= longestMarkBytes;
       } else if (this.#pay(opened, share - claimed)) {
         listed.push(opened);
-        claimed += opened.cutBytes + Math.min(leastBytes, neededBytes(opened));
+        claimed += opened.cutBytes + Math.min(minBytes, neededBytes(opened));
       } else {
         pending.unshift(found);
         break;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { jsonBytes } from "../../text/json-size.ts";
+import { jsonBytes } from "../../text/sizes/json-size.ts";
 import { type Cut, inShownOrder, type Node, nodeBytes } from "./node.ts";
 import { NodeWriter, prefixOf } from "./node-writer.ts";
 

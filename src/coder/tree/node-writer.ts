@@ -1,5 +1,5 @@
 /** Writes the JSON of a tree node by node, with sorted keys and without making strings and objects of very many nodes. */
-import { digits } from "../../text/json-size.ts";
+import { digits } from "../../text/sizes/json-size.ts";
 import type { Cut, Node } from "./node.ts";
 
 /** A node without its path and what is inside it. */
@@ -8,9 +8,9 @@ export type WrittenNode = Pick<Node, "name" | "kind" | "mtime" | "size" | "non_a
 /** Bytes that become text at once. */
 const chunkBytes = 64 * 1024;
 /** Most bytes of a node besides its name, its path and how it is cut. */
-const mostFixedBytes = 192;
+const maxFixedBytes = 192;
 /** Most bytes in JSON of a UTF-16 unit. */
-const mostUnitBytes = 6;
+const maxUnitBytes = 6;
 
 export class NodeWriter {
   #bytes = Buffer.allocUnsafeSlow(chunkBytes);
@@ -23,7 +23,7 @@ export class NodeWriter {
 
   /** Begins a folder. Its children follow, and then `close`. */
   open(): void {
-    this.#reserve(mostFixedBytes);
+    this.#reserve(maxFixedBytes);
     this.#separate();
     this.#put(childrenKey);
     this.#isAfterNode = false;
@@ -31,14 +31,14 @@ export class NodeWriter {
 
   /** Ends the folder. Its path is `prefix` (`prefixOf`) and its name; without a prefix it is the base, with no path. */
   close(node: WrittenNode, prefix: Uint8Array | undefined, cut?: Cut): void {
-    this.#reserve(mostFixedBytes);
+    this.#reserve(maxFixedBytes);
     this.#put(afterChildren);
     this.#finish(node, prefix, cut);
   }
 
   /** Writes a node with no children inside. */
   add(node: WrittenNode, prefix: Uint8Array | undefined, cut?: Cut): void {
-    this.#reserve(mostFixedBytes);
+    this.#reserve(maxFixedBytes);
     this.#separate();
     this.#put(kindKey);
     this.#finish(node, prefix, cut);
@@ -54,7 +54,7 @@ export class NodeWriter {
   /** Everything from its kind on. */
   #finish(node: WrittenNode, prefix: Uint8Array | undefined, cut: Cut | undefined): void {
     const { name, kind, mtime, size } = node;
-    this.#reserve(mostFixedBytes + 2 * mostUnitBytes * name.length + (prefix?.length ?? 0));
+    this.#reserve(maxFixedBytes + 2 * maxUnitBytes * name.length + (prefix?.length ?? 0));
     this.#put(kinds[kind]);
     this.#putNumber(mtime);
     this.#put(nameKey);
@@ -109,7 +109,7 @@ export class NodeWriter {
   }
 
   #putNumber(number: number): void {
-    if (!(number >= 0 && number <= mostInt32)) {
+    if (!(number >= 0 && number <= maxInt32)) {
       this.#end += this.#bytes.write(String(number), this.#end);
       return;
     }
@@ -158,4 +158,4 @@ const sizeKey = Buffer.from('","size":');
 
 const [space, quote, backslash, del] = [0x20, 0x22, 0x5c, 0x7f];
 const [comma, closeBrace, zero] = [0x2c, 0x7d, 0x30];
-const mostInt32 = 2 ** 31 - 1;
+const maxInt32 = 2 ** 31 - 1;

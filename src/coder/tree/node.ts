@@ -1,7 +1,7 @@
 /** A node of a tree, as it is in the answer (coder §8). */
 import { type Static, Type } from "@sinclair/typebox";
-import { Int64, Kind, Named, Nullable, UInt32, UInt64 } from "../../schema/fragments.ts";
-import { jsonBytes } from "../../text/json-size.ts";
+import { Int64, Kind, Named, Nullable, UInt32, UInt64 } from "../../base/schema/fragments.ts";
+import { jsonBytes } from "../../text/sizes/json-size.ts";
 
 const TruncationInfo = Named("TruncationInfo", {
   hint: Type.String(),

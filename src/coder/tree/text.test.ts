@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { wordingFor } from "../../contract/wording.ts";
+import { wordingFor } from "../../calls/contract/wording.ts";
 import { renderTree } from "./text.ts";
 
 const wording = wordingFor((id) => id.replace(/\W+/g, "_"));

@@ -1,6 +1,7 @@
 /** A tree as a text for models. */
-import type { Wording } from "../../contract/wording.ts";
-import type { Kind } from "../../schema/fragments.ts";
+
+import type { Kind } from "../../base/schema/fragments.ts";
+import type { Wording } from "../../calls/contract/wording.ts";
 import { renderEntry } from "../entry-text.ts";
 
 interface RenderedNode {

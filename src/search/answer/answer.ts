@@ -1,5 +1,5 @@
-import { commaBytes, JsonBudget } from "../../text/json-budget.ts";
-import { digits, jsonBytes, objectBytes } from "../../text/json-size.ts";
+import { commaBytes, JsonBudget } from "../../text/sizes/json-budget.ts";
+import { digits, jsonBytes, objectBytes } from "../../text/sizes/json-size.ts";
 import type { Finding } from "../batches/files.ts";
 import type { LineMatch, LineOptions, MatchMode } from "../matchers/lines.ts";
 import { afterFile, atPath, type Position } from "../place.ts";
@@ -282,7 +282,7 @@ export class SearchAnswerBuilder {
     const rest = left - objectBytes({ ...others, text: "" });
     return {
       ...others,
-      text: text.slice(0, Math.max(0, Math.floor(rest / mostBytesOfUnit))).toWellFormed(),
+      text: text.slice(0, Math.max(0, Math.floor(rest / maxBytesOfUnit))).toWellFormed(),
     };
   }
 
@@ -375,4 +375,4 @@ const notSearchedBytes = jsonBytes({
 } satisfies Pick<PageFields, "not_searched">);
 
 /** Maximum bytes of JSON per UTF-16 unit, as an escape such as \u0001. */
-const mostBytesOfUnit = 6;
+const maxBytesOfUnit = 6;

@@ -1,6 +1,6 @@
 /** The paths that match a query fuzzily, best first (coder §16). */
-import type { Deadline } from "../../scheduling/deadline.ts";
-import type { TimeSlice } from "../../scheduling/time-slice.ts";
+import type { Deadline } from "../../base/scheduling/deadline.ts";
+import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
 import { FuzzyPattern } from "../matchers/fuzzy.ts";
 import { isRankedAfter, type Place, type RankedPlace } from "../place.ts";
 import type { SearchRequest } from "../request.ts";

@@ -1,6 +1,6 @@
-import type { UnmatchedGlob } from "../../ignore/path-globs.ts";
-import { type Deadline, deadlineIn } from "../../scheduling/deadline.ts";
+import { type Deadline, deadlineIn } from "../../base/scheduling/deadline.ts";
 import type { Batch } from "../batches/batches.ts";
+import type { UnmatchedGlob } from "../ignore/path-globs.ts";
 import { laterPlace, type Place, type Position } from "../place.ts";
 import type { NotSearched, PageFields, PageRequest, StoppedBy } from "../request.ts";
 import { type FirstLeftOut, type PassedOver, Tally } from "../walk/tally.ts";

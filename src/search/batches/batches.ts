@@ -1,5 +1,5 @@
-import { openFileIn } from "../../files/file-buffer.ts";
-import type { FilesToSign } from "../../index/filler.ts";
+import { openFileIn } from "../../tree/files/file-buffer.ts";
+import type { FilesToSign } from "../signatures/filler.ts";
 import { NameBuffer } from "../walk/name-buffer.ts";
 import type { SharedFolder } from "../walk/shared-folder.ts";
 import { nothingPassedOver, type PassedOver } from "../walk/tally.ts";
@@ -36,7 +36,7 @@ export interface PostedFiles extends Omit<FileNames, "bytes"> {
 export type FileSource = Pick<Walk, "fill" | "passedOver">;
 
 /** The bytes of a typical name. The buffer grows for longer ones. */
-const usualName = 32;
+const defaultName = 32;
 
 /**
  * The files of one job, in path order. Holds their folders open until `release`, if `holdsFolders` is set.
@@ -63,7 +63,7 @@ export class Batch implements FileSink {
     this.#size = size;
     this.#held = held;
     this.#source = source;
-    this.#names = new NameBuffer(size.files * usualName);
+    this.#names = new NameBuffer(size.files * defaultName);
   }
 
   /** Returns whether the batch holds no file because the walk yielded before it came to one. */

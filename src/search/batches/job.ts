@@ -1,9 +1,9 @@
-import type { SignJob } from "../../index/filler.ts";
-import type { NeededNgrams } from "../../index/needed-ngrams.ts";
-import type { SignedFiles } from "../../index/sign-files.ts";
 import type { LineOptions } from "../matchers/lines.ts";
 import type { Query } from "../matchers/query-compiler.ts";
 import type { Position } from "../place.ts";
+import type { SignJob } from "../signatures/filler.ts";
+import type { NeededNgrams } from "../signatures/needed-ngrams.ts";
+import type { SignedFiles } from "../signatures/sign-files.ts";
 import type { PostedFiles } from "./batches.ts";
 import type { EncodedFindings } from "./findings-codec.ts";
 

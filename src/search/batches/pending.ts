@@ -1,5 +1,5 @@
-import { PatternError, RegexEngineFailure } from "../../regex/regex-runtime.ts";
-import type { PoolJob } from "../../threads/pool.ts";
+import type { PoolJob } from "../../base/threads/pool.ts";
+import { PatternError, RegexEngineFailure } from "../../text/regex/regex-runtime.ts";
 import type { Batch } from "./batches.ts";
 import type { BatchReply, SearchedBatch, ThreadReply } from "./job.ts";
 

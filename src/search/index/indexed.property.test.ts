@@ -19,7 +19,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { propertyRuns } from "../../../tests/harness/random.ts";
-import { compileGlobSet } from "../../globs/glob-set.ts";
+import { compileGlobSet } from "../../text/globs/glob-set.ts";
 import { pageFrom } from "../pages.test-kit.ts";
 import type { SearchAnswer } from "../request.ts";
 import { openSearcher, type RequestFields } from "../search.test-kit.ts";

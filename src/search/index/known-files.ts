@@ -1,7 +1,7 @@
-import type { CandidateSet } from "../../index/content-index.ts";
-import { readStamps, stamps } from "../../jail/stamps.ts";
+import { readStamps, stamps } from "../../tree/jail/stamps.ts";
 import type { FileCursor } from "../batches/file-cursor.ts";
 import type { FoundInIndex } from "../batches/findings-codec.ts";
+import type { CandidateSet } from "../signatures/content-index.ts";
 import { type JudgedSearch, RecordJudge } from "./record-judge.ts";
 
 export interface KnownFilesOptions {

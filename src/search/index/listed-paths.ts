@@ -1,5 +1,5 @@
-import { createTimeSlice } from "../../scheduling/time-slice.ts";
-import { sliceMilliseconds } from "../../scheduling/walk-slice.ts";
+import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
+import { sliceMilliseconds } from "../../base/scheduling/walk-slice.ts";
 import type { PathFolder } from "../matchers/path-literal.ts";
 import { type FirstLeftOut, nothingPassedOver, type PassedOver } from "../walk/tally.ts";
 import type { Walk } from "../walk/walk.ts";

@@ -1,5 +1,5 @@
-import type { NeededNgrams } from "../../index/needed-ngrams.ts";
-import { foldByte, hashBits, hashFolded, shortestNgram } from "../../index/ngrams.ts";
+import type { NeededNgrams } from "../signatures/needed-ngrams.ts";
+import { foldByte, hashBits, hashFolded, shortestNgram } from "../signatures/ngrams.ts";
 import type { WalkList } from "./walk-list.ts";
 
 /** The paths of a list, each followed by a NUL. */
@@ -26,7 +26,7 @@ export function pathBytesOf({ keys, folders, places }: WalkList): PathBytes {
 }
 
 /** Maximum sets of n-grams to search for. More would rule out few additional paths. */
-const mostSets = 31;
+const maxSets = 31;
 
 /** Decides which paths may match, by the n-grams that a match needs. */
 export class PathNgrams {
@@ -36,7 +36,7 @@ export class PathNgrams {
   readonly #wanted: readonly number[];
 
   constructor(needed: NeededNgrams) {
-    const most = Math.floor(mostSets / needed.length);
+    const most = Math.floor(maxSets / needed.length);
     let set = 0;
     this.#wanted = needed.map((sets) => {
       let wanted = 0;

@@ -1,8 +1,8 @@
-import type { CandidateSet } from "../../index/content-index.ts";
-import { FileRecords, fileFlags } from "../../index/file-records.ts";
 import type { LineOptions } from "../matchers/lines.ts";
 import type { Query } from "../matchers/query-compiler.ts";
 import { longestText } from "../matchers/spans.ts";
+import type { CandidateSet } from "../signatures/content-index.ts";
+import { FileRecords, fileFlags } from "../signatures/file-records.ts";
 import { outcomes } from "../walk/tally.ts";
 
 export interface JudgedSearch {

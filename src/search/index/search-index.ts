@@ -1,13 +1,10 @@
 /** Searches with an index of contents. */
-import { firstBytes } from "../../files/file-buffer.ts";
-import { type CandidateSet, ContentIndex } from "../../index/content-index.ts";
-import { type FilesToSign, Filler } from "../../index/filler.ts";
-import { type NeededNgrams, neededNgrams } from "../../index/needed-ngrams.ts";
-import { canSign } from "../../index/signature.ts";
-import type { Jail } from "../../jail/folder.ts";
-import { hasStamps } from "../../jail/stamps.ts";
-import type { Pool } from "../../threads/pool.ts";
-import type { SharedTree } from "../../watch/shared-tree.ts";
+
+import type { Pool } from "../../base/threads/pool.ts";
+import { firstBytes } from "../../tree/files/file-buffer.ts";
+import type { Jail } from "../../tree/jail/folder.ts";
+import { hasStamps } from "../../tree/jail/stamps.ts";
+import type { SharedTree } from "../../tree/watch/shared-tree.ts";
 import type { ResultPage } from "../answer/result-page.ts";
 import type { Batch } from "../batches/batches.ts";
 import type { FileCursor } from "../batches/file-cursor.ts";
@@ -16,6 +13,10 @@ import type { SearchJob, ThreadReply } from "../batches/job.ts";
 import type { PendingBatch } from "../batches/pending.ts";
 import { isLiteral, type Query } from "../matchers/query-compiler.ts";
 import type { FoundBy, RunningSearch } from "../request.ts";
+import { type CandidateSet, ContentIndex } from "../signatures/content-index.ts";
+import { type FilesToSign, Filler } from "../signatures/filler.ts";
+import { type NeededNgrams, neededNgrams } from "../signatures/needed-ngrams.ts";
+import { canSign } from "../signatures/signature.ts";
 import { ListingCache } from "../walk/listing-cache.ts";
 import type { Walk } from "../walk/walk.ts";
 import { KnownFiles } from "./known-files.ts";
@@ -40,7 +41,7 @@ export interface IndexOptions {
 }
 
 /** Maximum queries whose n-grams are kept. */
-const mostQueries = 64;
+const maxQueries = 64;
 
 /** The share of the memory for listings of folders. The rest is for the contents of files. */
 const listingShare = 1 / 8;
@@ -129,7 +130,7 @@ export class SearchIndex {
 
   noteNeeded(query: Query, needed: NeededNgrams | undefined): void {
     this.#needed.set(keyOf(query), needed ?? "unknown");
-    if (this.#needed.size > mostQueries) this.#needed.delete(this.#needed.keys().next().value as string);
+    if (this.#needed.size > maxQueries) this.#needed.delete(this.#needed.keys().next().value as string);
   }
 
   /** Returns whether the index lacks most of the files that searches have met. */

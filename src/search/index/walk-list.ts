@@ -3,14 +3,14 @@
  * without reading folders from disk.
  */
 import { isUtf8 } from "node:buffer";
-import { type IgnoreFiles, ignoreFileBit } from "../../ignore/ignore-files.ts";
-import { IgnoreRules } from "../../ignore/ignore-rules.ts";
-import type { UnmatchedGlob } from "../../ignore/path-globs.ts";
-import { namesOf } from "../../jail/backend.ts";
-import type { Folder, Jail } from "../../jail/folder.ts";
-import { isReportedIn } from "../../jail/stamps.ts";
-import type { Steps } from "../../scheduling/time-slice.ts";
-import type { WatchedEntry, WatchedFolder } from "../../watch/tree.ts";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { namesOf } from "../../tree/jail/backend.ts";
+import type { Folder, Jail } from "../../tree/jail/folder.ts";
+import { isReportedIn } from "../../tree/jail/stamps.ts";
+import type { WatchedEntry, WatchedFolder } from "../../tree/watch/tree.ts";
+import { type IgnoreFiles, ignoreFileBit } from "../ignore/ignore-files.ts";
+import { IgnoreRules } from "../ignore/ignore-rules.ts";
+import type { UnmatchedGlob } from "../ignore/path-globs.ts";
 import { EntryFilter, type EntryFilterOptions } from "../walk/entry-filter.ts";
 import { maxNamesLeftOut } from "../walk/tally.ts";
 import { type ListedFolder, openListed } from "./listed-folder.ts";

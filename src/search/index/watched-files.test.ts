@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { FileTable } from "../../index/file-records.ts";
-import { stampWords } from "../../jail/stamps.ts";
+import { stampWords } from "../../tree/jail/stamps.ts";
+import { FileTable } from "../signatures/file-records.ts";
 import { WatchedFiles } from "./watched-files.ts";
 
 /** Returns records of files with these inodes. */

@@ -1,6 +1,7 @@
 /** Knows which files are unchanged since they were indexed, by the events of a watched tree (decision 35). */
-import type { FileRecords } from "../../index/file-records.ts";
-import type { TreeListener } from "../../watch/tree.ts";
+
+import type { TreeListener } from "../../tree/watch/tree.ts";
+import type { FileRecords } from "../signatures/file-records.ts";
 
 /**
  * A point in the common order of events and searches. The result of a search holds for a file that has not

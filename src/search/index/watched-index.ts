@@ -2,13 +2,14 @@
  * Searches by an index and a watched tree, which read from disk only files that may match or may have changed
  * (decision 35).
  */
-import type { CandidateSet } from "../../index/content-index.ts";
-import type { NeededNgrams } from "../../index/needed-ngrams.ts";
-import { deadlineIn, unlessOver } from "../../scheduling/deadline.ts";
-import { runInSlices } from "../../scheduling/time-slice.ts";
-import type { SharedTree, TreeSubscription } from "../../watch/shared-tree.ts";
-import type { WatchedFolder } from "../../watch/tree.ts";
+
+import { deadlineIn, unlessOver } from "../../base/scheduling/deadline.ts";
+import { runInSlices } from "../../base/scheduling/time-slice.ts";
+import type { SharedTree, TreeSubscription } from "../../tree/watch/shared-tree.ts";
+import type { WatchedFolder } from "../../tree/watch/tree.ts";
 import type { RunningSearch } from "../request.ts";
+import type { CandidateSet } from "../signatures/content-index.ts";
+import type { NeededNgrams } from "../signatures/needed-ngrams.ts";
 import { isInode, TreeChanged } from "./listed-folder.ts";
 import { type PathBytes, PathNgrams, pathBytesOf } from "./path-ngrams.ts";
 import { RecordJudge } from "./record-judge.ts";
@@ -17,9 +18,9 @@ import { listFiles, type WalkList } from "./walk-list.ts";
 import { WatchedFiles } from "./watched-files.ts";
 
 /** Maximum lists that are kept. Searches of one caller mostly share folder and globs. */
-const mostLists = 4;
+const maxLists = 4;
 /** Maximum attempts to make a list while the tree keeps changing. */
-const mostTries = 3;
+const maxTries = 3;
 /** The number of files that a search scrubs, which takes about a millisecond. */
 const defaultScrubbed = 128;
 
@@ -104,7 +105,7 @@ export class WatchedIndex {
   async #prepare(options: RunningSearch): Promise<KeptList | undefined> {
     const state = await unlessOver(this.#subscription!.drain(), options.deadline);
     if (state?.isComplete !== true) return undefined;
-    for (let tries = 0; tries < mostTries; tries++) {
+    for (let tries = 0; tries < maxTries; tries++) {
       const kept = this.#kept(options) ?? (await this.#makeList(options));
       if (kept === undefined || this.#isValid(kept)) return kept;
     }
@@ -186,7 +187,7 @@ export class WatchedIndex {
     if (key === undefined) return;
     this.#lists.delete(key);
     this.#lists.set(key, kept);
-    if (this.#lists.size > mostLists) this.#lists.delete(this.#lists.keys().next().value!);
+    if (this.#lists.size > maxLists) this.#lists.delete(this.#lists.keys().next().value!);
   }
 }
 

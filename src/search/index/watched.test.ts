@@ -13,10 +13,10 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { compileGlobSet } from "../../globs/glob-set.ts";
-import type { Unwatchable } from "../../watch/open-tree.ts";
-import { SharedTree, type TreeSubscription } from "../../watch/shared-tree.ts";
-import type { TreeListener } from "../../watch/tree.ts";
+import { compileGlobSet } from "../../text/globs/glob-set.ts";
+import type { Unwatchable } from "../../tree/watch/open-tree.ts";
+import { SharedTree, type TreeSubscription } from "../../tree/watch/shared-tree.ts";
+import type { TreeListener } from "../../tree/watch/tree.ts";
 import { pageFrom } from "../pages.test-kit.ts";
 import { openSearcher } from "../search.test-kit.ts";
 import { closing, openWatched } from "./watched.test-kit.ts";

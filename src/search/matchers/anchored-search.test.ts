@@ -2,11 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { propertyRuns } from "../../../tests/harness/random.ts";
-import { compileForwardDfa } from "../../prefilter/forward-dfa.ts";
-import { createSearchKernel } from "../../prefilter/kernel.ts";
-import { choosePrefixPrefilter } from "../../prefilter/prefilter.ts";
-import { createRegexEngine } from "../../regex/engine.ts";
-import { PatternError } from "../../regex/regex-runtime.ts";
+import { compileForwardDfa } from "../../text/prefilter/forward-dfa.ts";
+import { createSearchKernel } from "../../text/prefilter/kernel.ts";
+import { choosePrefixPrefilter } from "../../text/prefilter/prefilter.ts";
+import { PatternError } from "../../text/regex/regex-runtime.ts";
+import { createRegexEngine } from "../../text/regex/rust-regex.ts";
 import { AnchoredSearch } from "./anchored-search.ts";
 import {
   compilers,

@@ -3,8 +3,8 @@
  * and a forward DFA the end.
  */
 import { isAscii } from "node:buffer";
-import type { AnchoredPattern, SearchKernel } from "../../prefilter/kernel.ts";
-import type { PrefixPrefilter } from "../../prefilter/prefilter.ts";
+import type { AnchoredPattern, SearchKernel } from "../../text/prefilter/kernel.ts";
+import type { PrefixPrefilter } from "../../text/prefilter/prefilter.ts";
 
 /** A pattern, and a prefilter for texts without a match. */
 type PrefilteredPattern = AnchoredPattern & PrefixPrefilter;

@@ -1,5 +1,5 @@
 /** The lines around a candidate that contain all its possible matches. */
-import { anyText, type Extent, extentOf } from "../../regex/text-shape.ts";
+import { anyText, type Extent, extentOf } from "../../text/regex/text-shape.ts";
 
 /** The extent of a match before the line of its candidate, and after it. */
 interface TextReach {

@@ -1,8 +1,8 @@
 /** For the tests of searches in texts, with and without the kernel, and against the specification. */
 import { expect } from "bun:test";
-import { createSearchKernel, type SearchKernel } from "../../prefilter/kernel.ts";
-import { findLineBounds } from "../../prefilter/line-bounds.ts";
-import { createRegexEngine } from "../../regex/engine.ts";
+import { createSearchKernel, type SearchKernel } from "../../text/prefilter/kernel.ts";
+import { findLineBounds } from "../../text/prefilter/line-bounds.ts";
+import { createRegexEngine } from "../../text/regex/rust-regex.ts";
 import {
   countMatchingLines,
   type LineMatch,

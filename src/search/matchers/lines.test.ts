@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { propertyRuns } from "../../../tests/harness/random.ts";
-import { PatternError } from "../../regex/regex-runtime.ts";
+import { PatternError } from "../../text/regex/regex-runtime.ts";
 import { compilers, countIn, type LineQuery, plain, searchEachLine, searchIn } from "./lines.test-kit.ts";
 
 describe("searchLines", () => {

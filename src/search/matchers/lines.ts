@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
-import type { Encoding } from "../../encodings/codec.ts";
-import type { EncodingRule } from "../../encodings/encoding-rules.ts";
-import type { FindLineBounds } from "../../prefilter/line-bounds.ts";
-import type { MatchVisitor } from "../../regex/each-match.ts";
+import type { Encoding } from "../../text/encodings/codec.ts";
+import type { EncodingRule } from "../../text/encodings/encoding-rules.ts";
+import type { FindLineBounds } from "../../text/prefilter/line-bounds.ts";
+import type { MatchVisitor } from "../../text/regex/each-match.ts";
 import { isAfter, type Position } from "../place.ts";
 import { excerpt, lineEndBefore, linesAfter, linesBefore } from "./line-text.ts";
 import type { LineMatcher } from "./matcher.ts";

@@ -1,8 +1,8 @@
 import { isAscii, isUtf8 } from "node:buffer";
-import type { SearchKernel } from "../../prefilter/kernel.ts";
-import { literalPrefilter, type Prefilter } from "../../prefilter/prefilter.ts";
-import type { MatchVisitor } from "../../regex/each-match.ts";
-import type { MatchSpan, Regex } from "../../regex/regex-runtime.ts";
+import type { SearchKernel } from "../../text/prefilter/kernel.ts";
+import { literalPrefilter, type Prefilter } from "../../text/prefilter/prefilter.ts";
+import type { MatchVisitor } from "../../text/regex/each-match.ts";
+import type { MatchSpan, Regex } from "../../text/regex/regex-runtime.ts";
 import type { AnchoredSearch } from "./anchored-search.ts";
 import { type CandidateReach, fromLineOn } from "./candidate-lines.ts";
 import { rawOffset, rawOffsetsIn } from "./utf8.ts";

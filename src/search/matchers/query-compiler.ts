@@ -1,30 +1,30 @@
-import { type NeededNgrams, neededNgrams } from "../../index/needed-ngrams.ts";
-import { compileForwardDfa } from "../../prefilter/forward-dfa.ts";
-import { extractInnerLiterals, type InnerLiterals } from "../../prefilter/inner-literals.ts";
-import type { SearchKernel } from "../../prefilter/kernel.ts";
-import { compileLineDfa } from "../../prefilter/line-dfa.ts";
+import { compileForwardDfa } from "../../text/prefilter/forward-dfa.ts";
+import { extractInnerLiterals, type InnerLiterals } from "../../text/prefilter/inner-literals.ts";
+import type { SearchKernel } from "../../text/prefilter/kernel.ts";
+import { compileLineDfa } from "../../text/prefilter/line-dfa.ts";
 import {
   choosePartPrefilter,
   choosePrefilter,
   choosePrefixPrefilter,
   chooseTextPrefilter,
-} from "../../prefilter/prefilter.ts";
-import { asksForEnd, renderAsciiLines, renderAsciiText } from "../../regex/ascii-lines.ts";
-import type { Hir } from "../../regex/hir.ts";
+} from "../../text/prefilter/prefilter.ts";
+import { asksForEnd, renderAsciiLines, renderAsciiText } from "../../text/regex/ascii-lines.ts";
+import type { Hir } from "../../text/regex/hir.ts";
 import {
   escapePattern,
   PatternError,
   type Regex,
   type RegexRuntime,
   toSource,
-} from "../../regex/regex-runtime.ts";
+} from "../../text/regex/regex-runtime.ts";
 import {
   asksForTextEnds,
   extentOf,
   linePartsOf,
   matchesEmpty,
   matchesWithinLines,
-} from "../../regex/text-shape.ts";
+} from "../../text/regex/text-shape.ts";
+import { type NeededNgrams, neededNgrams } from "../signatures/needed-ngrams.ts";
 import { AnchoredSearch } from "./anchored-search.ts";
 import { wholeText } from "./candidate-lines.ts";
 import {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { propertyRuns } from "../../../tests/harness/random.ts";
-import { ripgrep as program } from "../../ignore/ripgrep.test-kit.ts";
+import { ripgrep as program } from "../ignore/ripgrep.test-kit.ts";
 import {
   type LineQuery,
   plain,

@@ -5,7 +5,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { propertyRuns } from "../../../tests/harness/random.ts";
-import { PatternError } from "../../regex/regex-runtime.ts";
+import { PatternError } from "../../text/regex/regex-runtime.ts";
 import { compilers, countSpansIn, plain, rangesIn, rangesInWhole, searchSpansIn } from "./lines.test-kit.ts";
 
 const words = "needle,nEEdle,pin,foo,x,é,ſ,K,7,;,{,}, ,\t".split(",").map((word) => Buffer.from(word));

@@ -1,9 +1,9 @@
-import { type ExcludeGlobs, excludesPath } from "../../globs/exclude-globs.ts";
-import type { GlobSet } from "../../globs/glob-set.ts";
-import type { IgnoreRules } from "../../ignore/ignore-rules.ts";
-import type { PathGlobs, UnmatchedGlob } from "../../ignore/path-globs.ts";
-import type { Folder } from "../../jail/folder.ts";
-import type { NameBytes } from "../../jail/name.ts";
+import { type ExcludeGlobs, excludesPath } from "../../text/globs/exclude-globs.ts";
+import type { GlobSet } from "../../text/globs/glob-set.ts";
+import type { Folder } from "../../tree/jail/folder.ts";
+import type { NameBytes } from "../../tree/jail/name.ts";
+import type { IgnoreRules } from "../ignore/ignore-rules.ts";
+import type { PathGlobs, UnmatchedGlob } from "../ignore/path-globs.ts";
 import { type FirstLeftOut, maxNamesLeftOut } from "./tally.ts";
 
 /** Selects paths. A `GlobSet` is one. */

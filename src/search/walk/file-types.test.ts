@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { ripgrep } from "../../ignore/ripgrep.test-kit.ts";
+import { ripgrep } from "../ignore/ripgrep.test-kit.ts";
 import { fileTypeGlobs, table, UnknownFileType } from "./file-types.ts";
 
 test("the table is what ripgrep prints", () => {

@@ -1,4 +1,4 @@
-import { compileGlobSet, type GlobSet } from "../../globs/glob-set.ts";
+import { compileGlobSet, type GlobSet } from "../../text/globs/glob-set.ts";
 
 /**
  * Returns the globs of file names of these types, by ripgrep's type names, or `undefined` without types.

@@ -1,15 +1,16 @@
 /** Lists the folders of a walk. */
-import { kindIn } from "../../files/entries.ts";
-import type { Files } from "../../files/files.ts";
-import type { Entry } from "../../files/types.ts";
-import { type IgnoreFileSet, type IgnoreFiles, ignoreFileBit } from "../../ignore/ignore-files.ts";
-import type { IgnoreRules } from "../../ignore/ignore-rules.ts";
-import { listAtOnce } from "../../jail/backend.ts";
-import { refusalOfErrno } from "../../jail/errno.ts";
-import type { EntryKind } from "../../jail/kind.ts";
-import { type NameBytes, nameOf } from "../../jail/name.ts";
-import { isTemporaryIn } from "../../jail/temporary.ts";
-import type { Steps } from "../../scheduling/time-slice.ts";
+
+import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { kindIn } from "../../tree/files/entries.ts";
+import type { Files } from "../../tree/files/files.ts";
+import type { Entry } from "../../tree/files/types.ts";
+import { listAtOnce } from "../../tree/jail/backend.ts";
+import { refusalOfErrno } from "../../tree/jail/errno.ts";
+import type { EntryKind } from "../../tree/jail/kind.ts";
+import { type NameBytes, nameOf } from "../../tree/jail/name.ts";
+import { isTemporaryIn } from "../../tree/jail/temporary.ts";
+import { type IgnoreFileSet, type IgnoreFiles, ignoreFileBit } from "../ignore/ignore-files.ts";
+import type { IgnoreRules } from "../ignore/ignore-rules.ts";
 import type { EntryStack } from "./entry-stack.ts";
 import type { ListingCache } from "./listing-cache.ts";
 import type { SharedFolder } from "./shared-folder.ts";

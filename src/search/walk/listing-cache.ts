@@ -2,9 +2,9 @@
  * Earlier listings of folders, which are valid while their stamps show that nothing was added, removed or
  * renamed, as in the untracked cache of Git.
  */
-import type { Folder } from "../../jail/folder.ts";
-import type { EntryKind } from "../../jail/kind.ts";
-import { areSettled, hasExactStamps, readFolderStamps, stamps, stampWords } from "../../jail/stamps.ts";
+import type { Folder } from "../../tree/jail/folder.ts";
+import type { EntryKind } from "../../tree/jail/kind.ts";
+import { areSettled, hasExactStamps, readFolderStamps, stamps, stampWords } from "../../tree/jail/stamps.ts";
 import type { EntryStack } from "./entry-stack.ts";
 
 /** Receives an entry of a folder, named `bytes[from, to)`. The bytes are valid only during the call. */
@@ -17,7 +17,7 @@ export interface FolderEntries {
 }
 
 /** Maximum entries of a kept listing. More are listed in several steps. */
-const mostEntries = 1024;
+const maxEntries = 1024;
 /**
  * The words of a record: stamps, the number of entries, and a number of the walk. The names follow, each
  * after its kind.
@@ -73,7 +73,7 @@ export class ListingCache {
    */
   keep(folder: Folder, { entries, first }: FolderEntries, number: number): void {
     const count = entries.size - first;
-    if (!this.#isStamped || count > mostEntries || !this.#isUnchanged(folder.descriptor!)) return;
+    if (!this.#isStamped || count > maxEntries || !this.#isUnchanged(folder.descriptor!)) return;
     const length = count === 0 ? 0 : namesLength({ entries, first });
     if (!this.#reserve(recordBytes + length + Uint32Array.BYTES_PER_ELEMENT)) return;
     const at = this.#end;

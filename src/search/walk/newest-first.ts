@@ -1,12 +1,12 @@
 /** The files of a walk by time of modification, the last modified first. */
 
-import { ignoreVanished } from "../../files/ignore-vanished.ts";
-import { errnoOf } from "../../jail/errno.ts";
-import type { Folder, Jail } from "../../jail/folder.ts";
-import { nameOf } from "../../jail/name.ts";
-import { mergeSort } from "../../scheduling/merge-sort.ts";
-import { createTimeSlice, type Steps } from "../../scheduling/time-slice.ts";
-import { sliceMilliseconds } from "../../scheduling/walk-slice.ts";
+import { mergeSort } from "../../base/scheduling/merge-sort.ts";
+import { createTimeSlice, type Steps } from "../../base/scheduling/time-slice.ts";
+import { sliceMilliseconds } from "../../base/scheduling/walk-slice.ts";
+import { ignoreVanished } from "../../tree/files/ignore-vanished.ts";
+import { errnoOf } from "../../tree/jail/errno.ts";
+import type { Folder, Jail } from "../../tree/jail/folder.ts";
+import { nameOf } from "../../tree/jail/name.ts";
 import { SharedFolder } from "./shared-folder.ts";
 import type { FirstLeftOut, PassedOver } from "./tally.ts";
 import type { FileSink, Walk } from "./walk.ts";

@@ -3,13 +3,13 @@
  * per level open.
  */
 
-import { ignoreVanished } from "../../files/ignore-vanished.ts";
-import type { Entry } from "../../files/types.ts";
-import { IgnoreRules } from "../../ignore/ignore-rules.ts";
-import type { UnmatchedGlob } from "../../ignore/path-globs.ts";
-import type { Jail } from "../../jail/folder.ts";
-import { createTimeSlice, type Steps, type TimeSlice } from "../../scheduling/time-slice.ts";
-import { sliceMilliseconds } from "../../scheduling/walk-slice.ts";
+import { createTimeSlice, type Steps, type TimeSlice } from "../../base/scheduling/time-slice.ts";
+import { sliceMilliseconds } from "../../base/scheduling/walk-slice.ts";
+import { ignoreVanished } from "../../tree/files/ignore-vanished.ts";
+import type { Entry } from "../../tree/files/types.ts";
+import type { Jail } from "../../tree/jail/folder.ts";
+import { IgnoreRules } from "../ignore/ignore-rules.ts";
+import type { UnmatchedGlob } from "../ignore/path-globs.ts";
 import { EntryFilter, type EntryFilterOptions } from "./entry-filter.ts";
 import { EntryStack } from "./entry-stack.ts";
 import { FolderLister, type ListingOptions, type NameFilter, type WalkLevel } from "./folder-lister.ts";

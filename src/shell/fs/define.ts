@@ -1,8 +1,8 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from "@sinclair/typebox";
-import type { Example, FunctionDefinition } from "../../contract/definition.ts";
-import { Refusal } from "../../errors.ts";
-import type { Jail } from "../../jail/folder.ts";
-import { type Deadline, deadlineIn } from "../../scheduling/deadline.ts";
+import { Refusal } from "../../base/errors.ts";
+import { type Deadline, deadlineIn } from "../../base/scheduling/deadline.ts";
+import type { Example, FunctionDefinition } from "../../calls/contract/definition.ts";
+import type { Jail } from "../../tree/jail/folder.ts";
 import { defineShellFunction, parserOf, type ShellContext } from "../define.ts";
 import { forward } from "../sandbox.ts";
 import { AnyValue, Target } from "../target.ts";

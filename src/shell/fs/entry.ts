@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
-import { Int64, UInt64 } from "../../schema/fragments.ts";
+import { Int64, UInt64 } from "../../base/schema/fragments.ts";
 import { renderMode, renderTime } from "./mode.ts";
 
 /** The fields of `FsEntry` (shell §8.5). */

@@ -1,5 +1,5 @@
 /** Refusals in the words of `shell::fs::*`. Fixed phrases are those of shell §11.2. */
-import { quoteShort, type Reason, Refusal } from "../../errors.ts";
+import { quoteShort, type Reason, Refusal } from "../../base/errors.ts";
 
 /** Sentences that replace shared ones which name functions of another family. */
 const sentences: Readonly<Partial<Record<Reason, (path: string) => string>>> = {

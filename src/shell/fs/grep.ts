@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
-import { refuse } from "../../errors.ts";
-import type { Jail } from "../../jail/folder.ts";
-import { Named, UInt64 } from "../../schema/fragments.ts";
-import { commaBytes, JsonBudget } from "../../text/json-budget.ts";
-import { jsonBytes } from "../../text/json-size.ts";
+import { refuse } from "../../base/errors.ts";
+import { Named, UInt64 } from "../../base/schema/fragments.ts";
+import { commaBytes, JsonBudget } from "../../text/sizes/json-budget.ts";
+import { jsonBytes } from "../../text/sizes/json-size.ts";
+import type { Jail } from "../../tree/jail/folder.ts";
 import { defineFsFunction, shortDeadline } from "./define.ts";
 import { refuseFs } from "./errors.ts";
 import { filtersFor } from "./globs.ts";

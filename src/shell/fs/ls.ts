@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { createWalkSlice, yieldIfDue } from "../../scheduling/walk-slice.ts";
-import { Named } from "../../schema/fragments.ts";
+import { createWalkSlice, yieldIfDue } from "../../base/scheduling/walk-slice.ts";
+import { Named } from "../../base/schema/fragments.ts";
 import { defineFsFunction, shortDeadline } from "./define.ts";
 import { entryFields, entryOf } from "./entry.ts";
 

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { renamePath } from "../../changes/rename.ts";
-import { Refusal } from "../../errors.ts";
+import { Refusal } from "../../base/errors.ts";
+import { renamePath } from "../../tree/changes/rename.ts";
 import { defineFsFunction, shortDeadline } from "./define.ts";
 import { refuseFs } from "./errors.ts";
 

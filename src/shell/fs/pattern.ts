@@ -1,12 +1,12 @@
-import { refuse } from "../../errors.ts";
-import { type RegexEngine, type Replacement, refusalOfPattern } from "../../regex/engine.ts";
-import { type Pattern, type Regex, toSource } from "../../regex/regex-runtime.ts";
+import { refuse } from "../../base/errors.ts";
+import { type Pattern, type Regex, toSource } from "../../text/regex/regex-runtime.ts";
+import { type RegexEngine, type Replacement, refusalOfPattern } from "../../text/regex/rust-regex.ts";
 import {
   ForeignTemplateError,
   requireDefinedGroups,
   requireOwnSyntax,
   TemplateError,
-} from "../../regex/template.ts";
+} from "../../text/regex/template.ts";
 
 /** Compiles the pattern. Throws bad-pattern. */
 export function requirePattern(regex: RegexEngine, pattern: Pattern): Regex {

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { type BusAccess, RemoteError } from "../../contract/bus-access.ts";
-import { Int64, UInt64 } from "../../schema/fragments.ts";
+import { Int64, UInt64 } from "../../base/schema/fragments.ts";
+import { type BusAccess, RemoteError } from "../../calls/contract/bus-access.ts";
 import { refuseShell } from "../errors.ts";
 import { ContentRef, ForwardedContentRef, idleMilliseconds } from "./content.ts";
 import { defineFsFunction } from "./define.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, jest, test } from "bun:test";
 import { PassThrough } from "node:stream";
-import type { ChannelSource } from "../../contract/bus-access.ts";
-import { Refusal } from "../../errors.ts";
-import { deadlineIn } from "../../scheduling/deadline.ts";
+import { Refusal } from "../../base/errors.ts";
+import { deadlineIn } from "../../base/scheduling/deadline.ts";
+import type { ChannelSource } from "../../calls/contract/bus-access.ts";
 import { idleMilliseconds } from "./content.ts";
 import { type Receiving, receive } from "./receive.ts";
 

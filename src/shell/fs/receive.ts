@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
-import type { ChannelSource } from "../../contract/bus-access.ts";
-import { Refusal, refuse } from "../../errors.ts";
-import type { Deadline } from "../../scheduling/deadline.ts";
+import { Refusal, refuse } from "../../base/errors.ts";
+import type { Deadline } from "../../base/scheduling/deadline.ts";
+import type { ChannelSource } from "../../calls/contract/bus-access.ts";
 import { refuseFs } from "./errors.ts";
 
 export interface Receiving {

@@ -3,12 +3,12 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
-import type { ChannelSink } from "../../contract/bus-access.ts";
-import type { OpenFile } from "../../files/open-file.ts";
-import { openFile } from "../../files/open-file.ts";
-import { compileGlobSet } from "../../globs/glob-set.ts";
-import type { Jail } from "../../jail/folder.ts";
-import { openJail } from "../../jail/jail.ts";
+import type { ChannelSink } from "../../calls/contract/bus-access.ts";
+import { compileGlobSet } from "../../text/globs/glob-set.ts";
+import type { OpenFile } from "../../tree/files/open-file.ts";
+import { openFile } from "../../tree/files/open-file.ts";
+import type { Jail } from "../../tree/jail/folder.ts";
+import { openJail } from "../../tree/jail/jail.ts";
 import { send } from "./send.ts";
 
 let folder: string;

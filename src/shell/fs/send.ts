@@ -1,7 +1,7 @@
 import { once } from "node:events";
-import type { ChannelSink } from "../../contract/bus-access.ts";
-import { Refusal } from "../../errors.ts";
-import type { OpenFile } from "../../files/open-file.ts";
+import { Refusal } from "../../base/errors.ts";
+import type { ChannelSink } from "../../calls/contract/bus-access.ts";
+import type { OpenFile } from "../../tree/files/open-file.ts";
 import { inShellWords } from "./errors.ts";
 
 /** Most milliseconds for sending a file, however steadily its reader reads. */

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { storeFile } from "../../changes/store.ts";
-import { Nullable, UInt64 } from "../../schema/fragments.ts";
+import { Nullable, UInt64 } from "../../base/schema/fragments.ts";
+import { storeFile } from "../../tree/changes/store.ts";
 import { refuseShell } from "../errors.ts";
 import { ContentRef, idleMilliseconds, isChannelId } from "./content.ts";
 import { defineFsFunction, requirePath } from "./define.ts";

@@ -1,6 +1,6 @@
 /** What the jobs have to use, by the definitions of the functions: each of them, and all that is later than the published ones. */
 import type { TSchema } from "@sinclair/typebox";
-import type { FunctionDefinition } from "../../../src/contract/definition.ts";
+import type { FunctionDefinition } from "../../../src/calls/contract/definition.ts";
 import { toolOf } from "../suite-worker.ts";
 import type { ToolCall } from "./job.ts";
 

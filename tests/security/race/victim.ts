@@ -5,11 +5,11 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createLog } from "../../../src/base/log/log.ts";
+import { createInvoke } from "../../../src/calls/invoke.ts";
 import { functions } from "../../../src/coder/functions.ts";
 import { loadConfig, openCoder } from "../../../src/coder/services.ts";
 import { readNamed } from "../../../src/config/source.ts";
-import { createLog } from "../../../src/log/log.ts";
-import { createInvoke } from "../../../src/worker/invoke.ts";
 import { countDescriptors } from "../../harness/descriptors.ts";
 import { pathCalls } from "../calls.ts";
 import { type Call, outsideName, secrets } from "../escape-case.ts";

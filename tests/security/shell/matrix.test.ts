@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { workers } from "../../../src/workers.ts";
+import { workers } from "../../../src/serve/workers.ts";
 import type { PathArgument } from "../../harness/path-arguments.ts";
 import { buildTree, expandBase, snapshotTree } from "../../harness/tree.ts";
 import { temporaryFolder } from "../../harness/worker-fixture.ts";

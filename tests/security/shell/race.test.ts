@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import type { PathAccess } from "../../../src/contract/definition.ts";
+import type { PathAccess } from "../../../src/calls/contract/definition.ts";
 import { temporaryFolder } from "../../harness/worker-fixture.ts";
 import { backends } from "../backends.ts";
 import type { Swap } from "../race/cells.ts";

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
+import { createLog } from "../../../src/base/log/log.ts";
+import type { BusAccess, ChannelSink, ChannelSource } from "../../../src/calls/contract/bus-access.ts";
+import { createInvoke } from "../../../src/calls/invoke.ts";
 import { readNamed } from "../../../src/config/source.ts";
-import type { BusAccess, ChannelSink, ChannelSource } from "../../../src/contract/bus-access.ts";
-import { createLog } from "../../../src/log/log.ts";
-import { createInvoke } from "../../../src/worker/invoke.ts";
-import { workers } from "../../../src/workers.ts";
+import { workers } from "../../../src/serve/workers.ts";
 import {
   defaultOtherPaths,
   type OtherPaths,

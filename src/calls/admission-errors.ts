@@ -1,0 +1,36 @@
+import { Refusal } from "../base/errors.ts";
+
+/**
+ * The milliseconds after which a refused call may be sent again. Long calls end, or give way to others,
+ * within about a second.
+ */
+const retryAfterMilliseconds = 1000;
+
+/** Returns the refusal of a call that was not admitted. */
+const notNow = (why: string): Refusal =>
+  new Refusal(
+    "over-quota",
+    `${why}. This one was not begun. Send it again in ${retryAfterMilliseconds} ms, and fewer at once.`,
+    undefined,
+    { details: { retry_after_ms: retryAfterMilliseconds } },
+  );
+
+/** The refusals of admission control. */
+export const refuseAdmission = {
+  /** Too many calls wait for their turns, or for room for their answers. */
+  manyWaiting: (waiting: number): Refusal => notNow(`The worker is busy: ${waiting} calls wait already`),
+
+  manyRequestBytes: (limit: number): Refusal =>
+    notNow(`The requests of calls under way may take ${limit} bytes together, half of that for one caller`),
+} as const;
+
+export const refuseTrigger = {
+  stopping: (): Refusal =>
+    new Refusal("io", "The worker is stopping, and takes no triggers; register the trigger at the next one."),
+
+  tooMany: (limit: number): Refusal =>
+    new Refusal(
+      "over-quota",
+      `The worker has ${limit} triggers, and takes no more; unregister those that are not needed.`,
+    ),
+} as const;

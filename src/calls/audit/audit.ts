@@ -1,0 +1,106 @@
+/**
+ * The audit trail: one line for each call, with its changes, and never with contents. A listener of mutations
+ * collects the changes of a call; the line is written when the call has its outcome, before that is sent.
+ */
+
+import type { Log } from "../../base/log/log.ts";
+import type { Mutation, MutationListener, MutationOutcome } from "../../tree/disk/mutation.ts";
+import { errnoOf } from "../../tree/jail/errno.ts";
+import type { FinishedCall } from "../contract/definition.ts";
+import { fsScopeField } from "../contract/fs-scope.ts";
+import { pathsOf } from "../contract/request-paths.ts";
+import type { AuditFile } from "./audit-file.ts";
+
+/** The changes that a call has made so far. */
+interface Collected {
+  changes: Mutation[];
+  more: number;
+}
+
+/** Maximum changes, and maximum paths, that a line names. It counts the rest. */
+const maxNamed = 200;
+
+export class Audit implements MutationListener {
+  readonly #file: AuditFile;
+  readonly #log: Log;
+  readonly #collected = new WeakMap<object, Collected>();
+
+  constructor(file: AuditFile, log: Log) {
+    this.#file = file;
+    this.#log = log;
+  }
+
+  /** The hash of the newest line. */
+  get newest(): string {
+    return this.#file.newest;
+  }
+
+  before(mutation: Mutation): void {
+    // The bytes are gone afterwards.
+    if (!mutation.isTree) mutation.revisionBefore();
+  }
+
+  after(mutation: Mutation, outcome: MutationOutcome): void {
+    const { requester } = mutation;
+    if (requester === undefined) return;
+    const call = requester.call ?? requester;
+    const collected = this.#collected.get(call) ?? { changes: [], more: 0 };
+    this.#collected.set(call, collected);
+    if (mutation.isTree) {
+      // The steps of a transaction that failed have been rolled back.
+      if (outcome === "failed" && mutation.kind === "transaction")
+        collected.changes = collected.changes.filter(({ whole }) => whole !== mutation);
+      return;
+    }
+    if (outcome === "failed") return;
+    mutation.revisionAfter();
+    if (collected.changes.length < maxNamed) collected.changes.push(mutation);
+    else collected.more++;
+  }
+
+  /** Writes the line of a call. Errors are logged, and do not affect the caller. */
+  onFinished({ definition, request, context, outcome, milliseconds }: FinishedCall): void {
+    const paths = pathsOf(request, definition.paths);
+    const { changes, more } = this.#collected.get(context.call ?? context) ?? { changes: [], more: 0 };
+    const fields = {
+      time: new Date().toISOString(),
+      function: definition.id,
+      program: request === undefined ? undefined : definition.program?.(request),
+      caller: context.caller,
+      author: context.caller === undefined ? context.author : undefined,
+      paths: paths.slice(0, maxNamed),
+      fs_scope: (request as Readonly<Record<string, unknown>> | undefined)?.[fsScopeField],
+      more_paths: paths.length > maxNamed ? paths.length - maxNamed : undefined,
+      outcome: "error" in outcome ? "error" : "ok",
+      code: "error" in outcome ? outcome.error.code : undefined,
+      ms: Math.round(milliseconds * 1000) / 1000,
+      changes: changes.length === 0 ? undefined : changes.map(describe),
+      more_changes: more === 0 ? undefined : more,
+    };
+    try {
+      this.#file.append(fields);
+    } catch (error) {
+      this.#log.error("the audit trail has no line for a call", {
+        function: definition.id,
+        reason: errnoOf(error) ?? String(error),
+      });
+    }
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+}
+
+/** Describes a change for its line, with revisions if content is concerned (coder §14). */
+function describe(mutation: Mutation): Readonly<Record<string, string | undefined>> {
+  const { kind, path, from, whole } = mutation;
+  return {
+    kind,
+    path,
+    from,
+    before: mutation.revisionBefore(),
+    after: mutation.revisionAfter(),
+    transaction: whole?.transaction?.id,
+  };
+}

@@ -1,0 +1,99 @@
+/** Checks the chain of hashes in an audit trail. */
+import { existsSync, readFileSync } from "node:fs";
+import { errnoOf } from "../../tree/jail/errno.ts";
+import { firstHash, hashOfLine } from "./audit-file.ts";
+
+interface Verdict {
+  /** The verdict in sentences, for a person. */
+  readonly text: string;
+  /** The exit status: 0 if each line names the hash of the line before, 3 otherwise. */
+  readonly status: 0 | 3;
+}
+
+interface Line {
+  /** The place of the line, such as `audit.jsonl.1:12`. */
+  readonly place: string;
+  readonly bytes: Buffer;
+}
+
+/**
+ * Checks each line of `path` and of the older files beside it, oldest first. Throws an Error if the newest
+ * file cannot be read.
+ */
+export function verifyTrail(path: string): Verdict {
+  const files = filesOf(path);
+  const faults: string[] = [];
+  let newest: string | undefined;
+  let beginning = "";
+  let count = 0;
+  for (const file of files) {
+    for (const { place, bytes } of linesOf(file, readTrail(file))) {
+      const previous = previousOf(bytes);
+      if (newest === undefined) {
+        if (previous !== firstHash) beginning = " Older lines are no longer kept.";
+      } else if (previous === undefined) faults.push(`${place} is not a line of an audit trail`);
+      else if (previous !== newest) faults.push(`${place} does not follow the line before it`);
+      newest = hashOfLine(bytes);
+      count++;
+    }
+  }
+  const found = `${count} ${count === 1 ? "line" : "lines"} in ${files.length} ${files.length === 1 ? "file" : "files"}`;
+  if (faults.length > 0)
+    return {
+      status: 3,
+      text: `${found}. Lines were changed, removed, inserted or cut off by a kill:\n${list(faults)}`,
+    };
+  return {
+    status: 0,
+    text: `${found}; each names the hash of the line before.${beginning}\nThe newest hash is ${newest ?? firstHash}; a running worker names it in coder::info.\n`,
+  };
+}
+
+/** Maximum faults that are listed. */
+const maxFaults = 20;
+
+const list = (faults: readonly string[]): string =>
+  [
+    ...faults.slice(0, maxFaults).map((fault) => `  ${fault}`),
+    ...(faults.length > maxFaults ? [`  and ${faults.length - maxFaults} more`] : []),
+    "",
+  ].join("\n");
+
+/** Returns the files of the trail, the oldest first. */
+function filesOf(path: string): string[] {
+  const older: string[] = [];
+  for (let number = 1; existsSync(`${path}.${number}`); number++) older.unshift(`${path}.${number}`);
+  return [...older, path];
+}
+
+function readTrail(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+const unreadable = (path: string, error: unknown): Error =>
+  new Error(`the audit trail ${path} cannot be read (${errnoOf(error) ?? String(error)})`);
+
+/** Splits a file into its lines, as bytes: a line that is not UTF-8 has a hash too. */
+function* linesOf(file: string, content: Buffer): Generator<Line> {
+  let number = 0;
+  for (let start = 0; start < content.length; ) {
+    const end = content.indexOf("\n", start);
+    const stop = end < 0 ? content.length : end;
+    yield { place: `${file}:${++number}`, bytes: content.subarray(start, stop) };
+    start = stop + 1;
+  }
+}
+
+/** Returns the hash of the line before that a line names, or `undefined` if it names none. */
+function previousOf(line: Buffer): string | undefined {
+  try {
+    const { previous } = JSON.parse(line.toString("utf8")) as { readonly previous?: unknown };
+    return typeof previous === "string" ? previous : undefined;
+  } catch {
+    return undefined;
+  }
+}

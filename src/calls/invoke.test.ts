@@ -1,0 +1,160 @@
+import { expect, test } from "bun:test";
+import { setImmediate } from "node:timers/promises";
+import { Type } from "@sinclair/typebox";
+import { refuse } from "../base/errors.ts";
+import { createLog } from "../base/log/log.ts";
+import { renderCoderError } from "../coder/errors.ts";
+import { type Context, definerFor, type Services } from "./contract/definition.ts";
+import { createInvoke } from "./invoke.ts";
+
+type Handle = (request: { word: string }, context: Context) => unknown;
+
+/** Calls a function with the handler `handle`, and returns the outcome with the log's lines. */
+async function call(handle: Handle, payload: unknown = { word: "hello" }, more: Partial<Services> = {}) {
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog({ level: "info", form: "json", write: (line) => lines.push(JSON.parse(line)) });
+  const definition = definerFor<Services>()({
+    id: "test::echo",
+    since: "0.0.0",
+    description: "",
+    effect: "reads",
+    paths: [],
+    request: Type.Object({ word: Type.String() }),
+    response: Type.Unknown(),
+    examples: [],
+    handle,
+  });
+  const services: Services = { callMilliseconds: 25_000, renderError: renderCoderError, ...more };
+  const outcome = await createInvoke(services, log)(definition, payload);
+  return { outcome: outcome as { answer?: unknown; bytes?: number; error?: string }, lines };
+}
+
+test("answers, and logs one line without the contents", async () => {
+  const { outcome, lines } = await call(({ word }) => ({ said: word }));
+  expect(outcome).toEqual({ answer: { said: "hello" }, bytes: 16 });
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatchObject({ message: "call", function: "test::echo", outcome: "ok", bytes: 16 });
+  expect(JSON.stringify(lines)).not.toContain("hello");
+});
+
+test("a payload that does not fit is C210 with the field and what was expected", async () => {
+  const { outcome, lines } = await call(() => "never", { word: 1 });
+  expect(outcome.error).toBe(
+    '{"code":"C210","message":"The field word is 1; expected a string.","reason":"invalid_argument"}',
+  );
+  expect(lines[0]).toMatchObject({ outcome: "error", code: "C210" });
+});
+
+test("a refusal is answered with its code", async () => {
+  const { outcome } = await call(() => {
+    throw refuse.exists("a.txt");
+  });
+  expect(JSON.parse(outcome.error as string).code).toBe("C217");
+});
+
+test("an unexpected error is answered neutrally and logged in full", async () => {
+  const { outcome, lines } = await call(() => Promise.reject(new TypeError("secret /home/x")));
+  expect(JSON.parse(outcome.error as string)).toEqual({
+    code: "C216",
+    message: refuse.unexpected().message,
+    reason: "io",
+  });
+  expect(lines[0]).toMatchObject({ level: "error", function: "test::echo" });
+  expect(lines[0]?.["failure"]).toContain("secret /home/x");
+});
+
+test("a system call that fails for want of something is said to be that, and logged in full", async () => {
+  const failure = Object.assign(new Error("EMFILE: open '/home/x'"), { code: "EMFILE" });
+  const { outcome, lines } = await call(() => Promise.reject(failure));
+  const { code, message } = JSON.parse(outcome.error as string);
+  expect([code, message]).toEqual(["C216", expect.stringContaining("too many files open (EMFILE)")]);
+  expect(message).not.toContain("/home/x");
+  expect(lines[0]?.["failure"]).toContain("/home/x");
+});
+
+test("an answer too large for one message is refused", async () => {
+  const { outcome } = await call(() => ({ text: "\u0001".repeat(3_000_000) }));
+  expect(JSON.parse(outcome.error as string).code).toBe("C213");
+});
+
+test("an answer larger than the operator chose is refused, and handlers learn how large it may be", async () => {
+  const { outcome } = await call(() => "x".repeat(1000), { word: "x" }, { maxAnswerBytes: 1001 });
+  expect(JSON.parse(outcome.error as string).code).toBe("C213");
+  const received = await call(
+    (_, { maxAnswerBytes }) => maxAnswerBytes,
+    { word: "x" },
+    { maxAnswerBytes: 1001 },
+  );
+  expect(received.outcome.answer).toBe(1001);
+});
+
+test("a refused payload that is an HTTP request is told from others", async () => {
+  const http = {
+    path: "/coder/read-file",
+    method: "POST",
+    headers: {},
+    body: { word: "x" },
+    query_params: {},
+  };
+  const { outcome } = await call(() => "never", http);
+  expect(JSON.parse(outcome.error as string)).toEqual({
+    code: "C210",
+    message: refuse.httpRequest().message,
+    reason: "invalid_argument",
+  });
+  expect((await call(({ word }) => word, { ...http, word: "x" })).outcome.answer).toBe("x");
+  const { body: _, ...other } = http;
+  expect((await call(() => "never", other)).outcome.error).toContain("The field word is missing");
+});
+
+test("a handler that never ends is answered for", async () => {
+  const { outcome } = await call(() => new Promise(() => {}), { word: "x" }, { callMilliseconds: 100 });
+  expect(JSON.parse(outcome.error as string)).toEqual({
+    code: "C216",
+    message: refuse.timeout(100).message,
+    reason: "deadline_exceeded",
+  });
+});
+
+test("an entry of a batch fails alone", async () => {
+  const { outcome } = await call(async (_, { attempt }) => [
+    await attempt(() => {
+      throw refuse.emptyPath();
+    }),
+    await attempt(() => 7),
+  ]);
+  expect(outcome.answer).toEqual([
+    { error: { code: "C210", text: expect.stringContaining(`{"code":"C210"`) } },
+    { value: 7 },
+  ]);
+});
+
+test("sessions have their turns beside each other, and quotas count them as one", async () => {
+  const begun: string[] = [];
+  const callers: unknown[] = [];
+  const ends: (() => void)[] = [];
+  const definition = definerFor<Services>()({
+    ...{ id: "test::long", since: "0.0.0", description: "", effect: "reads", isLong: true },
+    ...{ paths: [], examples: [], request: Type.Object({ word: Type.String() }), response: Type.Unknown() },
+    handle: ({ word }) => {
+      begun.push(word);
+      return new Promise<object>((resolve) => ends.push(() => resolve({})));
+    },
+  });
+  const admit = (caller: string | undefined) => {
+    callers.push(caller);
+    return { end: () => {} };
+  };
+  const services = { callMilliseconds: 25_000, renderError: renderCoderError, quotas: { admit } };
+  const log = createLog({ level: "error", form: "json", write: () => {} });
+  const invoke = createInvoke(services, log);
+  const sent = [..."aaaaaaaaaaab"].map((session) => invoke(definition, { word: session }, { session }));
+  await setImmediate();
+  expect(begun).toEqual([..."aaaaaaaab"]);
+  while (ends.length > 0) {
+    for (const end of ends.splice(0)) end();
+    await setImmediate();
+  }
+  await Promise.all(sent);
+  expect(new Set(callers)).toEqual(new Set([undefined]));
+});

@@ -1,0 +1,337 @@
+/**
+ * Runs every call: validates, handles, maps errors, logs. The bus, the command line and tests call functions
+ * through this file, and nothing else catches an error to turn it into an answer.
+ */
+
+import { type Author, renderAuthor } from "../base/author.ts";
+import { Refusal, refuse, shortages } from "../base/errors.ts";
+import type { Log } from "../base/log/log.ts";
+import { deadlineIn } from "../base/scheduling/deadline.ts";
+import { createTimeSlice, type TimeSlice } from "../base/scheduling/time-slice.ts";
+import { maxAnswerBytes } from "../base/schema/message-size.ts";
+import { Mismatch, validate } from "../base/schema/validate.ts";
+import { jsonBytes } from "../text/sizes/json-size.ts";
+import { Admission } from "./admission.ts";
+import type { Context, FunctionDefinition, HandledCall, Services, WireError } from "./contract/definition.ts";
+import type { AnswerLease, OrderedCall, Origin } from "./contract/origin.ts";
+import { Measured, WrittenAnswer } from "./contract/prepared-answer.ts";
+import { bringsLinks, touchesOf } from "./contract/request-paths.ts";
+import { isHttpRequest } from "./http-request.ts";
+import { refuseField } from "./requests/errors.ts";
+import { exampleOf } from "./requests/example.ts";
+import { readMistakenPath } from "./requests/mistaken-paths.ts";
+import { type ReadPayload, readPayload } from "./requests/read-request.ts";
+import { requireUsual, takesLiteral } from "./requests/require-usual.ts";
+
+/** The answer of a call and its size as JSON; or the one-line error and its code. */
+export type CallOutcome = (
+  | { readonly answer: unknown; readonly bytes: number }
+  | { readonly error: string; readonly code: string | undefined }
+) & {
+  /** The payload as the function reads it, if that may differ from what was sent. */
+  readonly read?: ReadPayload | undefined;
+};
+
+/** Calls functions with one set of services. */
+export type Invoke = (
+  definition: FunctionDefinition,
+  payload: unknown,
+  origin?: Origin,
+) => Promise<CallOutcome>;
+
+/**
+ * The milliseconds after its deadline until a waiting call is abandoned. It should have stopped by itself.
+ */
+const graceMilliseconds = 1000;
+
+/**
+ * Maximum milliseconds that a batch may keep the event loop between two entries, so that other calls, and its
+ * cancellation, get through.
+ */
+const sliceMilliseconds = 20;
+
+/** Called when a function begins its work, with its request. */
+export type OnEnter = (functionId: string, request: unknown) => void;
+
+/**
+ * Creates an `Invoke` over `all`, the services of one worker, that logs each call to `log`. It never throws.
+ */
+export function createInvoke(all: Services, log: Log, onEnter: OnEnter = () => {}): Invoke {
+  const admission = new Admission();
+  return async (definition, payload, origin = {}) => {
+    const services = all.familyOf?.(definition) ?? all;
+    const { cancelled, caller, session, bus, began, showsImages, onOutput, sentence } = origin;
+    const { lease, ordered, author = caller === undefined ? undefined : { worker: caller } } = origin;
+    const { maxAnswerBytes: requested = maxAnswerBytes } = origin;
+    const started = performance.now();
+    let slice: TimeSlice | undefined;
+    const deadline = deadlineIn(services.callMilliseconds, cancelled, started);
+    const context: Context = {
+      ...services,
+      functionId: definition.id,
+      call: {},
+      deadline,
+      maxAnswerBytes: Math.min(requested, services.maxAnswerBytes ?? maxAnswerBytes, maxAnswerBytes),
+      caller,
+      author,
+      bus,
+      began,
+      showsImages,
+      onOutput,
+      sentence: services.usesTransportNames ? sentence : undefined,
+      attempt: async (entry) => {
+        slice ??= createTimeSlice(sliceMilliseconds);
+        if (slice.isDue) await slice.yieldIfDue();
+        try {
+          deadline.check();
+          return { value: await entry() };
+        } catch (error) {
+          return { error: renderError(error, scope) };
+        }
+      },
+    };
+    const call = { definition, payload, read: undefined, request: undefined, context };
+    const queue = caller ?? session;
+    const scope: CallScope = { ...call, log, lease, ordered, cancelled, onEnter, admission, queue };
+    const outcome = await runAdmitted(scope);
+    deadline.end();
+    const milliseconds = performance.now() - started;
+    services.onFinished?.({ definition, request: scope.request, context, outcome, milliseconds });
+    logCall(log, { id: definition.id, author, outcome, milliseconds });
+    const { read } = scope;
+    if ("error" in outcome) return { error: outcome.error.text, code: outcome.error.code, read };
+    return read === undefined ? outcome : Object.assign(outcome, { read });
+  };
+}
+
+interface CallScope {
+  readonly definition: FunctionDefinition;
+  readonly payload: unknown;
+  /** The payload with the names and types of the function, if the profile accepts others. */
+  read: ReadPayload | undefined;
+  /** The request that the payload was parsed to. */
+  request: unknown;
+  /** The services of the call, which are replaced if the call is limited. */
+  context: Context;
+  readonly log: Log;
+  readonly lease: AnswerLease | undefined;
+  readonly ordered: OrderedCall | undefined;
+  readonly cancelled: AbortSignal | undefined;
+  readonly onEnter: OnEnter;
+  readonly admission: Admission;
+  /** The key of admission. Calls with one key wait for each other, but not for those with another. */
+  readonly queue: string | undefined;
+}
+
+/** Runs a call if its caller's quotas admit it, and its request has room. */
+async function runAdmitted(scope: CallScope): Promise<HandledCall> {
+  const { context, admission, payload, queue } = scope;
+  try {
+    using _request = admission.hold(queue, payload);
+    const admitted = context.quotas?.admit(context.caller);
+    const outcome = await runCall(scope);
+    admitted?.end("error" in outcome ? Buffer.byteLength(outcome.error.text) : outcome.bytes);
+    return outcome;
+  } catch (error) {
+    return { error: renderError(error, scope) };
+  }
+}
+
+async function runCall(scope: CallScope): Promise<HandledCall> {
+  const { definition, lease } = scope;
+  try {
+    scope.read = readRequest(scope);
+    const payload = scope.read === undefined ? scope.payload : scope.read.payload;
+    const request = parseRequest(definition, payload, scope.context);
+    scope.request = request;
+    const rules = scope.context.requestRules;
+    if (rules?.isForgiving) requireUsual(definition, request, rules.places);
+    const narrowed = scope.context.narrow?.({ definition, payload, request });
+    if (narrowed !== undefined) scope.context = { ...scope.context, ...narrowed };
+    const { context } = scope;
+    const earlier = scope.ordered && waitForEarlier(scope.ordered, scope, context);
+    if (earlier !== undefined) await earlier;
+    scope.onEnter(definition.id, request);
+    const isLong = definition.isLong || definition.walksTree?.(request);
+    using _turn = isLong ? await startLong(scope) : undefined;
+    const room = lease?.reserve(answerBytes(definition, request, context), context.deadline);
+    if (room !== undefined) {
+      await room;
+      scope.onEnter(definition.id, request);
+    }
+    const work = definition.handle(request, context);
+    const handled = work instanceof Promise ? await inTime(work, context) : work;
+    const isMeasured = handled instanceof Measured || handled instanceof WrittenAnswer;
+    const outcome = isMeasured ? handled : new Measured(handled, jsonBytes(handled));
+    if (outcome.bytes > context.maxAnswerBytes)
+      throw refuse.answerTooLarge(outcome.bytes, context.maxAnswerBytes, definition.effect);
+    lease?.resize(outcome.bytes);
+    return outcome;
+  } catch (error) {
+    const isMisread =
+      error instanceof Refusal && definition.parse === undefined && isHttpRequest(scope.payload);
+    const rendered = renderError(isMisread ? refuse.httpRequest() : error, scope);
+    lease?.resize(Buffer.byteLength(rendered.text));
+    return { error: rendered };
+  }
+}
+
+/** Waits for earlier calls of the session, if necessary. The time of the call begins afterwards. */
+function waitForEarlier(
+  ordered: OrderedCall,
+  { definition, request, cancelled }: CallScope,
+  context: Context,
+): Promise<void> | undefined {
+  const dependenciesOf = (path: string) => context.dependenciesOf?.(path) ?? [path];
+  const reach = {
+    writes: definition.effect === "writes",
+    bringsLinks: bringsLinks(definition, request),
+    touches: () => touchesOf(definition, request, dependenciesOf),
+  };
+  const earlier = ordered.enter(reach, cancelled);
+  return earlier?.then(
+    () => context.deadline.restart(),
+    () => {
+      throw refuse.cancelled();
+    },
+  );
+}
+
+/** Waits for the turn of a long call. */
+async function startLong({
+  definition,
+  request,
+  context,
+  admission,
+  onEnter,
+  queue,
+}: CallScope): Promise<Disposable> {
+  const turn = admission.start(queue, context.deadline);
+  if (!(turn instanceof Promise)) return turn;
+  const begun = await turn;
+  onEnter(definition.id, request);
+  return begun;
+}
+
+/** The estimate for a function without one of its own: small, and corrected when the answer exists. */
+const defaultAnswerBytes = 4096;
+
+function answerBytes(definition: FunctionDefinition, request: unknown, context: Context): number {
+  const bytes = definition.answerBytes?.(request, context) ?? defaultAnswerBytes;
+  return Math.min(bytes, context.maxAnswerBytes);
+}
+
+/** Reads the payload by the rules of the configuration. Returns `undefined` if it is taken unchanged. */
+function readRequest({ definition, payload, context }: CallScope): ReadPayload | undefined {
+  const rules = context.requestRules;
+  if (rules === undefined || (!rules.isForgiving && rules.unknownFields === "ignore")) return undefined;
+  const read = readPayload(definition, payload, rules);
+  if (rules.isForgiving) requireFit(definition, read.payload);
+  return read;
+}
+
+/** Throws the refusal of the function for an invalid payload, with a valid example. */
+function requireFit(definition: FunctionDefinition, payload: unknown): void {
+  try {
+    validate(definition.request, payload, { unknownKeys: "ignore" });
+  } catch (error) {
+    if (!(error instanceof Mismatch)) throw error;
+    const { field, problem, fault } = error;
+    let refusal = refuse.badPayload(field, problem);
+    try {
+      definition.parse?.(payload);
+    } catch (ofFunction) {
+      if (!(ofFunction instanceof Refusal)) throw ofFunction;
+      refusal = ofFunction;
+    }
+    if (fault === undefined) throw refusal;
+    throw refuseField.withExample(refusal, exampleOf(field, fault.schema, fault.value));
+  }
+}
+
+function parseRequest(definition: FunctionDefinition, payload: unknown, context: Context): unknown {
+  if (definition.parse !== undefined) return definition.parse(payload);
+  const normal = definition.normalize === undefined ? payload : definition.normalize(payload, context);
+  try {
+    return validate(definition.request, normal, { unknownKeys: "ignore" });
+  } catch (error) {
+    if (error instanceof Mismatch) throw refuse.badPayload(error.field, error.problem);
+    throw error;
+  }
+}
+
+/** Awaits `work`, or throws the timeout refusal if it is still pending a second after the deadline. */
+async function inTime(work: Promise<unknown>, { deadline }: Context): Promise<unknown> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(refuse.timeout(deadline.milliseconds)),
+      deadline.left + graceMilliseconds,
+    );
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Renders the error for the wire, with the caller's names of functions. */
+function renderError(error: unknown, scope: CallScope): WireError {
+  const rendered = renderAnyError(error, scope);
+  const { sentence } = scope.context;
+  if (sentence === undefined) return rendered;
+  const { text, code } = rendered;
+  if (code === undefined) return { text: sentence(text), code };
+  const parts = JSON.parse(text) as { readonly message: string };
+  return { text: JSON.stringify({ ...parts, message: sentence(parts.message) }), code };
+}
+
+/** Renders the error. An unexpected one is logged in full and answered with a neutral sentence. */
+function renderAnyError(error: unknown, scope: CallScope): WireError {
+  const { definition, context, log } = scope;
+  const rendered = context.renderError(mistakeOf(error, scope) ?? error);
+  if (rendered !== undefined) return rendered;
+  log.error("unexpected failure", {
+    function: definition.id,
+    failure: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  });
+  const shortage = shortages[(error as NodeJS.ErrnoException | undefined)?.code ?? ""];
+  const refusal = shortage === undefined ? refuse.unexpected() : refuse.shortage(shortage);
+  return context.renderError(refusal) ?? { text: refusal.message, code: undefined };
+}
+
+/**
+ * Returns the refusal of a path in the form of another program, if nothing exists under that name. It depends
+ * on the text of the path alone, so that a denied path is indistinguishable from a missing one.
+ */
+function mistakeOf(error: unknown, { definition, context }: CallScope): Refusal | undefined {
+  if (!(error instanceof Refusal) || error.path === undefined || !context.requestRules?.isForgiving)
+    return undefined;
+  const { reason, path } = error;
+  const isAbsent = ["missing", "denied", "denied-by-rule"].includes(reason);
+  if (!isAbsent && error.message !== refuse.relativePath(path).message) return undefined;
+  const mistake = readMistakenPath(path, context.requestRules.places);
+  if (mistake === undefined) return undefined;
+  const refusal = refuseField.mistakenPath(path, { ...mistake, mayBeLiteral: takesLiteral(definition) });
+  return refuseField.insteadOf(error, refusal);
+}
+
+interface LoggedCall {
+  readonly id: string;
+  readonly author: Author | undefined;
+  readonly outcome: HandledCall;
+  readonly milliseconds: number;
+}
+
+function logCall(log: Log, { id, author, outcome, milliseconds }: LoggedCall): void {
+  const isError = "error" in outcome;
+  log.info("call", {
+    function: id,
+    outcome: isError ? "error" : "ok",
+    code: isError ? outcome.error.code : undefined,
+    ms: Math.round(milliseconds * 1000) / 1000,
+    bytes: isError ? Buffer.byteLength(outcome.error.text) : outcome.bytes,
+    author: author && renderAuthor(author),
+  });
+}

@@ -1,0 +1,105 @@
+/** Refusals of ambiguous or invalid requests. */
+import { quoteShort, Refusal } from "../../base/errors.ts";
+import type { MistakenPath } from "./mistaken-paths.ts";
+
+/** A field that an object does not have. */
+export interface UnknownField {
+  readonly name: string;
+  /** The place of the object in the request; empty for the request itself. */
+  readonly where: string;
+  /** The next call that works, in a sentence. */
+  readonly advice: string;
+  /** The fields that the object has. */
+  readonly known: readonly string[];
+  /** The fields of the entries of its list, if any. */
+  readonly below: { readonly list: string; readonly known: readonly string[] } | undefined;
+}
+
+interface Mistake extends MistakenPath {
+  /** Whether the request can declare that the name is meant literally. */
+  readonly mayBeLiteral: boolean;
+}
+
+export const refuseField = {
+  unknownField: ({ name, where, advice, known, below }: UnknownField): Refusal => {
+    const place = where === "" ? "This function" : `\`${where}\``;
+    const sentences = [
+      `${place} has no field ${inBackticks(name)}. Nothing was done.`,
+      known.length === 0 ? "Leave it out." : advice,
+      known.length === 0
+        ? "It has no fields at all."
+        : `Its fields are ${listNames(known)}${below === undefined ? "" : `; those of an entry of \`${below.list}\` are ${listNames(below.known)}`}.`,
+    ];
+    const field = where === "" ? name : `${where}.${name}`;
+    return new Refusal("unknown-field", sentences.join(" "), undefined, { details: { field } });
+  },
+
+  /** Refuses two names of one field with different values. */
+  namedTwice: (sent: string, field: string, where: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The fields ${inBackticks(sent)} and \`${field}\`${where === "" ? "" : ` of \`${where}\``} mean the same, and have different values. Nothing was done. Send \`${field}\` alone.`,
+    ),
+
+  /** Refuses a path in the form of another program. */
+  mistakenPath: (path: string, { why, instead, line, mayBeLiteral }: Mistake): Refusal =>
+    new Refusal(
+      "bad-input",
+      [
+        `The path ${quoteShort(path)} ${why}.`,
+        instead === undefined
+          ? "That place is not served. Send the path of something that is."
+          : `Send ${quoteShort(instead)}${line === undefined ? "" : `, and to read from that line "line_from": ${line}`}.`,
+        ...(mayBeLiteral ? ['If this is the name, send "literal": true.'] : []),
+      ].join(" "),
+      path,
+    ),
+
+  /**
+   * Replaces another refusal of a path, keeping its place among several. Nothing else is kept, since it may
+   * depend on the disk.
+   */
+  insteadOf: ({ message, details }: Refusal, { reason, message: other, path }: Refusal): Refusal => {
+    const [place = ""] = placeOfChange.exec(message) ?? [];
+    const change = details?.["change"];
+    return new Refusal(reason, place + other, path, change === undefined ? {} : { details: { change } });
+  },
+
+  /** Refuses a text with the line numbers of a listing. */
+  numberedText: (field: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `Each line of \`${field}\` begins with its number, as in a numbered read. Nothing was done. Send the text without the numbers, or "literal": true if they belong to it.`,
+    ),
+
+  /** Refuses a field that is larger than its bound, or a request with too many fields. */
+  tooLarge: (
+    where: string,
+    size: number,
+    { unit, max }: { readonly unit: string; readonly max: number },
+  ): Refusal =>
+    new Refusal(
+      "bad-input",
+      `${where === "" ? "The request" : inBackticks(where)} has ${size} ${unit}, and may have ${max}. Nothing was done. Send fewer${unit === "characters" ? "" : ", in several calls"}.`,
+    ),
+
+  /** Refuses a request with more objects than one call takes. */
+  tooManyObjects: (max: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The request holds more than ${max} objects, such as files and their ops together. Nothing was done. Send them in several calls.`,
+    ),
+
+  /** Refuses a value of a wrong type without a clear meaning. `example` is a valid one. */
+  withExample: ({ reason, message }: Refusal, example: string): Refusal =>
+    new Refusal(reason, `${message} Send ${example}.`),
+} as const;
+
+/** The beginning of the sentence of a change among several that are made together. */
+const placeOfChange = /^Nothing was changed\. (?:\w+ \d+ of \d+ \((?:"(?:\\.|[^"\\])*"|[^"()])*\): )?/;
+
+const listNames = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
+
+/** Quotes a name that a caller sent. */
+const inBackticks = (name: string): string =>
+  /^[\w.-]{1,64}$/.test(name) ? `\`${name}\`` : quoteShort(name.slice(0, 64));

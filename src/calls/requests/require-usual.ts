@@ -1,0 +1,67 @@
+/**
+ * Refuses names and texts that are most likely mistakes before a call uses them. `literal: true` lets them
+ * pass.
+ */
+
+import { isListing } from "../../text/edits/line-numbers.ts";
+import type { FunctionDefinition, PathAccess, PathPlaces } from "../contract/definition.ts";
+import { refuseField } from "./errors.ts";
+import { readMistakenPath } from "./mistaken-paths.ts";
+import { hasFields } from "./schemas.ts";
+
+/** The request field that makes names and texts literal. */
+const literalField = "literal";
+
+/** Returns whether requests of a function can declare that names and texts are literal. */
+export const takesLiteral = ({ request }: Pick<FunctionDefinition, "request">): boolean =>
+  literalField in request["properties"];
+
+/**
+ * Throws bad-input for a name to be created, or a text to be written, that is most likely a mistake, naming
+ * what was probably meant.
+ */
+export function requireUsual(
+  definition: Pick<FunctionDefinition, "request" | "paths">,
+  request: unknown,
+  places: PathPlaces,
+): void {
+  if (!takesLiteral(definition) || !hasFields(request) || request[literalField] === true) return;
+  for (const { at, access, when, render } of definition.paths) {
+    if (!creates(access) || render !== undefined) continue;
+    for (const path of pathsAt(request, at.slice(1).split("/"), when?.["op"])) requireUsualName(path, places);
+  }
+  requireBareTexts(request, "");
+}
+
+/** Throws bad-input for a name to be created that is most likely a mistake. */
+export function requireUsualName(path: string, places: PathPlaces): void {
+  const mistake = readMistakenPath(path, places);
+  if (mistake !== undefined) throw refuseField.mistakenPath(path, { ...mistake, mayBeLiteral: true });
+}
+
+const creates = (access: PathAccess): boolean => /^(?:create|replace|make-folder)/.test(access);
+
+/** Returns the texts at a JSON pointer, in which `*` is each item of an array, for objects with this `op`. */
+function pathsAt(value: unknown, [name, ...rest]: readonly string[], op: unknown): string[] {
+  if (name === undefined) return typeof value === "string" ? [value] : [];
+  if (name === "*") return Array.isArray(value) ? value.flatMap((item) => pathsAt(item, rest, op)) : [];
+  if (!hasFields(value) || (op !== undefined && "op" in value && value["op"] !== op)) return [];
+  return pathsAt(value[name], rest, op);
+}
+
+/** The fields of texts that are written literally. */
+const textFields: ReadonlySet<string> = new Set(["content", "new_str"]);
+
+function requireBareTexts(value: unknown, where: string): void {
+  if (Array.isArray(value))
+    for (const [index, item] of value.entries()) requireBareTexts(item, `${where}[${index}]`);
+  if (!hasFields(value)) return;
+  // An edit of numbered lines has numbers on both sides; if the file lacks those of the old text, it misses.
+  const isNumberedFile = typeof value["old_str"] === "string" && isListing(value["old_str"]);
+  for (const [name, item] of Object.entries(value)) {
+    const place = where === "" ? name : `${where}.${name}`;
+    if (typeof item === "string" && textFields.has(name) && !isNumberedFile && isListing(item))
+      throw refuseField.numberedText(place);
+    if (typeof item === "object") requireBareTexts(item, place);
+  }
+}

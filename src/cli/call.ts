@@ -1,0 +1,302 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createConnection } from "node:net";
+import { userInfo } from "node:os";
+import { about } from "../base/about.ts";
+import { type Log, originOf } from "../base/log/log.ts";
+import { escapeInvisible } from "../base/log/quote.ts";
+import { maxSimilar } from "../base/similar-name.ts";
+import { renderAnswer } from "../calls/contract/answer-text.ts";
+import type { FunctionDefinition } from "../calls/contract/definition.ts";
+import { hasFailedEntry } from "../calls/contract/failed-entry.ts";
+import { wordingFor } from "../calls/contract/wording.ts";
+import { type CallOutcome, createInvoke } from "../calls/invoke.ts";
+import type { Command } from "../config/arguments/arguments.ts";
+import { UsageError } from "../config/arguments/usage-error.ts";
+import { readLaunchVariables } from "../config/environment.ts";
+import { stderrLog } from "../serve/lifecycle.ts";
+import { offeredFunctions, openWorker, workers } from "../serve/workers.ts";
+import { functionNamed } from "./function-named.ts";
+
+type CallCommand = Extract<Command, { name: "call" }>;
+
+/** Thrown if the answer of the call is an error. The message is that answer. */
+export class CallFailed extends Error {
+  override readonly name = "CallFailed";
+}
+
+/** Milliseconds to wait for a call through an engine. Workers have shorter limits. */
+const answerMilliseconds = 60_000;
+const connectMilliseconds = 5_000;
+
+/** The output of a call, and the exit status of the program. */
+export interface PrintedCall {
+  /** The answer as JSON, or as text for a terminal. */
+  readonly text: string;
+  readonly status: ExitStatus;
+}
+
+/** Calls one function. Throws a `UsageError` or a `CallFailed`. */
+export async function runCall(command: CallCommand, isTerminal: boolean): Promise<PrintedCall> {
+  const payload = parsePayload(command);
+  const log = stderrLog(command.logLevel === "info" ? "error" : command.logLevel);
+  const isText = isTerminal && !command.isJson;
+  // Drawing is loaded for people only.
+  const terminal = isText ? await import("./terminal/draw.ts") : undefined;
+  const outcome = await callShown(command, payload, { log, isShown: isText });
+  warnOfIgnored(command, payload, outcome.read !== undefined);
+  if ("error" in outcome)
+    throw new CallFailed(
+      terminal?.drawError(forTerminal(forUser(wording.failure(outcome.error)))) ?? outcome.error,
+    );
+  const { payload: read, notes } = outcome.read ?? { payload, notes: [] };
+  const { answer } = outcome;
+  const status = statusOf(command.function, answer);
+  const drawn = terminal?.draw({
+    id: command.function,
+    payload: read,
+    answer,
+    text: renderText(command.function, read, answer),
+    toVisible: forTerminal,
+    now: Date.now(),
+  });
+  if (drawn !== undefined && notes.length > 0)
+    return { status, text: `${drawn}[read ${notes.join(", ")}]\n` };
+  return { status, text: drawn ?? `${JSON.stringify(answer, null, 2)}\n` };
+}
+
+interface ShownOptions {
+  readonly log: Log;
+  /** Whether a person sees the progress of the call. */
+  readonly isShown: boolean;
+}
+
+async function callShown(
+  command: CallCommand,
+  payload: unknown,
+  { log, isShown }: ShownOptions,
+): Promise<Outcome> {
+  using _progress = isShown
+    ? (await import("./terminal/progress.ts")).showProgress(command.function, command.environment)
+    : undefined;
+  if (command.url === undefined) return await callHere(command, payload, log);
+  const { namespace } = readLaunchVariables(command.environment);
+  return await callThrough(command.url, { function: command.function, payload, namespace, log });
+}
+
+/**
+ * Warns of fields that the function does not have: the profile `contract` ignores them, so that `dryrun`
+ * changes files. `isRead` is whether the profile has read the payload, and listed or refused them itself.
+ */
+function warnOfIgnored({ function: id }: CallCommand, payload: unknown, isRead: boolean): void {
+  const definition = definitionOf(id);
+  if (isRead || definition === undefined || typeof payload !== "object" || payload === null) return;
+  const known = Object.keys(definition.request["properties"]);
+  for (const name of Object.keys(payload)) {
+    if (known.includes(name) || name.startsWith("_") || definition.hasFlatEnvelope) continue;
+    const meant = maxSimilar(name, known);
+    const question = meant === undefined ? "" : `; did you mean ${meant}?`;
+    process.stderr.write(`coder: ${id} has no field ${JSON.stringify(name)}, so it was ignored${question}\n`);
+  }
+}
+
+const definitionOf = (id: string): FunctionDefinition | undefined =>
+  Object.values(workers)
+    .flatMap((worker) => worker.functions)
+    .find((definition) => definition.id === id);
+
+/**
+ * The exit status of a call that was answered: 3 if a part of it failed, 4 if the command that it ran did.
+ * A call without an answer ends with 1, and a wrong command line with 2.
+ */
+type ExitStatus = 0 | 3 | 4;
+
+function statusOf(id: string, answer: unknown): ExitStatus {
+  if (typeof answer !== "object" || answer === null) return 0;
+  if (id === "shell::exec") return hasRunWell(answer) ? 0 : 4;
+  const { conflicts } = answer as { readonly conflicts?: readonly unknown[] };
+  return hasFailedEntry(answer) || (id === "coder::undo" && (conflicts?.length ?? 0) > 0) ? 3 : 0;
+}
+
+interface CommandAnswer {
+  readonly exit_code?: unknown;
+  readonly timed_out?: unknown;
+}
+
+/** Returns whether a command ended by itself, and with 0. */
+const hasRunWell = ({ exit_code: code, timed_out: isLate }: CommandAnswer): boolean =>
+  code === 0 && isLate !== true;
+
+/** The wording for the command line, which names functions by their ids. */
+const wording = wordingFor((id) => id);
+
+/**
+ * Renders an answer as text. Returns `undefined` if it has none: for another worker's function, or an answer
+ * of an unknown version.
+ */
+function renderText(functionId: string, payload: unknown, answer: unknown): string | undefined {
+  const definition = definitionOf(functionId);
+  try {
+    const text = definition && renderAnswer({ definition, payload, answer }, wording);
+    return typeof text === "string" ? forTerminal(text.endsWith("\n") ? text : `${text}\n`) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Addresses the reader of advice that a model should pass on to its user. */
+const forUser = (text: string): string =>
+  text.replaceAll(/\b(A|a)sk the user to (\w)/g, (_, a: string, letter: string) =>
+    a === "A" ? letter.toUpperCase() : letter,
+  );
+
+/** Escapes characters that control a terminal like JSON does, since files may contain any. */
+const forTerminal = (text: string): string =>
+  text.replace(/\r(?!\n)|[\0-\x08\v\f\x0e-\x1f\x7f-\x9f]/g, escapeInvisible);
+
+type Outcome = ({ readonly answer: unknown } | { readonly error: string }) & Pick<CallOutcome, "read">;
+
+async function callHere(command: CallCommand, payload: unknown, log: Log): Promise<Outcome> {
+  const definition = functionNamed(command.function, command.worker, offeredFunctions(command));
+  const isElsewhere = typeof payload === "object" && payload !== null && "target" in payload;
+  if (definition.id === "shell::exec_bg" && !isElsewhere)
+    throw new UsageError(
+      "shell::exec_bg starts a job that would end with this process; call shell::exec, or a running worker with --url",
+    );
+  const runtime = await openWorker(command, log);
+  try {
+    return await createInvoke(runtime, log)(definition, payload, { author: { user: userName() } });
+  } finally {
+    await runtime.close();
+  }
+}
+
+/** Returns the name of the user who runs this process, or the number of one without a name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.());
+  }
+}
+
+interface BusCall {
+  readonly function: string;
+  readonly payload: unknown;
+  readonly namespace: string | undefined;
+  readonly log: Log;
+}
+
+async function callThrough(
+  url: string,
+  { function: id, payload, namespace, log }: BusCall,
+): Promise<Outcome> {
+  await reach(url);
+  // The SDK takes longer to load than a call in this process takes.
+  const { callInNamespace, connect } = await import("../transports/bus/bus.ts");
+  const name = `coder-call-${process.pid}`;
+  const bus = connect(url, { name, description: about.description, namespace }, log);
+  if (namespace !== undefined) callInNamespace(bus, namespace);
+  try {
+    return { answer: await bus.trigger({ function_id: id, payload, timeoutMs: answerMilliseconds }) };
+  } catch (error) {
+    return { error: sentenceOf(error as Error) };
+  } finally {
+    await bus.shutdown();
+  }
+}
+
+/**
+ * Tries to connect first, because the SDK would retry until the call times out, even if the engine is absent
+ * or refuses.
+ */
+function reach(url: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const { hostname, host, port, pathname, protocol } = new URL(url);
+    const isPlain = protocol === "ws:";
+    const socket = createConnection({ host: hostname, port: Number(port || (isPlain ? 80 : 443)) });
+    const end = (settle: () => void) => {
+      socket.destroy();
+      settle();
+    };
+    let late = () => reject(absent(url));
+    socket.setTimeout(connectMilliseconds, () => end(() => late()));
+    socket.once("connect", () => {
+      // A busy engine answers later.
+      late = resolve;
+      if (isPlain) socket.write(handshake(host, pathname));
+      else end(resolve);
+    });
+    socket.once("data", (answer) =>
+      end(() => (/^HTTP\/1\.1 403 /.test(answer.toString("latin1")) ? reject(forbidden(url)) : resolve())),
+    );
+    socket.once("error", () => end(() => reject(absent(url))));
+  });
+}
+
+/** Returns the opening handshake of a WebSocket client (RFC 6455, section 4.1). */
+const handshake = (host: string, path: string): string =>
+  [
+    `GET ${path} HTTP/1.1`,
+    `Host: ${host}`,
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    `Sec-WebSocket-Key: ${randomBytes(16).toString("base64")}`,
+    "\r\n",
+  ].join("\r\n");
+
+const absent = (url: string) =>
+  new CallFailed(
+    `No engine answers at ${originOf(url)}; start one, or leave --url and III_URL out to run the function in this process.`,
+  );
+
+const forbidden = (url: string) =>
+  new CallFailed(
+    `The engine at ${originOf(url)} refuses this connection; an engine that another user started needs its token in the address: III_URL=${originOf(url)}/TOKEN.`,
+  );
+
+/** Returns the worker's own error string, without the prefix of the bus (bus §2). */
+function sentenceOf(error: Error): string {
+  return /handler error: (.*)$/s.exec(error.message)?.[1] ?? error.message;
+}
+
+function parsePayload({ payload, function: id }: CallCommand): unknown {
+  const text = payload === "-" ? readInput(0, "standard input") : readNamed(payload);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(
+      `the payload is not JSON: ${(error as Error).message.slice(0, 200)}; ${adviceFor(payload, definitionOf(id))}`,
+    );
+  }
+}
+
+/** Returns the payload that would be valid, in a sentence. A bare word most likely is a path. */
+function adviceFor(payload: string, definition: FunctionDefinition | undefined): string {
+  const help = `see coder call ${definition?.id ?? "FUNCTION"} --help`;
+  if (payload === "-" || payload.startsWith("@") || definition === undefined) return help;
+  if (/^\s*[{[]/.test(payload))
+    return `quote names and texts with ", and all of it with ', such as ${quoted(definition.examples[0]?.request)}; ${help}`;
+  const shown = definition.examples.flatMap(({ request }) => Object.entries(request));
+  const [field] = shown.find(([, value]) => typeof value === "string") ?? [];
+  const meant = field === undefined ? definition.examples[0]?.request : { [field]: payload };
+  return `did you mean ${quoted(meant)}? See ${help.slice("see ".length)}`;
+}
+
+/** Returns JSON as a word of a POSIX shell. */
+const quoted = (value: unknown): string => `'${JSON.stringify(value).replaceAll("'", "'\\''")}'`;
+
+function readNamed(argument: string): string {
+  return argument.startsWith("@") ? readInput(argument.slice(1), argument.slice(1)) : argument;
+}
+
+function readInput(file: number | string, name: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new UsageError(
+      `the payload cannot be read from ${name} (${(error as NodeJS.ErrnoException).code})`,
+    );
+  }
+}

@@ -1,0 +1,40 @@
+/** The results of a patch, as on the wire. */
+import type { Echo } from "../../text/edits/echo.ts";
+import { JsonBudget } from "../../text/sizes/json-budget.ts";
+import { jsonBytes } from "../../text/sizes/json-size.ts";
+import type { PatchedEntry } from "./patch-tree.ts";
+
+/** Bytes that the echoes of all files take as JSON: a patch that is applied is sent in any case. */
+const maxEchoBytes = 64 * 1024;
+
+/** The results in the order of the patch. Once the echoes are too long together, further files have none. */
+export function resultsOf(entries: readonly PatchedEntry[], hasNotes: boolean) {
+  const budget = new JsonBudget(maxEchoBytes, 0);
+  return entries.map(({ path, kind, from, lines, revision, echoes, isTruncated, ...notes }) => {
+    const echo = echoes.map(({ op_index: hunk, ...shown }: Echo) => ({ hunk, ...shown }));
+    const isShown = budget.admit(jsonBytes(echo));
+    const isCut = isTruncated || !isShown;
+    return {
+      path,
+      kind,
+      ...(from !== undefined && { from }),
+      ...(lines !== undefined && { new_line_count: lines }),
+      ...(revision !== undefined && { revision }),
+      ...(echo.length > 0 && { echo: isShown ? echo : [] }),
+      ...(isCut && { echo_truncated: true }),
+      ...(hasNotes && notesOf(notes)),
+    };
+  });
+}
+
+/** Maximum hunks of one file whose places are reported. */
+const maxPlacements = 20;
+
+function notesOf({ placements = [], lineEnds = {} }: Pick<PatchedEntry, "placements" | "lineEnds">) {
+  const placed = placements.slice(0, maxPlacements).map(({ isTypographic, ...placement }) => ({
+    ...placement,
+    ...(isTypographic && { typographic: true }),
+  }));
+  const more = placements.length - placed.length;
+  return { ...(placed.length > 0 && { placed }), ...(more > 0 && { more_placed: more }), ...lineEnds };
+}

@@ -1,0 +1,365 @@
+/** Makes the changes of a patch on a planned tree. */
+
+import { Refusal, refuse } from "../../base/errors.ts";
+import { type Echo, echoesOf } from "../../text/edits/echo.ts";
+import { explainMissing } from "../../text/edits/misses.ts";
+import { addedText } from "../../text/patch/added-text.ts";
+import { applyHunks, type HunkPlacement, type PatchedFile } from "../../text/patch/apply.ts";
+import { refusePatch } from "../../text/patch/errors.ts";
+import { maxExplainedBytes } from "../../text/patch/fit.ts";
+import { HunkText } from "../../text/patch/hunk-text.ts";
+import { findDependencies, foldersAbove } from "../../text/patch/order.ts";
+import type { FilePatch, Patch } from "../../text/patch/patch.ts";
+import { resolveNames } from "../../text/patch/resolve-names.ts";
+import { copyPath } from "../../tree/changes/copy.ts";
+import { createFileAt } from "../../tree/changes/create.ts";
+import { requireRevisionForm } from "../../tree/changes/expected-revision.ts";
+import { movePath } from "../../tree/changes/move.ts";
+import { removePath } from "../../tree/changes/remove.ts";
+import { FileEdit } from "../../tree/changes/update.ts";
+import { readWholeFile } from "../../tree/files/read.ts";
+import { revisionOfBytes } from "../../tree/files/revision.ts";
+import type { PlannedTree } from "../../tree/overlay/planned-tree.ts";
+import type { CoderContext } from "../define.ts";
+import { refuseCoder } from "../errors.ts";
+import { pauseOf } from "../pause.ts";
+import { permissionBits } from "../permission-bits.ts";
+import { expecting, revisionMismatch } from "../revisions.ts";
+import { inSlices } from "../update-file/apply-ops.ts";
+import { lineEndsOf } from "../update-file/edit-file.ts";
+import { openForPatch } from "../update-file/file-text.ts";
+import { pathBelow } from "./paths.ts";
+
+/** The outcome of one file of a patch. */
+export interface PatchedEntry {
+  /** The current path. */
+  readonly path: string;
+  readonly kind: "added" | "modified" | "deleted" | "moved";
+  /** Where it was, or what it is a copy of. */
+  readonly from?: string;
+  readonly lines?: number;
+  readonly revision?: string;
+  readonly echoes: readonly Echo[];
+  readonly isTruncated: boolean;
+  /** The hunks that are not applied as they are written. */
+  readonly placements?: readonly HunkPlacement[];
+  readonly lineEnds?: ReturnType<typeof lineEndsOf>;
+}
+
+/** A patch, and what the call says about it. */
+export interface PatchRequest {
+  readonly patch: Patch;
+  readonly baseDir: string;
+  /** By name in the patch. */
+  readonly expectedRevisions: Readonly<Record<string, string>>;
+  /** The number of leading parts of names that are prefixes; found if undefined. */
+  readonly strip?: number | undefined;
+  /** Whether new, moved and copied files replace what is at their paths. */
+  readonly overwrite?: boolean;
+}
+
+/** Makes all changes in the order of the patch. Throws the first refusal, with the index of its file. */
+export async function patchTree(
+  tree: PlannedTree,
+  request: PatchRequest,
+  context: CoderContext,
+): Promise<PatchedEntry[]> {
+  // A new folder would be made of a slip in its name.
+  if (tree.kindAt(request.baseDir) !== "dir") throw refuse.notAFolder(request.baseDir);
+  const exists = (name: string) => isFileAt(tree, pathBelow(request.baseDir, name));
+  const patch = resolveNames(request.patch, { strip: request.strip, exists });
+  requireKnown(request, patch);
+  const entries: PatchedEntry[] = [];
+  const patcher = new TreePatcher(tree, { ...request, patch }, context);
+  const pause = pauseOf(context);
+  const inFile = async <T>(file: FilePatch, work: () => Promise<T>): Promise<T> => {
+    const index = patch.files.indexOf(file);
+    tree.change = index;
+    context.deadline.check();
+    await pause();
+    try {
+      return await work();
+    } catch (error) {
+      throw error instanceof Refusal ? refuse.inChange(error, index) : error;
+    }
+  };
+  const { held, removedFirst } = findDependencies(patch);
+  for (const file of held) await inFile(file, () => patcher.hold(file));
+  for (const file of removedFirst) {
+    const entry = await inFile(file, () => patcher.removeFirst(file));
+    if (entry !== undefined) entries[patch.files.indexOf(file)] = entry;
+  }
+  for (const [index, file] of patch.files.entries())
+    entries[index] ??= await inFile(file, () => patcher.apply(file));
+  return entries;
+}
+
+/** Returns whether a file is at a path. Denied paths count as missing. */
+function isFileAt(tree: PlannedTree, path: string): boolean {
+  try {
+    return tree.kindAt(path) === "file";
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+}
+
+/** Throws bad-input for an expected revision of a file that the patch does not name. */
+function requireKnown(request: PatchRequest, patch: Patch): void {
+  const names = new Set([...request.patch.files, ...patch.files].map(({ path }) => path));
+  const stray = Object.keys(request.expectedRevisions).find((name) => !names.has(name));
+  if (stray !== undefined) throw refuseCoder.strayPatchRevision(stray);
+}
+
+/** The content and mode of a file before all changes. */
+interface HeldFile {
+  readonly body: Buffer;
+  readonly mode: number;
+}
+
+class TreePatcher {
+  readonly #tree: PlannedTree;
+  readonly #request: PatchRequest;
+  readonly #context: CoderContext;
+  /** Names whose file was changed already: what the call expects is what was there before. */
+  readonly #changed = new Set<string>();
+  readonly #held = new Map<FilePatch, HeldFile>();
+  /** The paths of files that were removed before others were written. */
+  readonly #removed = new Set<string>();
+
+  constructor(tree: PlannedTree, request: PatchRequest, context: CoderContext) {
+    this.#tree = tree;
+    this.#request = request;
+    this.#context = context;
+  }
+
+  /** Reads a file whose name or content others change before it is written elsewhere. */
+  async hold(file: FilePatch): Promise<void> {
+    const change = this.#changeOf(file);
+    const held = this.#read(change.path);
+    await this.#requireRevision(held.body, change);
+    this.#held.set(file, held);
+  }
+
+  /** Removes a file whose path another takes. Returns its entry, if that is all of its change. */
+  async removeFirst(file: FilePatch): Promise<PatchedEntry | undefined> {
+    const change = this.#changeOf(file);
+    this.#removed.add(change.path);
+    if (file.change === "delete") return await this.apply(file);
+    this.#requireFile(change.path);
+    await removePath(this.#tree, { path: change.path, recursive: false }, this.#context);
+    return undefined;
+  }
+
+  async apply(file: FilePatch): Promise<PatchedEntry> {
+    const change = this.#changeOf(file);
+    this.#changed.add(file.path);
+    const held = this.#held.get(file);
+    if (held !== undefined) return await this.#writeHeld({ ...change, file: file as Update }, held);
+    if (file.change === "add") return await this.#add({ ...change, file });
+    if (file.change === "update" && file.mayBeMissing && !isFileAt(this.#tree, change.path))
+      return await this.#add({ ...change, file });
+    this.#requireFile(change.path);
+    return file.change === "delete"
+      ? await this.#delete(change)
+      : await this.#changeFile({ ...change, file });
+  }
+
+  #changeOf<File extends FilePatch>(file: File): FileChange<File> {
+    const { expectedRevisions } = this.#request;
+    const path = this.#pathOf(file.path);
+    if (this.#changed.has(file.path) || !Object.hasOwn(expectedRevisions, file.path))
+      return { path, file, expected: undefined };
+    const expected = expectedRevisions[file.path]!;
+    requireRevisionForm(expected, { mayBeAbsent: file.change === "add" });
+    return { path, file, expected };
+  }
+
+  /** A patch knows the contents of files only, and no undo could make a FIFO or a socket again. */
+  #requireFile(path: string): void {
+    if (this.#tree.kindAt(path) !== "file") throw refuse.notAFile(path);
+  }
+
+  #read(path: string): HeldFile {
+    this.#requireFile(path);
+    const { max_write_bytes: bytes } = this.#context.config;
+    return readWholeFile(this.#tree.jail, path, {
+      limit: { key: "max_write_bytes", bytes },
+      use: (read, { mode }) => ({ body: Buffer.from(read), mode }),
+    });
+  }
+
+  /** Writes a file that was read before all changes to its new path. */
+  async #writeHeld({ path, file }: FileChange<Update>, { body, mode }: HeldFile): Promise<PatchedEntry> {
+    const target = this.#pathOf(file.target!.path);
+    const patched = await this.#applyHunks(body, { path, file });
+    await this.#create(target, patched.bytes, { mode: file.mode ?? mode });
+    const kind = file.target!.isCopy ? "added" : "moved";
+    return { path: target, from: path, kind, ...describe(patched), ...echoOf(patched) };
+  }
+
+  /** Creates a file. Folders that held only files of the patch make room for it. */
+  async #create(path: string, body: Buffer, { mode, expected }: Creation): Promise<void> {
+    for (const folder of this.#emptiedFoldersAt(path))
+      await removePath(this.#tree, { path: folder, recursive: false }, this.#context);
+    const overwrite = this.#request.overwrite === true;
+    const creation = { path, content: body, mode, overwrite, parents: true, expectedRevision: expected };
+    await taken(path, () => createFileAt(this.#tree, creation, this.#context));
+  }
+
+  /** Returns the folders at and below a path that held removed files, the innermost first. */
+  #emptiedFoldersAt(path: string): readonly string[] {
+    const below = [...this.#removed].filter((removed) => removed.startsWith(`${path}/`));
+    const folders = new Set(
+      below.flatMap(foldersAbove).filter((folder) => `${folder}/`.startsWith(`${path}/`)),
+    );
+    return [...folders].sort((a, b) => b.length - a.length);
+  }
+
+  async #add({ path, file, expected }: FileChange<Addition | Update>): Promise<PatchedEntry> {
+    const patched = await this.#applyHunks(Buffer.alloc(0), { path, file });
+    const mode = file.mode ?? permissionBits(undefined, this.#context.profile["create-file.mode"]);
+    const create = () => this.#create(path, patched.bytes, { mode, expected });
+    await expecting(create, { path, expected, mayBeAbsent: true }, this.#context);
+    return { path, kind: "added", ...describe(patched), echoes: [], isTruncated: false };
+  }
+
+  async #delete({ path, file, expected }: FileChange): Promise<PatchedEntry> {
+    if (file.hunks.length > 0 || (file.change === "delete" && file.wasEmpty)) {
+      const { body } = this.#read(path);
+      await this.#requireRevision(body, { path, file, expected });
+      await this.#applyHunks(body, { path, file });
+    }
+    const removal = { path, recursive: false, expectedRevision: expected };
+    const remove = () => removePath(this.#tree, removal, this.#context);
+    const isRemoved = await expecting(remove, { path, expected }, this.#context);
+    if (!isRemoved) throw refuse.absent(path, "missing");
+    return { path, kind: "deleted", echoes: [], isTruncated: false };
+  }
+
+  async #changeFile(change: FileChange<Update>): Promise<PatchedEntry> {
+    const { path, file, expected } = change;
+    const { target } = file;
+    const copied = target?.isCopy === true ? this.#pathOf(target.path) : undefined;
+    if (copied !== undefined) await this.#place(path, copied, "copy");
+    const place = copied ?? path;
+    const isRead = file.hunks.length > 0 || file.mode !== undefined || expected !== undefined;
+    const shown = isRead
+      ? await this.#rewrite({ ...change, path: place })
+      : { echoes: [], isTruncated: false };
+    if (copied !== undefined) return { path: copied, from: path, kind: "added", ...shown };
+    if (target === undefined) return { path, kind: "modified", ...shown };
+    const moved = this.#pathOf(target.path);
+    await this.#place(path, moved, "move");
+    return { path: moved, from: path, kind: "moved", ...shown };
+  }
+
+  /** The file with its new content. */
+  async #rewrite(change: FileChange<Update>) {
+    const { path, file } = change;
+    const patched = await this.#edit(change);
+    if (file.mode !== undefined) await this.#replace(path, patched.bytes, file.mode);
+    return { ...describe(patched), ...echoOf(patched) };
+  }
+
+  async #edit(change: FileChange<Update>): Promise<PatchedBytes> {
+    await using edit = await FileEdit.begin(this.#tree, change.path, this.#context);
+    for (;;) {
+      const { before } = edit;
+      await this.#requireRevision(before, change);
+      const patched = await this.#applyHunks(before, change);
+      if (await edit.write([patched.bytes])) return patched;
+    }
+  }
+
+  /** Another mode comes with a file of its own: this one may have other names, which keep theirs. */
+  async #replace(path: string, body: Buffer, mode: number): Promise<void> {
+    const creation = { path, content: body, mode, overwrite: true, parents: false };
+    await createFileAt(this.#tree, creation, this.#context);
+  }
+
+  /** Throws bad-input where something is at the new path. */
+  async #place(from: string, to: string, verb: "copy" | "move"): Promise<void> {
+    const transfer = verb === "move" ? movePath : copyPath;
+    const paths = { from, to, overwrite: this.#request.overwrite === true, parents: true };
+    await taken(to, () => transfer(this.#tree, paths, this.#context));
+  }
+
+  async #requireRevision(body: Buffer, { path, file, expected }: FileChange): Promise<void> {
+    if (expected === undefined || revisionOfBytes([body]) === expected) return;
+    const [hunk] = file.hunks;
+    const { deadline } = this.#context;
+    const text = hunk && (await inSlices(HunkText.read(this.#request.patch.lines, hunk, false), deadline));
+    const sent = text?.oldText(maxExplainedBytes).toString();
+    const near = sent ? await inSlices(explainMissing(body, sent), deadline) : undefined;
+    const ranges = (near?.candidates ?? [])
+      .slice(0, 1)
+      .map(({ from_line, to_line }) => [from_line, to_line] as const);
+    throw revisionMismatch({ path, expected, ranges }, body);
+  }
+
+  #pathOf(name: string): string {
+    return pathBelow(this.#request.baseDir, name);
+  }
+
+  /** Applies the hunks to the text of a file, and returns its bytes in the form that it has. */
+  async #applyHunks(
+    before: Buffer,
+    { path, file }: Pick<FileChange, "path" | "file">,
+  ): Promise<PatchedBytes> {
+    const { patch } = this.#request;
+    const written = () => addedText(patch.lines, file);
+    const opened = openForPatch(before, { path, written }, this.#context);
+    const work = applyHunks(opened.text, { ...file, path }, patch);
+    const patched = await inSlices(work, this.#context.deadline);
+    const pieces = opened.bytesOf([patched.body]);
+    const lineEnds = lineEndsOf(opened.text, patched.body, opened.endsInReturns);
+    return { ...patched, bytes: pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces), lineEnds };
+  }
+}
+
+/** A file after its hunks, as text and as bytes. */
+interface PatchedBytes extends PatchedFile {
+  readonly bytes: Buffer;
+  readonly lineEnds: ReturnType<typeof lineEndsOf>;
+}
+
+/** A file of the patch, the path that it has on the wire, and what the call expects to be there. */
+interface FileChange<File extends FilePatch = FilePatch> {
+  readonly path: string;
+  readonly file: File;
+  readonly expected: string | undefined;
+}
+
+type Addition = Extract<FilePatch, { change: "add" }>;
+type Update = Extract<FilePatch, { change: "update" }>;
+
+interface Creation {
+  readonly mode: number | undefined;
+  readonly expected?: string | undefined;
+}
+
+const describe = ({ bytes, lines, placements }: PatchedBytes) => ({
+  lines,
+  revision: revisionOfBytes([bytes]),
+  ...(placements.length > 0 && { placements }),
+});
+
+/** Returns the lines around each hunk. */
+const echoOf = ({ body, regions, lineEnds }: PatchedBytes) => ({
+  ...echoesOf(
+    body,
+    regions.map((region, at) => ({ index: at + 1, ...region })),
+  ),
+  lineEnds,
+});
+
+/** A patch says what it replaces; what is in the way of a new name is none of that. */
+async function taken<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Refusal && error.reason === "exists")) throw error;
+    throw refusePatch.pathIsTaken(path);
+  }
+}

@@ -1,0 +1,80 @@
+/** What a model reads of a patch that was applied. */
+import { renderLineEnds } from "../update-file/text.ts";
+
+/** The result for one file, as on the wire. */
+export interface PatchedFileResult {
+  readonly path: string;
+  readonly kind: string;
+  readonly from?: string;
+  readonly new_line_count?: number;
+  readonly echo?: readonly HunkEcho[];
+  readonly echo_truncated?: boolean;
+  readonly placed?: readonly PlacedHunk[];
+  readonly more_placed?: number;
+  readonly line_ends?: string;
+  readonly line_ends_changed?: boolean;
+}
+
+interface PlacedHunk {
+  readonly hunk: number;
+  readonly line: number;
+  readonly offset?: number;
+  readonly indented?: string;
+  readonly outdented?: string;
+  readonly typographic?: boolean;
+}
+
+interface HunkEcho {
+  readonly from_line: number;
+  readonly lines: readonly string[];
+  readonly elided?: number;
+}
+
+/** One line about the file, and below it the lines around its hunks, with their numbers. */
+export function renderPatched(result: PatchedFileResult): string {
+  const { path, kind, from, new_line_count: lines, echo = [], echo_truncated: isTruncated } = result;
+  const source = from === undefined ? "" : ` from ${from}`;
+  const count = lines === undefined ? "" : `, ${lines} lines now`;
+  return [
+    `${path}: ${kind}${source}${count}`,
+    ...echo.flatMap(renderEcho),
+    ...(isTruncated ? ["[more of it is not shown]"] : []),
+    ...(result.placed ?? []).map(renderPlaced),
+    ...(result.more_placed === undefined
+      ? []
+      : [`[${result.more_placed} more hunks are not where they say]`]),
+    ...(result.line_ends === undefined ? [] : [`[${renderLineEnds(result)}]`]),
+  ].join("\n");
+}
+
+/** Returns how a hunk was applied that differs from what it says, in one line. */
+function renderPlaced({ hunk, line, offset = 0, indented, outdented, typographic }: PlacedHunk): string {
+  const distance = `${Math.abs(offset)} ${Math.abs(offset) === 1 ? "line" : "lines"}`;
+  const notes = [
+    ...(offset === 0
+      ? []
+      : [`applied at line ${line}, ${distance} ${offset < 0 ? "before" : "after"} its header`]),
+    ...(indented === undefined
+      ? []
+      : [`its new lines were indented by ${nameBlanks(indented)} like the file`]),
+    ...(outdented === undefined ? [] : [`its new lines lost ${nameBlanks(outdented)} that the file lacks`]),
+    ...(typographic ? ["the file differs from it in typographic quotes, dashes or spaces"] : []),
+  ];
+  return `[hunk ${hunk}: ${notes.join("; ")}]`;
+}
+
+/** Returns a name of some blanks, such as `4 spaces`. */
+function nameBlanks(blanks: string): string {
+  const [spaces, tabs] = [blanks.split(" ").length - 1, blanks.split("\t").length - 1];
+  const name = (count: number, noun: string) =>
+    count === 0 ? [] : [`${count} ${noun}${count === 1 ? "" : "s"}`];
+  return [...name(tabs, "tab"), ...name(spaces, "space")].join(" and ") || "other blanks";
+}
+
+/** Of an echo with elided lines the first half stands before them. */
+function renderEcho({ from_line: first, lines, elided = 0 }: HunkEcho, index: number): string[] {
+  const half = elided === 0 ? lines.length : Math.ceil(lines.length / 2);
+  const numbered = lines.map((line, at) => `${first + at + (at < half ? 0 : elided)}→${line}`);
+  const shown = elided === 0 ? numbered : [...numbered.slice(0, half), "…", ...numbered.slice(half)];
+  return index === 0 ? shown : ["…", ...shown];
+}

@@ -1,0 +1,16 @@
+import type { Feed } from "../../tree/feed/feed.ts";
+import { refuseCoder } from "../errors.ts";
+
+/** A place in the feed as callers have it: the epoch, and the number of the last change before it. */
+export const renderPosition = (epoch: string, seq: number): string => `${epoch}:${seq}`;
+
+/** A place of no epoch: what came after is not known. */
+export const unknownPosition = renderPosition("0", 0);
+
+/** The number in a place of this feed; undefined where what came after is not known. Throws for what is no place. */
+export function parsePosition(since: string, feed: Pick<Feed, "epoch" | "follows">): number | undefined {
+  const [, epoch, digits] = /^([0-9a-f]{1,32}):(\d{1,15})$/.exec(since) ?? [];
+  if (epoch === undefined) throw refuseCoder.badSince(since);
+  const seq = Number(digits);
+  return epoch === feed.epoch && feed.follows(seq) ? seq : undefined;
+}

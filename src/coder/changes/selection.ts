@@ -1,0 +1,27 @@
+import type { FeedChange } from "../../tree/feed/change.ts";
+import type { SelectedPaths } from "../request-globs.ts";
+
+/** The changes that a reader gets. */
+export interface Selection extends SelectedPaths {
+  /** One that is below here, or is a folder above it. */
+  readonly path: string;
+  /** Undefined: all. */
+  readonly kinds: ReadonlySet<string> | undefined;
+}
+
+/** Whether the reader gets the change. A gap is for everybody. */
+export function selects({ path, include, exclude, globs, kinds }: Selection, change: FeedChange): boolean {
+  if (change.isGap) return true;
+  if (kinds !== undefined && !kinds.has(change.kind)) return false;
+  const own = change.path === "." ? "" : change.path;
+  const paths = change.from === undefined ? [own] : [own, change.from];
+  return paths.some((one) => {
+    if (!isBelow(one, path)) return change.isFolder && isBelow(path, one);
+    if (globs !== undefined) return globs.takes(one, change.isFolder);
+    // Globs are about files: a folder may hold some.
+    return !(exclude?.matches(one) ?? false) && (change.isFolder || (include?.matches(one) ?? true));
+  });
+}
+
+const isBelow = (path: string, folder: string): boolean =>
+  folder === "" || path === folder || path.startsWith(`${folder}/`);

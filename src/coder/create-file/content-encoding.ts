@@ -1,0 +1,55 @@
+/** The encoding of the content of a new file. */
+import { Type } from "@sinclair/typebox";
+import { createCodec, encodingName, isUtf16 } from "../../text/encodings/codec.ts";
+import { encodeText, MissingCharacter } from "../../text/encodings/encoded-text.ts";
+import type { CoderContext } from "../define.ts";
+import { refuseEncoding } from "../encoding-errors.ts";
+import { refuseCoder } from "../errors.ts";
+import { configuredEncoding, requestedEncoding } from "../file-encoding.ts";
+
+export const ContentEncoding = Type.Optional(
+  Type.String({
+    since: "0.4.0",
+    description: "`base64`: `content` has exact bytes. Else that of the file.",
+  }),
+);
+
+/** Returns whether a creation in the profile contract takes this encoding. */
+export const isEncodingOfContent = (encoding: unknown): boolean =>
+  encoding === "base64" || encoding === "text";
+
+/** A content, and what its file is to be. */
+interface Content {
+  readonly path: string;
+  readonly content: string;
+  readonly encoding?: string;
+}
+
+/**
+ * Returns the bytes of a content: those that it has in base64 (RFC 4648, line breaks allowed), or its text in
+ * the encoding of the request or the configuration, with a byte order mark in UTF-16. Throws bad-input for
+ * what is not base64, and for a character that the encoding lacks.
+ */
+export function contentBytes({ path, content, encoding: sent }: Content, context: CoderContext): Buffer {
+  if (sent === "base64") return fromBase64(content);
+  const requested = requestedEncoding(sent === "text" ? undefined : sent);
+  const encoding = requested ?? configuredEncoding(path, context);
+  if (encoding === undefined || encoding === "utf-8") return Buffer.from(content);
+  const text = isUtf16(encoding) && !content.startsWith("\ufeff") ? `\ufeff${content}` : content;
+  try {
+    return Buffer.from(encodeText(createCodec(encoding), text));
+  } catch (error) {
+    if (!(error instanceof MissingCharacter)) throw error;
+    throw refuseEncoding.missingCharacter(path, encodingName(encoding), error.character);
+  }
+}
+
+function fromBase64(content: string): Buffer {
+  const text = content.replaceAll(/[\r\n]/g, "");
+  const wrong = /[^A-Za-z0-9+/=]|=(?!=?$)/.exec(text);
+  if (wrong !== null)
+    throw refuseCoder.badBase64(`holds ${JSON.stringify(wrong[0])} at character ${wrong.index + 1}`);
+  if (text.length % 4 !== 0)
+    throw refuseCoder.badBase64(`has ${text.length} characters, which is not a multiple of 4`);
+  return Buffer.from(text, "base64");
+}

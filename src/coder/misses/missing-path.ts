@@ -1,0 +1,217 @@
+/** The facts known about a missing path: similar names, and the calls that moved or deleted it. */
+import { isUtf8 } from "node:buffer";
+import { Refusal, refuse } from "../../base/errors.ts";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
+import { findConfusables } from "../../text/edits/confusables.ts";
+import { type ExcludeGlobs, excludesPath } from "../../text/globs/exclude-globs.ts";
+import { namesOf, pathIn } from "../../tree/jail/backend.ts";
+import { fold } from "../../tree/jail/fold.ts";
+import type { Jail } from "../../tree/jail/folder.ts";
+import { changedPaths } from "../../tree/journal/changed-paths.ts";
+import type { Journal } from "../../tree/journal/journal.ts";
+import { recentRecords } from "../../tree/journal/recent-records.ts";
+import type { WatchedFolder, WatchedTree } from "../../tree/watch/tree.ts";
+import { renderName } from "../entry-text.ts";
+import { refuseCoder } from "../errors.ts";
+import { isShown, plainPath } from "../undo/select-paths.ts";
+
+/** The sources of what is known. */
+export interface Knowledge {
+  readonly jail: Jail;
+  readonly journal: Journal | undefined;
+  /** Names elsewhere that are not suggested. */
+  readonly defaultExcludes: ExcludeGlobs;
+  /** The names below each root, with the name of the root; only those that are complete. */
+  listedTrees(): readonly { readonly name: string; readonly tree: WatchedTree }[];
+}
+
+const maxCandidates = 3;
+
+/**
+ * Returns the refusal of a missing path with what is known of it, and any other error unchanged. A path that is denied
+ * only behind a link is refused in the same words, so what is added depends on names alone that the call may see.
+ */
+export function explainAbsence(error: unknown, knowledge: Knowledge): unknown {
+  if (!(error instanceof Refusal) || error.path === undefined) return error;
+  const plain = refuse.absent(error.path, "missing").message;
+  if (!error.message.endsWith(plain)) return error;
+  const sentences = sentencesAbout(error.path, knowledge);
+  return sentences.length === 0 ? error : refuseCoder.explainedAbsence(error, plain, sentences);
+}
+
+function sentencesAbout(sent: string, knowledge: Knowledge): string[] {
+  try {
+    const path = plainPath(sent, knowledge.jail);
+    // The refusal is about something inside the path, which itself exists.
+    if (path === "" || namesOf(path).includes("..") || isThere(path, knowledge.jail)) return [];
+    const { sentence, path: moved } = fateOf(path, knowledge);
+    const near = [otherSpelling(path, knowledge), ...sameNames(path, knowledge)].filter(
+      (one): one is string => one !== undefined && one !== moved && one !== path,
+    );
+    const most = maxCandidates - (sentence === undefined ? 0 : 1);
+    const names = [...new Set(near)]
+      .filter((one) => isThere(one, knowledge.jail))
+      .flatMap((one) => sendable(one, knowledge.jail) ?? [])
+      .slice(0, most);
+    const question = names.length === 0 ? [] : [`Did you mean ${names.map(renderName).join(" or ")}?`];
+    return [...(sentence === undefined ? [] : [sentence]), ...question, ...sayDifference(names, sent)];
+  } catch {
+    // The error itself stands without them.
+    return [];
+  }
+}
+
+/** The first characters that differ in a name that looks like the one that was sent. */
+function sayDifference(names: readonly string[], sent: string): string[] {
+  for (const name of names) {
+    const alike = findConfusables(name, sent.replace(/^(?:\.?\/)+/, ""));
+    if (alike !== undefined)
+      return [`They look alike: ${renderName(name)} has ${alike.found} where you sent ${alike.sent}.`];
+  }
+  return [];
+}
+
+/** A path from the base as the call would send it; undefined if it is not below the folder where its paths start. */
+function sendable(path: string, { scope }: Jail): string | undefined {
+  const above = scope === undefined || scope.root.length === 0 ? "" : `${scope.root.join("/")}/`;
+  return path.startsWith(above) ? path.slice(above.length) : undefined;
+}
+
+/** Whether something is there that the call may see; `path` is from the base. */
+function isThere(path: string, jail: Jail): boolean {
+  if (jail.denies(namesOf(path)) || jail.scope?.contains(path) === false) return false;
+  try {
+    jail.fromBase().admit(path, { lastLink: "bare" })[Symbol.dispose]();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface Fate {
+  readonly sentence?: string;
+  /** The current path. */
+  readonly path?: string;
+}
+
+/** The changes of calls to a path, from the journal. */
+function fateOf(path: string, { jail, journal }: Knowledge): Fate {
+  if (journal === undefined) return {};
+  const isBelow = (folder: string) => path === folder || path.startsWith(`${folder}/`);
+  let at = path;
+  let movedBy: number | undefined;
+  const records = recentRecords(journal);
+  const first = records.findIndex((record) =>
+    changedPaths(record).some(
+      ({ path: changed, from, change }) =>
+        (change === "deleted" && isBelow(changed)) || (change === "moved" && isBelow(from!)),
+    ),
+  );
+  for (let index = first; index >= 0; index--) {
+    const { seq, steps } = records[index]!;
+    const shown = changedPaths({ steps: steps.filter((step) => isShown(step, jail)) });
+    for (const { path: changed, from, change, unavailable } of shown) {
+      const covers = (folder: string) => at === folder || at.startsWith(`${folder}/`);
+      if (change === "moved" && from !== undefined && covers(from)) {
+        at = changed + at.slice(from.length);
+        movedBy = seq;
+      } else if (change === "deleted" && covers(changed)) {
+        const back = unavailable ? "" : `; coder::undo {"seq":${seq}} brings it back`;
+        const before = movedBy === undefined ? "" : `moved by #${movedBy}, and `;
+        return { sentence: `It was ${before}deleted by #${seq}${back}.` };
+      }
+    }
+  }
+  const now = movedBy !== undefined && isThere(at, jail) ? sendable(at, jail) : undefined;
+  return now === undefined
+    ? {}
+    : { sentence: `It was moved to ${renderName(now)} by #${movedBy}.`, path: at };
+}
+
+/** Entries of a folder that are read to find a name. */
+const maxEntries = 10_000;
+
+/** The path whose names differ from these in case or in their Unicode form alone. */
+function otherSpelling(path: string, { jail }: Knowledge): string | undefined {
+  const base = jail.fromBase();
+  const below = (found: string, [name, ...rest]: readonly string[]): string | undefined => {
+    if (name === undefined) return found;
+    const exact = pathIn(found, name);
+    const alike = isThere(exact, jail) ? [exact] : [];
+    for (const other of likeNamesIn(found, name, base)) alike.push(pathIn(found, other));
+    for (const one of alike) {
+      const whole = rest.length === 0 || isFolder(one, base) ? below(one, rest) : undefined;
+      if (whole !== undefined) return whole;
+    }
+    return undefined;
+  };
+  return below("", namesOf(path));
+}
+
+function isFolder(path: string, base: Jail): boolean {
+  try {
+    base.admitFolder(path).close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Other names in a folder that some file systems would take for this one; none where the call may not list it. */
+function likeNamesIn(path: string, wanted: string, jail: Jail): string[] {
+  if (jail.scope?.contains(path) === false) return [];
+  using folder = jail.admitFolder(path || ".");
+  const folded = fold(wanted);
+  const found: string[] = [];
+  let entries = 0;
+  const reading = folder.list((bytes, from, to) => {
+    if (++entries > maxEntries || found.length === maxCandidates) return;
+    const name = bytes.subarray(from, to);
+    if (!isUtf8(name)) return;
+    const text = name.toString();
+    if (text === wanted || fold(text) !== folded) return;
+    if (!jail.isTemporary(text) && !jail.deniesIn(folder, text)) found.push(text);
+  });
+  runAtOnce(reading);
+  return found.sort();
+}
+
+/** Folders that are looked through in memory. */
+const maxFolders = 100_000;
+
+/** The paths of what has the same name elsewhere: those first that end in more of the same names. */
+function sameNames(path: string, { jail, defaultExcludes, listedTrees }: Knowledge): string[] {
+  const names = namesOf(path);
+  const key = Buffer.from(names.at(-1)!).toString("latin1");
+  const found: string[] = [];
+  for (const { name, tree } of listedTrees()) {
+    for (const one of pathsNamed(tree.base, key)) {
+      const bytes = Buffer.from(one, "latin1");
+      if (isUtf8(bytes)) found.push(name === "" ? bytes.toString() : `${name}/${bytes}`);
+      if (found.length > maxEntries) break;
+    }
+  }
+  const shared = (one: string) => {
+    const others = namesOf(one);
+    let count = 0;
+    while (count < others.length && others.at(-1 - count) === names.at(-1 - count)) count++;
+    return count;
+  };
+  return found
+    .filter((one) => one !== path && !jail.denies(namesOf(one)) && !excludesPath(defaultExcludes, one))
+    .sort((one, other) => shared(other) - shared(one) || one.length - other.length || (one < other ? -1 : 1))
+    .slice(0, 2 * maxCandidates);
+}
+
+/** The paths below `base` whose last name is `key`, one character per byte. */
+function* pathsNamed(base: WatchedFolder, key: string): Generator<string, void, void> {
+  const waiting: [folder: WatchedFolder, path: string][] = [[base, ""]];
+  for (let folders = 0; waiting.length > 0 && folders < maxFolders; folders++) {
+    const [{ keys, entries }, path] = waiting.pop()!;
+    for (const [index, one] of keys.entries()) {
+      const entry = entries[index]!;
+      if (typeof entry === "object") waiting.push([entry, `${path}${one}`]);
+      if (one === key || one === `${key}/`) yield `${path}${key}`;
+    }
+  }
+}

@@ -1,0 +1,171 @@
+/** Net changes in an answer: their fields, pages and text (coder §25). */
+import { type Static, Type } from "@sinclair/typebox";
+import { isSameAuthor, renderAuthor } from "../../base/author.ts";
+import { Named, UInt64 } from "../../base/schema/fragments.ts";
+import type { CoderContext } from "../define.ts";
+import { renderName } from "../entry-text.ts";
+import type { By } from "../undo/whose.ts";
+import { compare, type NetDifference } from "./file-diff.ts";
+import { type NetChanges, placeOf } from "./net.ts";
+
+export const netAnswers = ["names", "stat", "diff"] as const;
+export type NetAnswer = (typeof netAnswers)[number];
+
+export const NetChange = Named("NetChange", {
+  added: Type.Optional(UInt64({ description: "Lines." })),
+  by: Type.Array(Type.String({ description: "`me`, another author, or `another program`." })),
+  checkpoints: Type.Array(UInt64()),
+  diff: Type.Optional(Type.String({ description: "In git's format, which coder::apply-patch takes." })),
+  diff_truncated: Type.Optional(Type.Boolean()),
+  dir: Type.Optional(Type.Literal(true)),
+  files: Type.Optional(UInt64({ description: "Files in a folder, which are not listed." })),
+  from: Type.Optional(Type.String({ description: "Where it was." })),
+  kind: Type.Union((["created", "modified", "deleted", "moved"] as const).map((kind) => Type.Literal(kind))),
+  note: Type.Optional(Type.String({ description: "Why there is no diff." })),
+  path: Type.String(),
+  removed: Type.Optional(UInt64({ description: "Lines." })),
+});
+export type NetChange = Static<typeof NetChange>;
+
+/** Bytes of all diffs of a page. */
+const maxPageBytes = 64 * 1024;
+
+/** Maximum checkpoints that are named of one path. */
+const maxSeqs = 20;
+
+interface Page {
+  readonly form: NetAnswer;
+  readonly by: By;
+  readonly limit: number;
+  /** The place that the page before ended with. */
+  readonly after: string | undefined;
+  readonly isSelected: (change: NetDifference) => boolean;
+}
+
+/** Returns one page of the changes, and the path that it ends with if there are more. */
+export function netPageOf(
+  { changes, records }: NetChanges,
+  { form, by, limit, after, isSelected }: Page,
+  context: CoderContext,
+): { net: NetChange[]; next_cursor?: string } {
+  const selected = changes.filter((change) => {
+    if (after !== undefined && placeOf(change) <= after) return false;
+    const authors = authorsOf(change, records, context);
+    const isMine = by === "me" ? authors.includes("me") : authors.some((author) => author !== "me");
+    return isSelected(change) && (by === undefined || isMine);
+  });
+  const listed = form === "names" ? foldFolders(selected) : selected.filter(isLeafIn(selected));
+  const net: NetChange[] = [];
+  let room = Math.min(maxPageBytes, context.maxAnswerBytes / 4);
+  for (const [index, change] of listed.entries()) {
+    context.deadline.check();
+    const described = describe(change, form, room);
+    room -= described.diff?.length ?? 0;
+    const isFull = net.length === limit || (room < 0 && net.length > 0) || described.diff_truncated === true;
+    if (isFull && net.length > 0) return { net, next_cursor: placeOf(listed[index - 1]!) };
+    net.push({
+      ...described,
+      by: authorsOf(change, records, context),
+      checkpoints: change.seqs.slice(0, maxSeqs),
+    });
+  }
+  return { net };
+}
+
+type Described = Omit<NetChange, "by" | "checkpoints">;
+
+function describe(
+  change: NetDifference & { readonly files?: number },
+  form: NetAnswer,
+  room: number,
+): Described {
+  const { kind, path, from, before, after, files } = change;
+  const isFolder = (after.state.kind === "absent" ? before : after).state.kind === "dir";
+  const named = {
+    kind,
+    path,
+    ...(from !== undefined && { from }),
+    ...(isFolder && { dir: true as const }),
+    ...(files !== undefined && { files }),
+  };
+  if (form === "names") return named;
+  const found = compare(change, form === "diff" ? Math.max(room, 0) : maxPageBytes);
+  if (typeof found === "string") return found === "a folder" ? named : { ...named, note: found };
+  const { diff, added, removed, isTruncated } = found;
+  const lines = { ...named, added, removed };
+  if (form === "stat") return lines;
+  return { ...lines, diff, ...(isTruncated && { diff_truncated: true }) };
+}
+
+function authorsOf(
+  { seqs, isExternal }: NetDifference,
+  records: NetChanges["records"],
+  { author: own }: CoderContext,
+): string[] {
+  const authors = seqs.map((seq) => {
+    const { author } = records.get(seq) ?? {};
+    return author === undefined || isSameAuthor(own, author) ? "me" : renderAuthor(author);
+  });
+  return [...new Set([...authors, ...(isExternal ? ["another program"] : [])])].sort((one) =>
+    one === "me" ? -1 : 1,
+  );
+}
+
+/** Leaves out what is in a folder that was created or deleted as a whole, and counts its files. */
+function foldFolders(changes: readonly NetDifference[]): (NetDifference & { readonly files?: number })[] {
+  const folders = new Map<string, { change: NetDifference; files: number }>();
+  const folded: { change: NetDifference; files: number | undefined }[] = [];
+  for (const change of changes) {
+    const { kind, path, before, after } = change;
+    const above = kind === "created" || kind === "deleted" ? folderAbove(path, kind, folders) : undefined;
+    const isFolder = (kind === "created" ? after : before).state.kind === "dir";
+    if (above !== undefined) {
+      above.files += isFolder ? 0 : 1;
+      continue;
+    }
+    const entry = { change, files: 0 };
+    if (isFolder && (kind === "created" || kind === "deleted")) folders.set(`${kind} ${path}`, entry);
+    folded.push(entry);
+  }
+  return folded.map(({ change, files }) => (files ? { ...change, files } : change));
+}
+
+function folderAbove<T>(path: string, kind: string, folders: ReadonlyMap<string, T>): T | undefined {
+  for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1)) {
+    const folder = folders.get(`${kind} ${path.slice(0, slash)}`);
+    if (folder !== undefined) return folder;
+  }
+  return undefined;
+}
+
+/** Selects all but folders that were created or deleted with something in them, which is listed. */
+const isLeafIn =
+  (changes: readonly NetDifference[]) =>
+  ({ kind, path, before, after }: NetDifference, index: number): boolean => {
+    const isFolder = [before, after].some(({ state }) => state.kind === "dir");
+    if (!isFolder || kind === "moved") return true;
+    const next = changes[index + 1];
+    return next === undefined || !next.path.startsWith(`${path}/`) || next.kind !== kind;
+  };
+
+/** Renders changes as lines, or as a patch. */
+export function renderNet(net: readonly NetChange[], form: NetAnswer): string[] {
+  return net.flatMap((change) => {
+    const { diff = "", diff_truncated: isTruncated, note } = change;
+    const line = renderLine(change);
+    const said = form === "diff" && note !== undefined ? [`[no diff: ${note}]`] : [];
+    if (form !== "diff" || diff === "") return [line, ...said];
+    return [line, diff.trimEnd(), ...(isTruncated ? ["[more of it is not shown]"] : [])];
+  });
+}
+
+function renderLine({ kind, path, from, dir, files, added, removed, by }: NetChange): string {
+  const mark = dir ? "/" : "";
+  const was = from === undefined ? "" : `${renderName(from)}${mark} to `;
+  const counts = added === undefined || dir ? "" : ` +${added} -${removed}`;
+  const inside = files === undefined ? "" : `, ${files} ${files === 1 ? "file" : "files"}`;
+  const others = by.filter((author) => author !== "me");
+  const authors =
+    others.length === 0 ? "" : ` (by ${[...(by.includes("me") ? ["you"] : []), ...others].join(", ")})`;
+  return `${kind}: ${was}${renderName(path)}${mark}${counts}${inside}${authors}`;
+}

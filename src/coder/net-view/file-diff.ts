@@ -1,0 +1,183 @@
+/** The entries at a path at two times, and the difference between them. */
+import { isUtf8 } from "node:buffer";
+import { Refusal } from "../../base/errors.ts";
+import { diffLines } from "../../text/edits/line-diff.ts";
+import { unifiedDiff } from "../../text/edits/unified-diff.ts";
+import { readWholeFile } from "../../tree/files/read.ts";
+import type { CurrentTree } from "../../tree/journal/rewound-tree.ts";
+import type { TreeState } from "../../tree/journal/undo-tree.ts";
+import { Restoration } from "../../tree/overlay/restore.ts";
+import type { CoderContext } from "../define.ts";
+import { plannedTree } from "../undo/planned-tree.ts";
+
+/** An entry at one of the times. */
+export interface EntryThen {
+  readonly state: TreeState;
+  /** Returns the content of a file; `undefined` if it is not known. */
+  content(): Buffer | undefined;
+}
+
+/** Returns the tree on disk, read once for each path. A path that the call may not see is absent. */
+export function diskView(context: CoderContext): CurrentTree {
+  const tree = plannedTree(context);
+  const restoring = new Restoration(tree, context);
+  const states = new Map<string, TreeState>();
+  const unlessRefused = <T>(act: () => T): T | undefined => {
+    try {
+      return act();
+    } catch (error) {
+      if (error instanceof Refusal) return undefined;
+      throw error;
+    }
+  };
+  const limit = { key: "max_write_bytes", bytes: Number.MAX_SAFE_INTEGER };
+  return {
+    state(path) {
+      const known = states.get(path) ?? unlessRefused(() => restoring.state(path)) ?? { kind: "absent" };
+      states.set(path, known);
+      return known;
+    },
+    read: (path) =>
+      unlessRefused(() => readWholeFile(tree.jail, path, { limit, use: (body) => Buffer.from(body) })),
+  };
+}
+
+/** A change of a path between both times. */
+export interface NetDifference {
+  readonly kind: "created" | "modified" | "deleted" | "moved";
+  /** The path now, or the earlier one of what is gone. */
+  readonly path: string;
+  /** The earlier path, if it differs. */
+  readonly from?: string | undefined;
+  readonly before: EntryThen;
+  readonly after: EntryThen;
+  /** The checkpoints that made it. */
+  readonly seqs: readonly number[];
+  /** Whether other programs took part. */
+  readonly isExternal: boolean;
+  /** The reason for showing no diff, if any. */
+  readonly unknown?: string | undefined;
+  /** The files in a folder that was moved as a whole, relative to it. */
+  readonly inside?: readonly string[] | undefined;
+}
+
+const absent: EntryThen = { state: { kind: "absent" }, content: () => undefined };
+export const nothing = absent;
+
+const fileMode = ({ state }: EntryThen): number | undefined =>
+  state.kind === "file" ? state.mode : undefined;
+
+/** Returns whether the entries of both times are equal. */
+export function areEqual({ state: one }: EntryThen, { state: other }: EntryThen): boolean {
+  if (one.kind === "file" && other.kind === "file")
+    return one.mode === other.mode && one.revision === other.revision;
+  if (one.kind === "symlink" && other.kind === "symlink") return one.text.equals(other.text);
+  if (one.kind === "dir" && other.kind === "dir") return one.mode === other.mode;
+  return one.kind === other.kind;
+}
+
+export interface FileDiff {
+  /** The patch in git's format, which coder::apply-patch takes. */
+  readonly diff: string;
+  readonly added: number;
+  readonly removed: number;
+  readonly isTruncated: boolean;
+}
+
+/** Maximum bytes of both contents together; comparing more takes long. */
+const maxComparedBytes = 16 * 1024 * 1024;
+
+/** Returns the difference, or the reason for showing none. */
+export function compare(change: NetDifference, maxBytes: number): FileDiff | string {
+  const { unknown, before, after, inside } = change;
+  if (unknown !== undefined) return unknown;
+  if (inside !== undefined) return renamesOf(change, inside, maxBytes);
+  const kinds = [before.state.kind, after.state.kind];
+  if (kinds.some((kind) => kind === "dir")) return "a folder";
+  if (kinds.some((kind) => kind === "symlink")) return "a link";
+  if (kinds.some((kind) => kind === "other")) return "a special file";
+  const [old, now] = [contentOf(before), contentOf(after)];
+  if (old === undefined || now === undefined) return "its content cannot be read";
+  if (old.length + now.length > maxComparedBytes) return "it is too large to compare";
+  if (!isText(old) || !isText(now)) return "it is not text in UTF-8";
+  const header = headerOf(change);
+  if (header === undefined) return "its name has characters that a patch cannot hold";
+  const splices = diffLines(old, now);
+  const { diff, isTruncated } = unifiedDiff(
+    change.path,
+    { before: old, after: now, splices },
+    { header: "", maxBytes },
+  );
+  if (diff === "" && !header.lines.includes("\n", header.lines.indexOf("\n") + 1)) return modesOf(change);
+  const names = diff === "" ? "" : header.names;
+  return { diff: `${header.lines}${names}${diff}`, isTruncated, ...countLines(splices, { old, now }) };
+}
+
+/** Describes a change of permission bits that a patch cannot hold. */
+function modesOf({ before, after }: NetDifference): string {
+  const [was, is] = [before, after].map((side) => (fileMode(side) ?? 0).toString(8).padStart(4, "0"));
+  return `its mode was ${was} and is ${is}`;
+}
+
+const contentOf = (side: EntryThen): Buffer | undefined =>
+  side.state.kind === "absent" ? Buffer.alloc(0) : side.content();
+
+const isText = (content: Buffer): boolean => !content.includes(0) && isUtf8(content);
+
+const isPlain = (path: string): boolean => !/["\\\p{C}\ufffd]/u.test(path);
+
+/** Returns git's lines before the hunks, and those with both names, unless a name needs quotes. */
+function headerOf({ kind, path, from, before, after }: NetDifference) {
+  const old = from ?? path;
+  if (!isPlain(path) || !isPlain(old)) return undefined;
+  const [oldMode, mode] = [fileMode(before), fileMode(after)].map((bits) =>
+    bits === undefined ? undefined : (bits & 0o100) === 0 ? "100644" : "100755",
+  );
+  const lines = [
+    `diff --git a/${old} b/${path}`,
+    ...(oldMode === undefined ? [`new file mode ${mode}`] : []),
+    ...(mode === undefined ? [`deleted file mode ${oldMode}`] : []),
+    ...(oldMode && mode && oldMode !== mode ? [`old mode ${oldMode}`, `new mode ${mode}`] : []),
+    ...(kind !== "deleted" && from !== undefined ? [`rename from ${from}`, `rename to ${path}`] : []),
+  ];
+  const names = [
+    oldMode === undefined ? "--- /dev/null" : `--- a/${old}`,
+    mode === undefined ? "+++ /dev/null" : `+++ b/${path}`,
+  ];
+  const joined = (some: readonly string[]) => some.map((line) => `${line}\n`).join("");
+  return { lines: joined(lines), names: joined(names) };
+}
+
+/** Returns the renames of all files in a folder that was moved. */
+function renamesOf({ path, from }: NetDifference, inside: readonly string[], maxBytes: number): FileDiff {
+  let [diff, isTruncated] = ["", false];
+  for (const name of inside) {
+    const [old, now] = [`${from}/${name}`, `${path}/${name}`];
+    const lines = `diff --git a/${old} b/${now}\nrename from ${old}\nrename to ${now}\n`;
+    if (!isPlain(old) || !isPlain(now) || diff.length + lines.length > maxBytes) isTruncated = true;
+    else diff += lines;
+  }
+  return { diff, added: 0, removed: 0, isTruncated };
+}
+
+function countLines(
+  splices: readonly { readonly from: number; readonly to: number; readonly length: number }[],
+  { old, now }: { readonly old: Buffer; readonly now: Buffer },
+): { added: number; removed: number } {
+  let [added, removed, shift] = [0, 0, 0];
+  for (const { from, to, length } of splices) {
+    removed += linesIn(old, from, to);
+    added += linesIn(now, from + shift, from + shift + length);
+    shift += length - (to - from);
+  }
+  return { added, removed };
+}
+
+function linesIn(text: Buffer, from: number, to: number): number {
+  let lines = 0;
+  for (let at = from; at < to; lines++) {
+    const end = text.indexOf(0x0a, at);
+    at = end < 0 || end >= to ? to : end + 1;
+  }
+  return lines;
+}

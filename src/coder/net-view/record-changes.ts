@@ -1,0 +1,70 @@
+/** The differences that one call made, as a journal record has them. */
+import { changedPaths } from "../../tree/journal/changed-paths.ts";
+import type { JournalRecord, RecordedStep } from "../../tree/journal/read-record.ts";
+import { rewind } from "../../tree/journal/rewind.ts";
+import { RewoundTree } from "../../tree/journal/rewound-tree.ts";
+import type { CoderContext } from "../define.ts";
+import { pauseOf } from "../pause.ts";
+import { requireJournal } from "../undo/require-journal.ts";
+import { isShown } from "../undo/select-paths.ts";
+import { compare, diskView, type EntryThen, type FileDiff } from "./file-diff.ts";
+
+/** Goes back in time, from the tree on disk, one record after the other. */
+export class BackInTime {
+  readonly #tree: RewoundTree;
+  readonly #context: CoderContext;
+  /** The bytes that are left for diffs. */
+  #room: number;
+
+  constructor(context: CoderContext, maxBytes: number) {
+    this.#tree = new RewoundTree(diskView(context));
+    this.#context = context;
+    this.#room = maxBytes;
+  }
+
+  /** Takes back a record, which has to be the newest one that was not. */
+  async pass(record: JournalRecord): Promise<void> {
+    const { jail } = this.#context;
+    const source = requireJournal(this.#context);
+    const pause = pauseOf(this.#context);
+    await rewind(this.#tree, record, { source, isShown: (step) => isShown(step, jail), pause });
+  }
+
+  /** Takes back a record, and returns how these paths differ, or why that is not known. */
+  async compare(
+    record: JournalRecord,
+    paths: ReadonlySet<string>,
+  ): Promise<ReadonlyMap<string, FileDiff | string>> {
+    const steps = record.steps.filter((step) => isShown(step, this.#context.jail));
+    const changed = changedPaths({ steps }).filter(({ path }) => paths.has(path));
+    const after = new Map(changed.map(({ path }) => [path, this.#sideAt(path)]));
+    await this.pass(record);
+    const found = new Map<string, FileDiff | string>();
+    for (const { path, from = path, change } of changed) {
+      const kind = change === "mode" ? "modified" : change;
+      const [old, now] = [this.#sideAt(from), after.get(path)!];
+      const unknown = isLeft(steps, path, now) ? undefined : "it was changed before the next checkpoint";
+      const seen = { path, from: from === path ? undefined : from, kind, before: old, after: now };
+      const isKept = !this.#tree.isUnknown(from);
+      const reason = isKept ? unknown : "the journal does not keep what it was";
+      const one = compare({ ...seen, seqs: [], isExternal: false, unknown: reason }, Math.max(this.#room, 0));
+      if (typeof one !== "string") this.#room -= one.diff.length;
+      found.set(path, one);
+    }
+    return found;
+  }
+
+  /** Returns what is at a path at this time; its content is read at once. */
+  #sideAt(path: string): EntryThen {
+    const state = this.#tree.state(path);
+    const content = state.kind === "file" ? this.#tree.contentAt(path) : undefined;
+    return { state, content: () => content };
+  }
+}
+
+/** Returns whether a path is what the last step at it has left. */
+function isLeft(steps: readonly RecordedStep[], path: string, { state }: EntryThen): boolean {
+  const last = steps.findLast((step) => step.path === path);
+  if (last?.kind !== "place" || last.after.state.kind !== "file") return true;
+  return state.kind === "file" && state.revision === last.after.state.revision;
+}

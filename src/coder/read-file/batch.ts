@@ -1,0 +1,105 @@
+/** Reads several files into one answer, whose room they share (coder §15). */
+
+import { refuse } from "../../base/errors.ts";
+import { Measured } from "../../calls/contract/prepared-answer.ts";
+import type { FileContent } from "../../text/edits/content.ts";
+import { commaBytes } from "../../text/sizes/json-budget.ts";
+import { jsonBytes, objectBytes } from "../../text/sizes/json-size.ts";
+import type { Limit } from "../../tree/files/types.ts";
+import type { CoderContext } from "../define.ts";
+import { renderRefusal } from "../errors.ts";
+import type { FileView, ReadAnswer, ReadResult } from "./answer.ts";
+import { refuseRead } from "./errors.ts";
+import type { BatchEntry, ReadOptions } from "./options.ts";
+import { viewFile } from "./view.ts";
+
+/** Reads files, each on its own. While their contents together are over a limit, the largest is refused. */
+export async function readBatch(
+  entries: readonly BatchEntry[],
+  field: "paths" | "files",
+  context: CoderContext,
+): Promise<Measured<ReadAnswer>> {
+  const [first] = entries;
+  if (first === undefined) throw refuse.emptyBatch(field);
+  const batch = new Batch(first.options, context);
+  for (const { path, options } of entries) {
+    const outcome = await context.attempt(() => viewFile({ path, options, context }));
+    if ("error" in outcome) batch.addFailure(path, outcome.error.text);
+    else batch.add(path, outcome.value);
+  }
+  return batch.measured();
+}
+
+/** Bytes of an answer that are kept for what is no content, if it has more than twice as many. */
+const roomForTheRest = 1024 * 1024;
+
+/** A content, and the index of its result. */
+interface Entry {
+  readonly index: number;
+  readonly content: FileContent;
+}
+
+class Batch {
+  readonly #results: ReadResult[] = [];
+  #entries: Entry[] = [];
+  readonly #textLimit: Limit;
+  readonly #jsonLimit: Limit;
+  /** What was added since the limits were checked, as a part of them. */
+  #unchecked = 0;
+
+  constructor({ maxOutputBytes = Number.POSITIVE_INFINITY }: ReadOptions, { maxAnswerBytes }: CoderContext) {
+    const json = Math.floor(Math.max(maxAnswerBytes / 2, maxAnswerBytes - roomForTheRest));
+    this.#textLimit = { key: "max_output_bytes", bytes: maxOutputBytes };
+    this.#jsonLimit = { key: "max_answer_bytes", bytes: json };
+  }
+
+  addFailure(path: string, error: string): void {
+    this.#results.push({ path, success: false, error });
+  }
+
+  add(path: string, { answer, content }: FileView): void {
+    const index = this.#results.push({ ...answer, path, success: true }) - 1;
+    if (content === undefined || content.bytes === 0) return;
+    this.#entries.push({ index, content });
+    this.#unchecked += content.bytes / this.#textLimit.bytes + content.jsonBytes / this.#jsonLimit.bytes;
+    // So what is held never takes more than three times what may be answered, and checking costs little for each entry.
+    if (this.#unchecked > 1) this.#refuseLargest();
+  }
+
+  /** The whole answer. The contents were measured when they were made. */
+  measured(): Measured<ReadAnswer> {
+    this.#refuseLargest();
+    const results = this.#results;
+    const contents = new Map(this.#entries.map(({ index, content }) => [index, content.jsonBytes]));
+    // What is not counted is empty, or no content.
+    const bytes = results.map((result, index) => objectBytes(result, { content: contents.get(index) ?? 2 }));
+    const total = jsonBytes({ results: [] }) + commaBytes(0, results.length) + sum(bytes);
+    return new Measured({ results }, total);
+  }
+
+  /** The same are refused whenever this is called: a content goes if those that are not larger have too much with it. */
+  #refuseLargest(): void {
+    this.#keepWithin(this.#textLimit, ({ content }) => content.bytes);
+    this.#keepWithin(this.#jsonLimit, ({ content }) => content.jsonBytes);
+    this.#unchecked = 0;
+  }
+
+  #keepWithin(limit: Limit, bytesOf: (entry: Entry) => number): void {
+    let total = sum(this.#entries.map(bytesOf));
+    if (total <= limit.bytes) return;
+    this.#entries.sort((one, other) => bytesOf(one) - bytesOf(other) || one.index - other.index);
+    while (total > limit.bytes) {
+      const largest = this.#entries.pop()!;
+      total -= bytesOf(largest);
+      this.#refuse(largest, limit);
+    }
+  }
+
+  #refuse({ index }: Entry, limit: Limit): void {
+    const { path, size = 0, total_lines: lines } = this.#results[index]!;
+    const error = renderRefusal(refuseRead.largest({ path, size, lines, limit }));
+    this.#results[index] = { path, success: false, error };
+  }
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

@@ -1,0 +1,118 @@
+import type { Deadline } from "../../base/scheduling/deadline.ts";
+import { skipLines } from "../../text/edits/lines.ts";
+import { type LineWindow, RangeCollector, TailCollector, type WindowRange } from "../../text/edits/window.ts";
+import type { FileLines, LineCounts, LinePlace } from "../../tree/files/line-counts.ts";
+import type { OpenFile } from "../../tree/files/open-file.ts";
+import type { Limit } from "../../tree/files/types.ts";
+import { refuseRead } from "./errors.ts";
+
+/** The lines to read of a file that is not read to its end, because it is over the limit. */
+export interface Wanted {
+  readonly path: string;
+  readonly part: WindowRange | { readonly tail: number };
+  /** Whether the numbers of the lines are wanted, for which the lines before them are counted. */
+  readonly isNumbered: boolean;
+  /** Of the lines. */
+  readonly limit: Limit;
+}
+
+/** What every part is read with. */
+interface Means {
+  readonly deadline: Deadline;
+  readonly lineCounts: LineCounts;
+}
+
+/**
+ * Lines of a file of any size. It reads piece by piece, from the beginning, or a place before them whose lines are known, to
+ * where they end, or from the end to where they begin, and keeps no more than they are. Throws too-large over the limit.
+ * Closes the file.
+ */
+export async function readPart(
+  file: OpenFile,
+  wanted: Wanted,
+  { deadline, lineCounts }: Means,
+): Promise<LineWindow> {
+  try {
+    const { part } = wanted;
+    const known = lineCounts.of(file.descriptor);
+    const window = await ("tail" in part
+      ? readTail(file, { ...wanted, part }, { known, deadline })
+      : readRange(file, { ...wanted, part }, { known, deadline }));
+    if (window === undefined) throw tooLarge(file, wanted);
+    return window;
+  } finally {
+    file.close();
+  }
+}
+
+interface Run {
+  readonly known: FileLines;
+  readonly deadline: Deadline;
+}
+
+/** Undefined over the limit. */
+function readRange(
+  file: OpenFile,
+  { part, limit }: Wanted & { readonly part: WindowRange },
+  { known, deadline }: Run,
+): Promise<LineWindow | undefined> {
+  return readFrom(known, known.beforeLine(part.from), async (start) => {
+    const collector = new RangeCollector(part, limit.bytes, start);
+    for await (const piece of file.pieces(start.offset)) {
+      deadline.check();
+      known.add(collector.pushed);
+      collector.push(piece);
+      if (collector.isOverLimit) return undefined;
+      if (collector.isDone) return collector.finish(false);
+    }
+    return collector.finish(true);
+  });
+}
+
+/** Undefined over the limit. */
+async function readTail(
+  file: OpenFile,
+  { part, limit, isNumbered }: Wanted & { readonly part: { readonly tail: number } },
+  run: Run,
+): Promise<LineWindow | undefined> {
+  const collector = new TailCollector(part.tail, limit.bytes);
+  for await (const { piece, offset } of file.piecesFromEnd()) {
+    run.deadline.check();
+    collector.push(piece, offset);
+    if (collector.isOverLimit) return undefined;
+    if (collector.isDone) break;
+  }
+  return collector.finish(isNumbered ? await countUpTo(file, collector.start, run) : undefined);
+}
+
+const tooLarge = ({ stats }: OpenFile, { path, limit }: Wanted) =>
+  refuseRead.window({ path, size: stats.size, limit });
+
+/** Lines that end before the offset `end`. */
+function countUpTo(file: OpenFile, end: number, { known, deadline }: Run): Promise<number> {
+  return readFrom(known, known.beforeOffset(end), async (start) => {
+    let { offset, lines } = start;
+    for await (const piece of file.pieces(offset)) {
+      deadline.check();
+      known.add({ offset, lines });
+      lines += skipLines(piece.subarray(0, end - offset), 0, Number.POSITIVE_INFINITY).lines;
+      offset += piece.length;
+      if (offset >= end) break;
+    }
+    return lines;
+  });
+}
+
+/** Reads from a known place on, or from the beginning if the file has changed since that place was found. */
+async function readFrom<T>(
+  known: FileLines,
+  start: LinePlace,
+  read: (start: LinePlace) => Promise<T>,
+): Promise<T> {
+  // What was counted before the time was up is there for the next call.
+  const found = await read(start).catch((error: unknown) => {
+    known.keep();
+    throw error;
+  });
+  return known.keep() || start.offset === 0 ? found : read({ offset: 0, lines: 0 });
+}

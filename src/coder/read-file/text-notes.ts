@@ -1,0 +1,52 @@
+/** The differences between a text and plain text, which is UTF-8 without a byte order mark and ends each line in LF. */
+import { countLines } from "../../text/edits/lines.ts";
+
+const [lf, cr] = [0x0a, 0x0d];
+
+/** The form of a text in its file. */
+interface TextForm {
+  /** Whether the text has the end of the file. */
+  readonly isAtEnd: boolean;
+  /** The name of the encoding of a decoded text. */
+  readonly encoding?: string | undefined;
+  /** Whether its lines end in CR in the file. Default: false. */
+  readonly endsInReturns?: boolean;
+}
+
+/** Returns what is to be known of a text, or of the part of it that is shown. */
+export function notesOn(text: Buffer, { isAtEnd, encoding, endsInReturns = false }: TextForm): string[] {
+  if (text.length === 0) return [];
+  const lineEnds = endsInReturns ? "CR" : describeLineEnds(text);
+  const isWhole = text.at(-1) === lf || (lineEnds === "CR" && text.at(-1) === cr);
+  return [
+    ...encodingNotes(text, encoding),
+    ...(lineEnds === undefined ? [] : [lineEnds]),
+    ...(isAtEnd && !isWhole ? [noLastNewline] : []),
+  ];
+}
+
+/** Returns the notes on an edited text, except that on its line ends. */
+export function notesOnEdited(text: Buffer, encoding: string | undefined): string[] {
+  const isWhole = text.length === 0 || text.at(-1) === lf;
+  return [...encodingNotes(text, encoding), ...(isWhole ? [] : [noLastNewline])];
+}
+
+const noLastNewline = "no newline at the end";
+
+function encodingNotes(text: Buffer, encoding: string | undefined): string[] {
+  const hasMark = text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf;
+  const form = [...(encoding === undefined ? [] : [encoding]), ...(hasMark ? ["BOM"] : [])];
+  return form.length > 0 ? [form.join(", ")] : [];
+}
+
+/** Returns the line ends of a text that has others than LF: `CRLF`, `CR`, or how many lines have which. */
+export function describeLineEnds(text: Buffer): string | undefined {
+  let crlf = 0;
+  let at = text.indexOf(cr);
+  if (at < 0) return undefined;
+  for (; at >= 0; at = text.indexOf(cr, at + 1)) if (text[at + 1] === lf) crlf++;
+  const all = countLines(text) - (text.at(-1) === lf ? 0 : 1);
+  if (all === 0) return "CR";
+  if (crlf === 0) return undefined;
+  return crlf === all ? "CRLF" : `mixed line ends: ${crlf} CRLF, ${all - crlf} LF`;
+}

@@ -1,0 +1,165 @@
+/** What a model is shown of the answers of `coder::read-file`. */
+import type { Image, Rendered, Wording } from "../../calls/contract/wording.ts";
+import { summarizeBatch } from "../batch-text.ts";
+import { renderName } from "../entry-text.ts";
+import { renderLeftOut, renderUnmatchedGlobs } from "../search-pages.ts";
+import type { ReadAnswer, ReadResult } from "./answer.ts";
+import { type ReadRequest, requestOfEntry, selectsFiles } from "./options.ts";
+
+/** The content as it is, and in brackets behind it what else is to be known. */
+export function renderRead(
+  { results, total_files: total, ...answer }: ReadAnswer,
+  wording: Wording,
+  sent: ReadRequest,
+): Rendered {
+  const request = withoutNulls(sent);
+  if (total !== undefined) return renderStats({ ...answer, results: results ?? [], total }, wording, request);
+  if (results === undefined) return flatten([renderFile(answer, request)]);
+  const summary = summarizeBatch({
+    results,
+    done: "read",
+    isDone: () => true,
+    nameOf: ({ path }) => path,
+  });
+  return flatten([
+    ...summary.map((line) => [line]),
+    ...results.map((result, index) => {
+      if (!result.success) return [wording.failure(result.error!, result.path)];
+      const entry = request.files?.[index];
+      const own = entry === undefined ? request : requestOfEntry(request, withoutNulls(entry));
+      return [`==> ${renderName(result.path)}\n`, ...renderFile(result, own)];
+    }),
+  ]);
+}
+
+interface StatsOfFiles extends Pick<ReadAnswer, "not_searched" | "unmatched_globs"> {
+  readonly results: readonly ReadResult[];
+  readonly total: number;
+}
+
+/** A line for each file, with a time only if that is their order, and in brackets what is not shown. */
+function renderStats(
+  { results, total, not_searched: left = [], unmatched_globs }: StatsOfFiles,
+  wording: Wording,
+  request: ReadRequest,
+): string {
+  const lines = results.map((result) => {
+    if (!result.success) return wording.failure(result.error!, result.path);
+    const revision = result.revision === undefined ? "" : `, revision ${result.revision}`;
+    return `${renderName(result.path)}  ${factsOf(result, request)}${revision}`;
+  });
+  const order = orders[request.sort ?? "path"];
+  const isReachable = left.some(({ reason }) => reason === "default_excludes" || reason === "ignore_files");
+  const hint = isReachable ? "; send such a folder as path to list it" : "";
+  return [
+    ...lines,
+    ...(total === 0 ? ["[no file matches include_globs]"] : []),
+    ...(results.length < total
+      ? [`[${order} ${results.length} of ${total} files; for the others send narrower globs]`]
+      : []),
+    ...(left.length > 0 ? [`[not listed: ${left.map(renderLeftOut).join(", ")}${hint}]`] : []),
+    ...renderUnmatchedGlobs(unmatched_globs),
+  ].join("\n");
+}
+
+const orders = {
+  path: "the first",
+  size: "the largest",
+  lines: "the longest",
+  modified: "the newest",
+} as const;
+
+type Piece = string | Image;
+
+/** Pieces of files as one text, but for the images between them. Each file ends with a line end, but for the last. */
+function flatten(files: readonly (readonly Piece[])[]): Rendered {
+  const shown: Piece[] = [];
+  const add = (piece: Piece) => {
+    const before = shown.at(-1);
+    if (typeof before === "string" && typeof piece === "string") shown[shown.length - 1] = before + piece;
+    else if (piece !== "" || files.length === 1) shown.push(piece);
+  };
+  for (const [index, pieces] of files.entries()) {
+    for (const piece of pieces) add(piece);
+    const end = pieces.at(-1);
+    if (index < files.length - 1 && typeof end === "string" && !end.endsWith("\n")) add("\n");
+  }
+  return shown.length === 1 && typeof shown[0] === "string" ? shown[0] : shown;
+}
+
+/** Null for a field that may be absent means that it is. */
+const withoutNulls = <T extends object>(request: T): T =>
+  Object.fromEntries(Object.entries(request).filter(([, value]) => value !== null)) as T;
+
+type FileAnswer = Omit<ReadAnswer, "results">;
+
+function renderFile(answer: FileAnswer, request: ReadRequest): Piece[] {
+  const { content = "", revision, media_type: mediaType } = answer;
+  const notes = answer.content === undefined ? [factsOf(answer, request)] : notesOn(answer, request);
+  if (revision !== undefined && (request.revision || request.stat)) notes.push(`revision ${revision}`);
+  const noted = notes.map((note) => `[${note}]`).join("\n");
+  if (mediaType !== undefined) return [{ data: content, mediaType }, ...(noted === "" ? [] : [noted])];
+  const lineEnd = notes.length === 0 || content === "" || content.endsWith("\n") ? "" : "\n";
+  return [`${content}${lineEnd}${noted}`];
+}
+
+function factsOf({ binary, ...answer }: FileAnswer, request: ReadRequest): string {
+  const { size, mode = 0, mtime = 0, is_utf8, total_lines, text_notes: notes = [] } = answer;
+  if (answer.kind === "dir") return `folder, mode ${modeOf(mode)}, changed ${timeOf(mtime)}`;
+  const kind = binary === undefined ? [] : [binary === "" ? "binary" : `binary: ${binary}`];
+  if (binary !== undefined && !request.stat)
+    return `${kind[0]}, ${size} bytes; send encoding "base64" for its bytes`;
+  const facts = [
+    ...kind,
+    `${size} bytes`,
+    ...(total_lines === undefined || binary !== undefined
+      ? []
+      : [`${total_lines} ${total_lines === 1 ? "line" : "lines"}`]),
+    ...(selectsFiles(request) && mode === 0o644 ? [] : [`mode ${modeOf(mode)}`]),
+    ...(selectsFiles(request) && request.sort !== "modified" ? [] : [`changed ${timeOf(mtime)}`]),
+    ...(is_utf8 === false && answer.encoding === undefined && binary === undefined ? ["not UTF-8"] : []),
+    ...notes,
+  ];
+  return facts.join(", ");
+}
+
+const modeOf = (mode: number): string => mode.toString(8).padStart(4, "0");
+
+/** Seconds since 1970 as text; a file may have a time that is none of the calendar's. */
+function timeOf(seconds: number): string {
+  const time = new Date(seconds * 1000);
+  return Number.isNaN(time.getTime()) ? `${seconds} s after 1970` : time.toISOString().replace(".000", "");
+}
+
+function notesOn(answer: FileAnswer, request: ReadRequest): string[] {
+  if (answer.size === 0) return ["the file is empty"];
+  const place = placeOf(answer, request);
+  const isText = request.encoding !== "base64" && answer.media_type === undefined;
+  const isUnknown = answer.is_utf8 === false && answer.encoding === undefined && isText;
+  const isLossy = answer.encoding !== undefined && answer.content?.includes("\ufffd");
+  return [
+    ...(isUnknown
+      ? [
+          'the file is not UTF-8, but in an unknown encoding of 8 bits: U+FFFD stands for what could not be shown; send its encoding, such as "windows-1252"',
+        ]
+      : []),
+    ...(isLossy ? [`U+FFFD stands for what is invalid in ${answer.encoding}`] : []),
+    ...(request.encoding === "base64" ? [] : (answer.text_notes ?? [])),
+    ...(place === undefined ? [] : [place]),
+  ];
+}
+
+/** Which lines these are; undefined for all of them. */
+function placeOf(
+  { lines_returned: lines = 0, total_lines: total, more_lines }: FileAnswer,
+  request: ReadRequest,
+) {
+  const { line_from = 1, line_to, tail } = request;
+  if (lines === total || (tail === undefined && line_from === 1 && line_to === undefined)) return undefined;
+  if (total === undefined && tail !== undefined) return `the last ${lines} lines`;
+  if (lines === 0) return `no line ${line_from}: the file has ${total}`;
+  const first = tail === undefined ? line_from : total! - lines + 1;
+  const last = first + lines - 1;
+  const of = total === undefined ? "" : ` of ${total}`;
+  return `lines ${first} to ${last}${of}${more_lines ? `; continue with line_from: ${last + 1}` : ""}`;
+}

@@ -1,0 +1,184 @@
+/** Reads one file as a request wants it: whole, lines of it, or what else is known of it (coder §15). */
+import { isUtf8 } from "node:buffer";
+import { type Refusal, refuse } from "../../base/errors.ts";
+import {
+  base64Content,
+  countFitting,
+  type FileContent,
+  numberBytes,
+  numberContent,
+  textContent,
+} from "../../text/edits/content.ts";
+import { countLines } from "../../text/edits/lines.ts";
+import { type LineWindow, rangeOf, tailOf } from "../../text/edits/window.ts";
+import { encodingName, isUtf16 } from "../../text/encodings/codec.ts";
+import { decodeText } from "../../text/encodings/open-text.ts";
+import { objectBytes } from "../../text/sizes/json-size.ts";
+import { revisionOfBytes } from "../../tree/files/revision.ts";
+import { describe } from "../../tree/files/stats.ts";
+import type { FileStats } from "../../tree/jail/kind.ts";
+import type { CoderContext } from "../define.ts";
+import { refuseEncoding } from "../encoding-errors.ts";
+import { configuredEncoding } from "../file-encoding.ts";
+import { type FileView, viewOf } from "./answer.ts";
+import { refuseRead } from "./errors.ts";
+import { binaryKind, mediaTypeOf } from "./file-kind.ts";
+import type { ReadOptions } from "./options.ts";
+import { readPart } from "./part.ts";
+import { notesOn } from "./text-notes.ts";
+
+/** A file to read, and how. */
+export interface FileRead {
+  readonly path: string;
+  readonly options: ReadOptions;
+  readonly context: CoderContext;
+}
+
+/** What is answered about a file. Throws too-large for more of it than an answer may hold. */
+export function viewFile(read: FileRead): FileView | Promise<FileView> {
+  const { path, options, context } = read;
+  const folder = options.isStat && options.hasFolderStats ? statFolder(read) : undefined;
+  if (folder !== undefined) return folder;
+  const limit = { key: "max_read_bytes", bytes: context.config.max_read_bytes };
+  return context.files.readOrOpen<FileView | Promise<FileView>>(path, limit, {
+    whole: (bytes, stats) => viewWhole(read, bytes, stats),
+    large(stats, open) {
+      const { part, isStat, isNumbered } = options;
+      if (isStat) return viewOf({ path, stats });
+      if (part === undefined) throw refuseRead.file({ path, size: stats.size, limit });
+      const wanted = { path, part, isNumbered, limit };
+      return readPart(open(), wanted, context).then((window) => viewPart(read, stats, window));
+    },
+  });
+}
+
+/** Returns what is known of a folder; `undefined` for anything else. */
+function statFolder({ path, context }: FileRead): FileView | undefined {
+  using place = context.jail.resolveForRead(path);
+  if (place.stats?.isDirectory() !== true) return undefined;
+  const { size, mode, mtime } = describe(place.stats);
+  const answer = { path, kind: "dir" as const, size, mode, mtime };
+  return { answer, jsonBytes: objectBytes(answer), content: undefined };
+}
+
+function viewWhole(read: FileRead, bytes: Buffer, stats: FileStats): FileView {
+  const { path, options } = read;
+  const revision = options.hasRevision ? revisionOfBytes([bytes]) : undefined;
+  const { text, encoding, endsInReturns } = textOf(read, bytes);
+  const name = encoding && encodingName(encoding);
+  const isText = encoding !== undefined && !text.includes(0);
+  const binary = options.hasBinaryKinds && !isText ? binaryKind(bytes) : undefined;
+  const hasNotes = options.hasTextNotes && binary === undefined;
+  const notes = hasNotes ? notesOn(text, { isAtEnd: true, encoding: name, endsInReturns }) : undefined;
+  const known = { path, stats, encoding: binary === undefined ? name : undefined, revision, notes };
+  if (options.isStat)
+    return viewOf({ ...known, isUtf8: isUtf8(bytes), totalLines: countLines(text), binary });
+  const shown = viewMedia(read, { bytes, stats, revision });
+  if (shown !== undefined) return shown;
+  if (binary !== undefined) return viewOf({ path, stats, isUtf8: isUtf8(bytes), revision, binary });
+  return viewWindow(read, { ...known, window: windowOf(text, options) });
+}
+
+/** Returns the text of a file as the options want it, or its bytes. */
+function textOf({ path, options, context }: FileRead, bytes: Buffer): ReturnType<typeof decodeText> {
+  if (!options.isDecoded) return { text: bytes, encoding: undefined, endsInReturns: false };
+  return decodeText(bytes, options.encoding ?? configuredEncoding(path, context));
+}
+
+interface Whole {
+  readonly bytes: Buffer;
+  readonly stats: FileStats;
+  readonly revision: string | undefined;
+}
+
+/**
+ * Returns a file that is shown as an image or sound; `undefined` for any other. Throws too-large for an image that no client
+ * could show. A sound that is larger than text may be is not played unless `max_output_bytes` says so.
+ */
+function viewMedia(
+  { path, options, context }: FileRead,
+  { bytes, stats, revision }: Whole,
+): FileView | undefined {
+  const limit = { key: "max_output_bytes", bytes: options.maxImageBytes ?? 0 };
+  const mediaType = context.showsImages && limit.bytes > 0 ? mediaTypeOf(bytes) : undefined;
+  if (mediaType === undefined) return undefined;
+  const isSound = mediaType.startsWith("audio/");
+  if (isSound && (!options.hasBinaryKinds || binaryKind(bytes) === undefined)) return undefined;
+  const content = base64Content(bytes);
+  if (isSound && content.bytes > (options.maxOutputBytes ?? limit.bytes)) return undefined;
+  if (content.bytes > limit.bytes) throw refuseRead.image({ path, size: stats.size, limit }, content.bytes);
+  return viewOf({ path, stats, isUtf8: content.isUtf8, revision, mediaType }, content);
+}
+
+function windowOf(bytes: Buffer, { part, hasLineCounts }: ReadOptions): LineWindow {
+  if (!hasLineCounts) return { content: bytes, lines: 0, first: 1, total: undefined, hasMore: false };
+  if (part === undefined) return rangeOf(bytes, { from: 1, to: Number.POSITIVE_INFINITY });
+  return "tail" in part ? tailOf(bytes, part.tail) : rangeOf(bytes, part);
+}
+
+interface Taken {
+  readonly stats: FileStats;
+  /** The name of the encoding that the window was decoded from. */
+  readonly encoding?: string | undefined;
+  readonly revision: string | undefined;
+  readonly window: LineWindow;
+  readonly notes?: readonly string[] | undefined;
+}
+
+/** Returns a window of a file that is over the limit; the rest of the file is not read. */
+function viewPart(read: FileRead, stats: FileStats, window: LineWindow): FileView {
+  const { path, options, context } = read;
+  const { content, hasMore } = window;
+  const encoding = options.isDecoded
+    ? (options.encoding ?? configuredEncoding(path, context) ?? "utf-8")
+    : "utf-8";
+  // The lines of a large file are found by their bytes.
+  if (isUtf16(encoding)) throw refuseEncoding.tooLarge(path, encodingName(encoding));
+  const binary = options.hasBinaryKinds ? binaryKind(content) : undefined;
+  if (binary !== undefined) return viewOf({ path, stats, binary });
+  const name = encoding === "utf-8" ? undefined : encodingName(encoding);
+  const text = name === undefined ? content : decodeText(content, encoding).text;
+  const notes = options.hasTextNotes ? notesOn(text, { isAtEnd: !hasMore, encoding: name }) : undefined;
+  return viewWindow(read, {
+    ...{ stats, encoding: name, revision: undefined, notes },
+    window: { ...window, content: text },
+  });
+}
+
+function viewWindow(read: FileRead, taken: Taken): FileView {
+  const { path, options } = read;
+  const content = contentOf(read, taken);
+  const { stats, encoding, revision, notes } = taken;
+  const window = options.hasLineCounts ? taken.window : undefined;
+  const facts = { path, stats, isUtf8: content.isUtf8 && encoding === undefined, encoding };
+  return viewOf({ ...facts, revision, window, notes }, content);
+}
+
+/** The content of the answer. Throws too-large before it makes one that is. */
+function contentOf(read: FileRead, taken: Taken): FileContent {
+  const { options, context } = read;
+  const { content: file, first = 1, lines } = taken.window;
+  const content = options.isBase64 ? base64Content(file) : textContent(file);
+  const { isNumbered, maxOutputBytes } = options;
+  const numbering = { first, lines };
+  const bytes = content.bytes + (isNumbered ? numberBytes(numbering) : 0);
+  if (maxOutputBytes !== undefined && bytes > maxOutputBytes)
+    throw tooMuch(read, taken, { ...content, bytes });
+  if (!isNumbered) return content;
+  if (bytes > context.maxAnswerBytes) throw refuse.answerTooLarge(bytes, context.maxAnswerBytes, "reads");
+  return numberContent(content, numbering);
+}
+
+function tooMuch({ path, options }: FileRead, { stats, window }: Taken, content: FileContent): Refusal {
+  const { isNumbered, isBase64, hasLineCounts, maxOutputBytes = 0, part } = options;
+  const { first = 1 } = window;
+  const limit = { key: "max_output_bytes", bytes: maxOutputBytes };
+  const isFromStart = !isBase64 && (part === undefined || "from" in part);
+  const fitting = isFromStart
+    ? countFitting(content.text, maxOutputBytes, isNumbered ? first : undefined)
+    : 0;
+  const lines = hasLineCounts ? window.total : countLines(window.content);
+  const excess = { path, size: stats.size, lines, limit };
+  const lineTo = fitting === 0 ? undefined : first + fitting - 1;
+  return refuseRead.content(excess, { bytes: content.bytes, lineTo, isBase64 });
+}

@@ -1,0 +1,26 @@
+import { Measured } from "../../calls/contract/prepared-answer.ts";
+import { commaBytes, JsonBudget } from "../../text/sizes/json-budget.ts";
+import { jsonBytes } from "../../text/sizes/json-size.ts";
+import { leaveOut } from "../update-file/answer.ts";
+import type { ChangeResult } from "./changes.ts";
+
+/** Bytes of an answer that are kept for what is no result. */
+const roomForTheRest = 4096;
+
+/**
+ * An answer with results, kept below the size of one message: of very many, the last ones do not show what was changed in a
+ * file.
+ */
+export function fitResults<Head extends object>(
+  head: Head,
+  results: readonly ChangeResult[],
+  maxBytes: number,
+): Measured<Head & { results: ChangeResult[] }> {
+  const bare = results.map(({ echoes, echoes_truncated, diff, diff_truncated, ...rest }) => rest);
+  const budget = new JsonBudget(maxBytes - roomForTheRest, jsonBytes({ ...head, results: bare }));
+  const fitted = results.map((result, index) => {
+    const shown = jsonBytes(result) - jsonBytes(bare[index]);
+    return budget.admit(shown + commaBytes(1)) ? result : { ...bare[index]!, ...leaveOut(result) };
+  });
+  return new Measured({ ...head, results: fitted }, jsonBytes({ ...head, results: fitted }));
+}

@@ -1,0 +1,209 @@
+/** The changes of `coder::transact`, as they are on the wire and as they are made. */
+import { type Static, Type } from "@sinclair/typebox";
+import { Refusal, refuse } from "../../base/errors.ts";
+import { copyPath } from "../../tree/changes/copy.ts";
+import { makeFolderAt } from "../../tree/changes/make-folder.ts";
+import { movePath } from "../../tree/changes/move.ts";
+import { revisionOfBytes } from "../../tree/files/revision.ts";
+import type { PlannedTree } from "../../tree/overlay/planned-tree.ts";
+import { ContentEncoding } from "../create-file/content-encoding.ts";
+import { createOne } from "../create-file.ts";
+import type { CoderContext } from "../define.ts";
+import { removeOne } from "../delete-file.ts";
+import { FileEncoding } from "../file-encoding.ts";
+import { explainMissingFolder } from "../missing-folder.ts";
+import { pauseOf } from "../pause.ts";
+import { parsePermissionBits, permissionBits } from "../permission-bits.ts";
+import { transferOne } from "../two-paths.ts";
+import type { ShownFields } from "../update-file/answer.ts";
+import { editFile } from "../update-file/edit-file.ts";
+import { UpdateOp } from "../update-file/ops.ts";
+
+const op = <Name extends string>(name: Name) => Type.Literal(name);
+const Parents = Type.Boolean({ default: true, description: "Create missing parent directories." });
+const Expected = (description: string) => Type.Optional(Type.String({ description }));
+
+const twoPaths = {
+  expected_revision: Expected("Revision that the file at `from` must have."),
+  from: Type.String(),
+  overwrite: Type.Boolean({
+    default: false,
+    description: "Replace a file at `to`. A folder is never replaced.",
+  }),
+  parents: Parents,
+  to: Type.String({ description: "The new path itself, not a folder to put it into." }),
+};
+
+/** One change. Each has the fields of the function that makes only such ones. */
+export const TransactChange = Type.Union(
+  [
+    Type.Object(
+      {
+        content: Type.String(),
+        encoding: ContentEncoding,
+        expected_revision: Expected('Of the file to overwrite, or "absent" for none.'),
+        mode: Type.Optional(Type.String({ description: "Octal permission bits." })),
+        op: op("create"),
+        overwrite: Type.Boolean({ default: false }),
+        parents: Parents,
+        path: Type.String(),
+      },
+      { description: "As an entry of coder::create-file." },
+    ),
+    Type.Object(
+      {
+        encoding: FileEncoding(),
+        expected_revision: Expected("The file is edited only if it has this revision."),
+        op: op("update"),
+        ops: Type.Array(UpdateOp),
+        path: Type.String(),
+      },
+      { description: "As an entry of coder::update-file." },
+    ),
+    Type.Object(
+      {
+        expected_revision: Expected("Revision that the file must have."),
+        op: op("delete"),
+        path: Type.String(),
+        recursive: Type.Boolean({ default: false, description: "Required for non-empty directories." }),
+      },
+      { description: "As a path of coder::delete-file." },
+    ),
+    Type.Object({ op: op("move"), ...twoPaths }, { description: "As an entry of coder::move." }),
+    Type.Object({ op: op("copy"), ...twoPaths }, { description: "As an entry of coder::copy." }),
+    Type.Object(
+      {
+        mode: Type.Optional(Type.String({ description: "Octal permission bits." })),
+        op: op("make-folder"),
+        parents: Parents,
+        path: Type.String(),
+      },
+      { description: "As a path of coder::make-folder." },
+    ),
+    Type.Object(
+      {
+        mode: Type.String({ description: "Octal permission bits." }),
+        op: op("chmod"),
+        path: Type.String(),
+      },
+      { description: "Set the permission bits of a file, or of a folder without what is in it." },
+    ),
+  ],
+  { $id: "TransactChange" },
+);
+
+export type TransactChange = Static<typeof TransactChange>;
+type ChangeOf<Op extends TransactChange["op"]> = Extract<TransactChange, { readonly op: Op }>;
+
+/** The forms in which edits are shown. */
+export const changeAnswers = ["echo", "diff", "none"] as const;
+export type ChangeAnswer = (typeof changeAnswers)[number];
+
+/** What a change has done, as on the wire: what the answer of the function says that makes only such ones. */
+export interface ChangeResult extends ShownFields {
+  readonly op: TransactChange["op"];
+  readonly path?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly bytes_written?: number;
+  readonly applied?: number;
+  readonly new_line_count?: number;
+  readonly removed?: boolean;
+  readonly removed_files?: number;
+  readonly moved?: boolean;
+  readonly copied?: boolean;
+  readonly created?: boolean;
+  readonly revision?: string;
+}
+
+/** Makes all changes, in order. Throws the refusal of the first that fails, with its index. */
+export async function makeChanges(
+  changes: readonly TransactChange[],
+  answer: ChangeAnswer,
+  made: Made,
+): Promise<ChangeResult[]> {
+  const { context, tree } = made;
+  const results: ChangeResult[] = [];
+  const pause = pauseOf(context);
+  for (const [index, change] of changes.entries()) {
+    tree.change = index;
+    context.deadline.check();
+    await pause();
+    try {
+      results.push(await makeChange(change, answer, made));
+    } catch (error) {
+      throw error instanceof Refusal ? refuse.inChange(error, index) : error;
+    }
+  }
+  return results;
+}
+
+async function makeChange(change: TransactChange, answer: ChangeAnswer, made: Made): Promise<ChangeResult> {
+  const { context } = made;
+  switch (change.op) {
+    case "create":
+      return await create(change, context);
+    case "update":
+      return await update(change, answer, context);
+    case "delete":
+      return await remove(change, context);
+    case "move":
+    case "copy":
+      return await transfer(change, context);
+    case "make-folder":
+      return await makeFolder(change, context);
+    case "chmod":
+      return await changeMode(change, made);
+  }
+}
+
+async function create({ op, ...spec }: ChangeOf<"create">, context: CoderContext): Promise<ChangeResult> {
+  const bytes = await createOne(spec, {}, context);
+  return { op, path: spec.path, bytes_written: bytes.length, revision: revisionOfBytes([bytes]) };
+}
+
+async function update(
+  { op, ...spec }: ChangeOf<"update">,
+  answer: ChangeAnswer,
+  context: CoderContext,
+): Promise<ChangeResult> {
+  const { lines, revision, fields } = await editFile(spec, { form: answer, hasRevision: true }, context);
+  const counts = { applied: spec.ops.length, new_line_count: lines };
+  return { op, path: spec.path, ...counts, revision: revision!, ...fields };
+}
+
+async function remove(
+  { op, path, recursive, expected_revision: expectedRevision }: ChangeOf<"delete">,
+  context: CoderContext,
+): Promise<ChangeResult> {
+  return { op, path, ...(await removeOne({ path, recursive, expectedRevision }, context)) };
+}
+
+async function transfer(
+  { op, ...spec }: ChangeOf<"move" | "copy">,
+  context: CoderContext,
+): Promise<ChangeResult> {
+  const isDone = await transferOne(spec, context, op === "move" ? movePath : copyPath);
+  return { op, from: spec.from, to: spec.to, ...(op === "move" ? { moved: isDone } : { copied: isDone }) };
+}
+
+async function makeFolder(
+  { op, path, mode, parents }: ChangeOf<"make-folder">,
+  context: CoderContext,
+): Promise<ChangeResult> {
+  const bits = permissionBits(mode, context.profile["make-folder.mode"]);
+  const options = { mode: bits, parents, mayExist: true };
+  const make = () => makeFolderAt(context.tree, { path, ...options }, context);
+  return { op, path, created: await explainMissingFolder(make, { path, parents }, context) };
+}
+
+async function changeMode({ op, path, mode }: ChangeOf<"chmod">, { tree }: Made): Promise<ChangeResult> {
+  await tree.changeOwnMode(path, parsePermissionBits(mode));
+  return { op, path };
+}
+
+/** The tree that changes are made on, and the context of the call with its files. */
+interface Made {
+  readonly context: CoderContext;
+  readonly tree: PlannedTree;
+}

@@ -1,0 +1,155 @@
+/** What calls share that make several changes: all of them or none, or only shown, and then done as shown. */
+import { quoteShort, Refusal } from "../../base/errors.ts";
+import { memoryBytes } from "../../text/sizes/memory-size.ts";
+import { PlannedTree } from "../../tree/overlay/planned-tree.ts";
+import { areSameReads, type Reads } from "../../tree/overlay/reads.ts";
+import type { Committing } from "../../tree/transactions/transactions.ts";
+import type { CoderContext } from "../define.ts";
+import { refuseTransacting } from "./errors.ts";
+import type { PlanAnswer } from "./plans.ts";
+
+/** Several changes that are made as one. */
+export interface Transaction<T> {
+  /**
+   * Makes them on a tree that only shows what they would leave, by the files of the context, and sets `tree.change` to
+   * the index of each. Called again when it had to wait for other calls, and to carry out a plan: it must do the same then.
+   */
+  make(context: CoderContext, tree: PlannedTree): Promise<T>;
+  /** What the caller calls it. */
+  readonly label?: string | undefined;
+  /** What `make` works from, which a plan keeps. */
+  readonly request: unknown;
+  /** The changes as an error names them, in order: the paths that the caller sent, and the word for each. */
+  readonly named: { readonly noun: "Change" | "File"; readonly paths: readonly string[] };
+}
+
+/** What was done. */
+export interface Done<T> {
+  readonly value: T;
+  /** Its name; undefined when there was nothing to do. */
+  readonly transaction: string | undefined;
+}
+
+/** Makes the changes, all or none. Throws the refusal of the first that cannot be made. */
+export function runTransaction<T>(transaction: Transaction<T>, context: CoderContext): Promise<Done<T>> {
+  return explaining(transaction, context, () =>
+    commit(transaction, context, { plan: async () => await show(transaction, context) }),
+  );
+}
+
+/** Throws the refusal of a change with its place among the others, and that nothing was changed. */
+async function explaining<T>(
+  { named: { noun, paths } }: Pick<Transaction<unknown>, "named">,
+  { profile }: CoderContext,
+  act: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    const change = error instanceof Refusal ? error.details?.["change"] : undefined;
+    const path = typeof change === "number" ? paths[change] : undefined;
+    if (!profile.explained_errors || path === undefined) throw error;
+    const place = `${noun} ${Number(change) + 1} of ${paths.length} (${quoteShort(path)})`;
+    throw refuseTransacting.inPlace(error as Refusal, paths.length === 1 ? undefined : place);
+  }
+}
+
+/**
+ * Only shows what the changes would leave, and keeps a plan to do exactly that; `answer` makes the answer of the call that
+ * does. Throws what making them would throw, as far as it shows before.
+ */
+export async function planTransaction<T>(
+  transaction: Transaction<T>,
+  context: CoderContext,
+  answer: (done: Done<T>, context: CoderContext) => unknown,
+): Promise<PlanAnswer & { readonly value: T }> {
+  const { value, steps, reads } = await explaining(transaction, context, () =>
+    show(transaction, context, { remembersReads: true }),
+  );
+  if (steps.length > 0) requireTransactions(context);
+  // The paths are those of this call, and so is what it may touch.
+  const { jail } = context;
+  const carryOut = async (plan: string, later: CoderContext) =>
+    answer(await carryOutPlan(transaction, { ...later, jail }, { plan, reads }), later);
+  const bytes = memoryBytes(transaction.request) + reads.size * bytesOfRead;
+  return { value, ...context.plans.add({ caller: context.caller, carryOut, bytes }) };
+}
+
+/** The memory that what was read at one path takes, about. */
+const bytesOfRead = 512;
+
+interface Shown<T> extends Pick<PlannedTree, "steps" | "reads" | "keys"> {
+  readonly value: T;
+}
+
+async function show<T>(
+  transaction: Transaction<T>,
+  context: CoderContext,
+  { remembersReads = false } = {},
+): Promise<Shown<T>> {
+  const { config } = context;
+  const tree = new PlannedTree(context, { maxBytes: config.max_transaction_bytes, remembersReads });
+  const value = await transaction.make({ ...context, tree }, tree);
+  return { value, steps: tree.steps, keys: tree.keys, reads: tree.reads };
+}
+
+async function commit<T>(
+  { label }: Transaction<T>,
+  context: CoderContext,
+  { plan, whenChanged }: { readonly plan: () => Promise<Shown<T>> } & Pick<Committing, "whenChanged">,
+): Promise<Done<T>> {
+  const { transactions } = context;
+  if (transactions !== undefined)
+    return await transactions.run(plan, {
+      requester: context,
+      label: context.label ?? label,
+      whenChanged,
+    });
+  // What is refused in any case is refused as everywhere.
+  const { value, steps } = await plan();
+  if (steps.length > 0) requireTransactions(context);
+  return { value, transaction: undefined };
+}
+
+function requireTransactions({ transactions }: CoderContext): void {
+  if (transactions === undefined) throw refuseTransacting.unavailable();
+}
+
+interface Planned {
+  readonly plan: string;
+  readonly reads: Reads;
+}
+
+function carryOutPlan<T>(
+  transaction: Transaction<T>,
+  context: CoderContext,
+  { plan, reads }: Planned,
+): Promise<Done<T>> {
+  const again = async () => {
+    const shown = await unlessStale(plan, () => show(transaction, context, { remembersReads: true }));
+    if (!areSameReads(shown.reads, reads))
+      throw refuseTransacting.stalePlan(plan, changedIn(shown.reads, reads));
+    return shown;
+  };
+  return commit(transaction, context, { plan: again, whenChanged: (refusal) => staleBy(plan, refusal) });
+}
+
+/** What was possible in the dry run, and is refused now, is so because something has changed. */
+async function unlessStale<T>(plan: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.reason === "timeout") throw error;
+    throw staleBy(plan, error);
+  }
+}
+
+function staleBy(plan: string, { details: { change } = {} }: Refusal): Refusal {
+  return refuseTransacting.stalePlan(plan, change === undefined ? {} : { change });
+}
+
+/** At most three of the paths that are not what they were. */
+function changedIn(now: Reads, then: Reads): { readonly paths: readonly string[] } {
+  const all = new Set([...now.keys(), ...then.keys()]);
+  return { paths: [...all].filter((path) => now.get(path) !== then.get(path)).slice(0, 3) };
+}

@@ -1,0 +1,58 @@
+/** What a model reads of several changes that were made as one, or would be. */
+
+import { type PatchedFileResult, renderPatched } from "../apply-patch/text.ts";
+import { renderRemoval } from "../delete-file.ts";
+import { renderEdit } from "../update-file/text.ts";
+import type { ChangeResult } from "./changes.ts";
+
+interface Transacted {
+  readonly committed: boolean;
+  readonly results: readonly unknown[];
+  readonly transaction?: string;
+  readonly plan?: string;
+}
+
+type SentOps = Parameters<typeof renderEdit>[1];
+
+/** A change as it was sent. */
+interface SentChange {
+  readonly ops?: SentOps;
+}
+
+/** One line for each change, with what it changed in a file below it. `sent` are the changes of the call, if it has them. */
+export function renderTransacted(
+  { committed, results, transaction, plan }: Transacted,
+  sent: readonly object[] = [],
+): string {
+  const lines = results.map((result, index) =>
+    renderResult(result as ChangeResult | PatchedFileResult, (sent[index] as SentChange | undefined)?.ops),
+  );
+  if (transaction !== undefined) lines.push(`transaction ${transaction}`);
+  else if (committed) lines.push("nothing had to be changed");
+  if (plan !== undefined) lines.push(`plan ${plan}`);
+  return lines.join("\n");
+}
+
+function renderResult(result: ChangeResult | PatchedFileResult, ops?: SentOps): string {
+  if (!("op" in result)) return renderPatched(result);
+  const { op, path = "", from, to, applied = 0, new_line_count = 0 } = result;
+  switch (op) {
+    case "create":
+      return `${path}: created, ${result.bytes_written} bytes`;
+    case "update":
+      return renderEdit(
+        { ...result, path, applied, new_line_count } as Parameters<typeof renderEdit>[0],
+        ops,
+      );
+    case "delete":
+      return renderRemoval({ ...result, path, removed: result.removed === true });
+    case "move":
+      return `${from}: ${result.moved ? `moved to ${to}` : "is there already"}`;
+    case "copy":
+      return `${from}: ${result.copied ? `copied to ${to}` : "is there already"}`;
+    case "make-folder":
+      return `${path}: ${result.created ? "created" : "was there already"}`;
+    case "chmod":
+      return `${path}: mode set`;
+  }
+}

@@ -1,0 +1,42 @@
+import { namesOf } from "../../tree/jail/backend.ts";
+import type { Jail } from "../../tree/jail/folder.ts";
+import type { RecordedStep } from "../../tree/journal/read-record.ts";
+
+/**
+ * Whether a path of the journal is one of these, or below one. They are compared as text, as records have them: links
+ * resolved, and whatever is there now.
+ */
+export function selectPaths(
+  requested: readonly string[],
+  jail: Pick<Jail, "roots" | "scope">,
+): (path: string) => boolean {
+  const wanted = new Set(requested.map((path) => plainPath(path, jail)));
+  return (path) => {
+    if (wanted.has("") || wanted.has(path)) return true;
+    for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1))
+      if (wanted.has(path.slice(0, slash))) return true;
+    return false;
+  };
+}
+
+/** A path as records have it, from the base or the top folder, which are "". */
+export function plainPath(path: string, { roots, scope }: Pick<Jail, "roots" | "scope">): string {
+  const deepest = [...roots].sort((one, other) => other.hostPath.length - one.hostPath.length);
+  const root = deepest.find(({ hostPath }) => path === hostPath || path.startsWith(`${hostPath}/`));
+  const names = root === undefined ? path : `${root.name}${path.slice(root.hostPath.length)}`;
+  const start = root === undefined && scope !== undefined ? scope.root : [];
+  return [...start, ...names.split("/")].filter((name) => name !== "" && name !== ".").join("/");
+}
+
+/** The names that a step of the journal is about. */
+export type StepNames = Pick<RecordedStep, "path" | "from">;
+
+export const endsOf = ({ path, from = path }: StepNames): readonly string[] => [path, from];
+
+/** Whether a call may know of the step: of what was moved, both names. */
+export const isShown = (step: StepNames, jail: Pick<Jail, "denies" | "scope">): boolean =>
+  endsOf(step).every((path) => isVisible(path, jail));
+
+/** Whether a call may know of a path of the journal, from the base: it is not denied, and in its scope. */
+const isVisible = (path: string, { denies, scope }: Pick<Jail, "denies" | "scope">): boolean =>
+  !denies(namesOf(path)) && (scope?.contains(path) ?? true);

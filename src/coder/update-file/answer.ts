@@ -1,0 +1,162 @@
+import { Measured } from "../../calls/contract/prepared-answer.ts";
+import type { Echo } from "../../text/edits/echo.ts";
+import { decodeForAnswer, type JsonText } from "../../text/edits/json-text.ts";
+import { joinPieces, piecesLength } from "../../text/edits/pieces.ts";
+import { cutToBytes } from "../../text/edits/text.ts";
+import { commaBytes, JsonBudget } from "../../text/sizes/json-budget.ts";
+import { jsonBytes, objectBytes } from "../../text/sizes/json-size.ts";
+import type { Bodies } from "../../tree/changes/update.ts";
+
+/** Bytes of an answer that are kept for paths, counts and errors; the bodies share what is left. */
+const roomForTheRest = 1024 * 1024;
+
+/** Bytes of JSON that one byte of a body takes at most, as a \u escape does. */
+const maxBytesPerByte = 6;
+
+/** Both bodies of a file, cut to the room in the answer. */
+export interface FittedBodies {
+  readonly before: JsonText;
+  readonly after: JsonText;
+}
+
+/** The changed places of a file, in one of two forms. */
+export interface ShownFields {
+  readonly echoes?: readonly Echo[];
+  readonly echoes_truncated?: boolean;
+  readonly diff?: string;
+  readonly diff_truncated?: boolean;
+  /** The line ends that a file with others than LF has now. */
+  readonly line_ends?: string;
+  /** Whether the edit has changed that. */
+  readonly line_ends_changed?: true;
+  /** Its encoding, byte order mark, and a missing line end at its end. */
+  readonly text_notes?: readonly string[];
+  /** Advice on replacements that most likely did not do what was meant. */
+  readonly hints?: readonly string[];
+}
+
+/** A file that was edited. */
+interface Updated {
+  readonly path: string;
+  /** The number of ops. */
+  readonly applied: number;
+  /** Lines that it has now. */
+  readonly lines: number;
+  /** Its present revision, if the answer has it. */
+  readonly revision?: string;
+  /** Both bodies, if they are shown. */
+  readonly bodies?: FittedBodies;
+  /** The fields that are always small. */
+  readonly fields: ShownFields;
+}
+
+interface Result extends ShownFields {
+  readonly path: string;
+  readonly success: boolean;
+  readonly applied: number;
+  readonly new_line_count: number;
+  readonly revision?: string;
+  readonly before?: string;
+  readonly after?: string;
+  readonly error?: string;
+}
+
+/**
+ * The results, kept below the size of one message: the edits are done, so an answer too large to send would leave
+ * the caller believing that they are not. Bodies that do not fit are cut further.
+ */
+export class UpdateAnswer {
+  readonly #results: Result[] = [];
+  readonly #maxBodyBytes: number;
+  readonly #bodies: JsonBudget;
+  readonly #whole: JsonBudget;
+
+  constructor(maxBodyBytes: number, maxAnswerBytes: number) {
+    this.#maxBodyBytes = maxBodyBytes;
+    this.#bodies = new JsonBudget(maxAnswerBytes - roomForTheRest, 0);
+    this.#whole = new JsonBudget(maxAnswerBytes, jsonBytes({ results: [] }));
+  }
+
+  addFailure(path: string, error: string): void {
+    const result = { path, success: false, applied: 0, new_line_count: 0, error };
+    this.#add(result, jsonBytes(result));
+  }
+
+  addSuccess({ path, applied, lines, revision, bodies, fields }: Updated): void {
+    const head = {
+      path,
+      success: true,
+      applied,
+      new_line_count: lines,
+      ...(revision !== undefined && { revision }),
+    };
+    if (bodies === undefined) this.#addFields(head, fields);
+    else this.#addBodies(head, bodies);
+  }
+
+  #addBodies(head: Result, { before, after }: FittedBodies): void {
+    const result = { ...head, before: before.text, after: after.text };
+    this.#bodies.add(before.jsonBytes + after.jsonBytes);
+    this.#add(result, objectBytes(result, { before: before.jsonBytes, after: after.jsonBytes }));
+  }
+
+  /** Shows the file, unless the batch has filled the answer: its last files are then left out. */
+  #addFields(head: Result, fields: ShownFields): void {
+    const bytes = jsonBytes(fields);
+    const isShown = bytes <= this.#bodies.bytesLeft;
+    if (isShown) this.#bodies.add(bytes);
+    const result = { ...head, ...(isShown ? fields : leaveOut(fields)) };
+    this.#add(result, jsonBytes(result));
+  }
+
+  #add(result: Result, bytes: number): void {
+    this.#whole.add(bytes + commaBytes(this.#results.length));
+    this.#results.push(result);
+  }
+
+  /**
+   * The bodies of one more file, cut to the room that is left: half of it is for each, and what one does not need is the
+   * other's. An empty body would read as an empty file.
+   */
+  fit({ before, after }: Bodies): FittedBodies {
+    const room = this.#bodies.bytesLeft;
+    const old = this.#fit([before], room);
+    if (old.jsonBytes <= room / 2) return { before: old, after: this.#fit(after, room - old.jsonBytes) };
+    const now = this.#fit(after, Math.max(room - old.jsonBytes, Math.floor(room / 2)));
+    const rest = room - now.jsonBytes;
+    return { before: old.jsonBytes <= rest ? old : this.#fit([before], rest), after: now };
+  }
+
+  /** The whole answer. The bodies were measured when they were made to fit. */
+  measured(): Measured<{ results: Result[] }> {
+    return new Measured({ results: this.#results }, this.#whole.bytes);
+  }
+
+  #fit(pieces: readonly Buffer[], roomBytes: number): JsonText {
+    const most = Math.min(piecesLength(pieces), this.#maxBodyBytes);
+    // A text is no shorter as JSON, but for the few bytes of a character that a cut leaves out.
+    const whole = most <= roomBytes + 3 ? textOf(pieces, this.#maxBodyBytes) : undefined;
+    if (whole !== undefined && whole.jsonBytes <= roomBytes) return whole;
+    const part = textOf(pieces, Math.max(0, Math.floor((roomBytes - 2) / maxBytesPerByte)));
+    return part.jsonBytes <= roomBytes ? part : nothing;
+  }
+}
+
+/** Says in their place that there are some. */
+export function leaveOut({ echoes, diff, ...ends }: ShownFields): ShownFields {
+  if (echoes !== undefined) return { ...ends, echoes: [], echoes_truncated: true };
+  return diff === undefined ? ends : { ...ends, diff: "", diff_truncated: true };
+}
+
+const nothing: JsonText = { text: "", jsonBytes: 2 };
+
+/** See `cutToBytes`, which reads three bytes more than fit. */
+function textOf(pieces: readonly Buffer[], maxBytes: number): JsonText {
+  const body = joinPieces(pieces, maxBytes + 3);
+  if (body.length <= maxBytes) {
+    const whole = decodeForAnswer(body);
+    if (whole.isUtf8) return whole;
+  }
+  const text = cutToBytes(body, maxBytes);
+  return { text, jsonBytes: jsonBytes(text) };
+}

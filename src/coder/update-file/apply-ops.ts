@@ -1,0 +1,229 @@
+import { isUtf8 } from "node:buffer";
+import { refuse } from "../../base/errors.ts";
+import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
+import { EditTrace, spliceBetween } from "../../text/edits/edit-trace.ts";
+import { refuseEdit } from "../../text/edits/errors.ts";
+import { applyLineOps } from "../../text/edits/line-ops.ts";
+import { bomLength, countLines } from "../../text/edits/lines.ts";
+import { candidatesAt, explainMissing, placesOf, placesOfDone } from "../../text/edits/misses.ts";
+import { joinPieces } from "../../text/edits/pieces.ts";
+import type { Splice } from "../../text/edits/splices.ts";
+import {
+  bytesAfter,
+  findMatches,
+  type Matches,
+  replaceKeepingLineEnds,
+  replaceMatches,
+  type StrReplace,
+  withoutLineEnds,
+} from "../../text/edits/str-replace.ts";
+import type { CoderContext } from "../define.ts";
+import { refuseEncoding } from "../encoding-errors.ts";
+import type { Ops, ReplaceOp, StrReplaceOp } from "./ops.ts";
+
+/** The ops of one file. */
+export interface FileOps {
+  readonly path: string;
+  readonly ops: Ops;
+}
+
+/** A file after its ops. */
+export interface AppliedOps {
+  /** Its bytes, in pieces that follow each other. */
+  readonly parts: readonly Buffer[];
+  readonly lines: number;
+  /** The places that each op changed; `undefined` unless requested. */
+  readonly trace: EditTrace | undefined;
+  /** Advice on replacements that most likely did not do what was meant. */
+  readonly hints: readonly string[];
+}
+
+/** The length of one slice of work, in milliseconds. */
+const sliceMilliseconds = 10;
+
+/** Refuses ops that no file would be edited by. */
+export function validateOps({ path, ops }: FileOps): void {
+  if (ops.length === 0) throw refuse.emptyOps(path);
+  for (const [index, op] of ops.entries()) {
+    if (op.op === "replace" && op.pattern === "") throw refuse.emptyPattern();
+    if (op.op !== "str_replace") continue;
+    if (op.old_str === "") throw refuseEdit.emptyOldStr({ path, index });
+    if (op.old_str === op.new_str) throw refuseEdit.sameText({ path, index });
+  }
+}
+
+/**
+ * Line ops first, all on the numbering of the file as it was; then the others, in order (coder §8). With `isTraced` it
+ * says where each of them changed the file, which makes a `replace` take longer.
+ */
+export async function applyOps(
+  before: Buffer,
+  { path, ops, isTraced }: FileOps & { readonly isTraced: boolean },
+  context: CoderContext,
+): Promise<AppliedOps> {
+  const hints: string[] = [];
+  const edited = applyLineOps(before, ops, { keepsLineEnds: context.profile.keeps_line_ends });
+  const trace = isTraced ? new EditTrace(edited) : undefined;
+  let body: Buffer | undefined;
+  const slice = createTimeSlice(sliceMilliseconds);
+  for (const [index, op] of ops.entries()) {
+    if (op.op !== "replace" && op.op !== "str_replace") continue;
+    // Ops that each take less than a slice take long together.
+    if (slice.isDue) await slice.yieldIfDue();
+    context.deadline.check();
+    body ??= joinPieces(edited.parts);
+    const place = { path, index, isTraced };
+    const replaced =
+      op.op === "replace"
+        ? await replace(body, op, { ...place, context })
+        : await strReplace(body, op, { ...place, context });
+    if (op.op === "replace" && isTraced && context.profile["update-file.explains_replacements"])
+      hints.push(...(await hintsOn(body, op, { ...place, context }, replaced)));
+    trace?.add({ index, ...replaced });
+    body = replaced.body;
+  }
+  if (body === undefined) return { ...edited, trace, hints };
+  return { parts: [body], lines: countLines(body), trace, hints };
+}
+
+/** An op on the whole text of a file, and what it works with. */
+interface TextOpScope {
+  readonly path: string;
+  readonly index: number;
+  readonly isTraced: boolean;
+  readonly context: CoderContext;
+}
+
+interface ReplacedText {
+  readonly body: Buffer;
+  /** Empty unless it is traced. */
+  readonly splices: readonly Splice[];
+  readonly replacements: number;
+}
+
+/** The whole body but its byte order mark, which is no text: it stays first, and `^` and `\A` stand behind it. */
+async function replace(body: Buffer, op: ReplaceOp, scope: TextOpScope): Promise<ReplacedText> {
+  const { path, isTraced, context } = scope;
+  const { regex, config, deadline } = context;
+  if (!isUtf8(body))
+    throw context.profile.keeps_line_ends ? refuseEncoding.undecodable(path) : refuse.notUtf8(path);
+  const mark = body.subarray(0, bomLength(body));
+  const text = body.subarray(mark.length);
+  const replacement = {
+    pattern: op.pattern,
+    replacement: op.replacement,
+    ignoreCase: op.ignore_case,
+    dotMatchesNewline: op.dot_matches_newline,
+    strict: config.refuse_undefined_groups,
+    keepsLineEnds: context.profile.keeps_line_ends,
+    refusesForeign: context.profile["update-file.explains_replacements"],
+  };
+  const limits = { path, maxBytes: config.max_write_bytes, deadline };
+  const withMark = (after: Buffer) => (mark.length === 0 ? after : Buffer.concat([mark, after]));
+  if (!isTraced && op.expect_matches === undefined) {
+    const after = await regex.replaceAll(text, replacement, limits);
+    return { body: withMark(after), splices: [], replacements: 0 };
+  }
+  const { body: after, count, ranges } = await regex.replaceTraced(text, replacement, limits);
+  const splices = moveBy(ranges ?? spliceBetween(text, after), mark.length);
+  requireCount(body, { ...scope, expected: op.expect_matches, found: count, splices });
+  return { body: withMark(after), splices, replacements: count };
+}
+
+/**
+ * Returns advice on a replacement that matched nothing because its `^` and `$` mean the ends of the file, or
+ * that wrote an escape as text.
+ */
+async function hintsOn(
+  body: Buffer,
+  { pattern, replacement, ...op }: ReplaceOp,
+  scope: TextOpScope,
+  { replacements: count }: ReplacedText,
+): Promise<string[]> {
+  const name = `ops[${scope.index}]`;
+  const [written] = /(?<!\\)\\[nt]/.exec(replacement) ?? [];
+  if (count > 0 && written !== undefined) {
+    const meant = written === "\\n" ? "line break" : "tab";
+    return [
+      `${name} wrote ${written} as it stands, a backslash and a letter; for a ${meant} send the character`,
+    ];
+  }
+  if (count > 0 || op.expect_matches === 0) return [];
+  if (/(?<!\\)[\^$]/.test(pattern) && !/\(\?[a-zA-Z]*m/.test(pattern)) {
+    const { expect_matches: _, ...others } = op;
+    const byLine = { ...others, pattern: `(?m)${pattern}`, replacement };
+    const { replacements } = await replace(body, byLine, { ...scope, isTraced: true });
+    if (replacements > 0)
+      return [
+        `${name}: ^ and $ are the ends of the file; with (?m) before the pattern they are those of lines, and it matches ${replacements} times`,
+      ];
+  }
+  if (/\\r/.test(pattern) && body.includes("\r\n"))
+    return [`${name}: each line end matches as \\n, and stays as it is; a \\r before it matches nothing`];
+  return [];
+}
+
+const moveBy = (splices: readonly Splice[], bytes: number): readonly Splice[] =>
+  bytes === 0
+    ? splices
+    : splices.map(({ from, to, length }) => ({ from: from + bytes, to: to + bytes, length }));
+
+interface MatchCount extends TextOpScope {
+  readonly expected: number | undefined;
+  readonly found: number;
+  readonly splices: readonly Splice[];
+}
+
+function requireCount(body: Buffer, { expected, found, splices, ...place }: MatchCount): void {
+  if (expected === undefined || expected === found) return;
+  throw refuseEdit.matchCount(place, { expected, found, candidates: candidatesAt(body, splices) });
+}
+
+async function strReplace(file: Buffer, sent: StrReplaceOp, scope: TextOpScope): Promise<ReplacedText> {
+  const { path, context } = scope;
+  const { config, deadline, profile } = context;
+  const { body, op } = profile.keeps_line_ends ? withoutLineEnds(file, sent) : { body: file, op: sent };
+  const matches = await inSlices(findMatches(body, op), deadline);
+  if (matches.count === 0 && sent.expect_matches === 0) return { body: file, splices: [], replacements: 0 };
+  if (matches.count === 0) throw await missOf(body, op, scope);
+  requireMatches(body, sent, { ...scope, matches });
+  if (bytesAfter(body, matches) > config.max_write_bytes)
+    throw refuse.replacedTooLarge(path, config.max_write_bytes);
+  const steps = body === file ? replaceMatches(body, matches) : replaceKeepingLineEnds(file, body, matches);
+  const { body: after, splices } = await inSlices(steps, deadline);
+  return { body: after, splices, replacements: matches.count };
+}
+
+/** Why a text is not there: something else is, or what was to replace it. */
+async function missOf(body: Buffer, op: StrReplace, scope: TextOpScope): Promise<Error> {
+  const { deadline } = scope.context;
+  const miss = await inSlices(explainMissing(body, op.old_str), deadline);
+  if (op.new_str === "") return refuseEdit.textNotFound(scope, miss);
+  const done = await inSlices(findMatches(body, { ...op, old_str: op.new_str }), deadline);
+  const places = placesOfDone(body, done, miss, op.old_str);
+  return places === undefined
+    ? refuseEdit.textNotFound(scope, miss)
+    : refuseEdit.alreadyApplied(scope, places);
+}
+
+/** Refuses a text that is there more often than it may be. */
+function requireMatches(
+  body: Buffer,
+  { expect_matches: expected, replace_all: replacesAll }: StrReplaceOp,
+  { matches, ...place }: TextOpScope & { readonly matches: Matches },
+): void {
+  const { count, overlapping } = matches;
+  if (!replacesAll && expected !== 0 && (count > 1 || overlapping !== undefined)) {
+    const places = Math.max(count, 2);
+    throw refuseEdit.ambiguousText(place, { count: places, candidates: placesOf(body, matches) });
+  }
+  if (expected !== undefined && expected !== count) {
+    const candidates = placesOf(body, matches);
+    throw refuseEdit.matchCount(place, { expected, found: count, candidates });
+  }
+}
+
+/** Runs steps on a file between other calls, until the deadline. */
+export function inSlices<T>(steps: Steps<T>, deadline: CoderContext["deadline"]): Promise<T> {
+  return runInSlices(steps, createTimeSlice(sliceMilliseconds), () => deadline.check());
+}

@@ -1,0 +1,151 @@
+/** Edits one file, as an entry of `coder::update-file` says. */
+
+import { echoesOf } from "../../text/edits/echo.ts";
+import type { EditTrace } from "../../text/edits/edit-trace.ts";
+import { joinPieces } from "../../text/edits/pieces.ts";
+import { unifiedDiff } from "../../text/edits/unified-diff.ts";
+import { requireRevisionForm } from "../../tree/changes/expected-revision.ts";
+import { type Bodies, FileEdit } from "../../tree/changes/update.ts";
+import { revisionOfBytes } from "../../tree/files/revision.ts";
+import type { CoderContext } from "../define.ts";
+import { requestedEncoding } from "../file-encoding.ts";
+import type { ProfileDefaults } from "../profiles.ts";
+import { describeLineEnds, notesOnEdited } from "../read-file/text-notes.ts";
+import { revisionMismatch } from "../revisions.ts";
+import type { FittedBodies, ShownFields, UpdateAnswer } from "./answer.ts";
+import { applyOps, type FileOps, validateOps } from "./apply-ops.ts";
+import { openForOps } from "./file-text.ts";
+import { locateOps } from "./op-locations.ts";
+
+/** The ops of a file, and what it has to be before them. */
+interface FileEditSpec extends FileOps {
+  readonly expected_revision?: string | undefined;
+  /** The label of its encoding, unless it has a byte order mark. */
+  readonly encoding?: string | undefined;
+}
+
+/** A file with its new content as text. */
+interface EditedFile {
+  readonly path: string;
+  readonly bodies: Bodies;
+  /** The places that the ops changed; `undefined` unless requested. */
+  readonly trace: EditTrace | undefined;
+  /** Whether the lines of the file end in CR, and those of `bodies` in LF. */
+  readonly endsInReturns: boolean;
+  /** The name of the encoding of a file that is not UTF-8. */
+  readonly encoding: string | undefined;
+  /** Advice on replacements that most likely did not do what was meant. */
+  readonly hints: readonly string[];
+}
+
+/** The forms in which an answer shows an edited file. */
+export const shownAs = ["bodies", "echo", "diff", "none"] as const;
+
+interface EditOptions {
+  readonly dryRun?: boolean;
+  readonly form: (typeof shownAs)[number];
+  /** The answer that the bodies have to fit into. Only for the form `bodies`. */
+  readonly answer?: UpdateAnswer;
+  /** Whether the answer has its revision. */
+  readonly hasRevision: boolean;
+  /** Whether matches are counted in a form that does not show them. */
+  readonly countsMatches?: boolean;
+}
+
+/** The answer about one file. */
+interface Edit {
+  /** The lines that it has now. */
+  readonly lines: number;
+  readonly revision?: string;
+  readonly bodies?: FittedBodies;
+  readonly fields: ShownFields;
+  /** The matches that the first op replaced, if they were counted. */
+  readonly matches: number | undefined;
+}
+
+/** Throws a refusal, and then nothing was written. */
+export async function editFile(
+  { path, ops, expected_revision: expected, encoding: label }: FileEditSpec,
+  { dryRun = false, form, answer, hasRevision, countsMatches = false }: EditOptions,
+  context: CoderContext,
+): Promise<Edit> {
+  validateOps({ path, ops });
+  if (expected !== undefined) requireRevisionForm(expected);
+  const requested = requestedEncoding(label);
+  const isShown = form === "echo" || form === "diff";
+  const isTraced = isShown || countsMatches;
+  await using file = await FileEdit.begin(context.tree, path, context);
+  for (;;) {
+    const { before } = file;
+    if (expected !== undefined && revisionOfBytes([before]) !== expected) {
+      const ranges = await locateOps(before, ops, context);
+      throw revisionMismatch({ path, expected, ranges }, before);
+    }
+    const opened = openForOps(before, { path, ops, encoding: requested }, context);
+    const { text, bytesOf, endsInReturns, encoding } = opened;
+    const applied = await applyOps(text, { path, ops: opened.ops, isTraced }, context);
+    const { parts, lines, trace, hints } = applied;
+    const after = bytesOf(parts);
+    const written = file.write(after, { dryRun });
+    const bodies = { before: text, after: parts };
+    const edit = {
+      lines,
+      ...(hasRevision && { revision: revisionOfBytes(after) }),
+      ...(form === "bodies" && answer !== undefined && { bodies: answer.fit(bodies) }),
+      fields: isShown
+        ? showEdit(form, { path, bodies, trace, endsInReturns, encoding, hints }, context.profile)
+        : {},
+      matches: trace?.sites[0]?.replacements,
+    };
+    if (await written) return edit;
+  }
+}
+
+/** An edit in one of the forms that are small in any case. */
+function showEdit(
+  form: string,
+  { path, bodies, trace, hints, ...file }: EditedFile,
+  profile: ProfileDefaults,
+): ShownFields {
+  if (trace === undefined) return {};
+  const after = joinPieces(bodies.after);
+  const ends = {
+    ...(profile["update-file.line_ends"] && formOf(bodies.before, after, file)),
+    ...(hints.length > 0 && { hints }),
+  };
+  if (form === "echo") {
+    const { echoes, isTruncated } = echoesOf(after, trace.sites);
+    return { echoes, echoes_truncated: isTruncated, ...ends };
+  }
+  const { diff, isTruncated } = unifiedDiff(path, { ...bodies, after, splices: trace.splices });
+  return { diff, diff_truncated: isTruncated, ...ends };
+}
+
+/** Returns how a text differs from UTF-8 with LF and a line end at its end. */
+function formOf(
+  before: Buffer,
+  after: Buffer,
+  { endsInReturns, encoding }: Pick<EditedFile, "encoding" | "endsInReturns">,
+): Pick<ShownFields, "line_ends" | "line_ends_changed" | "text_notes"> {
+  const notes = notesOnEdited(after, encoding);
+  return {
+    ...lineEndsOf(before, after, endsInReturns),
+    ...(notes.length > 0 && { text_notes: notes }),
+  };
+}
+
+/** Returns the line ends of an edited file, if it has others than LF, and whether they changed. */
+export function lineEndsOf(
+  before: Buffer,
+  after: Buffer,
+  endsInReturns: boolean,
+): Pick<ShownFields, "line_ends" | "line_ends_changed"> {
+  if (endsInReturns) return { line_ends: "CR" };
+  const [was, is] = [describeLineEnds(before), describeLineEnds(after)];
+  if (was === undefined && is === undefined) return {};
+  const isChanged = kindOf(was) !== kindOf(is);
+  return { line_ends: is ?? "LF", ...(isChanged && { line_ends_changed: true }) };
+}
+
+/** The line ends without their numbers. */
+const kindOf = (lineEnds: string | undefined): string | undefined => lineEnds?.replace(/:.*/, "");

@@ -1,0 +1,103 @@
+/** What a model reads of a file that was edited. */
+import { maxSites } from "../../text/edits/echo.ts";
+
+/** The result for one file, as on the wire. */
+interface EditResult {
+  readonly path: string;
+  readonly applied: number;
+  readonly new_line_count: number;
+  readonly echoes?: readonly WireEcho[];
+  readonly echoes_truncated?: boolean;
+  readonly diff?: string;
+  readonly diff_truncated?: boolean;
+  readonly line_ends?: string;
+  readonly line_ends_changed?: boolean;
+  readonly text_notes?: readonly string[];
+  readonly hints?: readonly string[];
+}
+
+/** An op as it was sent. */
+interface SentOp {
+  readonly op?: string;
+  readonly content?: string;
+}
+
+interface WireEcho {
+  readonly op_index: number;
+  readonly from_line: number;
+  readonly lines: readonly string[];
+  readonly elided?: number;
+  readonly total_replacements?: number;
+}
+
+/** One line about the file, and below it the diff, or the lines of all echoes with their numbers, each line once. */
+export function renderEdit(result: EditResult, ops: readonly SentOp[] = []): string {
+  const { path, applied, new_line_count: count, echoes = [], diff = "" } = result;
+  const isTruncated = result.echoes_truncated === true || result.diff_truncated === true;
+  return [
+    `${path}: ${applied} ${applied === 1 ? "op" : "ops"} applied${renderCounts(echoes)}, ${count} lines now`,
+    ...renderEchoes(echoes),
+    ...(diff === "" ? [] : [diff.trimEnd()]),
+    ...(isTruncated ? ["[more of it is not shown]"] : []),
+    ...(result.text_notes ?? []).map((note) => `[${note}]`),
+    ...(result.line_ends === undefined ? [] : [`[${renderLineEnds(result)}]`]),
+    ...(result.hints ?? []).map((hint) => `[${hint}]`),
+    ...ops.flatMap(renderEmptyInsert),
+  ].join("\n");
+}
+
+/** An insert of nothing is most likely meant as an empty line. */
+const renderEmptyInsert = ({ op, content }: SentOp, index: number): string[] =>
+  op === "insert" && content === ""
+    ? [`[ops[${index}] inserted nothing, as its content is empty; "\\n" is an empty line]`]
+    : [];
+
+/** Returns what became of line ends other than LF. */
+export function renderLineEnds({
+  line_ends: ends,
+  line_ends_changed: isChanged,
+}: Pick<EditResult, "line_ends" | "line_ends_changed">): string {
+  if (isChanged) return `line ends are now ${ends!.replace(/^mixed line ends/, "mixed")}`;
+  return ends!.startsWith("mixed") ? ends! : `${ends} kept`;
+}
+
+/** Returns how many matches were replaced, unless it is one, as the caller may have expected. */
+function renderCounts(echoes: readonly WireEcho[]): string {
+  const counts = new Map(echoes.map((echo) => [echo.op_index, echo.total_replacements]));
+  const said = [...counts].flatMap(([op, count]) =>
+    count === undefined || count === 1 ? [] : [`ops[${op}] replaced ${renderCount(count)}`],
+  );
+  return said.length === 0 ? "" : ` (${said.join(", ")})`;
+}
+
+function renderCount(count: number): string {
+  if (count === 0) return "nothing";
+  return count > maxSites ? `${count}; those after the first ${maxSites} are not shown` : String(count);
+}
+
+function renderEchoes(echoes: readonly WireEcho[]): string[] {
+  const lines = new Map<number, string>();
+  for (const echo of echoes) {
+    for (const [index, line] of echo.lines.entries()) lines.set(numberOf(echo, index), line);
+  }
+  const isChanged = (number: number) => echoes.some((echo) => elides(echo, number));
+  const numbers = [...lines.keys()].sort((a, b) => a - b);
+  return numbers.flatMap((number, at) => {
+    const text = `${number}→${lines.get(number)}`;
+    const before = numbers[at - 1] ?? number - 1;
+    if (before === number - 1) return [text];
+    // Other gaps hold only lines that did not change.
+    return [isChanged(before + 1) ? `[lines ${before + 1} to ${number - 1} are not shown]` : "…", text];
+  });
+}
+
+/** Returns whether the line is one of those that the echo leaves out in its middle. */
+function elides({ from_line: first, lines, elided = 0 }: WireEcho, number: number): boolean {
+  const from = first + Math.ceil(lines.length / 2);
+  return number >= from && number < from + elided;
+}
+
+/** Of an echo with elided lines the first half stands before them. */
+function numberOf({ from_line: first, lines, elided = 0 }: WireEcho, index: number): number {
+  return first + index + (index < lines.length / 2 ? 0 : elided);
+}

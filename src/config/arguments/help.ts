@@ -1,0 +1,131 @@
+import { about, defaultUrl, descriptions, type WorkerName } from "../../base/about.ts";
+import type { Mode } from "../source.ts";
+import type { HelpTopic } from "./arguments.ts";
+import { type FlagName, flagNames, flags } from "./flags.ts";
+
+/** Renders the help of a worker, or of one of its commands. */
+export function renderHelp(worker: WorkerName, command?: HelpTopic["command"]): string {
+  if (command !== undefined) return commandHelp[command](worker);
+  const { program, basePathKey, examples } = words[worker];
+  return `${worker} ${about.version} - ${descriptions[worker]}
+
+Usage
+  ${program} [--config FILE] [--url URL]          connect to an iii engine and serve
+  ${program} --engine embedded[:PORT]             serve on an engine of its own, loopback only
+  ${program} mcp [--http [HOST:]PORT]             serve the same functions as MCP tools, over stdio or HTTP
+  ${program} call FUNCTION [JSON | - | @FILE]     call one function and print its answer
+${worker === "coder" ? aliases : ""}  ${program} audit verify FILE                    check that no line of an audit trail was changed or removed
+  ${program} help [mcp | call [FUNCTION]]         the flags of a command; the fields of a function
+  ${program} --print-schema | --manifest | --licenses | --version | --help
+
+Flags
+${flagNames.map((name) => renderFlagHelp(name, basePathKey)).join("")}
+Call
+  With --base-path or --config the function runs in this process, on that folder. Without them, --url or $III_URL
+  sends the call through the engine.
+  The payload is JSON on the command line, - for standard input, or @FILE; without one it is {}.
+  In a terminal the answer is printed as text, otherwise and with --json as JSON. An error goes to stderr.
+  "${program} call FUNCTION --help" prints the fields of a function, with examples.
+
+${exitStatuses}
+Examples
+${examples.map((example) => `  ${example}\n`).join("")}`;
+}
+
+/** The exit statuses of all commands; docs/reference and the tests repeat them. */
+const exitStatuses = `Exit status
+  0  everything was done
+  1  the call failed, or the worker could not start; nothing was done
+  2  the command line, or the payload, is wrong
+  3  the answer reports a failure: an entry of a batch failed, an undo met a conflict, or a line of an audit
+     trail is not genuine
+  4  the command that shell::exec ran failed, was ended, or timed out
+`;
+
+const commandHelp: Readonly<Record<HelpTopic["command"], (worker: WorkerName) => string>> = {
+  mcp: (worker) => `${words[worker].program} mcp - serve the functions as MCP tools
+
+Usage
+  ${words[worker].program} mcp [--base-path DIR] [FLAGS]                over standard input and output
+  ${words[worker].program} mcp [--base-path DIR] --http [HOST:]PORT     over HTTP
+
+Flags
+${flagsOf("mcp", worker)}
+Examples
+  ${words[worker].program} mcp --base-path .
+  claude mcp add coder -- coder mcp --base-path "$PWD"
+`,
+  call: (worker) => `${words[worker].program} call - call one function and print its answer
+
+Usage
+  ${words[worker].program} call FUNCTION [JSON | - | @FILE]
+  ${words[worker].program} call FUNCTION --help
+
+Flags
+${flagsOf("call", worker)}
+${exitStatuses}`,
+  audit: (worker) => `${words[worker].program} audit verify - check an audit trail
+
+Usage
+  ${words[worker].program} audit verify FILE
+
+  FILE is the one that the key audit of the configuration names. Older files beside it (FILE.1, FILE.2, …) are
+  checked with it. Each line names the hash of the line before, so that a changed, removed or inserted line
+  shows.
+
+${exitStatuses}`,
+};
+
+/** Renders the flags that a command accepts, without those that print something about the program. */
+const flagsOf = (mode: Mode, worker: WorkerName): string =>
+  flagNames
+    .filter((name) => !ofTheProgram.includes(name) && !isRefusedIn(name, mode))
+    .map((name) => renderFlagHelp(name, words[worker].basePathKey))
+    .join("");
+
+const ofTheProgram: readonly string[] = ["print-schema", "api", "manifest", "licenses", "version"];
+
+const isRefusedIn = (name: FlagName, mode: Mode): boolean =>
+  flags[name].conflicts?.some(
+    (conflict) =>
+      conflict.in.includes(mode) &&
+      conflict.with === undefined &&
+      (conflict.without === undefined || isRefusedIn(conflict.without as FlagName, mode)),
+  ) ?? false;
+
+const aliases = `  coder checkpoints [PATH | JSON]            what calls changed; short for call coder::checkpoints
+  coder undo [SEQ | JSON]                    take back the newest change, or a checkpoint; short for call coder::undo
+`;
+
+/** The column of the descriptions. */
+const column = 23;
+
+function renderFlagHelp(name: FlagName, basePathKey: string): string {
+  const { short, value, help } = flags[name];
+  const label = `  ${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`;
+  const text = typeof help === "string" ? help : help({ basePathKey });
+  return `${label.padEnd(column)}${text.replaceAll("\n", `\n${" ".repeat(column)}`)}\n`;
+}
+
+const words = {
+  coder: {
+    program: "coder",
+    basePathKey: "base_path",
+    examples: [
+      "coder --engine embedded --base-path .",
+      "coder mcp --base-path . --read-only",
+      `coder call coder::tree '{"max_depth":2}' --base-path .`,
+      `coder call coder::search '{"query":"TODO"}' --url ${defaultUrl}`,
+    ],
+  },
+  shell: {
+    program: "shell",
+    basePathKey: "fs.host_root",
+    examples: [
+      "shell --config shell.yaml",
+      "coder --worker shell --engine embedded --base-path .",
+      `shell call shell::exec '{"command":"ls","args":["-l"]}' --config shell.yaml`,
+      `shell call shell::fs::ls '{"path":"/srv/project"}' --base-path /srv/project`,
+    ],
+  },
+} as const satisfies Readonly<Record<WorkerName, unknown>>;

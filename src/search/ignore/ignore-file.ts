@@ -1,0 +1,74 @@
+import { LazyDfa } from "../../text/globs/lazy-dfa.ts";
+import { buildNfa } from "../../text/globs/nfa.ts";
+import type { StateSet } from "../../text/globs/nfa-simulator.ts";
+import type { NameBytes } from "../../tree/jail/name.ts";
+import type { Rule } from "./rule.ts";
+
+/**
+ * Returns a bound for the work that one byte of a name costs. Each byte of the text is a state, and wildcards
+ * keep theirs active.
+ */
+export function costOf(text: Buffer): number {
+  let cost = text.length;
+  for (const value of text) if (value === star || value === brace) cost += costOfWildcard;
+  return cost;
+}
+
+const [star, brace] = [0x2a, 0x7b];
+const costOfWildcard = 31;
+
+/** The verdict of an ignore file on a path; `undefined` if no rule matches. */
+export type IgnoreMatch = "ignore" | "include" | undefined;
+
+const matches: readonly IgnoreMatch[] = [undefined, "ignore", "include"];
+
+/**
+ * The rules of one ignore file, as one automaton. A path like those before it costs one table lookup per
+ * byte, however many rules there are (decision 26).
+ */
+export class IgnoreFile {
+  readonly #dfa: LazyDfa;
+  readonly #rules: readonly Rule[];
+
+  /** Documented at `costOf`. */
+  readonly cost: number;
+
+  constructor(rules: readonly Rule[], cost: number) {
+    this.#rules = rules;
+    this.cost = cost;
+    this.#dfa = new LazyDfa(buildNfa(rules.map(({ pattern }) => [pattern])), {
+      characters: "bytes",
+      outputOf: (combination) => this.#outputOf(combination),
+    });
+  }
+
+  /** The approximate memory in bytes. */
+  get memory(): number {
+    return this.#dfa.memory;
+  }
+
+  /**
+   * Returns the verdict on the entry with this name in the folder at `path`. The part of the path before
+   * `from` leads to the file's own folder.
+   */
+  match(path: string, from: number, name: NameBytes, isFolder: boolean): IgnoreMatch {
+    const output = this.#dfa.outputForBytesIn(path, from, name);
+    return matches[isFolder ? output >> 2 : output & 3];
+  }
+
+  /** Returns the output of the last matching rule: two bits for files, and two for folders. */
+  #outputOf(combination: StateSet): number {
+    let ofFolder: Rule | undefined;
+    for (let place = this.#rules.length - 1; place >= 0; place--) {
+      const word = combination[place >>> 5]!;
+      if (word === 0) place &= ~31;
+      if ((word & (1 << (place & 31))) === 0) continue;
+      const rule = this.#rules[place]!;
+      ofFolder ??= rule;
+      if (!rule.isOnlyForFolders) return codeOf(rule) | (codeOf(ofFolder) << 2);
+    }
+    return ofFolder === undefined ? 0 : codeOf(ofFolder) << 2;
+  }
+}
+
+const codeOf = ({ isNegated }: Rule): number => matches.indexOf(isNegated ? "include" : "ignore");

@@ -1,0 +1,49 @@
+import type { NameBytes } from "../../tree/jail/name.ts";
+import type { IgnoreFile } from "./ignore-file.ts";
+
+/** An ignore file in force. */
+interface InForce {
+  readonly file: IgnoreFile;
+  /** The kind of ignore file; a lower one is stronger. */
+  readonly kind: number;
+  /**
+   * The offset in the path of an entry from which the file's patterns apply, after the path of its own
+   * folder.
+   */
+  readonly from: number;
+}
+
+/** The rules for everything below a folder: those of its own ignore files and of the folders above it. */
+export class IgnoreRules {
+  /** The files, the strongest first: by kind, and within a kind the one in the nearest folder. */
+  readonly #inForce: readonly InForce[];
+  /** The total cost of all ignore files in force. */
+  readonly cost: number;
+
+  private constructor(inForce: readonly InForce[]) {
+    this.#inForce = inForce;
+    this.cost = inForce.reduce((sum, { file }) => sum + file.cost, 0);
+  }
+
+  static readonly none = new IgnoreRules([]);
+
+  /**
+   * Returns these rules, extended by the ignore files of the folder at `path` from the base: one of each
+   * kind, the strongest first.
+   */
+  with(path: string, own: readonly (IgnoreFile | undefined)[]): IgnoreRules {
+    const from = path === "" ? 0 : path.length + 1;
+    const added = own.flatMap((file, kind) => (file === undefined ? [] : [{ file, kind, from }]));
+    if (added.length === 0) return this;
+    return new IgnoreRules([...added, ...this.#inForce].sort((one, other) => one.kind - other.kind));
+  }
+
+  /** Returns whether the entry with this name in the folder at `path` from the base is ignored. */
+  ignores(path: string, name: NameBytes, isFolder: boolean): boolean {
+    for (const { file, from } of this.#inForce) {
+      const match = file.match(path, from, name, isFolder);
+      if (match !== undefined) return match === "ignore";
+    }
+    return false;
+  }
+}

@@ -1,0 +1,407 @@
+/**
+ * Runs one search: a walk fills batches, this thread or others search them, and the answer collects the
+ * findings in the order of the walk.
+ */
+import type { Pool } from "../base/threads/pool.ts";
+import { SearchAnswerBuilder } from "./answer/answer.ts";
+import { addRankedPaths } from "./answer/ranking.ts";
+import { ResultPage } from "./answer/result-page.ts";
+import { Batch, localBatch, takeBatch } from "./batches/batches.ts";
+import type { Finding, FindingSink } from "./batches/files.ts";
+import { decodeFindings, type EncodedFindings } from "./batches/findings-codec.ts";
+import { type BatchJob, batchSignals, type SearchJob, type ThreadReply } from "./batches/job.ts";
+import { type BatchOutcome, PendingBatch } from "./batches/pending.ts";
+import type { ListedPaths } from "./index/listed-paths.ts";
+import type { Replay } from "./index/replay.ts";
+import type { IndexUse } from "./index/search-index.ts";
+import { LocalSearch } from "./local.ts";
+import { isPathLiteral } from "./matchers/path-literal.ts";
+import { isLiteral } from "./matchers/query-compiler.ts";
+import { headStart, maxHeadStart, Pacing } from "./pacing.ts";
+import { searchPaths } from "./path-search.ts";
+import { beforeRanked, laterPlace, type Place } from "./place.ts";
+import type { Found, SearchRequest } from "./request.ts";
+import type { SearchOptions } from "./state.ts";
+import { NewestFirst } from "./walk/newest-first.ts";
+import { createOutcomes, outcomes } from "./walk/tally.ts";
+import { Walk } from "./walk/walk.ts";
+
+/** The first file of a batch in this thread that was not searched before the deadline. */
+interface UnfinishedBatch {
+  readonly batch: Batch;
+  readonly index: number;
+}
+
+export class SearchRun {
+  readonly #options: SearchOptions;
+  readonly #answer: SearchAnswerBuilder;
+  #walk: Walk | Replay | ListedPaths | NewestFirst;
+  readonly #signal = new Int32Array(new SharedArrayBuffer(4));
+  readonly #pending: PendingBatch[] = [];
+  readonly #pacing: Pacing;
+  readonly #local: LocalSearch;
+  readonly #page: ResultPage | undefined;
+  readonly #indexUse: IndexUse | undefined;
+  #unfinished: UnfinishedBatch | undefined;
+  #endsEarly = false;
+  /** Whether the answer holds all paths that match fuzzily, if requested. */
+  #isRanked = true;
+  /** Ends the wait for a reply. */
+  #wake = () => {};
+
+  constructor(options: SearchOptions) {
+    this.#options = options;
+    const { request } = options;
+    this.#indexUse = options.state.index?.use(options);
+    this.#local = new LocalSearch(request, options.state, () => this.#isOver());
+    const start = request.fuzzyPaths ? beforeRanked : undefined;
+    this.#page = request.page && new ResultPage(request.page, options.deadline.left, start);
+    this.#answer = new SearchAnswerBuilder({ ...request, maxBytes: request.maxAnswerBytes });
+    this.#pacing = new Pacing(options.state, this.#answer);
+    const after = this.#page?.after?.file;
+    const isByPath = request.sort !== "modified";
+    const walk = new Walk(options.folder, {
+      ...options.walk,
+      listings: this.#indexUse?.listings,
+      after: isByPath ? after : undefined,
+      onTooDeep: () => this.#answer.cut(),
+      // A page that is not in path order lists all folders again.
+      onUnreadable: (folder) => this.#page?.countUnreadableFolder(isByPath ? folder : ""),
+    });
+    this.#walk = isByPath ? walk : new NewestFirst(walk, { jail: options.walk.jail, after });
+  }
+
+  /**
+   * Runs the search. Throws a refusal for the start, a `PatternError`, an `EngineFailure`, or the errno error
+   * that would prevent any read.
+   */
+  async run(): Promise<Found> {
+    const { request, state, folder, walk } = this.#options;
+    // Searching an empty batch validates the pattern, even if there is nothing to search.
+    const empty = new Batch(localBatch, state.held);
+    try {
+      if (request.fuzzyPaths && !(await this.#addRanked())) return this.#render();
+      if (state.pool === undefined || walk.jail.backend === "current-directory") {
+        // A literal that is searched in paths alone needs no validation, and may be empty.
+        if (!this.#isPathLiteral) this.#searchBatchHere(empty);
+        await this.#searchHere(Number.POSITIVE_INFINITY);
+      } else {
+        // A caller's pattern could block the event loop, so only threads match it if the platform has them.
+        const isCheap = isLiteral(request.query);
+        if (!isCheap) this.#pending.push(this.#submit(empty, state.pool, false));
+        if (this.#indexUse !== undefined) await this.#consult(this.#indexUse);
+        if (isCheap) await this.#searchHere(headStart[this.#answer.index]);
+        await this.#searchInThreads(state.pool);
+      }
+      if (this.#isPathLiteral && !this.#endsEarly) await this.#searchPathsHere();
+      return this.#render();
+    } finally {
+      this.#walk.close();
+      folder.release();
+      this.#endPending();
+      this.#page?.end();
+      this.#indexUse?.end();
+    }
+  }
+
+  async #consult(use: IndexUse): Promise<void> {
+    this.#walk = await use.consult(this.#pending[0], this.#walk as Walk, this.#page);
+    this.#answer.index = use.foundBy;
+  }
+
+  /** Adds the ranked paths. Returns false if the page has to end before all of them are known. */
+  async #addRanked(): Promise<boolean> {
+    const [answer, page] = [this.#answer, this.#page];
+    this.#isRanked = await addRankedPaths(answer, page, {
+      ...this.#options,
+      isClosed: () => this.#options.state.isClosed,
+      onTooDeep: () => answer.cut(),
+    });
+    return this.#isRanked;
+  }
+
+  /** Returns whether the rest of the search matches a literal against paths. */
+  get #isPathLiteral(): boolean {
+    return !this.#answer.wantsContent && isPathLiteral(this.#options.request.query);
+  }
+
+  async #searchPathsHere(): Promise<void> {
+    const listed = await this.#options.state.index?.listPaths(this.#options, this.#page);
+    if (listed !== undefined) {
+      this.#walk.close();
+      this.#walk = listed;
+      this.#answer.index = "watched";
+    }
+    const found = { rest: this.#walk, answer: this.#answer, page: this.#page };
+    if (!(await searchPaths({ ...this.#options, ...found, isOver: () => this.#isOver() }))) this.#endEarly();
+  }
+
+  #render(): Found {
+    return renderFound({
+      answer: this.#answer,
+      page: this.#page,
+      walk: this.#walk,
+      pending: this.#pending,
+      unfinished: this.#unfinished,
+      isRanked: this.#isRanked,
+      endsEarly: this.#endsEarly,
+    });
+  }
+
+  /** Searches batch by batch in this thread, for `milliseconds`, or longer if the answer is nearly full. */
+  async #searchHere(milliseconds: number): Promise<void> {
+    const started = performance.now();
+    const mayGoOn = () =>
+      performance.now() - started < milliseconds * (1 + (maxHeadStart - 1) * this.#answer.fill);
+    while (!this.#answer.isFull && !this.#isPathLiteral && mayGoOn()) {
+      const batch = takeBatch(this.#walk, localBatch, this.#options.state.held);
+      if (batch === undefined) break;
+      this.#searchBatchHere(batch);
+      if (batch.isEmpty) this.#page?.makeProgressTo(this.#walk.position);
+      if (this.#isOver()) return this.#endEarly();
+      await this.#yieldIfDue();
+    }
+  }
+
+  #searchBatchHere(batch: Batch): void {
+    const record = this.#page && createOutcomes(batch.count);
+    const known = this.#indexUse?.knownIn(batch);
+    const options = { outcomes: record, outcomeUnread: known?.outcomeUnread };
+    const sink = new AnswerSink(this.#answer, (finding) => this.#add(batch, finding));
+    this.#local.search(batch, sink, { ...options, after: this.#page?.afterIn(batch) });
+    this.#pacing.note(batch.count);
+    this.#indexUse?.note(batch, known);
+    if (record !== undefined) this.#noteOutcomes(batch, record);
+  }
+
+  #noteOutcomes(batch: Batch, record: Float64Array): void {
+    this.#page?.count(record, batch.count, !this.#answer.isFull);
+    const unfinished = this.#answer.isFull ? -1 : record.indexOf(outcomes.notReached);
+    if (unfinished >= 0) this.#unfinished = { batch, index: unfinished };
+    else if (!batch.isEmpty) this.#page?.makeProgress();
+  }
+
+  #endEarly(): void {
+    if (this.#page === undefined) this.#answer.cut();
+    this.#endsEarly = true;
+  }
+
+  #add(batch: Batch, finding: Finding): void {
+    this.#answer.add(batch.pathOf(finding.index), finding);
+    this.#page?.noteMatch(batch, finding.index, this.#answer.lastAdded);
+    if (this.#answer.isFull) this.#page?.notePassedOver(batch.passedOverBefore(finding.index));
+    if (!this.#answer.wantsContent) Atomics.store(this.#signal, 0, batchSignals.contentIsOver);
+  }
+
+  /** Keeps batches under way in threads, and collects their findings in the order of submission. */
+  async #searchInThreads(pool: Pool<SearchJob, ThreadReply>): Promise<void> {
+    const { signal } = this.#options.deadline;
+    const wake = () => this.#wake();
+    signal.addEventListener("abort", wake, { once: true });
+    this.#page?.signal?.addEventListener("abort", wake, { once: true });
+    while (!this.#answer.isFull && !this.#isOver()) {
+      if (!this.#isPathLiteral) await this.#post(pool);
+      if (this.#takeNext(pool)) continue;
+      if (this.#isOver()) break;
+      if (this.#pending.length === 0) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    signal.removeEventListener("abort", wake);
+    this.#takeSettled();
+  }
+
+  async #post(pool: Pool<SearchJob, ThreadReply>): Promise<void> {
+    while (this.#pacing.maySubmit(this.#pending) && !this.#isOver()) {
+      const batch = takeBatch(this.#walk, this.#pacing.nextSize(this.#pending), this.#options.state.held);
+      if (batch === undefined) return;
+      if (!batch.isEmpty) this.#pending.push(this.#submit(batch, pool, false));
+      else {
+        // The walk yielded to others.
+        batch.release();
+        if (this.#pending.length > 0) return;
+        this.#page?.makeProgressTo(this.#walk.position);
+      }
+      await this.#yieldIfDue();
+    }
+  }
+
+  /**
+   * Yields when the slice is used up. The event loop handles messages of threads first, so fast replies would
+   * starve everything else.
+   */
+  async #yieldIfDue(): Promise<void> {
+    if (this.#options.slice.isDue) await this.#options.slice.yieldIfDue();
+  }
+
+  #submit(batch: Batch, pool: Pool<SearchJob, ThreadReply>, isRetry: boolean): PendingBatch {
+    const own = { answer: this.#answer, page: this.#page, signal: this.#signal, indexUse: this.#indexUse };
+    const job = pool.run(batchJobOf(batch, { ...this.#options, ...own }), this.#indexUse?.candidates);
+    return new PendingBatch(batch, job, { isRetry, onSettled: () => this.#wake() });
+  }
+
+  /** Collects the first batch under way, if it is settled. */
+  #takeNext(pool: Pool<SearchJob, ThreadReply>): boolean {
+    const [first] = this.#pending;
+    if (first?.isSettled !== true) return false;
+    this.#pending.shift();
+    if (first.outcome === undefined) this.#takeLost(first, pool);
+    else this.#take(first.batch, first.outcome);
+    return true;
+  }
+
+  /**
+   * Submits a batch without an outcome to another thread, once. After a second loss the answer leaves it out,
+   * because a caller's pattern could block the event loop here.
+   */
+  #takeLost({ batch, isRetry }: PendingBatch, pool: Pool<SearchJob, ThreadReply>): void {
+    if (!isRetry) {
+      this.#pending.unshift(this.#submit(batch, pool, true));
+      return;
+    }
+    batch.release();
+    this.#answer.cut();
+    this.#page?.countLost(batch);
+  }
+
+  /** Adds the outcome of a batch to the answer. */
+  #take(batch: Batch, outcome: BatchOutcome): void {
+    if (outcome instanceof Error) throw outcome;
+    if (batch.isEmpty) return;
+    this.#pacing.speedUp();
+    this.#page?.makeProgress();
+    this.#indexUse?.note(batch, outcome.inIndex);
+    this.#takeFindings(batch, outcome);
+    this.#pacing.note(batch.count);
+  }
+
+  #takeFindings(batch: Batch, found: EncodedFindings): void {
+    let searched = batch.count;
+    for (const finding of decodeFindings(found)) {
+      this.#add(batch, finding);
+      if (!this.#answer.isFull) continue;
+      searched = finding.index + 1;
+      break;
+    }
+    if (found.outcomes !== undefined) this.#page?.count(found.outcomes, searched, !this.#answer.isFull);
+  }
+
+  /** Adds the findings of later batches when the search ends early. They are still in order. */
+  #takeSettled(): void {
+    if (this.#answer.isFull) return;
+    this.#endEarly();
+    // The next page starts with the first of these batches.
+    if (this.#page !== undefined) return;
+    for (const { batch, outcome } of this.#pending) {
+      if (outcome !== undefined && !(outcome instanceof Error)) this.#takeFindings(batch, outcome);
+    }
+  }
+
+  /** Returns whether the search has to end early, with its findings so far. */
+  #isOver(): boolean {
+    return this.#options.deadline.left === 0 || this.#options.state.isClosed || this.#page?.isOver === true;
+  }
+
+  /** Cancels the batches under way. Each holds its folders until no thread opens files in them. */
+  #endPending(): void {
+    Atomics.store(this.#signal, 0, batchSignals.isOver);
+    for (const pending of this.#pending.splice(0)) pending.end();
+  }
+}
+
+/** Forwards findings to the answer, and takes as many as it does. */
+class AnswerSink implements FindingSink {
+  readonly #answer: SearchAnswerBuilder;
+  readonly add: (finding: Finding) => void;
+
+  constructor(answer: SearchAnswerBuilder, add: (finding: Finding) => void) {
+    this.#answer = answer;
+    this.add = add;
+  }
+
+  get wantsPaths(): boolean {
+    return this.#answer.wantsPaths;
+  }
+
+  get wantsContent(): boolean {
+    return this.#answer.wantsContent;
+  }
+
+  get remainingEntries(): number {
+    return this.#answer.remainingEntries;
+  }
+
+  get remainingUnits(): number {
+    return this.#answer.remainingUnits;
+  }
+}
+
+interface JobOptions {
+  readonly request: SearchRequest;
+  readonly answer: SearchAnswerBuilder;
+  readonly page: ResultPage | undefined;
+  readonly signal: Int32Array;
+  readonly indexUse: IndexUse | undefined;
+}
+
+/** Returns the job of a thread for a batch, which finds at most as much as the answer currently takes. */
+function batchJobOf(batch: Batch, { request, answer, page, signal, indexUse }: JobOptions): BatchJob {
+  const { query, lines, maxFileBytes, maxAnswerBytes } = request;
+  return {
+    query,
+    lines,
+    maxFileBytes,
+    wantsPaths: answer.wantsPaths,
+    remainingEntries: answer.wantsContent ? answer.remainingEntries : 0,
+    remainingUnits: page === undefined ? maxAnswerBytes : answer.remainingUnits,
+    after: page?.afterIn(batch),
+    wantsOutcomes: page !== undefined,
+    signal,
+    wantsKnown: indexUse?.wantsKnown === true,
+    wantsNeeded: batch.isEmpty && indexUse?.wantsNeeded === true,
+    files: batch.post(answer.wantsPaths || lines.encodings !== undefined),
+  };
+}
+
+interface EndedSearch {
+  readonly answer: SearchAnswerBuilder;
+  readonly page: ResultPage | undefined;
+  readonly walk: Pick<Walk, "position" | "passedOver" | "firstLeftOut" | "unmatchedGlobs">;
+  /** The batches whose findings are not in the page. */
+  readonly pending: readonly PendingBatch[];
+  readonly unfinished: UnfinishedBatch | undefined;
+  /** Whether all ranked paths are in the answer, if requested. */
+  readonly isRanked: boolean;
+  readonly endsEarly: boolean;
+}
+
+/** Renders the answer of a search that has ended. */
+function renderFound(ended: EndedSearch): Found {
+  const { answer, page, walk, isRanked, endsEarly } = ended;
+  if (page === undefined) return answer.render();
+  const { stoppedBy: by } = answer;
+  if (by !== undefined) return answer.render(page.fields(walk, { by, at: page.lastPlace }));
+  const resumed = endsEarly ? placeToResume({ ...ended, page }) : undefined;
+  const at = isRanked ? resumed : page.lastPlace;
+  if (at === undefined) return answer.render(page.fields(walk));
+  answer.cut();
+  return answer.render(page.fields(walk, { by: "deadline", at }));
+}
+
+/**
+ * Returns the first file or folder that a search which ended early has not searched to its end, or
+ * `undefined` if all were.
+ */
+function placeToResume({
+  page,
+  walk,
+  pending,
+  unfinished,
+}: EndedSearch & { readonly page: ResultPage }): Place | undefined {
+  const first = pending.find(({ batch }) => !batch.isEmpty)?.batch;
+  const { batch, index } = unfinished ?? { batch: first, index: 0 };
+  if (batch !== undefined) page.notePassedOver(batch.passedOverBefore(index));
+  const file = batch === undefined ? walk.position : batch.walkedPathOf(index);
+  return file === undefined ? undefined : laterPlace(file, page.after);
+}

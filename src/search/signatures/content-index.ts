@@ -1,0 +1,124 @@
+/** Remembers facts about the contents of files, so that a search reads only those that may match. */
+import { stampWords } from "../../tree/jail/stamps.ts";
+import { type FileRecord, FileTable, fileFlags } from "./file-records.ts";
+import type { NeededNgrams } from "./needed-ngrams.ts";
+import { type SignedFiles, signed } from "./sign-files.ts";
+import type { Signature } from "./signature.ts";
+import { SignatureBlocks } from "./signature-blocks.ts";
+
+/**
+ * The files that a search has to read, as a message to threads. It is valid while the search holds the index.
+ */
+export interface CandidateSet {
+  /** The buffer of a `FileRecords`. */
+  readonly records: SharedArrayBuffer;
+  /**
+   * One bit per file number, set if the file may match. The others do not match, unless their stamps differ
+   * from the known ones.
+   */
+  readonly mayMatch: SharedArrayBuffer;
+}
+
+/** The state of an index, for the people who run the worker. */
+export interface IndexState {
+  /** The number of known files. */
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** Share of the memory for signatures; stamps get the rest. */
+const signatureShare = 0.75;
+/**
+ * Share of the known files from which on a search reads all files at once, because checking stamps would take
+ * longer.
+ */
+const maxCandidates = 0.4;
+/**
+ * Share of the known files whose updates may wait until no search holds the index. Beyond it, searches go
+ * without the index.
+ */
+const maxWaitingShare = 1 / 8;
+
+export class ContentIndex {
+  readonly #maxBytes: number;
+  readonly #table = new FileTable();
+  readonly #blocks: SignatureBlocks;
+  /** The number of searches that use candidates of the index. */
+  #holds = 0;
+  /** Updates that arrived while a search held the index, and the number of their files. */
+  #waiting: SignedFiles[] = [];
+  #waitingFiles = 0;
+
+  /** Creates an index that uses at most `maxBytes` of memory. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+    this.#blocks = new SignatureBlocks(signatureShare * maxBytes);
+  }
+
+  get state(): IndexState {
+    return { files: this.#table.count, bytes: this.#blocks.bytes + this.#table.buffer.byteLength };
+  }
+
+  /** Whether no file is known yet. */
+  get isEmpty(): boolean {
+    return this.#table.count === 0;
+  }
+
+  /**
+   * Returns the files to read for a search that needs these n-grams, which holds the index until it calls
+   * `release`. Returns `undefined` if they are too many, or if too many updates wait for the holders.
+   */
+  judge(needed: NeededNgrams): CandidateSet | undefined {
+    const { count } = this.#table;
+    if (this.#waitingFiles > maxWaitingShare * count) return undefined;
+    const candidates: number[] = [];
+    this.#blocks.visit(needed, (file) => candidates.push(file));
+    if (count === 0 || candidates.length > maxCandidates * count) return undefined;
+    const mayMatch = new SharedArrayBuffer(4 * Math.ceil(count / 32));
+    const bits = new Int32Array(mayMatch);
+    for (const file of candidates) bits[file >>> 5]! |= 1 << (file & 31);
+    this.#holds++;
+    return { records: this.#table.buffer, mayMatch };
+  }
+
+  release(): void {
+    this.#holds--;
+    if (this.#holds > 0) return;
+    this.#waitingFiles = 0;
+    for (const files of this.#waiting.splice(0)) this.#takeAll(files);
+  }
+
+  /** Stores facts about these files, once no search uses the ones that they replace. */
+  take(files: SignedFiles): void {
+    if (this.#holds === 0) this.#takeAll(files);
+    else {
+      this.#waiting.push(files);
+      this.#waitingFiles += files.outcomes.length;
+    }
+  }
+
+  #takeAll({ outcomes, flags, stamps, bits, words }: SignedFiles): void {
+    let at = 0;
+    for (let index = 0; index < outcomes.length; index++) {
+      const size = bits[index] === 0 ? 0 : 2 ** bits[index]! / 32;
+      if (outcomes[index] === signed.yes)
+        this.#put(
+          { stamps: stamps.subarray(index * stampWords, (index + 1) * stampWords), flags: flags[index]! },
+          size === 0 ? undefined : { words: words.subarray(at, at + size), bits: bits[index]! },
+        );
+      at += size;
+    }
+  }
+
+  #put(record: FileRecord, signature: Signature | undefined): void {
+    const file = this.#table.put(record, (1 - signatureShare) * this.#maxBytes);
+    if (file === undefined) return;
+    const old = this.#table.signaturePlace(file);
+    if (old !== undefined) this.#blocks.remove(old);
+    const place = signature && this.#blocks.add(signature, file);
+    this.#table.setSignaturePlace(file, place);
+    // No memory is left for its signature.
+    if (signature !== undefined && place === undefined)
+      this.#table.setFlags(file, record.flags | fileFlags.alwaysRead);
+  }
+}

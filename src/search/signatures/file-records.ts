@@ -1,0 +1,187 @@
+/**
+ * Facts about files, keyed by inode, in memory that threads share: the stamps that a file had when its
+ * content was read. One thread writes while no other reads.
+ */
+import { sizeAt, stampWords } from "../../tree/jail/stamps.ts";
+
+/** Facts about a file besides its stamps. */
+export const fileFlags = {
+  /** The file has to be read for every query. */
+  alwaysRead: 1,
+  /** The file holds a NUL byte. */
+  holdsNul: 2,
+  /** A search skips the file as a binary before it has read all of it. */
+  isBinary: 4,
+  /**
+   * The file has several names: content read under one may change under another, unknown to a watched tree.
+   */
+  hasSeveralNames: 8,
+} as const;
+
+/** The words of a record: stamps, flags, and the place of the signature. */
+const recordWords = 16;
+const flagsAt = stampWords;
+const placeAt = stampWords + 1;
+/** Records per two places of the hash table, which precedes them. */
+const wordsPerTwo = 2 + recordWords;
+
+/** Finds files by their stamps. Files are numbered from 0. */
+export class FileRecords {
+  readonly words: Uint32Array;
+  /** The size of the hash table, a power of two. */
+  readonly #places: number;
+
+  constructor(buffer: SharedArrayBuffer) {
+    this.words = new Uint32Array(buffer);
+    this.#places = (2 * this.words.length) / wordsPerTwo;
+  }
+
+  /** Returns the number of the file with this inode and device, or -1 if it is unknown. */
+  find(stamps: Uint32Array): number {
+    const { words } = this;
+    for (let place = this.placeOf(stamps); words[place] !== 0; place = (place + 1) & (this.#places - 1)) {
+      const at = this.#recordAt(words[place]! - 1);
+      if (sameWords(words, at, stamps, inodeWords)) return words[place]! - 1;
+    }
+    return -1;
+  }
+
+  /** Returns the place of the hash table where probing for the stamps starts. */
+  placeOf(stamps: Uint32Array): number {
+    const key = stamps[0]! ^ Math.imul(stamps[1]!, 0x85ebca6b) ^ Math.imul(stamps[3]!, 0xc2b2ae35);
+    const product = Math.imul(key, 0x9e3779b1);
+    return (product ^ (product >>> 15)) & (this.#places - 1);
+  }
+
+  /** Returns whether these are exactly the stamps of the file. */
+  hasStamps(file: number, stamps: Uint32Array): boolean {
+    return sameWords(this.words, this.#recordAt(file), stamps, stampWords);
+  }
+
+  /** Returns the inode of the file as a double. Large inodes may share one. */
+  inode(file: number): number {
+    const at = this.#recordAt(file);
+    return this.words[at]! + this.words[at + 1]! * 2 ** 32;
+  }
+
+  /** Returns the size of the file in bytes. */
+  size(file: number): number {
+    const at = this.#recordAt(file) + sizeAt;
+    return this.words[at]! + this.words[at + 1]! * 2 ** 32;
+  }
+
+  flags(file: number): number {
+    return this.words[this.#recordAt(file) + flagsAt]!;
+  }
+
+  #recordAt(file: number): number {
+    return this.#places + file * recordWords;
+  }
+}
+
+/** The leading stamps, which identify a file: inode and device. */
+const inodeWords = 4;
+
+function sameWords(words: Uint32Array, at: number, others: Uint32Array, count: number): boolean {
+  for (let i = 0; i < count; i++) if (words[at + i] !== others[i]) return false;
+  return true;
+}
+
+/** Facts about a file, to be stored. */
+export interface FileRecord {
+  readonly stamps: Uint32Array;
+  readonly flags: number;
+}
+
+/** The initial number of places in the hash table. */
+const fewestPlaces = 1024;
+
+/** Stores records in a growing buffer. */
+export class FileTable {
+  #buffer: SharedArrayBuffer;
+  #records: FileRecords;
+  #places: number;
+  #count = 0;
+
+  constructor() {
+    [this.#buffer, this.#records, this.#places] = withPlaces(fewestPlaces);
+  }
+
+  get buffer(): SharedArrayBuffer {
+    return this.#buffer;
+  }
+
+  get records(): FileRecords {
+    return this.#records;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /**
+   * Stores a record, replacing the one with the same inode, and returns the number of the file. Returns
+   * `undefined` if that would take more memory than `maxBytes`.
+   */
+  put({ stamps, flags }: FileRecord, maxBytes: number): number | undefined {
+    const known = this.#records.find(stamps);
+    if (known < 0 && this.#isFull && 2 * this.#buffer.byteLength > maxBytes) return undefined;
+    const file = known < 0 ? this.#add(stamps) : known;
+    this.#records.words.set(stamps, this.#recordAt(file));
+    this.setFlags(file, flags);
+    return file;
+  }
+
+  setFlags(file: number, flags: number): void {
+    this.#records.words[this.#recordAt(file) + flagsAt] = flags;
+  }
+
+  /** Whether one more record needs a larger buffer. */
+  get #isFull(): boolean {
+    return 2 * (this.#count + 1) > this.#places;
+  }
+
+  #recordAt(file: number): number {
+    return this.#places + file * recordWords;
+  }
+
+  #add(stamps: Uint32Array): number {
+    if (this.#isFull) this.#grow();
+    const file = this.#count++;
+    this.#enter(stamps, file);
+    return file;
+  }
+
+  #enter(stamps: Uint32Array, file: number): void {
+    const { words } = this.#records;
+    let place = this.#records.placeOf(stamps);
+    while (words[place] !== 0) place = (place + 1) & (this.#places - 1);
+    words[place] = file + 1;
+  }
+
+  #grow(): void {
+    const old = this.#records.words.subarray(this.#places, this.#recordAt(this.#count));
+    [this.#buffer, this.#records, this.#places] = withPlaces(2 * this.#places);
+    const { words } = this.#records;
+    words.set(old, this.#places);
+    for (let file = 0; file < this.#count; file++) {
+      const at = this.#recordAt(file);
+      this.#enter(words.subarray(at, at + stampWords), file);
+    }
+  }
+
+  /** Returns the place of the file's signature, or `undefined` if it has none. */
+  signaturePlace(file: number): number | undefined {
+    const place = this.#records.words[this.#recordAt(file) + placeAt]!;
+    return place === 0 ? undefined : place - 1;
+  }
+
+  setSignaturePlace(file: number, place: number | undefined): void {
+    this.#records.words[this.#recordAt(file) + placeAt] = place === undefined ? 0 : place + 1;
+  }
+}
+
+function withPlaces(places: number): [SharedArrayBuffer, FileRecords, number] {
+  const buffer = new SharedArrayBuffer((places / 2) * wordsPerTwo * Uint32Array.BYTES_PER_ELEMENT);
+  return [buffer, new FileRecords(buffer), places];
+}

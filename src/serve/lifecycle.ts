@@ -1,0 +1,66 @@
+/** The log, the signals and the end of the process. */
+
+import { createLineBuffer } from "../base/log/line-buffer.ts";
+import { createLog, type Log, type LogLevel } from "../base/log/log.ts";
+import type { Runtime } from "../calls/contract/definition.ts";
+
+/** Milliseconds to end by itself after a stop, so that a leftover handle cannot keep the process alive. */
+const lastResortMilliseconds = 2000;
+
+/**
+ * Returns the log of this process: readable on a terminal, JSON lines elsewhere. It writes errors and
+ * warnings at once, and collects other lines for 10 ms. They survive every end of the process except a signal
+ * that it does not handle.
+ */
+export function stderrLog(level: LogLevel): Log {
+  // Calls continue without a reader of the log.
+  process.stderr.on("error", () => {});
+  const lines = createLineBuffer((text) => process.stderr.write(text));
+  process.on("exit", lines.flush);
+  return createLog({
+    level,
+    form: process.stderr.isTTY ? "text" : "json",
+    write(line, of) {
+      lines.write(line);
+      if (of === "error" || of === "warn") lines.flush();
+    },
+  });
+}
+
+/**
+ * Resolves to the name of the signal that stops the process. `more` are signals that stop it besides SIGTERM
+ * and SIGINT.
+ */
+export function stopSignal(more: readonly NodeJS.Signals[] = []): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT", ...more] as const) process.on(signal, () => resolve(signal));
+  });
+}
+
+/**
+ * Runs `act` on each SIGHUP, which supervisors send to make daemons reread their configuration. On a
+ * terminal it means that the terminal is gone, and ends the process.
+ */
+export function onHangup(act: () => void): void {
+  if (!process.stderr.isTTY) process.on("SIGHUP", act);
+}
+
+/**
+ * Removes temporary files of killed processes in the background, since a large tree takes a while. Closing
+ * the runtime ends it. Never rejects.
+ */
+export async function sweep(runtime: Runtime, log: Log): Promise<void> {
+  if (runtime.sweep === undefined) return;
+  try {
+    const files = await runtime.sweep();
+    if (files > 0) log.info("swept", { files });
+    else log.debug("swept", { files });
+  } catch (error) {
+    log.warn("not swept", { reason: (error as Error).message });
+  }
+}
+
+/** Ends the process when its work is done, or soon after. An exit at once would lose answers not sent yet. */
+export function endSoon(): void {
+  setTimeout(() => process.exit(), lastResortMilliseconds).unref();
+}

@@ -1,0 +1,69 @@
+import { expect, spyOn, test } from "bun:test";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLog } from "../base/log/log.ts";
+import { Feed } from "../tree/feed/feed.ts";
+import { Subscription } from "../tree/feed/subscription.ts";
+import { ReloadableWorker } from "./reload.ts";
+
+/** Opens a worker with feeds that open when the test says so, and counts the ended subscriptions to them. */
+async function openWorker() {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+  const configFile = join(folder, "config.yaml");
+  writeFileSync(configFile, `base_path: ${folder}\n`);
+  const opened: ((seq: number) => void)[] = [];
+  const newest = spyOn(Feed.prototype, "newest").mockImplementation(
+    () => new Promise((resolve) => opened.push(resolve)),
+  );
+  const end = spyOn(Subscription.prototype, "end");
+  const log = createLog({ level: "error", form: "text", write: () => {} });
+  const opening = {
+    name: "serve",
+    worker: "coder",
+    logLevel: "error",
+    readOnly: false,
+    environment: {},
+  } as const;
+  const worker = await ReloadableWorker.open({ ...opening, configFile, basePath: undefined }, log);
+  return {
+    worker,
+    openTrigger: () => worker.triggers[0]!.open({ coalesce_ms: 60_000 }, async () => "delivered"),
+    attempts: () => opened.length,
+    /** Opens the feed of an attempt, and resolves when its waiters have continued. */
+    async openFeed(attempt: number) {
+      opened[attempt]!(0);
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+    ended: () => new Set(end.mock.contexts).size,
+    async [Symbol.asyncDispose]() {
+      for (const spy of [newest, end]) spy.mockRestore();
+      await worker.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+test("a trigger that two reloads open again at once is open once, in whatever order", async () => {
+  await using test = await openWorker();
+  const open = test.openTrigger();
+  await test.openFeed(0);
+  const endTrigger = await open;
+  await test.worker.reload();
+  await test.worker.reload();
+  expect(test.attempts()).toBe(3);
+  for (const attempt of [2, 1]) await test.openFeed(attempt);
+  endTrigger();
+  expect(test.ended()).toBe(3);
+});
+
+test("a trigger that is not open yet when a reload comes is opened again", async () => {
+  await using test = await openWorker();
+  const open = test.openTrigger();
+  await test.worker.reload();
+  await test.openFeed(0);
+  expect([test.attempts(), test.ended()]).toEqual([2, 1]);
+  await test.openFeed(1);
+  (await open)();
+  expect(test.ended()).toBe(2);
+});

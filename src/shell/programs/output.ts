@@ -1,0 +1,74 @@
+/** Reads the outputs of programs. */
+import { closeSync } from "node:fs";
+import type { Readable } from "node:stream";
+import { readDescriptor } from "../../base/bun.ts";
+import type { HeadBuffer } from "./head-buffer.ts";
+
+/** Keeps a part of an output. */
+export type OutputBuffer = Pick<HeadBuffer, "truncated" | "add" | "endWith" | "render">;
+
+/** Which output of a program. */
+export type OutputName = "stdout" | "stderr";
+
+/** Gets each piece of the outputs when it is read. Nothing more is read of that output until its promise resolves, if there is one. */
+export type LiveOutput = (piece: Uint8Array, from: OutputName) => Promise<void> | undefined;
+
+/** A `LiveOutput` of one output. */
+type LivePieces = (piece: Uint8Array) => Promise<void> | undefined;
+
+export interface Output {
+  /** The part that is kept. */
+  readonly head: OutputBuffer;
+  /** Resolves when it has been read to its end, or reading has stopped. Never rejects. */
+  readonly closed: Promise<void>;
+  /** Stops reading, even if a process still holds the other end. */
+  destroy(): void;
+}
+
+/** Reads the end of a pipe, then closes it. Only on Bun: the descriptor must not block. */
+export function capturePipe(readEnd: number, head: OutputBuffer, live?: LivePieces): Output {
+  const reader = readDescriptor(readEnd).getReader();
+  return {
+    head,
+    closed: readAll(reader, head, live).finally(() => closeSync(readEnd)),
+    destroy: () => void reader.cancel().catch(() => {}),
+  };
+}
+
+/** What this uses of a reader: its types differ between the two runtimes. */
+interface Reader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+}
+
+async function readAll(reader: Reader, head: OutputBuffer, live?: LivePieces): Promise<void> {
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      if (value === undefined) continue;
+      head.add(value);
+      await live?.(value);
+    }
+  } catch {
+    // The bytes read before the failure are the output.
+  }
+}
+
+/** Reads a stream that the runtime made. */
+export function captureStream(stream: Readable | null, head: OutputBuffer, live?: LivePieces): Output {
+  if (stream === null) throw new Error("the program was started without a pipe");
+  stream.on("data", (chunk: Buffer) => {
+    head.add(chunk);
+    const held = live?.(chunk);
+    if (held === undefined) return;
+    stream.pause();
+    void held.then(() => stream.resume());
+  });
+  // "close" follows; the bytes read before the failure are the output.
+  stream.on("error", () => {});
+  return {
+    head,
+    closed: new Promise((resolve) => stream.once("close", () => resolve())),
+    destroy: () => void stream.destroy(),
+  };
+}

@@ -1,0 +1,47 @@
+import { describe, expect, test } from "bun:test";
+import { renderShellError } from "../errors.ts";
+import { type PlainRefusal, refusePlainly } from "./plain-refusal.ts";
+
+/** One refusal of every constructor, as a caller would meet it. */
+const all: Readonly<Record<keyof typeof refusePlainly, PlainRefusal>> = {
+  badPayload: refusePlainly.badPayload("job_id", "is missing; expected a string"),
+  missingCommand: refusePlainly.missingCommand(),
+  commandNotAString: refusePlainly.commandNotAString(["ls"]),
+  argsNotAnArray: refusePlainly.argsNotAnArray(),
+  argNotAString: refusePlainly.argNotAString(1, 5),
+  illFormed: refusePlainly.illFormed("command"),
+  emptyCommand: refusePlainly.emptyCommand(),
+  unclosedQuote: refusePlainly.unclosedQuote('"'),
+  denylisted: refusePlainly.denylisted("mkfs"),
+  notAllowed: refusePlainly.notAllowed("nmap", ["ls"]),
+  otherFile: refusePlainly.otherFile("ls"),
+  writable: refusePlainly.writable("ls"),
+  guarded: refusePlainly.guarded("sort", "-o"),
+  notStarted: refusePlainly.notStarted("missing"),
+  notSettable: refusePlainly.notSettable("PATH"),
+  notListed: refusePlainly.notListed("CC", "CI, TZ"),
+  hostOnly: refusePlainly.hostOnly("cwd"),
+  tooManyJobs: refusePlainly.tooManyJobs(16, 16),
+  jobIdTaken: refusePlainly.jobIdTaken("job-1"),
+  badJobId: refusePlainly.badJobId("\n"),
+  noSuchJob: refusePlainly.noSuchJob("job-1"),
+  notSignalled: refusePlainly.notSignalled("job-1"),
+};
+
+describe.each(Object.entries(all))("%s", (_, refusal) => {
+  test("says in one line what was given, why not, and what would work", () => {
+    expect(refusal.message).toMatch(/^[^\n]{35,}\.$/);
+    expect(refusal.message).toMatch(/[;,] /);
+  });
+
+  test("is bare prose on the wire", () => {
+    expect(renderShellError(refusal)).toEqual({ text: refusal.message, code: undefined });
+  });
+});
+
+test("what a caller sent is named in short, well-formed and on one line", () => {
+  const { message } = refusePlainly.noSuchJob(`\0\n\u2028\u0085${"x".repeat(5000)}\ud83d`);
+  expect(message).toStartWith("no such job: \\u0000\\u000a\\u2028\\u0085xxx");
+  expect(message.length).toBeLessThan(500);
+  expect(refusePlainly.noSuchJob("\ud83d").message.isWellFormed()).toBe(true);
+});

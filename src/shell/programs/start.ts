@@ -1,0 +1,174 @@
+/** Starts programs: the only file that calls execa. */
+import { closeSync, openSync } from "node:fs";
+import { execa } from "execa";
+import type { Environment } from "./environment.ts";
+import { HeadBuffer } from "./head-buffer.ts";
+import { HeadTailBuffer } from "./head-tail-buffer.ts";
+import { awaitLaunch, type Launch, type Launcher } from "./launch.ts";
+import { capturePipe, captureStream, type LiveOutput, type OutputBuffer } from "./output.ts";
+import { openPipes, type Pipe } from "./pipe.ts";
+import type { Program } from "./program.ts";
+import { RunningProgram } from "./running.ts";
+import { openStandardInput, type StandardInput } from "./standard-input.ts";
+import { StartFailure } from "./start-failure.ts";
+import type { StartProblem } from "./start-problems.ts";
+
+/** The environment and limits of a program. */
+export interface SpawnOptions {
+  readonly environment: Environment;
+  /** Absolute working folder. Its getter throws a `StartFailure` when the folder is missing. */
+  readonly folder: string;
+  /** Bytes kept of each of its two outputs; the rest is read and discarded. */
+  readonly maxOutputBytes: number;
+  /** Whether half of them are of the end of the output. */
+  readonly keepsTail?: boolean;
+  /** Gets the outputs while it runs. */
+  readonly live?: LiveOutput | undefined;
+  /** Its standard input; without one that is the null device. */
+  readonly stdin?: string | undefined;
+  /** What starts it, and confines it before it runs. Without one it is started as it is. */
+  readonly launcher?: Launcher | undefined;
+  /** Gets it when it has a process, and may end it. */
+  readonly watch?: ((running: RunningProgram) => void) | undefined;
+}
+
+/**
+ * Starts a program without a shell, as the leader of a session of its own. It inherits only what `options` says.
+ * `onProcess` is called as soon as it has a process, before a launcher has become the program. Throws a `StartFailure`.
+ */
+export async function startProgram(
+  program: Program,
+  options: SpawnOptions,
+  onProcess: (running: RunningProgram) => void,
+): Promise<RunningProgram> {
+  if (program.argv.some((word) => word.includes("\0"))) throw new StartFailure("null-character");
+  using launch = await prepare(program, options.launcher);
+  const { subprocess, pid, pipes, input } = await spawnWithPipes(launch, options);
+  const [stdout, stderr, status] = pipes ?? [];
+  const { live } = options;
+  const outputs = (["stdout", "stderr"] as const).map((name) => {
+    const pipe = name === "stdout" ? stdout : stderr;
+    const pieces = live && ((piece: Uint8Array) => live(piece, name));
+    return pipe
+      ? capturePipe(pipe.readEnd, newBuffer(options), pieces)
+      : captureStream(subprocess[name], newBuffer(options), pieces);
+  });
+  const running = new RunningProgram(subprocess, pid, outputs, launch.group);
+  void input?.feed(running.ended);
+  onProcess(running);
+  options.watch?.(running);
+  if (status !== undefined) await requireLaunched(running, status);
+  return running;
+}
+
+/** Throws a `StartFailure`, and then leaves nothing behind. */
+async function spawnWithPipes(launch: Launch, options: SpawnOptions) {
+  let pipes: Pipe[] | undefined;
+  let input: StandardInput | undefined;
+  try {
+    input = options.stdin === undefined ? undefined : openStandardInput(options.stdin);
+    pipes = openPipes(launch.descriptor === undefined ? 2 : 3);
+    const subprocess = spawn(launch, options, { pipes, input });
+    const { pid } = subprocess;
+    if (pid === undefined) throw new StartFailure(problemOf((await subprocess).code));
+    return { subprocess, pid, pipes, input };
+  } catch (error) {
+    closeEnds(pipes, "readEnd");
+    input?.abandon(pipes !== undefined);
+    launch.group?.remove();
+    throw error;
+  }
+}
+
+const newBuffer = ({ maxOutputBytes, keepsTail = false }: SpawnOptions): OutputBuffer =>
+  keepsTail ? new HeadTailBuffer(maxOutputBytes) : new HeadBuffer(maxOutputBytes);
+
+async function prepare(program: Program, launcher: Launcher | undefined): Promise<Launch> {
+  requireDescriptors();
+  try {
+    return (await launcher?.(program)) ?? { ...program, [Symbol.dispose]() {} };
+  } catch {
+    throw new StartFailure("not-confined");
+  }
+}
+
+/** Throws a `StartFailure` when the launcher has not become the program. */
+async function requireLaunched(running: RunningProgram, { readEnd }: Pipe): Promise<void> {
+  const problem = await awaitLaunch(readEnd);
+  if (problem === undefined) return;
+  await running.end();
+  throw new StartFailure(problem === "not-confined" ? problem : problemOf(problem));
+}
+
+/** Closes the writing ends in any case: the program has its own copies, or has not started. */
+function spawn(
+  { file, argv: [name, ...args], descriptor, inherited = [] }: Launch,
+  { environment, folder, stdin }: SpawnOptions,
+  { pipes, input }: OpenedPipes,
+) {
+  // execa passes on any descriptor; its types do not allow for that.
+  const [stdout, stderr, status] = (pipes?.map(({ writeEnd }) => writeEnd) ?? []) as unknown as "pipe"[];
+  const [defaultInput, readEnd] = [stdin === undefined ? "ignore" : "pipe", input?.readEnd] as const;
+  const given = inherited as unknown as readonly "pipe"[];
+  const more = descriptor === undefined ? [] : [descriptor as unknown as "pipe", status ?? "pipe", ...given];
+  try {
+    return execa(file, args, {
+      argv0: name,
+      cwd: folder,
+      env: { ...environment },
+      extendEnv: false,
+      detached: true,
+      cleanup: false,
+      ...(stdin !== undefined && input === undefined && { input: stdin }),
+      stdio: [(readEnd as unknown as "pipe") ?? defaultInput, stdout ?? "pipe", stderr ?? "pipe", ...more],
+      buffer: false,
+      reject: false,
+    });
+  } catch {
+    // On Bun, execa replaces what spawn throws by a TypeError of its own; spawn throws E2BIG and ENOEXEC.
+    const bytes = args.reduce((sum, word) => sum + Buffer.byteLength(word), 0);
+    throw new StartFailure(bytes >= longestArgument ? "too-long" : "not-executable");
+  } finally {
+    closeEnds(pipes, "writeEnd");
+    if (input !== undefined) closeSync(input.readEnd);
+  }
+}
+
+interface OpenedPipes {
+  readonly pipes: readonly Pipe[] | undefined;
+  /** Without one the runtime makes the standard input, if there is to be any. */
+  readonly input: StandardInput | undefined;
+}
+
+function closeEnds(pipes: readonly Pipe[] | undefined, end: keyof Pipe): void {
+  for (const pipe of pipes ?? []) closeSync(pipe[end]);
+}
+
+/** Most bytes of one argument on Linux (MAX_ARG_STRLEN in execve(2)). */
+const longestArgument = 128 * 1024;
+
+/** More descriptors than starting a program needs. */
+const neededDescriptors = 16;
+
+/**
+ * Throws when descriptors run short. When spawn fails for lack of them, execa throws before it listens to the subprocess,
+ * whose error event then ends the worker.
+ */
+function requireDescriptors(): void {
+  const opened: number[] = [];
+  try {
+    while (opened.length < neededDescriptors) opened.push(openSync("/dev/null", "r"));
+  } catch {
+    throw new StartFailure("exhausted");
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor);
+  }
+}
+
+function problemOf(code: string | undefined): StartProblem {
+  if (code === "ENOENT" || code === "ENOTDIR") return "missing";
+  if (code === "E2BIG") return "too-long";
+  return code !== undefined && passing.has(code) ? "exhausted" : "not-executable";
+}
+
+const passing = new Set(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"]);

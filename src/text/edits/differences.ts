@@ -1,0 +1,129 @@
+/**
+ * Explains why a text is not in the file although a similar one is. Each kind of difference is a folding. The
+ * kind behind a miss is the one whose folding makes the file contain the text.
+ */
+
+/** The difference between a text and a similar one; "none" if it cannot be folded away. */
+export type Difference = "indent" | "tabs" | "trailing-space" | "crlf" | "unicode-quotes" | "escape" | "none";
+
+type Folding = (text: string) => string;
+
+const foldEndings: Folding = (text) => text.replace(/\r\n?/g, "\n");
+
+/**
+ * Drops blanks at the ends of lines, and blank lines at both ends. A regular expression would take quadratic
+ * time.
+ */
+function foldTrailing(text: string): string {
+  const lines = text.split("\n").map(withoutEndBlanks);
+  const first = lines.findIndex((line) => line !== "");
+  return lines.slice(Math.max(first, 0), lines.findLastIndex((line) => line !== "") + 1).join("\n");
+}
+
+function withoutEndBlanks(line: string): string {
+  let end = line.length - (line.endsWith("\r") ? 1 : 0);
+  const ending = line.slice(end);
+  while (end > 0 && (line[end - 1] === " " || line[end - 1] === "\t")) end--;
+  return line.slice(0, end) + ending;
+}
+
+const foldIndent: Folding = (text) => text.replace(/^[ \t]+/gm, "");
+
+const foldBlanks: Folding = (text) => text.replace(/[ \t]+/g, " ");
+
+/** Folds quotes, dashes, dots and blanks as word processors and web pages write them. */
+const foldTypography: Folding = (text) =>
+  text
+    .normalize("NFC")
+    .replace(/[\u2018-\u201b\u2032\u00b4]/g, "'")
+    .replace(/[\u201c-\u201f\u2033\u00ab\u00bb]/g, '"')
+    .replace(/[\u2010-\u2015\u2212]/g, "-")
+    .replace(/\u2026/g, "...")
+    .replace(/[\u00a0\u2000-\u200a\u202f\u3000]/g, " ")
+    .replace(/[\u00ad\u200b-\u200d\u2060\ufeff]/g, "");
+
+const escapes: Readonly<Record<string, string>> = {
+  "\\n": "\n",
+  "\\r": "",
+  "\\t": "\t",
+  '\\"': '"',
+  "\\'": "'",
+  "\\`": "`",
+  "\\\\": "\\",
+  "\\/": "/",
+  "\\$": "$",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&amp;": "&",
+  "&quot;": '"',
+  "&#39;": "'",
+  "&apos;": "'",
+};
+
+/** Replaces the escapes of JSON and HTML by their characters. */
+const foldEscapes: Folding = (text) =>
+  text
+    .replace(/\\u([0-9a-fA-F]{4})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replace(/\\[nrt"'`\\/$]|&(?:lt|gt|amp|quot|#39|apos);/g, (sequence) => escapes[sequence]!);
+
+/** The foldings, those that change a text least first. The kind of a miss is the first that explains it. */
+const foldings: readonly (readonly [Difference, Folding])[] = [
+  ["crlf", foldEndings],
+  ["trailing-space", foldTrailing],
+  ["indent", foldIndent],
+  ["unicode-quotes", foldTypography],
+  ["escape", foldEscapes],
+  ["tabs", foldBlanks],
+];
+
+/** Maximum length of compared texts, in UTF-16 units. */
+const maxComparedUnits = 64 * 1024;
+
+/**
+ * Returns the difference that keeps `sent` from being a part of `text`, some lines of a file. Of several at
+ * once, it returns the one that obscures it most: escapes before quotes before indentation.
+ */
+export function differenceBetween(text: string, sent: string): Difference {
+  if (Math.max(text.length, sent.length) > maxComparedUnits) return "none";
+  for (const [kind, fold] of foldings) if (holds(text, sent, [fold])) return named(kind, text, sent);
+  const kinds = foldings.toReversed().filter(([kind]) => kind !== "tabs");
+  const without = (skipped?: Difference) =>
+    kinds.filter(([kind]) => kind !== skipped).map(([, fold]) => fold);
+  if (!holds(text, sent, without())) return "none";
+  const needed = kinds.find(([kind]) => !holds(text, sent, without(kind)));
+  return named(needed?.[0] ?? "none", text, sent);
+}
+
+/** Returns whether the text would be found if blanks within lines did not count. */
+export function differsInSpacing(text: string, sent: string): boolean {
+  if (Math.max(text.length, sent.length) > maxComparedUnits) return false;
+  const fold = (whole: string) => foldEndings(whole).replace(/[ \t]+/g, "");
+  return fold(text).includes(fold(sent));
+}
+
+/**
+ * Returns whether `sent` is a part of `text` when both are folded, or when only one of them has escapes to
+ * unfold.
+ */
+function holds(text: string, sent: string, folds: readonly Folding[]): boolean {
+  const apply = (folding: readonly Folding[], whole: string) =>
+    folding.reduce((folded, fold) => fold(folded), whole);
+  const others = folds.filter((fold) => fold !== foldEscapes);
+  return (
+    apply(folds, text).includes(apply(folds, sent)) ||
+    apply(others, text).includes(apply(folds, sent)) ||
+    apply(folds, text).includes(apply(others, sent))
+  );
+}
+
+/**
+ * Names the kind of a difference. Indentation by other characters is a difference in tabs, and blanks without
+ * any tab have no name.
+ */
+function named(kind: Difference, text: string, sent: string): Difference {
+  if (kind === "indent") return hasTabIndent(text) === hasTabIndent(sent) ? "indent" : "tabs";
+  if (kind === "tabs") return text.includes("\t") || sent.includes("\t") ? "tabs" : "none";
+  return kind;
+}
+
+const hasTabIndent = (text: string): boolean => /^ *\t/m.test(text);

@@ -1,0 +1,76 @@
+/** Refusals of edits that name a text. They contain everything that the caller needs to repair its call. */
+import { quoteShort, Refusal } from "../../base/errors.ts";
+import { describeMiss, missDetails } from "./miss-text.ts";
+import type { Candidate, ExplainedMiss } from "./misses.ts";
+
+/** The place of an op: its file, and its index. */
+interface OpPlace {
+  readonly path: string;
+  /** The index of the op, from 0. */
+  readonly index: number;
+}
+
+export const refuseEdit = {
+  emptyOldStr: ({ path, index }: OpPlace): Refusal =>
+    new Refusal(
+      "bad-input",
+      `ops[${index}] of ${quoteShort(path)} has an empty old_str; send the text to replace, or add lines with an insert op.`,
+      path,
+    ),
+
+  sameText: ({ path, index }: OpPlace): Refusal =>
+    new Refusal(
+      "bad-input",
+      `ops[${index}] of ${quoteShort(path)} has an old_str and a new_str that are the same; send as new_str what is to be there instead.`,
+      path,
+    ),
+
+  textNotFound: ({ path, index }: OpPlace, miss: ExplainedMiss): Refusal =>
+    new Refusal(
+      "text-not-found",
+      `ops[${index}]: old_str is not in ${quoteShort(path)}${describeMiss(miss, "old_str")}`,
+      path,
+      { details: { ...missDetails(miss) } },
+    ),
+
+  /** Refuses an edit that was made before. `places` are the first places of the new text. */
+  alreadyApplied: ({ path, index }: OpPlace, places: readonly Candidate[]): Refusal =>
+    new Refusal(
+      "already-applied",
+      `ops[${index}]: old_str is not in ${quoteShort(path)}, and new_str is there already${at(places)}. The edit was most likely made before. Leave the op out, or read the lines with coder::read-file.`,
+      path,
+      { details: { candidates: places, differs: "none" } },
+    ),
+
+  ambiguousText: (
+    { path, index }: OpPlace,
+    { count, candidates }: { count: number; candidates: readonly Candidate[] },
+  ): Refusal =>
+    new Refusal(
+      "ambiguous",
+      `ops[${index}]: old_str is in ${quoteShort(path)} ${count} times${at(candidates)}; send more of the lines around it, so that it is there once, or "replace_all": true.`,
+      path,
+      { details: { candidates, differs: "none" } },
+    ),
+
+  /** Refuses a wrong number of matches. `candidates` are the first matches. */
+  matchCount: (
+    { path, index }: OpPlace,
+    { expected, found, candidates }: { expected: number; found: number; candidates: readonly Candidate[] },
+  ): Refusal =>
+    new Refusal(
+      "match-count",
+      `ops[${index}] expects ${times(expected)} in ${quoteShort(path)}, and there ${found === 1 ? "is" : "are"} ${found === 0 ? "none" : found}${at(candidates)}. Nothing was written. Send what fits only the places that you mean, or the right \`expect_matches\`.`,
+      path,
+      { details: { candidates, differs: "none" } },
+    ),
+} as const;
+
+const times = (count: number): string => (count === 1 ? "1 match" : `${count === 0 ? "no" : count} matches`);
+
+/** Names the first of the candidates' lines. */
+function at(candidates: readonly Candidate[]): string {
+  const numbers = [...new Set(candidates.map(({ from_line }) => from_line))];
+  if (numbers.length === 0) return "";
+  return numbers.length === 1 ? `, in line ${numbers[0]}` : `, first in lines ${numbers.join(", ")}`;
+}

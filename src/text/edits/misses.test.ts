@@ -1,0 +1,237 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
+import { refuseEdit } from "./errors.ts";
+import { crlf, missCases, spaces, tabs } from "./misses.test-kit.ts";
+import { explainMissing, placesOfDone } from "./misses.ts";
+import { findMatches } from "./str-replace.ts";
+
+const missOf = (file: string, sent: string) => {
+  const body = Buffer.from(file);
+  const op = { old_str: sent, new_str: "", replace_all: false };
+  expect(runAtOnce(findMatches(body, op)).starts).toEqual([]);
+  return runAtOnce(explainMissing(body, sent));
+};
+
+describe("a miss by", () => {
+  test.each(missCases)("%s", (_, file, ...[sent, differs, expected]) => {
+    const miss = missOf(file, sent);
+    const [best] = miss.candidates;
+    const found = best === undefined ? [] : [...new Set([best.from_line, best.to_line])];
+    expect([found.join("-"), miss.differs]).toEqual([expected, differs]);
+    if (best === undefined) return;
+    expect(best.text).toBe(
+      file
+        .split(/(?<=\n)/)
+        .slice(best.from_line - 1, best.to_line)
+        .join(""),
+    );
+    expect(best.similarity).toBeGreaterThan(0.4);
+    expect(best.similarity).toBeLessThan(1);
+  });
+
+  test("is one of at least forty", () => {
+    expect(missCases.length).toBeGreaterThanOrEqual(40);
+  });
+});
+
+test("there are at most three candidates, the likeliest first", () => {
+  const file = [
+    "let alpha = 1;",
+    "let alpha = 12;",
+    "let alpha = 123;",
+    "let alpha = 1234;",
+    "let beta = 5;",
+  ].join("\n");
+  const { candidates } = missOf(file, "let alpha = 13;");
+  expect(candidates.length).toBe(3);
+  expect(candidates.map(({ similarity }) => similarity)).toEqual(
+    candidates.map(({ similarity }) => similarity).toSorted((a, b) => b - a),
+  );
+});
+
+test("the first of equal candidates is the one that comes first", () => {
+  const { candidates } = missOf(tabs, "    file.close();\n    }\n");
+  expect(candidates.map(({ from_line }) => from_line)).toEqual([9, 19]);
+});
+
+test("a candidate in a very long line is shown where it is", () => {
+  const file = `${"x = 1; ".repeat(5000)}function target(a, b) { return a + b; } ${"y = 2; ".repeat(5000)}`;
+  const [best] = missOf(file, "function target(a,b) { return a+b; }").candidates;
+  expect(best).toMatchObject({ from_line: 1, to_line: 1, truncated: true });
+  expect(best?.text).toStartWith("function target(a, b) { return a + b; }");
+  expect(Buffer.byteLength(best?.text ?? "")).toBeLessThanOrEqual(2048);
+});
+
+test("a byte order mark is in front of line 1", () => {
+  const [best] = missOf("\ufeffone two\nthree\n", "one  two").candidates;
+  expect(best).toMatchObject({ from_line: 1, to_line: 1, text: "one two\n" });
+});
+
+test.each([
+  [
+    "where the old text was",
+    "let a = 1;\nlet timeout = 60;\n",
+    "let timeout = 30;",
+    "let timeout = 60;",
+    [2],
+  ],
+  ["where nothing is like the old text", "a\nfetchAllOrders()\n", "SELECT * FROM t", "fetchAllOrders()", [2]],
+  ["but short, where nothing is like the old text", "a\n}\n", "SELECT * FROM t", "}", undefined],
+  [
+    "elsewhere, while another line is like the old text",
+    "let timeout = 31;\n\n\nreturn null;\n",
+    "let timeout = 30;",
+    "return null;",
+    undefined,
+  ],
+  ["as a part of the old text", "if x:\n    y()\n", "if x:\n  y()\n", "if x:\n", undefined],
+  ["where the old text differs in blanks", "let  timeout = 30;\n", "let timeout = 30;", "let ", undefined],
+  ["nowhere", "let timeout = 31;\n", "let timeout = 30;", "let timeout = 60;", undefined],
+  [
+    "as all of the lines, indented otherwise",
+    "if x:\n    run(y)\n",
+    "if x:\n  run(y)\n",
+    "if x:\n    run(y)\n",
+    [1],
+  ],
+] as const)("the new text stands %s", (_, file, ...[old_str, new_str, lines]) => {
+  const body = Buffer.from(file);
+  const miss = missOf(file, old_str);
+  const done = runAtOnce(findMatches(body, { old_str: new_str, new_str, replace_all: false }));
+  expect(placesOfDone(body, done, miss, old_str)?.map(({ from_line }) => from_line)).toEqual(lines?.slice());
+});
+
+describe("the sentence", () => {
+  const sentence = (file: string, sent: string) =>
+    refuseEdit.textNotFound({ path: "a.ts", index: 2 }, missOf(file, sent)).message;
+
+  test("shows blanks", () => {
+    expect(sentence(tabs, '    return file.read("utf8");\n  } finally {\n')).toBe(
+      'ops[2]: old_str is not in "a.ts"; most like it are lines 7 to 8 (98%), and it differs in tabs where there are spaces, or the other way round. Line 7 is "→→return·file.read(\\"utf8\\");", and old_str has "····return·file.read(\\"utf8\\");". Send old_str exactly as it is in the file.',
+    );
+  });
+
+  test("shows carriage returns", () => {
+    expect(sentence(`${crlf}x\n`, "  try {\n    file.write(text);\n")).toContain(
+      'Line 16 is "··try·{␍", and old_str has "··try·{"',
+    );
+  });
+
+  test("knows line numbers", () => {
+    expect(sentence(spaces, "15→  const file = open(path);\n")).toContain(
+      "line numbers stand before its lines",
+    );
+  });
+
+  test.each([
+    ["let name = 'cafe\u0301';\n", "let name = 'caf\u00e9';", "U+0065 U+0301", "U+00E9"],
+    ["let\u00a0name = 1;\n", "let name = 1;", "U+00A0", "U+0020"],
+    ["let na\u200bme = 1;\n", "let name = 1;", "U+0061 U+200B", "U+0061"],
+    ["let n\u0430me = 1;\n", "let name = 1;", "U+0430", "U+0061"],
+    ["x\nconst \u041d = 1;\ny\n", "x\nconst H = 1;\n", "U+041D", "U+0048"],
+  ])("names characters that look alike: %j", (file, sent, inFile, inSent) => {
+    expect(sentence(file, sent)).toContain(
+      `They look alike: the file has ${inFile} where old_str has ${inSent}.`,
+    );
+  });
+
+  test.each([
+    [
+      "a blank line before them",
+      "class A:\n    one()\n    two()\n",
+      "\n  one()\n  two()\n",
+      2,
+      "····one()",
+      "··one()",
+    ],
+    [
+      "a line too many before them",
+      "a()\nb()\nlet c = 1;\n",
+      "// note\na()\nb()\nlet c = 2;",
+      3,
+      "let·c·=·1;",
+      "let·c·=·2;",
+    ],
+    ["a line that is left out", "a()\nb()\nc()\nd()\nthe end\n", "a()\nb()\nd()\nthe end", 3, "c()", "d()"],
+    [
+      "a lone CR in a file with CRLF",
+      "one\r\ntwo\rhalf\r\nthree\r\n",
+      "one\ntwohalf\nthree",
+      2,
+      "two␍half",
+      "twohalf",
+    ],
+  ] as const)("pairs lines with %s", (_, file, sent, ...[number, line, other]) => {
+    expect(sentence(file, sent)).toContain(`Line ${number} is "${line}", and old_str has "${other}".`);
+  });
+
+  test("shows characters without a shape by their code points", () => {
+    expect(sentence("let na\u200bme = 1;\n", "let name = 1;")).toContain('"let·na<U+200B>me·=·1;"');
+    expect(sentence("let\u2800name = 1;\n", "let name = 1;")).toContain(
+      "the file has U+2800 where old_str has U+0020",
+    );
+    expect(sentence("let na\u0001me = 1;\n", "let name = 1;")).toContain(
+      "the file has U+0061 U+0001 where old_str has U+0061",
+    );
+  });
+
+  test("names blanks within lines", () => {
+    expect(sentence("f({ one: 1, two: 2 });\n", "f({one: 1,  two: 2});")).toContain(
+      "it differs in blanks within lines",
+    );
+  });
+
+  test.each(["2:", "2 | ", "2. ", "[2] "])("knows line numbers of the form %j", (prefix) => {
+    expect(sentence(spaces, `${prefix}export const greeting = "it's a 'fine' day";`)).toContain(
+      "line numbers stand before its lines",
+    );
+  });
+
+  test("names no characters that can be told apart", () => {
+    expect(sentence("let nome = 1;\n", "let name = 1;")).not.toContain("look alike");
+  });
+
+  test("says that there is nothing alike", () => {
+    expect(sentence(spaces, "SELECT * FROM t")).toBe(
+      'ops[2]: old_str is not in "a.ts", nor anything like it; read the file with coder::read-file, and send text that is there.',
+    );
+  });
+});
+
+test("any text and any file are compared, and what is reported is in the file", () => {
+  const piece = fc.constantFrom(
+    "a",
+    "b",
+    " ",
+    "\t",
+    "\n",
+    "\r\n",
+    "\\n",
+    '"',
+    "“",
+    "\\",
+    "&lt;",
+    "é",
+    "\ud83d\ude00",
+    "word",
+    "\0",
+  );
+  const text = fc.array(piece, { minLength: 1, maxLength: 40 }).map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(text, text, fc.uint8Array({ maxLength: 4 }), (file, sent, bytes) => {
+      const body = Buffer.concat([Buffer.from(file), bytes]);
+      const { candidates, differs } = runAtOnce(explainMissing(body, sent));
+      expect(candidates.length).toBeLessThanOrEqual(3);
+      if (candidates.length === 0) expect(differs).toBe("none");
+      for (const { from_line, to_line, text: lines } of candidates) {
+        const all = body
+          .toString()
+          .replace(/^\ufeff/, "")
+          .split(/(?<=\n)/);
+        expect(lines).toBe(all.slice(from_line - 1, to_line).join(""));
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});

@@ -1,0 +1,207 @@
+/**
+ * Explains why a text was not replaced: the place where it was most likely meant to be, and the difference.
+ */
+import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { type Difference, differenceBetween, differsInSpacing } from "./differences.ts";
+import { withoutLineNumbers } from "./line-numbers.ts";
+import { pairLines } from "./line-pairs.ts";
+import { LineNumbers, linesAround } from "./line-window.ts";
+import { countLines, surveyLines } from "./lines.ts";
+import { findNearMatches } from "./near-matches.ts";
+import type { Region } from "./splices.ts";
+import type { Matches } from "./str-replace.ts";
+import { cutToBytes } from "./text.ts";
+
+/** Some lines of a file that a text may have been meant for. */
+export interface Candidate {
+  readonly from_line: number;
+  /** The number of the last line, inclusive. */
+  readonly to_line: number;
+  /** The similarity from 0 to 1 (Sørensen–Dice coefficient). */
+  readonly similarity: number;
+  /** The unchanged text of the lines. */
+  readonly text: string;
+  /** Whether `text` is only the start of them. */
+  readonly truncated?: true;
+}
+
+/** The reason why a text was not replaced. */
+export interface Miss {
+  /** At most three candidates, the likeliest first. */
+  readonly candidates: readonly Candidate[];
+  /** The difference between the first of them and the text. */
+  readonly differs: Difference;
+}
+
+/** A line of the file, and the line sent in its place. */
+export interface LinePair {
+  readonly number: number;
+  readonly line: string;
+  readonly sent: string;
+}
+
+export interface ExplainedMiss extends Miss {
+  /** The first line that differs. */
+  readonly pair: LinePair | undefined;
+  /** Whether the sent text contains line numbers, which the file lacks. */
+  readonly isNumbered: boolean;
+  /** Whether only the blanks within lines differ. */
+  readonly isSpacing: boolean;
+}
+
+/** Maximum places that are reported. */
+const maxCandidates = 3;
+
+/** Maximum bytes of the lines of the first candidate, and of each other. */
+const maxTextBytes = [2048, 1024, 1024];
+
+/** Explains a text that is not in the file. */
+export function* explainMissing(body: Buffer, sent: string): Steps<ExplainedMiss> {
+  const bare = withoutLineNumbers(sent, (text) => body.includes(text));
+  const near = yield* findNearMatches(body, Buffer.from(bare ?? sent));
+  const candidates = candidatesOf(body, near);
+  const [best] = near;
+  const isNumbered = bare !== undefined && best !== undefined;
+  const plain = { candidates, differs: "none", pair: undefined, isNumbered, isSpacing: false } as const;
+  if (best === undefined || isNumbered) return plain;
+  const text = textOf(body, linesOf(body, best));
+  const number = candidates[0]!.from_line;
+  const differs = differenceBetween(text, sent);
+  // Line ends that are all the same match in any case.
+  const ignoresEnds = surveyLines(body, []).onlyEnding !== undefined || !differsInEnds(differs);
+  return {
+    candidates,
+    differs,
+    pair: firstUnequal(text, { sent, number, ignoresEnds }),
+    isNumbered,
+    isSpacing: differs === "none" && differsInSpacing(text, sent),
+  };
+}
+
+const differsInEnds = (differs: Difference): boolean => differs === "crlf" || differs === "trailing-space";
+
+/** Minimum characters of a text that hardly occurs by chance. */
+const fewestTelling = 8;
+
+/**
+ * Returns the places of the replacement text if it stands where the missing one was most likely meant to be.
+ * If nothing resembles the missing text, any place counts, unless the replacement is short. Returns
+ * `undefined` otherwise.
+ */
+export function placesOfDone(
+  body: Buffer,
+  done: Matches,
+  { candidates, differs }: Miss,
+  sent: string,
+): readonly Candidate[] | undefined {
+  // A part of the missing text proves nothing.
+  if (done.count === 0 || sent.includes(done.replacement.toString())) return undefined;
+  const places = placesOf(body, done);
+  // If the difference is known, the new text must be all of the lines that were meant.
+  const [best] = candidates;
+  const isLong = done.needle.toString().trim().length >= fewestTelling;
+  if (differs !== "none")
+    return isLong && best !== undefined
+      ? nonEmpty(places.filter((place) => place.from_line <= best.from_line && place.to_line >= best.to_line))
+      : undefined;
+  const isNear = ({ from_line: from, to_line: to }: Candidate) =>
+    candidates.some((candidate) => from <= candidate.to_line && to >= candidate.from_line);
+  const near = places.filter(isNear);
+  if (near.length > 0) return near;
+  return candidates.length === 0 && isLong ? places : undefined;
+}
+
+const nonEmpty = <Item>(items: readonly Item[]): readonly Item[] | undefined =>
+  items.length === 0 ? undefined : items;
+
+/** Returns the first places of a text that occurs more than once. */
+export function placesOf(body: Buffer, { needle, starts, overlapping }: Matches): readonly Candidate[] {
+  const places = starts.length === 1 && overlapping !== undefined ? [...starts, overlapping] : starts;
+  return candidatesAt(
+    body,
+    places.slice(0, maxCandidates).map((from) => ({ from, to: from + needle.length })),
+  );
+}
+
+/** Returns the first of some matches. */
+export const candidatesAt = (body: Buffer, matches: readonly Region[]): readonly Candidate[] =>
+  candidatesOf(
+    body,
+    matches.slice(0, maxCandidates).map(({ from, to }) => ({ from, to, similarity: 1 })),
+  );
+
+interface SentText {
+  readonly sent: string;
+  /** The number of the first line of the file. */
+  readonly number: number;
+  /** Whether carriage returns at the ends of lines do not count. */
+  readonly ignoresEnds: boolean;
+}
+
+/**
+ * Returns the first line that was sent differently from its line in the file, or else the first place where
+ * one of both has a line more. The sent text may begin and end within a line.
+ */
+function firstUnequal(text: string, { sent, number, ignoresEnds }: SentText): LinePair | undefined {
+  const split = (whole: string) => whole.split(ignoresEnds ? /\r?\n/ : "\n");
+  const [lines, others] = [split(text), split(sent)];
+  const partners = pairLines(lines, others);
+  const isEqual = (line: string, at: number): boolean => {
+    const other = others[at]!;
+    if (others.length === 1) return line.includes(other);
+    if (at === 0) return line.endsWith(other);
+    return at === others.length - 1 ? line.startsWith(other) : line === other;
+  };
+  const changed = others.findIndex((_, at) => partners[at]! >= 0 && !isEqual(lines[partners[at]!]!, at));
+  if (changed >= 0) {
+    const line = partners[changed]!;
+    return { number: number + line, line: lines[line]!, sent: others[changed]! };
+  }
+  return firstGap(lines, others, partners, number);
+}
+
+/** Returns the first line that only one of both has, and the line of the other at its place. */
+function firstGap(
+  lines: readonly string[],
+  others: readonly string[],
+  partners: readonly number[],
+  number: number,
+): LinePair | undefined {
+  let next = Math.max(0, partners.find((partner) => partner >= 0) ?? 0);
+  for (const [at, partner] of partners.entries()) {
+    // An empty line at either end is a part of a line.
+    const isPart = others[at] === "" && (at === 0 || at === others.length - 1);
+    if (partner !== next && !(partner < 0 && isPart)) {
+      const line = lines[next];
+      return line === undefined ? undefined : { number: number + next, line, sent: others[at]! };
+    }
+    if (partner >= 0) next = partner + 1;
+  }
+  return undefined;
+}
+
+function candidatesOf(body: Buffer, regions: readonly (Region & { similarity: number })[]): Candidate[] {
+  const numbers = new LineNumbers(body);
+  return regions.map((region, index) => {
+    const lines = linesOf(body, region);
+    const first = numbers.of(lines.from);
+    const isWhole = lines.to - lines.from <= maxTextBytes[index]!;
+    // If the lines are too long, only the part that resembles the text is shown.
+    const shown = isWhole ? lines : { from: region.from, to: lines.to };
+    return {
+      from_line: first,
+      to_line: first + Math.max(countLines(body.subarray(lines.from, lines.to)), 1) - 1,
+      similarity: region.similarity,
+      text: cutToBytes(body.subarray(shown.from, shown.to), maxTextBytes[index]!),
+      ...(!isWhole && { truncated: true as const }),
+    };
+  });
+}
+
+const linesOf = (body: Buffer, region: Region): Region => linesAround(body, region, 0);
+
+/** Maximum bytes of compared texts. */
+const maxComparedBytes = 128 * 1024;
+
+const textOf = (body: Buffer, { from, to }: Region): string =>
+  body.toString("utf8", from, Math.min(to, from + maxComparedBytes));

@@ -1,0 +1,217 @@
+/** Applies the hunks of a patch to a file. Lines that are shown and not changed stay as the file has them. */
+
+import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { bomLength, countLines, lineFeed, surveyLines } from "../edits/lines.ts";
+import type { Region } from "../edits/splices.ts";
+import { refusePatch } from "./errors.ts";
+import { type FittedHunk, fitHunks } from "./fit.ts";
+import { type HunkText, lineKinds } from "./hunk-text.ts";
+import { indentOf, type Shift } from "./indentation.ts";
+import { type LineTable, tabulateLines } from "./line-table.ts";
+import { comparedTo } from "./matching.ts";
+import type { FilePatch, Patch } from "./patch.ts";
+
+/** A file after its hunks. */
+export interface PatchedFile {
+  readonly body: Buffer;
+  readonly lines: number;
+  /** The regions that each hunk changed, in bytes of `body`. */
+  readonly regions: readonly Region[];
+  /** The hunks that are not applied as they are written, in the order of the patch. */
+  readonly placements: readonly HunkPlacement[];
+}
+
+/** The differences between a hunk and its application. */
+export interface HunkPlacement {
+  /** The number of the hunk, from 1. */
+  readonly hunk: number;
+  /** The first line of the hunk in the file afterwards, from 1. */
+  readonly line: number;
+  /** The number of lines after the place that its header gives, negative if before it. */
+  readonly offset?: number;
+  /** The blanks that its added lines got, or lost. */
+  readonly indented?: string;
+  readonly outdented?: string;
+  /** Whether it shows plain characters where the file has typographic ones, or the other way round. */
+  readonly isTypographic?: true;
+}
+
+/** Maximum bytes that are added before and after a line. */
+const endingBytes = 4;
+
+const linesPerStep = 16_384;
+
+/**
+ * Applies all hunks to `before`. If a line of the file differs in some byte from the hunk, added lines get
+ * the endings of the file, and the file ends with a line feed if it did before. Throws a refusal for a hunk
+ * that does not fit, for two that change the same lines, and for those of a file to be deleted that leave
+ * some of it.
+ */
+export function* applyHunks(before: Buffer, file: FilePatch, patch: Patch): Steps<PatchedFile> {
+  const table = yield* tabulateLines(before);
+  const hunks = inOrder(yield* fitHunks(file, patch.lines, table));
+  requireApart(hunks);
+  const writer = new PatchWriter(before, table, hunks);
+  for (const hunk of hunks) yield* writer.write(hunk);
+  const after = writer.finish();
+  const showsAll = file.change === "delete" && (file.hunks.length > 0 || file.wasEmpty === true);
+  if (showsAll && after.body.length > 0) throw refusePatch.notRemoved(file.path, after.lines);
+  return { ...after, placements: placementsOf(hunks) };
+}
+
+/** `hunks` are in the order of the file. */
+function placementsOf(hunks: readonly FittedHunk[]): HunkPlacement[] {
+  const placements: HunkPlacement[] = [];
+  let added = 0;
+  for (const { place, text, start, matching, shift, offset } of hunks) {
+    const blanks = shift?.blanks.toString();
+    const placement = {
+      hunk: place.number,
+      line: start + added + 1,
+      ...(offset !== 0 && { offset }),
+      ...(blanks && (shift!.isRemoved ? { outdented: blanks } : { indented: blanks })),
+      ...(matching === "typography" && { isTypographic: true as const }),
+    };
+    if (Object.keys(placement).length > 2) placements.push(placement);
+    added += text.newCount - text.oldCount;
+  }
+  return placements.sort((a, b) => a.hunk - b.hunk);
+}
+
+/** Returns the hunks sorted by the first line that they change, which they nearly always are. */
+const inOrder = (hunks: readonly FittedHunk[]): readonly FittedHunk[] =>
+  hunks.every((hunk, at) => at === 0 || changeOf(hunks[at - 1]!).from <= changeOf(hunk).from)
+    ? hunks
+    : hunks.toSorted((a, b) => changeOf(a).from - changeOf(b).from);
+
+/** Returns the lines from the first that a hunk changes up to the last. */
+function changeOf({ start, text }: FittedHunk): Region {
+  return { from: start + text.leading, to: start + text.oldCount - text.trailing };
+}
+
+function requireApart(hunks: readonly FittedHunk[]): void {
+  for (const [at, hunk] of hunks.entries()) {
+    const before = hunks[at - 1];
+    if (before === undefined || changeOf(before).to <= changeOf(hunk).from) continue;
+    const [first, second] = [before.place, hunk.place].sort((a, b) => a.number - b.number) as [
+      FittedHunk["place"],
+      FittedHunk["place"],
+    ];
+    throw refusePatch.overlappingHunks(second, first);
+  }
+}
+
+/** Returns a line as deep as the file has it. Blank lines stay as they are. */
+function shiftedLine(bytes: Buffer, extent: Region, shift: Shift | undefined): Buffer {
+  const line = bytes.subarray(extent.from, extent.to);
+  if (shift === undefined || indentOf(bytes, extent) === undefined) return line;
+  return shift.isRemoved ? line.subarray(shift.blanks.length) : Buffer.concat([shift.blanks, line]);
+}
+
+interface AddedLine {
+  readonly text: HunkText;
+  /** The index of the line. */
+  readonly at: number;
+  /** Whether it comes before the first line of the file. */
+  readonly isFirst: boolean;
+  readonly shift: Shift | undefined;
+}
+
+class PatchWriter {
+  readonly #before: Buffer;
+  readonly #table: LineTable;
+  readonly #ending: Buffer;
+  readonly #hasMarker: boolean;
+  readonly #after: Buffer;
+  readonly #regions: Region[];
+  #length = 0;
+  /** The number of bytes of the original file that are written or left out. */
+  #from = 0;
+
+  constructor(before: Buffer, table: LineTable, hunks: readonly FittedHunk[]) {
+    this.#before = before;
+    this.#table = table;
+    this.#ending = Buffer.from(table.count === 0 ? "\n" : surveyLines(before, []).ending);
+    this.#hasMarker = hunks.some(({ text }) => text.hasMarker);
+    const added = hunks.reduce(
+      (sum, { text, shift }) =>
+        sum + text.addedBytes + (endingBytes + (shift?.blanks.length ?? 0)) * text.count,
+      0,
+    );
+    this.#after = Buffer.allocUnsafe(before.length + added + endingBytes);
+    this.#regions = hunks.map(() => ({ from: 0, to: 0 }));
+  }
+
+  *write({ place, text, start, matching, shift }: FittedHunk): Steps<void> {
+    let line = start;
+    let region: Region | undefined;
+    for (let at = 0; at < text.count; at++) {
+      if (at % linesPerStep === linesPerStep - 1) yield;
+      const kind = text.kindOf(at);
+      if (kind !== lineKinds.context) {
+        this.#keepUpTo(this.#offsetOf(line, matching === "exact"));
+        region ??= { from: this.#length, to: this.#length };
+        if (kind === lineKinds.removed) this.#from = this.#table.endOf(line);
+        else this.#add({ text, at, isFirst: line === 0, shift }, matching === "exact");
+        region = { from: region.from, to: this.#length };
+      }
+      if (kind !== lineKinds.added) line++;
+    }
+    this.#regions[place.number - 1] = region ?? { from: this.#length, to: this.#length };
+  }
+
+  finish(): Omit<PatchedFile, "placements"> {
+    this.#keepUpTo(this.#before.length);
+    this.#keepFinalNewline();
+    const body = this.#after.subarray(0, this.#length);
+    const regions = this.#regions.map(({ from, to }) => ({ from, to: Math.min(to, body.length) }));
+    return { body, lines: countLines(body), regions };
+  }
+
+  /** Returns the offset of a line. A byte order mark precedes the first line unless a hunk shows it. */
+  #offsetOf(line: number, isExact: boolean): number {
+    return line === 0 && !isExact ? bomLength(this.#before) : this.#table.startOf(line);
+  }
+
+  #keepUpTo(end: number): void {
+    if (end > this.#from) this.#put(this.#before, this.#from, end);
+    this.#from = Math.max(end, this.#from);
+  }
+
+  #add({ text, at, isFirst, shift }: AddedLine, isExact: boolean): void {
+    const { from, to } = text.extentOf(at);
+    if (isExact) {
+      this.#put(text.bytes, from, to);
+      return;
+    }
+    const hasMark = isFirst && bomLength(this.#before) > 0 && bomLength(text.bytes.subarray(from, to)) > 0;
+    const start = hasMark ? from + 3 : from;
+    const end = comparedTo("endings", text.bytes, [start, to]);
+    const line = shiftedLine(text.bytes, { from: start, to: end }, shift);
+    this.#put(line, 0, line.length);
+    if (text.bytes[to - 1] === lineFeed) this.#length += this.#ending.copy(this.#after, this.#length);
+  }
+
+  /** Copies bytes. If the last line has no ending, they begin a new line. */
+  #put(bytes: Buffer, from: number, to: number): void {
+    if (this.#isOpen()) this.#length += this.#ending.copy(this.#after, this.#length);
+    this.#length += bytes.copy(this.#after, this.#length, from, to);
+  }
+
+  #isOpen(): boolean {
+    const start = bomLength(this.#after.subarray(0, this.#length));
+    return this.#length > start && this.#after[this.#length - 1] !== lineFeed;
+  }
+
+  /**
+   * Removes the ending of the last line if the original file did not end with one, unless nothing would be
+   * left of the line.
+   */
+  #keepFinalNewline(): void {
+    const before = this.#before;
+    const wasOpen = before.length > bomLength(before) && before.at(-1) !== lineFeed;
+    if (!wasOpen || this.#hasMarker) return;
+    const end = comparedTo("endings", this.#after, [0, this.#length]);
+    if (end > 0 && this.#after[end - 1] !== lineFeed) this.#length = end;
+  }
+}

@@ -1,0 +1,225 @@
+import { quoteShort, Refusal } from "../../base/errors.ts";
+import { describeMiss, listLines, missDetails } from "../edits/miss-text.ts";
+import type { Candidate, ExplainedMiss } from "../edits/misses.ts";
+
+/**
+ * The place of a hunk: its file and number, and its lines in the patch. Numbers count from 1, and the last
+ * line is included.
+ */
+export interface HunkPlace {
+  readonly path: string;
+  readonly number: number;
+  readonly lines: readonly [number, number];
+}
+
+/** A line of a patch, numbered from 1, and its text. */
+interface PatchLine {
+  readonly line: number;
+  readonly text: string;
+}
+
+const nameHunk = ({ path, number, lines: [from, to] }: HunkPlace): string =>
+  `Hunk ${number} of ${quoteShort(path)} (lines ${from} to ${to} of the patch)`;
+
+const factsOf = ({ number, lines }: HunkPlace) => ({ hunk: number, patch_lines: lines });
+
+export const refusePatch = {
+  noPatch: (isOneLine: boolean): Refusal =>
+    new Refusal(
+      "bad-input",
+      isOneLine
+        ? "The patch is one line in which line breaks are written as \\n, so no file header is found; send it with real line breaks."
+        : 'The patch names no file; send one that begins with "*** Begin Patch" and has "*** Update File: path" lines, or a unified diff with "--- a/path" and "+++ b/path".',
+    ),
+
+  wrongFormat: (format: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The patch names no file in the format ${format}; send what that format wants, or "format": "auto".`,
+    ),
+
+  cutOff: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      'The patch has "*** Begin Patch" and no "*** End Patch" behind it, so its end may be missing; send it whole.',
+    ),
+
+  badLine: ({ line, text }: PatchLine, wanted: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, fits nowhere: ${wanted}. Nothing was changed.`,
+      undefined,
+      { details: { patch_line: line } },
+    ),
+
+  noFileName: ({ line, text }: PatchLine): Refusal =>
+    new Refusal(
+      "bad-input",
+      `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, does not name a file; put the path behind the colon, or behind "--- a/" and "+++ b/".`,
+    ),
+
+  twoNames: ({ line, text }: PatchLine, [old, now]: readonly [string, string]): Refusal =>
+    new Refusal(
+      "bad-input",
+      `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, is about ${quoteShort(old)} and ${quoteShort(now)}; send one name in both lines, or git's "rename from" and "rename to" to move the file.`,
+    ),
+
+  irreversible: ({ line, text }: PatchLine, what: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, is about ${what}, which "reverse": true cannot take back. Leave that file out, and change it with coder::transact. Nothing was changed.`,
+    ),
+
+  tooFewParts: ({ line, text }: PatchLine, parts: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, names a file from which ${parts} leading parts cannot be removed; send a smaller \`strip\`, or leave it out. Nothing was changed.`,
+    ),
+
+  /** Refuses a header whose line `found` contradicts its first line. `wanted` may be empty. */
+  contradiction: ({ line, text }: PatchLine, what: string, found: string, wanted: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, is about ${what}, and a line below it is ${quoteShort(found.slice(0, 120))}. Send ${wanted === "" ? "the same name in both" : `${quoteShort(wanted)} there`}. Nothing was changed.`,
+    ),
+
+  emptyFilePatch: (path: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The patch names ${quoteShort(path)} and changes nothing in it; send its hunks, or leave the file out.`,
+      path,
+    ),
+
+  /** Refuses a change of the kind `what`, which no function of the worker makes. */
+  unsupported: ({ line, text }: PatchLine, what: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, is about ${what}, which a patch cannot change here; leave that file out.`,
+    ),
+
+  /** Refuses to create or move a file to a path that exists. */
+  pathIsTaken: (path: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `Something is at ${quoteShort(path)} already, and a patch puts a new file only where nothing is; name it as a file to update, or send "overwrite": true to replace it.`,
+      path,
+    ),
+
+  notRemoved: (path: string, lines: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The patch deletes ${quoteShort(path)} and does not remove all of it: ${lines === 1 ? "1 line is" : `${lines} lines are`} left. Read the file, and send all of its lines, or delete it without hunks.`,
+      path,
+    ),
+
+  newFileHasLines: (place: HunkPlace): Refusal =>
+    new Refusal(
+      "bad-input",
+      `${nameHunk(place)} is of a new file and has lines that do not begin with "+"; send all of them with "+", or name the file as one to update.`,
+      place.path,
+      { details: factsOf(place) },
+    ),
+
+  hunkNotFound: (place: HunkPlace, miss: ExplainedMiss): Refusal =>
+    new Refusal(
+      "text-not-found",
+      `${nameHunk(place)} does not fit${describeMiss(miss, "the hunk")}`,
+      place.path,
+      { details: { ...factsOf(place), ...missDetails(miss) } },
+    ),
+
+  headingNotFound: (
+    place: HunkPlace,
+    { heading, ...miss }: ExplainedMiss & { readonly heading: string },
+  ): Refusal => {
+    const [best] = miss.candidates;
+    return new Refusal(
+      "text-not-found",
+      `${nameHunk(place)} is below "@@ ${heading.slice(0, 120)}", and no line of the file is that${best === undefined ? "" : `; most like it ${listLines(best)}`}. Send behind @@ a line exactly as it is in the file, or leave it out.`.replace(
+        /[\p{Cc}\u2028\u2029]/gu,
+        " ",
+      ),
+      place.path,
+      { details: { ...factsOf(place), ...missDetails(miss) } },
+    );
+  },
+
+  /** Refuses a hunk that fits only elsewhere. `candidates` are the places where it would fit. */
+  misplacedHunk: (
+    place: HunkPlace,
+    { isAtEnd, candidates }: { readonly isAtEnd: boolean; readonly candidates: readonly Candidate[] },
+  ): Refusal =>
+    new Refusal(
+      "text-not-found",
+      `${nameHunk(place)} fits elsewhere than it says: what it shows ${candidates.map(listLines).join(", ")}. ${
+        isAtEnd
+          ? 'Leave "*** End of File" out, since more lines stand behind it.'
+          : "Send behind @@ a line that stands before it, or no such line."
+      }`,
+      place.path,
+      { details: { ...factsOf(place), candidates, differs: "none" } },
+    ),
+
+  /** Refuses a hunk that fits in several places. `candidates` are the first of `count` places. */
+  ambiguousHunk: (
+    place: HunkPlace,
+    { count, candidates }: { readonly count: number; readonly candidates: readonly Candidate[] },
+  ): Refusal =>
+    new Refusal(
+      "ambiguous",
+      `${nameHunk(place)} fits in ${count} places, first in lines ${candidates.map(({ from_line }) => from_line).join(", ")}; send more of the lines around it, or the line of its function or class behind @@.`,
+      place.path,
+      { details: { ...factsOf(place), candidates, differs: "none" } },
+    ),
+
+  tooManyComparisons: (place: HunkPlace, limit: number): Refusal =>
+    new Refusal(
+      "ambiguous",
+      `${nameHunk(place)} and those before it show lines that stand nearly everywhere in the file: their places take more than ${limit} comparisons of lines to find. Nothing was changed. Send line numbers in the @@ lines, more of the lines around, or fewer hunks in one patch.`,
+      place.path,
+      { details: factsOf(place) },
+    ),
+
+  hunkWithoutContext: (place: HunkPlace): Refusal =>
+    new Refusal(
+      "bad-input",
+      `${nameHunk(place)} only adds lines, and nothing says where; send some of the lines around, or "*** End of File" below it to append.`,
+      place.path,
+      { details: factsOf(place) },
+    ),
+
+  /** Refuses a hunk that fits only with another indentation, which is not the same for all its lines. */
+  unevenIndentation: (place: HunkPlace, candidates: readonly Candidate[]): Refusal =>
+    new Refusal(
+      "text-not-found",
+      `${nameHunk(place)} fits but for its indentation: what it shows ${candidates.map(listLines).join(", ")}, and the difference is not the same for each line. Nothing was changed. Send the lines indented as in the file.`,
+      place.path,
+      { details: { ...factsOf(place), candidates, differs: "indent" } },
+    ),
+
+  /** Refuses a hunk whose new lines are in the file. `candidates` are the first places where they are. */
+  alreadyApplied: (place: HunkPlace, candidates: readonly Candidate[]): Refusal =>
+    new Refusal(
+      "already-applied",
+      `${nameHunk(place)} is applied already: its new lines ${candidates.map((lines) => listLines(lines).replace(/^(?:is|are) /, "are ")).join(", ")} of the file. Nothing was changed. Leave the hunk out, or read the lines with coder::read-file.`,
+      place.path,
+      { details: { ...factsOf(place), candidates } },
+    ),
+
+  /** Refuses a hunk that shows the file as empty, although it has lines. */
+  notEmptyBefore: (place: HunkPlace, lines: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `${nameHunk(place)} is of an empty or missing file, and ${quoteShort(place.path)} has ${lines === 1 ? "1 line" : `${lines} lines`}. Nothing was changed. Send lines of the file around the new ones, or all of its lines with "-" to replace them.`,
+      place.path,
+      { details: factsOf(place) },
+    ),
+
+  overlappingHunks: (place: HunkPlace, other: HunkPlace): Refusal =>
+    new Refusal(
+      "bad-input",
+      `${nameHunk(place)} changes lines that hunk ${other.number} changes too (lines ${other.lines[0]} to ${other.lines[1]} of the patch); join the two into one.`,
+      place.path,
+      { details: factsOf(place) },
+    ),
+} as const;

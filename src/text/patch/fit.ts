@@ -1,0 +1,385 @@
+/**
+ * Finds the places where the hunks of a patch fit into a file. Nothing is guessed: a hunk without a unique
+ * place is refused.
+ */
+
+import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { lineFeed, surveyLines } from "../edits/lines.ts";
+import { type Candidate, candidatesAt, explainMissing } from "../edits/misses.ts";
+import type { Region } from "../edits/splices.ts";
+import { Comparisons } from "./comparisons.ts";
+import { type HunkPlace, refusePatch } from "./errors.ts";
+import { HeadingFinder, type HeadingScope, narrow } from "./headings.ts";
+import { HunkText, type LineList } from "./hunk-text.ts";
+import { findShift, type Shift } from "./indentation.ts";
+import { LineIndex } from "./line-index.ts";
+import { carriageReturn, type LineTable, tabulateLines } from "./line-table.ts";
+import { comparedFrom, comparedTo, type Matching, matchings } from "./matching.ts";
+import type { FilePatch, Hunk } from "./patch.ts";
+import { foldTypography } from "./typography.ts";
+
+/** A hunk, and the lines of the file that it applies to. */
+export interface FittedHunk {
+  readonly place: HunkPlace;
+  readonly text: HunkText;
+  /** The first of its lines, from 0. */
+  readonly start: number;
+  readonly matching: Matching;
+  /** The difference in indentation, if the hunk fits only with it. */
+  readonly shift: Shift | undefined;
+  /** The number of lines from the place that its header gives to this one; 0 without a header. */
+  readonly offset: number;
+}
+
+/**
+ * Returns whether the lines compare as the same text, so that the line number in a hunk's header may choose
+ * among places.
+ */
+const isSameText = (matching: Matching): boolean => matching === "exact" || matching === "endings";
+
+const linesPerStep = 8192;
+
+/** Maximum bytes of a hunk that are compared with the file to explain a misfit. */
+export const maxExplainedBytes = 64 * 1024;
+
+/**
+ * Finds the places of all hunks in one file. Throws a refusal for the first hunk that has none, or more than
+ * one.
+ */
+export function* fitHunks(file: FilePatch, lines: LineTable, body: LineTable): Steps<FittedHunk[]> {
+  const fitter = new HunkFitter(file, lines, body);
+  const fitted: FittedHunk[] = [];
+  for (const [index, hunk] of file.hunks.entries()) {
+    const place = { path: file.path, number: index + 1, lines: [hunk.first + 1, hunk.end] as const };
+    const text = yield* HunkText.read(lines, hunk, file.change === "add");
+    if (file.change === "add" && text.oldCount > 0) throw refusePatch.newFileHasLines(place);
+    fitted.push(yield* fitter.fit(hunk, text, place));
+    yield;
+  }
+  return fitted;
+}
+
+class HunkFitter {
+  readonly #file: FilePatch;
+  readonly #lines: LineTable;
+  readonly #body: LineTable;
+  readonly #indexes = new Map<Matching, LineIndex>();
+  readonly #headings: HeadingFinder;
+  readonly #comparisons = new Comparisons();
+  /** The line after the last one that the previous hunk changes. */
+  #changedUpTo = 0;
+  /** The offset of the previous hunk's place, in lines, from the one that its header gives. */
+  #drift = 0;
+  /** The file with plain characters for typographic ones; `undefined` until it is needed. */
+  #plainIndex: LineIndex | undefined;
+
+  constructor(file: FilePatch, lines: LineTable, body: LineTable) {
+    this.#file = file;
+    this.#lines = lines;
+    this.#body = body;
+    this.#headings = new HeadingFinder(body, {
+      indexFor: (matching) => this.#indexFor(matching),
+      comparisons: this.#comparisons,
+    });
+  }
+
+  *fit(hunk: Hunk, text: HunkText, place: HunkPlace): Steps<FittedHunk> {
+    const sections = yield* this.#headings.find(hunk.headings, place);
+    const narrowed = { place, sections };
+    const found =
+      text.oldCount === 0
+        ? { text, ...this.#insertion(hunk, text, narrowed) }
+        : ((yield* this.#fitOf(hunk, text, narrowed)) ?? (yield* this.#explain(hunk, text, narrowed)));
+    yield* this.#requireNew(found, narrowed);
+    this.#changedUpTo = found.start + found.text.oldCount - found.text.trailing;
+    const offset = hunk.header === undefined ? 0 : found.start - hunk.header.old.linesBefore;
+    if (hunk.header !== undefined) this.#drift = offset;
+    return { place, shift: undefined, offset, ...found };
+  }
+
+  /**
+   * Finds the place of a hunk. If it fits nowhere and ends with an empty line, it may fit at the end of the
+   * file without that.
+   */
+  *#fitOf(hunk: Hunk, text: HunkText, narrowed: Narrowed): Steps<(Found & { text: HunkText }) | undefined> {
+    const found = yield* this.#placeOf(hunk, text, narrowed);
+    if (found !== undefined) return { text, ...found };
+    if (hunk.header !== undefined || !text.hasBlankEnd || text.oldCount < 2) return undefined;
+    const shorter = { ...hunk, end: hunk.end - 1, isAtEnd: true };
+    const rest = yield* HunkText.read(this.#lines, shorter, false);
+    const end = yield* this.#placeOf(shorter, rest, narrowed);
+    return end && { text: rest, ...end };
+  }
+
+  /** Finds the place of a hunk. Returns `undefined` if it fits nowhere. */
+  *#placeOf(hunk: Hunk, text: HunkText, narrowed: Narrowed): Steps<Found | undefined> {
+    const { place, sections } = narrowed;
+    for (const matching of matchings) {
+      // Nearly all hunks fit at the line that their header gives, and then no index is needed.
+      const isChosenByHeader = hunk.header !== undefined && sections === undefined && isSameText(matching);
+      const start = isChosenByHeader ? yield* this.#statedPlace(hunk, text, matching) : undefined;
+      if (start !== undefined) return { start, matching };
+      const found = yield* this.#findAll(text.oldLines, yield* this.#indexFor(matching), place);
+      const all =
+        matching === "exact" && hunk.header === undefined ? yield* this.#withOpenEnd(text, found) : found;
+      const chosen = this.#chooseAmong(all, { hunk, text, matching, narrowed });
+      if (chosen === undefined) continue;
+      if (matching === "blanks") return yield* this.#shifted(text, chosen, place);
+      return { start: chosen, matching: found.includes(chosen) ? matching : "endings" };
+    }
+    return yield* this.#plainPlace(hunk, text, narrowed);
+  }
+
+  /**
+   * Returns the place that the header gives, if the hunk fits there. A hunk with fewer unchanged lines after
+   * its changes than before them was at the end of its file: git relies on that if no line follows them, and
+   * patch always.
+   */
+  *#statedPlace({ header, isCounted }: Hunk, text: HunkText, matching: Matching): Steps<number | undefined> {
+    const end = this.#body.count - text.oldCount;
+    const wasAtEnd = isCounted && text.leading > text.trailing;
+    const isEndFirst = wasAtEnd && (text.trailing === 0 || this.#drift !== 0);
+    if (isEndFirst && (yield* this.#isAt(text, end, matching))) return end;
+    const stated = header!.old.linesBefore + this.#drift;
+    if (yield* this.#isAt(text, stated, matching)) return stated;
+    return wasAtEnd && (yield* this.#isAt(text, end, matching)) ? end : undefined;
+  }
+
+  /** Chooses the place of a hunk. Throws a refusal if there are several. */
+  #chooseAmong(
+    all: readonly number[],
+    { hunk, text, matching, narrowed: { place, sections } }: Choosing,
+  ): number | undefined {
+    const starts = narrow(all, sections).filter((start) => this.#isAllowed(hunk, text, start));
+    const stated = hunk.header === undefined ? undefined : hunk.header.old.linesBefore + this.#drift;
+    const isExactText = matching !== "blanks" && matching !== "typography";
+    const start = isExactText
+      ? this.#choose(starts, isSameText(matching) ? stated : undefined)
+      : starts.length > 1
+        ? "several"
+        : starts[0];
+    if (start !== "several") return start;
+    throw refusePatch.ambiguousHunk(place, {
+      count: starts.length,
+      candidates: candidatesAt(
+        this.#body.bytes,
+        starts.slice(0, 3).map((at) => this.#regionOf(text, at)),
+      ),
+    });
+  }
+
+  /** Returns the place of a hunk that is indented differently. Throws a refusal if no shift explains it. */
+  *#shifted(text: HunkText, start: number, place: HunkPlace): Steps<Found> {
+    const shift = yield* findShift(text, this.#body, start);
+    if (shift !== undefined) return { start, matching: "blanks", shift };
+    const candidates = candidatesAt(this.#body.bytes, [this.#regionOf(text, start)]);
+    throw refusePatch.unevenIndentation(place, candidates);
+  }
+
+  /** Finds a hunk that differs only in typographic characters, and in blanks at the ends of lines. */
+  *#plainPlace(hunk: Hunk, text: HunkText, narrowed: Narrowed): Steps<Found | undefined> {
+    const bytes = yield* foldTypography(Buffer.concat([...eachLine(text.oldLines)]));
+    if (bytes === undefined) return undefined;
+    this.#plainIndex ??= yield* this.#indexPlain();
+    const table = yield* tabulateLines(bytes);
+    if (table.count !== text.oldCount) return undefined;
+    const extentOf = (line: number) => ({ from: table.startOf(line), to: table.endOf(line) });
+    const starts = yield* this.#findAll(
+      { count: table.count, bytes, extentOf },
+      this.#plainIndex,
+      narrowed.place,
+    );
+    const matching = "typography";
+    const start = this.#chooseAmong(starts, { hunk, text, matching, narrowed });
+    return start === undefined ? undefined : { start, matching };
+  }
+
+  *#indexPlain(): Steps<LineIndex> {
+    const plain = (yield* foldTypography(this.#body.bytes)) ?? Buffer.alloc(0);
+    return yield* LineIndex.build(yield* tabulateLines(plain), "trailing-blanks");
+  }
+
+  /**
+   * Returns the places, plus the end of a file whose last line has no ending, if the hunk fits there: without
+   * line numbers, the hunk cannot say which one it means, and that place is as good as the others.
+   */
+  *#withOpenEnd(text: HunkText, starts: readonly number[]): Steps<readonly number[]> {
+    const last = this.#body.count - text.oldCount;
+    if (starts.length === 0 || starts.includes(last) || this.#body.bytes.at(-1) === lineFeed) return starts;
+    return (yield* this.#isAt(text, last, "endings")) ? [...starts, last] : starts;
+  }
+
+  /** Places a hunk that adds lines and shows none of the file. */
+  #insertion(hunk: Hunk, text: HunkText, { place, sections }: Narrowed): Found {
+    const { count } = this.#body;
+    if (count === 0) return { start: 0, matching: "exact" };
+    const matching = this.#endingsOf(hunk, text);
+    if (hunk.isAtEnd) return { start: count, matching: "endings" };
+    if (sections !== undefined) {
+      const starts = sections.map(({ from }) => from + 1);
+      const start = this.#choose(starts, undefined);
+      if (typeof start === "number") return { start, matching: "endings" };
+      throw refusePatch.hunkWithoutContext(place);
+    }
+    const { header, isCounted } = hunk;
+    if (header === undefined && this.#file.names === undefined) return { start: count, matching: "endings" };
+    const start = isCounted && header?.old.count === 0 ? header.old.linesBefore + this.#drift : -1;
+    if (start < 0 || start > count) throw refusePatch.hunkWithoutContext(place);
+    // Without a time, lines at the top of a file look like a new file.
+    const { change, names } = this.#file;
+    const isOfEmptyFile = change === "update" && this.#file.mayBeMissing === true && names?.isDated !== true;
+    if (isOfEmptyFile) throw refusePatch.notEmptyBefore(place, count);
+    return { start, matching };
+  }
+
+  /** Decides whether lines that nothing surrounds end as in the patch, or as in the file. */
+  #endingsOf({ first }: Hunk, text: HunkText): Matching {
+    const isCrlf = (bytes: Buffer, end: number) =>
+      bytes[end - 2] === carriageReturn && bytes[end - 1] === lineFeed;
+    if (isCrlf(this.#lines.bytes, this.#lines.startOf(first))) return "endings";
+    const isCrlfAdded = text.count > 0 && isCrlf(text.bytes, text.extentOf(0).to);
+    return isCrlfAdded || surveyLines(this.#body.bytes, []).ending === "\n" ? "exact" : "endings";
+  }
+
+  #isAllowed({ isAtEnd }: Hunk, text: HunkText, start: number): boolean {
+    return !isAtEnd || start + text.oldCount === this.#body.count;
+  }
+
+  /**
+   * Chooses the only place; or, of several, the one that the header's line number picks; or the only one
+   * after the previous hunk, since hunks stand in the order of the file.
+   */
+  #choose(starts: readonly number[], stated: number | undefined): number | "several" | undefined {
+    if (starts.length <= 1) return starts[0];
+    const nearest = stated === undefined ? undefined : clearlyNearest(starts, stated);
+    if (nearest !== undefined) return nearest;
+    const behind = starts.filter((start) => start >= this.#changedUpTo);
+    return behind.length === 1 ? behind[0] : "several";
+  }
+
+  *#findAll(lines: LineList, index: LineIndex, place: HunkPlace): Steps<number[]> {
+    const pattern = new Int32Array(lines.count);
+    for (let at = 0; at < pattern.length; at++) {
+      if (at % linesPerStep === linesPerStep - 1) yield;
+      const { from, to } = lines.extentOf(at);
+      pattern[at] = index.idOf(lines.bytes, [from, to]);
+      if (pattern[at]! < 0) return [];
+    }
+    return yield* index.findAll(pattern, (count) => this.#comparisons.add(count, place));
+  }
+
+  *#isAt(text: HunkText, start: number, matching: Matching): Steps<boolean> {
+    return yield* this.#hasLines(text.oldLines, start, matching);
+  }
+
+  *#hasLines({ count, bytes, extentOf }: LineList, start: number, matching: Matching): Steps<boolean> {
+    if (start < 0 || start + count > this.#body.count) return false;
+    for (let at = 0; at < count; at++) {
+      if (at % linesPerStep === linesPerStep - 1) yield;
+      const { from, to } = extentOf(at);
+      const extent = [this.#body.startOf(start + at), this.#body.endOf(start + at)] as const;
+      const line = comparedPart(matching, this.#body.bytes, extent);
+      if (!line.equals(comparedPart(matching, bytes, [from, to]))) return false;
+    }
+    return true;
+  }
+
+  *#indexFor(matching: Matching): Steps<LineIndex> {
+    const known = this.#indexes.get(matching) ?? (yield* LineIndex.build(this.#body, matching));
+    this.#indexes.set(matching, known);
+    return known;
+  }
+
+  #regionOf(text: HunkText, start: number): Region {
+    return { from: this.#body.startOf(start), to: this.#body.startOf(start + text.oldCount) };
+  }
+
+  /**
+   * Refuses a hunk that only adds lines after others, before the end of the file, if those lines are there
+   * already: it would fit each time that it is sent.
+   */
+  *#requireNew({ text, start }: Pick<FittedHunk, "text" | "start">, { place }: Narrowed): Steps<void> {
+    const isAppended = text.leading > 0 && text.trailing === 0 && text.leading === text.oldCount;
+    if (!isAppended || start + text.oldCount === this.#body.count || !isTelling(text)) return;
+    if (yield* this.#hasLines(text.newLines, start, "trailing-blanks"))
+      throw refusePatch.alreadyApplied(place, this.#candidatesFor(text.newLines, [start]));
+  }
+
+  #candidatesFor({ count }: LineList, starts: readonly number[]): readonly Candidate[] {
+    return candidatesAt(
+      this.#body.bytes,
+      starts.map((start) => ({ from: this.#body.startOf(start), to: this.#body.startOf(start + count) })),
+    );
+  }
+
+  /**
+   * Throws a refusal that says why the hunk fits nowhere: it fits only elsewhere, it was applied before,
+   * something resembles it, or nothing does.
+   */
+  *#explain(hunk: Hunk, text: HunkText, { place, sections }: Narrowed): Steps<never> {
+    if (hunk.isAtEnd || sections !== undefined) {
+      const [start] = yield* this.#findAll(text.oldLines, yield* this.#indexFor("blanks"), place);
+      const candidates =
+        start === undefined ? [] : candidatesAt(this.#body.bytes, [this.#regionOf(text, start)]);
+      if (start !== undefined) throw refusePatch.misplacedHunk(place, { isAtEnd: hunk.isAtEnd, candidates });
+    }
+    if (text.newCount > 0 && isTelling(text)) {
+      const { newLines } = text;
+      const starts = yield* this.#findAll(newLines, yield* this.#indexFor("trailing-blanks"), place);
+      if (starts.length > 0)
+        throw refusePatch.alreadyApplied(place, this.#candidatesFor(newLines, starts.slice(0, 3)));
+    }
+    const sent = text.oldText(maxExplainedBytes).toString();
+    throw refusePatch.hunkNotFound(place, yield* explainMissing(this.#body.bytes, sent));
+  }
+}
+
+/** Minimum bytes of added lines that hardly stand in a file by chance. */
+const fewestTellingBytes = 8;
+
+/**
+ * Returns whether a file that has the new lines of the hunk was most likely changed by it. If the hunk only
+ * removes lines, it must show lines on both sides.
+ */
+const isTelling = (text: HunkText): boolean =>
+  text.addedBytes === 0 ? text.leading > 0 && text.trailing > 0 : text.addedBytes > fewestTellingBytes;
+
+function* eachLine({ count, bytes, extentOf }: LineList): Generator<Buffer> {
+  for (let at = 0; at < count; at++) {
+    const { from, to } = extentOf(at);
+    yield bytes.subarray(from, to);
+  }
+}
+
+interface Found {
+  readonly start: number;
+  readonly matching: Matching;
+  readonly shift?: Shift;
+}
+
+interface Choosing {
+  readonly hunk: Hunk;
+  readonly text: HunkText;
+  readonly matching: Matching;
+  readonly narrowed: Narrowed;
+}
+
+interface Narrowed {
+  readonly place: HunkPlace;
+  readonly sections: readonly HeadingScope[] | undefined;
+}
+
+const comparedPart = (matching: Matching, bytes: Buffer, extent: readonly [number, number]): Buffer => {
+  const from = comparedFrom(matching, bytes, extent);
+  return bytes.subarray(from, comparedTo(matching, bytes, [from, extent[1]]));
+};
+
+/** Returns the place nearest to `stated`, if the next one is more than twice as far. */
+function clearlyNearest(starts: readonly number[], stated: number): number | undefined {
+  let nearest = starts[0]!;
+  for (const start of starts) if (Math.abs(start - stated) < Math.abs(nearest - stated)) nearest = start;
+  const distance = 2 * Math.abs(nearest - stated);
+  return starts.every((start) => start === nearest || Math.abs(start - stated) > distance)
+    ? nearest
+    : undefined;
+}

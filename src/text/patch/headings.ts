@@ -1,0 +1,140 @@
+/** Finds the parts of a file that the `@@` lines of a hunk name. */
+
+import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { explainMissing } from "../edits/misses.ts";
+import type { Comparisons } from "./comparisons.ts";
+import { type HunkPlace, refusePatch } from "./errors.ts";
+import type { LineIndex } from "./line-index.ts";
+import type { LineTable } from "./line-table.ts";
+import { comparedFrom, comparedTo, type Matching } from "./matching.ts";
+
+/**
+ * A line and its section: the lines that are indented deeper, up to and including the first that is not.
+ * Lines count from 0; `to` is not included.
+ */
+export interface HeadingScope {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** How a heading is compared with lines, the strictest first. */
+const headingMatchings = ["endings", "trailing-blanks", "blanks"] as const;
+
+const headingsPerStep = 512;
+
+/** Comparisons of numbers that take as long as comparing one beginning. */
+const costOfBeginning = 8;
+
+/** Maximum lines that a heading may name. */
+const maxScopes = 10_000;
+
+const linesPerStep = 16_384;
+
+type Compare = (count: number) => void;
+
+interface Searching {
+  readonly indexFor: (matching: Matching) => Steps<LineIndex>;
+  readonly comparisons: Comparisons;
+}
+
+export class HeadingFinder {
+  readonly #body: LineTable;
+  readonly #indexFor: Searching["indexFor"];
+  readonly #comparisons: Comparisons;
+
+  constructor(body: LineTable, { indexFor, comparisons }: Searching) {
+    this.#body = body;
+    this.#indexFor = indexFor;
+    this.#comparisons = comparisons;
+  }
+
+  /** Returns the sections of the innermost heading, or `undefined` if there are no headings. */
+  *find(headings: readonly string[], place: HunkPlace): Steps<readonly HeadingScope[] | undefined> {
+    let sections: readonly HeadingScope[] | undefined;
+    for (const [at, heading] of headings.entries()) {
+      if (at % headingsPerStep === headingsPerStep - 1) yield;
+      const compare = (count: number) => this.#comparisons.add(count, place);
+      const lines = yield* this.#linesOf(heading, sections, compare);
+      if (lines.length === 0)
+        throw refusePatch.headingNotFound(place, {
+          heading,
+          ...(yield* explainMissing(this.#body.bytes, heading)),
+        });
+      // A heading that occurs nearly everywhere narrows nothing.
+      if (lines.length <= maxScopes) sections = yield* this.#sectionsOf(lines, compare);
+    }
+    return sections;
+  }
+
+  /**
+   * Returns the lines that a heading names: those inside the enclosing sections, or else those after the
+   * first of them.
+   */
+  *#linesOf(
+    heading: string,
+    sections: readonly HeadingScope[] | undefined,
+    compare: Compare,
+  ): Steps<readonly number[]> {
+    const bytes = Buffer.from(heading);
+    for (const matching of headingMatchings) {
+      const index: LineIndex = yield* this.#indexFor(matching);
+      const id = index.idOf(bytes, [0, bytes.length]);
+      const lines = narrow(yield* index.findAll(Int32Array.of(id), compare), sections);
+      if (lines.length > 0) return lines;
+    }
+    compare(costOfBeginning * this.#body.count);
+    return narrow(yield* this.#linesThatBegin(bytes), sections);
+  }
+
+  /** Returns the lines that begin with the heading, which may have been cut. */
+  *#linesThatBegin(heading: Buffer): Steps<readonly number[]> {
+    const { bytes } = this.#body;
+    const start = comparedFrom("blanks", heading, [0, heading.length]);
+    const wanted = heading.subarray(start, comparedTo("blanks", heading, [start, heading.length]));
+    const lines: number[] = [];
+    for (let line = 0; line < this.#body.count && wanted.length > 0; line++) {
+      if (line % linesPerStep === linesPerStep - 1) yield;
+      const from = comparedFrom("blanks", bytes, [this.#body.startOf(line), this.#body.endOf(line)]);
+      if (bytes.subarray(from, from + wanted.length).equals(wanted)) lines.push(line);
+    }
+    return lines;
+  }
+
+  *#sectionsOf(lines: readonly number[], compare: Compare): Steps<readonly HeadingScope[]> {
+    const sections: HeadingScope[] = [];
+    for (const from of lines) {
+      const depth = this.#indentOf(from);
+      let to = from + 1;
+      for (; to < this.#body.count && this.#indentOf(to) > depth; to++) if (to % linesPerStep === 0) yield;
+      compare(to - from);
+      sections.push({ from, to: Math.min(to + 1, this.#body.count) });
+    }
+    return sections;
+  }
+
+  /** Returns the bytes of blanks that a line begins with. An empty line counts as deepest. */
+  #indentOf(line: number): number {
+    const extent = [this.#body.startOf(line), this.#body.endOf(line)] as const;
+    const from = comparedFrom("blanks", this.#body.bytes, extent);
+    return from === extent[1]
+      ? Number.POSITIVE_INFINITY
+      : from - comparedFrom("endings", this.#body.bytes, extent);
+  }
+}
+
+/** Returns the lines in one of the sections, or else those after the first line of the first section. */
+export function narrow(
+  lines: readonly number[],
+  sections: readonly HeadingScope[] | undefined,
+): readonly number[] {
+  if (sections === undefined) return lines;
+  const inside: number[] = [];
+  // Both lists are in ascending order.
+  for (let at = 0, end = 0, line = 0; line < lines.length; line++) {
+    for (; at < sections.length && sections[at]!.from <= lines[line]!; at++)
+      end = Math.max(end, sections[at]!.to);
+    if (lines[line]! < end) inside.push(lines[line]!);
+  }
+  const from = sections[0]?.from ?? Number.POSITIVE_INFINITY;
+  return inside.length > 0 ? inside : lines.filter((line) => line > from);
+}

@@ -1,0 +1,111 @@
+import { expect, test } from "bun:test";
+import { Refusal } from "../../base/errors.ts";
+import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
+import { applyHunks } from "./apply.ts";
+import { maxComparisons } from "./comparisons.ts";
+import { parsePatch } from "./parse.ts";
+
+/** Bytes of a hostile text. Work that grows faster than the text would not end with these either. */
+const most = 3 * 1024 * 1024;
+const filled = (text: string, bytes = most): string => text.repeat(Math.floor(bytes / text.length));
+
+/** Returns the number of steps, and the result. */
+function run<T>(steps: Steps<T>): { count: number; value: T | Refusal } {
+  for (let count = 1; ; count++) {
+    try {
+      const { done, value } = steps.next();
+      if (done) return { count, value };
+    } catch (error) {
+      if (error instanceof Refusal) return { count, value: error };
+      throw error;
+    }
+  }
+}
+
+/** Returns the file after the first file of a patch. */
+function* patchedBy(text: string, body: string): Steps<Buffer> {
+  const patch = yield* parsePatch(Buffer.from(text), "auto");
+  let after: Buffer = Buffer.from(body);
+  for (const file of patch.files) after = (yield* applyHunks(after, file, patch)).body;
+  return after;
+}
+
+const v4a = (lines: string) => `*** Begin Patch\n*** Update File: f\n${lines}*** End Patch\n`;
+const unified = (lines: string) => `--- a/f\n+++ b/f\n${lines}`;
+
+const hostile: readonly (readonly [what: string, patch: string, body: string])[] = [
+  ["blank lines", filled("\n"), ""],
+  ["one line", filled("x"), ""],
+  ["blank lines in a hunk", v4a(`@@\n${filled("\n")}-a\n`), "a\n"],
+  ["headings", v4a(`${filled("@@ a\n")}-b\n`), "a\nb\n"],
+  ["hunks without lines", unified(filled("@@\n")), "a\n"],
+  ["hunks of one line", v4a(filled("@@\n-a\n+b\n")), "a\n"],
+  ["hunks that say the same place", unified(filled("@@ -1 +1 @@\n-a\n+b\n")), "a\n"],
+  ["files", filled("*** Add File: f\n"), ""],
+  ["names", filled("--- a/f\n+++ b/f\n"), ""],
+  ["headers of git", filled("diff --git a/f b/f\n"), ""],
+  ["quotes", `diff --git ${filled('"\\\\')}\n--- a\n+++ a\n@@\n-a\n`, "a\n"],
+  ["octal bytes", `--- "${filled("\\303\\244", most / 4)}"\n+++ "x"\n@@\n-a\n`, "a\n"],
+  ["marks without lines", unified(`@@ -1 +1 @@\n${filled("\\ x\n")}`), "a\n"],
+  ["lines that nearly repeat", v4a(`@@\n${filled(" a\n", 1_000_000)} b\n-a\n`), filled("a\n", 2_000_000)],
+  ["a period that breaks off", v4a(`@@\n${filled(" a\n b\n", 1_000_000)}-b\n`), filled("a\nb\n", 2_000_000)],
+  ["headings that are everywhere", v4a(`@@ a\n@@ a\n@@ a\n-b\n`), filled("a\n", 2_000_000)],
+  [
+    "deeper and deeper headings",
+    v4a("@@ a\n-b\n"),
+    Array.from({ length: 3000 }, (_, at) => `${" ".repeat(at)}a\n`).join(""),
+  ],
+];
+
+test.each(hostile)("3 MiB of %s end", (_, patch, body) => {
+  const { value } = run(patchedBy(patch, body));
+  expect(Buffer.isBuffer(value) || value instanceof Refusal).toBe(true);
+});
+
+test("a patch twice as long takes about twice as many steps", () => {
+  const bodyOf = (lines: number) => Array.from({ length: lines }, (_, at) => `line ${at}\n`).join("");
+  const patchOf = (lines: number) =>
+    unified(
+      Array.from({ length: lines }, (_, at) => `@@ -${at + 1} +${at + 1} @@\n-line ${at}\n+new ${at}\n`).join(
+        "",
+      ),
+    );
+  const [once, twice] = [20_000, 40_000].map((lines) => run(patchedBy(patchOf(lines), bodyOf(lines))));
+  expect(twice!.count / once!.count).toBeLessThan(2.2);
+  expect(String(twice!.value)).toStartWith("new 0\nnew 1\n");
+});
+
+const numbers = Array.from({ length: 12_000 }, (_, at) => String(at).padStart(5, "0"));
+const everywhere: readonly (readonly [what: string, patch: string, body: string])[] = [
+  [
+    "below headings of their own",
+    v4a(numbers.map((at) => `@@ head ${at}\n- x\n+ y\n`).join("")),
+    numbers.map((at) => `head ${at}\n x\n z\n z\n`).join(""),
+  ],
+  [
+    "below headings that are cut",
+    v4a(numbers.map((at) => `@@ head ${at}\n- x\n+ y\n`).join("")),
+    numbers.map((at) => `head ${at}, whole\n x\n`).join(""),
+  ],
+];
+
+test.each(everywhere)(
+  "hunks of lines that are everywhere, %s, end after some comparisons",
+  (_, patch, body) => {
+    const { value, count } = run(patchedBy(patch, body));
+    expect(value).toMatchObject({
+      reason: "ambiguous",
+      message: expect.stringContaining("comparisons of lines to find"),
+    });
+    expect(count).toBeLessThan(maxComparisons / 1000);
+  },
+);
+
+test("a large patch of a large file is applied", () => {
+  const lines = Array.from({ length: 200_000 }, (_, at) => `line ${at}`);
+  const patch = v4a(
+    lines.map((line, at) => (at % 2 === 0 ? ` ${line}\n` : `-${line}\n+new ${at}\n`)).join(""),
+  );
+  const after = runAtOnce(patchedBy(patch, `${lines.join("\n")}\n`)).toString();
+  expect(after).toBe(lines.map((line, at) => (at % 2 === 0 ? `${line}\n` : `new ${at}\n`)).join(""));
+});

@@ -1,0 +1,96 @@
+/** The line starts of a text that is kept as bytes. */
+
+import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { lineFeed } from "../edits/lines.ts";
+
+export const carriageReturn = 0x0d;
+
+/**
+ * A table of lines. They count from 0 here; a line ends after its line feed, and the last one may have none.
+ */
+export class LineTable {
+  readonly bytes: Buffer;
+  readonly count: number;
+  readonly #starts: Uint32Array;
+
+  constructor(bytes: Buffer, starts: Uint32Array, count: number) {
+    this.bytes = bytes;
+    this.#starts = starts;
+    this.count = count;
+  }
+
+  /** Returns the start of a line, or the end of the text for the line after the last one. */
+  startOf(line: number): number {
+    return line < this.count ? this.#starts[line]! : this.bytes.length;
+  }
+
+  /** Returns the end of a line, after its line feed. */
+  endOf(line: number): number {
+    return this.startOf(line + 1);
+  }
+
+  /** Returns the text of a line, decoded as UTF-8 and without its ending. */
+  textOf(line: number): string {
+    const start = this.startOf(line);
+    let end = this.endOf(line);
+    if (end > start && this.bytes[end - 1] === lineFeed) end--;
+    if (end > start && this.bytes[end - 1] === carriageReturn) end--;
+    return this.bytes.toString("utf8", start, end);
+  }
+
+  /** Returns whether the line begins with these ASCII characters. */
+  startsWith(line: number, prefix: string): boolean {
+    const start = this.startOf(line);
+    if (start + prefix.length > this.endOf(line)) return false;
+    for (let at = 0; at < prefix.length; at++)
+      if (this.bytes[start + at] !== prefix.charCodeAt(at)) return false;
+    return true;
+  }
+
+  /** Returns whether the line contains only its ending. */
+  isEmpty(line: number): boolean {
+    const first = this.bytes[this.startOf(line)];
+    const second = this.bytes[this.startOf(line) + 1];
+    return first === lineFeed || (first === carriageReturn && second === lineFeed);
+  }
+}
+
+const bytesPerStep = 1024 * 1024;
+
+/** Makes the table of a text. */
+export function* tabulateLines(bytes: Buffer): Steps<LineTable> {
+  const starts = new LineStarts();
+  for (let from = 0; from < bytes.length; from += bytesPerStep) {
+    if (from > 0) yield;
+    starts.scan(bytes, from, Math.min(bytes.length, from + bytesPerStep));
+  }
+  return starts.tabulate(bytes);
+}
+
+/** Collects the line starts of a text. */
+class LineStarts {
+  #starts = new Uint32Array(1024);
+  /** The number of whole lines so far. */
+  #count = 0;
+
+  /** Adds the lines that end in `bytes[from, to)`. */
+  scan(bytes: Buffer, from: number, to: number): void {
+    let [starts, count] = [this.#starts, this.#count];
+    for (let at = from; at < to; at++) {
+      if (bytes[at] !== lineFeed) continue;
+      count++;
+      if (count === starts.length) {
+        starts = new Uint32Array(2 * count);
+        starts.set(this.#starts);
+        this.#starts = starts;
+      }
+      starts[count] = at + 1;
+    }
+    this.#count = count;
+  }
+
+  tabulate(bytes: Buffer): LineTable {
+    const isWhole = this.#starts[this.#count] === bytes.length;
+    return new LineTable(bytes, this.#starts, this.#count + (isWhole ? 0 : 1));
+  }
+}

@@ -1,0 +1,116 @@
+/** Decides which files the names of a unified diff mean: how many of their leading parts are prefixes. */
+import { refusePatch } from "./errors.ts";
+import { withoutParts } from "./file-names.ts";
+import { newPathOf } from "./order.ts";
+import type { FilePatch, Patch, SentNames } from "./patch.ts";
+
+interface Resolving {
+  /** The number of leading parts to remove from each name; found if `undefined`. */
+  readonly strip: number | undefined;
+  /** Returns whether there is a file at a path. */
+  readonly exists: (path: string) => boolean;
+}
+
+/** Maximum leading parts that are tried as prefixes. */
+const maxParts = 32;
+
+/**
+ * Returns the patch with the paths that its names mean. Prefixes of git are removed in any case. Otherwise
+ * as many parts are removed, the same number for all files, as makes both names of a file equal and gives
+ * files that exist. Throws a refusal for a file with two names, and for names with fewer parts.
+ */
+export function resolveNames(patch: Patch, { strip, exists }: Resolving): Patch {
+  if (patch.format !== "unified") return patch;
+  if (strip !== undefined) return { ...patch, files: patch.files.map((file) => renamed(patch, file, strip)) };
+  const created = new Set<string>();
+  const isThere = (path: string) => created.has(path) || exists(path);
+  const doubtful: FilePatch[] = [];
+  for (const file of patch.files) {
+    const { names } = file;
+    if (names !== undefined && !isFileAt(file, names.prefixParts, isThere)) doubtful.push(file);
+    const target = newPathOf(file);
+    if (target !== undefined) created.add(target);
+  }
+  const parts = doubtful.length === 0 ? undefined : partsFor(doubtful, isThere);
+  const files = patch.files.map((file) => {
+    const { names } = file;
+    if (names === undefined) return file;
+    // A new file without a prefix of git lies beside the others.
+    const follows = doubtful.includes(file) || (file.change === "add" && names.prefixParts === 0);
+    return renamed(patch, file, (follows ? parts : undefined) ?? names.prefixParts, isThere);
+  });
+  return { ...patch, files };
+}
+
+/** Returns the smallest number of parts that gives all files. */
+function partsFor(files: readonly FilePatch[], isThere: (path: string) => boolean): number | undefined {
+  for (let parts = 0; parts <= maxParts; parts++)
+    if (files.every((file) => mayBePrefix(file, parts) && isFileAt(file, parts, isThere))) return parts;
+  return undefined;
+}
+
+/**
+ * Returns whether `parts` leading parts may be prefixes. A prefix of git is never longer, and an absolute
+ * path on both sides has none: it may lead out of the folder.
+ */
+function mayBePrefix({ names }: FilePatch, parts: number): boolean {
+  const [old, now] = names?.sides ?? [];
+  const isAbsolute = now?.startsWith("/") === true && (old === undefined || old === now);
+  return isAbsolute ? parts === 0 : names?.prefixParts !== 1 || parts <= 1;
+}
+
+function isFileAt(file: FilePatch, parts: number, isThere: (path: string) => boolean): boolean {
+  const { names } = file;
+  if (names === undefined) return true;
+  if (names.moved !== undefined) return isThere(withoutParts(names.moved[0], Math.max(0, parts - 1)) ?? "");
+  const path = pathAt(names, parts, isThere);
+  if (path === undefined) return false;
+  return file.change === "add" || (file.change === "update" && file.mayBeMissing === true) || isThere(path);
+}
+
+/**
+ * Returns the path that both names give without their first parts, or `undefined` if they differ. If one
+ * only adds to the other, like `f.orig`, it is the one that exists, or else the shorter one.
+ */
+export function pathAt(
+  { sides }: SentNames,
+  parts: number,
+  isThere: (path: string) => boolean = () => false,
+): string | undefined {
+  const [old, now] = sides.map((side) => (side === undefined ? undefined : withoutParts(side, parts)));
+  // A name that exists on one side only stands for itself.
+  if (sides[0] === undefined) return now;
+  if (sides[1] === undefined) return old;
+  if (old === undefined || now === undefined) return undefined;
+  if (old === now) return now;
+  const [shorter, longer] = old.length < now.length ? [old, now] : [now, old];
+  if (!longer.startsWith(shorter) || longer.slice(shorter.length).includes("/")) return undefined;
+  return !isThere(shorter) && isThere(longer) ? longer : shorter;
+}
+
+/** Returns the file with `parts` leading parts removed from its paths. */
+function renamed(
+  { lines }: Patch,
+  file: FilePatch,
+  parts: number,
+  isThere?: (path: string) => boolean,
+): FilePatch {
+  const { names } = file;
+  if (names === undefined) return file;
+  const at = { line: file.line + 1, text: lines.textOf(file.line) };
+  const { moved, sides } = names;
+  if (moved !== undefined && file.change === "update") {
+    const [from, to] = moved.map((name) => withoutParts(name, Math.max(0, parts - 1)));
+    if (from === undefined || to === undefined) throw refusePatch.tooFewParts(at, parts);
+    return {
+      ...file,
+      path: from,
+      ...(file.target !== undefined && { target: { ...file.target, path: to } }),
+    };
+  }
+  const path = pathAt(names, parts, isThere);
+  if (path !== undefined) return { ...file, path };
+  const [old, now] = sides.map((side) => withoutParts(side ?? "", parts));
+  if (old === undefined || now === undefined) throw refusePatch.tooFewParts(at, parts);
+  throw refusePatch.twoNames(at, [old, now]);
+}

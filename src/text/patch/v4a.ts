@@ -1,0 +1,251 @@
+/**
+ * Parses patches in the V4A format: `*** Begin Patch`, sections that name a file each, and `*** End Patch`.
+ * Hunks have no line numbers; `@@` lines name earlier lines of the file.
+ */
+import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { refusePatch } from "./errors.ts";
+import { type HunkHeader, parseHunkHeader } from "./hunk-header.ts";
+import type { LineTable } from "./line-table.ts";
+import type { FilePatch, Hunk } from "./patch.ts";
+
+const begin = "*** Begin Patch";
+const end = "*** End Patch";
+const endOfFile = "*** End of File";
+const moveTo = "*** Move to:";
+const environment = "*** Environment ID:";
+const headers = { add: "*** Add File:", delete: "*** Delete File:", update: "*** Update File:" } as const;
+
+const linesPerStep = 4096;
+const headingsPerStep = 512;
+
+/**
+ * Returns whether the line occurs only in patches of this format: one that names a file, or the first of a
+ * patch whose next line names one after blanks.
+ */
+export function isV4aHeader(lines: LineTable, line: number): boolean {
+  if (headerAt(lines, line) !== undefined) return true;
+  if (!isPadded(lines, line, begin)) return false;
+  const next = lines
+    .textOf(line + 1)
+    .trimStart()
+    .startsWith(environment)
+    ? line + 2
+    : line + 1;
+  return paddedHeaderAt(lines, next) !== undefined;
+}
+
+function headerAt(lines: LineTable, line: number): keyof typeof headers | undefined {
+  if (!lines.startsWith(line, "*** ")) return undefined;
+  return paddedHeaderAt(lines, line);
+}
+
+/** Like `headerAt`, but the line may begin with blanks, like context in a hunk. */
+function paddedHeaderAt(lines: LineTable, line: number): keyof typeof headers | undefined {
+  if (!mayBePadded(lines, line)) return undefined;
+  const text = lines.textOf(line).trimStart();
+  for (const change of ["add", "delete", "update"] as const)
+    if (text.startsWith(headers[change])) return change;
+  return undefined;
+}
+
+/** Returns whether the line is a marker between blanks. */
+const isPadded = (lines: LineTable, line: number, marker: string): boolean =>
+  mayBePadded(lines, line) && lines.textOf(line).trim() === marker;
+
+/** Returns quickly whether a line begins with a star after any blanks, as markers do. */
+function mayBePadded(lines: LineTable, line: number): boolean {
+  const end = lines.endOf(line);
+  let at = lines.startOf(line);
+  while (at < end && (lines.bytes[at] === 0x20 || lines.bytes[at] === 0x09)) at++;
+  return at < end && lines.bytes[at] === 0x2a;
+}
+
+export function* parseV4a(lines: LineTable): Steps<FilePatch[]> {
+  return yield* new V4aParser(lines).parse();
+}
+
+class V4aParser {
+  readonly #lines: LineTable;
+  #at = 0;
+  /** Whether a patch has begun and not ended yet. */
+  #isOpen = false;
+  /** The line that ends the last patch after blanks, or -1. Any other such line is context. */
+  #paddedEnd = -1;
+
+  constructor(lines: LineTable) {
+    this.#lines = lines;
+  }
+
+  *parse(): Steps<FilePatch[]> {
+    const files: FilePatch[] = [];
+    this.#paddedEnd = yield* this.#findPaddedEnd();
+    for (let steps = 0; this.#at < this.#lines.count; steps++) {
+      if (steps % linesPerStep === linesPerStep - 1) yield;
+      const change = (this.#isOpen ? paddedHeaderAt : headerAt)(this.#lines, this.#at);
+      if (change !== undefined) files.push(yield* this.#section(change));
+      else {
+        if (isPadded(this.#lines, this.#at, begin)) this.#isOpen = true;
+        else if (this.#isMarker(end)) this.#isOpen = false;
+        else if (this.#isOpen && !this.#isBlank() && !this.#startsWith(environment))
+          throw this.#unexpected('send "*** Update File: path" before it, or "*** End Patch"');
+        this.#at++;
+      }
+    }
+    if (this.#isOpen) throw refusePatch.cutOff();
+    return files;
+  }
+
+  *#findPaddedEnd(): Steps<number> {
+    let found = -1;
+    for (let line = 0; line < this.#lines.count; line++) {
+      if (line % linesPerStep === linesPerStep - 1) yield;
+      if (isPadded(this.#lines, line, end)) found = line;
+    }
+    return found >= 0 && !this.#lines.startsWith(found, "*") ? found : -1;
+  }
+
+  *#section(change: keyof typeof headers): Steps<FilePatch> {
+    const line = this.#at;
+    const path = this.#name(headers[change]);
+    if (change === "add") return { change, path, line, hunks: yield* this.#added() };
+    if (change === "delete") return { change, path, line, hunks: [] };
+    const target = this.#startsWith(moveTo) ? { path: this.#name(moveTo), isCopy: false } : undefined;
+    this.#skipUnifiedNames();
+    const hunks = yield* this.#hunks();
+    return { change, path, line, hunks, ...(target !== undefined && { target }) };
+  }
+
+  /**
+   * Returns the lines of a new file as one hunk. Blank lines at its end separate it from the text after it.
+   */
+  *#added(): Steps<Hunk[]> {
+    const first = this.#at;
+    let last = first;
+    for (; this.#at < this.#lines.count; this.#at++) {
+      if (this.#at % linesPerStep === linesPerStep - 1) yield;
+      if (this.#startsWith("+")) last = this.#at + 1;
+      else if (this.#endsSection() || paddedHeaderAt(this.#lines, this.#at) !== undefined) break;
+      else if (!this.#isBlank()) throw this.#unexpected('each line of a new file begins with "+"');
+    }
+    return last === first
+      ? []
+      : [{ first, end: last, headings: [], isAtEnd: false, header: undefined, isCounted: false }];
+  }
+
+  *#hunks(): Steps<Hunk[]> {
+    const hunks: Hunk[] = [];
+    while (!this.#endsSection()) {
+      if (this.#isBlank() && this.#blanksEndHunk()) this.#at++;
+      else hunks.push(yield* this.#hunk());
+    }
+    return hunks;
+  }
+
+  *#hunk(): Steps<Hunk> {
+    const headings: string[] = [];
+    let header: HunkHeader | undefined;
+    for (; this.#startsWith("@@"); this.#at++) {
+      if (this.#at % headingsPerStep === headingsPerStep - 1) yield;
+      const text = this.#lines.textOf(this.#at);
+      header = parseHunkHeader(text) ?? header;
+      const heading = headingIn(text);
+      if (heading !== "") headings.push(heading);
+    }
+    const first = this.#at;
+    let [last, isAtEnd] = [first, false];
+    for (; !this.#endsSection() && !this.#startsWith("@@"); this.#at++) {
+      if (this.#at % linesPerStep === linesPerStep - 1) yield;
+      if (this.#isMarker(endOfFile)) {
+        isAtEnd = true;
+        this.#at++;
+        break;
+      }
+      if (this.#isHunkLine()) last = this.#at + 1;
+      else if (!this.#isBlank())
+        throw this.#unexpected(
+          'each line of a hunk begins with " ", "-" or "+", and "@@" begins the next one',
+        );
+    }
+    if (last === first)
+      throw refusePatch.badLine(this.#lineAt(Math.max(0, first - 1)), "no line of a hunk is below it");
+    return { first, end: last, headings, isAtEnd, header, isCounted: false };
+  }
+
+  /** Skips both lines that name the file in the unified format, if they follow its name in this one. */
+  #skipUnifiedNames(): void {
+    if (this.#startsWith("--- ") && this.#lines.startsWith(this.#at + 1, "+++ ")) this.#at += 2;
+  }
+
+  /** Returns whether no further line of this hunk follows these blank lines. */
+  #blanksEndHunk(): boolean {
+    let at = this.#at;
+    while (at < this.#lines.count && this.#lines.isEmpty(at)) at++;
+    return (
+      at === this.#lines.count ||
+      !/^[ +\-\t]$/.test(String.fromCharCode(this.#lines.bytes[this.#lines.startOf(at)]!))
+    );
+  }
+
+  #name(prefix: string): string {
+    const name = this.#lines.textOf(this.#at).trim().slice(prefix.length).trim();
+    if (name === "") throw refusePatch.noFileName(this.#lineAt(this.#at));
+    this.#at++;
+    return name;
+  }
+
+  /**
+   * Returns whether the section ends here: at the end of the patch, and at a line that begins another section
+   * or belongs to none.
+   */
+  #endsSection(): boolean {
+    if (this.#at >= this.#lines.count || this.#at === this.#paddedEnd) return true;
+    if (!this.#startsWith("*") && !this.#startsWith("`")) return false;
+    return (
+      this.#isMarker(begin) || this.#isMarker(end) || this.#isFence() || isV4aHeader(this.#lines, this.#at)
+    );
+  }
+
+  #isFence(): boolean {
+    return this.#isMarker("```");
+  }
+
+  #isMarker(marker: string): boolean {
+    if (marker === end && this.#at === this.#paddedEnd) return true;
+    return this.#startsWith(marker) && this.#lines.textOf(this.#at).trimEnd() === marker;
+  }
+
+  #startsWith(prefix: string): boolean {
+    return this.#lines.startsWith(this.#at, prefix);
+  }
+
+  #isBlank(): boolean {
+    return this.#lines.isEmpty(this.#at);
+  }
+
+  #isHunkLine(): boolean {
+    return ["+", "-", " ", "\t", "\\"].some((sign) => this.#startsWith(sign));
+  }
+
+  #lineAt(line: number): { line: number; text: string } {
+    return { line: line + 1, text: this.#lines.textOf(line) };
+  }
+
+  /** Returns the refusal for an unexpected line. The last line of an unfinished patch may be cut off. */
+  #unexpected(wanted: string) {
+    if (this.#isOpen && this.#at === this.#lines.count - 1) return refusePatch.cutOff();
+    return refusePatch.badLine(this.#lineAt(this.#at), wanted);
+  }
+}
+
+/**
+ * Returns the text after `@@`, without the `@@` that ends it in other formats, or nothing if it consists of
+ * line numbers.
+ */
+function headingIn(line: string): string {
+  if (parseHunkHeader(line) !== undefined) return "";
+  return line
+    .slice(2)
+    .replace(/^ /, "")
+    .replace(/ ?@@[ \t]*$/, "")
+    .trimEnd();
+}

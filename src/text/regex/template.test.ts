@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { createRegexEngine } from "./rust-regex.ts";
+import { undefinedGroupIn } from "./template.ts";
+
+const { runtime } = createRegexEngine();
+
+const pattern = "(?<year>\\d+)-(\\d+)(x)?";
+const groups = runtime.compile(pattern).groups();
+
+test("the groups of a pattern, by number and by name", () => {
+  expect(groups).toEqual([null, "year", null, null]);
+  expect(runtime.compile("a").groups()).toEqual([null]);
+});
+
+test.each([
+  ["$0$1${2}$3$year${year}", undefined],
+  ["$$nme $$9", undefined],
+  ["$ $- $é ${year", undefined],
+  ["${01}${+1}", undefined],
+  ["a $4", "$4"],
+  ["$2x", "$2x"],
+  ["$year_", "$year_"],
+  ["${nme}", "${nme}"],
+  ["${}", "${}"],
+  ["$$$nme", "$nme"],
+  ["$99999999999", "$99999999999"],
+  ["${-1}", "${-1}"],
+])("%p names the undefined group %p", (template, group) => {
+  expect(undefinedGroupIn(template, groups)).toBe(group);
+});
+
+test.each(["$2x", "${nme}", "${}", "$99999999999", "${-1}", "$4"])(
+  "the engine, too, takes %p for a group that is not there",
+  (template) => {
+    const replaced = runtime.compile(pattern).replaceAll(Buffer.from("2024-11"), template);
+    expect(replaced.toString()).toBe("");
+  },
+);

@@ -1,8 +1,0 @@
-/** The programs that run in threads: `thread.ts` in the room of this name. */
-export type ThreadProgram = "regex" | "search" | "watchdog";
-
-/**
- * The programs of threads as source text (CommonJS), for a bundle without files to start them from. Elsewhere
- * it is `undefined`: a bundler that needs them replaces this module.
- */
-export const threadSources: Readonly<Record<ThreadProgram, string>> | undefined = undefined;

@@ -1,0 +1,66 @@
+import { afterEach, expect, test } from "bun:test";
+import { type Behaviour, startProduction } from "../../../tests/harness/engines/production-router.ts";
+import type { Engine } from "../../embedded-engine/engine.ts";
+import { connect } from "./bus.ts";
+import { Lines, serveEcho } from "./serve-bus.test-kit.ts";
+import type { Serving } from "./serve-bus.ts";
+
+let engine: Engine | undefined;
+let serving: Serving | undefined;
+const lines = new Lines();
+
+async function start(options: Behaviour): Promise<string> {
+  engine = await startProduction(options);
+  serving = serveEcho(engine.url, lines);
+  await serving.registered;
+  return engine.url;
+}
+
+afterEach(async () => {
+  await serving?.stop();
+  await engine?.stop();
+});
+
+test("no answer is lost at an engine that loses what comes within a millisecond", async () => {
+  const url = await start({ loseAnswersWithinMilliseconds: 1 });
+  const client = connect(url, { name: "client", description: "" }, lines.log);
+  const request = { function_id: "test::echo", payload: { value: 1 }, timeoutMs: 2000 };
+  for (let call = 0; call < 50; call++) expect(await client.trigger(request)).toEqual({ value: 1 });
+  expect(await Promise.all(Array.from({ length: 50 }, () => client.trigger(request)))).toHaveLength(50);
+  await client.shutdown();
+});
+
+test("a channel in a payload arrives as it was sent, wherever it stands", async () => {
+  await start({});
+  const channel = { channel_id: "c", access_key: "k", direction: "read" };
+  const value = [channel, { deep: [{ ...channel, direction: "write" }] }];
+  expect(await engine?.call("test::echo", { value })).toEqual({ value });
+});
+
+test("a stop under load ends no call: each has its answer, or finds no function", async () => {
+  const url = await start({ delivery: "out-of-order" });
+  const client = connect(url, { name: "client", description: "" }, lines.log);
+  const codes = new Set<string | undefined>();
+  const call = async (): Promise<boolean> => {
+    try {
+      await client.trigger({ function_id: "test::echo", payload: { value: 1 }, timeoutMs: 5000 });
+      return true;
+    } catch (error) {
+      codes.add((error as { code?: string }).code);
+      return false;
+    }
+  };
+  for (let round = 0; round < 10; round++) {
+    let answered = 0;
+    const callers = Array.from({ length: 32 }, async () => {
+      while (await call()) answered++;
+    });
+    while (answered < 100) await call();
+    await serving?.stop();
+    await Promise.all(callers);
+    serving = serveEcho(url, lines);
+    await serving.registered;
+  }
+  expect([...codes]).toEqual(["function_not_found"]);
+  await client.shutdown();
+});

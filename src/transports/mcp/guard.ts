@@ -1,0 +1,52 @@
+/**
+ * Authorizes requests over HTTP. A web page can send requests to addresses of this machine, also under a name
+ * that resolves to it (DNS rebinding), so `Host` and `Origin` must be names of this server (MCP 2025-11-25,
+ * basic/transports).
+ */
+import { createHash, timingSafeEqual } from "node:crypto";
+import { validateHostHeader, validateOriginHeader } from "@modelcontextprotocol/server";
+import type { HttpAddress } from "../../config/arguments/http-address.ts";
+
+/** The headers that show the origin of a request. */
+export interface Credentials {
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+  readonly authorization: string | undefined;
+}
+
+/** The refusal of a request. */
+export interface Denial {
+  readonly status: 401 | 403;
+  readonly sentence: string;
+}
+
+export type Guard = (credentials: Credentials) => Denial | undefined;
+
+const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
+const everyAddress = ["0.0.0.0", "::"];
+
+/** Creates the guard of a server that listens at `host`. Without a token, it requires none. */
+export function createGuard({ host, token }: Pick<HttpAddress, "host" | "token">): Guard {
+  const names = [...loopbackNames, host.includes(":") ? `[${host}]` : host];
+  const matches = token === undefined ? () => true : createTokenCheck(token);
+  return ({ host: hostHeader, origin, authorization }) => {
+    // A server on every address may have any name; only the token guards it, which no page knows.
+    if (!everyAddress.includes(host) && !validateHostHeader(hostHeader, names).ok)
+      return { status: 403, sentence: "The Host header names another server than this one." };
+    if (!validateOriginHeader(origin, names).ok)
+      return { status: 403, sentence: "The Origin header names a site that may not use this server." };
+    if (!matches(authorization))
+      return { status: 401, sentence: "Send the server's token in the header Authorization: Bearer TOKEN." };
+    return undefined;
+  };
+}
+
+/** Compares in constant time, which does not show how much of a guess is right. */
+function createTokenCheck(token: string): (authorization: string | undefined) => boolean {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  const expected = digest(token);
+  return (authorization = "") => {
+    const [, sent = ""] = /^Bearer +(\S+) *$/i.exec(authorization) ?? [];
+    return timingSafeEqual(digest(sent), expected);
+  };
+}

@@ -1,0 +1,175 @@
+import { isUtf8 } from "node:buffer";
+import type { Readable, Writable } from "node:stream";
+import { type JSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/server";
+import type { Leases } from "./leases.ts";
+import { badBatch, notJson, notUtf8, type RefusedMessage, readMessage, tooLarge } from "./messages.ts";
+import { maxMessageBytes } from "./transport.ts";
+
+/**
+ * Unsent characters at which it stops reading. The budget of answers keeps them below that, except for many small errors.
+ */
+const maxUnsent = 96 * 1024 * 1024;
+
+/** The limit of the SDK over HTTP. */
+const maxOfBatch = 100;
+
+/**
+ * The transport of MCP over stdio (MCP 2025-11-25, basic/transports), instead of the SDK's, which drops what is no message
+ * of JSON-RPC, so that a client waits until its timeout. Here each line that waits for an answer gets one: -32700 for
+ * what is no JSON, -32600 for what is no request.
+ *
+ * It splits a batch, which servers of revision 2025-03-26 have to accept, and sends each answer in a line of its own,
+ * because one line for all would hold the answers in memory until the last one.
+ */
+export class LineTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: Transport["onmessage"];
+  /** Resolves when it has closed: by `close`, or after an error of the output. */
+  readonly closed: Promise<void>;
+  #resolveClosed: () => void = () => {};
+  #isClosed = false;
+  #isPaused = false;
+  readonly #input: Readable;
+  readonly #output: Writable;
+  readonly #takeLease: Leases["take"];
+  /** UTF-16 units that are written and not sent. */
+  #unsent = 0;
+  /** Called when all is sent. */
+  readonly #waiting = new Set<() => void>();
+
+  /**
+   * `input` yields whole lines; a piece without a newline is what `wholeLines` leaves of one that is too long. `takeLease` returns the lease of the
+   * answer to a request, which this releases after sending the answer.
+   */
+  constructor(input: Readable, output: Writable, takeLease: Leases["take"] = () => undefined) {
+    this.#input = input;
+    this.#output = output;
+    this.#takeLease = takeLease;
+    this.closed = new Promise((resolve) => {
+      this.#resolveClosed = resolve;
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#output.on("error", (error) => this.#fail(error));
+    this.#input.on("data", (lines: Buffer) => this.#receive(lines));
+  }
+
+  /** Resolves when the message is sent. Rejects when the output fails. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#isClosed) throw new Error("The transport is closed.");
+    const lease = "method" in message || message.id === undefined ? undefined : this.#takeLease(message.id);
+    try {
+      await this.#write(serializeMessage(message));
+    } finally {
+      lease?.release();
+    }
+  }
+
+  /** Resolves when everything is sent. */
+  ready(): Promise<void> {
+    return this.#unsent === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.add(resolve));
+  }
+
+  /** Stops reading messages, and continues sending. */
+  pause(): void {
+    this.#isPaused = true;
+    this.#input.pause();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.pause();
+    this.onclose?.();
+    this.#resolveClosed();
+  }
+
+  /**
+   * Resolves when the text is sent. Stops reading while more than `most` is unsent: requests of a client that reads
+   * nothing wait.
+   */
+  async #write(text: string, most = maxUnsent): Promise<void> {
+    this.#unsent += text.length;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        // Not by "drain", which Bun emits even when only a part is sent.
+        const takesMore = this.#output.write(text, (error) => (error ? reject(error) : resolve()));
+        if (!takesMore && this.#unsent > most) this.#input.pause();
+      });
+    } finally {
+      this.#unsent -= text.length;
+      if (this.#unsent === 0) this.#setReady();
+      if (this.#unsent <= maxUnsent && !this.#isPaused) this.#input.resume();
+    }
+  }
+
+  #setReady(): void {
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
+  }
+
+  #receive(lines: Buffer): void {
+    if (lines.at(-1) !== 0x0a) {
+      void this.#refuse([tooLarge(lines, maxMessageBytes)]);
+      return;
+    }
+    const refusals: RefusedMessage[] = [];
+    for (const line of linesOf(lines)) if (!this.#isClosed) refusals.push(...this.#take(line));
+    if (refusals.length > 0) void this.#refuse(refusals);
+  }
+
+  /** Passes the messages of a line on, and returns the answers to malformed ones. */
+  #take(line: Buffer): RefusedMessage[] {
+    const values = parseLine(line);
+    if (!Array.isArray(values)) return [values];
+    const refusals: RefusedMessage[] = [];
+    for (const value of values) {
+      const reading = readMessage(value);
+      if ("message" in reading) this.onmessage?.(reading.message);
+      else if (reading.isAwaited) refusals.push(reading.refusal);
+      else this.onerror?.(new TypeError("A notification or a response is malformed."));
+    }
+    return refusals;
+  }
+
+  /** Stops reading until they are sent: otherwise a client that does not read could fill the memory with them. */
+  async #refuse(refusals: readonly RefusedMessage[]): Promise<void> {
+    this.onerror?.(new TypeError("A line is no message."));
+    const text = refusals.map((refusal) => `${JSON.stringify(refusal)}\n`).join("");
+    await this.#write(text, 0).catch(() => {});
+  }
+
+  #fail(error: Error): void {
+    if (this.#isClosed) return;
+    this.onerror?.(error);
+    void this.close();
+  }
+}
+
+/** Each line of `lines`, without blank ones. */
+function* linesOf(lines: Buffer): Generator<Buffer> {
+  for (let start = 0; start < lines.length; ) {
+    const end = lines.indexOf(0x0a, start);
+    const line = lines.subarray(start, end);
+    if (!isBlank(line)) yield line;
+    start = end + 1;
+  }
+}
+
+/** White space of JSON, and of lines. */
+const isBlank = (line: Buffer): boolean =>
+  line.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
+
+/** The messages in a line, or the answer to it. */
+function parseLine(line: Buffer): unknown[] | RefusedMessage {
+  if (!isUtf8(line)) return notUtf8;
+  try {
+    const value: unknown = JSON.parse(line.toString());
+    if (!Array.isArray(value)) return [value];
+    return value.length > 0 && value.length <= maxOfBatch ? value : badBatch(maxOfBatch);
+  } catch {
+    return notJson;
+  }
+}

@@ -1,0 +1,92 @@
+import { expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import type { FunctionDefinition } from "../../calls/contract/definition.ts";
+import { renderFailure, renderResult } from "./results.ts";
+
+const request = Type.Object({ dry_run: Type.Boolean({ default: false }) });
+const repeating = {
+  request,
+  render: ({ text }: { text: string }) => text,
+} as unknown as FunctionDefinition;
+const textOf = ({ content: [block] }: ReturnType<typeof renderResult>) =>
+  block?.type === "text" ? block.text : undefined;
+const shown = (text: string, shownBytes: number, isStructured = false) =>
+  textOf(
+    renderResult({ definition: repeating, payload: {}, answer: { text } }, { isStructured, shownBytes }),
+  );
+
+test("a text is whole as long as it fits, escaped", () => {
+  expect(shown("x".repeat(98), 100)).toBe("x".repeat(98));
+  expect(shown("\u0001".repeat(16), 100)).toBe("\u0001".repeat(16));
+});
+
+test("of a text that does not fit there is the beginning, and what to do", () => {
+  expect(shown("x".repeat(120), 100)).toBe(
+    `${"x".repeat(60)}\n[cut: 60 of 120 characters, as many as one message carries; ask for less at once]`,
+  );
+  expect(shown("\u{1F600}".repeat(45), 100)).toMatch(/^(\u{1F600})*\ufffd\n\[cut: 45 of 90 /u);
+});
+
+test("beside an answer in JSON the text is never longer than a model takes in", () => {
+  const long = "x".repeat(1024 * 1024 + 1);
+  expect(shown(long, Number.POSITIVE_INFINITY)).toBe(long);
+  expect(shown(long, Number.POSITIVE_INFINITY, true)).toEndWith("structuredContent has them all]");
+});
+
+test("an answer without a text is its JSON", () => {
+  const call = { definition: {} as FunctionDefinition, payload: {}, answer: { a: 1 } };
+  const result = renderResult(call, { isStructured: true, shownBytes: 100 });
+  expect(result).toEqual({ content: [{ type: "text", text: '{"a":1}' }], structuredContent: { a: 1 } });
+});
+
+test("the answer to a dry run says that it was one", () => {
+  const shownFor = (payload: object) =>
+    textOf(
+      renderResult(
+        { definition: repeating, payload, answer: { text: "t" } },
+        { isStructured: false, shownBytes: 100 },
+      ),
+    );
+  expect(shownFor({ dry_run: true })).toBe("t\n[dry run: nothing was changed]");
+  expect(shownFor({ dry_run: false })).toBe("t");
+});
+
+test("images are blocks between those of text", () => {
+  const pictures = {
+    request,
+    render: () => ["one", { data: "AA==", mediaType: "image/png" }, "two"],
+  } as unknown as FunctionDefinition;
+  const call = { definition: pictures, payload: {}, answer: {} };
+  expect(renderResult(call, { isStructured: false, shownBytes: 100 })).toEqual({
+    content: [
+      { type: "text", text: "one" },
+      { type: "image", data: "AA==", mimeType: "image/png" },
+      { type: "text", text: "two" },
+    ],
+  });
+});
+
+test("an answer with an entry that failed is an error", () => {
+  const answer = { text: "t", results: [{ success: true }, { success: false }] };
+  const call = { definition: repeating, payload: {}, answer };
+  expect(renderResult(call, { isStructured: false, shownBytes: 100 })).toEqual({
+    content: [{ type: "text", text: "t" }],
+    isError: true,
+  });
+});
+
+test("an answer whose entries do not say whether they succeeded is no error", () => {
+  const call = { definition: repeating, payload: {}, answer: { text: "t", results: [{ op: "create" }] } };
+  expect(renderResult(call, { isStructured: false, shownBytes: 100 })).toEqual({
+    content: [{ type: "text", text: "t" }],
+  });
+});
+
+test("an error is text, and as on the bus where answers are", () => {
+  const error = '{"code":"C211","message":"Send coder::tree.","reason":"no_such_path"}';
+  expect(renderFailure(error, { isStructured: false })).toEqual({
+    content: [{ type: "text", text: "C211 no_such_path: Send coder_tree." }],
+    isError: true,
+  });
+  expect(renderFailure(error, { isStructured: true })).toMatchObject({ content: [{ text: error }] });
+});

@@ -1,0 +1,100 @@
+/** Converts answers and errors of functions to results of tools. */
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import { type AnsweredCall, renderAnswer } from "../../calls/contract/answer-text.ts";
+import { hasFailedEntry } from "../../calls/contract/failed-entry.ts";
+import type { Image } from "../../calls/contract/wording.ts";
+import { jsonBytes } from "../../text/sizes/json-size.ts";
+import { wording } from "./tools.ts";
+
+/** The form in which results are sent. */
+export interface ResultForm {
+  /**
+   * Whether to use the forms of the bus too: answers as `structuredContent` beside the text, errors as JSON.
+   */
+  readonly isStructured: boolean;
+  /** The corrections that were made to the request, such as `file_path as path`. */
+  readonly notes?: readonly string[];
+}
+
+/** Renders a call that failed. */
+export const renderFailure = (error: string, { isStructured, notes }: ResultForm): CallToolResult => ({
+  content: [textBlock(isStructured ? error : [wording.failure(error), ...renderNotes(notes)].join("\n"))],
+  isError: true,
+});
+
+export interface AnswerForm extends ResultForm {
+  /** Maximum bytes of everything shown, as JSON. */
+  readonly shownBytes: number;
+}
+
+/**
+ * Renders an answer. Its `isError` is true if an entry has `success: false`, and absent otherwise. Entries of
+ * a transaction have no such field, because they fail together, with the call.
+ */
+export function renderResult(
+  call: AnsweredCall,
+  { isStructured, shownBytes, notes }: AnswerForm,
+): CallToolResult {
+  const { answer } = call;
+  const rendered = renderAnswer(call, wording) ?? renderJson(answer);
+  const cut = isStructured ? cutCopy : cutText;
+  const said = renderNotes(notes);
+  return {
+    content:
+      typeof rendered === "string"
+        ? [textBlock([cut(rendered, shownBytes), ...said].join("\n"))]
+        : [...rendered, ...said].map(block),
+    ...(isStructured && { structuredContent: answer as Record<string, unknown> }),
+    ...(hasFailedEntry(answer) && { isError: true }),
+  };
+}
+
+/** Renders the answer as JSON, with the client's names of functions in the errors of entries. */
+const renderJson = (answer: unknown): string =>
+  JSON.stringify(answer, hasFailedEntry(answer) ? nameTools : undefined);
+
+const nameTools = (key: string, value: unknown): unknown =>
+  key === "error" && typeof value === "string" ? wording.sentence(value) : value;
+
+const renderNotes = (notes: readonly string[] = []): string[] =>
+  notes.length === 0 ? [] : [`[read ${notes.join(", ")}]`];
+
+type Block = CallToolResult["content"][number];
+
+const textBlock = (text: string): Block => ({ type: "text", text });
+
+/** The functions that return images and sounds bound them. */
+function block(piece: string | Image): Block {
+  if (typeof piece === "string") return textBlock(piece);
+  const { data, mediaType: mimeType } = piece;
+  return { type: mimeType.startsWith("audio/") ? "audio" : "image", data, mimeType };
+}
+
+/**
+ * Maximum characters of the text beside an answer. It is there to be read, so text beyond a model's capacity
+ * is not sent a second time.
+ */
+const maxCharacters = 1024 * 1024;
+
+function cutCopy(text: string, bytes: number): string {
+  const shown = startOf(text.slice(0, maxCharacters), bytes);
+  if (shown.length === text.length) return text;
+  return `${shown}\n[cut: ${shown.length} of ${text.length} characters; structuredContent has them all]`;
+}
+
+function cutText(text: string, bytes: number): string {
+  const shown = startOf(text, bytes);
+  if (shown.length === text.length) return text;
+  return `${shown}\n[cut: ${shown.length} of ${text.length} characters, as many as one message carries; ask for less at once]`;
+}
+
+/** Maximum bytes of a character in JSON, as in `\u0001`. */
+const maxBytesOfCharacter = 6;
+
+/** Returns the longest beginning of `text` with at most `bytes` as JSON, or a somewhat shorter one. */
+function startOf(text: string, bytes: number): string {
+  let shown = text;
+  while (shown.length * maxBytesOfCharacter > bytes && jsonBytes(shown) > bytes)
+    shown = shown.slice(0, shown.length / 2);
+  return shown.length === text.length ? text : shown.toWellFormed();
+}

@@ -1,0 +1,61 @@
+import { createInvoke } from "../../calls/invoke.ts";
+import type { Command } from "../../config/arguments/arguments.ts";
+import { readRuntimeOptions } from "../../config/environment.ts";
+import { endSoon, stderrLog, stopSignal, sweep } from "../../serve/lifecycle.ts";
+import { openTelemetry } from "../../serve/telemetry/telemetry.ts";
+import { limitsFor, openWatchdog, unwatched } from "../../serve/watchdog/watchdog.ts";
+import { offeredFunctions, openWorker } from "../../serve/workers.ts";
+import { ToolHost } from "./tool-host.ts";
+
+/** Serves MCP until SIGTERM or SIGINT, or until the client on stdio leaves. Throws when it cannot start. */
+export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promise<void> {
+  const log = stderrLog(command.logLevel);
+  const runtime = await openWorker(command, log);
+  // On Node the event loop blocks while the client does not read the pipe, which must not end the process.
+  const mayStandStill = command.http === undefined && process.versions["bun"] === undefined;
+  const watchdog = mayStandStill
+    ? unwatched
+    : openWatchdog(limitsFor(runtime.callMilliseconds), readRuntimeOptions(command.environment));
+  const { environment, worker } = command;
+  const telemetry = await openTelemetry({ environment, log, worker, system: "mcp" });
+  const invoke = createInvoke(runtime, log, watchdog.enter);
+  telemetry?.measure(runtime);
+  const host = new ToolHost({
+    worker,
+    functions: offeredFunctions({ ...command, hasCommands: runtime.familyOf !== undefined }),
+    invoke: telemetry?.observe(invoke) ?? invoke,
+    log,
+    callMilliseconds: runtime.callMilliseconds,
+    maxReadBytes: runtime.maxReadBytes,
+    treeChanges: runtime.treeChanges,
+    commandRules: runtime.commandRules,
+    describeOthers: () => runtime.describeOthers?.(),
+    isStructured: command.isStructured,
+    takesFlatEnvelopes: runtime.takesFlatEnvelopes ?? false,
+    isForgiving: runtime.requestRules?.isForgiving ?? false,
+    listsRareFields: command.tools === "all",
+  });
+  const served =
+    command.http === undefined
+      ? (await import("./stdio.ts")).serveOnStdio(host)
+      : await (await import("./http.ts")).serveOnHttp(host, command.http, { announce });
+  const over = command.http === undefined ? "stdio" : "http";
+  log.info("serving", { mcp: over, ...runtime.serves, tools: host.tools.length });
+  void sweep(runtime, log);
+  const reason = await Promise.race([stopSignal(["SIGHUP"]), served.closed.then(() => "the client left")]);
+  watchdog.stopping();
+  log.info("stopping", { reason });
+  await Promise.all([served.stop(), runtime.interrupt?.()]);
+  await telemetry?.close();
+  await runtime.close();
+  endSoon();
+}
+
+/**
+ * Prints to standard output, which HTTP leaves free, and not to the log, which files keep. Ignores a closed output: then
+ * the operator does not want the token printed.
+ */
+function announce(configuration: string): void {
+  process.stdout.on("error", () => {});
+  process.stdout.write(configuration);
+}

@@ -1,0 +1,36 @@
+import { describe, expect, test } from "bun:test";
+import { workers } from "../../serve/workers.ts";
+import { commandFunctions } from "../../shell/commands.ts";
+import { inputSchema } from "./input-schema.ts";
+import { renderInstructions } from "./server-info.ts";
+import { toolName } from "./tools.ts";
+
+const accepted = { takesFlatEnvelopes: true, isForgiving: true, listsRareFields: false };
+
+const servers = [
+  ["coder", [...workers.coder.functions], false],
+  ["coder", [...workers.coder.functions, ...commandFunctions], true],
+  ["shell", [...workers.shell.functions], false],
+] as const;
+
+describe.each(servers)("the instructions of %s", (name, functions, hasCommands) => {
+  test.each([true, false])("name tools and fields that are there (with those that write: %p)", (writes) => {
+    const offered = functions.filter(
+      ({ effect, needsBus = false, isRare = false }) =>
+        !needsBus && !isRare && (writes || effect === "reads"),
+    );
+    const words = [
+      ...offered.map(({ id }) => toolName(id)),
+      ...JSON.stringify(offered.map((definition) => inputSchema(definition, accepted))).split(/\W+/),
+    ];
+    const isCommanding = hasCommands && writes;
+    const text = renderInstructions(name, { writes, hasCommands: isCommanding });
+    const named = text.match(/\b[a-z]+(_[a-z]+)+\b/g) ?? [];
+    expect(named.filter((word) => !words.includes(word))).toEqual([]);
+  });
+
+  test("have at most ten lines", () => {
+    const text = renderInstructions(name, { writes: true, hasCommands });
+    expect(text.split("\n").length).toBeLessThanOrEqual(10);
+  });
+});

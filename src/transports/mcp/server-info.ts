@@ -1,0 +1,84 @@
+/** The description of each worker's MCP server besides its tools. */
+import type { WorkerName } from "../../base/about.ts";
+
+interface ServerInfo {
+  /** The instructions for a model, about the tools as a whole: how to work well. */
+  readonly instructions: readonly Instruction[];
+  /** Whether the files below the base are resources. */
+  readonly hasResources: boolean;
+}
+
+interface Instruction {
+  readonly text: string;
+  /** It is about tools that write, which `--read-only` leaves out. */
+  readonly isAboutWriting?: boolean;
+}
+
+const always = (text: string): Instruction => ({ text });
+const whenWriting = (text: string): Instruction => ({ text, isAboutWriting: true });
+
+/** About commands beside tools on files. */
+const besideFiles: readonly Instruction[] = [
+  always(
+    "Commands run in the base too, or in cwd, a path below it: shell_exec for those that end soon, shell_exec_bg for servers, watchers and long builds. shell_status shows them, and waits for a line with wait_for, or for the end with wait_ms, so do not poll. Programs run without a shell, so pipes, redirections and globs mean nothing. Files are read, searched and edited with the tools named coder_.",
+  ),
+];
+
+export const serverInfo: Readonly<Record<WorkerName, ServerInfo>> = {
+  coder: {
+    instructions: [
+      always(
+        "Tools over the files of one folder, the base. Paths are relative to it, with / between names; nothing outside it can be reached.",
+      ),
+      always(
+        "Find first: coder_search finds text in files, and paths with search_content false; its field fuzzy_paths finds a file by some letters of its path. coder_tree shows where things are. A line in brackets at the end says what was left out, and how to see it.",
+      ),
+      always(
+        "Read what you need: coder_read_file has the fields line_from and line_to for a part of a file, tail for its end, and paths for several files in one call.",
+      ),
+      whenWriting(
+        "One file, or several that may succeed or fail independently: coder_update_file. Several that must change together, all or none, with creations, moves and deletions among them: coder_transact. The same text in many files: coder_replace. A patch you already have, as a unified diff or *** Begin Patch: coder_apply_patch, all or none too.",
+      ),
+      whenWriting(
+        "Edit with the op str_replace, its old_str copied exactly and occurring exactly once (or send replace_all); by line numbers only with numbers you have just read (numbered). All ops of a call count lines as they were before it.",
+      ),
+      whenWriting(
+        "If old_str is not found, the error shows the lines that come closest and what they differ in: correct it from them, without reading again.",
+      ),
+      whenWriting(
+        "An edit returns the lines as they now are, so do not read them again. With the field dry_run nothing is written. The last line of a change, such as #7, is the number of its checkpoint; each takes a label for it. coder_undo takes back your newest one, or that of seq, and coder_checkpoints lists them.",
+      ),
+      whenWriting(
+        "Where others may write too, send the field expected_revision, which a read with revision answers: the error then shows what the file holds now.",
+      ),
+      always("An error says which call would work; make that one instead of repeating yours."),
+    ],
+    hasResources: true,
+  },
+  shell: {
+    instructions: [
+      always(
+        "Programs of the host, run in one folder, the base, or in cwd, a path below it. There is no shell, so pipes, redirections and globs mean nothing.",
+      ),
+      whenWriting(
+        "shell_exec for commands that end soon, shell_exec_bg for servers, watchers and long builds, which shell_kill ends. shell_status shows them, and waits for a line with wait_for, or for the end with wait_ms, so do not poll. A program that fails is an answer with its exit code.",
+      ),
+      always("An error says which call would work."),
+    ],
+    hasResources: false,
+  },
+};
+
+export interface OfferedTools {
+  /** Whether some of them write. */
+  readonly writes: boolean;
+  /** Whether there are commands beside those on files. */
+  readonly hasCommands: boolean;
+}
+
+/** The instructions of a server. */
+export const renderInstructions = (worker: WorkerName, { writes, hasCommands }: OfferedTools): string =>
+  [...serverInfo[worker].instructions, ...(hasCommands ? besideFiles : [])]
+    .filter(({ isAboutWriting = false }) => writes || !isAboutWriting)
+    .map(({ text }) => text)
+    .join("\n");

@@ -1,0 +1,120 @@
+/** Offers the functions as an MCP server, one for each connection. */
+import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
+import { about, descriptions } from "../../base/about.ts";
+import { type Author, claimedName } from "../../base/author.ts";
+import type { CallOrder } from "../../calls/call-order.ts";
+import type { FunctionDefinition } from "../../calls/contract/definition.ts";
+import type { TraceParent } from "../../calls/contract/origin.ts";
+import { currentExchange } from "./current-exchange.ts";
+import type { Leases } from "./leases.ts";
+import { reportProgress } from "./progress.ts";
+import type { ResourceWatch } from "./resource-watch.ts";
+import { offerResources } from "./resources.ts";
+import { showRoots } from "./roots.ts";
+import { renderInstructions, serverInfo } from "./server-info.ts";
+import type { CallOptions, ToolHost } from "./tool-host.ts";
+
+export interface ServerOptions {
+  /** What holds its answers; by default the leases of the HTTP exchange. */
+  readonly leases?: Leases;
+  /** The name of its session; absent where requests have none. */
+  readonly session?: string;
+  /** The order of its calls; by default their places are those of the HTTP exchange. */
+  readonly order?: CallOrder;
+  /** What notifies its session of changes; absent where requests have no session. */
+  readonly watch?: ResourceWatch | undefined;
+}
+
+/** Creates a server that is not connected yet. */
+export function createMcpServer(
+  host: ToolHost,
+  { leases, session, order, watch }: ServerOptions = {},
+): Server {
+  const began = host.beginSession();
+  const optionsOf = ({ mcpReq: { id, signal, _meta: meta } }: ServerContext): CallOptions => {
+    const exchange = currentExchange.getStore();
+    const holder = leases ?? exchange?.leases;
+    return {
+      cancelled: signal,
+      session: holder?.caller,
+      author: authorOf(server.getClientVersion(), session),
+      began,
+      takePlace: () => (order?.arrive() ?? exchange?.arrival)?.call(),
+      trace: traceOf(meta),
+      lease: holder?.open(id, signal),
+    };
+  };
+  const { worker } = host;
+  const { hasResources } = serverInfo[worker];
+  const functions = [...host.functions.values()];
+  const writes = functions.some(({ effect }) => effect === "writes");
+  const hasCommands = worker === "coder" && functions.some(({ id }) => id.startsWith("shell::"));
+  const others = session === undefined ? undefined : host.describeOthers();
+  const instructions = [
+    renderInstructions(worker, { writes, hasCommands }),
+    ...(others === undefined || !writes ? [] : [others]),
+    ...host.commandRules,
+  ];
+  const server: Server = new Server(
+    { name: worker, version: about.version, description: descriptions[worker] },
+    {
+      capabilities: { tools: {}, ...(hasResources && resourceCapabilities) },
+      instructions: instructions.join("\n"),
+    },
+  );
+  server.setRequestHandler("tools/list", () => ({ tools: [...host.tools] }));
+  server.setRequestHandler("tools/call", ({ params }, context) => {
+    const definition = host.functions.get(params.name);
+    if (definition === undefined) throw unknownTool(params.name, [...host.functions.keys()]);
+    return callTool(host, {
+      definition,
+      payload: params.arguments ?? {},
+      context,
+      options: optionsOf(context),
+    });
+  });
+  if (hasResources) offerResources(server, host, { optionsOf, watch });
+  const askForRoots = showRoots(server, host.log);
+  server.oninitialized = () => {
+    askForRoots();
+    watch?.open();
+  };
+  return server;
+}
+
+const resourceCapabilities = { resources: { subscribe: true, listChanged: true }, completions: {} };
+
+/** Returns the author of a client's calls, from what it claims about itself. */
+function authorOf(
+  client: { readonly name: string; readonly version: string } | undefined,
+  session: string | undefined,
+): Author {
+  const name = client && claimedName(`${client.name} ${client.version}`);
+  return { ...(name !== undefined && { client: name }), ...(session !== undefined && { session }) };
+}
+
+/** The trace in the metadata of a request, in the keys that MCP reserves for it. */
+function traceOf(meta: Readonly<Record<string, unknown>> = {}): TraceParent {
+  const textAt = (key: string) => (typeof meta[key] === "string" ? meta[key] : undefined);
+  return { traceparent: textAt("traceparent"), tracestate: textAt("tracestate"), baggage: textAt("baggage") };
+}
+
+interface ToolCall {
+  readonly definition: FunctionDefinition;
+  readonly payload: unknown;
+  readonly context: ServerContext;
+  readonly options: CallOptions;
+}
+
+async function callTool(host: ToolHost, { definition, payload, context, options }: ToolCall) {
+  using progress = reportProgress(context, host.callMilliseconds);
+  const { onOutput } = progress;
+  return host.render(definition, payload, await host.call(definition, payload, { ...options, onOutput }));
+}
+
+function unknownTool(name: string, names: readonly string[]): ProtocolError {
+  return new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `There is no tool ${JSON.stringify(name)}; the tools are ${names.join(", ")}.`,
+  );
+}

@@ -1,0 +1,64 @@
+import { once } from "node:events";
+import { pipeline } from "node:stream";
+import type { Server } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { CallOrder } from "../../calls/call-order.ts";
+import { LineTransport } from "./line-transport.ts";
+import { createMcpServer } from "./server.ts";
+import { StdioListens } from "./stdio-subscriptions.ts";
+import { maxListens } from "./subscriptions.ts";
+import { nameSession, type ToolHost } from "./tool-host.ts";
+import { type Listener, maxMessageBytes } from "./transport.ts";
+import { wholeLines } from "./whole-lines.ts";
+
+/**
+ * Milliseconds without the end of a call after which the input's end ends the process too. Scripts send their calls and
+ * close the input; a client that has left waits for nothing, and SDKs allow the process 2 s to end.
+ */
+const leftMilliseconds = 1000;
+
+/**
+ * Serves one client on standard input and output, which carry frames and nothing else. `closed` resolves when the
+ * client has left: the input ended, or the output failed.
+ */
+export function serveOnStdio(host: ToolHost): Listener {
+  // Each answer that waits for the pipe adds a listener.
+  process.stdout.setMaxListeners(0);
+  const lines = wholeLines(maxMessageBytes);
+  const leases = host.openLeases("stdio");
+  const transport = new LineTransport(lines, process.stdout, (id) => leases.take(id));
+  let hasLeft = false;
+  const left = once(lines, "close").then(() => {
+    hasLeft = true;
+  });
+  // An error of the input means the same as its end: the client has left.
+  pipeline(process.stdin, lines, () => {});
+  let server: Server | undefined;
+  const watch = host.watchResources({
+    ready: () => transport.ready(),
+    resourceUpdated: async (uri) => server?.sendResourceUpdated({ uri }),
+    resourceListChanged: async () => server?.sendResourceListChanged(),
+  });
+  const order = new CallOrder();
+  const session = nameSession();
+  const connect = () => {
+    server = createMcpServer(host, { leases, session, order, watch });
+    return server;
+  };
+  const connection = serveStdio(connect, {
+    transport: new StdioListens(host, transport),
+    maxSubscriptions: maxListens,
+    // The message of an error may contain a piece of the input.
+    onerror: (error) => host.log.warn("bad frame", { failure: error.name }),
+  });
+  return {
+    closed: Promise.race([transport.closed, left]),
+    async stop() {
+      transport.pause();
+      await host.settled(hasLeft ? leftMilliseconds : undefined);
+      watch?.close();
+      await connection.close();
+      process.stdin.destroy();
+    },
+  };
+}

@@ -1,0 +1,32 @@
+/** Requests for notifications in revision 2026-07-28, `subscriptions/listen`. */
+import { isJSONRPCRequest, type JSONRPCRequest, type SubscriptionFilter } from "@modelcontextprotocol/server";
+import { maxSubscriptions, type ResourceWatch } from "./resource-watch.ts";
+
+/** Maximum concurrent requests: of all clients over HTTP, of the only one on stdio. */
+export const maxListens = 64;
+
+/** Returns whether the message is such a request. */
+export const isListen = (message: unknown): message is JSONRPCRequest =>
+  isJSONRPCRequest(message) && message.method === "subscriptions/listen";
+
+/**
+ * Subscribes the client to the resources that the request names. Resolves, once that has begun, to the
+ * request without the addresses that cannot be subscribed to. The SDK acknowledges the remaining ones.
+ */
+export async function beginListen(watch: ResourceWatch, request: JSONRPCRequest): Promise<JSONRPCRequest> {
+  const filter = request.params?.["notifications"] as SubscriptionFilter | null | undefined;
+  if (filter?.resourcesListChanged === true) await watch.openToAll().catch(() => {});
+  const uris = filter?.resourceSubscriptions;
+  // The SDK refuses malformed addresses.
+  if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === "string")) return request;
+  const begun: string[] = [];
+  for (const uri of uris.slice(0, maxSubscriptions.count)) if (await begins(watch, uri)) begun.push(uri);
+  const notifications = { ...filter, resourceSubscriptions: begun };
+  return { ...request, params: { ...request.params, notifications } };
+}
+
+const begins = (watch: ResourceWatch, uri: string): Promise<boolean> =>
+  watch.subscribe(uri).then(
+    () => true,
+    () => false,
+  );

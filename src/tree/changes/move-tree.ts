@@ -1,0 +1,73 @@
+/**
+ * Moves a folder from one root into another: it is copied, the copy is verified, and the old one is removed.
+ */
+import { lstatSync, type Stats } from "node:fs";
+import { refuse } from "../../base/errors.ts";
+import type { Disk } from "../disk/disk.ts";
+import { removeHiddenFolder } from "../disk/hidden-folder.ts";
+import type { Requester } from "../disk/mutation.ts";
+import { moveBack } from "../disk/revert.ts";
+import type { MutationScope, VerifyEntry } from "../disk/scope.ts";
+import { setEntryAside } from "../disk/set-aside.ts";
+import { digestOfTree } from "../files/tree-digest.ts";
+import type { Entry } from "../files/types.ts";
+import { errnoError } from "../jail/errno.ts";
+import type { ResolvedPath } from "../jail/folder.ts";
+import { temporaryName } from "../jail/temporary.ts";
+import { copyTree } from "./copy-tree.ts";
+import { refuseMove } from "./move-errors.ts";
+
+interface MovingTree {
+  /** The paths in the form that was sent. */
+  readonly from: string;
+  readonly to: string;
+  readonly source: ResolvedPath;
+  readonly target: Pick<ResolvedPath, "folder" | "name" | "path">;
+  readonly requester: Requester;
+  readonly scope: MutationScope;
+}
+
+/**
+ * Moves the folder. Throws if another program changes it in the process; then it stays in its place, and so
+ * does a copy that already has its name. A kill leaves the old folder, or both, or the new one whole.
+ */
+export async function moveTreeAcross(ctx: Disk, moving: MovingTree): Promise<void> {
+  const { from, to, source, target, requester, scope } = moving;
+  const { folder } = source;
+  const digest = (name = source.name) => digestOfTree({ folder, name }, requester, requireOrdinary(from));
+  const before = await digest();
+  const { name } = target;
+  await copyTree(ctx, {
+    ...{ from, source, target, requester, scope },
+    destination: { folder: target.folder, name, isReplacing: false, exclusive: to },
+    isMove: true,
+    async verify() {
+      if ((await digest()) !== before) throw refuse.changed(from);
+    },
+  });
+  const aside = { folder, name: temporaryName() };
+  const verify = verifySame(source.stats!);
+  const place = { folder, name: source.name, temporary: aside.name, entry: "dir", verify } as const;
+  const locked = { folder, deadline: requester.deadline };
+  await ctx.editLock(locked, () => setEntryAside(scope, place));
+  // No path leads into it any longer, so an equal digest stays equal.
+  if ((await digest(aside.name)) !== before) {
+    moveBack([aside, { folder, name: source.name }], verify);
+    throw refuseMove.changedMeanwhile(from, to);
+  }
+  await removeHiddenFolder(folder, aside.name);
+}
+
+/** Throws for an entry that cannot be copied. */
+export const requireOrdinary =
+  (from: string) =>
+  ({ kind }: Entry): void => {
+    if (kind === "other") throw refuseMove.specialFileStays(from);
+  };
+
+function verifySame({ dev, ino }: Stats): VerifyEntry {
+  return (path) => {
+    const now = lstatSync(path);
+    if (now.dev !== dev || now.ino !== ino) throw errnoError("ESTALE");
+  };
+}

@@ -1,0 +1,103 @@
+/** The entries that a step of the disk removes or places, for listeners that keep them. */
+import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync } from "node:fs";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
+import { readEntries } from "../files/entries.ts";
+import type { Folder, JailedPath, Name } from "../jail/folder.ts";
+import { kindOf } from "../jail/kind.ts";
+import { isTemporary } from "../jail/temporary.ts";
+import type { HeldEntry, StepEntries } from "./mutation.ts";
+
+/** Names an entry of a folder that is entered. */
+export type At = (name: Name) => JailedPath;
+
+/** The place of a step's entries. */
+interface StepPlace {
+  readonly folder: Folder;
+  readonly name: Name;
+  /** The temporary name of the entry that is to get the name. */
+  readonly temporary?: Name | undefined;
+  /** Names entries of a folder that is entered already. */
+  readonly at?: At | undefined;
+}
+
+/** Returns the entries of a step that assigns or removes a name. */
+export function entriesAt({ folder, name, temporary, at }: StepPlace): StepEntries {
+  const enter: Enter = at === undefined ? (act) => folder.enter(act) : (act) => act(at);
+  return {
+    replaced: () => entryIn(folder, name, enter),
+    ...(temporary !== undefined && { placed: () => entryIn(folder, temporary, enter) }),
+  };
+}
+
+/** Returns the entries of a rename. */
+export const entriesOfRename = (
+  source: Pick<StepPlace, "folder" | "name">,
+  target: Pick<StepPlace, "folder" | "name">,
+): StepEntries => ({
+  replaced: () => entryIn(target.folder, target.name),
+  placed: () => entryIn(source.folder, source.name),
+});
+
+/** Returns an opened regular file as an entry. */
+export function openedFile(descriptor: number): HeldEntry {
+  const { mode, size } = fstatSync(descriptor);
+  return {
+    kind: "file",
+    mode: mode & 0o7777,
+    size,
+    read: (use) => use(descriptor),
+    linkText: () => Buffer.alloc(0),
+    inside: () => [],
+  };
+}
+
+/** Returns a link that is not on the disk yet as an entry. */
+export const linkWith = (text: Buffer): HeldEntry => ({
+  kind: "symlink",
+  mode: 0o777,
+  size: text.length,
+  read: () => undefined,
+  linkText: () => text,
+  inside: () => [],
+});
+
+type Enter = <T>(act: (at: At) => T) => T;
+
+const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+/** Returns the entry with the name, or `undefined` if there is none. Throws the errno error. */
+function entryIn(
+  folder: Folder,
+  name: Name,
+  enter: Enter = (act) => folder.enter(act),
+): HeldEntry | undefined {
+  const stats = enter((at) => lstatSync(at(name), { throwIfNoEntry: false }));
+  if (stats === undefined) return undefined;
+  return {
+    kind: kindOf(stats) ?? "other",
+    mode: stats.mode & 0o7777,
+    size: stats.size,
+    read(use) {
+      const descriptor = enter((at) => openSync(at(name), readFlags));
+      try {
+        return use(descriptor);
+      } finally {
+        closeSync(descriptor);
+      }
+    },
+    linkText: () => enter((at) => readlinkSync(at(name), "buffer")),
+    inside: () => insideOf(folder, name, ""),
+  };
+}
+
+function* insideOf(outer: Folder, name: Name, above: string): ReturnType<HeldEntry["inside"]> {
+  using folder = outer.child(name);
+  for (const entry of runAtOnce(readEntries(folder))) {
+    if (isTemporary(entry.name)) continue;
+    const path = `${above}${entry.name}`;
+    const held = entryIn(folder, entry.raw);
+    if (held === undefined) continue;
+    yield { path, entry: held };
+    if (held.kind === "dir") yield* insideOf(folder, entry.raw, `${path}/`);
+  }
+}

@@ -1,0 +1,172 @@
+/** The step that gives a new entry a name. */
+import { mkdirSync, renameSync, symlinkSync, unlinkSync } from "node:fs";
+import { refuse } from "../../base/errors.ts";
+import { revisionAt, revisionOf } from "../files/revision.ts";
+import { errnoOf } from "../jail/errno.ts";
+import type { Folder, JailedPath, Name } from "../jail/folder.ts";
+import { temporaryName } from "../jail/temporary.ts";
+import { type At, entriesAt, linkWith, openedFile } from "./held-entry.ts";
+import type { HiddenFolder } from "./hidden-folder.ts";
+import { moveSameEntry, moveToNew } from "./move-to-new.ts";
+import { before, type MutationScope, type StepPlace, stepAt, type VerifyEntry } from "./scope.ts";
+import { type ReplacedFile, replaceExpected } from "./swap-names.ts";
+
+/** New content, flushed if needed, in a temporary file that is still open. */
+export interface WrittenFile {
+  readonly at: At;
+  readonly temporary: string;
+  readonly descriptor: number;
+}
+
+/** The name for new content. */
+export interface CommitTarget {
+  readonly folder: Folder;
+  readonly name: Name;
+  /** Whether a file has the name. */
+  readonly isReplacing: boolean;
+  /** The path that a caller sent, if an existing entry must not be replaced. */
+  readonly exclusive?: string | undefined;
+  /** The expected state of the replaced file, if any. */
+  readonly expected?: ReplacedFile | undefined;
+}
+
+/** Gives new content its name, in one step. Call it while the folder is entered. */
+export function commitFile(scope: MutationScope, written: WrittenFile, target: CommitTarget): void {
+  const { at, temporary, descriptor } = written;
+  const { folder, name, isReplacing, exclusive, expected } = target;
+  scope.mutations.step(
+    () => ({
+      ...stepAt(scope, folder, { name, entry: "file" }),
+      kind: isReplacing ? "replace" : "create",
+      revisionBefore: isReplacing ? () => revisionAt(at(name)) : undefined,
+      revisionAfter: () => revisionOf(descriptor),
+      entries: { ...entriesAt({ folder, name, at }), placed: () => openedFile(descriptor) },
+    }),
+    () => {
+      if (expected !== undefined) replaceExpected({ path: at(temporary), descriptor }, at(name), expected);
+      else if (exclusive === undefined) renameSync(at(temporary), at(name));
+      else moveToNew(at(temporary), at(name), exclusive);
+    },
+  );
+}
+
+/**
+ * Gives a folder that was built out of sight its name, in one step, unless that is taken. Throws the errno
+ * error.
+ */
+export function commitFolder(
+  scope: MutationScope,
+  { name: temporary, requireOurs }: HiddenFolder,
+  { folder, name, exclusive, from }: CommitTarget & { readonly from: string },
+): void {
+  scope.mutations.step(
+    () => ({
+      ...stepAt(scope, folder, { name, entry: "dir" }),
+      kind: "copy",
+      from,
+      entries: entriesAt({ folder, name, temporary }),
+    }),
+    () =>
+      folder.enter((at) => {
+        requireOurs(at(temporary));
+        moveToNew(at(temporary), at(name), exclusive!);
+      }),
+  );
+}
+
+/** Creates a link with this text, in one step. Throws the errno error. */
+export function commitLink(
+  scope: MutationScope,
+  text: Buffer,
+  { folder, name, isReplacing, exclusive }: CommitTarget,
+): void {
+  scope.mutations.step(
+    () => ({
+      ...stepAt(scope, folder, { name, entry: "symlink" }),
+      kind: isReplacing ? "replace" : "create",
+      revisionBefore: isReplacing ? () => folder.enter((at) => revisionAt(at(name))) : undefined,
+      entries: { ...entriesAt({ folder, name }), placed: () => linkWith(text) },
+    }),
+    () =>
+      folder.enter((at) => {
+        if (exclusive === undefined) replaceByLink(text, at(temporaryName()), at(name));
+        else makeLink(text, at(name), exclusive);
+      }),
+  );
+}
+
+function replaceByLink(text: Buffer, temporary: JailedPath, path: JailedPath): void {
+  symlinkSync(text, temporary);
+  try {
+    renameSync(temporary, path);
+  } catch (error) {
+    unlinkSync(temporary);
+    throw error;
+  }
+}
+
+function makeLink(text: Buffer, path: JailedPath, requested: string): void {
+  try {
+    symlinkSync(text, path);
+  } catch (error) {
+    throw errnoOf(error) === "EEXIST" ? refuse.exists(requested) : error;
+  }
+}
+
+/**
+ * Creates a folder, with exactly this `mode` or with the one that the umask leaves. Throws the errno error;
+ * if setting the mode fails, the folder stays.
+ */
+export function makeDirectory(
+  scope: MutationScope,
+  folder: Folder,
+  { name, mode }: { name: string; mode?: number | undefined },
+): void {
+  scope.mutations.step(
+    () => ({
+      ...stepAt(scope, folder, { name, entry: "dir" }),
+      kind: "make-folder",
+      entries: entriesAt({ folder, name }),
+    }),
+    () => {
+      if (mode === undefined) {
+        folder.enter((at) => mkdirSync(at(name)));
+        return;
+      }
+      // No other user may enter before it has its mode.
+      folder.enter((at) => mkdirSync(at(name), 0o700));
+      const handle = folder.openPath(name);
+      try {
+        handle.chmod(mode);
+      } finally {
+        handle.close();
+      }
+    },
+  );
+}
+
+interface Placing extends StepPlace {
+  readonly verify: VerifyEntry;
+  /** The path of the source, for a copy. */
+  readonly from?: string | undefined;
+  readonly revisionAfter?: string | undefined;
+}
+
+/** Gives a staged entry its name. Throws the errno error, EEXIST if the name is taken. */
+export function placeEntry(scope: MutationScope, placing: Placing): void {
+  const { folder, name, temporary, entry, verify, from, revisionAfter } = placing;
+  scope.mutations.step(
+    () => ({
+      ...stepAt(scope, folder, { name, entry }),
+      kind: from !== undefined ? "copy" : entry === "dir" ? "make-folder" : "create",
+      ...(from !== undefined && { from }),
+      revisionAfter: () => revisionAfter,
+      entries: entriesAt({ folder, name, temporary }),
+    }),
+    () =>
+      folder.enter((at) => {
+        verify(at(temporary), before);
+        moveSameEntry(at(temporary), at(name));
+      }),
+  );
+}

@@ -1,0 +1,101 @@
+/** The step that removes an entry, or gives it a temporary name until it is removed. */
+import { renameSync, rmdirSync, unlinkSync } from "node:fs";
+import { Refusal } from "../../base/errors.ts";
+import { revisionAt } from "../files/revision.ts";
+import type { Entry } from "../files/types.ts";
+import type { Folder, JailedPath } from "../jail/folder.ts";
+import { temporaryName } from "../jail/temporary.ts";
+import { entriesAt } from "./held-entry.ts";
+import { moveToNew } from "./move-to-new.ts";
+import type { MutationKind } from "./mutation.ts";
+import type { MutationDescription } from "./mutations.ts";
+import { type MutationScope, moveVerified, type StepPlace, stepAt, type VerifyEntry } from "./scope.ts";
+
+/** Removes a name. A folder must be empty, and a link is not followed. Throws the errno error. */
+export function removeEntry(scope: MutationScope, folder: Folder, entry: Pick<Entry, "raw" | "kind">): void {
+  removeAs("remove", { scope, folder, entry });
+}
+
+/**
+ * Removes a file or link if `verify` accepts it, which receives it under a temporary name, where no other
+ * program can replace it. An error of `verify` puts it back.
+ */
+export function removeVerified(
+  scope: MutationScope,
+  folder: Folder,
+  { raw: name, kind, verify }: Pick<Entry, "raw" | "kind"> & { readonly verify: (path: JailedPath) => void },
+): void {
+  scope.mutations.step(
+    () => removalOf(scope, folder, { raw: name, kind }),
+    () =>
+      folder.enter((at) => {
+        const aside = temporaryName();
+        renameSync(at(name), at(aside));
+        try {
+          verify(at(aside));
+        } catch (error) {
+          restore(at(aside), at(name));
+          throw error;
+        }
+        unlinkSync(at(aside));
+      }),
+  );
+}
+
+/** Puts an entry back, unless the name is taken by a newer one. */
+function restore(aside: JailedPath, name: JailedPath): void {
+  try {
+    moveToNew(aside, name, "");
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    unlinkSync(aside);
+  }
+}
+
+/** Removes a temporary file. Throws the errno error. */
+export function sweepEntry(scope: MutationScope, folder: Folder, { raw }: Entry): void {
+  removeAs("sweep", { scope, folder, entry: { raw, kind: "file" } });
+}
+
+interface Removal {
+  readonly scope: MutationScope;
+  readonly folder: Folder;
+  readonly entry: Pick<Entry, "raw" | "kind">;
+}
+
+function removeAs(kind: MutationKind, { scope, folder, entry }: Removal): void {
+  const { raw: name, kind: type } = entry;
+  scope.mutations.step(
+    () => ({ ...removalOf(scope, folder, entry), kind, ...(kind !== "remove" && { entries: undefined }) }),
+    () => folder.enter((at) => (type === "dir" ? rmdirSync(at(name)) : unlinkSync(at(name)))),
+  );
+}
+
+function removalOf(scope: MutationScope, folder: Folder, entry: Removal["entry"]): MutationDescription {
+  const { raw: name, kind: type } = entry;
+  return {
+    ...stepAt(scope, folder, { name, entry: type }),
+    kind: "remove",
+    revisionBefore: type === "file" ? () => folder.enter((at) => revisionAt(at(name))) : undefined,
+    entries: entriesAt({ folder, name }),
+  };
+}
+
+/**
+ * Gives an entry that is to be removed, a folder with everything in it, the temporary name. Throws the errno
+ * error.
+ */
+export function setEntryAside(
+  scope: MutationScope,
+  { folder, name, temporary, entry, verify }: StepPlace & { readonly verify: VerifyEntry },
+): void {
+  scope.mutations.step(
+    () => ({
+      ...stepAt(scope, folder, { name, entry }),
+      kind: "remove",
+      revisionBefore: entry === "file" ? () => folder.enter((at) => revisionAt(at(name))) : undefined,
+      entries: entriesAt({ folder, name }),
+    }),
+    () => folder.enter((at) => moveVerified([at(name), at(temporary)], verify)),
+  );
+}

@@ -1,0 +1,117 @@
+/** Removes temporary files and folders of processes that were killed before these got their names. */
+import { lstatSync } from "node:fs";
+import { Refusal } from "../../base/errors.ts";
+import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
+import { type TreeVisitor, walkTree } from "../files/tree-walk.ts";
+import type { Entry } from "../files/types.ts";
+import { pathIn } from "../jail/backend.ts";
+import { errnoOf } from "../jail/errno.ts";
+import type { Folder } from "../jail/folder.ts";
+import { isGone, makerOf } from "../jail/temporary.ts";
+import type { Disk } from "./disk.ts";
+import { removeHiddenFolder } from "./hidden-folder.ts";
+import { changeTree, type MutationScope } from "./scope.ts";
+import { sweepEntry } from "./set-aside.ts";
+
+/**
+ * The time without a write after which a temporary file has no owner any longer. A call writes its file at
+ * once or piece by piece, and lasts an hour at most. This also covers makers in another container or on
+ * another host, which no probe reaches.
+ */
+const oldestInUseMilliseconds = 2 * 60 * 60_000;
+
+interface Swept {
+  readonly folder: Folder;
+  readonly entries: readonly Entry[];
+  readonly now?: number;
+  /** Judges entries of transactions, which may be the only copy of a file: see `Disk`. */
+  readonly isAbandoned?: Disk["isAbandoned"];
+}
+
+/**
+ * Removes those of `entries` that are temporary files and no longer in use. It leaves folders, which may have
+ * many entries. Returns the number of removed files. Never throws.
+ */
+export function sweepFolder(scope: MutationScope, swept: Swept): number {
+  const { folder, entries } = swept;
+  return entries.filter(
+    (entry) => entry.kind !== "dir" && isLeftOver(swept, entry) && isRemoved(scope, folder, entry),
+  ).length;
+}
+
+/** Like `sweepFolder`, but with temporary folders, and everything in them. */
+export async function sweepWithFolders(scope: MutationScope, swept: Swept): Promise<number> {
+  const { folder, entries } = swept;
+  let count = sweepFolder(scope, swept);
+  for (const entry of entries)
+    if (entry.kind === "dir" && isLeftOver(swept, entry) && (await isFolderRemoved(scope, folder, entry)))
+      count++;
+  return count;
+}
+
+function isLeftOver({ folder, now = Date.now(), isAbandoned }: Swept, { name, raw }: Entry): boolean {
+  const maker = makerOf(name);
+  if (maker === undefined) return false;
+  try {
+    if (maker.transaction !== undefined && isAbandoned?.(maker.transaction) !== true) return false;
+    const stats = folder.enter((at) => lstatSync(at(raw)));
+    const isOurs = stats.isFile() || stats.isDirectory() || stats.isSymbolicLink();
+    return isOurs && (isGone(maker) || now - stats.ctimeMs > oldestInUseMilliseconds);
+  } catch {
+    return false;
+  }
+}
+
+function isRemoved(scope: MutationScope, folder: Folder, entry: Entry): boolean {
+  try {
+    sweepEntry(scope, folder, entry);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function isFolderRemoved(scope: MutationScope, folder: Folder, entry: Entry): Promise<boolean> {
+  const description = { kind: "sweep", path: pathIn(folder.path, entry.name), entry: "dir" } as const;
+  try {
+    await changeTree(scope, description, () => removeHiddenFolder(folder, entry.raw));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Implements `Files.sweep`. Denied folders are left out, since nothing was ever written there. */
+export async function sweepTree(
+  { jail, mutations, isAbandoned }: SweepContext,
+  stop?: AbortSignal,
+): Promise<number> {
+  const scope = { mutations, requester: undefined };
+  let swept = 0;
+  const visitor: TreeVisitor = {
+    async preorder({ folder, entry }) {
+      if (makerOf(entry.name) !== undefined && !jail.isReadOnly(folder.path))
+        swept += await sweepWithFolders(scope, { folder, entries: [entry], isAbandoned });
+      return undefined;
+    },
+    open({ folder, entry: { kind, name, raw } }) {
+      const isEntered =
+        kind === "dir" &&
+        !stop?.aborted &&
+        !jail.deniesIn(folder, name) &&
+        !jail.isReadOnly(pathIn(folder.path, name));
+      return isEntered ? folder.child(raw) : undefined;
+    },
+    onUnreadable(error) {
+      if (!(error instanceof Refusal) && errnoOf(error) === undefined) throw error;
+    },
+  };
+  using base = jail.admitFolder(".");
+  if (!stop?.aborted) await walkTree({ slice: createTimeSlice(sliceMilliseconds), visitor }, base);
+  return swept;
+}
+
+type SweepContext = Pick<Disk, "jail" | "mutations" | "isAbandoned">;
+
+/** Milliseconds per slice. Calls are served between two of them. */
+const sliceMilliseconds = 5;

@@ -1,0 +1,62 @@
+/** The changes that the feed reports, each about one name (coder §25). */
+
+import type { Author } from "../../base/author.ts";
+
+/**
+ * The kind of a change. `moved` gives an entry a new name. A change of a folder stands for everything in it.
+ */
+export type ChangeKind = "created" | "modified" | "deleted" | "moved";
+
+/** The author of a change: a call of this worker, or anything else on the machine. */
+export type Cause =
+  | {
+      readonly by: "call";
+      readonly function_id?: string;
+      readonly transaction?: string;
+      readonly author?: Author;
+      /** The program that made the change, if the call ran one. */
+      readonly program?: string;
+      /** The number of the call's checkpoint, if the journal keeps one. */
+      readonly checkpoint?: number;
+    }
+  | { readonly by: "external" };
+
+/** A change before it gets its place in the feed. */
+export interface FoundChange {
+  /** The path from the base, with U+FFFD for invalid UTF-8; "." for the base itself. */
+  readonly path: string;
+  readonly kind: ChangeKind;
+  /** The old path of a move. */
+  readonly from?: string;
+  readonly isFolder: boolean;
+  /** The revision of the content that a call wrote. */
+  readonly revision?: string;
+  readonly cause: Cause;
+  /** Whether changes before this one are unknown, so that anything at or below the path may differ. */
+  readonly isGap?: boolean;
+}
+
+export interface FeedChange extends FoundChange {
+  /** A number that counts up from 1. */
+  readonly seq: number;
+}
+
+/** A change that stands for unknown ones. */
+export const gap: FoundChange = {
+  ...{ path: ".", kind: "modified", isFolder: true, isGap: true },
+  cause: { by: "external" },
+};
+
+/**
+ * Returns the part of a change that a reader may see for whom some paths do not exist: a move from such a
+ * path is a creation, one to it a deletion. Returns `undefined` if nothing is visible.
+ */
+export function visiblePart<Change extends FoundChange>(
+  change: Change,
+  isVisible: (path: string) => boolean,
+): Change | undefined {
+  const { path, from, ...rest } = change;
+  if (from === undefined) return isVisible(path) ? change : undefined;
+  if (isVisible(path)) return isVisible(from) ? change : ({ ...rest, path, kind: "created" } as Change);
+  return isVisible(from) ? ({ ...rest, path: from, kind: "deleted" } as Change) : undefined;
+}

@@ -1,0 +1,269 @@
+/**
+ * The changes of the tree, in order, with their authors. Changes of calls come from the mutations themselves,
+ * those of other programs from the watched tree, or from that of each root. Nothing is kept or watched before
+ * the first reader.
+ */
+import { randomBytes } from "node:crypto";
+import type { Mutation, MutationListener, MutationOutcome, Requester } from "../disk/mutation.ts";
+import { namesOf } from "../jail/backend.ts";
+import type { Jail } from "../jail/folder.ts";
+import { CallChanges } from "./call-changes.ts";
+import { type Cause, type FeedChange, type FoundChange, gap, visiblePart } from "./change.ts";
+import { ChangeRing } from "./change-ring.ts";
+import { type ChangeSummary, CommandChanges } from "./command-changes.ts";
+import { type RootTree, RootWatch } from "./root-watch.ts";
+
+export interface FeedOptions {
+  readonly jail: Pick<Jail, "denies" | "reopenFolder">;
+  /** The tree of the one base, or one per root. */
+  readonly trees: readonly RootTree[];
+  /** Registers a listener that is notified of every later mutation. */
+  readonly listen: (listener: MutationListener) => void;
+  /** Returns the number of the checkpoint that a call has made so far, if any. */
+  readonly checkpointOf?: ((requester: Requester) => number | undefined) | undefined;
+}
+
+/** Maximum additional drains that a reader waits for if it finds changes that are not settled yet. */
+const maxDrains = 4;
+
+/** Milliseconds between two drains without a reader, so that few names are noted at once. */
+const drainEvery = 1000;
+
+export class Feed implements MutationListener {
+  /** Identifies the feed of this process, because numbers mean nothing in another. */
+  readonly epoch: string = randomBytes(6).toString("hex");
+  readonly #options: FeedOptions;
+  readonly #ring: ChangeRing;
+  readonly #calls: CallChanges;
+  readonly #roots: readonly RootWatch[];
+  /** The roots, keyed by the names that paths begin with. */
+  readonly #rootsByName: ReadonlyMap<string, RootWatch>;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #opening: Promise<void> | undefined;
+  #isListening = false;
+  /** The commands that run, in the order in which they began. */
+  readonly #commands = new Set<CommandChanges>();
+  /** Callbacks for the next change, and for the moment when the tree becomes watched. */
+  readonly #waiting = new Set<() => void>();
+  /** Whether the tree was drained once. From then on, a gap is reported. */
+  #isOpen = false;
+  #drains = 0;
+  /** The number of the newest change found by a finished drain. A new folder up to there is watched. */
+  #settled = 0;
+
+  constructor(options: FeedOptions, ring: ChangeRing = new ChangeRing()) {
+    this.#options = options;
+    this.#ring = ring;
+    const { jail, trees } = options;
+    this.#roots = trees.map(
+      (root) =>
+        new RootWatch({
+          ...root,
+          openBase: () => jail.reopenFolder(root.name),
+          isHeld: (path) => this.#calls.holds(path),
+          onFound: (change) => this.#add(change),
+          onGap: () => this.#addGap(),
+        }),
+    );
+    this.#rootsByName = new Map(this.#roots.map((root, index) => [trees[index]!.name, root]));
+    this.#calls = new CallChanges({
+      onFound: (change) => this.#add(change),
+      onLeft: (path, stamps) => this.#rootOf(path)?.leave(path, stamps, this.#drains),
+      stampsAt: (path) => this.#rootOf(path)?.stampsAt(path),
+      // An entry that is moved from one root into another is copied and removed.
+      onFolderMoved: (from, to) => this.#rootOf(to)?.moveBelow(from, to),
+      onFolderRemoved: (path) => this.#rootOf(path)?.dropBelow(path),
+      checkpointOf: options.checkpointOf,
+    });
+  }
+
+  /** Whether changes of other programs are currently reported in every root. */
+  get reportsExternal(): boolean {
+    return this.#roots.every((root) => root.reportsExternal);
+  }
+
+  /** The number of folders in which changes of other programs are not reported. */
+  get unwatchedFolders(): number {
+    return this.#roots.reduce((sum, root) => sum + root.unwatchedFolders, 0);
+  }
+
+  /** Begins to keep changes of calls, once. Returns the number of the newest change. */
+  listen(): number {
+    if (!this.#isListening) this.#options.listen(this);
+    this.#isListening = true;
+    return this.#ring.newest;
+  }
+
+  /**
+   * Begins to keep changes of calls, and of other programs if the tree can be watched, once. Resolves when it
+   * has begun. Throws a refusal if the one base is gone.
+   */
+  open(): Promise<void> {
+    this.#opening ??= this.#open().catch((error: unknown) => {
+      this.#opening = undefined;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  /**
+   * Returns the number of the newest change that readers get, which covers everything that had returned
+   * before this call. Without `hasExternal` the tree is not watched for it, and changes of other programs are
+   * included only if it is watched anyway.
+   */
+  async newest({ hasExternal = true } = {}): Promise<number> {
+    if (hasExternal) await this.open();
+    else this.listen();
+    for (let drains = 0; drains < maxDrains; drains++) {
+      await this.#drain();
+      this.#follow();
+      if (!(await this.#build()) && this.#settled === this.#ring.newest) break;
+    }
+    return this.#settled;
+  }
+
+  /**
+   * Takes what other programs change from now on for changes of a command, until `endCommand` is called with what this returns.
+   * `undefined` where such changes are not known.
+   */
+  async beginCommand(cause: Cause): Promise<CommandChanges | undefined> {
+    await this.newest();
+    if (!this.reportsExternal) return undefined;
+    const command = new CommandChanges(cause);
+    this.#commands.add(command);
+    return command;
+  }
+
+  /** Returns what was changed since the command began. */
+  async endCommand(command: CommandChanges): Promise<ChangeSummary> {
+    try {
+      await this.newest();
+    } finally {
+      this.#commands.delete(command);
+    }
+    return command.summarize();
+  }
+
+  /**
+   * Resolves when there is a change after that of this number, or may be one that only `newest` finds, or
+   * when the signal aborts. So a reader of calls' changes alone need not poll.
+   */
+  due(after: number, signal: AbortSignal): Promise<void> {
+    if (this.#roots.some(({ isWatched, isGone }) => isWatched || isGone)) return Promise.resolve();
+    if (this.#ring.newest > after || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = () => {
+        this.#waiting.delete(end);
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      this.#waiting.add(end);
+      signal.addEventListener("abort", end);
+    });
+  }
+
+  /** Returns whether all changes after that of this number are kept. */
+  follows(seq: number): boolean {
+    return seq <= this.#settled && this.#ring.follows(seq);
+  }
+
+  /** Returns the change of this number, which must be kept. */
+  at(seq: number): FeedChange {
+    return this.#ring.at(seq);
+  }
+
+  before(mutation: Mutation): void {
+    // Earlier changes of other programs must come before it.
+    if (!mutation.isTree) void this.#drain();
+    this.#calls.before(mutation);
+  }
+
+  after(mutation: Mutation, outcome: MutationOutcome): void {
+    this.#calls.after(mutation, outcome);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    for (const root of this.#roots) root.close();
+  }
+
+  get #isWatching(): boolean {
+    return this.#roots.some((root) => root.isWatched);
+  }
+
+  #rootOf(path: string): RootWatch | undefined {
+    const slash = path.indexOf("/");
+    return this.#rootsByName.get("") ?? this.#rootsByName.get(slash < 0 ? path : path.slice(0, slash));
+  }
+
+  async #open(): Promise<void> {
+    for (const root of this.#roots) root.open();
+    this.listen();
+    this.#begin();
+    await this.#build();
+    await this.#drain();
+    this.#isOpen = true;
+  }
+
+  /** Begins draining on a timer. From now on readers have to call `newest` for changes of other programs. */
+  #begin(): void {
+    if (this.#timer !== undefined || !this.#isWatching) return;
+    this.#wake();
+    this.#timer = setInterval(() => void this.#drain(), drainEvery);
+    this.#timer.unref();
+  }
+
+  /** Watches the current roots, once the feed is open. */
+  #follow(): void {
+    if (this.#opening === undefined) return;
+    for (const root of this.#roots) root.follow();
+    this.#begin();
+  }
+
+  /** Rebuilds incomplete trees. Returns whether another drain may find more. */
+  async #build(): Promise<boolean> {
+    const built = await Promise.all(this.#roots.map((root) => root.build()));
+    return built.includes(true);
+  }
+
+  /** Finds the changes that other programs have made so far. */
+  async #drain(): Promise<void> {
+    if (!this.#isWatching) {
+      this.#settled = this.#ring.newest;
+      return;
+    }
+    const number = ++this.#drains;
+    const drains = this.#roots.map((root) => root.drain(number));
+    const found = this.#ring.newest;
+    const compared = await Promise.all(drains);
+    // Changes added since then may concern folders that are not watched yet.
+    this.#settled = compared.includes(true) ? Math.max(this.#settled, found) : this.#ring.newest;
+  }
+
+  #add(change: FoundChange): void {
+    const { jail } = this.#options;
+    const visible = visiblePart(change, (path) => !jail.denies(namesOf(path)));
+    if (visible === undefined) return;
+    this.#ring.add(this.#ofCommand(visible));
+    this.#wake();
+  }
+
+  /** Adds a gap. Anything lost before the first reader could begin does not count. */
+  #addGap(): void {
+    if (!this.#isOpen) return;
+    this.#ring.add(this.#ofCommand(gap));
+    this.#wake();
+  }
+
+  /** The change, with the command that began last as its cause if another program made it while one ran. */
+  #ofCommand(change: FoundChange): FoundChange {
+    if (change.cause.by !== "external") return change;
+    for (const command of this.#commands) command.note(change);
+    const last = [...this.#commands].at(-1);
+    return last === undefined || change.isGap ? change : { ...change, cause: last.cause };
+  }
+
+  #wake(): void {
+    for (const end of [...this.#waiting]) end();
+  }
+}

@@ -1,0 +1,145 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { compileGlobSet } from "../../text/globs/glob-set.ts";
+import { autorunGlobs } from "./autorun.ts";
+import { openGuardedFinder } from "./guarded-paths.ts";
+import { openJail, openRootsJail } from "./jail.ts";
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+afterAll(() => rmSync(root, { recursive: true }));
+
+function write(...paths: string[]): void {
+  for (const path of paths) writeText(path, "");
+}
+
+function writeText(path: string, text: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+}
+
+const inRoot = (paths: readonly string[]) => paths.map((path) => path.slice(root.length + 1)).sort();
+
+describe("what is denied", () => {
+  const deny = compileGlobSet(["**/.env", "**/*.pem", "**/secrets/**", "vault"]);
+
+  test("is found at any depth, as files, without following links", async () => {
+    write("one/.env", "one/a/b/key.pem", "one/secrets/x", "one/secrets/deep/y", "one/vault/z/q", "one/a/ok");
+    symlinkSync("../vault", join(root, "one/a/link"));
+    symlinkSync("none", join(root, "one/a/b/.env"));
+    const finder = await openGuardedFinder(openJail({ basePath: join(root, "one"), deny }));
+    const found = async () => {
+      await finder.refresh();
+      return inRoot(finder.found.denied);
+    };
+    const all = [
+      "one/.env",
+      "one/a/b/.env",
+      "one/a/b/key.pem",
+      "one/secrets/deep/y",
+      "one/secrets/x",
+      "one/vault/z/q",
+    ];
+    expect(await found()).toEqual(all);
+    write("one/a/b/c/new.pem");
+    rmSync(join(root, "one/.env"));
+    expect(await found()).toEqual([...all.slice(1, 3).toSpliced(1, 0, "one/a/b/c/new.pem"), ...all.slice(3)]);
+    rmSync(join(root, "one/a"), { recursive: true });
+    expect(await found()).toEqual(all.slice(3));
+  });
+
+  test("is a folder as a whole where it holds many files", async () => {
+    write(...Array.from({ length: 300 }, (_, index) => `many/vault/${index}`));
+    const { found } = await openGuardedFinder(openJail({ basePath: join(root, "many"), deny }));
+    expect(inRoot(found.denied)).toEqual(["many/vault"]);
+  });
+
+  test("is found in every root, by the globs of each", async () => {
+    write("left/.env", "left/a.txt", "right/a.txt", "right/b.txt");
+    const jail = openRootsJail({
+      deny,
+      roots: [
+        { name: "l", path: join(root, "left"), isReadOnly: false, deny: compileGlobSet([]) },
+        { name: "r", path: join(root, "right"), isReadOnly: true, deny: compileGlobSet(["a.txt"]) },
+      ],
+    });
+    expect(inRoot((await openGuardedFinder(jail)).found.denied)).toEqual(["left/.env", "right/a.txt"]);
+  });
+
+  test("is found by a search that begins after it was made, also while another one runs", async () => {
+    const finder = await openGuardedFinder(openJail({ basePath: join(root, "one"), deny }));
+    const first = finder.refresh();
+    write("one/late/.env");
+    await Promise.all([finder.refresh(), finder.refresh()]);
+    expect(inRoot(finder.found.denied)).toContain("one/late/.env");
+    await first;
+  });
+});
+
+describe("what may not be changed", () => {
+  const denyWriting = {
+    globs: compileGlobSet(autorunGlobs),
+    except: compileGlobSet(["open/**"]),
+    gitUser: { home: undefined, configFiles: [] },
+  };
+  const keptIn = async (folder: string, protectedFiles: readonly string[] = []) => {
+    const jail = openJail({
+      basePath: join(root, folder),
+      deny: compileGlobSet([]),
+      denyWriting,
+      protectedFiles,
+    });
+    return inRoot((await openGuardedFinder(jail)).found.kept).map((path) => path.slice(folder.length + 1));
+  };
+
+  test("is a file or folder of the table, not what package managers made, nor what is open", async () => {
+    write(
+      ...["plain/.npmrc", "plain/.vscode/tasks.json", "plain/.vscode/other.json", "plain/.husky/_/husky.sh"],
+      ...["plain/node_modules/x/.npmrc", "plain/sub/target/.cargo/config.toml", "plain/open/.envrc"],
+    );
+    symlinkSync("sub", join(root, "plain/.idea"));
+    expect(await keptIn("plain")).toEqual([".husky", ".npmrc", ".vscode/tasks.json"]);
+  });
+
+  test("is in a repository what makes git run programs, in every kind of one", async () => {
+    write(
+      ...[
+        "HEAD",
+        "config",
+        "index",
+        "hooks/pre-commit",
+        "objects/config",
+        "refs/heads/hooks",
+        "logs/HEAD",
+      ].map((name) => `repo/.git/${name}`),
+      ...["HEAD", "config", "objects/x", "refs/x"].map((name) => `repo/.git/modules/sub/${name}`),
+      ...["HEAD", "commondir", "gitdir", "index"].map((name) => `repo/.git/worktrees/other/${name}`),
+      ...["HEAD", "config", "objects/x", "refs/x", "hooks/x"].map((name) => `repo/bare/${name}`),
+    );
+    writeText("repo/sub/.git", "gitdir: ../.git/modules/sub\n");
+    expect(await keptIn("repo")).toEqual([
+      ".git/config",
+      ".git/hooks",
+      ".git/modules/sub/config",
+      ".git/worktrees/other/commondir",
+      ".git/worktrees/other/gitdir",
+      "bare/config",
+      "bare/hooks",
+      "sub/.git",
+    ]);
+  });
+
+  test("is also what the configuration of git names, and the configuration of the worker", async () => {
+    const config = '[core]\n\thooksPath = tools/hooks\n[filter "x"]\n\tclean = ./tools/clean.sh --all\n';
+    writeText("named/.git/config", config);
+    write("named/tools/hooks/pre-commit", "named/tools/clean.sh", "named/tools/other.sh", "named/coder.yaml");
+    const files = [join(root, "named/coder.yaml"), join(root, "named/absent.yaml")];
+    expect(await keptIn("named", files)).toEqual([
+      ".git/config",
+      "coder.yaml",
+      "tools/clean.sh",
+      "tools/hooks",
+    ]);
+  });
+});

@@ -1,0 +1,160 @@
+/**
+ * Makes frames of mutations, with the entries at the affected names before a step, including contents, and
+ * after it.
+ */
+import { readSync } from "node:fs";
+import type { HeldEntry, Mutation } from "../disk/mutation.ts";
+import { revisionOf, revisionOfBytes } from "../files/revision.ts";
+import type { ContentPlace, Loss, RecordedState, RecordedTree, StepFrame } from "./frame.ts";
+
+/**
+ * Maximum bytes of a content inside a frame. Larger ones have files of their own, which may share blocks of
+ * the disk.
+ */
+export const largestInline = 1024 * 1024;
+
+/** Maximum bytes of a hashed file, because hashing makes other calls wait. */
+const largestHashed = 256 * 1024 * 1024;
+
+/** Maximum entries of a deleted folder, which is kept in one frame while other calls wait. */
+const maxEntries = 20_000;
+
+/** Thrown with the reason why a step cannot be undone. */
+export class Unavailable extends Error {
+  override readonly name = "Unavailable";
+  readonly loss: Loss;
+
+  constructor(loss: Loss) {
+    super(loss);
+    this.loss = loss;
+  }
+}
+
+/** Keeps the contents of one frame. */
+export interface ContentKeeper {
+  /** The remaining room in bytes. */
+  readonly room: number;
+  /** Keeps bytes in the frame itself. */
+  keepInline(bytes: Buffer): ContentPlace;
+  /** Keeps the content of an opened file in a file of its own. */
+  keepBlob(descriptor: number, length: number): ContentPlace;
+}
+
+/** Returns the frame of a step. Throws `Unavailable` if it could not be undone, and all errors of reading. */
+export function frameOf(mutation: Mutation, at: number, keeper: ContentKeeper): StepFrame {
+  requireText(mutation);
+  return { ...headOf(mutation, at), ...treesOf(mutation, keeper) };
+}
+
+/** Returns the frame of a step that cannot be undone. */
+export const lostFrame = (mutation: Mutation, at: number, loss: Loss): StepFrame => ({
+  ...headOf(mutation, at),
+  before: { state: { kind: "other" } },
+  after: { state: { kind: "other" } },
+  unavailable: loss,
+});
+
+const kinds = {
+  create: "place",
+  replace: "place",
+  copy: "place",
+  "make-folder": "place",
+  remove: "remove",
+  rename: "rename",
+  "change-mode": "chmod",
+} as const;
+
+function headOf(
+  { kind, path, from }: Mutation,
+  at: number,
+): Pick<StepFrame, "at" | "kind" | "path" | "from"> {
+  const known = kinds[kind as keyof typeof kinds];
+  return known === "rename" ? { at, kind: known, path, from: from! } : { at, kind: known, path };
+}
+
+/** Requires names in UTF-8, because others cannot be named again. */
+function requireText({ path, from = "" }: Mutation): void {
+  if (path.includes("\ufffd") || from.includes("\ufffd")) throw new Unavailable("name");
+}
+
+function treesOf(mutation: Mutation, keeper: ContentKeeper): Pick<StepFrame, "before" | "after"> {
+  const { kind, entries, entry, permissions } = mutation;
+  if (permissions !== undefined) return modesOf(entry, permissions);
+  const replaced = entries?.replaced();
+  const placed = entries?.placed?.();
+  const before = treeOf(replaced, (file) => keptFile(file, keeper));
+  if (kind === "make-folder") return { before, after: { state: { kind: "dir" } } };
+  // A moved entry does not change, and is not read.
+  return {
+    before,
+    after: kind === "rename" ? { state: stateOf(placed, fileState) } : treeOf(placed, fileState),
+  };
+}
+
+function modesOf(
+  kind: Mutation["entry"],
+  { before, after }: NonNullable<Mutation["permissions"]>,
+): Pick<StepFrame, "before" | "after"> {
+  // The content does not belong to it.
+  const stateWith = (mode: number): RecordedState =>
+    kind === "file" ? { kind, mode, revision: "" } : { kind: "dir", mode };
+  if (kind !== "file" && kind !== "dir") throw new Unavailable("special-file");
+  return { before: { state: stateWith(before.mode) }, after: { state: stateWith(after.mode) } };
+}
+
+type FileState = (file: HeldEntry) => RecordedState;
+
+function treeOf(entry: HeldEntry | undefined, ofFile: FileState): RecordedTree {
+  const state = stateOf(entry, ofFile);
+  if (state.kind !== "dir") return { state };
+  const inside: [string, RecordedState][] = [];
+  for (const { path, entry: held } of entry!.inside()) {
+    if (inside.length === maxEntries) throw new Unavailable("too-large");
+    if (path.includes("\ufffd")) throw new Unavailable("name");
+    inside.push([path, stateOf(held, ofFile)]);
+  }
+  return inside.length === 0 ? { state } : { state, inside };
+}
+
+function stateOf(entry: HeldEntry | undefined, ofFile: FileState): RecordedState {
+  if (entry === undefined) return { kind: "absent" };
+  if (entry.kind === "file") return ofFile(entry);
+  if (entry.kind === "dir") return { kind: "dir", mode: entry.mode };
+  if (entry.kind === "symlink") return { kind: "symlink", text: entry.linkText().toString("base64") };
+  throw new Unavailable("special-file");
+}
+
+function fileState(file: HeldEntry): RecordedState {
+  if (file.size > largestHashed) throw new Unavailable("too-large");
+  const revision = file.read((descriptor) =>
+    file.size > largestInline ? revisionOf(descriptor)! : revisionOfBytes([bytesOf(descriptor, file.size)]),
+  );
+  return { kind: "file", mode: file.mode, revision: revision! };
+}
+
+function keptFile(file: HeldEntry, keeper: ContentKeeper): RecordedState {
+  const { mode, size } = file;
+  if (size > Math.min(keeper.room, largestHashed)) throw new Unavailable("too-large");
+  return file.read((descriptor): RecordedState => {
+    if (size > largestInline) {
+      const content = keeper.keepBlob(descriptor, size);
+      return { kind: "file", mode, revision: revisionOf(descriptor)!, content };
+    }
+    const bytes = bytesOf(descriptor, size);
+    return { kind: "file", mode, revision: revisionOfBytes([bytes]), content: keeper.keepInline(bytes) };
+  })!;
+}
+
+/** Returns the content of a small file, whose size may have changed. */
+function bytesOf(descriptor: number, size: number): Buffer {
+  let bytes = Buffer.allocUnsafe(size + 1);
+  let length = 0;
+  for (;;) {
+    const read = readSync(descriptor, bytes, length, bytes.length - length, length);
+    length += read;
+    if (length > largestInline) throw new Unavailable("too-large");
+    // A short read of a regular file is the last one.
+    if (length < bytes.length) return bytes.subarray(0, length);
+    bytes = Buffer.concat([bytes, Buffer.allocUnsafe(bytes.length)]);
+  }
+}

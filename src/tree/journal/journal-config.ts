@@ -1,0 +1,134 @@
+/** The configuration key `journal` of both workers, and the state that it configures. */
+import { accessSync, constants } from "node:fs";
+import { basename, dirname } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
+import type { Log } from "../../base/log/log.ts";
+import { readStateDirectory } from "../../config/environment.ts";
+import { ConfigError } from "../../config/file.ts";
+import {
+  openStateFolder,
+  openTemporaryState,
+  type ServedRoot,
+  type StateFolder,
+} from "../state/state-folder.ts";
+import { Journal } from "./journal.ts";
+import { listSegments } from "./segment-folder.ts";
+
+const mebibyte = 1024 * 1024;
+
+/** Returns the schema of the key. The description ends with the default of one worker. */
+export const JournalKey = (whenAbsent: string) =>
+  Type.Union(
+    [
+      Type.Null(),
+      Type.Object({
+        dir: Type.Optional(Type.String({ minLength: 1 })),
+        max_bytes: Type.Integer({ minimum: 4096, maximum: 65_536 * mebibyte, default: 64 * mebibyte }),
+        max_records: Type.Integer({ minimum: 0, maximum: 100_000, default: 500 }),
+      }),
+    ],
+    {
+      default: null,
+      description: `What changes took away is kept, so that coder::undo can bring it back: a mapping, which may be empty, of dir, max_bytes (67108864) and max_records (500; 0 keeps no journal). The oldest records are dropped first, an eighth at a time. dir is a folder outside of the one that is served, which gets one for each served folder, with mode 0700; without it that is coder in $XDG_STATE_HOME or ~/.local/state. ${whenAbsent}`,
+    },
+  );
+
+export type JournalConfig = Static<ReturnType<typeof JournalKey>>;
+
+interface Place {
+  readonly config: JournalConfig;
+  readonly roots: readonly ServedRoot[];
+  readonly environment: NodeJS.ProcessEnv;
+  readonly log: Log;
+  /** Whether nothing is recorded, as no call may change anything. */
+  readonly isReadOnly?: boolean;
+}
+
+/** The place where workers of a root keep state. */
+export type LocatedState =
+  | { readonly folder: StateFolder; readonly missing?: undefined }
+  /** `missing` is the reason why there is no such folder, without a host path. */
+  | { readonly folder?: undefined; readonly missing: string };
+
+/**
+ * Locates the state folder of a root. Logs the reason if it has none. Throws a `ConfigError` if the
+ * configuration requests a journal and there is no place for it, or names an unsuitable folder.
+ */
+export function locateState({ config, roots, environment, log, isReadOnly }: Place): LocatedState {
+  const dir = config?.dir ?? readStateDirectory(environment);
+  const isRequested = config !== null && config.max_records > 0 && !isReadOnly;
+  if (dir === undefined) {
+    const missing = "neither XDG_STATE_HOME nor HOME is set";
+    if (isRequested) throw noJournal(missing);
+    log.info("no state is kept", { reason: missing });
+    return { missing };
+  }
+  try {
+    const folder = openStateFolder({ dir, roots });
+    const code = reasonAgainstMaking(folder.location) ?? (isRequested ? errorOfMaking(folder) : undefined);
+    if (code === undefined) return { folder };
+    const reason = `the state folder ${folder.location} cannot be made (${code})`;
+    if (isRequested) throw noJournal(reason);
+    log.warn("no state is kept", { reason });
+    return { missing: `the state folder cannot be made (${code})` };
+  } catch (error) {
+    if (!(error instanceof ConfigError) || isRequested || config?.dir !== undefined) throw error;
+    log.info("no state is kept", { reason: error.message });
+    return { missing: "the state folder is not usable" };
+  }
+}
+
+/** Makes the folder. Returns the errno code of a failure, which not every file system announces. */
+function errorOfMaking(folder: StateFolder): string | undefined {
+  try {
+    folder.path(basename(folder.location));
+    return undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return code;
+  }
+}
+
+const noJournal = (reason: string): ConfigError =>
+  new ConfigError(
+    `journal: ${reason}; set journal.dir to a folder that this user may write, or leave journal out`,
+  );
+
+/** Returns the errno code that prevents making or writing to a folder, if that shows without making it. */
+function reasonAgainstMaking(path: string): string | undefined {
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" && path !== dirname(path) ? reasonAgainstMaking(dirname(path)) : code;
+  }
+}
+
+/** Like `locateState`, but for records that need not outlive a restart of the machine, which the log says. */
+export function locateTemporaryState({ roots, log }: Pick<Place, "roots" | "log">): StateFolder | undefined {
+  const folder = openTemporaryState(roots);
+  if (folder !== undefined)
+    log.warn("records of transactions do not outlive a restart of the machine", { folder: folder.location });
+  return folder;
+}
+
+interface Opening extends Pick<Place, "config" | "log"> {
+  readonly state: StateFolder | undefined;
+  /** Whether a journal is kept by default. */
+  readonly byDefault: boolean;
+}
+
+/** Returns whether a worker that serves this root has kept a journal. */
+export const hasRecords = (state: StateFolder | undefined): boolean =>
+  state !== undefined && listSegments(state).length > 0;
+
+/** Opens the journal, if the configuration enables it. */
+export function openJournal({ config, state, byDefault, log }: Opening): Journal | undefined {
+  const { max_bytes, max_records } = config ?? { max_bytes: 64 * mebibyte, max_records: 500 };
+  const isOn = config === null ? byDefault : max_records > 0;
+  return isOn && state !== undefined
+    ? new Journal({ state, log, bounds: { max_bytes, max_records } })
+    : undefined;
+}

@@ -1,0 +1,195 @@
+/** Files whose changes a journal keeps, and a tree on which they are undone at once. */
+
+import { expect } from "bun:test";
+import {
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Tree } from "../../../tests/harness/tree.ts";
+import { createLog } from "../../base/log/log.ts";
+import { deadlineIn } from "../../base/scheduling/deadline.ts";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
+import type { Requester } from "../disk/mutation.ts";
+import { Mutations } from "../disk/mutations.ts";
+import { commitLink } from "../disk/place.ts";
+import { renameEntry } from "../disk/rename.ts";
+import { FilesFixture } from "../files/files.test-kit.ts";
+import { revisionOfBytes } from "../files/revision.ts";
+import { mapErrno } from "../jail/errno.ts";
+import type { BackendName } from "../jail/folder.ts";
+import { kindOf } from "../jail/kind.ts";
+import { openStateFolder } from "../state/state-folder.ts";
+import { Journal } from "./journal.ts";
+import { LaterRecords } from "./later-records.ts";
+import { contentOf, type JournalRecord, readSegment } from "./read-record.ts";
+import { listSegments } from "./segment-folder.ts";
+import type { JournalBounds } from "./segments.ts";
+import { type UndoOptions, type UndoOutcome, undoRecords } from "./undo.ts";
+import type { TreeState, UndoTree } from "./undo-tree.ts";
+
+const generous: JournalBounds = { max_bytes: 64 * 1024 * 1024, max_records: 100_000 };
+
+export class JournalFixture implements Disposable {
+  readonly bench: FilesFixture;
+  readonly journal: Journal;
+  /** Host path of the folder with all state folders. */
+  readonly dir = realpathSync(mkdtempSync(join(tmpdir(), "coder-state-")));
+  readonly logLines: string[] = [];
+
+  constructor(backend: BackendName, tree: Tree = {}, bounds: Partial<JournalBounds> = {}) {
+    this.journal = this.openJournal(bounds);
+    const config = { max_write_bytes: 1024 * 1024 * 1024, listeners: [this.journal] };
+    this.bench = new FilesFixture(backend, tree, config);
+  }
+
+  /** Another journal in the same folder. */
+  openJournal(bounds: Partial<JournalBounds> = {}): Journal {
+    const log = createLog({ level: "debug", form: "text", write: (line) => this.logLines.push(line) });
+    const state = openStateFolder({ dir: this.dir, roots: [{ name: ".", hostPath: "/srv/root" }] });
+    return new Journal({ state, log, bounds: { ...generous, ...bounds } });
+  }
+
+  get files() {
+    return this.bench.files;
+  }
+
+  /** A call of its own, which has a record of its own. */
+  call(functionId = "test::call"): Requester {
+    return { deadline: deadlineIn(60_000), functionId, caller: "tester" };
+  }
+
+  /** Host path of the folder that holds the segments. */
+  get segments(): string {
+    return join(this.journal.state.location, "segments");
+  }
+
+  /** Host path of the frames of a segment, of the first one by default. */
+  frames(first = 1): string {
+    return join(this.segments, String(first).padStart(12, "0"), "frames");
+  }
+
+  /** Host paths of all files in the segments. */
+  keptFiles(): string[] {
+    return readdirSync(this.segments, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .sort();
+  }
+
+  /** Bytes of all of them. */
+  keptBytes(): number {
+    return this.keptFiles().reduce((sum, path) => sum + lstatSync(path).size, 0);
+  }
+
+  /** Has a journal of this folder keep a step of a call of its own. */
+  keepStep(journal: Journal, path: string): void {
+    const step = { kind: "make-folder", path, entry: "dir", isTree: false } as const;
+    const mutation = { ...step, requester: this.call(), revisionBefore: () => undefined };
+    journal.before({ ...mutation, revisionAfter: () => undefined, entries: { replaced: () => undefined } });
+  }
+
+  /** Newest first. */
+  read(): JournalRecord[] {
+    const segments = listSegments(this.journal.state).reverse();
+    return segments.flatMap((segment) => runAtOnce(readSegment(this.journal, segment)).reverse());
+  }
+
+  /** Undoes records, the newest one by default, as one call. */
+  async undo(
+    options: Partial<Pick<UndoOptions, "records" | "selects" | "force">> = {},
+  ): Promise<UndoOutcome> {
+    const outcome = await undoRecords({
+      later: await LaterRecords.of([], { after: 0, isShown: () => true, pause: async () => {} }),
+      tree: new ImmediateTree(this.bench, this.call("coder::undo"), this.journal),
+      records: options.records ?? this.read().slice(0, 1),
+      selects: options.selects ?? (() => true),
+      force: options.force ?? false,
+      content: (step, kept) => contentOf(this.journal, step, kept),
+      pause: async () => {},
+    });
+    expect(this.bench.listenerErrors).toEqual([]);
+    return outcome;
+  }
+
+  [Symbol.dispose](): void {
+    this.journal.close();
+    this.bench[Symbol.dispose]();
+    rmSync(this.dir, { recursive: true });
+  }
+}
+
+/** Carries each change out when it comes. */
+class ImmediateTree implements UndoTree {
+  readonly #bench: FilesFixture;
+  readonly #call: Requester;
+  readonly #mutations: Mutations;
+
+  constructor(bench: FilesFixture, call: Requester, journal: Journal) {
+    this.#bench = bench;
+    this.#call = call;
+    this.#mutations = new Mutations([journal]);
+  }
+
+  state(path: string): TreeState {
+    // Through the jail, for what it refuses.
+    this.#bench.jailed.admit(path, { lastLink: "bare", mayBeMissing: true, parents: true })[Symbol.dispose]();
+    const at = this.#bench.at(path);
+    const stats = lstatSync(at, { throwIfNoEntry: false });
+    if (stats === undefined) return { kind: "absent" };
+    const kind = kindOf(stats)!;
+    const mode = stats.mode & 0o7777;
+    if (kind === "file") return { kind, mode, revision: revisionOfBytes([readFileSync(at)]) };
+    if (kind === "symlink") return { kind, text: readlinkSync(at, "buffer") };
+    return kind === "dir" ? { kind, mode } : { kind };
+  }
+
+  /** Fixtures lie where names differ by their spelling. */
+  isRespelling(): boolean {
+    return false;
+  }
+
+  async putFile(path: string, content: Buffer, mode: number): Promise<void> {
+    // Neither does `create` write through a link, nor over a file that may not be written.
+    if (this.state(path).kind !== "absent") await this.remove(path);
+    const options = { mode, overwrite: true, parents: false };
+    await this.#bench.files.create(path, content, options, this.#call);
+    await this.setMode(path, mode);
+  }
+
+  async putLink(path: string, text: Buffer): Promise<void> {
+    using place = this.#bench.jailed.admit(path, { lastLink: "bare", mayBeMissing: true });
+    const { folder, name, stats } = place;
+    const isReplacing = stats !== undefined;
+    const target = isReplacing ? { isReplacing } : { isReplacing, exclusive: path };
+    const scope = { mutations: this.#mutations, requester: this.#call };
+    commitLink(scope, text, { folder, name, ...target });
+  }
+
+  async makeFolder(path: string, mode: number): Promise<void> {
+    await this.#bench.files.makeFolder(path, { mode, parents: false }, this.#call);
+  }
+
+  async remove(path: string): Promise<void> {
+    await this.#bench.files.unlink(path, { recursive: false }, this.#call);
+  }
+
+  async move(from: string, to: string): Promise<void> {
+    // A link that leads outside from where it was moved to has to go back all the same.
+    using source = this.#bench.jailed.admit(from, { changes: "tree", lastLink: "bare" });
+    using target = this.#bench.jailed.admit(to, { changes: "tree", lastLink: "bare", mayBeMissing: true });
+    const scope = { mutations: this.#mutations, requester: this.#call };
+    mapErrno(from, () => renameEntry(scope, { source, target, exclusive: to }));
+  }
+
+  async setMode(path: string, mode: number): Promise<void> {
+    const options = { mode, uid: undefined, gid: undefined, recursive: false };
+    await this.#bench.files.changeMode(path, options, this.#call);
+  }
+}

@@ -1,0 +1,175 @@
+/** Reads what a journal keeps. */
+import { closeSync, fstatSync } from "node:fs";
+import type { Log } from "../../base/log/log.ts";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { revisionOfBytes } from "../files/revision.ts";
+import type { StateFolder } from "../state/state-folder.ts";
+import { type ContentPlace, isHead, isNotDone, type RecordHead, type StepFrame } from "./frame.ts";
+import { type PlacedFrame, readBytes, readHeader, SegmentScan } from "./segment.ts";
+import { listSegments, openContent, openFrames, openIfThere } from "./segment-folder.ts";
+
+/** A step, as a record has it. */
+export interface RecordedStep extends StepFrame {
+  readonly seq: number;
+  /** The number of its segment, and the name of its record there. */
+  readonly segment: number;
+  readonly record: string;
+  /** Where the contents begin that its frame keeps. */
+  readonly contentsAt: number;
+  /** Of everything that is kept for it. */
+  readonly bytes: number;
+}
+
+/** What one call changed. */
+export interface JournalRecord extends RecordHead {
+  /** Its number, which rises from one record to the next. */
+  readonly seq: number;
+  /** In the order in which they were done. */
+  readonly steps: readonly RecordedStep[];
+  /** Of everything that is kept for it. */
+  readonly bytes: number;
+}
+
+/** Where the records of a root are. */
+export interface JournalSource {
+  readonly state: StateFolder;
+  readonly log: Log;
+}
+
+/** Called between two frames: lets other calls run, and throws when the reading has to end. */
+export type Pause = () => Promise<void>;
+
+/** Yields the records older than `before`, newest first, and reads each segment when it needs it. Throws the errno error. */
+export async function* readRecords(
+  source: JournalSource,
+  { before = Number.POSITIVE_INFINITY, pause }: { readonly before?: number; readonly pause: Pause },
+): AsyncGenerator<JournalRecord, void, void> {
+  for (const segment of listSegments(source.state).reverse()) {
+    if (segment >= before) continue;
+    const records = await inPauses(readSegment(source, segment), pause);
+    for (const record of records.reverse()) if (record.seq < before) yield record;
+  }
+}
+
+/** Returns `undefined` for a record that is gone, or of which nothing whole is left. Throws the errno error. */
+export async function readRecord(
+  source: JournalSource,
+  seq: number,
+  pause: Pause,
+): Promise<JournalRecord | undefined> {
+  const segment = listSegments(source.state).findLast((first) => first <= seq);
+  if (segment === undefined) return undefined;
+  return (await inPauses(readSegment(source, segment), pause)).find((one) => one.seq === seq);
+}
+
+async function inPauses<T>(steps: Steps<T>, pause: Pause): Promise<T> {
+  try {
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+      await pause();
+    }
+  } finally {
+    steps.return(undefined as never);
+  }
+}
+
+/** Returns the records of a segment, in ascending order, without those that no whole frame begins. */
+export function* readSegment({ state, log }: JournalSource, segment: number): Steps<JournalRecord[]> {
+  const descriptor = openIfThere(() => openFrames(state, segment));
+  if (descriptor === undefined) return [];
+  try {
+    const { size } = fstatSync(descriptor);
+    const found = readHeader(descriptor);
+    if (found === undefined) {
+      log.warn("torn journal", { segment, ignored_bytes: size });
+      return [];
+    }
+    const scan = new SegmentScan(descriptor, found);
+    const frames: PlacedFrame[] = [];
+    for (const frame of scan.frames()) {
+      frames.push(frame);
+      yield;
+    }
+    const records = yield* recordsOf(frames, segment);
+    const ignored = scan.ignored + Math.max(0, size - scan.end);
+    if (ignored > 0) log.warn("torn journal", { segment, ignored_bytes: ignored });
+    return records;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function* recordsOf(frames: readonly PlacedFrame[], segment: number): Steps<JournalRecord[]> {
+  const byRecord = new Map<string, PlacedFrame[]>();
+  for (const placed of frames) {
+    const { record } = placed.frame;
+    const known = byRecord.get(record);
+    if (known === undefined) byRecord.set(record, [placed]);
+    else known.push(placed);
+  }
+  const records: JournalRecord[] = [];
+  for (const { frame, place } of frames) {
+    if (place === undefined || !isHead(frame) || !isWholeHead(frame)) continue;
+    const its = byRecord.get(frame.record)!;
+    records.push(yield* recordOf(frame, its, { segment, seq: segment + place }));
+  }
+  return records;
+}
+
+/** Whether a head has the types of this version: one that has not must not keep the others from being read. */
+const isWholeHead = ({ ts, author = {}, ...names }: RecordHead): boolean =>
+  Math.abs(ts) <= latestTime &&
+  typeof author === "object" &&
+  [names.function_id, names.caller, names.label, names.transaction, ...Object.values(author ?? {})].every(
+    (name) => name === undefined || typeof name === "string",
+  );
+
+/** Milliseconds since 1970 of the last moment that a `Date` can hold (ECMA-262, 21.4.1.1). */
+const latestTime = 8.64e15;
+
+const isWholeStep = ({ path, from = path, before, after }: StepFrame): boolean =>
+  [path, from].every((end) => typeof end === "string") &&
+  [before, after].every(
+    (tree) =>
+      typeof tree?.state?.kind === "string" && (tree.inside === undefined || Array.isArray(tree.inside)),
+  );
+
+function* recordOf(
+  head: RecordHead,
+  frames: readonly PlacedFrame[],
+  { segment, seq }: { readonly segment: number; readonly seq: number },
+): Steps<JournalRecord> {
+  const notDone = new Set(frames.flatMap(({ frame }) => (isNotDone(frame) ? frame.notDone : [])));
+  const steps: RecordedStep[] = [];
+  let index = 0;
+  let kept = 0;
+  for (const { frame, contentsAt, bytes } of frames) {
+    kept += bytes;
+    if (isNotDone(frame) || isHead(frame)) continue;
+    if (!notDone.has(index++) && isWholeStep(frame))
+      steps.push({ ...frame, seq, segment, contentsAt, bytes });
+    yield;
+  }
+  const { caller, author = caller === undefined ? undefined : { worker: caller } } = head;
+  return { ...head, author: author ?? undefined, seq, steps, bytes: kept };
+}
+
+/** A content that a step took away. Undefined when it is gone, or is not what it was. Throws the errno error. */
+export function contentOf(
+  { state }: JournalSource,
+  { segment, record, contentsAt }: RecordedStep,
+  { place, revision }: { readonly place: ContentPlace; readonly revision: string },
+): Buffer | undefined {
+  const isInline = "inline" in place;
+  const descriptor = openIfThere(() =>
+    isInline ? openFrames(state, segment) : openContent(state, segment, { record, blob: place.blob }),
+  );
+  if (descriptor === undefined) return undefined;
+  try {
+    const bytes = readBytes(descriptor, isInline ? contentsAt + place.inline : 0, place.length);
+    return revisionOfBytes([bytes]) === revision ? bytes : undefined;
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,297 @@
+/**
+ * The segments of a journal, for a worker that appends to them. Several workers may share them without a
+ * lock: appends follow each other, and each worker reads those before its own.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readSync,
+  unlinkSync,
+  writeSync,
+  writevSync,
+} from "node:fs";
+import { cloneContent } from "../jail/clone-file.ts";
+import { errnoError, errnoOf } from "../jail/errno.ts";
+import type { StateFolder } from "../state/state-folder.ts";
+import type { EncodedFrame } from "./frame.ts";
+import { newHeader, readHeader, SegmentScan } from "./segment.ts";
+import {
+  type ContentName,
+  contentPath,
+  listSegments,
+  makeSegment,
+  openFrames,
+  openIfThere,
+  removeSegment,
+  sizeOfSegment,
+  sweepSegments,
+} from "./segment-folder.ts";
+
+export interface JournalBounds {
+  readonly max_bytes: number;
+  readonly max_records: number;
+}
+
+/** The number of segments in a full journal. The oldest one is dropped as a whole. */
+const segmentsOfJournal = 8;
+const maxRecordsOfSegment = 64;
+
+/** The segment in which records begin. */
+interface OpenSegment {
+  readonly first: number;
+  readonly key: string;
+  readonly descriptor: number;
+  readonly scan: SegmentScan;
+}
+
+/** The location of a record. */
+export interface RecordPlace {
+  /** The number of its segment. */
+  readonly segment: number;
+  readonly key: string;
+  /** Its name in the segment. */
+  readonly record: string;
+}
+
+export class Segments {
+  readonly #state: StateFolder;
+  readonly #bounds: JournalBounds;
+  /** The bytes of each segment by its number, in ascending order. */
+  #sizes = new Map<number, number>();
+  #bytes = 0;
+  #open: OpenSegment | undefined;
+  readonly #worker = randomBytes(4).toString("hex");
+  #records = 0;
+  #contents = 0;
+
+  constructor(state: StateFolder, bounds: JournalBounds) {
+    this.#state = state;
+    this.#bounds = bounds;
+  }
+
+  /** Returns the bytes of all segments known to this worker. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Returns whether the segment still exists, to the knowledge of this worker. */
+  has(segment: number): boolean {
+    return this.#sizes.has(segment);
+  }
+
+  /** Returns the location for a new record. Throws the errno error. */
+  place(): RecordPlace {
+    for (let attempt = 0; this.#open === undefined || this.#open.scan.isFull; attempt++) {
+      // Another worker has filled each of these segments first.
+      if (attempt === maxAttempts) throw new Error("other workers fill it too fast");
+      this.#turn();
+    }
+    const { first, key } = this.#open;
+    return { segment: first, key, record: `${this.#worker}${(this.#records++).toString(36)}` };
+  }
+
+  /** Returns the bytes that a segment may still receive. */
+  roomOf(segment: number): number {
+    return this.#bounds.max_bytes - (this.#sizes.get(segment) ?? 0);
+  }
+
+  /**
+   * Drops the oldest segments until `length` more bytes fit into this one. Returns false if they do not fit
+   * even then.
+   */
+  makeRoom(segment: number, length: number): boolean {
+    for (const oldest of [...this.#sizes.keys()]) {
+      if (this.#bytes + length <= this.#bounds.max_bytes) return true;
+      if (oldest !== segment && oldest !== this.#open?.first) this.#drop(oldest);
+    }
+    return this.#bytes + length <= this.#bounds.max_bytes;
+  }
+
+  /**
+   * Appends frames of one record in one write. If they begin the record, returns its number, or `full` if
+   * other workers have filled the segment first, so that they do not count. Throws the errno error.
+   */
+  append(place: RecordPlace, frames: readonly EncodedFrame[]): number | "full" | undefined {
+    const open = this.#open;
+    if (place.segment === open?.first) return this.#appendTo(open, place, frames);
+    const descriptor = openFrames(this.#state, place.segment, { appending: true });
+    try {
+      this.#add(place.segment, writeFrames(descriptor, frames));
+    } finally {
+      closeSync(descriptor);
+    }
+    return undefined;
+  }
+
+  #appendTo(
+    { first, descriptor, scan }: OpenSegment,
+    { record }: RecordPlace,
+    frames: readonly EncodedFrame[],
+  ): number | "full" | undefined {
+    const { end, bytes } = scan;
+    const isBeginning = frames.some(({ isFirst }) => isFirst);
+    const length = writeFrames(descriptor, frames);
+    const { size, nlink } = fstatSync(descriptor);
+    if (nlink === 0) return this.#leave(isBeginning);
+    const isAlone = size === end + length;
+    const places = isAlone
+      ? frames.map((frame) => scan.pass(frame))
+      : [...scan.frames()].flatMap(({ frame, place }) => (frame.record === record ? [place] : []));
+    this.#add(first, scan.bytes - bytes);
+    this.#dropMany(first + scan.records);
+    if (!isBeginning) return undefined;
+    const place = places.find((one) => one !== undefined);
+    return place === undefined ? "full" : first + place;
+  }
+
+  /** Gives up a segment that someone has removed. */
+  #leave(isBeginning: boolean): "full" {
+    this.#sizes.delete(this.#open!.first);
+    this.close();
+    if (!isBeginning) throw errnoError("ENOENT");
+    return "full";
+  }
+
+  /**
+   * Keeps the content of an opened file beside the frames. `length` is the total length of the frame's
+   * contents there. Throws the errno error.
+   */
+  keepContent(
+    { segment, record }: RecordPlace,
+    { from, length }: { readonly from: number; readonly length: number },
+  ): ContentName {
+    this.makeRoom(segment, length);
+    const content = { record, blob: this.#contents++ };
+    const path = contentPath(this.#state, segment, content);
+    const descriptor = openSync(path, createFlags, 0o600);
+    try {
+      if (!cloneContent(from, descriptor)) copyContent(from, descriptor);
+    } catch (error) {
+      unlinkSync(path);
+      throw error;
+    } finally {
+      closeSync(descriptor);
+    }
+    return content;
+  }
+
+  /** Removes a content that no frame names. Throws the errno error. */
+  dropContent({ segment }: RecordPlace, content: ContentName): void {
+    try {
+      unlinkSync(contentPath(this.#state, segment, content));
+    } catch (error) {
+      if (errnoOf(error) !== "ENOENT") throw error;
+    }
+  }
+
+  /** Opens the newest segment, or makes the next one if that is full. */
+  #turn(): void {
+    const newest = listSegments(this.#state).at(-1);
+    if (newest === undefined) this.#make(1);
+    else if (newest === this.#open?.first) this.#make(newest + this.#open.scan.records);
+    else this.#openAt(newest);
+  }
+
+  #openAt(newest: number): void {
+    this.close();
+    this.#look();
+    this.#open = this.#openSegment(newest);
+    if (this.#open === undefined) this.#make(newest + maxRecordsOfSegment);
+  }
+
+  #make(first: number): void {
+    const { max_bytes, max_records } = this.#bounds;
+    const most_records = Math.floor(max_records / segmentsOfJournal);
+    const header = newHeader({
+      most_records: Math.max(1, Math.min(most_records, maxRecordsOfSegment)),
+      most_bytes: Math.floor(max_bytes / segmentsOfJournal),
+    });
+    makeSegment(this.#state, first, header);
+  }
+
+  /**
+   * Opens a segment. Returns `undefined` if it has no header, after a power cut or after a kill during its
+   * removal.
+   */
+  #openSegment(first: number): OpenSegment | undefined {
+    const descriptor = openIfThere(() => openFrames(this.#state, first, { appending: true }));
+    if (descriptor === undefined) return undefined;
+    const found = readHeader(descriptor);
+    if (found === undefined) {
+      closeSync(descriptor);
+      return undefined;
+    }
+    const scan = new SegmentScan(descriptor, found);
+    for (const _ of scan.frames());
+    return { first, key: found.header.key, descriptor, scan };
+  }
+
+  #look(): void {
+    sweepSegments(this.#state);
+    const sizes = listSegments(this.#state).map(
+      (first) => [first, sizeOfSegment(this.#state, first)] as const,
+    );
+    this.#sizes = new Map(sizes);
+    this.#bytes = sizes.reduce((sum, [, bytes]) => sum + bytes, 0);
+  }
+
+  #add(segment: number, bytes: number): void {
+    const known = this.#sizes.get(segment);
+    if (known === undefined) return;
+    this.#sizes.set(segment, known + bytes);
+    this.#bytes += bytes;
+  }
+
+  /** Drops the oldest segments while there are too many records. */
+  #dropMany(next: number): void {
+    for (const oldest of [...this.#sizes.keys()]) {
+      if (next - oldest <= this.#bounds.max_records || oldest === this.#open?.first) return;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(segment: number): void {
+    removeSegment(this.#state, segment);
+    this.#bytes -= this.#sizes.get(segment)!;
+    this.#sizes.delete(segment);
+  }
+
+  close(): void {
+    if (this.#open !== undefined) closeSync(this.#open.descriptor);
+    this.#open = undefined;
+  }
+}
+
+const maxAttempts = 100;
+
+const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/** Maximum pieces of one write. The system accepts at most 1,024. */
+const maxPieces = 512;
+
+/**
+ * Writes frames, and returns their bytes. If it throws, a part of them may remain, which readers recognize as
+ * torn.
+ */
+function writeFrames(descriptor: number, frames: readonly EncodedFrame[]): number {
+  const pieces = frames.flatMap((frame) => frame.pieces);
+  const length = frames.reduce((sum, { bytes }) => sum + bytes, 0);
+  const written = writevSync(descriptor, pieces.length > maxPieces ? [Buffer.concat(pieces)] : pieces);
+  if (written < length) throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
+  return length;
+}
+
+const pieceBytes = 1024 * 1024;
+
+function copyContent(from: number, to: number): void {
+  const piece = Buffer.allocUnsafe(pieceBytes);
+  for (let at = 0; ; ) {
+    const length = readSync(from, piece, 0, piece.length, at);
+    if (length === 0) return;
+    for (let written = 0; written < length; ) written += writeSync(to, piece, written, length - written);
+    at += length;
+  }
+}

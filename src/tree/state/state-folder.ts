@@ -1,0 +1,175 @@
+/**
+ * The folder in which workers keep everything that has to outlive them: one for each root, shared by all
+ * workers that serve it, private to the user, and never below a root. Files in the tree are never trusted;
+ * files here are.
+ */
+import { createHash } from "node:crypto";
+import { lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { readStateDirectory } from "../../config/environment.ts";
+import { ConfigError } from "../../config/file.ts";
+import { stateFolderName } from "../jail/state-name.ts";
+
+export interface StateLocation {
+  /** The host path of the folder that contains the state folders of all roots. It need not exist. */
+  readonly dir: string;
+  readonly roots: readonly ServedRoot[];
+}
+
+/** A folder that is served. */
+export interface ServedRoot {
+  /** The name among several; `.` for the only one. */
+  readonly name: string;
+  /** The canonical path on the host. */
+  readonly hostPath: string;
+}
+
+export interface StateFolder {
+  /** The host path of the folder, which may not exist yet. */
+  readonly location: string;
+  /**
+   * Returns the host path of a file, creating the folders above it, which only this user may enter. Throws
+   * the errno error, or a `ConfigError` if the folder is not private.
+   */
+  path(...names: string[]): string;
+  /**
+   * Returns the host path of something in it, for reading, or `undefined` if the folder does not exist.
+   * Creates nothing.
+   */
+  find(...names: string[]): string | undefined;
+}
+
+/**
+ * Locates the state folder of a root, and creates nothing yet. Throws a `ConfigError` if it would lie below
+ * the root, or the root below `dir`, or if it belongs to another user or is open to others.
+ */
+export function openStateFolder({ dir, roots }: StateLocation): StateFolder {
+  const outer = canonicalOf(resolve(dir));
+  const location = join(outer, nameOf(roots));
+  requireOutside(location, roots);
+  for (const { hostPath } of roots)
+    if (contains(outer, hostPath)) throw unusable(outer, `holds the folder that is served, ${hostPath}`);
+  requireKept(outer);
+  requirePrivate(location);
+  const known = new Set<string>();
+  return {
+    location,
+    path(...names) {
+      const path = join(location, ...names);
+      const folder = dirname(path);
+      if (!known.has(folder)) {
+        makePrivate(location, folder);
+        // A link may have replaced a folder on the way since.
+        requireOutside(realpathSync(location), roots);
+        known.add(folder);
+      }
+      return path;
+    },
+    find(...names) {
+      requirePrivate(location);
+      return lstatIfThere(location) === undefined ? undefined : join(location, ...names);
+    },
+  };
+}
+
+/**
+ * Locates a state folder in the temporary directory, private to this user, for data that need not outlive a
+ * restart of the machine. Returns `undefined` if calls or another user could reach it.
+ */
+export function openTemporaryState(roots: readonly ServedRoot[]): StateFolder | undefined {
+  const dir = temporaryDirectory();
+  try {
+    mkdirSync(dir, { mode: 0o700, recursive: true });
+    requirePrivate(dir);
+    return openStateFolder({ dir, roots });
+  } catch {
+    return undefined;
+  }
+}
+
+const temporaryDirectory = (): string => join(tmpdir(), `coder-state-${process.getuid!()}`);
+
+/**
+ * Returns the host paths of the folders that hold state folders of workers: `dir` of this one, if any, and
+ * the default ones.
+ */
+export const stateDirectories = (dir: string | undefined, environment: NodeJS.ProcessEnv): string[] =>
+  [dir, readStateDirectory(environment), temporaryDirectory()].flatMap((path) =>
+    path === undefined ? [] : [resolve(path)],
+  );
+
+function makePrivate(location: string, folder: string): void {
+  mkdirSync(dirname(location), { recursive: true, mode: 0o700 });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  requirePrivate(location);
+}
+
+/**
+ * Returns the names of the roots, for people, and a digest of their whole paths, independent of the order in
+ * which they are configured.
+ */
+function nameOf(roots: readonly ServedRoot[]): string {
+  const sorted = [...roots].sort((one, other) => (one.name < other.name ? -1 : 1));
+  const isOnly = sorted[0]?.name === ".";
+  const names = sorted.map(({ name, hostPath }) => (isOnly ? basename(hostPath) : name));
+  const name = names.map((one) => one.replace(/[^A-Za-z0-9._-]/g, "_")).join("+");
+  const identity = isOnly
+    ? sorted[0]!.hostPath
+    : JSON.stringify(sorted.map(({ name, hostPath }) => [name, hostPath]));
+  const digest = createHash("sha256").update(identity).digest("hex");
+  return stateFolderName(`${name.slice(0, 64) || "root"}-${digest.slice(0, 12)}`);
+}
+
+/** Returns the path with all links resolved in the part that exists. */
+function canonicalOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || path === dirname(path))
+      throw unusable(path, `cannot be reached (${(error as NodeJS.ErrnoException).code})`);
+    return join(canonicalOf(dirname(path)), basename(path));
+  }
+}
+
+function requireOutside(location: string, roots: readonly ServedRoot[]): void {
+  for (const { hostPath } of roots)
+    if (contains(hostPath, location))
+      throw unusable(location, `lies in the folder that is served, ${hostPath}, where calls could reach it`);
+}
+
+const contains = (outer: string, inner: string): boolean => {
+  const path = relative(outer, inner);
+  return path !== ".." && !path.startsWith("../");
+};
+
+function requirePrivate(location: string): void {
+  const stats = lstatIfThere(location);
+  if (stats === undefined) return;
+  if (!stats.isDirectory()) throw unusable(location, "is no folder");
+  if (stats.uid !== process.getuid!()) throw unusable(location, "belongs to another user");
+  if ((stats.mode & 0o077) !== 0) throw unusable(location, "is open to other users; give it the mode 0700");
+}
+
+/** Throws if another user could replace a folder in it. */
+function requireKept(outer: string): void {
+  const stats = lstatIfThere(outer);
+  if (stats === undefined) return;
+  if (stats.uid !== process.getuid!() && stats.uid !== 0) throw unusable(outer, "belongs to another user");
+  const isSticky = (stats.mode & 0o1000) !== 0;
+  if (!isSticky && (stats.mode & 0o002) !== 0)
+    throw unusable(outer, "lets every user replace what is in it; take that right from others");
+}
+
+function lstatIfThere(path: string) {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw unusable(path, `cannot be reached (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+const unusable = (location: string, reason: string): ConfigError =>
+  new ConfigError(
+    `the state folder ${location} ${reason}; name another folder with journal.dir in the configuration`,
+  );

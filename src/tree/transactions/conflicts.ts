@@ -1,0 +1,143 @@
+/** What other programs have changed since a transaction was stopped, of that which taking it back would touch. */
+
+import { runInSlices, type TimeSlice } from "../../base/scheduling/time-slice.ts";
+import { holdFolderAt, withFolderOf } from "../disk/hold-folder.ts";
+import { readEntries } from "../files/entries.ts";
+import { pathIn } from "../jail/backend.ts";
+import type { Jail } from "../jail/folder.ts";
+import { inodeOf } from "../jail/inode.ts";
+import { isUnchanged, statsAt } from "./identity.ts";
+import type { RecordedEntry } from "./record.ts";
+import { isListedPath, statPath, type Trace, traceSteps } from "./survey.ts";
+
+/** How many steps are done. */
+export interface StepsDone {
+  readonly done: number;
+  readonly slice: TimeSlice;
+}
+
+/** The paths of what is not as the first `done` steps left it. */
+export async function findConflicts(jail: Jail, trace: Trace, reached: StepsDone): Promise<string[]> {
+  const { done, slice } = reached;
+  const conflicts = new Set([
+    ...(await vacatedAgain(jail, trace, reached)),
+    ...(await changedModes(jail, trace, reached)),
+  ]);
+  const known = knownIn(trace, done);
+  for (const { staged } of trace.entries.slice(0, done)) {
+    await slice.yieldIfDue();
+    if (staged === undefined) continue;
+    const entry = { recorded: staged.recorded!, path: staged.pathAfter(done), known };
+    for (const path of await changesIn(jail, entry, slice)) conflicts.add(path);
+  }
+  return [...conflicts].sort();
+}
+
+/** Names that were taken away, and that something has again, or whose folder is gone. */
+async function vacatedAgain(jail: Jail, { steps }: Trace, { done, slice }: StepsDone): Promise<string[]> {
+  const { vacated } = (await traceSteps(steps, slice, done)).tree;
+  const again: string[] = [];
+  for (const { folder, name } of vacated) {
+    await slice.yieldIfDue();
+    if (folder.inside.has(name)) continue;
+    const outer = folder.pathAfter(done);
+    const isThere = outer === "" || statPath(jail, outer)?.isDirectory() === true;
+    const path = pathIn(outer, name);
+    const isFree = statPath(jail, path) === undefined || !isListedPath(jail, path);
+    if (!isThere || !isFree) again.push(path);
+  }
+  return again;
+}
+
+async function changedModes(
+  jail: Jail,
+  { steps, entries }: Trace,
+  { done, slice }: StepsDone,
+): Promise<string[]> {
+  const modes = new KnownModes(steps);
+  const changed: string[] = [];
+  for (const [index, step] of steps.slice(0, done).entries()) {
+    if (step.kind !== "chmod") continue;
+    const path = entries[index]!.entry!.pathAfter(done);
+    const now = Number(statPath(jail, path)?.mode ?? 0n) & 0o7777;
+    if (!modes.of(step.entry).has(now)) changed.push(path);
+    await slice.yieldIfDue();
+  }
+  return changed;
+}
+
+/** The modes that a transaction gives entries, and those that they had. */
+export class KnownModes {
+  readonly #modes = new Map<string, Set<number>>();
+
+  constructor(steps: Trace["steps"]) {
+    for (const step of steps)
+      if (step.kind === "chmod")
+        this.#modes.set(inodeOf(step.entry), this.of(step.entry).add(step.before).add(step.after));
+  }
+
+  of(entry: RecordedEntry): Set<number> {
+    return this.#modes.get(inodeOf(entry)) ?? new Set();
+  }
+}
+
+/** What in staged folders the transaction itself may have changed since they were staged. */
+interface Known {
+  /** Entries, by device and inode. */
+  readonly entries: ReadonlySet<string>;
+  /** Paths of folders that got names or lost them. */
+  readonly folders: ReadonlySet<string>;
+  /** When the last entry was staged, in nanoseconds since 1970. */
+  readonly newest: bigint;
+}
+
+function knownIn({ steps, tracked }: Trace, done: number): Known {
+  const recorded = [...tracked].map((entry) => entry.recorded!);
+  const folders = [...tracked].flatMap(({ places }) => places.map(({ folder }) => folder.pathAfter(done)));
+  const times = steps.flatMap((step) => ("staged" in step ? [BigInt(step.staged.ctime)] : []));
+  return {
+    entries: new Set(recorded.map(inodeOf)),
+    folders: new Set(folders),
+    newest: times.reduce((latest, time) => (time > latest ? time : latest), 0n),
+  };
+}
+
+interface StagedEntry {
+  readonly recorded: RecordedEntry;
+  readonly path: string;
+  readonly known: Known;
+}
+
+/** A file that was staged must have its content still, and a folder must hold no more than what was staged in it. */
+async function changesIn(
+  jail: Jail,
+  { recorded, path, known }: StagedEntry,
+  slice: TimeSlice,
+): Promise<string[]> {
+  if (recorded.kind === "dir") return await additionsTo(jail, path, { known, slice });
+  const isKept = withFolderOf(jail, path, ({ folder, name }) =>
+    folder.enter((at) => isUnchanged(at(name), recorded)),
+  );
+  return isKept ? [] : [path];
+}
+
+async function additionsTo(
+  jail: Jail,
+  path: string,
+  { known, slice }: { readonly known: Known; readonly slice: TimeSlice },
+): Promise<string[]> {
+  using folder = holdFolderAt(jail, path);
+  const added: string[] = [];
+  for (const { name, raw } of await runInSlices(readEntries(folder), slice)) {
+    await slice.yieldIfDue();
+    if (jail.isTemporary(name)) continue;
+    const stats = folder.enter((at) => statsAt(at(raw)));
+    // What the steps know is looked at for itself.
+    if (stats === undefined || known.entries.has(inodeOf(stats))) continue;
+    const inner = pathIn(path, name);
+    if (stats.ctimeNs > known.newest && !known.folders.has(inner)) added.push(inner);
+    else if (stats.isDirectory())
+      for (const one of await additionsTo(jail, inner, { known, slice })) added.push(one);
+  }
+  return added;
+}

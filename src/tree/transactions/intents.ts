@@ -1,0 +1,242 @@
+/** The files of intent records, in the private state folder. No other file is ever believed. */
+import { createHash, randomBytes } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  fsync,
+  ftruncateSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { basename } from "node:path";
+import { promisify } from "node:util";
+import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
+import { tryLockExclusively } from "../jail/flock.ts";
+import { isGone, makerOf, type TransactionMark } from "../jail/temporary.ts";
+import type { StateFolder } from "../state/state-folder.ts";
+import {
+  committedMark,
+  decodeRecord,
+  encodeRecord,
+  type FolderIdentity,
+  type IntentRecord,
+} from "./record.ts";
+
+const folderName = "intents";
+
+/** A record on disk that this process works on, and no other one. */
+export interface Intent {
+  readonly id: string;
+  readonly path: string;
+  readonly descriptor: number;
+}
+
+/** What a process left: a record, or something that was cut short before it was one. */
+export interface LeftIntent extends Intent {
+  readonly content: { readonly record: IntentRecord; readonly isCommitted: boolean } | "torn" | "damaged";
+}
+
+const flush = promisify(fsync);
+
+export class Intents {
+  readonly #folder: StateFolder;
+  readonly #flushes: boolean;
+  readonly keeper: string;
+  /** The paths of records that this worker may not finish. */
+  readonly #refused = new Set<string>();
+
+  constructor(folder: StateFolder, { fsync: flushes }: { readonly fsync: boolean }) {
+    this.#folder = folder;
+    this.#flushes = flushes;
+    this.keeper = createHash("sha256").update(folder.location).digest("hex").slice(0, 8);
+  }
+
+  /** The folder of the records, which is made if need be. Throws the errno error. */
+  get identity(): FolderIdentity {
+    const { dev, ino } = statSync(this.#folder.path(folderName, "x").slice(0, -2), { bigint: true });
+    return { dev: `${dev}`, ino: `${ino}` };
+  }
+
+  newMark(): TransactionMark {
+    return { id: randomBytes(8).toString("hex"), keeper: this.keeper };
+  }
+
+  /** Whether a record with this name is kept. Throws the errno error. */
+  has(id: string): boolean {
+    const path = this.#folder.find(folderName, id);
+    return path !== undefined && [".json", ".conflict"].some((end) => existsSync(`${path}${end}`));
+  }
+
+  /** Writes a record and flushes it. When this throws, there is none. */
+  async write(record: IntentRecord, slice: TimeSlice): Promise<Intent> {
+    const { transaction: id } = record;
+    const path = this.#folder.path(folderName, `${id}.json`);
+    const unfinished = this.#folder.path(folderName, `${id}${unfinishedEnd}${record.maker}`);
+    const descriptor = openSync(unfinished, "wx+", 0o600);
+    try {
+      tryLockExclusively(descriptor);
+      for (const piece of await encodeRecord(record, slice)) {
+        writeAll(descriptor, piece);
+        await slice.yieldIfDue();
+      }
+      if (this.#flushes) await flush(descriptor);
+      renameSync(unfinished, path);
+      await this.#flushFolder();
+      return { id, path, descriptor };
+    } catch (error) {
+      closeSync(descriptor);
+      for (const left of [unfinished, path]) if (existsSync(left)) unlinkSync(left);
+      throw error;
+    }
+  }
+
+  /** From here on the transaction is done, whatever comes. When this throws, it is not. */
+  async markCommitted({ descriptor }: Intent): Promise<void> {
+    const { size } = fstatSync(descriptor);
+    try {
+      writeAll(descriptor, committedMark);
+    } catch (error) {
+      ftruncateSync(descriptor, size);
+      throw error;
+    }
+    // A mark that a power cut takes back takes the transaction back.
+    if (this.#flushes) await flush(descriptor).catch(() => {});
+  }
+
+  async remove(intent: Intent): Promise<void> {
+    unlinkSync(intent.path);
+    await this.#flushFolder();
+  }
+
+  /** Keeps the record for a person. Answers its new path. */
+  keep(intent: Intent): string {
+    const kept = intent.path.replace(/\.json$/, ".conflict");
+    renameSync(intent.path, kept);
+    return kept;
+  }
+
+  /** Leaves the record to a worker with other rules: `left` does not return it again. */
+  refuse(intent: Intent): void {
+    this.#refused.add(intent.path);
+  }
+
+  release({ descriptor }: Intent): void {
+    closeSync(descriptor);
+  }
+
+  /** Opens a record that is kept for a person; release it. Returns `undefined` if there is none, or another process has it. */
+  openKept(id: string): LeftIntent | undefined {
+    const path = this.#list().find((one) => one.endsWith(`/${id}.conflict`));
+    return path === undefined ? undefined : openLeft(path);
+  }
+
+  /** The names of the transactions whose records are kept for a person. */
+  get keptIds(): string[] {
+    return this.#list().flatMap((path) => (path.endsWith(".conflict") ? [idOf(path)] : []));
+  }
+
+  /** Paths of the records that are kept for a person, and of what is no file and has the name of one. */
+  kept(): string[] {
+    return this.#list().filter((path) => path.endsWith(".conflict") || !isFile(path));
+  }
+
+  /** Whether some process left a record, or is working on one. */
+  get isEmpty(): boolean {
+    return this.#list().length === 0;
+  }
+
+  /** The records that no process works on any more; release each. */
+  *left(): Generator<LeftIntent> {
+    for (const path of this.#list()) {
+      if (path.endsWith(".conflict") || this.#refused.has(path)) continue;
+      const intent = openLeft(path);
+      if (intent !== undefined) yield intent;
+    }
+  }
+
+  #list(): string[] {
+    const folder = this.#folder.find(folderName);
+    if (folder === undefined || !existsSync(folder)) return [];
+    return readdirSync(folder)
+      .filter((name) => /^[0-9a-f]{16}\.(?:json|conflict|new-.+)$/.test(name))
+      .sort()
+      .map((name) => `${folder}/${name}`);
+  }
+
+  async #flushFolder(): Promise<void> {
+    if (!this.#flushes) return;
+    const descriptor = openSync(this.#folder.path(folderName), "r");
+    try {
+      await flush(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+}
+
+/** Undefined when another process works on it, or has just removed it. */
+function openLeft(path: string): LeftIntent | undefined {
+  const descriptor = openOrNone(path);
+  if (descriptor === undefined) return undefined;
+  const lock = tryLockExclusively(descriptor);
+  const content = unfinishedMaker(path) === undefined ? readLeft(descriptor) : "torn";
+  const isLeft = lock === "locked" || (lock === "impossible" && isAbandoned(path, content, descriptor));
+  // Between the look into the folder and the lock another process may have finished it.
+  if (isLeft && existsSync(path)) return { id: idOf(path), path, descriptor, content };
+  closeSync(descriptor);
+  return undefined;
+}
+
+/** What a file of a record has in it. */
+function readLeft(descriptor: number): LeftIntent["content"] {
+  const stats = fstatSync(descriptor);
+  const isOurs = stats.isFile() && stats.uid === process.geteuid!() && stats.nlink === 1;
+  return isOurs && stats.size <= maxBytes ? decodeRecord(readFileSync(descriptor)) : "damaged";
+}
+
+/** Maximum size of a record, in bytes: a string of that length can be made of it. */
+const maxBytes = 512 * 1024 * 1024;
+
+/** Without locks: by the process that wrote it. A call lasts an hour at most. */
+function isAbandoned(path: string, content: LeftIntent["content"], descriptor: number): boolean {
+  const isOld = Date.now() - fstatSync(descriptor).mtimeMs > 2 * 60 * 60_000;
+  const maker = makerOf(unfinishedMaker(path) ?? (typeof content === "string" ? "" : content.record.maker));
+  return isOld || maker === undefined || isGone(maker);
+}
+
+/** A record that is being written has the name of its maker behind this, since its content may not say it yet. */
+const unfinishedEnd = ".new-";
+
+function unfinishedMaker(path: string): string | undefined {
+  const [, maker] = basename(path).split(unfinishedEnd);
+  return maker;
+}
+
+function isFile(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
+}
+
+/** Undefined for what is gone, and for what is no file. */
+function openOrNone(path: string): number | undefined {
+  try {
+    if (!isFile(path)) return undefined;
+    return openSync(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+const idOf = (path: string): string => basename(path).slice(0, 16);
+
+function writeAll(descriptor: number, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
+}

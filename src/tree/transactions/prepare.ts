@@ -1,0 +1,113 @@
+/** Stages a transaction and records what it is about to do. */
+
+import { refuse } from "../../base/errors.ts";
+import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
+import type { Requester } from "../disk/mutation.ts";
+import type { Step } from "../disk/steps.ts";
+import type { Jail } from "../jail/folder.ts";
+import { temporaryName } from "../jail/temporary.ts";
+import { type DraftStep, recordStep } from "./draft.ts";
+import { recordOf, statsAt } from "./identity.ts";
+import type { Intent, Intents } from "./intents.ts";
+import type { NamedEntry } from "./name-tree.ts";
+import type { IntendedStep, IntentRecord } from "./record.ts";
+import type { Staging, StagingContext } from "./stage.ts";
+import { ChangedMeanwhile, refusing } from "./step-refusals.ts";
+import { statPath } from "./survey.ts";
+
+export interface PreparingContext extends StagingContext {
+  readonly intents: Intents;
+}
+
+/** A transaction of which nothing is done yet, and whose record is on the disk. */
+export interface Prepared {
+  readonly file: Intent;
+  readonly record: IntentRecord;
+}
+
+interface Preparing {
+  readonly drafts: readonly DraftStep[];
+  readonly staging: Staging;
+  readonly requester: Requester;
+  readonly transaction: string;
+  readonly slice: TimeSlice;
+}
+
+/** Stages everything and writes the record. When it throws, nothing was changed. */
+export async function prepare(ctx: PreparingContext, preparing: Preparing): Promise<Prepared> {
+  const { drafts, staging, requester, transaction, slice } = preparing;
+  try {
+    for (const draft of drafts) {
+      await refusing(draft.step, () => staging.add(draft));
+      await slice.yieldIfDue();
+    }
+    for (const draft of drafts) {
+      await refusing(draft.step, () => staging.record(draft));
+      await slice.yieldIfDue();
+    }
+    const record: IntentRecord = {
+      version: 1,
+      transaction,
+      maker: temporaryName(),
+      state: await refusing(drafts[0]!.step, () => ctx.intents.identity),
+      ...rootsOf(ctx, drafts),
+      steps: await recordSteps(ctx, drafts, slice),
+    };
+    requester.deadline.check();
+    return { record, file: await refusing(drafts[0]!.step, () => ctx.intents.write(record, slice)) };
+  } catch (error) {
+    await staging.discard();
+    throw error;
+  }
+}
+
+/** The base, or each root that the steps are about: one that is gone keeps no transaction in the others from being made. */
+function rootsOf(
+  { jail }: PreparingContext,
+  drafts: readonly DraftStep[],
+): Pick<IntentRecord, "base" | "roots"> {
+  if (!jail.hasTop) return { base: folderIdentity(jail, ".") };
+  const names = new Set(drafts.flatMap(({ step }) => pathsOf(step).map(jail.rootOf)));
+  const roots = [...names].map((name) => ({ name, ...folderIdentity(jail, name) }));
+  return { base: folderIdentity(jail, roots[0]!.name), roots };
+}
+
+const pathsOf = (step: Step): string[] => (step.kind === "rename" ? [step.from, step.to] : [step.path]);
+
+/** What the folder at a path, the base or a root, is recognised by. */
+export function folderIdentity(jail: Jail, path: string): { dev: string; ino: string } {
+  using folder = jail.admitFolder(path);
+  const { dev, ino } = recordOf(folder.enter((at) => statsAt(at(".")))!);
+  return { dev, ino };
+}
+
+async function recordSteps(
+  { jail }: PreparingContext,
+  drafts: readonly DraftStep[],
+  slice: TimeSlice,
+): Promise<IntendedStep[]> {
+  const modes = new Map<NamedEntry, number>();
+  const recorded: IntendedStep[] = [];
+  for (const draft of drafts) {
+    recorded.push(recordStep(draft, modeBefore(jail, draft, modes)));
+    await slice.yieldIfDue();
+  }
+  return recorded;
+}
+
+/** Returns the mode that an entry has before a step sets it, and notes the one that it has afterwards. */
+function modeBefore(jail: Jail, { step, entries }: DraftStep, modes: Map<NamedEntry, number>): number {
+  if (step.kind !== "chmod") return 0;
+  const entry = entries.entry!;
+  const before = modes.get(entry) ?? modeNow(jail, entry.pathAfter(0));
+  if (before === undefined)
+    throw new ChangedMeanwhile(refuse.inChange(refuse.changed(step.path), step.change));
+  modes.set(entry, step.mode);
+  return before;
+}
+
+/** Undefined when nothing is there any more. */
+function modeNow(jail: PreparingContext["jail"], path: string): number | undefined {
+  const stats = statPath(jail, path);
+  return stats && Number(stats.mode) & 0o7777;
+}

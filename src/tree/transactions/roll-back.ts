@@ -1,0 +1,236 @@
+/** Takes back what was done of a transaction. Every part may be repeated after a kill. */
+
+import { createTimeSlice, type TimeSlice } from "../../base/scheduling/time-slice.ts";
+import type { Disk } from "../disk/disk.ts";
+import { holdFolderAt, splitLast } from "../disk/hold-folder.ts";
+import { dropSecondName, exchangeBack, moveBack, removeTemporary, restoreMode } from "../disk/revert.ts";
+import type { HeldName } from "../disk/scope.ts";
+import { flushFolder } from "../disk/write.ts";
+import { pathIn } from "../jail/backend.ts";
+import { errnoOf } from "../jail/errno.ts";
+import type { Jail } from "../jail/folder.ts";
+import { findConflicts, KnownModes, type StepsDone } from "./conflicts.ts";
+import { isSame, verifySame, verifyUnchanged } from "./identity.ts";
+import type { NamedEntries, NamedEntry } from "./name-tree.ts";
+import type { IntendedStep, RecordedEntry } from "./record.ts";
+import { EntryLocator, findProgress, statPath, type Trace, traceSteps } from "./survey.ts";
+
+export interface RollingBack {
+  readonly jail: Jail;
+  readonly editLock: Disk["editLock"];
+  readonly steps: readonly IntendedStep[];
+  readonly fsync: boolean;
+}
+
+/**
+ * Takes all steps back that were done, the last one first, and removes what was staged. Answers the paths that another
+ * program has changed since: if there are any, nothing was changed. Throws what the system refuses; then a repetition goes
+ * on from there.
+ */
+export async function rollBack(rolling: RollingBack): Promise<readonly string[]> {
+  const { jail, steps } = rolling;
+  const slice = createTimeSlice(sliceMilliseconds);
+  const trace = await traceSteps(steps, slice);
+  const unsettled = await settleExchanges(jail, trace, slice);
+  if (unsettled.length > 0) return unsettled;
+  const locator = new EntryLocator(jail);
+  const { done, contradicted } = await findProgress(trace, locator, slice);
+  if (contradicted.length > 0) return contradicted.map((entry) => entry.pathAfter(done));
+  dropHalfDone(jail, trace, { done, locator });
+  const reached = await passChmods(jail, trace, { done, slice });
+  const conflicts = await findConflicts(jail, trace, { done: reached, slice });
+  if (conflicts.length > 0) return conflicts;
+  for (let index = reached - 1; index >= 0; index--) {
+    const conflict = await takeBack(rolling, steps[index]!);
+    if (conflict !== undefined) return [conflict];
+    await slice.yieldIfDue();
+  }
+  await removeStaged(jail, trace, slice);
+  if (rolling.fsync) await flushFolders(jail, trace, { done: 0, slice });
+  return [];
+}
+
+const sliceMilliseconds = 5;
+
+/** Brings exchanges that take three calls to their beginning or their end. Answers the paths where neither is possible. */
+async function settleExchanges(jail: Jail, { steps, entries }: Trace, slice: TimeSlice): Promise<string[]> {
+  const locator = new EntryLocator(jail);
+  const unsettled: string[] = [];
+  for (const [index, step] of steps.entries()) {
+    await slice.yieldIfDue();
+    if (step.kind !== "exchange") continue;
+    const outer = locator.locate(entries[index]!.folder).path;
+    if (outer === undefined) continue;
+    const between = statPath(jail, pathIn(outer, step.aside));
+    const [one, other] = isSame(between, step.entry) ? [step.entry, step.staged] : [step.staged, step.entry];
+    if (isSame(between, one)) {
+      if (!isSettled(jail, { step, outer, one, other })) unsettled.push(step.path);
+    } else if (between !== undefined) unsettled.push(pathIn(outer, step.aside));
+  }
+  return unsettled;
+}
+
+interface HalfExchange {
+  readonly step: IntendedStep & { readonly kind: "exchange" };
+  readonly outer: string;
+  /** What has the third name, and what it is exchanged with. */
+  readonly one: RecordedEntry;
+  readonly other: RecordedEntry;
+}
+
+function isSettled(jail: Jail, { step, outer, one, other }: HalfExchange): boolean {
+  const statsOf = (name: string) => statPath(jail, pathIn(outer, name));
+  const { name } = splitLast(step.path);
+  using folder = holdFolderAt(jail, outer);
+  const held = (of: string): HeldName => ({ folder, name: of });
+  const verify = verifySame(one);
+  if (!isSame(statsOf(step.temporary), other)) return isMoved(held(step.aside), held(step.temporary), verify);
+  if (!isSame(statsOf(name), one)) return isMoved(held(step.aside), held(name), verify);
+  dropSecondName([held(name), held(step.aside)], verify);
+  return true;
+}
+
+/** False when something has the name, or another entry the old one. */
+function isMoved(from: HeldName, to: HeldName, verify: ReturnType<typeof verifySame>): boolean {
+  try {
+    moveBack([from, to], verify);
+    return true;
+  } catch (error) {
+    if (isOfOthers(error)) return false;
+    throw error;
+  }
+}
+
+/** What a system call says when another program was there since we looked. */
+const isOfOthers = (error: unknown): boolean => ["EEXIST", "ESTALE", "ENOENT"].includes(errnoOf(error) ?? "");
+
+/** Changes of mode leave no trace in names: those that may have been made count as done, since taking one back twice is once. */
+async function passChmods(
+  jail: Jail,
+  { steps, entries }: Trace,
+  { done, slice }: StepsDone,
+): Promise<number> {
+  const modes = new KnownModes(steps);
+  let reached = done;
+  for (let step = steps[reached]; step?.kind === "chmod"; step = steps[++reached]) {
+    const stats = statPath(jail, entries[reached]!.entry!.pathAfter(reached));
+    if (!isSame(stats, step.entry) || !modes.of(step.entry).has(Number(stats!.mode) & 0o7777)) break;
+    await slice.yieldIfDue();
+  }
+  return reached;
+}
+
+/** Where a file gets a new name by two calls it may have both: the new one goes. */
+function dropHalfDone(
+  jail: Jail,
+  { steps, entries }: Trace,
+  { done, locator }: { readonly done: number; readonly locator: EntryLocator },
+): void {
+  const step = steps[done];
+  if (step === undefined || step.kind === "chmod" || step.kind === "exchange") return;
+  const entry = movedBy(entries[done]!);
+  const { places } = locator.locate(entry);
+  const next = entry.places.findIndex(({ since }) => since === done + 1);
+  if (!places.includes(next) || !places.includes(next - 1)) return;
+  withBothFolders(jail, [entry.pathAfter(done), entry.pathAfter(done + 1)], (kept, dropped) =>
+    dropSecondName([kept, dropped], verifySame(entry.recorded!)),
+  );
+}
+
+const movedBy = ({ staged, entry }: NamedEntries): NamedEntry => (staged ?? entry)!;
+
+function withBothFolders<T>(
+  jail: Jail,
+  [one, other]: readonly [string, string],
+  act: (one: HeldName, other: HeldName) => T,
+): T {
+  const [first, second] = [splitLast(one), splitLast(other)];
+  using folder = holdFolderAt(jail, first.outer);
+  if (first.outer === second.outer) return act({ folder, name: first.name }, { folder, name: second.name });
+  using secondFolder = holdFolderAt(jail, second.outer);
+  return act({ folder, name: first.name }, { folder: secondFolder, name: second.name });
+}
+
+/** Takes one step back, after all later ones. Answers the path where another program was faster. */
+async function takeBack({ jail, editLock }: RollingBack, step: IntendedStep): Promise<string | undefined> {
+  const { outer, name } = splitLast(step.kind === "rename" ? step.to : step.path);
+  try {
+    using folder = holdFolderAt(jail, outer);
+    await editLock({ folder }, () => takeBackNow(jail, step, { folder, name }));
+    return undefined;
+  } catch (error) {
+    if (isOfOthers(error)) return step.kind === "rename" ? step.to : step.path;
+    throw error;
+  }
+}
+
+function takeBackNow(jail: Jail, step: IntendedStep, visible: HeldName): void {
+  if (step.kind === "rename")
+    withBothFolders(jail, [step.to, step.from], (to, from) => moveBack([to, from], verifySame(step.entry)));
+  else if (step.kind === "chmod") restoreMode(visible, step.before, verifySame(step.entry));
+  else if (step.kind === "exchange")
+    exchangeBack({
+      ...step,
+      ...visible,
+      verifyStaged: verifyUnchanged(step.staged),
+      verifyReplaced: verifySame(step.entry),
+    });
+  else {
+    const hidden = { folder: visible.folder, name: step.temporary };
+    if (step.kind === "place") moveBack([visible, hidden], verifyUnchanged(step.staged));
+    else moveBack([hidden, visible], verifySame(step.entry));
+  }
+}
+
+/** Removes what was staged, where it lay before all steps. */
+async function removeStaged(jail: Jail, { entries }: Trace, slice: TimeSlice): Promise<void> {
+  for (const { staged } of entries.toReversed()) {
+    if (staged !== undefined) await removeAt(jail, staged.pathAfter(0), verifySame(staged.recorded!));
+    await slice.yieldIfDue();
+  }
+}
+
+/** Removes what lies aside when all steps are done. */
+export async function removeAside(jail: Jail, steps: readonly IntendedStep[]): Promise<void> {
+  const slice = createTimeSlice(sliceMilliseconds);
+  const { entries } = await traceSteps(steps, slice);
+  for (const [index, { entry }] of entries.entries()) {
+    await slice.yieldIfDue();
+    const { kind } = steps[index]!;
+    if (entry === undefined || (kind !== "exchange" && kind !== "set-aside")) continue;
+    await removeAt(jail, entry.pathAfter(steps.length), verifySame(entry.recorded!));
+  }
+}
+
+/** Removes what has a temporary name, if it is there and ours. */
+async function removeAt(jail: Jail, path: string, verify: ReturnType<typeof verifySame>): Promise<void> {
+  if (statPath(jail, path) === undefined) return;
+  const { outer, name } = splitLast(path);
+  using folder = holdFolderAt(jail, outer);
+  await removeTemporary({ folder, name }, verify);
+}
+
+/** Flushes the folders of all steps, which are done. */
+export async function flushSteps(jail: Jail, steps: readonly IntendedStep[]): Promise<void> {
+  const slice = createTimeSlice(sliceMilliseconds);
+  await flushFolders(jail, await traceSteps(steps, slice), { done: steps.length, slice });
+}
+
+/** Flushes the folders of all steps, where they are after `done` of them. */
+async function flushFolders(jail: Jail, { entries }: Trace, { done, slice }: StepsDone): Promise<void> {
+  const folders = new Set<NamedEntry>();
+  for (const { folder, entry, staged } of entries)
+    for (const one of [folder, ...placesOf(entry), ...placesOf(staged)]) folders.add(one);
+  for (const path of new Set([...folders].map((folder) => folder.pathAfter(done)))) {
+    await slice.yieldIfDue();
+    try {
+      using folder = holdFolderAt(jail, path);
+      await flushFolder(folder);
+    } catch {
+      // Someone else moved it away.
+    }
+  }
+}
+
+const placesOf = (entry: NamedEntry | undefined): NamedEntry[] =>
+  entry?.places.map(({ folder }) => folder) ?? [];

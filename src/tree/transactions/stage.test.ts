@@ -1,0 +1,23 @@
+import { expect, spyOn, test } from "bun:test";
+import { readDescriptorTargets } from "../../../tests/harness/descriptors.ts";
+import * as steps from "../disk/revert.ts";
+import { fileOf, TransactionsFixture } from "./transactions.test-kit.ts";
+
+/** How many temporary files this process holds open. */
+const held = () => readDescriptorTargets().filter((target) => target.includes("/.coder-tmp-")).length;
+
+test("what was staged is released before it is removed: the process may have run out of descriptors", async () => {
+  using fixture = new TransactionsFixture("descriptors", { "a.txt": "" });
+  const whenRemoved: number[] = [];
+  const { removeTemporary } = steps;
+  const spy = spyOn(steps, "removeTemporary").mockImplementation((...args) => {
+    whenRemoved.push(held());
+    return removeTemporary(...args);
+  });
+  const paths = ["b", "c", "missing/d"];
+  const placed = paths.map((path, change) => ({ kind: "place" as const, path, staged: fileOf("x"), change }));
+  await expect(fixture.commit(placed)).rejects.toThrow();
+  spy.mockRestore();
+  expect(whenRemoved.slice(-2)).toEqual([0, 0]);
+  expect([...fixture.snapshot().keys()].filter((key) => key.includes("coder-tmp"))).toEqual([]);
+});

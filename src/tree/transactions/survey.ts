@@ -1,0 +1,170 @@
+/**
+ * Finds out how far a transaction came whose process is gone. Only identities count, so no order in which the system wrote
+ * names to the disk, and no other program's change, is mistaken for a step.
+ */
+import type { BigIntStats } from "node:fs";
+import { Refusal } from "../../base/errors.ts";
+import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
+import { holdFolderAt, withFolderOf } from "../disk/hold-folder.ts";
+import { pathIn } from "../jail/backend.ts";
+import { errnoOf } from "../jail/errno.ts";
+import type { Jail } from "../jail/folder.ts";
+import { isListed } from "../jail/listed-name.ts";
+import { isSame, statsAt } from "./identity.ts";
+import { type NamedEntries, type NamedEntry, NameTree } from "./name-tree.ts";
+import type { IntendedStep } from "./record.ts";
+
+/** The names of all entries over all steps. */
+export interface Trace {
+  readonly steps: readonly IntendedStep[];
+  /** The entries of each step. */
+  readonly entries: readonly NamedEntries[];
+  /** Those that a step moves or changes. */
+  readonly tracked: ReadonlySet<NamedEntry>;
+  readonly tree: NameTree;
+}
+
+/** Follows the first `count` steps. */
+export async function traceSteps(
+  steps: readonly IntendedStep[],
+  slice: TimeSlice,
+  count: number = steps.length,
+): Promise<Trace> {
+  const tree = new NameTree();
+  const tracked = new Set<NamedEntry>();
+  const entries: NamedEntries[] = [];
+  for (const step of steps.slice(0, count)) {
+    const found = tree.apply(step);
+    for (const [entry, recorded] of [
+      [found.staged, "staged" in step ? step.staged : undefined],
+      [found.entry, "entry" in step ? step.entry : undefined],
+    ] as const) {
+      if (entry === undefined) continue;
+      entry.recorded ??= recorded;
+      tracked.add(entry);
+    }
+    entries.push(found);
+    await slice.yieldIfDue();
+  }
+  return { steps, entries, tracked, tree };
+}
+
+/** Where an entry is: the indexes of those of its places where it was found, and its path there. */
+export interface Location {
+  readonly path: string | undefined;
+  readonly places: readonly number[];
+}
+
+/** Looks for entries on disk, once for each. */
+export class EntryLocator {
+  readonly #jail: Jail;
+  readonly #known = new Map<NamedEntry, Location>();
+
+  constructor(jail: Jail) {
+    this.#jail = jail;
+  }
+
+  locate(entry: NamedEntry): Location {
+    const known = this.#known.get(entry);
+    if (known !== undefined) return known;
+    const found = this.#find(entry);
+    this.#known.set(entry, found);
+    return found;
+  }
+
+  #find({ places, recorded }: NamedEntry): Location {
+    if (places.length === 0) return { path: "", places: [] };
+    const paths = places.map(({ folder, name }) => {
+      const outer = this.locate(folder).path;
+      return outer === undefined ? undefined : pathIn(outer, name);
+    });
+    if (recorded === undefined) return { path: paths[0], places: [0] };
+    const same = paths.flatMap((path, index) =>
+      path !== undefined && isSame(statPath(this.#jail, path), recorded) ? [index] : [],
+    );
+    // A file system may take two spellings for one name, of which the folder lists one.
+    const isOnly = new Set(same.map((index) => paths[index])).size < 2;
+    const found = isOnly ? same : same.filter((index) => isListedPath(this.#jail, paths[index]!));
+    return { path: found.length === 0 ? undefined : paths[found.at(-1)!], places: found };
+  }
+}
+
+/** Whether the folder of a canonical path lists its last name in this very spelling. */
+export const isListedPath = (jail: Jail, path: string): boolean =>
+  withFolderOf(jail, path, ({ folder, name }) => isListed(folder, name));
+
+/** What has a canonical path; undefined for nothing, also where a folder on the way is gone. */
+export function statPath(jail: Jail, path: string): BigIntStats | undefined {
+  try {
+    // A root has no name on disk in the folder that callers see above it.
+    const isRoot = jail.hasTop && jail.rootOf(path) === path;
+    if (!isRoot)
+      return withFolderOf(jail, path, ({ folder, name }) => folder.enter((at) => statsAt(at(name))));
+    using root = holdFolderAt(jail, path);
+    return root.enter((at) => statsAt(at(".")));
+  } catch (error) {
+    if (error instanceof Refusal ? gone.has(error.reason) : leftElsewhere.has(errnoOf(error)))
+      return undefined;
+    throw error;
+  }
+}
+
+const gone: ReadonlySet<string> = new Set(["missing", "denied", "denied-by-rule", "wrong-kind", "outside"]);
+const leftElsewhere: ReadonlySet<string | undefined> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ESTALE"]);
+
+/** How many steps are done, by where all entries are; `contradicted` are entries that are nowhere where that fits. */
+export interface Progress {
+  readonly done: number;
+  readonly contradicted: readonly NamedEntry[];
+}
+
+/** The least number of steps with which everything is where it should be. */
+export async function findProgress(
+  { steps, tracked }: Trace,
+  locator: EntryLocator,
+  slice: TimeSlice,
+): Promise<Progress> {
+  const changes = new Array<number>(steps.length + 2).fill(0);
+  const fitting = new Map<NamedEntry, readonly Range[]>();
+  for (const entry of tracked) {
+    const ranges = rangesOf(entry, locator.locate(entry), steps.length);
+    fitting.set(entry, ranges);
+    for (const { from, to } of ranges) {
+      changes[from]!++;
+      changes[to + 1]!--;
+    }
+    await slice.yieldIfDue();
+  }
+  let [best, most, count] = [0, -1, 0];
+  for (let done = 0; done <= steps.length; done++) {
+    count += changes[done]!;
+    if (count > most) [best, most] = [done, count];
+  }
+  const isElsewhere = (ranges: readonly Range[]) =>
+    !ranges.some(({ from, to }) => from <= best && best <= to);
+  return {
+    done: best,
+    contradicted: [...fitting].flatMap(([entry, ranges]) => (isElsewhere(ranges) ? [entry] : [])),
+  };
+}
+
+/** Numbers of steps done, both ends included. */
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** With which numbers of steps an entry is where it was found. One that is gone may be so before a step needs it. */
+function rangesOf({ places }: NamedEntry, { places: found }: Location, steps: number): Range[] {
+  const endOf = (index: number) => (places[index + 1]?.since ?? steps + 1) - 1;
+  if (found.length === 0) return [{ from: 0, to: endOf(0) }];
+  const ranges: Range[] = [];
+  for (const index of found) {
+    const from = places[index]!.since;
+    const last = ranges.at(-1);
+    if (last !== undefined && last.to === from - 1)
+      ranges[ranges.length - 1] = { from: last.from, to: endOf(index) };
+    else ranges.push({ from, to: endOf(index) });
+  }
+  return ranges;
+}
