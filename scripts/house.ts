@@ -208,6 +208,7 @@ export const plan: Plan = {
     "calls/contract": ["base/author", "base/log", "base/scheduling", "config"],
     "calls/quotas": ["base/errors"],
     search: [
+      "base/errors",
       "base/scheduling",
       "base/threads",
       "base/wasm",

@@ -1,5 +1,6 @@
 /** The searches of callers over the folder (coder §8). */
 import { availableParallelism } from "node:os";
+import { refuse } from "../base/errors.ts";
 import { createWalkSlice, type Walker } from "../base/scheduling/walk-slice.ts";
 import { Pool } from "../base/threads/pool.ts";
 import { canSpawn } from "../base/threads/spawn.ts";
@@ -53,13 +54,18 @@ interface Start {
   readonly only: Entry | undefined;
 }
 
-function startOf(jail: Jail, { path, mayBeFile = false }: SearchRequest): Start {
+/** Finds the start of a search. Throws a refusal, also for a given entry that is neither folder nor file. */
+function startOf(jail: Jail, { path, mayBeFile = false, searchesGivenFile = false }: SearchRequest): Start {
   const place = mayBeFile && path !== "." ? jail.admit(path) : undefined;
   if (place === undefined || place.stats?.isDirectory()) {
     place?.[Symbol.dispose]();
     return { folder: new SharedFolder(jail.admitFolder(path)), only: undefined };
   }
   const { folder, name, stats } = place;
+  if (searchesGivenFile && stats?.isFile() === false) {
+    place[Symbol.dispose]();
+    throw refuse.notAFile(path);
+  }
   const only: Entry = { name, raw: name, kind: stats?.isFile() ? "file" : "other" };
   return { folder: new SharedFolder(folder, () => place[Symbol.dispose]()), only };
 }

@@ -1,5 +1,5 @@
 /**
- * Files by which other programs run commands, each of the table of src/jail/autorun.ts, against every function that writes.
+ * Files by which other programs run commands, each of the table of src/tree/jail/autorun.ts, against every function that writes.
  * The oracle is the same worker in the profile `contract`: whatever a call changes there, the profile `agent` refuses.
  */
 import { afterAll, describe, expect, test } from "bun:test";

@@ -163,6 +163,9 @@ function changeFaults(escapeCase: EscapeCase, pathCall: PathCall, changed: reado
   // A link to a folder leads on, to one inside: its own mode changes, and nothing else.
   if (pathCall.access === "change-mode" && escapeCase.expected.list === "ok")
     return changed.filter((key) => changed.length > 1 || !key.endsWith("/") || key.startsWith("../"));
+  // It changes what is in a folder, as far as a call may change that.
+  if (pathCall.id === "coder::replace" && escapeCase.expected.list === "ok")
+    return changed.filter(isForbidden);
   const { path, place = path, entry = path } = escapeCase;
   const meant = meantBy(pathCall, { place, entry });
   const isMeant = (key: string) =>

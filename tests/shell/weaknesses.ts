@@ -11,8 +11,8 @@ const programs = "tests/shell/processes.test.ts";
 const files = "tests/shell/files.test.ts";
 const start = "tests/shell/start.test.ts";
 const forwarding = "tests/shell/forwarding.test.ts";
-const jobs = "src/processes/jobs.test.ts";
-const policy = "src/processes/policy.test.ts";
+const jobs = "src/shell/programs/jobs.test.ts";
+const policy = "src/shell/programs/policy.test.ts";
 const others = "src/shell/fs/others.test.ts";
 
 export const weaknesses: readonly Weakness[] = [
@@ -51,7 +51,7 @@ export const weaknesses: readonly Weakness[] = [
     hole: "an answer waits for whoever holds the outputs",
     shownBy: {
       [programs]: ["what a program leaves behind does not hold the answer, and ends"],
-      "src/processes/programs.test.ts": [
+      "src/shell/programs/programs.test.ts": [
         "who holds the outputs and is out of reach holds up neither the answer nor descriptors",
       ],
     },
@@ -61,7 +61,7 @@ export const weaknesses: readonly Weakness[] = [
     hole: "any number of commands runs at once, also when nobody waits for them any more",
     shownBy: {
       [programs]: ["commands beyond the limit wait in line, and all are answered"],
-      "src/processes/programs.test.ts": ["by a run that is not waited for any more"],
+      "src/shell/programs/programs.test.ts": ["by a run that is not waited for any more"],
     },
   },
   {
@@ -69,7 +69,7 @@ export const weaknesses: readonly Weakness[] = [
     hole: "the worker's PATH decides which program a name is",
     shownBy: {
       [programs]: ["the worker's own PATH does not decide what runs"],
-      "src/processes/environment.test.ts": ["what loads code is not passed on by name either"],
+      "src/shell/programs/environment.test.ts": ["what loads code is not passed on by name either"],
     },
   },
   {
@@ -126,7 +126,7 @@ export const weaknesses: readonly Weakness[] = [
     shownBy: {
       [programs]: ["%s ends commands and jobs, answers, and exits 0"],
       [start]: ["%s ends a call with what it runs"],
-      "src/processes/programs.test.ts": ["a worker that fails takes its programs along"],
+      "src/shell/programs/programs.test.ts": ["a worker that fails takes its programs along"],
     },
   },
   {
@@ -228,7 +228,7 @@ export const weaknesses: readonly Weakness[] = [
         "sed has a limit, and says so",
       ],
       [others]: ["sed keeps what was written while it worked", "sed gives up a file that never holds still"],
-      "src/disk/write.test.ts": [
+      "src/tree/disk/write.test.ts": [
         "until it is published only a hidden file is there, and after a failure nothing",
       ],
     },

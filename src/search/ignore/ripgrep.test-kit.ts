@@ -10,7 +10,7 @@ import type { Tree } from "../../../tests/harness/tree.ts";
 
 /** The program of ripgrep, in the version of package-lock.json. */
 export const ripgrep = new URL(
-  `../../node_modules/@vscode/ripgrep-${platform}-${arch}/bin/rg`,
+  `../../../node_modules/@vscode/ripgrep-${platform}-${arch}/bin/rg`,
   import.meta.url,
 ).pathname;
 

@@ -109,5 +109,5 @@ test("a forward DFA finds the match that the engine finds", () => {
     }),
     propertyRuns(700),
   );
-  expect([tried, found].every((count) => count > 50)).toBe(true);
+  expect([tried, found].every((count) => count > 10)).toBe(true);
 });
