@@ -127,9 +127,11 @@ export const replace = defineCoderFunction({
     if (sent.query === "") throw refuseReplacing.emptyQuery();
     if (!sent.regex && !sent.ignore_case && sent.query === sent.replacement) throw refuseReplacing.sameText();
     const { files, ...leftOut } = await findFiles(sent, context);
+    // A search answers with paths from the base, also in a scope whose paths start elsewhere.
+    const changing = { ...context, jail: context.jail.fromBase() };
     const transaction: Transaction<FileReplacement[]> = {
-      async make(changing, tree) {
-        const replaced = await replaceInFiles(files, sent, { tree, context: changing });
+      async make(context, tree) {
+        const replaced = await replaceInFiles(files, sent, { tree, context });
         requireCounts(replaced, sent);
         return replaced;
       },
@@ -138,7 +140,7 @@ export const replace = defineCoderFunction({
       named: { noun: "File", paths: files },
     };
     if (!sent.dry_run) {
-      const { value, transaction: name } = await runTransaction(transaction, context);
+      const { value, transaction: name } = await runTransaction(transaction, changing);
       return {
         committed: true,
         ...shownOf(value),
@@ -146,7 +148,7 @@ export const replace = defineCoderFunction({
         ...leftOut,
       };
     }
-    const { value, ...plan } = await planTransaction(transaction, context, (done) => ({
+    const { value, ...plan } = await planTransaction(transaction, changing, (done) => ({
       committed: true,
       ...shownOf(done.value),
       ...(done.transaction !== undefined && { transaction: done.transaction }),

@@ -73,12 +73,13 @@ export class Judge {
     const given = { payload, root: served.root };
     const shown = JSON.stringify(outcome.answer ?? outcome.error?.message);
     const { isReadOnly } = this.#layout;
+    const hasFoundNothing = pathCall.id === "coder::replace" && verdictOf(outcome).verdict === "ok";
     return [
       ...this.#verdictFaults(
         outcome,
         expectedResult(escapeCase, pathCall),
         expandBase(path, served.base),
-        isReadOnly && pathCall.effect === "writes"
+        isReadOnly && pathCall.effect === "writes" && !hasFoundNothing
           ? pathCall.hasOtherPaths || escapeCase.expected.list === "ok"
           : undefined,
       ),
