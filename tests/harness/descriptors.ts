@@ -19,15 +19,17 @@ export async function descriptorTargets(): Promise<string[]> {
   }
 }
 
+/** What a process keeps open once it needed it: event loops of threads, and the mounts of a watched tree. */
+const kept = /^anon_inode:|^\/proc\/\d+\/mountinfo$/;
+
 /**
- * Returns the number of open descriptors, except those of event loops: a thread that starts has two, and
- * stays. Waits until there are at most `expected`, because a replaced file with another name is also closed
- * in the background.
+ * Returns the number of open descriptors, except those that `kept` names. Waits until there are at most
+ * `expected`, because a replaced file with another name is also closed in the background.
  */
 export async function countDescriptors(expected = Number.POSITIVE_INFINITY): Promise<number> {
   for (let attempt = 1; ; attempt++) {
     const targets = await descriptorTargets();
-    const open = targets.filter((target) => !target.startsWith("anon_inode:")).length;
+    const open = targets.filter((target) => !kept.test(target)).length;
     if (open <= expected || attempt === maxAttempts) return open;
     await setTimeout(1);
   }

@@ -30,10 +30,13 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const races = raceCasesOf(pathCalls);
 const table = cells.map((cell): [string, Cell] => [cellName(cell), cell]);
 
-/** No escape, no leak, no hang, no descriptor left; and the swapper did swap. */
+/**
+ * No escape, no leak, no hang, no descriptor left; and the swapper did swap. A watched tree may still list folders when
+ * the descriptors are counted first.
+ */
 function expectHeld({ escapes, faults, isHung, descriptors, calls, swaps }: RaceResult): void {
   expect({ escapes, faults, isHung }).toEqual({ escapes: 0, faults: [], isHung: false });
-  expect(descriptors[1]).toBe(descriptors[0]);
+  expect(descriptors[1]).toBeLessThanOrEqual(descriptors[0]);
   expect(calls).toBeGreaterThan(0);
   expect(swaps).toBeGreaterThan(10);
 }

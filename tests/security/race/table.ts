@@ -29,7 +29,7 @@ if (!(seconds > 0)) throw new Error(`--seconds is ${values.seconds}; give a numb
 const nameIn = ({ cell, argument }: RaceCase): string => `${argument}: ${cellName(cell)}`;
 
 const isHeld = ({ escapes, faults, isHung, descriptors }: RaceResult): boolean =>
-  escapes === 0 && faults.length === 0 && !isHung && descriptors[0] === descriptors[1];
+  escapes === 0 && faults.length === 0 && !isHung && descriptors[1] <= descriptors[0];
 
 const row = (first: string, rest: readonly (string | number)[]): void =>
   console.log(first.padEnd(88) + rest.map((word) => String(word).padStart(20)).join(""));
