@@ -19,7 +19,7 @@ export async function descriptorTargets(): Promise<string[]> {
   }
 }
 
-/** What a process keeps open once it needed it: event loops of threads, and the mounts of a watched tree. */
+/** The descriptors that a process keeps: event loops of threads, and the list of mounts of a watched tree. */
 const kept = /^anon_inode:|^\/proc\/\d+\/mountinfo$/;
 
 /**
