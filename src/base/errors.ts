@@ -194,7 +194,7 @@ export const refuse = {
       path,
     ),
 
-  /** What was in the folder before is gone by then. */
+  /** Refuses a folder that was refilled during its removal. Its earlier content has been removed. */
   refilled: (path: string): Refusal =>
     new Refusal(
       "not-empty",

@@ -9,7 +9,7 @@ const author = { client: "anna 1.0", session: "aaaaaaaa" };
 const edit = { ops: [{ op: "insert", at_line: 1, content: "x" }] };
 const patch = "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n+y\n";
 
-/** A call of each function that changes the tree, in an order in which each succeeds. */
+/** A call of each function that changes the tree, ordered so that each succeeds. */
 const calls: [id: string, payload: Record<string, unknown>][] = [
   ["coder::create-file", { files: [{ path: "a", content: "" }] }],
   ["coder::update-file", { files: [{ path: "a", ...edit }] }],

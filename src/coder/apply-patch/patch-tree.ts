@@ -35,7 +35,7 @@ export interface PatchedEntry {
   /** The current path. */
   readonly path: string;
   readonly kind: "added" | "modified" | "deleted" | "moved";
-  /** Where it was, or what it is a copy of. */
+  /** The earlier path of the file, or that of the file it is a copy of. */
   readonly from?: string;
   readonly lines?: number;
   readonly revision?: string;
@@ -354,7 +354,7 @@ const echoOf = ({ body, regions, lineEnds }: PatchedBytes) => ({
   lineEnds,
 });
 
-/** A patch says what it replaces; what is in the way of a new name is none of that. */
+/** Refuses an entry in the way of a new name: a patch names every file that it replaces. */
 async function taken<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

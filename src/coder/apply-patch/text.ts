@@ -1,4 +1,4 @@
-/** What a model reads of a patch that was applied. */
+/** Renders the answer to an applied patch as text for a model. */
 import { renderLineEnds } from "../update-file/text.ts";
 
 /** The result for one file, as on the wire. */
@@ -71,7 +71,7 @@ function nameBlanks(blanks: string): string {
   return [...name(tabs, "tab"), ...name(spaces, "space")].join(" and ") || "other blanks";
 }
 
-/** Of an echo with elided lines the first half stands before them. */
+/** Renders an echo with line numbers. Elided lines are in its middle. */
 function renderEcho({ from_line: first, lines, elided = 0 }: HunkEcho, index: number): string[] {
   const half = elided === 0 ? lines.length : Math.ceil(lines.length / 2);
   const numbered = lines.map((line, at) => `${first + at + (at < half ? 0 : elided)}→${line}`);

@@ -9,7 +9,7 @@ const edit = (path: string, old_str: string, new_str: string) => ({
   files: [{ path, ops: [{ op: "str_replace", old_str, new_str }] }],
 });
 
-/** A tree of two folders, in which two authors have worked. */
+/** A tree of two folders, changed by two authors. */
 async function work() {
   const fixture = new SessionsFixture();
   const [one, other] = [fixture.open(anna), fixture.open(ben)];

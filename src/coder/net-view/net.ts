@@ -13,7 +13,7 @@ import { filesBelow } from "./files-below.ts";
 
 /** The changes between then and now. */
 export interface NetChanges {
-  /** The changes, in an order in which a patch can make them. */
+  /** The changes, ordered so that a patch can make them. */
   readonly changes: readonly NetDifference[];
   /** The records of the calls that made them, by number. */
   readonly records: ReadonlyMap<number, JournalRecord>;
@@ -142,7 +142,7 @@ class Net {
     });
   }
 
-  /** Returns the changes in an order in which a patch can make them one after the other. */
+  /** Returns the changes, ordered so that a patch can make them one by one. */
   changes(): NetDifference[] {
     for (const [path, event] of this.#events) this.#addExternal(path, event);
     return [...this.#changes.values()].sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));

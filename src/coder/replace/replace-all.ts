@@ -1,4 +1,4 @@
-/** Replaces a text or a pattern in many files, on a pending tree. */
+/** Replaces a text or a pattern in many files, on a planned tree. */
 import { Refusal, refuse } from "../../base/errors.ts";
 import type { PlannedTree } from "../../tree/overlay/planned-tree.ts";
 import type { CoderContext } from "../define.ts";
@@ -39,8 +39,8 @@ function opOf({
 const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|#&~-]/g, "\\$&");
 
 /**
- * Returns a query that finds at least the files in which the replacement matches. There, a line end of a
- * query is one of either kind; and `^` and `$` match at each line, and not only at both ends of the text.
+ * Returns a query that finds every file with a match, and perhaps others: in a search, `^` and `$` match at
+ * each line, and not only at both ends of the text. A line end in the query stands for LF and CRLF.
  */
 export function candidateQuery({ query, regex }: Pick<TreeReplacement, "query" | "regex">) {
   const isOfLines = /[\r\n]/.test(query);
@@ -60,7 +60,7 @@ function withEitherLineEnd(pattern: string): string {
   });
 }
 
-/** A file in which something was replaced. */
+/** The result of replacing in one file. */
 export interface FileReplacement {
   readonly matches: number;
   readonly result: ChangeResult;

@@ -38,7 +38,7 @@ interface EditedFile {
   readonly hints: readonly string[];
 }
 
-/** The forms in which an answer shows an edited file. */
+/** The ways to show an edited file in an answer. */
 export const shownAs = ["bodies", "echo", "diff", "none"] as const;
 
 interface EditOptions {

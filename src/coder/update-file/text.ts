@@ -97,7 +97,7 @@ function elides({ from_line: first, lines, elided = 0 }: WireEcho, number: numbe
   return number >= from && number < from + elided;
 }
 
-/** Of an echo with elided lines the first half stands before them. */
+/** Returns the number of a line of an echo. Elided lines are in its middle. */
 function numberOf({ from_line: first, lines, elided = 0 }: WireEcho, index: number): number {
   return first + index + (index < lines.length / 2 ? 0 : elided);
 }

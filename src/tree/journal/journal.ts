@@ -1,6 +1,6 @@
 /**
  * The journal: everything that changes of the tree take away, so that it can be restored. A listener of
- * `files/mutate` writes a frame before each step is done (write-ahead). It never fails a call: if it cannot
+ * `tree/disk` writes a frame before each step is done (write-ahead). It never fails a call: if it cannot
  * be written, the log says so, and the record says that the step cannot be undone.
  */
 
