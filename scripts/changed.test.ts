@@ -9,10 +9,10 @@ const small: Plan = {
   ...plan,
   rooms: {
     "transports/mcp": ["coder"],
-    coder: ["tree/jail", "text/globs"],
+    coder: ["filesystem/jail", "text/globs"],
     "coder/config": [],
-    shell: ["tree/jail"],
-    "tree/jail": [],
+    shell: ["filesystem/jail"],
+    "filesystem/jail": [],
     "text/globs": [],
   },
 };
@@ -23,17 +23,20 @@ const suites: readonly SuiteFiles[] = [
       "scripts/check.test.ts",
       "src/coder/tree.test.ts",
       "src/text/globs/set.test.ts",
-      "src/tree/jail/walk.test.ts",
+      "src/filesystem/jail/walk.test.ts",
     ],
   },
   ...Object.entries(scopes).map(([name, { folder }]) => ({ name, files: [`${folder}/${name}.test.ts`] })),
 ];
 
 const imports: Imports = new Map([
-  ["src/coder/tree.ts", ["src/tree/jail/walk.ts", "src/text/globs/set.ts"]],
+  ["src/coder/tree.ts", ["src/filesystem/jail/walk.ts", "src/text/globs/set.ts"]],
   ["src/coder/tree.test.ts", ["src/coder/tree.ts"]],
   ["src/text/globs/set.test.ts", ["src/text/globs/set.ts"]],
-  ["src/tree/jail/walk.test.ts", ["src/tree/jail/walk.ts", "src/tree/jail/jail.test-kit.ts"]],
+  [
+    "src/filesystem/jail/walk.test.ts",
+    ["src/filesystem/jail/walk.ts", "src/filesystem/jail/jail.test-kit.ts"],
+  ],
   ["scripts/check.test.ts", ["scripts/check.ts"]],
   ["tests/shell/shell.test.ts", ["tests/harness/tree.ts"]],
 ]);
@@ -46,18 +49,18 @@ const suitesOf = (...changed: string[]) =>
 
 test("a change touches the tests that import it, through other files too, the nearest first", () => {
   expect(unitOf("src/text/globs/set.ts")).toEqual(["src/text/globs/set.test.ts", "src/coder/tree.test.ts"]);
-  expect(unitOf("src/tree/jail/jail.test-kit.ts")).toEqual(["src/tree/jail/walk.test.ts"]);
+  expect(unitOf("src/filesystem/jail/jail.test-kit.ts")).toEqual(["src/filesystem/jail/walk.test.ts"]);
   expect(unitOf("src/coder/tree.test.ts")).toEqual(["src/coder/tree.test.ts"]);
 });
 
 test("a change touches the suites of its room, before those of the rooms above", () => {
   expect(suitesOf("src/text/globs/set.ts")).toEqual(["escapes", "conformance", "mcp"]);
   expect(suitesOf("src/transports/mcp/tools.ts")).toEqual(["mcp"]);
-  expect(suitesOf("src/tree/jail/walk.ts").sort()).toEqual([
+  expect(suitesOf("src/filesystem/jail/walk.ts").sort()).toEqual([
     ...["conformance", "escapes", "faults", "faults-current-directory", "faults-descriptors"],
     ...["mcp", "races", "shell"],
   ]);
-  expect(suitesOf("src/tree/jail/walk.test.ts")).toEqual([]);
+  expect(suitesOf("src/filesystem/jail/walk.test.ts")).toEqual([]);
 });
 
 test("a file of tests that no test imports touches its folder", () => {

@@ -16,13 +16,13 @@ interface Scope {
 
 const diskRooms = [
   "base/bun",
-  "tree/changes",
+  "filesystem/operations",
   "coder",
-  "tree/disk",
-  "tree/files",
+  "filesystem/disk",
+  "filesystem/files",
   "search/ignore",
   "search/signatures",
-  "tree/jail",
+  "filesystem/jail",
   "search",
   "shell",
 ];
@@ -45,14 +45,14 @@ export const scopes: Readonly<Record<string, Scope>> = {
     of: [
       ...diskRooms,
       "text/edits",
-      "tree/overlay",
+      "filesystem/overlay",
       "serve/lifecycle",
       "text/regex",
       "base/scheduling",
-      "tree/state",
+      "filesystem/state",
       "base/threads",
-      "tree/transactions",
-      "tree/watch",
+      "filesystem/transactions",
+      "filesystem/watch",
       "serve/watchdog",
       "calls",
       "transports/bus",
@@ -60,11 +60,11 @@ export const scopes: Readonly<Record<string, Scope>> = {
   },
   "faults-descriptors": {
     folder: "tests/faults",
-    of: ["base/bun", "tree/changes", "tree/disk", "tree/files", "tree/jail"],
+    of: ["base/bun", "filesystem/operations", "filesystem/disk", "filesystem/files", "filesystem/jail"],
   },
   "faults-current-directory": {
     folder: "tests/faults",
-    of: ["base/bun", "tree/changes", "tree/disk", "tree/files", "tree/jail"],
+    of: ["base/bun", "filesystem/operations", "filesystem/disk", "filesystem/files", "filesystem/jail"],
   },
   executable: {
     folder: "tests/executable",

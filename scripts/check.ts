@@ -81,8 +81,8 @@ export const suites: readonly Suite[] = [
     name: "unit",
     files: ["src/**/*.test.ts", "scripts/**/*.test.ts"],
     inMemory: [
-      "src/tree/files/[!l]*.test.ts",
-      "src/tree/{changes,disk,journal,overlay,transactions}/*.test.ts",
+      "src/filesystem/files/[!l]*.test.ts",
+      "src/filesystem/{operations,disk,journal,overlay,transactions}/*.test.ts",
     ],
   },
   {

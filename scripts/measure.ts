@@ -19,7 +19,7 @@ const ceiling = 60;
 const factories = [
   "src/coder/services.ts openCoder",
   "src/base/scheduling/semaphore.ts createSemaphore",
-  "src/tree/transactions/transactions.ts createTransactions",
+  "src/filesystem/transactions/transactions.ts createTransactions",
   "src/transports/bus/serve-bus.ts serve",
 ];
 

@@ -26,6 +26,7 @@ export async function findNamingFaults(root: string): Promise<string[]> {
   const exported = sources.flatMap(exportedNames);
   return [
     ...paths.flatMap((path) => bannedIn(basename(path, ".ts"), path)),
+    ...paths.flatMap(namelessErrors),
     ...exported.flatMap(({ name, path }) => bannedIn(name, path)),
     ...sources.flatMap(bannedInside),
     ...findDuplicates(exported),
@@ -43,6 +44,12 @@ export const wordsOf = (name: string): string[] =>
     .toLowerCase()
     .split(/[^a-z\d]+/)
     .filter((word) => word !== "");
+
+/** Finds a table of errors that is not named after its room. Only the shared one is `errors.ts`. */
+const namelessErrors = (path: string): string[] =>
+  path.startsWith("src/") && basename(path) === "errors.ts" && path !== "src/base/errors.ts"
+    ? [`${path}: name a table of errors after its room, such as move-errors.ts`]
+    : [];
 
 function bannedIn(name: string, path: string): string[] {
   if (fieldNames[name] !== undefined) return [];

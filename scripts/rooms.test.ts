@@ -106,7 +106,7 @@ const broken: readonly [rule: string, path: string, text: string, says: string][
     "a change of the tree",
     "src/downstairs/a.ts",
     'import { lstatSync, unlinkSync as gone } from "node:fs";',
-    "imports unlinkSync; the tree is changed by src/tree/disk",
+    "imports unlinkSync; the tree is changed by src/filesystem/disk",
   ],
   [
     "all of node:fs",

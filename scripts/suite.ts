@@ -28,7 +28,7 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
       "the property tests of searches, edits and trees, against ripgrep and slower ways of the same, twenty times as long",
     command: [
       ...testing,
-      ...["src/coder", "src/search", "src/text", "src/tree/overlay", "src/tree/transactions"],
+      ...["src/coder", "src/search", "src/text", "src/filesystem/overlay", "src/filesystem/transactions"],
     ],
     env: { CODER_RUNS: "20" },
   },
@@ -74,7 +74,7 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
   },
   watch: {
     description: "the watched tree against a program that changes one in --folder at random",
-    command: ["src/tree/watch/torture.test-kit.ts"],
+    command: ["src/filesystem/watch/torture.test-kit.ts"],
   },
   feed: {
     description:

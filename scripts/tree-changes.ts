@@ -1,6 +1,6 @@
 /**
- * The rule that files change in few places. A change that is not one of the steps in `src/tree/disk` reaches
- * no listener.
+ * The rule that files change in few places. A change that is not one of the steps in `src/filesystem/disk`
+ * reaches no listener.
  */
 import type { Node } from "typescript/unstable/ast";
 import {
@@ -26,7 +26,9 @@ export function treeChangesIn(source: Source): string[] {
   const found: string[] = [];
   visitNodes(source.syntax, (node) => {
     for (const what of [...importedChanges(node), ...usedChanges(node)])
-      found.push(`${source.path}:${lineOf(source, node)} ${what}; the tree is changed by src/tree/disk`);
+      found.push(
+        `${source.path}:${lineOf(source, node)} ${what}; the tree is changed by src/filesystem/disk`,
+      );
   });
   return found;
 }

@@ -1,7 +1,7 @@
 import { renderSchema } from "../../src/base/schema/json-schema.ts";
 import type { FunctionDefinition, WorkerDefinition } from "../../src/calls/contract/definition.ts";
+import { autorunFiles } from "../../src/filesystem/jail/autorun.ts";
 import { toolName } from "../../src/transports/mcp/tools.ts";
-import { autorunFiles } from "../../src/tree/jail/autorun.ts";
 
 /** The handwritten pages with a table, and their tables. */
 const tables: Readonly<Record<string, (functions: readonly FunctionDefinition[]) => string>> = {

@@ -1,20 +1,21 @@
 import { describe, expect, test } from "bun:test";
 import { refuseAdmission, refuseTrigger } from "../calls/admission-errors.ts";
-import { refuseQuota } from "../calls/quotas/errors.ts";
-import { refuseField } from "../calls/requests/errors.ts";
+import { refuseQuota } from "../calls/quotas/quota-errors.ts";
+import { refuseField } from "../calls/requests/field-errors.ts";
+import { refuseCoder } from "../coder/coder-errors.ts";
 import { refuseEncoding } from "../coder/encoding-errors.ts";
-import { coderCodes, coderMeanings, refuseCoder, renderRefusal } from "../coder/errors.ts";
-import { refuseRead } from "../coder/read-file/errors.ts";
-import { refuseReplacing } from "../coder/replace/errors.ts";
-import { refuseTransacting } from "../coder/transact/errors.ts";
-import { refuseEdit } from "../text/edits/errors.ts";
+import { coderCodes, coderMeanings, renderRefusal } from "../coder/error-codes.ts";
+import { refuseRead } from "../coder/read-file/read-errors.ts";
+import { refuseReplacing } from "../coder/replace/replace-errors.ts";
+import { refuseTransacting } from "../coder/transact/transact-errors.ts";
+import { refuseJailed } from "../filesystem/jail/jail-errors.ts";
+import { refuseJournal } from "../filesystem/journal/journal-errors.ts";
+import { refuseMove } from "../filesystem/operations/move-errors.ts";
+import { refusePlan } from "../filesystem/overlay/plan-errors.ts";
+import { refuseTransaction } from "../filesystem/transactions/transaction-errors.ts";
+import { refuseEdit } from "../text/edits/edit-errors.ts";
 import { refuseLines } from "../text/edits/line-errors.ts";
-import { refusePatch } from "../text/patch/errors.ts";
-import { refuseMove } from "../tree/changes/move-errors.ts";
-import { refuseJailed } from "../tree/jail/errors.ts";
-import { refuseJournal } from "../tree/journal/errors.ts";
-import { refusePlan } from "../tree/overlay/errors.ts";
-import { refuseTransaction } from "../tree/transactions/errors.ts";
+import { refusePatch } from "../text/patch/patch-errors.ts";
 import { Refusal, refuse } from "./errors.ts";
 
 /** One refusal of each constructor of a table. */

@@ -1,6 +1,6 @@
 /**
- * Every way a call can be refused, in words that all functions share; `errors.ts` of each family has its code
- * on the wire.
+ * The ways to refuse a call that functions share, in their words. `error-codes.ts` of each family has the
+ * codes on the wire.
  *
  * The caller is a model that has only this sentence to repair its call. So a sentence says what was sent, why
  * it is refused, and the next call that would work; it names only paths the caller sent.

@@ -1,4 +1,4 @@
-/** The error that a caller gets. `errors.ts`, and the `errors.ts` of a family, have the sentences. */
+/** The error that a caller gets. `errors.ts`, and the `*-errors.ts` of the rooms, have the sentences. */
 
 /**
  * The reason why a call was refused. All functions share the reasons; each family of functions has its own

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
 import { refuse } from "../base/errors.ts";
 import { createLog } from "../base/log/log.ts";
-import { renderCoderError } from "../coder/errors.ts";
+import { renderCoderError } from "../coder/error-codes.ts";
 import { type Context, definerFor, type Services } from "./contract/definition.ts";
 import { createInvoke } from "./invoke.ts";
 

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { defineCoderFunction } from "./define.ts";
-import { refuseTransacting } from "./transact/errors.ts";
 import { renderTransacted } from "./transact/text.ts";
+import { refuseTransacting } from "./transact/transact-errors.ts";
 
 const request = Type.Object(
   { plan: Type.String({ description: "What a dry run has answered as `plan`." }) },

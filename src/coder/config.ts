@@ -12,10 +12,10 @@ import { validate } from "../base/schema/validate.ts";
 import { AuditKey } from "../calls/audit/audit-config.ts";
 import { QuotasKey } from "../calls/quotas/quotas-config.ts";
 import { parseConfigText } from "../config/file.ts";
+import { JournalKey } from "../filesystem/journal/journal-config.ts";
 import { CommandsKey } from "../shell/commands.ts";
-import { JournalKey } from "../tree/journal/journal-config.ts";
 import { EncodingsKey } from "./encodings-config.ts";
-import { coderCodes } from "./errors.ts";
+import { coderCodes } from "./error-codes.ts";
 import { RootsKey } from "./roots-config.ts";
 
 /** The keys that a reload cannot change: calls of both configurations would disagree about the tree, and about locks and records. */

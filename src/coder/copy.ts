@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { Named } from "../base/schema/fragments.ts";
-import { copyPath } from "../tree/changes/copy.ts";
+import { copyPath } from "../filesystem/operations/copy.ts";
 import { summarizeBatch } from "./batch-text.ts";
 import { defineCoderFunction } from "./define.ts";
-import { EntryError, entryError } from "./errors.ts";
+import { EntryError, entryError } from "./error-codes.ts";
 import { Revision } from "./revisions.ts";
 import { eachEntry, revisionLeft, targetPaths, twoPathsRequest } from "./two-paths.ts";
 

@@ -1,8 +1,8 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { refuse } from "../base/errors.ts";
 import { Named, Nullable, UInt64 } from "../base/schema/fragments.ts";
-import { createFileAt } from "../tree/changes/create.ts";
-import { revisionOfBytes } from "../tree/files/revision.ts";
+import { revisionOfBytes } from "../filesystem/files/revision.ts";
+import { createFileAt } from "../filesystem/operations/create.ts";
 import { summarizeBatch } from "./batch-text.ts";
 import { ContentEncoding, contentBytes, isEncodingOfContent } from "./create-file/content-encoding.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";

@@ -1,12 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import { refuse } from "../base/errors.ts";
 import { Named, Nullable, UInt64 } from "../base/schema/fragments.ts";
-import { removePath } from "../tree/changes/remove.ts";
-import type { Entry } from "../tree/files/types.ts";
+import type { Entry } from "../filesystem/files/types.ts";
+import { removePath } from "../filesystem/operations/remove.ts";
 import { summarizeBatch } from "./batch-text.ts";
+import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
-import { refuseCoder } from "./errors.ts";
 import { expecting } from "./revisions.ts";
 
 const request = Type.Object(

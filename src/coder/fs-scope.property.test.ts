@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { addToTree, compareSnapshots, type Snapshot, snapshotTree } from "../../tests/harness/tree.ts";
 import { createLog } from "../base/log/log.ts";
 import { createInvoke } from "../calls/invoke.ts";
-import { compatible } from "../tree/jail/jail.test-kit.ts";
+import { compatible } from "../filesystem/jail/jail.test-kit.ts";
 import { defaultConfig } from "./config.ts";
 import { functions } from "./functions.ts";
 import { openCoder } from "./services.ts";

@@ -18,13 +18,14 @@ test("the published part is the published reference, byte for byte", () => {
 test("ids are unique, and each function lies in the file of its name", () => {
   const others = [
     "batch-text.ts",
+    "coder-errors.ts",
     "config.ts",
     "define.ts",
     "dry-run.ts",
     "entry-text.ts",
     "encoding-errors.ts",
     "encodings-config.ts",
-    "errors.ts",
+    "error-codes.ts",
     "file-encoding.ts",
     "folder-filter.ts",
     "functions.ts",

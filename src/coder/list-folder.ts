@@ -1,9 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { createWalkSlice, yieldIfDue } from "../base/scheduling/walk-slice.ts";
 import { Int64, Kind, Named, Nullable, UInt32, UInt64 } from "../base/schema/fragments.ts";
-import type { Entry } from "../tree/files/types.ts";
-import type { Folder } from "../tree/jail/folder.ts";
-import type { EntryKind } from "../tree/jail/kind.ts";
+import type { Entry } from "../filesystem/files/types.ts";
+import type { Folder } from "../filesystem/jail/folder.ts";
+import type { EntryKind } from "../filesystem/jail/kind.ts";
 import type { Config } from "./config.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { renderEntry } from "./entry-text.ts";

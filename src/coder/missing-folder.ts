@@ -1,6 +1,6 @@
 import { Refusal } from "../base/errors.ts";
+import { refuseCoder } from "./coder-errors.ts";
 import type { CoderContext } from "./define.ts";
-import { refuseCoder } from "./errors.ts";
 
 interface NewPath {
   readonly path: string;

@@ -1,9 +1,9 @@
 import type * as worker from "../calls/contract/definition.ts";
 import { type FsScope, fsScopeField, sessionBoundary, takesFsScope } from "../calls/contract/fs-scope.ts";
-import type { Jail, ScopeGrant } from "../tree/jail/folder.ts";
-import { pathDependencies } from "../tree/jail/path-dependencies.ts";
+import type { Jail, ScopeGrant } from "../filesystem/jail/folder.ts";
+import { pathDependencies } from "../filesystem/jail/path-dependencies.ts";
+import { refuseCoder } from "./coder-errors.ts";
 import type { CoderServices } from "./define.ts";
-import { refuseCoder } from "./errors.ts";
 
 type NarrowedCall = Parameters<NonNullable<worker.Services["narrow"]>>[0];
 

@@ -3,7 +3,7 @@
  * changes what a field means, nor what a call with all its fields written out does (coder §13).
  */
 
-import { autorunGlobs } from "../tree/jail/autorun.ts";
+import { autorunGlobs } from "../filesystem/jail/autorun.ts";
 
 /** By function and field; what no field can say stands without a function. `undefined`: no limit. */
 export const profileTable = {

@@ -1,10 +1,10 @@
 /** Revisions in requests and answers (coder §14). */
 import { Type } from "@sinclair/typebox";
 import { Refusal, refuse } from "../base/errors.ts";
+import { readWholeFile } from "../filesystem/files/read.ts";
+import { revisionOfBytes } from "../filesystem/files/revision.ts";
+import { requireRevisionForm } from "../filesystem/operations/expected-revision.ts";
 import { describeConflict, type LineRange } from "../text/edits/conflict.ts";
-import { requireRevisionForm } from "../tree/changes/expected-revision.ts";
-import { readWholeFile } from "../tree/files/read.ts";
-import { revisionOfBytes } from "../tree/files/revision.ts";
 import type { CoderContext } from "./define.ts";
 
 export const ExpectedRevision = (description: string) =>

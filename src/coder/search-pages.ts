@@ -2,9 +2,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { PageRequest } from "../search/request.ts";
+import { refuseCoder } from "./coder-errors.ts";
 import type { CoderContext } from "./define.ts";
 import { renderName } from "./entry-text.ts";
-import { refuseCoder } from "./errors.ts";
 
 const since = "0.4.0";
 

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLog } from "../base/log/log.ts";
-import { countDescriptorsBelow } from "../tree/jail/jail.test-kit.ts";
-import { temporaryName } from "../tree/jail/temporary.ts";
+import { countDescriptorsBelow } from "../filesystem/jail/jail.test-kit.ts";
+import { temporaryName } from "../filesystem/jail/temporary.ts";
 import { defaultConfig } from "./config.ts";
 import { openCoder, warnAboutGlobs } from "./services.ts";
 

@@ -2,23 +2,23 @@ import { createLog } from "../base/log/log.ts";
 import { openAudit } from "../calls/audit/audit-config.ts";
 import type * as worker from "../calls/contract/definition.ts";
 import { readGitUser, readRuntimeOptions } from "../config/environment.ts";
-import { compileGlobSet } from "../text/globs/glob-set.ts";
-import { DiskTree } from "../tree/changes/disk-tree.ts";
-import { openDisk } from "../tree/disk/disk.ts";
-import type { MutationListener } from "../tree/disk/mutation.ts";
-import { filesOver } from "../tree/files/files.ts";
-import { trialFor } from "../tree/jail/case-sensitivity.ts";
-import type { Jail, JailRoot } from "../tree/jail/folder.ts";
-import { openJail, openRootsJail } from "../tree/jail/jail.ts";
-import { writeDenialOf } from "../tree/jail/write-rules.ts";
+import { openDisk } from "../filesystem/disk/disk.ts";
+import type { MutationListener } from "../filesystem/disk/mutation.ts";
+import { filesOver } from "../filesystem/files/files.ts";
+import { trialFor } from "../filesystem/jail/case-sensitivity.ts";
+import type { Jail, JailRoot } from "../filesystem/jail/folder.ts";
+import { openJail, openRootsJail } from "../filesystem/jail/jail.ts";
+import { writeDenialOf } from "../filesystem/jail/write-rules.ts";
 import {
   hasRecords,
   locateState,
   locateTemporaryState,
   openJournal,
-} from "../tree/journal/journal-config.ts";
-import { editLockIn } from "../tree/transactions/root-lock.ts";
-import { abandonedIn, createTransactions, recoverIn } from "../tree/transactions/transactions.ts";
+} from "../filesystem/journal/journal-config.ts";
+import { DiskTree } from "../filesystem/operations/disk-tree.ts";
+import { editLockIn } from "../filesystem/transactions/root-lock.ts";
+import { abandonedIn, createTransactions, recoverIn } from "../filesystem/transactions/transactions.ts";
+import { compileGlobSet } from "../text/globs/glob-set.ts";
 import type { Config } from "./config.ts";
 import type { CoderServices } from "./define.ts";
 import type { ProfileDefaults } from "./profiles.ts";

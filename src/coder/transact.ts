@@ -7,9 +7,9 @@ import { RemovedFiles } from "./delete-file.ts";
 import { Literal } from "./literal.ts";
 import { fitResults } from "./transact/answer.ts";
 import { type ChangeResult, changeAnswers, makeChanges, TransactChange } from "./transact/changes.ts";
-import { refuseTransacting } from "./transact/errors.ts";
 import { type Done, planTransaction, runTransaction, type Transaction } from "./transact/run-transaction.ts";
 import { renderTransacted } from "./transact/text.ts";
+import { refuseTransacting } from "./transact/transact-errors.ts";
 import { OpEcho } from "./update-file/ops.ts";
 import { LineEndFields } from "./update-file.ts";
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import type { BackendName } from "../tree/jail/folder.ts";
+import type { BackendName } from "../filesystem/jail/folder.ts";
 import { openSearcher, type RunSearch } from "./search.test-kit.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));

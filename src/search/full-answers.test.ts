@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deadlineIn } from "../base/scheduling/deadline.ts";
+import { filesOver } from "../filesystem/files/files.ts";
+import { openJail } from "../filesystem/jail/jail.ts";
 import { compileGlobSet } from "../text/globs/glob-set.ts";
 import { createRegexEngine } from "../text/regex/rust-regex.ts";
-import { filesOver } from "../tree/files/files.ts";
-import { openJail } from "../tree/jail/jail.ts";
 import { type RequestFields, requestOf } from "./search.test-kit.ts";
 import { createSearcher } from "./search.ts";
 

@@ -1,6 +1,7 @@
 /** For tests of ignore files: the files that a walk finds below a folder on disk. */
+
+import { openJail } from "../filesystem/jail/jail.ts";
 import { compileGlobSet } from "../text/globs/glob-set.ts";
-import { openJail } from "../tree/jail/jail.ts";
 import { Batch } from "./batches/batches.ts";
 import { IgnoreFiles } from "./ignore/ignore-files.ts";
 import { SharedFolder } from "./walk/shared-folder.ts";

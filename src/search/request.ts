@@ -1,6 +1,6 @@
 import type { Deadline } from "../base/scheduling/deadline.ts";
 import type { TimeSlice } from "../base/scheduling/time-slice.ts";
-import type { Jail } from "../tree/jail/folder.ts";
+import type { Jail } from "../filesystem/jail/folder.ts";
 import type { IgnoreFiles } from "./ignore/ignore-files.ts";
 import type { LineMatch, LineOptions } from "./matchers/lines.ts";
 import type { Query } from "./matchers/query-compiler.ts";

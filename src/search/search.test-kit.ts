@@ -1,12 +1,12 @@
 /** For the tests of this room: a searcher over a real folder, and a request to vary. */
 
 import { deadlineIn } from "../base/scheduling/deadline.ts";
+import { filesOver } from "../filesystem/files/files.ts";
+import type { BackendName } from "../filesystem/jail/folder.ts";
+import { openJail } from "../filesystem/jail/jail.ts";
+import { SharedTree } from "../filesystem/watch/shared-tree.ts";
 import { compileGlobSet } from "../text/globs/glob-set.ts";
 import { createRegexEngine } from "../text/regex/rust-regex.ts";
-import { filesOver } from "../tree/files/files.ts";
-import type { BackendName } from "../tree/jail/folder.ts";
-import { openJail } from "../tree/jail/jail.ts";
-import { SharedTree } from "../tree/watch/shared-tree.ts";
 import { IgnoreFiles } from "./ignore/ignore-files.ts";
 import type { IndexOptions } from "./index/search-index.ts";
 import type { LineOptions } from "./matchers/lines.ts";

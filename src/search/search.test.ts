@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { addToTree, type Tree } from "../../tests/harness/tree.ts";
 import { Refusal } from "../base/errors.ts";
+import { countDescriptorsBelow } from "../filesystem/jail/jail.test-kit.ts";
 import { compileGlobSet } from "../text/globs/glob-set.ts";
-import { countDescriptorsBelow } from "../tree/jail/jail.test-kit.ts";
 import type { SearchAnswer } from "./request.ts";
 import { openSearcher, type RequestFields, type RunSearch, type SearchFixture } from "./search.test-kit.ts";
 

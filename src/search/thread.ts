@@ -3,8 +3,8 @@
 import { createTimeSlice } from "../base/scheduling/time-slice.ts";
 import { serveJobs } from "../base/threads/serve.ts";
 import type { WasmModule } from "../base/wasm/module.ts";
+import { openFileBelow } from "../filesystem/files/file-buffer.ts";
 import { RegexRuntime } from "../text/regex/regex-runtime.ts";
-import { openFileBelow } from "../tree/files/file-buffer.ts";
 import { FileCursor } from "./batches/file-cursor.ts";
 import { entriesOf, type Finding, type FindingSink, searchFiles } from "./batches/files.ts";
 import { encodeFindings } from "./batches/findings-codec.ts";

@@ -3,8 +3,8 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLog } from "../base/log/log.ts";
-import { Feed } from "../tree/feed/feed.ts";
-import { Subscription } from "../tree/feed/subscription.ts";
+import { Feed } from "../filesystem/feed/feed.ts";
+import { Subscription } from "../filesystem/feed/subscription.ts";
 import { ReloadableWorker } from "./reload.ts";
 
 /** Opens a worker with feeds that open when the test says so, and counts the ended subscriptions to them. */

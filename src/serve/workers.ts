@@ -10,7 +10,7 @@ import type {
 } from "../calls/contract/definition.ts";
 import { changed } from "../coder/changes/changed.ts";
 import { type Config, configSchema, fixedKeys } from "../coder/config.ts";
-import { coderMeanings, coderReasons } from "../coder/errors.ts";
+import { coderMeanings, coderReasons } from "../coder/error-codes.ts";
 import { functions } from "../coder/functions.ts";
 import { profileTable } from "../coder/profiles.ts";
 import type { CoderRuntime } from "../coder/services.ts";
@@ -20,7 +20,7 @@ import { configFiles, findConfig, type Mode, requireNamedBase } from "../config/
 import { ConfigStatus } from "../config/status.ts";
 import { commandFunctions, shellConfigFor } from "../shell/commands.ts";
 import { shellConfigSchema } from "../shell/config.ts";
-import { shellMeanings } from "../shell/errors.ts";
+import { shellMeanings } from "../shell/error-codes.ts";
 import { shellFunctions } from "../shell/functions.ts";
 import { jobFinished } from "../shell/job-finished.ts";
 import { shellProfileTable } from "../shell/profiles.ts";

@@ -1,7 +1,7 @@
 /** The fields of a command that came after shell 0.3.5, and what they change about how it is started. */
 import { type Static, Type } from "@sinclair/typebox";
 import { UInt64 } from "../base/schema/fragments.ts";
-import type { Folder } from "../tree/jail/folder.ts";
+import type { Folder } from "../filesystem/jail/folder.ts";
 import { namedVariables } from "./command-environment.ts";
 import type { BegunCommand } from "./confinement.ts";
 import type { ShellContext } from "./define.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { autorunGlobs } from "../tree/jail/autorun.ts";
+import { autorunGlobs } from "../filesystem/jail/autorun.ts";
 import { type CommandRules, describeCommands } from "./command-rules.ts";
 import { defaultShellConfig } from "./config.ts";
 import { shellProfileOf } from "./profiles.ts";

@@ -1,5 +1,5 @@
 /** The rules of commands, worded for a model that has not broken one yet. */
-import { autorunGlobs } from "../tree/jail/autorun.ts";
+import { autorunGlobs } from "../filesystem/jail/autorun.ts";
 import type { ShellConfig } from "./config.ts";
 import type { Network } from "./os-sandbox/ruleset.ts";
 import type { ShellProfile } from "./profiles.ts";

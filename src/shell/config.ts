@@ -8,8 +8,8 @@ import type { OpenOptions } from "../calls/contract/definition.ts";
 import { QuotasKey } from "../calls/quotas/quotas-config.ts";
 import { ConfigError, checkKeys } from "../config/file.ts";
 import { requireNamedBase } from "../config/source.ts";
-import { JournalKey } from "../tree/journal/journal-config.ts";
-import { shellCodes } from "./errors.ts";
+import { JournalKey } from "../filesystem/journal/journal-config.ts";
+import { shellCodes } from "./error-codes.ts";
 import { osSandboxKeys } from "./os-sandbox-keys.ts";
 import { defaultAllowlist } from "./programs/policy.ts";
 

@@ -5,7 +5,6 @@ import { type Context, definerFor, type Services } from "../calls/contract/defin
 import type { RegexEngine } from "../text/regex/rust-regex.ts";
 import type { ShellConfig } from "./config.ts";
 import type { BegunCommand } from "./confinement.ts";
-import { refuseShell } from "./errors.ts";
 import type { FsServices } from "./fs/services.ts";
 import type { ObservedServices } from "./observed.ts";
 import type { ShellProfile } from "./profiles.ts";
@@ -13,6 +12,7 @@ import type { Jobs } from "./programs/jobs.ts";
 import type { Policy } from "./programs/policy.ts";
 import type { Programs } from "./programs/programs.ts";
 import type { SpawnOptions } from "./programs/start.ts";
+import { refuseShell } from "./shell-errors.ts";
 
 /** The services of every call to `shell::*`. */
 export interface ShellServices extends Services, ObservedServices {

@@ -4,7 +4,6 @@ import type { Wording } from "../calls/contract/wording.ts";
 import { argvOf, commandFields, parseCommand, programOf, resolveTimeout } from "./command.ts";
 import { type HeldOptions, holdOptions, requireNoOptions } from "./command-options.ts";
 import { defineShellFunction, type ShellContext } from "./define.ts";
-import { refuseShell } from "./errors.ts";
 import { admitProgram, refusingStart } from "./host.ts";
 import { remarkFields } from "./job.ts";
 import { logging } from "./job-output.ts";
@@ -15,6 +14,7 @@ import type { RunLimits } from "./programs/foreground.ts";
 import type { Program } from "./programs/program.ts";
 import type { RunningProgram } from "./programs/running.ts";
 import { execInSandbox } from "./sandbox-exec.ts";
+import { refuseShell } from "./shell-errors.ts";
 
 const since = "0.4.0";
 

@@ -6,9 +6,9 @@ import { createTimeSlice } from "../base/scheduling/time-slice.ts";
 import { Named, UInt64 } from "../base/schema/fragments.ts";
 import { toSource } from "../text/regex/regex-runtime.ts";
 import { type RegexEngine, refusalOfPattern } from "../text/regex/rust-regex.ts";
-import { refuseShell } from "./errors.ts";
 import type { LiveOutput } from "./programs/output.ts";
 import type { OutputLog } from "./programs/output-log.ts";
+import { refuseShell } from "./shell-errors.ts";
 
 /** A part of the output of a job, as on the wire. Its lines are numbered from 1. */
 export const JobOutput = Named("JobOutput", {

@@ -1,9 +1,9 @@
 /** Sends the outputs of a command over a channel of the bus while it runs (shell §15). */
 import { type Static, Type } from "@sinclair/typebox";
 import { type BusAccess, type ChannelSink, RemoteError } from "../calls/contract/bus-access.ts";
-import { refuseShell } from "./errors.ts";
 import { idleMilliseconds } from "./fs/content.ts";
 import type { LiveOutput } from "./programs/output.ts";
+import { refuseShell } from "./shell-errors.ts";
 
 /** Bytes that wait for the reader: with this many a command waits too, and with twice as many the channel is cut. */
 const maxWaiting = 1024 * 1024;

@@ -2,8 +2,12 @@
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CallContext } from "../calls/contract/definition.ts";
-import type { Cause } from "../tree/feed/change.ts";
-import { type ChangeSummary, type CommandChanges, renderChanges } from "../tree/feed/command-changes.ts";
+import type { Cause } from "../filesystem/feed/change.ts";
+import {
+  type ChangeSummary,
+  type CommandChanges,
+  renderChanges,
+} from "../filesystem/feed/command-changes.ts";
 import type { ConfinedRules } from "./command-rules.ts";
 import type { Program } from "./programs/program.ts";
 import type { Remarks } from "./programs/records.ts";

@@ -1,4 +1,4 @@
-import { autorunGlobs } from "../tree/jail/autorun.ts";
+import { autorunGlobs } from "../filesystem/jail/autorun.ts";
 import type { ShellConfig } from "./config.ts";
 
 /** Defaults that differ between the profiles. */

@@ -2,9 +2,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Int32, Nullable, UInt64 } from "../base/schema/fragments.ts";
 import type { ShellContext } from "./define.ts";
-import { ForwardedRefusal, sandboxFailure } from "./errors.ts";
+import { sandboxFailure } from "./error-codes.ts";
 import type { Argv } from "./programs/words.ts";
 import { forward } from "./sandbox.ts";
+import { ForwardedRefusal } from "./shell-errors.ts";
 import type { SandboxTarget } from "./target.ts";
 
 const response = Type.Object({

@@ -5,7 +5,8 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { Mismatch, validate } from "../base/schema/validate.ts";
 import { type BusAccess, RemoteError } from "../calls/contract/bus-access.ts";
 import type { ShellContext } from "./define.ts";
-import { forwardableCodes, refuseShell, shellCodes } from "./errors.ts";
+import { forwardableCodes, shellCodes } from "./error-codes.ts";
+import { refuseShell } from "./shell-errors.ts";
 import type { SandboxTarget } from "./target.ts";
 
 export interface Forwarding<Response extends TSchema> {

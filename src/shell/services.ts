@@ -5,15 +5,15 @@ import type { OpenOptions, RequestRules, Runtime } from "../calls/contract/defin
 import { openQuotas } from "../calls/quotas/quotas-config.ts";
 import { readRuntimeOptions } from "../config/environment.ts";
 import { ConfigError } from "../config/file.ts";
+import { type GuardedFinder, openGuardedFinder } from "../filesystem/jail/guarded-paths.ts";
+import { pathDependencies } from "../filesystem/jail/path-dependencies.ts";
 import { createRegexEngine, type RegexEngine } from "../text/regex/rust-regex.ts";
-import { type GuardedFinder, openGuardedFinder } from "../tree/jail/guarded-paths.ts";
-import { pathDependencies } from "../tree/jail/path-dependencies.ts";
 import { openCommandEnvironment } from "./command-environment.ts";
 import { describeCommands } from "./command-rules.ts";
 import type { ShellConfig } from "./config.ts";
 import { type CommandConfinement, openConfinement } from "./confinement.ts";
 import type { ShellServices } from "./define.ts";
-import { renderShellError } from "./errors.ts";
+import { renderShellError } from "./error-codes.ts";
 import { type FsServices, openFsOver, openFsServices } from "./fs/services.ts";
 import { jobFinishedOver } from "./job-finished.ts";
 import type { ObservedServices } from "./observed.ts";

@@ -1,7 +1,7 @@
 /** Edits a file below the transports, where a test can take part in each step. */
 
 import type { CoderRuntime } from "../../src/coder/services.ts";
-import { FileEdit } from "../../src/tree/changes/update.ts";
+import { FileEdit } from "../../src/filesystem/operations/update.ts";
 
 /** Replaces the content of a file by what `change` makes of it. */
 export async function edit(

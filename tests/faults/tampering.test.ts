@@ -15,7 +15,7 @@ import {
 import { join } from "node:path";
 import { type Deadline, deadlineIn } from "../../src/base/scheduling/deadline.ts";
 import { type CoderRuntime, openCoder } from "../../src/coder/services.ts";
-import { createFileAt } from "../../src/tree/changes/create.ts";
+import { createFileAt } from "../../src/filesystem/operations/create.ts";
 import { buildTree, snapshotTree } from "../harness/tree.ts";
 import { temporaryFolder } from "../harness/worker-fixture.ts";
 import { edit } from "./edit.ts";

@@ -1,5 +1,5 @@
 /**
- * Files by which other programs run commands, each of the table of src/tree/jail/autorun.ts, against every function that writes.
+ * Files by which other programs run commands, each of the table of src/filesystem/jail/autorun.ts, against every function that writes.
  * The oracle is the same worker in the profile `contract`: whatever a call changes there, the profile `agent` refuses.
  */
 import { afterAll, describe, expect, test } from "bun:test";
@@ -19,7 +19,7 @@ import { createLog } from "../../src/base/log/log.ts";
 import { createInvoke } from "../../src/calls/invoke.ts";
 import { functions } from "../../src/coder/functions.ts";
 import { loadConfig, openCoder } from "../../src/coder/services.ts";
-import { autorunFiles } from "../../src/tree/jail/autorun.ts";
+import { autorunFiles } from "../../src/filesystem/jail/autorun.ts";
 import type { PathArgument } from "../harness/path-arguments.ts";
 import { pathCalls } from "./calls.ts";
 import { openShellFunctions, shellPathArguments } from "./shell/shell.ts";

@@ -228,7 +228,7 @@ export const weaknesses: readonly Weakness[] = [
         "sed has a limit, and says so",
       ],
       [others]: ["sed keeps what was written while it worked", "sed gives up a file that never holds still"],
-      "src/tree/disk/write.test.ts": [
+      "src/filesystem/disk/write.test.ts": [
         "until it is published only a hidden file is there, and after a failure nothing",
       ],
     },

@@ -4,7 +4,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import type { Log } from "../../base/log/log.ts";
 import { ConfigError } from "../../config/file.ts";
-import { errnoOf } from "../../tree/jail/errno.ts";
+import { errnoOf } from "../../filesystem/jail/errno.ts";
 import { Audit } from "./audit.ts";
 import { AuditFile } from "./audit-file.ts";
 

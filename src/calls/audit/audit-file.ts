@@ -15,8 +15,8 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
-import { errnoError, errnoOf } from "../../tree/jail/errno.ts";
-import { tryLockExclusively, unlock } from "../../tree/jail/flock.ts";
+import { errnoError, errnoOf } from "../../filesystem/jail/errno.ts";
+import { tryLockExclusively, unlock } from "../../filesystem/jail/flock.ts";
 
 export interface AuditBounds {
   /** Maximum bytes of a file before the next one is begun. */

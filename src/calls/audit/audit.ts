@@ -4,8 +4,8 @@
  */
 
 import type { Log } from "../../base/log/log.ts";
-import type { Mutation, MutationListener, MutationOutcome } from "../../tree/disk/mutation.ts";
-import { errnoOf } from "../../tree/jail/errno.ts";
+import type { Mutation, MutationListener, MutationOutcome } from "../../filesystem/disk/mutation.ts";
+import { errnoOf } from "../../filesystem/jail/errno.ts";
 import type { FinishedCall } from "../contract/definition.ts";
 import { fsScopeField } from "../contract/fs-scope.ts";
 import { pathsOf } from "../contract/request-paths.ts";

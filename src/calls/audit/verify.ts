@@ -1,6 +1,6 @@
 /** Checks the chain of hashes in an audit trail. */
 import { existsSync, readFileSync } from "node:fs";
-import { errnoOf } from "../../tree/jail/errno.ts";
+import { errnoOf } from "../../filesystem/jail/errno.ts";
 import { firstHash, hashOfLine } from "./audit-file.ts";
 
 interface Verdict {

@@ -2,7 +2,7 @@
  * Quotas of callers, as token buckets: calls per second, bytes of answers per minute, and concurrent calls. A
  * call over a quota is refused before it begins, and so costs nothing.
  */
-import { refuseQuota } from "./errors.ts";
+import { refuseQuota } from "./quota-errors.ts";
 import type { QuotaLimits, QuotaName } from "./quota-limits.ts";
 import { TokenBucket } from "./token-bucket.ts";
 

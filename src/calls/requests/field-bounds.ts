@@ -3,7 +3,7 @@
  * needs none. The profile `agent` refuses larger fields before anything is done. In the profile `contract`, a field
  * may be as large as a request.
  */
-import { refuseField } from "./errors.ts";
+import { refuseField } from "./field-errors.ts";
 import { hasFields } from "./schemas.ts";
 
 /**

@@ -7,8 +7,8 @@ import { Kind, type TObject, type TSchema } from "@sinclair/typebox";
 import type { RequestRules } from "../contract/definition.ts";
 import { fsScopeField, sessionBoundary } from "../contract/fs-scope.ts";
 import { coerceArray, coerceBoolean, coerceInteger, coerceMap, coerceObject } from "./coerce.ts";
-import { refuseField } from "./errors.ts";
 import { RequestBounds } from "./field-bounds.ts";
+import { refuseField } from "./field-errors.ts";
 import { fieldNamed, literalNamed } from "./field-names.ts";
 import {
   alternativeFor,

@@ -5,7 +5,7 @@
 
 import { isListing } from "../../text/edits/line-numbers.ts";
 import type { FunctionDefinition, PathAccess, PathPlaces } from "../contract/definition.ts";
-import { refuseField } from "./errors.ts";
+import { refuseField } from "./field-errors.ts";
 import { readMistakenPath } from "./mistaken-paths.ts";
 import { hasFields } from "./schemas.ts";
 

@@ -1,27 +1,27 @@
 /** Makes the changes of a patch on a planned tree. */
 
 import { Refusal, refuse } from "../../base/errors.ts";
+import { readWholeFile } from "../../filesystem/files/read.ts";
+import { revisionOfBytes } from "../../filesystem/files/revision.ts";
+import { copyPath } from "../../filesystem/operations/copy.ts";
+import { createFileAt } from "../../filesystem/operations/create.ts";
+import { requireRevisionForm } from "../../filesystem/operations/expected-revision.ts";
+import { movePath } from "../../filesystem/operations/move.ts";
+import { removePath } from "../../filesystem/operations/remove.ts";
+import { FileEdit } from "../../filesystem/operations/update.ts";
+import type { PlannedTree } from "../../filesystem/overlay/planned-tree.ts";
 import { type Echo, echoesOf } from "../../text/edits/echo.ts";
 import { explainMissing } from "../../text/edits/misses.ts";
 import { addedText } from "../../text/patch/added-text.ts";
 import { applyHunks, type HunkPlacement, type PatchedFile } from "../../text/patch/apply.ts";
-import { refusePatch } from "../../text/patch/errors.ts";
 import { maxExplainedBytes } from "../../text/patch/fit.ts";
 import { HunkText } from "../../text/patch/hunk-text.ts";
 import { findDependencies, foldersAbove } from "../../text/patch/order.ts";
 import type { FilePatch, Patch } from "../../text/patch/patch.ts";
+import { refusePatch } from "../../text/patch/patch-errors.ts";
 import { resolveNames } from "../../text/patch/resolve-names.ts";
-import { copyPath } from "../../tree/changes/copy.ts";
-import { createFileAt } from "../../tree/changes/create.ts";
-import { requireRevisionForm } from "../../tree/changes/expected-revision.ts";
-import { movePath } from "../../tree/changes/move.ts";
-import { removePath } from "../../tree/changes/remove.ts";
-import { FileEdit } from "../../tree/changes/update.ts";
-import { readWholeFile } from "../../tree/files/read.ts";
-import { revisionOfBytes } from "../../tree/files/revision.ts";
-import type { PlannedTree } from "../../tree/overlay/planned-tree.ts";
+import { refuseCoder } from "../coder-errors.ts";
 import type { CoderContext } from "../define.ts";
-import { refuseCoder } from "../errors.ts";
 import { pauseOf } from "../pause.ts";
 import { permissionBits } from "../permission-bits.ts";
 import { expecting, revisionMismatch } from "../revisions.ts";

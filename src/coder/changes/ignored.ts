@@ -1,8 +1,8 @@
 import { Refusal } from "../../base/errors.ts";
+import { ignoreVanished } from "../../filesystem/files/ignore-vanished.ts";
+import type { Jail } from "../../filesystem/jail/folder.ts";
 import type { IgnoreFiles } from "../../search/ignore/ignore-files.ts";
 import { IgnoreRules } from "../../search/ignore/ignore-rules.ts";
-import { ignoreVanished } from "../../tree/files/ignore-vanished.ts";
-import type { Jail } from "../../tree/jail/folder.ts";
 
 /** Most folders whose rules are kept. */
 const maxFolders = 256;

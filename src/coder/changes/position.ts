@@ -1,5 +1,5 @@
-import type { Feed } from "../../tree/feed/feed.ts";
-import { refuseCoder } from "../errors.ts";
+import type { Feed } from "../../filesystem/feed/feed.ts";
+import { refuseCoder } from "../coder-errors.ts";
 
 /** A place in the feed as callers have it: the epoch, and the number of the last change before it. */
 export const renderPosition = (epoch: string, seq: number): string => `${epoch}:${seq}`;

@@ -1,6 +1,6 @@
 import type { ReportedChange, TreeChanges } from "../../calls/contract/tree-changes.ts";
-import type { Feed } from "../../tree/feed/feed.ts";
-import { Subscription } from "../../tree/feed/subscription.ts";
+import type { Feed } from "../../filesystem/feed/feed.ts";
+import { Subscription } from "../../filesystem/feed/subscription.ts";
 import { renderPosition } from "./position.ts";
 
 /** Milliseconds between two looks at the feed. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { FeedChange } from "../../tree/feed/change.ts";
+import type { FeedChange } from "../../filesystem/feed/change.ts";
 import { profileOf } from "../profiles.ts";
 import { parseGlobFields } from "../request-globs.ts";
 import { selects } from "./selection.ts";

@@ -1,4 +1,4 @@
-import type { FeedChange } from "../../tree/feed/change.ts";
+import type { FeedChange } from "../../filesystem/feed/change.ts";
 import type { SelectedPaths } from "../request-globs.ts";
 
 /** The changes that a reader gets. */

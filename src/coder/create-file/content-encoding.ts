@@ -2,9 +2,9 @@
 import { Type } from "@sinclair/typebox";
 import { createCodec, encodingName, isUtf16 } from "../../text/encodings/codec.ts";
 import { encodeText, MissingCharacter } from "../../text/encodings/encoded-text.ts";
+import { refuseCoder } from "../coder-errors.ts";
 import type { CoderContext } from "../define.ts";
 import { refuseEncoding } from "../encoding-errors.ts";
-import { refuseCoder } from "../errors.ts";
 import { configuredEncoding, requestedEncoding } from "../file-encoding.ts";
 
 export const ContentEncoding = Type.Optional(

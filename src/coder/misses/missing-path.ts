@@ -2,17 +2,17 @@
 import { isUtf8 } from "node:buffer";
 import { Refusal, refuse } from "../../base/errors.ts";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
+import { namesOf, pathIn } from "../../filesystem/jail/backend.ts";
+import { fold } from "../../filesystem/jail/fold.ts";
+import type { Jail } from "../../filesystem/jail/folder.ts";
+import { changedPaths } from "../../filesystem/journal/changed-paths.ts";
+import type { Journal } from "../../filesystem/journal/journal.ts";
+import { recentRecords } from "../../filesystem/journal/recent-records.ts";
+import type { WatchedFolder, WatchedTree } from "../../filesystem/watch/watched-tree.ts";
 import { findConfusables } from "../../text/edits/confusables.ts";
 import { type ExcludeGlobs, excludesPath } from "../../text/globs/exclude-globs.ts";
-import { namesOf, pathIn } from "../../tree/jail/backend.ts";
-import { fold } from "../../tree/jail/fold.ts";
-import type { Jail } from "../../tree/jail/folder.ts";
-import { changedPaths } from "../../tree/journal/changed-paths.ts";
-import type { Journal } from "../../tree/journal/journal.ts";
-import { recentRecords } from "../../tree/journal/recent-records.ts";
-import type { WatchedFolder, WatchedTree } from "../../tree/watch/tree.ts";
+import { refuseCoder } from "../coder-errors.ts";
 import { renderName } from "../entry-text.ts";
-import { refuseCoder } from "../errors.ts";
 import { isShown, plainPath } from "../undo/select-paths.ts";
 
 /** The sources of what is known. */

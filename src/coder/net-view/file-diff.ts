@@ -1,12 +1,12 @@
 /** The entries at a path at two times, and the difference between them. */
 import { isUtf8 } from "node:buffer";
 import { Refusal } from "../../base/errors.ts";
+import { readWholeFile } from "../../filesystem/files/read.ts";
+import type { CurrentTree } from "../../filesystem/journal/rewound-tree.ts";
+import type { TreeState } from "../../filesystem/journal/undo-tree.ts";
+import { Restoration } from "../../filesystem/overlay/restore.ts";
 import { diffLines } from "../../text/edits/line-diff.ts";
 import { unifiedDiff } from "../../text/edits/unified-diff.ts";
-import { readWholeFile } from "../../tree/files/read.ts";
-import type { CurrentTree } from "../../tree/journal/rewound-tree.ts";
-import type { TreeState } from "../../tree/journal/undo-tree.ts";
-import { Restoration } from "../../tree/overlay/restore.ts";
 import type { CoderContext } from "../define.ts";
 import { plannedTree } from "../undo/planned-tree.ts";
 

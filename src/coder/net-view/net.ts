@@ -1,10 +1,10 @@
 /** The difference between the tree after a checkpoint, or at a place in the feed, and the tree on disk. */
-import type { FeedChange } from "../../tree/feed/change.ts";
-import type { RecordedState } from "../../tree/journal/frame.ts";
-import { isAsRecorded } from "../../tree/journal/is-as-recorded.ts";
-import { type JournalRecord, readRecords } from "../../tree/journal/read-record.ts";
-import { rewind } from "../../tree/journal/rewind.ts";
-import { type CurrentTree, type RewoundEntry, RewoundTree } from "../../tree/journal/rewound-tree.ts";
+import type { FeedChange } from "../../filesystem/feed/change.ts";
+import type { RecordedState } from "../../filesystem/journal/frame.ts";
+import { isAsRecorded } from "../../filesystem/journal/is-as-recorded.ts";
+import { type JournalRecord, readRecords } from "../../filesystem/journal/read-record.ts";
+import { rewind } from "../../filesystem/journal/rewind.ts";
+import { type CurrentTree, type RewoundEntry, RewoundTree } from "../../filesystem/journal/rewound-tree.ts";
 import type { CoderContext } from "../define.ts";
 import { pauseOf } from "../pause.ts";
 import { isShown } from "../undo/select-paths.ts";

@@ -1,8 +1,8 @@
 /** The differences that one call made, as a journal record has them. */
-import { changedPaths } from "../../tree/journal/changed-paths.ts";
-import type { JournalRecord, RecordedStep } from "../../tree/journal/read-record.ts";
-import { rewind } from "../../tree/journal/rewind.ts";
-import { RewoundTree } from "../../tree/journal/rewound-tree.ts";
+import { changedPaths } from "../../filesystem/journal/changed-paths.ts";
+import type { JournalRecord, RecordedStep } from "../../filesystem/journal/read-record.ts";
+import { rewind } from "../../filesystem/journal/rewind.ts";
+import { RewoundTree } from "../../filesystem/journal/rewound-tree.ts";
 import type { CoderContext } from "../define.ts";
 import { pauseOf } from "../pause.ts";
 import { requireJournal } from "../undo/require-journal.ts";

@@ -1,9 +1,9 @@
 import { type Static, type TOptional, type TSchema, Type } from "@sinclair/typebox";
 import { Int64, Named, Nullable, UInt32, UInt64 } from "../../base/schema/fragments.ts";
+import type { FileStats } from "../../filesystem/jail/kind.ts";
 import type { FileContent } from "../../text/edits/content.ts";
 import type { LineWindow } from "../../text/edits/window.ts";
 import { jsonBytes, objectBytes } from "../../text/sizes/json-size.ts";
-import type { FileStats } from "../../tree/jail/kind.ts";
 import { LeftOutFields } from "../search-pages.ts";
 
 const since = "0.4.0";

@@ -2,15 +2,15 @@
 
 import { refuse } from "../../base/errors.ts";
 import { Measured } from "../../calls/contract/prepared-answer.ts";
+import type { Limit } from "../../filesystem/files/types.ts";
 import type { FileContent } from "../../text/edits/content.ts";
 import { commaBytes } from "../../text/sizes/json-budget.ts";
 import { jsonBytes, objectBytes } from "../../text/sizes/json-size.ts";
-import type { Limit } from "../../tree/files/types.ts";
 import type { CoderContext } from "../define.ts";
-import { renderRefusal } from "../errors.ts";
+import { renderRefusal } from "../error-codes.ts";
 import type { FileView, ReadAnswer, ReadResult } from "./answer.ts";
-import { refuseRead } from "./errors.ts";
 import type { BatchEntry, ReadOptions } from "./options.ts";
+import { refuseRead } from "./read-errors.ts";
 import { viewFile } from "./view.ts";
 
 /** Reads files, each on its own. While their contents together are over a limit, the largest is refused. */

@@ -5,8 +5,8 @@ import type { WindowRange } from "../../text/edits/window.ts";
 import type { Encoding } from "../../text/encodings/codec.ts";
 import { requestedEncoding } from "../file-encoding.ts";
 import type { ProfileDefaults } from "../profiles.ts";
-import { refuseRead } from "./errors.ts";
 import { maxImageBytes } from "./file-kind.ts";
+import { refuseRead } from "./read-errors.ts";
 
 const since = "0.4.0";
 

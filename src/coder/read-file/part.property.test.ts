@@ -19,10 +19,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { deadlineIn } from "../../base/scheduling/deadline.ts";
+import { LineCounts } from "../../filesystem/files/line-counts.ts";
+import { type OpenFile, openPlace, pieceBytes } from "../../filesystem/files/open-file.ts";
+import { awaitTick } from "../../filesystem/jail/clock.test-kit.ts";
 import { rangeOf, tailOf } from "../../text/edits/window.ts";
-import { LineCounts } from "../../tree/files/line-counts.ts";
-import { type OpenFile, openPlace, pieceBytes } from "../../tree/files/open-file.ts";
-import { awaitTick } from "../../tree/jail/clock.test-kit.ts";
 import { readPart, type Wanted } from "./part.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "coder-"));

@@ -1,8 +1,8 @@
 /** What is read of a large file, and what is not. */
 import { expect, test } from "bun:test";
 import { type Deadline, deadlineIn } from "../../base/scheduling/deadline.ts";
-import { LineCounts } from "../../tree/files/line-counts.ts";
-import type { OpenFile } from "../../tree/files/open-file.ts";
+import { LineCounts } from "../../filesystem/files/line-counts.ts";
+import type { OpenFile } from "../../filesystem/files/open-file.ts";
 import { readPart, type Wanted } from "./part.ts";
 
 const line = "some text in a line\n";

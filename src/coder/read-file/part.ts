@@ -1,10 +1,10 @@
 import type { Deadline } from "../../base/scheduling/deadline.ts";
+import type { FileLines, LineCounts, LinePlace } from "../../filesystem/files/line-counts.ts";
+import type { OpenFile } from "../../filesystem/files/open-file.ts";
+import type { Limit } from "../../filesystem/files/types.ts";
 import { skipLines } from "../../text/edits/lines.ts";
 import { type LineWindow, RangeCollector, TailCollector, type WindowRange } from "../../text/edits/window.ts";
-import type { FileLines, LineCounts, LinePlace } from "../../tree/files/line-counts.ts";
-import type { OpenFile } from "../../tree/files/open-file.ts";
-import type { Limit } from "../../tree/files/types.ts";
-import { refuseRead } from "./errors.ts";
+import { refuseRead } from "./read-errors.ts";
 
 /** The lines to read of a file that is not read to its end, because it is over the limit. */
 export interface Wanted {

@@ -4,8 +4,8 @@ import type { CoderContext } from "../define.ts";
 import { folderFilterOf } from "../folder-filter.ts";
 import { parseGlobFields } from "../request-globs.ts";
 import type { ReadResult } from "./answer.ts";
-import { refuseRead } from "./errors.ts";
 import { optionsOfStat, type ReadOptions, type ReadRequest } from "./options.ts";
+import { refuseRead } from "./read-errors.ts";
 import { viewFile } from "./view.ts";
 
 /** Maximum files that one call compares: counting the lines of 20,000 takes seconds. */

@@ -1,6 +1,9 @@
 /** Reads one file as a request wants it: whole, lines of it, or what else is known of it (coder §15). */
 import { isUtf8 } from "node:buffer";
 import { type Refusal, refuse } from "../../base/errors.ts";
+import { revisionOfBytes } from "../../filesystem/files/revision.ts";
+import { describe } from "../../filesystem/files/stats.ts";
+import type { FileStats } from "../../filesystem/jail/kind.ts";
 import {
   base64Content,
   countFitting,
@@ -14,17 +17,14 @@ import { type LineWindow, rangeOf, tailOf } from "../../text/edits/window.ts";
 import { encodingName, isUtf16 } from "../../text/encodings/codec.ts";
 import { decodeText } from "../../text/encodings/open-text.ts";
 import { objectBytes } from "../../text/sizes/json-size.ts";
-import { revisionOfBytes } from "../../tree/files/revision.ts";
-import { describe } from "../../tree/files/stats.ts";
-import type { FileStats } from "../../tree/jail/kind.ts";
 import type { CoderContext } from "../define.ts";
 import { refuseEncoding } from "../encoding-errors.ts";
 import { configuredEncoding } from "../file-encoding.ts";
 import { type FileView, viewOf } from "./answer.ts";
-import { refuseRead } from "./errors.ts";
 import { binaryKind, mediaTypeOf } from "./file-kind.ts";
 import type { ReadOptions } from "./options.ts";
 import { readPart } from "./part.ts";
+import { refuseRead } from "./read-errors.ts";
 import { notesOn } from "./text-notes.ts";
 
 /** A file to read, and how. */

@@ -1,6 +1,6 @@
 /** Replaces a text or a pattern in many files, on a planned tree. */
 import { Refusal, refuse } from "../../base/errors.ts";
-import type { PlannedTree } from "../../tree/overlay/planned-tree.ts";
+import type { PlannedTree } from "../../filesystem/overlay/planned-tree.ts";
 import type { CoderContext } from "../define.ts";
 import { pauseOf } from "../pause.ts";
 import type { ChangeAnswer, ChangeResult } from "../transact/changes.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLog } from "../../base/log/log.ts";
 import { createInvoke } from "../../calls/invoke.ts";
-import { revisionOfBytes } from "../../tree/files/revision.ts";
+import { revisionOfBytes } from "../../filesystem/files/revision.ts";
 import { defaultConfig } from "../config.ts";
 import { functions } from "../functions.ts";
 import { openCoder } from "../services.ts";

@@ -1,11 +1,11 @@
 /** The changes of `coder::transact`, as they are on the wire and as they are made. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Refusal, refuse } from "../../base/errors.ts";
-import { copyPath } from "../../tree/changes/copy.ts";
-import { makeFolderAt } from "../../tree/changes/make-folder.ts";
-import { movePath } from "../../tree/changes/move.ts";
-import { revisionOfBytes } from "../../tree/files/revision.ts";
-import type { PlannedTree } from "../../tree/overlay/planned-tree.ts";
+import { revisionOfBytes } from "../../filesystem/files/revision.ts";
+import { copyPath } from "../../filesystem/operations/copy.ts";
+import { makeFolderAt } from "../../filesystem/operations/make-folder.ts";
+import { movePath } from "../../filesystem/operations/move.ts";
+import type { PlannedTree } from "../../filesystem/overlay/planned-tree.ts";
 import { ContentEncoding } from "../create-file/content-encoding.ts";
 import { createOne } from "../create-file.ts";
 import type { CoderContext } from "../define.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { refuseTransacting } from "./errors.ts";
+import { refuseTransacting } from "./transact-errors.ts";
 
 /** What a dry run has shown, to be done exactly so by a call with a context. */
 interface Plan<Context> {

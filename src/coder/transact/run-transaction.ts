@@ -1,12 +1,12 @@
 /** What calls share that make several changes: all of them or none, or only shown, and then done as shown. */
 import { quoteShort, Refusal } from "../../base/errors.ts";
+import { PlannedTree } from "../../filesystem/overlay/planned-tree.ts";
+import { areSameReads, type Reads } from "../../filesystem/overlay/reads.ts";
+import type { Committing } from "../../filesystem/transactions/transactions.ts";
 import { memoryBytes } from "../../text/sizes/memory-size.ts";
-import { PlannedTree } from "../../tree/overlay/planned-tree.ts";
-import { areSameReads, type Reads } from "../../tree/overlay/reads.ts";
-import type { Committing } from "../../tree/transactions/transactions.ts";
 import type { CoderContext } from "../define.ts";
-import { refuseTransacting } from "./errors.ts";
 import type { PlanAnswer } from "./plans.ts";
+import { refuseTransacting } from "./transact-errors.ts";
 
 /** Several changes that are made as one. */
 export interface Transaction<T> {

@@ -2,9 +2,9 @@
  * Chooses what a tree with `max_bytes` shows. Each level of folders in turn gets half of the bytes that are left, and its
  * folders share them evenly, so every level is seen before any is complete. Rounds over all levels spend the rest.
  */
-import type { Entry } from "../../tree/files/types.ts";
-import { pathIn } from "../../tree/jail/backend.ts";
-import type { Folder, Name } from "../../tree/jail/folder.ts";
+import type { Entry } from "../../filesystem/files/types.ts";
+import { pathIn } from "../../filesystem/jail/backend.ts";
+import type { Folder, Name } from "../../filesystem/jail/folder.ts";
 import { renderEntry, renderName } from "../entry-text.ts";
 import {
   cutBefore,

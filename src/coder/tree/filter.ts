@@ -1,8 +1,8 @@
+import type { OmitsEntry } from "../../filesystem/files/entries.ts";
+import type { Folder } from "../../filesystem/jail/folder.ts";
 import type { IgnoreFiles } from "../../search/ignore/ignore-files.ts";
 import { IgnoreRules } from "../../search/ignore/ignore-rules.ts";
 import { EntryFilter } from "../../search/walk/entry-filter.ts";
-import type { OmitsEntry } from "../../tree/files/entries.ts";
-import type { Folder } from "../../tree/jail/folder.ts";
 import type { FolderFilter } from "../folder-filter.ts";
 
 export interface TreeFilterOptions extends FolderFilter {

@@ -1,11 +1,11 @@
 /** What the walks of one call of `coder::tree` share: its limits, and how they list and open folders. */
 import { Refusal, refuse } from "../../base/errors.ts";
 import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
+import type { Entry, Page } from "../../filesystem/files/types.ts";
+import { pathIn } from "../../filesystem/jail/backend.ts";
+import type { Folder, Name } from "../../filesystem/jail/folder.ts";
 import type { IgnoreRules } from "../../search/ignore/ignore-rules.ts";
 import type { JsonBudget } from "../../text/sizes/json-budget.ts";
-import type { Entry, Page } from "../../tree/files/types.ts";
-import { pathIn } from "../../tree/jail/backend.ts";
-import type { Folder, Name } from "../../tree/jail/folder.ts";
 import type { CoderContext } from "../define.ts";
 import { cutByBytes, cutByDepth, cutByNodes, excluded, unreadable } from "./cuts.ts";
 import type { TreeFilter } from "./filter.ts";

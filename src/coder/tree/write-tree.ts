@@ -1,10 +1,10 @@
 /** Walks a tree and writes it (coder §8). */
 import { Refusal } from "../../base/errors.ts";
+import type { Entry, Page } from "../../filesystem/files/types.ts";
+import type { Folder } from "../../filesystem/jail/folder.ts";
+import type { FileStats } from "../../filesystem/jail/kind.ts";
 import { commaBytes } from "../../text/sizes/json-budget.ts";
 import { jsonBytes } from "../../text/sizes/json-size.ts";
-import type { Entry, Page } from "../../tree/files/types.ts";
-import type { Folder } from "../../tree/jail/folder.ts";
-import type { FileStats } from "../../tree/jail/kind.ts";
 import { cutByBytes, cutByWidth, cutWithin, cutWithinBytes, unreadable } from "./cuts.ts";
 import { type Cut, nodeBytes } from "./node.ts";
 import { NodeWriter, prefixOf, type WrittenNode } from "./node-writer.ts";

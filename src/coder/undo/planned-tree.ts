@@ -1,4 +1,4 @@
-import { PlannedTree } from "../../tree/overlay/planned-tree.ts";
+import { PlannedTree } from "../../filesystem/overlay/planned-tree.ts";
 import type { CoderContext } from "../define.ts";
 
 /** Returns the tree with the paths of records, which are from the base. Old contents may be of any size. */

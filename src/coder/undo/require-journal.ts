@@ -1,6 +1,6 @@
-import type { Journal } from "../../tree/journal/journal.ts";
+import type { Journal } from "../../filesystem/journal/journal.ts";
+import { refuseCoder } from "../coder-errors.ts";
 import type { CoderContext } from "../define.ts";
-import { refuseCoder } from "../errors.ts";
 
 /** The journal of the worker. Throws where it has none. */
 export function requireJournal({ journal, journalMissing }: CoderContext): Journal {

@@ -1,6 +1,6 @@
-import { namesOf } from "../../tree/jail/backend.ts";
-import type { Jail } from "../../tree/jail/folder.ts";
-import type { RecordedStep } from "../../tree/journal/read-record.ts";
+import { namesOf } from "../../filesystem/jail/backend.ts";
+import type { Jail } from "../../filesystem/jail/folder.ts";
+import type { RecordedStep } from "../../filesystem/journal/read-record.ts";
 
 /**
  * Whether a path of the journal is one of these, or below one. They are compared as text, as records have them: links

@@ -2,9 +2,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type Author, authorId, isSameAuthor, renderAuthor } from "../../base/author.ts";
 import { Named } from "../../base/schema/fragments.ts";
-import type { Journal } from "../../tree/journal/journal.ts";
-import type { JournalRecord } from "../../tree/journal/read-record.ts";
-import { recentRecords } from "../../tree/journal/recent-records.ts";
+import type { Journal } from "../../filesystem/journal/journal.ts";
+import type { JournalRecord } from "../../filesystem/journal/read-record.ts";
+import { recentRecords } from "../../filesystem/journal/recent-records.ts";
 import type { CoderContext } from "../define.ts";
 import { isShown } from "./select-paths.ts";
 

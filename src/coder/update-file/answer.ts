@@ -1,11 +1,11 @@
 import { Measured } from "../../calls/contract/prepared-answer.ts";
+import type { Bodies } from "../../filesystem/operations/update.ts";
 import type { Echo } from "../../text/edits/echo.ts";
 import { decodeForAnswer, type JsonText } from "../../text/edits/json-text.ts";
 import { joinPieces, piecesLength } from "../../text/edits/pieces.ts";
 import { cutToBytes } from "../../text/edits/text.ts";
 import { commaBytes, JsonBudget } from "../../text/sizes/json-budget.ts";
 import { jsonBytes, objectBytes } from "../../text/sizes/json-size.ts";
-import type { Bodies } from "../../tree/changes/update.ts";
 
 /** Bytes of an answer that are kept for paths, counts and errors; the bodies share what is left. */
 const roomForTheRest = 1024 * 1024;

@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { refuse } from "../../base/errors.ts";
 import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
+import { refuseEdit } from "../../text/edits/edit-errors.ts";
 import { EditTrace, spliceBetween } from "../../text/edits/edit-trace.ts";
-import { refuseEdit } from "../../text/edits/errors.ts";
 import { applyLineOps } from "../../text/edits/line-ops.ts";
 import { bomLength, countLines } from "../../text/edits/lines.ts";
 import { candidatesAt, explainMissing, placesOf, placesOfDone } from "../../text/edits/misses.ts";

@@ -1,12 +1,12 @@
 /** Edits one file, as an entry of `coder::update-file` says. */
 
+import { revisionOfBytes } from "../../filesystem/files/revision.ts";
+import { requireRevisionForm } from "../../filesystem/operations/expected-revision.ts";
+import { type Bodies, FileEdit } from "../../filesystem/operations/update.ts";
 import { echoesOf } from "../../text/edits/echo.ts";
 import type { EditTrace } from "../../text/edits/edit-trace.ts";
 import { joinPieces } from "../../text/edits/pieces.ts";
 import { unifiedDiff } from "../../text/edits/unified-diff.ts";
-import { requireRevisionForm } from "../../tree/changes/expected-revision.ts";
-import { type Bodies, FileEdit } from "../../tree/changes/update.ts";
-import { revisionOfBytes } from "../../tree/files/revision.ts";
 import type { CoderContext } from "../define.ts";
 import { requestedEncoding } from "../file-encoding.ts";
 import type { ProfileDefaults } from "../profiles.ts";

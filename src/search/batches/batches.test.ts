@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Folder } from "../../tree/jail/folder.ts";
+import type { Folder } from "../../filesystem/jail/folder.ts";
 import { SharedFolder } from "../walk/shared-folder.ts";
 import { nothingPassedOver } from "../walk/tally.ts";
 import { Batch, takeBatch } from "./batches.ts";

@@ -1,4 +1,4 @@
-import { openFileIn } from "../../tree/files/file-buffer.ts";
+import { openFileIn } from "../../filesystem/files/file-buffer.ts";
 import type { FilesToSign } from "../signatures/filler.ts";
 import { NameBuffer } from "../walk/name-buffer.ts";
 import type { SharedFolder } from "../walk/shared-folder.ts";

@@ -1,4 +1,4 @@
-import type { NameBytes } from "../../tree/jail/name.ts";
+import type { NameBytes } from "../../filesystem/jail/name.ts";
 
 /** The names of files in path order, folder by folder. */
 export interface FileNames {

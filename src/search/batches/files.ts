@@ -1,9 +1,9 @@
+import { beginsAsText, type FileBuffer } from "../../filesystem/files/file-buffer.ts";
+import { ignoreVanished } from "../../filesystem/files/ignore-vanished.ts";
 import { isUtf16 } from "../../text/encodings/codec.ts";
 import { type EncodingRule, EncodingRules } from "../../text/encodings/encoding-rules.ts";
 import { beginsAsUtf16, searchText } from "../../text/encodings/search-text.ts";
 import type { FindLineBounds } from "../../text/prefilter/line-bounds.ts";
-import { beginsAsText, type FileBuffer } from "../../tree/files/file-buffer.ts";
-import { ignoreVanished } from "../../tree/files/ignore-vanished.ts";
 import {
   countLinesAndMatches,
   countMatchingLines,

@@ -1,7 +1,7 @@
+import type { NameBytes } from "../../filesystem/jail/name.ts";
 import { LazyDfa } from "../../text/globs/lazy-dfa.ts";
 import { buildNfa } from "../../text/globs/nfa.ts";
 import type { StateSet } from "../../text/globs/nfa-simulator.ts";
-import type { NameBytes } from "../../tree/jail/name.ts";
 import type { Rule } from "./rule.ts";
 
 /**

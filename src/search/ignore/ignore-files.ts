@@ -2,11 +2,11 @@
  * Finds ignore files along a walk. Anything that keeps one from being read leaves it out: a deny rule, a link
  * in its place, a size over the limit. So a caller cannot use it to find out about denied entries.
  */
-import { FileBuffer, openFileIn } from "../../tree/files/file-buffer.ts";
-import { ignoreVanished } from "../../tree/files/ignore-vanished.ts";
-import type { Folder, Jail } from "../../tree/jail/folder.ts";
-import { type EntryKind, kindOf } from "../../tree/jail/kind.ts";
-import type { NameBytes } from "../../tree/jail/name.ts";
+import { FileBuffer, openFileIn } from "../../filesystem/files/file-buffer.ts";
+import { ignoreVanished } from "../../filesystem/files/ignore-vanished.ts";
+import type { Folder, Jail } from "../../filesystem/jail/folder.ts";
+import { type EntryKind, kindOf } from "../../filesystem/jail/kind.ts";
+import type { NameBytes } from "../../filesystem/jail/name.ts";
 import type { IgnoreFile } from "./ignore-file.ts";
 import { IgnoreFileCache } from "./ignore-file-cache.ts";
 import { IgnoreRules } from "./ignore-rules.ts";

@@ -1,4 +1,4 @@
-import type { NameBytes } from "../../tree/jail/name.ts";
+import type { NameBytes } from "../../filesystem/jail/name.ts";
 import type { IgnoreFile } from "./ignore-file.ts";
 
 /** An ignore file in force. */

@@ -2,12 +2,13 @@
  * The globs of a call, in the dialect of ripgrep's `-g` (coder §6): lines of ignore files that select instead
  * of ignore.
  */
+
+import type { NameBytes } from "../../filesystem/jail/name.ts";
 import { GlobError, longestSet } from "../../text/globs/glob-set.ts";
 import { LazyDfa } from "../../text/globs/lazy-dfa.ts";
 import { buildNfa } from "../../text/globs/nfa.ts";
 import type { StateSet } from "../../text/globs/nfa-simulator.ts";
 import { parseGlob } from "../../text/globs/parse.ts";
-import type { NameBytes } from "../../tree/jail/name.ts";
 import { costOf } from "./ignore-file.ts";
 import { parseLine, type Rule } from "./rule.ts";
 

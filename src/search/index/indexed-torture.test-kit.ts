@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { freshSeed, type Random, randomFrom } from "../../../tests/harness/random.ts";
-import { startWriter, type Writer } from "../../tree/watch/torture.test-kit.ts";
+import { startWriter, type Writer } from "../../filesystem/watch/torture.test-kit.ts";
 import { pageFrom } from "../pages.test-kit.ts";
 import type { SearchAnswer } from "../request.ts";
 import { openSearcher, type RequestFields } from "../search.test-kit.ts";

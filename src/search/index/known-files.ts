@@ -1,4 +1,4 @@
-import { readStamps, stamps } from "../../tree/jail/stamps.ts";
+import { readStamps, stamps } from "../../filesystem/jail/stamps.ts";
 import type { FileCursor } from "../batches/file-cursor.ts";
 import type { FoundInIndex } from "../batches/findings-codec.ts";
 import type { CandidateSet } from "../signatures/content-index.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
-import { JailFixture } from "../../tree/jail/jail.test-kit.ts";
-import { linksAt } from "../../tree/jail/statx.ts";
+import { JailFixture } from "../../filesystem/jail/jail.test-kit.ts";
+import { linksAt } from "../../filesystem/jail/statx.ts";
 import { openListed, TreeChanged } from "./listed-folder.ts";
 
 test("a folder is opened where the tree had it, and not what has taken its place", () => {

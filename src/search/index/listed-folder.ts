@@ -1,5 +1,5 @@
-import type { Folder, Jail } from "../../tree/jail/folder.ts";
-import { linksAt } from "../../tree/jail/statx.ts";
+import type { Folder, Jail } from "../../filesystem/jail/folder.ts";
+import { linksAt } from "../../filesystem/jail/statx.ts";
 
 /** A folder, as a watched tree lists it. */
 export interface ListedFolder {

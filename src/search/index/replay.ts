@@ -1,6 +1,6 @@
 import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
 import { sliceMilliseconds } from "../../base/scheduling/walk-slice.ts";
-import type { Jail } from "../../tree/jail/folder.ts";
+import type { Jail } from "../../filesystem/jail/folder.ts";
 import { SharedFolder } from "../walk/shared-folder.ts";
 import { type FirstLeftOut, nothingPassedOver, outcomes, type PassedOver } from "../walk/tally.ts";
 import type { FileSink, Walk } from "../walk/walk.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { JailFixture } from "../../tree/jail/jail.test-kit.ts";
+import { JailFixture } from "../../filesystem/jail/jail.test-kit.ts";
 import { SearchIndex } from "./search-index.ts";
 
 test("files for which no thread can start are left out of the index", async () => {

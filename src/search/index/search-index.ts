@@ -1,10 +1,10 @@
 /** Searches with an index of contents. */
 
 import type { Pool } from "../../base/threads/pool.ts";
-import { firstBytes } from "../../tree/files/file-buffer.ts";
-import type { Jail } from "../../tree/jail/folder.ts";
-import { hasStamps } from "../../tree/jail/stamps.ts";
-import type { SharedTree } from "../../tree/watch/shared-tree.ts";
+import { firstBytes } from "../../filesystem/files/file-buffer.ts";
+import type { Jail } from "../../filesystem/jail/folder.ts";
+import { hasStamps } from "../../filesystem/jail/stamps.ts";
+import type { SharedTree } from "../../filesystem/watch/shared-tree.ts";
 import type { ResultPage } from "../answer/result-page.ts";
 import type { Batch } from "../batches/batches.ts";
 import type { FileCursor } from "../batches/file-cursor.ts";

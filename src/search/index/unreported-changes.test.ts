@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { mapShared } from "../../tree/watch/torture-writer.test-kit.ts";
+import { mapShared } from "../../filesystem/watch/torture-writer.test-kit.ts";
 import { pageFrom } from "../pages.test-kit.ts";
 import { openSearcher } from "../search.test-kit.ts";
 import { closing, openWatched } from "./watched.test-kit.ts";

@@ -4,10 +4,10 @@
  */
 import { isUtf8 } from "node:buffer";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
-import { namesOf } from "../../tree/jail/backend.ts";
-import type { Folder, Jail } from "../../tree/jail/folder.ts";
-import { isReportedIn } from "../../tree/jail/stamps.ts";
-import type { WatchedEntry, WatchedFolder } from "../../tree/watch/tree.ts";
+import { namesOf } from "../../filesystem/jail/backend.ts";
+import type { Folder, Jail } from "../../filesystem/jail/folder.ts";
+import { isReportedIn } from "../../filesystem/jail/stamps.ts";
+import type { WatchedEntry, WatchedFolder } from "../../filesystem/watch/watched-tree.ts";
 import { type IgnoreFiles, ignoreFileBit } from "../ignore/ignore-files.ts";
 import { IgnoreRules } from "../ignore/ignore-rules.ts";
 import type { UnmatchedGlob } from "../ignore/path-globs.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { stampWords } from "../../tree/jail/stamps.ts";
+import { stampWords } from "../../filesystem/jail/stamps.ts";
 import { FileTable } from "../signatures/file-records.ts";
 import { WatchedFiles } from "./watched-files.ts";
 

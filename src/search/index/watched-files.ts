@@ -1,6 +1,6 @@
 /** Knows which files are unchanged since they were indexed, by the events of a watched tree (decision 35). */
 
-import type { TreeListener } from "../../tree/watch/tree.ts";
+import type { TreeListener } from "../../filesystem/watch/watched-tree.ts";
 import type { FileRecords } from "../signatures/file-records.ts";
 
 /**

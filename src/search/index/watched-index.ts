@@ -5,8 +5,8 @@
 
 import { deadlineIn, unlessOver } from "../../base/scheduling/deadline.ts";
 import { runInSlices } from "../../base/scheduling/time-slice.ts";
-import type { SharedTree, TreeSubscription } from "../../tree/watch/shared-tree.ts";
-import type { WatchedFolder } from "../../tree/watch/tree.ts";
+import type { SharedTree, TreeSubscription } from "../../filesystem/watch/shared-tree.ts";
+import type { WatchedFolder } from "../../filesystem/watch/watched-tree.ts";
 import type { RunningSearch } from "../request.ts";
 import type { CandidateSet } from "../signatures/content-index.ts";
 import type { NeededNgrams } from "../signatures/needed-ngrams.ts";

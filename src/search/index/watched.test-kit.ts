@@ -3,9 +3,9 @@ import { afterEach } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openJail } from "../../filesystem/jail/jail.ts";
+import { SharedTree } from "../../filesystem/watch/shared-tree.ts";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
-import { openJail } from "../../tree/jail/jail.ts";
-import { SharedTree } from "../../tree/watch/shared-tree.ts";
 import { openSearcher, type RequestFields } from "../search.test-kit.ts";
 
 /** Closes the resources of the current test. */

@@ -13,10 +13,10 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
+import type { Unwatchable } from "../../filesystem/watch/open-tree.ts";
+import { SharedTree, type TreeSubscription } from "../../filesystem/watch/shared-tree.ts";
+import type { TreeListener } from "../../filesystem/watch/watched-tree.ts";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
-import type { Unwatchable } from "../../tree/watch/open-tree.ts";
-import { SharedTree, type TreeSubscription } from "../../tree/watch/shared-tree.ts";
-import type { TreeListener } from "../../tree/watch/tree.ts";
 import { pageFrom } from "../pages.test-kit.ts";
 import { openSearcher } from "../search.test-kit.ts";
 import { closing, openWatched } from "./watched.test-kit.ts";

@@ -1,7 +1,7 @@
+import { FileBuffer } from "../../filesystem/files/file-buffer.ts";
 import { createSearchKernel } from "../../text/prefilter/kernel.ts";
 import { type FindLineBounds, findLineBounds } from "../../text/prefilter/line-bounds.ts";
 import type { RegexRuntime } from "../../text/regex/regex-runtime.ts";
-import { FileBuffer } from "../../tree/files/file-buffer.ts";
 import { QueryCompiler } from "./query-compiler.ts";
 
 /** The engines that one thread keeps from search to search. */

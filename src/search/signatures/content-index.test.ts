@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { stampWords } from "../../tree/jail/stamps.ts";
+import { stampWords } from "../../filesystem/jail/stamps.ts";
 import { ContentIndex } from "./content-index.ts";
 import { type NeededNgrams, neededNgrams } from "./needed-ngrams.ts";
 import { type SignedFiles, signed } from "./sign-files.ts";

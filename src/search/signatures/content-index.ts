@@ -1,5 +1,5 @@
 /** Remembers facts about the contents of files, so that a search reads only those that may match. */
-import { stampWords } from "../../tree/jail/stamps.ts";
+import { stampWords } from "../../filesystem/jail/stamps.ts";
 import { type FileRecord, FileTable, fileFlags } from "./file-records.ts";
 import type { NeededNgrams } from "./needed-ngrams.ts";
 import { type SignedFiles, signed } from "./sign-files.ts";

@@ -2,7 +2,7 @@
  * Facts about files, keyed by inode, in memory that threads share: the stamps that a file had when its
  * content was read. One thread writes while no other reads.
  */
-import { sizeAt, stampWords } from "../../tree/jail/stamps.ts";
+import { sizeAt, stampWords } from "../../filesystem/jail/stamps.ts";
 
 /** Facts about a file besides its stamps. */
 export const fileFlags = {

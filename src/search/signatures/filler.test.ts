@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { JailFixture } from "../../tree/jail/jail.test-kit.ts";
+import { JailFixture } from "../../filesystem/jail/jail.test-kit.ts";
 import type { ContentIndex } from "./content-index.ts";
 import { Filler, type SignJob } from "./filler.ts";
 

@@ -1,5 +1,5 @@
 import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
-import type { Folder, Jail } from "../../tree/jail/folder.ts";
+import type { Folder, Jail } from "../../filesystem/jail/folder.ts";
 import type { ContentIndex } from "./content-index.ts";
 import { type SignedFiles, signed } from "./sign-files.ts";
 

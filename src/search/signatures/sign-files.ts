@@ -1,7 +1,6 @@
 import { closeSync } from "node:fs";
-import { beginsAsUtf16 } from "../../text/encodings/search-text.ts";
-import { beginsAsText, FileBuffer, openFileBelow } from "../../tree/files/file-buffer.ts";
-import type { NameBytes } from "../../tree/jail/name.ts";
+import { beginsAsText, FileBuffer, openFileBelow } from "../../filesystem/files/file-buffer.ts";
+import type { NameBytes } from "../../filesystem/jail/name.ts";
 import {
   areSettled,
   hasExactStamps,
@@ -11,7 +10,8 @@ import {
   sizeAt,
   stamps,
   stampWords,
-} from "../../tree/jail/stamps.ts";
+} from "../../filesystem/jail/stamps.ts";
+import { beginsAsUtf16 } from "../../text/encodings/search-text.ts";
 import { type FileRecord, fileFlags } from "./file-records.ts";
 import type { Signature, Signer } from "./signature.ts";
 

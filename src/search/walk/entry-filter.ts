@@ -1,7 +1,7 @@
+import type { Folder } from "../../filesystem/jail/folder.ts";
+import type { NameBytes } from "../../filesystem/jail/name.ts";
 import { type ExcludeGlobs, excludesPath } from "../../text/globs/exclude-globs.ts";
 import type { GlobSet } from "../../text/globs/glob-set.ts";
-import type { Folder } from "../../tree/jail/folder.ts";
-import type { NameBytes } from "../../tree/jail/name.ts";
 import type { IgnoreRules } from "../ignore/ignore-rules.ts";
 import type { PathGlobs, UnmatchedGlob } from "../ignore/path-globs.ts";
 import { type FirstLeftOut, maxNamesLeftOut } from "./tally.ts";

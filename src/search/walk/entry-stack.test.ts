@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
-import type { EntryKind } from "../../tree/jail/kind.ts";
+import type { EntryKind } from "../../filesystem/jail/kind.ts";
 import { EntryStack } from "./entry-stack.ts";
 
 interface Named {

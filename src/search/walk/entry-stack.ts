@@ -1,8 +1,8 @@
 import { chunk, mergeSort } from "../../base/scheduling/merge-sort.ts";
 import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
-import type { Name } from "../../tree/jail/folder.ts";
-import type { EntryKind } from "../../tree/jail/kind.ts";
-import { nameOf } from "../../tree/jail/name.ts";
+import type { Name } from "../../filesystem/jail/folder.ts";
+import type { EntryKind } from "../../filesystem/jail/kind.ts";
+import { nameOf } from "../../filesystem/jail/name.ts";
 import { NameBuffer } from "./name-buffer.ts";
 
 /** The initial capacity for names, in bytes. */

@@ -1,14 +1,14 @@
 /** Lists the folders of a walk. */
 
 import type { Steps } from "../../base/scheduling/time-slice.ts";
-import { kindIn } from "../../tree/files/entries.ts";
-import type { Files } from "../../tree/files/files.ts";
-import type { Entry } from "../../tree/files/types.ts";
-import { listAtOnce } from "../../tree/jail/backend.ts";
-import { refusalOfErrno } from "../../tree/jail/errno.ts";
-import type { EntryKind } from "../../tree/jail/kind.ts";
-import { type NameBytes, nameOf } from "../../tree/jail/name.ts";
-import { isTemporaryIn } from "../../tree/jail/temporary.ts";
+import { kindIn } from "../../filesystem/files/entries.ts";
+import type { Files } from "../../filesystem/files/files.ts";
+import type { Entry } from "../../filesystem/files/types.ts";
+import { listAtOnce } from "../../filesystem/jail/backend.ts";
+import { refusalOfErrno } from "../../filesystem/jail/errno.ts";
+import type { EntryKind } from "../../filesystem/jail/kind.ts";
+import { type NameBytes, nameOf } from "../../filesystem/jail/name.ts";
+import { isTemporaryIn } from "../../filesystem/jail/temporary.ts";
 import { type IgnoreFileSet, type IgnoreFiles, ignoreFileBit } from "../ignore/ignore-files.ts";
 import type { IgnoreRules } from "../ignore/ignore-rules.ts";
 import type { EntryStack } from "./entry-stack.ts";

@@ -13,9 +13,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Folder } from "../../filesystem/jail/folder.ts";
+import { openJail } from "../../filesystem/jail/jail.ts";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
-import type { Folder } from "../../tree/jail/folder.ts";
-import { openJail } from "../../tree/jail/jail.ts";
 import { EntryStack } from "./entry-stack.ts";
 import { ListingCache } from "./listing-cache.ts";
 

@@ -2,9 +2,15 @@
  * Earlier listings of folders, which are valid while their stamps show that nothing was added, removed or
  * renamed, as in the untracked cache of Git.
  */
-import type { Folder } from "../../tree/jail/folder.ts";
-import type { EntryKind } from "../../tree/jail/kind.ts";
-import { areSettled, hasExactStamps, readFolderStamps, stamps, stampWords } from "../../tree/jail/stamps.ts";
+import type { Folder } from "../../filesystem/jail/folder.ts";
+import type { EntryKind } from "../../filesystem/jail/kind.ts";
+import {
+  areSettled,
+  hasExactStamps,
+  readFolderStamps,
+  stamps,
+  stampWords,
+} from "../../filesystem/jail/stamps.ts";
 import type { EntryStack } from "./entry-stack.ts";
 
 /** Receives an entry of a folder, named `bytes[from, to)`. The bytes are valid only during the call. */

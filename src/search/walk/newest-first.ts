@@ -3,10 +3,10 @@
 import { mergeSort } from "../../base/scheduling/merge-sort.ts";
 import { createTimeSlice, type Steps } from "../../base/scheduling/time-slice.ts";
 import { sliceMilliseconds } from "../../base/scheduling/walk-slice.ts";
-import { ignoreVanished } from "../../tree/files/ignore-vanished.ts";
-import { errnoOf } from "../../tree/jail/errno.ts";
-import type { Folder, Jail } from "../../tree/jail/folder.ts";
-import { nameOf } from "../../tree/jail/name.ts";
+import { ignoreVanished } from "../../filesystem/files/ignore-vanished.ts";
+import { errnoOf } from "../../filesystem/jail/errno.ts";
+import type { Folder, Jail } from "../../filesystem/jail/folder.ts";
+import { nameOf } from "../../filesystem/jail/name.ts";
 import { SharedFolder } from "./shared-folder.ts";
 import type { FirstLeftOut, PassedOver } from "./tally.ts";
 import type { FileSink, Walk } from "./walk.ts";

@@ -1,4 +1,4 @@
-import type { Folder } from "../../tree/jail/folder.ts";
+import type { Folder } from "../../filesystem/jail/folder.ts";
 
 /** A folder that closes when the last of its users releases it. */
 export class SharedFolder {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { errnoError } from "../../tree/jail/errno.ts";
-import type { Folder, Jail } from "../../tree/jail/folder.ts";
+import { errnoError } from "../../filesystem/jail/errno.ts";
+import type { Folder, Jail } from "../../filesystem/jail/folder.ts";
 import { type Batch, takeBatch } from "../batches/batches.ts";
 import { SharedFolder } from "./shared-folder.ts";
 import { Walk } from "./walk.ts";

@@ -1,8 +1,8 @@
 import { expect, spyOn, test } from "bun:test";
-import type { OnDirent } from "../../tree/jail/dirents.ts";
-import { errnoError } from "../../tree/jail/errno.ts";
-import type { Folder, Jail } from "../../tree/jail/folder.ts";
-import type { EntryKind } from "../../tree/jail/kind.ts";
+import type { OnDirent } from "../../filesystem/jail/dirents.ts";
+import { errnoError } from "../../filesystem/jail/errno.ts";
+import type { Folder, Jail } from "../../filesystem/jail/folder.ts";
+import type { EntryKind } from "../../filesystem/jail/kind.ts";
 import { Batch } from "../batches/batches.ts";
 import { SharedFolder } from "./shared-folder.ts";
 import { Walk } from "./walk.ts";

@@ -5,9 +5,9 @@
 
 import { createTimeSlice, type Steps, type TimeSlice } from "../../base/scheduling/time-slice.ts";
 import { sliceMilliseconds } from "../../base/scheduling/walk-slice.ts";
-import { ignoreVanished } from "../../tree/files/ignore-vanished.ts";
-import type { Entry } from "../../tree/files/types.ts";
-import type { Jail } from "../../tree/jail/folder.ts";
+import { ignoreVanished } from "../../filesystem/files/ignore-vanished.ts";
+import type { Entry } from "../../filesystem/files/types.ts";
+import type { Jail } from "../../filesystem/jail/folder.ts";
 import { IgnoreRules } from "../ignore/ignore-rules.ts";
 import type { UnmatchedGlob } from "../ignore/path-globs.ts";
 import { EntryFilter, type EntryFilterOptions } from "./entry-filter.ts";

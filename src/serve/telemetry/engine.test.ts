@@ -8,7 +8,7 @@ import { attributesOf, TestCollector } from "../../../tests/harness/collector.ts
 import { refuse } from "../../base/errors.ts";
 import type { FunctionDefinition, Services } from "../../calls/contract/definition.ts";
 import { createInvoke } from "../../calls/invoke.ts";
-import { renderCoderError } from "../../coder/errors.ts";
+import { renderCoderError } from "../../coder/error-codes.ts";
 import { echo, Lines } from "../../transports/bus/serve-bus.test-kit.ts";
 import { serve } from "../../transports/bus/serve-bus.ts";
 import { openTelemetry } from "./telemetry.ts";

@@ -5,7 +5,7 @@ import { about } from "../../base/about.ts";
 import { refuse } from "../../base/errors.ts";
 import type { FunctionDefinition, Services } from "../../calls/contract/definition.ts";
 import { createInvoke, type Invoke } from "../../calls/invoke.ts";
-import { renderCoderError } from "../../coder/errors.ts";
+import { renderCoderError } from "../../coder/error-codes.ts";
 import { echo, Lines } from "../../transports/bus/serve-bus.test-kit.ts";
 import { openTelemetry, type Telemetry } from "./telemetry.ts";
 

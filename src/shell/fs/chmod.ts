@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Nullable, UInt32, UInt64 } from "../../base/schema/fragments.ts";
-import { changeMode } from "../../tree/changes/change-mode.ts";
+import { changeMode } from "../../filesystem/operations/change-mode.ts";
 import { defineFsFunction, requirePath, shortDeadline } from "./define.ts";
 import { parseMode } from "./mode.ts";
 

@@ -2,11 +2,11 @@ import { type Static, type TObject, type TProperties, type TSchema, Type } from 
 import { Refusal } from "../../base/errors.ts";
 import { type Deadline, deadlineIn } from "../../base/scheduling/deadline.ts";
 import type { Example, FunctionDefinition } from "../../calls/contract/definition.ts";
-import type { Jail } from "../../tree/jail/folder.ts";
+import type { Jail } from "../../filesystem/jail/folder.ts";
 import { defineShellFunction, parserOf, type ShellContext } from "../define.ts";
 import { forward } from "../sandbox.ts";
 import { AnyValue, Target } from "../target.ts";
-import { inShellWords } from "./errors.ts";
+import { inShellWords } from "./fs-errors.ts";
 
 /** A function of `shell::fs::*`, which acts on the host or in a sandbox. */
 interface FsFunction<Fields extends TProperties, Response extends TSchema> {

@@ -1,5 +1,5 @@
 import type { PathFilter } from "../../search/walk/entry-filter.ts";
-import { refuseFs } from "./errors.ts";
+import { refuseFs } from "./fs-errors.ts";
 
 /**
  * Compiles the globs of grep and sed (shell §8.6), which match paths relative to the start of the search. A pattern

@@ -1,11 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import { refuse } from "../../base/errors.ts";
 import { Named, UInt64 } from "../../base/schema/fragments.ts";
+import type { Jail } from "../../filesystem/jail/folder.ts";
 import { commaBytes, JsonBudget } from "../../text/sizes/json-budget.ts";
 import { jsonBytes } from "../../text/sizes/json-size.ts";
-import type { Jail } from "../../tree/jail/folder.ts";
 import { defineFsFunction, shortDeadline } from "./define.ts";
-import { refuseFs } from "./errors.ts";
+import { refuseFs } from "./fs-errors.ts";
 import { filtersFor } from "./globs.ts";
 import { requirePattern } from "./pattern.ts";
 import { largestWhole } from "./services.ts";

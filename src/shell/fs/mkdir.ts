@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { makeFolderAt } from "../../tree/changes/make-folder.ts";
+import { makeFolderAt } from "../../filesystem/operations/make-folder.ts";
 import { defineFsFunction, requirePath } from "./define.ts";
 import { parseMode } from "./mode.ts";
 

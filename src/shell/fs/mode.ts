@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import { refuseFs } from "./errors.ts";
+import { refuseFs } from "./fs-errors.ts";
 
 /** Bits that run a program as its owner or group. Only a folder may have the one of the group. */
 const setGroup = 0o2000;

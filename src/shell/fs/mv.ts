@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { Refusal } from "../../base/errors.ts";
-import { renamePath } from "../../tree/changes/rename.ts";
+import { renamePath } from "../../filesystem/operations/rename.ts";
 import { defineFsFunction, shortDeadline } from "./define.ts";
-import { refuseFs } from "./errors.ts";
+import { refuseFs } from "./fs-errors.ts";
 
 /** `shell::fs::mv`: renames a path (shell §9.6). */
 export const mv = defineFsFunction({

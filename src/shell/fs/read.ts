@@ -1,10 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import { Int64, UInt64 } from "../../base/schema/fragments.ts";
 import { type BusAccess, RemoteError } from "../../calls/contract/bus-access.ts";
-import { refuseShell } from "../errors.ts";
+import { refuseShell } from "../shell-errors.ts";
 import { ContentRef, ForwardedContentRef, idleMilliseconds } from "./content.ts";
 import { defineFsFunction } from "./define.ts";
-import { refuseFs } from "./errors.ts";
+import { refuseFs } from "./fs-errors.ts";
 import { renderMode, renderTime } from "./mode.ts";
 import { send } from "./send.ts";
 

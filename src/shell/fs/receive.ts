@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { Refusal, refuse } from "../../base/errors.ts";
 import type { Deadline } from "../../base/scheduling/deadline.ts";
 import type { ChannelSource } from "../../calls/contract/bus-access.ts";
-import { refuseFs } from "./errors.ts";
+import { refuseFs } from "./fs-errors.ts";
 
 export interface Receiving {
   /** The target path, as the caller sent it, for error sentences. */

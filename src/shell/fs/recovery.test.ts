@@ -2,7 +2,11 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { everyKind, sampleTree, TransactionsFixture } from "../../tree/transactions/transactions.test-kit.ts";
+import {
+  everyKind,
+  sampleTree,
+  TransactionsFixture,
+} from "../../filesystem/transactions/transactions.test-kit.ts";
 import { defaultShellConfig, type ShellConfig } from "../config.ts";
 import { openShell } from "../services.ts";
 

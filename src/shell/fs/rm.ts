@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { unlinkPath } from "../../tree/changes/remove.ts";
+import { unlinkPath } from "../../filesystem/operations/remove.ts";
 import { defineFsFunction, shortDeadline } from "./define.ts";
 
 /** `shell::fs::rm`: removes a file, a link or a folder (shell §9.4). */

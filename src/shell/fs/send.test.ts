@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import type { ChannelSink } from "../../calls/contract/bus-access.ts";
+import type { OpenFile } from "../../filesystem/files/open-file.ts";
+import { openFile } from "../../filesystem/files/open-file.ts";
+import type { Jail } from "../../filesystem/jail/folder.ts";
+import { openJail } from "../../filesystem/jail/jail.ts";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
-import type { OpenFile } from "../../tree/files/open-file.ts";
-import { openFile } from "../../tree/files/open-file.ts";
-import type { Jail } from "../../tree/jail/folder.ts";
-import { openJail } from "../../tree/jail/jail.ts";
 import { send } from "./send.ts";
 
 let folder: string;

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { Refusal } from "../../base/errors.ts";
 import type { ChannelSink } from "../../calls/contract/bus-access.ts";
-import type { OpenFile } from "../../tree/files/open-file.ts";
-import { inShellWords } from "./errors.ts";
+import type { OpenFile } from "../../filesystem/files/open-file.ts";
+import { inShellWords } from "./fs-errors.ts";
 
 /** Most milliseconds for sending a file, however steadily its reader reads. */
 const longestMilliseconds = 10 * 60_000;

@@ -1,4 +1,4 @@
-import { refuseFs } from "./errors.ts";
+import { refuseFs } from "./fs-errors.ts";
 
 /** Most transfers at once: each holds a file and a socket. */
 const most = 64;

@@ -1,10 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import { Nullable, UInt64 } from "../../base/schema/fragments.ts";
-import { storeFile } from "../../tree/changes/store.ts";
-import { refuseShell } from "../errors.ts";
+import { storeFile } from "../../filesystem/operations/store.ts";
+import { refuseShell } from "../shell-errors.ts";
 import { ContentRef, idleMilliseconds, isChannelId } from "./content.ts";
 import { defineFsFunction, requirePath } from "./define.ts";
-import { refuseFs } from "./errors.ts";
+import { refuseFs } from "./fs-errors.ts";
 import { parseMode } from "./mode.ts";
 import { receive } from "./receive.ts";
 

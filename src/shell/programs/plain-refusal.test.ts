@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { renderShellError } from "../errors.ts";
+import { renderShellError } from "../error-codes.ts";
 import { type PlainRefusal, refusePlainly } from "./plain-refusal.ts";
 
 /** One refusal of every constructor, as a caller would meet it. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
-import { refuseEdit } from "./errors.ts";
+import { refuseEdit } from "./edit-errors.ts";
 import { crlf, missCases, spaces, tabs } from "./misses.test-kit.ts";
 import { explainMissing, placesOfDone } from "./misses.ts";
 import { findMatches } from "./str-replace.ts";

@@ -3,13 +3,13 @@
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { bomLength, countLines, lineFeed, surveyLines } from "../edits/lines.ts";
 import type { Region } from "../edits/splices.ts";
-import { refusePatch } from "./errors.ts";
 import { type FittedHunk, fitHunks } from "./fit.ts";
 import { type HunkText, lineKinds } from "./hunk-text.ts";
 import { indentOf, type Shift } from "./indentation.ts";
 import { type LineTable, tabulateLines } from "./line-table.ts";
 import { comparedTo } from "./matching.ts";
 import type { FilePatch, Patch } from "./patch.ts";
+import { refusePatch } from "./patch-errors.ts";
 
 /** A file after its hunks. */
 export interface PatchedFile {

@@ -1,4 +1,4 @@
-import { type HunkPlace, refusePatch } from "./errors.ts";
+import { type HunkPlace, refusePatch } from "./patch-errors.ts";
 
 /** Maximum line comparisons for the hunks of one file, about one second of work. */
 export const maxComparisons = 2 ** 26;

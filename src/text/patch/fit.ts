@@ -8,7 +8,6 @@ import { lineFeed, surveyLines } from "../edits/lines.ts";
 import { type Candidate, candidatesAt, explainMissing } from "../edits/misses.ts";
 import type { Region } from "../edits/splices.ts";
 import { Comparisons } from "./comparisons.ts";
-import { type HunkPlace, refusePatch } from "./errors.ts";
 import { HeadingFinder, type HeadingScope, narrow } from "./headings.ts";
 import { HunkText, type LineList } from "./hunk-text.ts";
 import { findShift, type Shift } from "./indentation.ts";
@@ -16,6 +15,7 @@ import { LineIndex } from "./line-index.ts";
 import { carriageReturn, type LineTable, tabulateLines } from "./line-table.ts";
 import { comparedFrom, comparedTo, type Matching, matchings } from "./matching.ts";
 import type { FilePatch, Hunk } from "./patch.ts";
+import { type HunkPlace, refusePatch } from "./patch-errors.ts";
 import { foldTypography } from "./typography.ts";
 
 /** A hunk, and the lines of the file that it applies to. */

@@ -2,9 +2,10 @@
  * The lines between `diff --git` and the hunks: for a file that is new, deleted, moved or copied, or gets
  * another mode.
  */
-import { refusePatch } from "./errors.ts";
+
 import { readName, readNamePair } from "./file-names.ts";
 import type { LineTable } from "./line-table.ts";
+import { refusePatch } from "./patch-errors.ts";
 
 export const gitDiff = "diff --git ";
 

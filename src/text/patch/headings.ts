@@ -3,10 +3,10 @@
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { explainMissing } from "../edits/misses.ts";
 import type { Comparisons } from "./comparisons.ts";
-import { type HunkPlace, refusePatch } from "./errors.ts";
 import type { LineIndex } from "./line-index.ts";
 import type { LineTable } from "./line-table.ts";
 import { comparedFrom, comparedTo, type Matching } from "./matching.ts";
+import { type HunkPlace, refusePatch } from "./patch-errors.ts";
 
 /**
  * A line and its section: the lines that are indented deeper, up to and including the first that is not.

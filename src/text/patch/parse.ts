@@ -2,9 +2,9 @@
 
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { lineFeed } from "../edits/lines.ts";
-import { refusePatch } from "./errors.ts";
 import { type LineTable, tabulateLines } from "./line-table.ts";
 import type { FilePatch, Patch, PatchFormat } from "./patch.ts";
+import { refusePatch } from "./patch-errors.ts";
 import { isUnifiedHeader, parseUnified } from "./unified.ts";
 import { isV4aHeader, parseV4a } from "./v4a.ts";
 

@@ -1,8 +1,9 @@
 /** Decides which files the names of a unified diff mean: how many of their leading parts are prefixes. */
-import { refusePatch } from "./errors.ts";
+
 import { withoutParts } from "./file-names.ts";
 import { newPathOf } from "./order.ts";
 import type { FilePatch, Patch, SentNames } from "./patch.ts";
+import { refusePatch } from "./patch-errors.ts";
 
 interface Resolving {
   /** The number of leading parts to remove from each name; found if `undefined`. */

@@ -1,6 +1,7 @@
 /** Turns a patch around, so that it undoes what it would do. */
-import { refusePatch } from "./errors.ts";
+
 import type { FilePatch, Hunk, Patch, SentNames } from "./patch.ts";
+import { refusePatch } from "./patch-errors.ts";
 
 /**
  * Returns the patch that takes back this one. Throws a refusal for a copy, and for a file that is deleted

@@ -1,9 +1,9 @@
 /** Finds the end of a hunk in a unified diff. */
 import type { Steps } from "../../base/scheduling/time-slice.ts";
-import { refusePatch } from "./errors.ts";
 import { type HunkHeader, parseHunkHeader } from "./hunk-header.ts";
 import type { LineTable } from "./line-table.ts";
 import type { Hunk } from "./patch.ts";
+import { refusePatch } from "./patch-errors.ts";
 
 const linesPerStep = 16_384;
 

@@ -1,12 +1,12 @@
 /** Parses patches in the unified format, as POSIX, GNU diff and git write them, and as models do. */
 import { quoteShort } from "../../base/errors.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
-import { refusePatch } from "./errors.ts";
 import { type HeaderName, hasZeroTime, prefixPartsOf, readName, withoutParts } from "./file-names.ts";
 import { type GitHeader, gitDiff, parseGitHeader } from "./git-header.ts";
 import type { HunkSide } from "./hunk-header.ts";
 import type { LineTable } from "./line-table.ts";
 import type { FilePatch, Hunk, SentNames } from "./patch.ts";
+import { refusePatch } from "./patch-errors.ts";
 import { pathAt } from "./resolve-names.ts";
 import { namesFileAt, readHunkAt } from "./unified-hunks.ts";
 

@@ -3,10 +3,10 @@
  * Hunks have no line numbers; `@@` lines name earlier lines of the file.
  */
 import type { Steps } from "../../base/scheduling/time-slice.ts";
-import { refusePatch } from "./errors.ts";
 import { type HunkHeader, parseHunkHeader } from "./hunk-header.ts";
 import type { LineTable } from "./line-table.ts";
 import type { FilePatch, Hunk } from "./patch.ts";
+import { refusePatch } from "./patch-errors.ts";
 
 const begin = "*** Begin Patch";
 const end = "*** End Patch";

@@ -12,7 +12,7 @@ import {
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { isAbsence } from "../../coder/errors.ts";
+import { isAbsence } from "../../coder/error-codes.ts";
 import { listFolder } from "../../coder/list-folder.ts";
 import type { ReadAnswer } from "../../coder/read-file/answer.ts";
 import { readFile } from "../../coder/read-file.ts";

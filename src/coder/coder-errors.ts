@@ -1,0 +1,155 @@
+/** The refusals of `coder::*` alone. */
+import { renderAuthor } from "../base/author.ts";
+import { quoteShort, Refusal } from "../base/errors.ts";
+import type { JournalRecord } from "../filesystem/journal/read-record.ts";
+
+export const refuseCoder = {
+  /** The refusal of a missing path, which ends with the sentence `plain`, with what is known of that path instead of advice. */
+  explainedAbsence: (
+    { reason, message, path = "", isBelowFile, details }: Refusal,
+    plain: string,
+    known: readonly string[],
+  ): Refusal =>
+    new Refusal(
+      reason,
+      `${message.slice(0, -plain.length)}${quoteShort(path)} is not found, or the worker's configuration denies it. ${known.join(" ")}`,
+      path,
+      { isBelowFile, ...(details && { details }) },
+    ),
+
+  /** The same whether the folder is missing or denied. */
+  noFolder: (path: string, folder: string): Refusal =>
+    new Refusal(
+      "missing",
+      `${quoteShort(folder)}, the folder of ${quoteShort(path)}, is not found, or the worker's configuration denies it, and \`parents\` is false. Nothing was made there. Leave \`parents\` out to have the folder made too.`,
+      path,
+    ),
+
+  emptyQuery: (): Refusal =>
+    new Refusal("bad-input", "`query` is empty. Send the text or pattern to look for."),
+
+  emptyContentQuery: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "The field `query` is empty. Send the text or pattern to search for, or `search_content: false` to list paths.",
+    ),
+
+  nothingToSearch: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "Both search_content and search_paths are false, so nothing would be searched. Leave one of them true.",
+    ),
+
+  strayRevision: (path: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `\`expected_revisions\` names ${quoteShort(path)}, which is none of the paths. Nothing was removed. Write each path there as it stands in \`paths\`.`,
+    ),
+
+  patchAndPath: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "Both `patch` and `patch_path` are given; send the text of the patch or the path of a file with it, not both.",
+    ),
+
+  strayPatchRevision: (name: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `\`expected_revisions\` names ${quoteShort(name)}, which the patch does not. Nothing was changed. Write each name there as it stands in the patch, without a/ and b/.`,
+    ),
+
+  tooManyPatchedFiles: (files: number, limit: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The patch is about ${files} files, and one call changes at most ${limit}. Nothing was changed. Send it in several calls.`,
+    ),
+
+  unknownFileType: (type: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The file type ${quoteShort(type.slice(0, 60))} is unknown; send names that ripgrep has, such as "py", "rust" or "ts", or include_globs for other files.`,
+    ),
+
+  invertedLines: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "The fields `invert` and `multiline` are both true. Leave `multiline` out for the lines that do not match.",
+    ),
+
+  emptyPattern: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "The field `patterns` holds an empty text, which would match everywhere. Leave it out.",
+    ),
+
+  fuzzyRegex: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "`fuzzy_paths` and `regex` are both true, and no path can match in both ways. Leave one of them out.",
+    ),
+
+  longFuzzyQuery: (characters: number, most: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `\`query\` has ${characters} characters, and with \`fuzzy_paths\` it may have ${most}. Send fewer, or leave \`fuzzy_paths\` out.`,
+    ),
+
+  badCursor: (cursor: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `\`cursor\` is ${quoteShort(cursor)}, which is not a cursor of this search, or the worker was restarted since. Send \`next_cursor\` as it was given, with all other fields as then, or leave \`cursor\` out to start again.`,
+    ),
+
+  noFsScope: (id: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The function ${id} takes no fs_scope, and cannot be limited to a part of the tree; leave the field out, or call a function that takes a path.`,
+    ),
+
+  noJournal: (missing: string | undefined): Refusal =>
+    new Refusal(
+      "bad-input",
+      missing === undefined
+        ? "The worker keeps no journal, so nothing is recorded and nothing can be undone. Ask the user to set the key `journal` in the configuration."
+        : `The worker keeps no journal, because ${missing}, so nothing is recorded and nothing can be undone. Ask the user to set \`journal.dir\` in the configuration to a folder that the worker can write to.`,
+    ),
+
+  undoNothing: (what: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The journal has no ${what}, or no longer keeps it. List what can be undone with coder::checkpoints.`,
+    ),
+
+  undoOfOthers: ({ seq, author, label }: Pick<JournalRecord, "seq" | "author" | "label">): Refusal =>
+    new Refusal(
+      "bad-input",
+      `No checkpoint of yours is left to undo here. The newest is #${seq} by ${renderAuthor(author)}${label === undefined ? "" : ` (${quoteShort(label)})`}. Nothing was undone. Send \`seq\` ${seq} to undo that one.`,
+    ),
+
+  undoWhich: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "More than one of the fields steps, seq and transaction is given. Send one of them.",
+    ),
+
+  twoStarts: (): Refusal =>
+    new Refusal("bad-input", "Both `since` and `checkpoint` are given. Send one of them."),
+
+  badSince: (since: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `\`since\` is ${quoteShort(since.slice(0, 60))}, which is not a valid feed position. Send the \`next\` value of an earlier answer, or the epoch and seq of an event with a colon between them, or leave \`since\` out to start now.`,
+    ),
+
+  badBase64: (problem: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `\`content\` is not base64: it ${problem}. Nothing was written. Send it in base64 (RFC 4648) with padding, or leave \`encoding\` out for text.`,
+    ),
+
+  badMode: (mode: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The mode ${quoteShort(mode.slice(0, 60))} is not octal permission bits; send digits from "0000" to "0777", such as "0644".`,
+    ),
+} as const;

@@ -1,0 +1,120 @@
+/**
+ * How `coder::read-file` refuses options, and more of a file than it may answer: then a sentence names the ways to less.
+ */
+import { quoteShort, Refusal } from "../../base/errors.ts";
+import type { Limit } from "../../filesystem/files/types.ts";
+
+/** A file of which more was requested than the limit lets one answer hold. */
+export interface Excess {
+  readonly path: string;
+  /** Bytes of the file. */
+  readonly size: number;
+  /** Lines of the file; undefined where they were not counted. */
+  readonly lines?: number | undefined;
+  readonly limit: Limit;
+}
+
+/** The content that was requested. */
+interface TooMuch {
+  readonly bytes: number;
+  /** The last line up to which it would fit, if there is one. */
+  readonly lineTo: number | undefined;
+  readonly isBase64: boolean;
+}
+
+export const refuseRead = {
+  noPath: (): Refusal =>
+    new Refusal("bad-input", "`path` is missing. Send `path` for one file, or `paths` for several."),
+
+  pathAndPaths: (): Refusal =>
+    new Refusal("bad-input", "`path` and `paths` exclude each other. Put all files into `paths`."),
+
+  filesAndOthers: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "`files` goes with neither `path` nor `paths`. Put all files into `files`, each with its `path`.",
+    ),
+
+  globsWithoutStat: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "`include_globs` selects files of which `stat` answers size, lines and time. Send `stat`: true; to read files, send their `paths`.",
+    ),
+
+  globsAndOthers: (field: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `\`include_globs\` goes with \`path\`, the folder to start in, and not with \`${field}\`. Send one of the two.`,
+    ),
+
+  sortWithoutGlobs: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "`sort` is for the files that `include_globs` selects. Leave it out, or send both.",
+    ),
+
+  tooManyFiles: (most: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `More than ${most} files match \`include_globs\`, and one call compares no more. Send globs that match fewer, or a folder as \`path\`.`,
+    ),
+
+  tailAndLines: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "`tail` goes with neither `line_from` nor `line_to`. Send `tail` alone for the end of a file.",
+    ),
+
+  noLines: (from: number, to: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `line_from is ${from} and line_to is ${to}, which are no lines; send a line_to that is not below line_from.`,
+    ),
+
+  /** A field that cannot do anything in this call. */
+  useless: (field: string, why: string): Refusal =>
+    new Refusal("bad-input", `\`${field}\` has no use here, since ${why}. Leave one of the two out.`),
+
+  /** A whole file over `max_read_bytes`. */
+  file: (excess: Excess): Refusal =>
+    refusal(excess, `${windows}, or send stat to see what it is without its content`),
+
+  /** A window over `max_read_bytes`. */
+  window: (excess: Excess): Refusal =>
+    refusal(
+      excess,
+      "these lines of it have more than that too; ask for fewer with line_from and line_to, or with tail",
+    ),
+
+  /** Content over `max_output_bytes`. */
+  content(excess: Excess, { bytes, lineTo, isBase64 }: TooMuch): Refusal {
+    const requested = bytes === excess.size ? "" : `what was requested of it takes ${bytes} bytes; `;
+    const fits = lineTo === undefined ? "" : `up to line ${lineTo} it fits; `;
+    const less = isBase64 ? "read it as text" : `${windows}, find the place with coder::search`;
+    const sentence = `${requested}${fits}${less}, or send a larger max_output_bytes`;
+    return refusal(excess, sentence, { line_to: lineTo });
+  },
+
+  /** An image that takes more in base64 than clients show. */
+  image: (excess: Excess, bytes: number): Refusal =>
+    refusal(
+      excess,
+      `it is an image, which takes ${bytes} bytes in base64; make a smaller one of it and read that, or send stat to see what it is`,
+    ),
+
+  /** The largest of several files, which together have too much. */
+  largest: (excess: Excess): Refusal =>
+    refusal(
+      excess,
+      `the files of this call together take more; read this one, the largest, in a call of its own`,
+    ),
+} as const;
+
+const windows = "read a window of it with line_from and line_to, or its end with tail";
+
+function refusal({ path, size, lines, limit }: Excess, instead: string, details: object = {}): Refusal {
+  const counted = lines === undefined ? "" : ` in ${lines} ${lines === 1 ? "line" : "lines"}`;
+  const sentence = `${quoteShort(path)} has ${size} bytes${counted}, and ${limit.key} lets an answer hold ${limit.bytes}; ${instead}.`;
+  const known = { size, total_lines: lines, [limit.key]: limit.bytes, ...details };
+  return new Refusal("too-large", sentence, path, { details: JSON.parse(JSON.stringify(known)) });
+}

@@ -1,0 +1,285 @@
+/**
+ * Finds the changes of a watched tree that other programs have made. An event of the kernel says only that
+ * something happened to a name, so the entry found there is compared with the one that a call, or the last
+ * change found, left there.
+ */
+import type { Stamps } from "../jail/statx.ts";
+import type { TreeChange } from "../watch/watched-tree.ts";
+import type { FoundChange } from "./change.ts";
+import { latin1Of, movedKeys } from "./paths.ts";
+import { RecentInodes } from "./recent-inodes.ts";
+
+/** The kind of entry that has a name: a folder, or anything else. */
+export type Presence = "folder" | "entry" | "nothing";
+
+type Stamped = Stamps | "missing";
+
+/** A name that had events since it was last judged. */
+interface Touched {
+  /** Its path, one character per byte. */
+  readonly place: string;
+  /** The entry that had the name before the first event. */
+  readonly before: Presence;
+  /** Whether the name was removed or assigned. */
+  isReplaced: boolean;
+  /** Whether a program wrote through a descriptor. Calls write into temporary files, so they never do. */
+  isWritten: boolean;
+  /** The previous path of an entry that was moved here. */
+  origin?: string | undefined;
+}
+
+/** The entry that a call left under a name. */
+interface Left {
+  /** The stamps, or `undefined` if unknown: then whatever is there counts as left by the call. */
+  readonly stamps: Stamped | undefined;
+  /** The number of the last drain that began before the call left it. */
+  readonly drain: number;
+}
+
+/** A name that is being judged. */
+interface Judged {
+  readonly path: string;
+  readonly touched: Touched;
+  readonly now: Stamped;
+}
+
+/** The outcome for a name. */
+interface Verdict {
+  readonly before: Presence;
+  readonly after: Presence;
+  readonly isMove: boolean;
+  /** Whether a different entry has the name. */
+  readonly isOther: boolean;
+}
+
+export interface ExternalChangesOptions {
+  /** Returns the current stamps of the name. */
+  readonly stampsAt: (place: string) => Stamped;
+  /** Returns the kind of entry that the tree had there at the last drain. */
+  readonly presenceAt: (place: string) => Presence;
+  /** Returns whether a call is not done with the path yet, so that it is judged later. */
+  readonly isHeld: (path: string) => boolean;
+  readonly onFound: (change: FoundChange) => void;
+}
+
+/**
+ * Maximum names that are noted at once, and maximum moves of folders, each of which goes through all names.
+ */
+const most = { names: 16_384, folderMoves: 64 } as const;
+
+export class ExternalChanges {
+  readonly #options: ExternalChangesOptions;
+  #touched = new Map<string, Touched>();
+  #left = new Map<string, Left>();
+  readonly #inodes = new RecentInodes(most.names);
+  #folderMoves = 0;
+
+  constructor(options: ExternalChangesOptions) {
+    this.#options = options;
+  }
+
+  /** Whether more happened than can be noted. The changes are then unknown, and `clear` is due. */
+  get isOverfull(): boolean {
+    const { names, folderMoves } = most;
+    return this.#touched.size > names || this.#left.size > names || this.#folderMoves > folderMoves;
+  }
+
+  /** Forgets all events, and the entries that calls left before the drain of this number. */
+  clear(drain: number): void {
+    this.#touched.clear();
+    this.#folderMoves = 0;
+    for (const [path, left] of this.#left) if (left.drain < drain) this.#left.delete(path);
+  }
+
+  /** Notes the entry that a call left under a name. */
+  leave(path: string, stamps: Stamped | undefined, drain: number): void {
+    if (typeof stamps === "object") this.#inodes.set(stamps);
+    this.#left.delete(path);
+    this.#left.set(path, { stamps, drain });
+  }
+
+  /** Notes that a call removed a folder with everything in it. */
+  dropBelow(path: string): void {
+    for (const map of [this.#touched, this.#left])
+      for (const key of map.keys()) if (key.startsWith(`${path}/`)) map.delete(key);
+  }
+
+  /** Notes that a folder was moved, so that the notes about names in it apply to other paths. */
+  moveBelow(from: string, to: string): void {
+    this.#folderMoves++;
+    const cut = latin1Of(from).length;
+    this.#touched = movedKeys(this.#touched, [from, to], (touched) => ({
+      ...touched,
+      place: latin1Of(to) + touched.place.slice(cut),
+      origin: undefined,
+    }));
+    this.#left = movedKeys(this.#left, [from, to], (left) => left);
+  }
+
+  add(change: TreeChange): void {
+    if (this.isOverfull) return;
+    const { kind, isFolder, path, isMovedIn = false, isOnlyClosed = false } = change;
+    const what: Presence = isFolder ? "folder" : "entry";
+    if (kind === "moved") {
+      this.#addMove(change, what);
+      return;
+    }
+    // A name is free when an entry is created under it, even if the tree already has the entry: a new folder
+    // is watched, then listed, and an entry made in between is in the listing and has an event.
+    const beforeCreation = isMovedIn ? undefined : "nothing";
+    const touched = this.#touch(path, kind === "created" ? beforeCreation : what);
+    if (kind === "created" || kind === "removed")
+      Object.assign(touched, { isReplaced: true, isWritten: false, origin: undefined });
+    else if (kind === "modified" && !isOnlyClosed) touched.isWritten = true;
+  }
+
+  #addMove({ isFolder, path, from: fromBytes }: TreeChange, what: Presence): void {
+    const [from, to] = [fromBytes!.toString(), path.toString()];
+    const source = this.#touch(fromBytes!, what);
+    const target = this.#touch(path, undefined);
+    const origin = source.origin ?? from;
+    Object.assign(target, { isReplaced: true, isWritten: source.isWritten, origin });
+    Object.assign(source, { isReplaced: true, isWritten: false, origin: undefined });
+    if (isFolder) this.moveBelow(from, to);
+  }
+
+  /**
+   * Notes that the path had an event. `before` is the entry that had the name, or `undefined` if the event
+   * does not say.
+   */
+  #touch(path: Buffer, before: Presence | undefined): Touched {
+    const key = path.toString();
+    const known = this.#touched.get(key);
+    if (known !== undefined) return known;
+    const place = path.toString("latin1");
+    const touched: Touched = {
+      place,
+      before: before ?? this.#options.presenceAt(place),
+      isReplaced: false,
+      isWritten: false,
+    };
+    this.#touched.set(key, touched);
+    return touched;
+  }
+
+  /**
+   * Reports the changes of other programs. The events of calls that had returned before the drain of this
+   * number have all been noted, so the entries left by them must still be there, and are forgotten.
+   */
+  reconcile(drain: number): void {
+    const { stampsAt, isHeld } = this.#options;
+    const judged = new Map<string, Judged>();
+    for (const [path, touched] of this.#touched)
+      judged.set(path, { path, touched, now: stampsAt(touched.place) });
+    this.#touched = new Map();
+    this.#folderMoves = 0;
+    const held = ({ path, touched }: Judged) =>
+      isHeld(path) || (touched.origin !== undefined && isHeld(touched.origin));
+    const origins = new Map<string, Judged>();
+    for (const one of judged.values()) if (this.#isMove(one, judged)) origins.set(one.touched.origin!, one);
+    for (const one of judged.values()) {
+      const target = origins.get(one.path);
+      if (held(one) || (target !== undefined && held(target))) this.#touched.set(one.path, one.touched);
+      else if (target === undefined) this.#judge(one, this.#isMove(one, judged));
+    }
+    this.#verifyLeft(drain, judged);
+  }
+
+  /** Returns whether the entry was moved here, and no longer has its old name. */
+  #isMove({ touched: { origin }, now }: Judged, judged: ReadonlyMap<string, Judged>): boolean {
+    const source = origin === undefined ? undefined : judged.get(origin);
+    return source?.now === "missing" && now !== "missing" && this.#before(source) !== "nothing";
+  }
+
+  /** Returns the entry that had the name, according to readers of the feed. */
+  #before({ path, touched }: Pick<Judged, "path" | "touched">): Presence {
+    const left = this.#left.get(path)?.stamps;
+    return left === undefined ? touched.before : presenceOf(left);
+  }
+
+  #judge(one: Judged, isMove: boolean): void {
+    const { path, touched, now } = one;
+    const before = this.#before(one);
+    const left = this.#left.get(path);
+    const isExplained = left !== undefined && (left.stamps === undefined || isSame(left.stamps, now));
+    if (isExplained && !touched.isWritten) return;
+    if (now === "missing" && this.#isInRemoved(path)) return;
+    const wasKnown = now !== "missing" && this.#inodes.has(now);
+    this.#settle(path, now);
+    const after = presenceOf(now);
+    const isUnchanged = wasKnown && !touched.isWritten && !touched.isReplaced;
+    const isOther = isOtherThan(left?.stamps, now) ?? touched.isReplaced;
+    if (!isUnchanged) this.#report(one, { before, after, isMove, isOther });
+  }
+
+  #report(
+    { path, touched: { isWritten, origin } }: Judged,
+    { before, after, isMove, isOther }: Verdict,
+  ): void {
+    const isFolder = after === "folder";
+    if (isMove) {
+      this.#found({ kind: "moved", path, from: origin!, isFolder });
+      if (isWritten) this.#found({ kind: "modified", path, isFolder });
+    } else if (before === "nothing" || after === "nothing") {
+      if (before !== after)
+        this.#found({
+          kind: before === "nothing" ? "created" : "deleted",
+          path,
+          isFolder: isFolder || before === "folder",
+        });
+    } else if (before !== after || (isFolder && isOther)) {
+      // A different folder has the name, and nothing in it is the same.
+      this.#found({ kind: "deleted", path, isFolder: before === "folder" });
+      this.#found({ kind: "created", path, isFolder });
+    } else this.#found({ kind: "modified", path, isFolder });
+  }
+
+  #found(change: Pick<FoundChange, "kind" | "path" | "from" | "isFolder">): void {
+    this.#options.onFound({ ...change, cause: { by: "external" } });
+  }
+
+  /** Notes that readers know the current entry. */
+  #settle(path: string, now: Stamped): void {
+    if (now !== "missing") this.#inodes.set(now);
+    const left = this.#left.get(path);
+    if (left !== undefined) this.#left.set(path, { ...left, stamps: now });
+  }
+
+  /** Returns whether a call removed a folder above, which accounts for everything in it. */
+  #isInRemoved(path: string): boolean {
+    for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1))
+      if (this.#left.get(path.slice(0, slash))?.stamps === "missing") return true;
+    return false;
+  }
+
+  /**
+   * Checks the entries that calls left. A new folder is watched only once a drain has found it, so earlier
+   * changes in it have no event.
+   */
+  #verifyLeft(drain: number, judged: ReadonlyMap<string, Judged>): void {
+    const { stampsAt, isHeld } = this.#options;
+    for (const [path, left] of this.#left) {
+      if (left.drain >= drain || isHeld(path)) continue;
+      if (left.stamps !== undefined && !judged.has(path)) {
+        const place = latin1Of(path);
+        const now = stampsAt(place);
+        const touched = { place, before: presenceOf(left.stamps), isReplaced: true, isWritten: false };
+        this.#judge({ path, touched, now }, false);
+      }
+      this.#left.delete(path);
+    }
+  }
+}
+
+const presenceOf = (stamps: Stamped): Presence => {
+  if (stamps === "missing") return "nothing";
+  return stamps.kind === "dir" ? "folder" : "entry";
+};
+
+const isSame = (one: Stamped, other: Stamped): boolean =>
+  one === other ||
+  (one !== "missing" && other !== "missing" && one.inode === other.inode && one.state === other.state);
+
+/** Returns whether the entry differs from the one that a call left, or `undefined` if that is unknown. */
+const isOtherThan = (left: Stamped | undefined, now: Stamped): boolean | undefined =>
+  typeof left === "object" && typeof now === "object" ? left.inode !== now.inode : undefined;

@@ -1,0 +1,218 @@
+/** Watches one root for a feed: its tree, and the changes that other programs make in it. */
+import { Refusal } from "../../base/errors.ts";
+import { pathIn } from "../jail/backend.ts";
+import type { Folder } from "../jail/folder.ts";
+import { pathInRoot } from "../jail/root-rules.ts";
+import type { Stamps } from "../jail/statx.ts";
+import type { SharedTree, TreeSubscription } from "../watch/shared-tree.ts";
+import { StampReader } from "../watch/stamp-reader.ts";
+import type { IncompleteReason } from "../watch/watched-tree.ts";
+import type { FoundChange } from "./change.ts";
+import { ExternalChanges } from "./external-changes.ts";
+import { latin1Of } from "./paths.ts";
+import { presenceIn } from "./presence.ts";
+
+/** A root, or the one base. */
+export interface RootTree {
+  /** The name that its paths begin with; "" for the one base. */
+  readonly name: string;
+  readonly tree: SharedTree;
+}
+
+export interface RootWatchOptions extends RootTree {
+  /** Opens its folder. Throws a refusal if that is gone. */
+  readonly openBase: () => Folder;
+  /** Returns whether a call is not done with the path yet. */
+  readonly isHeld: (path: string) => boolean;
+  readonly onFound: (change: FoundChange) => void;
+  /** Reports that earlier changes in it are unknown. */
+  readonly onGap: () => void;
+}
+
+/** The state that exists while the tree is watched. */
+interface Watching {
+  readonly base: Folder;
+  readonly subscription: TreeSubscription;
+  readonly external: ExternalChanges;
+  readonly stamps: StampReader;
+}
+
+type Stamped = Stamps | "missing";
+
+/** The reasons for incomplete trees that cannot be rebuilt at once. */
+const lasting: ReadonlySet<IncompleteReason> = new Set(["limit", "base-gone"]);
+
+/** Watches one root. Paths here, as in all of the feed, begin with the name of the root. */
+export class RootWatch {
+  readonly #options: RootWatchOptions;
+  #watching: Watching | undefined;
+  /** The descriptor of the folder that it last tried to watch. No other folder ever gets the same one. */
+  #tried: Folder["descriptor"] | "none" = "none";
+  #isGone = false;
+  /** Whether changes of other programs are unknown, until the tree is complete and was drained. */
+  #hasGap = true;
+
+  constructor(options: RootWatchOptions) {
+    this.#options = options;
+  }
+
+  get isWatched(): boolean {
+    return this.#watching !== undefined;
+  }
+
+  /** Whether its folder was gone at the last attempt to open it. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** Whether changes of other programs are currently reported. */
+  get reportsExternal(): boolean {
+    return this.#watching !== undefined && !this.#hasGap;
+  }
+
+  get unwatchedFolders(): number {
+    return this.#watching?.subscription.tree.unwatchedFolders ?? 0;
+  }
+
+  /**
+   * Begins to watch if possible. Throws a refusal if the one base is gone; one of several roots may come back
+   * later.
+   */
+  open(): void {
+    if (this.#hasName) this.follow();
+    else if (this.#watching === undefined) this.#watch(this.#options.openBase());
+  }
+
+  /**
+   * Watches the current folder of the root. One of several roots whose folder was gone is served again when
+   * another folder is there.
+   */
+  follow(): void {
+    if (!this.#hasName) return;
+    try {
+      this.#followTo(this.#options.openBase());
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.#lose();
+    }
+  }
+
+  /** Builds the tree if it can be rebuilt. Returns whether another drain may end a gap. */
+  async build(): Promise<boolean> {
+    const tree = this.#watching?.subscription.tree;
+    if (tree === undefined || !this.#hasGap) return false;
+    const { state } = tree;
+    if (state.isComplete) return true;
+    if (lasting.has(state.reason)) return false;
+    await tree.build();
+    return true;
+  }
+
+  /**
+   * Finds the changes that other programs have made so far. Resolves to whether everything noted before has
+   * been compared.
+   */
+  async drain(number: number): Promise<boolean> {
+    const watching = this.#watching;
+    if (watching === undefined) return false;
+    const { subscription, external } = watching;
+    const drained = subscription.drain();
+    // As a rule, the queue was read already, and the noted events precede the step that a call is about to
+    // make.
+    if (!this.#hasGap && !external.isOverfull) external.reconcile(0);
+    const { isComplete } = await drained;
+    if (this.#watching !== watching) return false;
+    if (isComplete && !this.#hasGap && !external.isOverfull) {
+      external.reconcile(number);
+      return true;
+    }
+    // The notes may include findings of the tree's own build, and would grow with each call while the tree
+    // stays incomplete.
+    external.clear(number);
+    if (isComplete) {
+      this.#hasGap = false;
+      this.#options.onGap();
+    }
+    return false;
+  }
+
+  /** Returns the current stamps of the name, or `undefined` if the tree is not watched. */
+  stampsAt(path: string): Stamped | undefined {
+    return this.#watching?.stamps.at(latin1Of(this.#inRoot(path)));
+  }
+
+  /** Notes the entry that a call left under a name, before the drain of the next number. */
+  leave(path: string, stamps: Stamped | undefined, drain: number): void {
+    this.#watching?.external.leave(this.#inRoot(path), stamps, drain);
+  }
+
+  moveBelow(from: string, to: string): void {
+    this.#watching?.external.moveBelow(this.#inRoot(from), this.#inRoot(to));
+  }
+
+  dropBelow(path: string): void {
+    this.#watching?.external.dropBelow(this.#inRoot(path));
+  }
+
+  close(): void {
+    this.#watching?.subscription.end();
+    this.#watching?.base.close();
+    this.#watching = undefined;
+  }
+
+  /** Whether it is one of several roots. */
+  get #hasName(): boolean {
+    return this.#options.name !== "";
+  }
+
+  #inRoot(path: string): string {
+    return pathInRoot(this.#options.name, path);
+  }
+
+  #watch(base: Folder): void {
+    const { name, tree, isHeld } = this.#options;
+    const external = new ExternalChanges({
+      stampsAt: (place) => this.#watching?.stamps.at(place) ?? "missing",
+      presenceAt: (place) => presenceIn(this.#watching!.subscription.tree.base, place),
+      isHeld: (path) => isHeld(pathIn(name, path)),
+      onFound: (change) => this.#report(change),
+    });
+    this.#hasGap = true;
+    const subscription = tree.subscribe({
+      onChange: (change) => external.add(change),
+      onAllDirty: () => {
+        this.#hasGap = true;
+      },
+    });
+    this.#tried = base.descriptor;
+    if (typeof subscription === "string") base.close();
+    else this.#watching = { base, subscription, external, stamps: new StampReader(base.descriptor!) };
+  }
+
+  /** Watches that folder, unless it is the one that was already tried. */
+  #followTo(base: Folder): void {
+    if (base.descriptor === this.#tried) {
+      base.close();
+      return;
+    }
+    this.close();
+    this.#watch(base);
+    this.#isGone = false;
+  }
+
+  /** Notes that the folder is gone, with everything in it. */
+  #lose(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#tried = "none";
+    this.close();
+    this.#options.onGap();
+  }
+
+  #report(change: FoundChange): void {
+    const { name, onFound } = this.#options;
+    const { path, from } = change;
+    const moved = from !== undefined && { from: pathIn(name, from) };
+    onFound({ ...change, path: pathIn(name, path), ...moved });
+  }
+}

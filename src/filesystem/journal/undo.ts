@@ -1,0 +1,340 @@
+/**
+ * Undoes records on a tree. Each step is taken back, the newest first, where its path is what the step has left there; what
+ * another program has changed since is a conflict.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { Refusal } from "../../base/errors.ts";
+import type { ContentPlace, RecordedState, RecordedTree } from "./frame.ts";
+import { isAsRecorded } from "./is-as-recorded.ts";
+import { refuseJournal } from "./journal-errors.ts";
+import type { LaterRecords } from "./later-records.ts";
+import type { JournalRecord, RecordedStep } from "./read-record.ts";
+import type { TreeState, UndoTree } from "./undo-tree.ts";
+
+export interface UndoOptions {
+  readonly tree: UndoTree;
+  /** Undone together, in the order of their steps in time. */
+  readonly records: readonly JournalRecord[];
+  /** Whether a step is to be undone. */
+  readonly selects: (step: Pick<RecordedStep, "path" | "from" | "seq">) => boolean;
+  /** Also over what was changed since. */
+  readonly force: boolean;
+  /** A content that a step took away; undefined when it is not kept any more. */
+  readonly content: (
+    step: RecordedStep,
+    kept: { place: ContentPlace; revision: string },
+  ) => Buffer | undefined;
+  /** The newest records, among them those that caused conflicts. */
+  readonly later: LaterRecords;
+  /** Called after each path: lets other calls run, and throws when the undo has to end. */
+  readonly pause: () => Promise<void>;
+}
+
+/** Why a path stays as it is. */
+export type SkipReason = "unavailable" | "in-the-way" | "protected";
+
+export interface Skipped {
+  readonly path: string;
+  readonly reason: SkipReason;
+}
+
+/** What becomes of one record. */
+export interface UndoneRecord {
+  readonly seq: number;
+  /** Paths that are as before the record. */
+  readonly restored: string[];
+  /** Paths that the record had made. */
+  readonly removed: string[];
+  readonly skipped: Skipped[];
+}
+
+/** A path that is not what a record has left there. */
+export interface UndoConflict {
+  readonly path: string;
+  readonly seq: number;
+  readonly expected: RecordedState["kind"];
+  readonly found: TreeState["kind"];
+  /** The later checkpoint that has left what was found; absent if another program has. */
+  readonly by?: number;
+}
+
+export interface UndoOutcome {
+  readonly undone: readonly UndoneRecord[];
+  /** Without `force`, nothing may come of the undo when there are any. */
+  readonly conflicts: readonly UndoConflict[];
+}
+
+/**
+ * Undoes the records on the tree. Throws a `Refusal` for what no call may change by now, where `force` does not leave that as it is, and
+ * what is no `Refusal`.
+ */
+export async function undoRecords(options: UndoOptions): Promise<UndoOutcome> {
+  const undo = new Undo(options);
+  const steps = options.records.flatMap((record) => record.steps);
+  for (const step of steps.toSorted((one, other) => other.at - one.at)) {
+    await undo.undoStep(step);
+    await options.pause();
+  }
+  await undo.setModes();
+  return await undo.outcome();
+}
+
+const absent = { kind: "absent" } as const;
+
+class Undo {
+  readonly #options: UndoOptions;
+  readonly #undone: Map<number, UndoneRecord>;
+  /** The paths that each record skips. */
+  readonly #skipped = new Map<number, Set<string>>();
+  readonly #conflicts: UndoConflict[] = [];
+  readonly #blocked = new BlockedPaths();
+  /** Folders that get their modes at the end, because those could keep us from putting something into them. */
+  readonly #modes = new Map<string, number>();
+  /** The states of paths before they are changed. */
+  readonly #initial = new Map<string, TreeState>();
+
+  constructor(options: UndoOptions) {
+    this.#options = options;
+    this.#undone = new Map(
+      options.records.map(({ seq }) => [seq, { seq, restored: [], removed: [], skipped: [] }]),
+    );
+  }
+
+  /** Returns each path once, with the oldest record that changed it, as restored or removed; without unchanged ones. */
+  async outcome(): Promise<UndoOutcome> {
+    const said = new Set<string>();
+    const undone: UndoneRecord[] = [];
+    for (const { seq, restored, removed, skipped } of [...this.#undone.values()].reverse()) {
+      const net: UndoneRecord = { seq, restored: [], removed: [], skipped };
+      for (const path of restored.concat(removed)) {
+        if (said.has(path)) continue;
+        said.add(path);
+        const state = this.#stateIfReached(path);
+        if (!areSame(this.#initial.get(path) ?? absent, state))
+          (state.kind === "absent" ? net.removed : net.restored).push(path);
+        await this.#options.pause();
+      }
+      undone.push(net);
+    }
+    return { undone: undone.reverse(), conflicts: this.#conflicts };
+  }
+
+  /** Notes what has a path before it is changed. */
+  #note(path: string): void {
+    if (!this.#initial.has(path)) this.#initial.set(path, this.#stateIfReached(path));
+  }
+
+  async undoStep(step: RecordedStep): Promise<void> {
+    const { path, from = path } = step;
+    if (!this.#options.selects(step)) return;
+    const reason =
+      this.#blocked.reasonFor(path) ?? this.#blocked.reasonFor(from) ?? (step.unavailable && "unavailable");
+    if (reason !== undefined && reason !== "conflict") this.#skip(step, path, reason);
+    if (reason === undefined) await this.#attempt(step);
+    const blocked = reason ?? this.#blocked.reasonFor(path) ?? this.#blocked.reasonFor(from);
+    if (blocked !== undefined) for (const end of [path, from]) this.#blocked.add(end, blocked);
+  }
+
+  async #attempt(step: RecordedStep): Promise<void> {
+    try {
+      await (step.kind === "rename" ? this.#undoRename(step) : this.#undoChange(step));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.#refuse(step, error);
+    }
+  }
+
+  /** Gives the folders that were made again their modes, the innermost first. */
+  async setModes(): Promise<void> {
+    const innermostFirst = [...this.#modes].sort(([one], [other]) => (one < other ? 1 : -1));
+    for (const [path, mode] of innermostFirst) {
+      await this.#options.tree.setMode(path, mode);
+      await this.#options.pause();
+    }
+  }
+
+  async #undoChange(step: RecordedStep): Promise<void> {
+    const { path, kind, before, after } = step;
+    const found = this.#stateOf(path);
+    const isChmod = kind === "chmod";
+    if (isAsRecorded(after.state, found, isChmod)) {
+      if (isAsRecorded(before.state, found, isChmod) && before.inside === undefined) return;
+    } else if (isAsRecorded(before.state, found, isChmod)) return;
+    else if (!this.#mayOverride(step, { path, expected: after.state, found })) return;
+    if (isChmod) await this.#setMode(step);
+    else await this.#restore(step, path, found);
+  }
+
+  async #setMode({ seq, path, before }: RecordedStep): Promise<void> {
+    const { mode } = before.state as Extract<RecordedState, { kind: "file" | "dir" }>;
+    this.#note(path);
+    if (this.#modes.has(path)) this.#modes.set(path, mode!);
+    else await this.#options.tree.setMode(path, mode!);
+    this.#undone.get(seq)!.restored.push(path);
+  }
+
+  /** Makes a path what it was before a step. */
+  async #restore(step: RecordedStep, path: string, found: TreeState): Promise<void> {
+    const { before, after, seq } = step;
+    if (before.state.kind === "absent") {
+      if (found.kind === "dir" && !(await this.#isEmptied(step, after))) return;
+      await this.#remove(path);
+      this.#undone.get(seq)!.removed.push(path);
+      return;
+    }
+    if (found.kind === "dir") {
+      this.#skip(step, path, "in-the-way");
+      return;
+    }
+    await this.#put(step, path, before.state);
+    for (const [below, state] of before.inside ?? []) {
+      await this.#put(step, `${path}/${below}`, state);
+      await this.#options.pause();
+    }
+  }
+
+  async #remove(path: string): Promise<void> {
+    this.#note(path);
+    await this.#options.tree.remove(path);
+    this.#modes.delete(path);
+  }
+
+  /** Removes everything that a step has put into a folder. False when something else is there. */
+  async #isEmptied(step: RecordedStep, { inside = [] }: RecordedTree): Promise<boolean> {
+    for (const [below, expected] of inside.toReversed()) {
+      await this.#options.pause();
+      const path = `${step.path}/${below}`;
+      const found = this.#stateOf(path);
+      if (found.kind === "absent") continue;
+      if (!isAsRecorded(expected, found, false) && !this.#mayOverride(step, { path, expected, found }))
+        return false;
+      await this.#remove(path);
+    }
+    return true;
+  }
+
+  async #put(step: RecordedStep, path: string, state: RecordedState): Promise<void> {
+    const { tree, content } = this.#options;
+    this.#note(path);
+    if (state.kind === "file") {
+      const bytes = state.content && content(step, { place: state.content, revision: state.revision });
+      if (bytes === undefined) {
+        this.#skip(step, path, "unavailable");
+        return;
+      }
+      await tree.putFile(path, bytes, state.mode);
+    } else if (state.kind === "symlink") await tree.putLink(path, Buffer.from(state.text, "base64"));
+    else if (state.kind === "dir") await this.#makeFolder(path, state.mode ?? 0o777);
+    this.#undone.get(step.seq)!.restored.push(path);
+  }
+
+  async #makeFolder(path: string, mode: number): Promise<void> {
+    await this.#options.tree.makeFolder(path, mode | 0o700);
+    if ((mode & 0o700) !== 0o700) this.#modes.set(path, mode);
+  }
+
+  async #undoRename(step: RecordedStep): Promise<void> {
+    const { path, before, after, seq } = step;
+    const from = step.from!;
+    const found = this.#stateOf(path);
+    const left = this.#options.tree.isRespelling(path, from) ? absent : this.#stateOf(from);
+    if (isAsRecorded(after.state, left, false) && isAsRecorded(before.state, found, false)) return;
+    if (
+      !isAsRecorded(after.state, found, false) &&
+      !this.#mayOverride(step, { path, expected: after.state, found })
+    )
+      return;
+    if (left.kind !== "absent" && !this.#mayOverride(step, { path: from, expected: absent, found: left }))
+      return;
+    if (left.kind !== "absent" || found.kind === "absent") {
+      this.#skip(step, from, "in-the-way");
+      return;
+    }
+    this.#note(path);
+    this.#note(from);
+    await this.#options.tree.move(path, from);
+    this.#moveModes(path, from);
+    const record = this.#undone.get(seq)!;
+    record.restored.push(from);
+    if (before.state.kind === "absent") record.removed.push(path);
+    else await this.#restore(step, path, { kind: "absent" });
+  }
+
+  #moveModes(from: string, to: string): void {
+    for (const [path, mode] of [...this.#modes]) {
+      if (path !== from && !path.startsWith(`${from}/`)) continue;
+      this.#modes.delete(path);
+      this.#modes.set(`${to}${path.slice(from.length)}`, mode);
+    }
+  }
+
+  #stateOf(path: string): TreeState {
+    const state = this.#options.tree.state(path);
+    const mode = this.#modes.get(path);
+    return mode !== undefined && state.kind === "dir" ? { kind: "dir", mode } : state;
+  }
+
+  #mayOverride({ seq }: RecordedStep, { path, expected, found }: Disagreement): boolean {
+    const by = this.#options.later.causeOf(path, found, seq);
+    const cause = by === undefined ? {} : { by };
+    this.#conflicts.push({ path, seq, expected: expected.kind, found: found.kind, ...cause });
+    if (!this.#options.force) this.#blocked.add(path, "conflict");
+    return this.#options.force;
+  }
+
+  /** What the tree itself refuses: a folder that is not empty, a path that is denied or protected by now, or here. */
+  #refuse(step: RecordedStep, refusal: Refusal): void {
+    const { path, after, seq } = step;
+    const { reason } = refusal;
+    const isProtected = reason === "protected" || reason === "out-of-scope";
+    if (this.#options.force) this.#skip(step, path, isProtected ? "protected" : "in-the-way");
+    else if (isProtected) throw reason === "protected" ? refuseJournal.undoProtected(path, seq) : refusal;
+    else this.#mayOverride(step, { path, expected: after.state, found: this.#stateIfReached(path) });
+  }
+
+  #stateIfReached(path: string): TreeState {
+    try {
+      return this.#stateOf(path);
+    } catch (error) {
+      if (error instanceof Refusal) return { kind: "absent" };
+      throw error;
+    }
+  }
+
+  #skip({ seq }: RecordedStep, path: string, reason: SkipReason): void {
+    this.#blocked.add(path, reason);
+    const known = this.#skipped.get(seq) ?? new Set();
+    this.#skipped.set(seq, known);
+    if (!known.has(path)) this.#undone.get(seq)!.skipped.push({ path, reason });
+    known.add(path);
+  }
+}
+
+/** Paths that are not what they would be, and why: earlier steps find something else there, and below. */
+class BlockedPaths {
+  readonly #reasons = new Map<string, { reason: SkipReason | "conflict"; readonly order: number }>();
+
+  add(path: string, reason: SkipReason | "conflict"): void {
+    const known = this.#reasons.get(path);
+    if (known !== undefined) known.reason = reason;
+    else this.#reasons.set(path, { reason, order: this.#reasons.size });
+  }
+
+  /** Returns the reason for the path, or for the folder above it that was blocked first. */
+  reasonFor(path: string): SkipReason | "conflict" | undefined {
+    let first = this.#reasons.get(path);
+    for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1)) {
+      const outer = this.#reasons.get(path.slice(0, slash));
+      if (outer !== undefined && (first === undefined || outer.order < first.order)) first = outer;
+    }
+    return first?.reason;
+  }
+}
+
+interface Disagreement {
+  readonly path: string;
+  readonly expected: RecordedState;
+  readonly found: TreeState;
+}
+
+const areSame = (one: TreeState, other: TreeState): boolean => isDeepStrictEqual(one, other);

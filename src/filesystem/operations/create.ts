@@ -1,0 +1,86 @@
+import { refuse } from "../../base/errors.ts";
+import { holdForDeferredClose } from "../disk/deferred-close.ts";
+import type { Requester } from "../disk/mutation.ts";
+import type { FilesConfig } from "../files/types.ts";
+import { refusalOfErrno } from "../jail/errno.ts";
+import type { ResolvedPath } from "../jail/folder.ts";
+import { absent, fileOfRevision, requireRevision } from "./expected-revision.ts";
+import { attributesToKeep } from "./kept-attributes.ts";
+import { type Owner, requireWritableFile } from "./require-writable-file.ts";
+import { requireWritableFolder } from "./require-writable-folder.ts";
+import type { WritableTree } from "./writable-tree.ts";
+
+export interface Creation {
+  readonly path: string;
+  readonly content: Buffer;
+  /**
+   * The exact permission bits of the file. If `undefined`, those of the file it replaces, or what the umask
+   * leaves.
+   */
+  readonly mode: number | undefined;
+  readonly overwrite: boolean;
+  /** The revision that the replaced file must have, or `absent`. Throws revision-mismatch otherwise. */
+  readonly expectedRevision?: string | undefined;
+  /** Whether to create missing folders, with the permissions that the umask leaves. */
+  readonly parents: boolean;
+  /** Whether to check everything and write nothing. Default: false. */
+  readonly dryRun?: boolean;
+}
+
+/**
+ * Creates a file with this content and exactly this mode, or with `overwrite` replaces one, in a single step.
+ * If it throws, nothing was created, replaced or left over.
+ */
+export async function createFileAt(
+  tree: WritableTree,
+  creation: Creation,
+  requester: Requester,
+): Promise<void> {
+  const { path, content, mode, overwrite, expectedRevision: expected, parents } = creation;
+  requireContentSize(creation, tree.config);
+  const target = { path, changes: "entry", mayBeMissing: true, parents } as const;
+  using admitted = await tree.admit([target], requester.deadline);
+  const [place] = admitted.places;
+  try {
+    const owner = requireCreatable(place, creation, tree.config);
+    if (tree.isPlanned || creation.dryRun) requireWritableFolder(place.folder, path);
+    if (creation.dryRun) return;
+    const file = { kind: "file", content: [content] } as const;
+    if (owner === undefined) {
+      const made = { ...file, mode: mode ?? 0o666 & ~process.umask() };
+      await tree.place({ place, made, mayReplace: overwrite && expected === undefined }, requester);
+      return;
+    }
+    using held = holdForDeferredClose(place);
+    const kept = { mode: mode ?? place.stats!.mode & 0o777, owner, ...attributesToKeep(place, held) };
+    const replaced = expected === undefined ? undefined : fileOfRevision({ path, expected });
+    await tree.exchange({ place, made: { ...file, ...kept }, held, expected: replaced }, requester);
+  } catch (error) {
+    throw refusalOfErrno(error, path);
+  }
+}
+
+/** Throws too-large if the content exceeds the limit. */
+function requireContentSize({ path, content }: Creation, { max_write_bytes: bytes }: FilesConfig): void {
+  const limit = { key: "max_write_bytes", bytes };
+  if (content.length > limit.bytes)
+    throw refuse.tooLarge(path, limit, "send less content, or split it over several files");
+}
+
+/**
+ * Throws unless the file may be created at `place`. Returns the owner of the file that it replaces, if any.
+ */
+function requireCreatable(
+  place: ResolvedPath,
+  { path, overwrite, expectedRevision: expected }: Creation,
+  config: FilesConfig,
+): Owner | undefined {
+  if (place.stats === undefined) {
+    if (expected !== undefined && expected !== absent) throw refuse.absent(path, "missing");
+    return undefined;
+  }
+  if (!overwrite) throw refuse.exists(path);
+  if (place.stats.isDirectory()) throw refuse.isAFolder(path);
+  if (expected !== undefined) requireRevision(place, expected, config);
+  return requireWritableFile(place);
+}

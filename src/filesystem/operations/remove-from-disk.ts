@@ -1,0 +1,72 @@
+import { refuse } from "../../base/errors.ts";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
+import type { Disk } from "../disk/disk.ts";
+import type { Requester } from "../disk/mutation.ts";
+import { changeTree, type MutationScope } from "../disk/scope.ts";
+import { removeEntry, removeVerified } from "../disk/set-aside.ts";
+import { sweepWithFolders } from "../disk/sweep.ts";
+import { flushFolder } from "../disk/write.ts";
+import { readEntries } from "../files/entries.ts";
+import { ignoreMissing } from "../files/ignore-missing.ts";
+import { type TreeVisitor, walkTree } from "../files/tree-walk.ts";
+import { errnoOf } from "../jail/errno.ts";
+import type { Folder, JailedPath, ResolvedPath } from "../jail/folder.ts";
+import { kindOf } from "../jail/kind.ts";
+import { requireRevisionAt } from "./expected-revision.ts";
+import { allowedOnly, type TreeOperation } from "./require-allowed.ts";
+import type { FolderContents, SettingAside } from "./writable-tree.ts";
+
+/** Removes an entry from the disk. */
+export async function removeFromDisk(disk: Disk, step: SettingAside, requester: Requester): Promise<void> {
+  const { place, expectedRevision: expected, contents } = step;
+  const { folder, name: raw, stats } = place;
+  const scope = { mutations: disk.mutations, requester };
+  if (expected !== undefined) {
+    const verify = (at: JailedPath) => requireRevisionAt(at, { path: place.requested, expected });
+    await disk.editLock({ folder, deadline: requester.deadline }, () =>
+      removeVerified(scope, folder, { raw, kind: "file", verify }),
+    );
+  } else if (!stats!.isDirectory()) removeEntry(scope, folder, { raw, kind: kindOf(stats!) ?? "other" });
+  else if (contents !== undefined) await removeTree(scope, place, contents);
+  else await removeEmpty(scope, folder, raw);
+  if (disk.config.fsync) await flushFolder(folder);
+}
+
+async function removeTree(
+  scope: MutationScope,
+  { folder, name, path }: ResolvedPath,
+  { inside, operation }: FolderContents,
+): Promise<void> {
+  try {
+    await changeTree(scope, { kind: "remove", path, entry: "dir" }, async (steps) => {
+      await removeInside(steps, operation, inside);
+      ignoreMissing(() => removeEntry(steps, folder, { raw: name, kind: "dir" }));
+    });
+  } catch (error) {
+    throw errnoOf(error) === "ENOTEMPTY" ? refuse.refilled(operation.path) : error;
+  }
+}
+
+/** Removes everything in the folder. A link is removed as a link. */
+function removeInside(steps: MutationScope, operation: TreeOperation, inside: Folder): Promise<void> {
+  const visitor: TreeVisitor = {
+    // This check is repeated, since a denied entry may have been put there later.
+    ...allowedOnly(operation),
+    postorder: ({ folder, entry }) => ignoreMissing(() => removeEntry(steps, folder, entry)),
+  };
+  return walkTree({ ...operation, visitor }, inside);
+}
+
+/** Removes a folder that looks empty to a caller, since it contains only leftovers of killed processes. */
+async function removeEmpty(scope: MutationScope, folder: Folder, name: string): Promise<void> {
+  const entry = { raw: name, kind: "dir" } as const;
+  try {
+    removeEntry(scope, folder, entry);
+  } catch (error) {
+    if (errnoOf(error) !== "ENOTEMPTY") throw error;
+    using inside = folder.child(name);
+    await sweepWithFolders(scope, { folder: inside, entries: runAtOnce(readEntries(inside)) });
+    inside.close();
+    removeEntry(scope, folder, entry);
+  }
+}

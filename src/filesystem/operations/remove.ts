@@ -1,0 +1,100 @@
+import { refuse } from "../../base/errors.ts";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
+import { createWalkSlice } from "../../base/scheduling/walk-slice.ts";
+import type { Requester } from "../disk/mutation.ts";
+import { readEntries } from "../files/entries.ts";
+import { isMissing } from "../files/ignore-missing.ts";
+import type { Entry } from "../files/types.ts";
+import { refusalOfErrno } from "../jail/errno.ts";
+import type { Folder, ResolvedPath } from "../jail/folder.ts";
+import { requireRevision } from "./expected-revision.ts";
+import { requireNothingDenied, type TreeOperation } from "./require-allowed.ts";
+import { requireWritableFolder } from "./require-writable-folder.ts";
+import type { WritableTree } from "./writable-tree.ts";
+
+export interface Removal {
+  readonly path: string;
+  readonly recursive: boolean;
+  /** Whether to check everything and remove nothing. Default: false. */
+  readonly dryRun?: boolean;
+  /** The revision that the removed file must have. Throws revision-mismatch otherwise. */
+  readonly expectedRevision?: string | undefined;
+  /** Gets each entry in a folder that is to go, before anything of it does. */
+  readonly onEntry?: ((entry: Entry) => void) | undefined;
+}
+
+/** Removes a file, a link (not its target) or a folder. Returns false if nothing was there. */
+export async function removePath(
+  tree: WritableTree,
+  removal: Removal,
+  requester: Requester,
+): Promise<boolean> {
+  const { path } = removal;
+  try {
+    using admitted = await tree.admit([{ path, changes: "tree", lastLink: "stay" }], requester.deadline);
+    await removeAt(tree, removal, { place: admitted.places[0], requester });
+    return true;
+  } catch (error) {
+    const refusal = refusalOfErrno(error, path);
+    if (isMissing(refusal)) return false;
+    throw refusal;
+  }
+}
+
+/** Like `removePath`, but a link may lead anywhere, and it throws if nothing is there. */
+export async function unlinkPath(tree: WritableTree, removal: Removal, requester: Requester): Promise<void> {
+  const { path } = removal;
+  try {
+    using admitted = await tree.admit([{ path, changes: "tree", lastLink: "bare" }], requester.deadline);
+    await removeAt(tree, removal, { place: admitted.places[0], requester });
+  } catch (error) {
+    throw refusalOfErrno(error, path);
+  }
+}
+
+interface Admitted {
+  readonly place: ResolvedPath;
+  readonly requester: Requester;
+}
+
+/** Removes the entry at an admitted place. */
+export async function removeAt(tree: WritableTree, removal: Removal, admitted: Admitted): Promise<void> {
+  const { path, recursive, expectedRevision, dryRun = false, onEntry } = removal;
+  const { place, requester } = admitted;
+  const { folder, name, stats } = place;
+  if (name === ".") throw refuse.baseIsKept();
+  if (expectedRevision !== undefined) requireRevision(place, expectedRevision, tree.config);
+  const isForeseen = tree.isPlanned || dryRun;
+  if (stats!.isDirectory() && recursive) {
+    using inside = folder.child(name);
+    using slice = createWalkSlice(requester);
+    const whole = { jail: tree.jail, path, deadline: requester.deadline, slice, onEntry };
+    const operation = await requireRemovableTree(tree, whole, { folder, inside });
+    if (isForeseen) requireWritableFolder(folder, path);
+    if (!dryRun) await tree.setAside({ place, contents: { inside, operation } }, requester);
+    return;
+  }
+  if (isForeseen && stats!.isDirectory()) requireEmpty(tree, path, place);
+  if (isForeseen) requireWritableFolder(folder, path);
+  if (!dryRun) await tree.setAside({ place, expectedRevision }, requester);
+}
+
+/** Throws if a caller can see anything in the folder. */
+export function requireEmpty({ jail }: WritableTree, path: string, { folder, name }: ResolvedPath): void {
+  using inside = folder.child(name);
+  if (runAtOnce(readEntries(inside)).some((entry) => !jail.isTemporary(entry.name)))
+    throw refuse.notEmpty(path);
+}
+
+/** Throws if anything inside must not be removed. */
+async function requireRemovableTree(
+  tree: WritableTree,
+  whole: TreeOperation,
+  { folder, inside }: { readonly folder: Folder; readonly inside: Folder },
+): Promise<TreeOperation> {
+  const isMounted = tree.holdsMount(inside);
+  const operation = { ...whole, device: isMounted === undefined ? folder.lstat(".").dev : undefined };
+  await requireNothingDenied(operation, inside);
+  if (isMounted) throw refuse.holdsMount(whole.path);
+  return operation;
+}

@@ -1,0 +1,153 @@
+import { refuse } from "../../base/errors.ts";
+import type { Requester } from "../disk/mutation.ts";
+import type { FilesConfig } from "../files/types.ts";
+import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
+import type { ResolvedPath } from "../jail/folder.ts";
+import { HeldFile } from "./held-file.ts";
+import { attributesToKeep } from "./kept-attributes.ts";
+import { type Owner, requireWritableFile } from "./require-writable-file.ts";
+import { requireWritableFolder } from "./require-writable-folder.ts";
+import type { WritableTree } from "./writable-tree.ts";
+
+/** The content of a file, in consecutive pieces. */
+export type Content = readonly Buffer[];
+
+/** A file before and after its update. */
+export interface Bodies {
+  readonly before: Buffer;
+  readonly after: Content;
+}
+
+export interface WriteOptions {
+  /** Whether to check everything and write nothing. Default: false. */
+  readonly dryRun?: boolean;
+}
+
+/**
+ * An update of a regular file: its content is read, changed by the caller, and written, in a single step that
+ * keeps mode and, if permitted, owner. Write `await using edit = await FileEdit.begin(…)`, and repeat the
+ * change until `write` is done:
+ *
+ *     do after = change(edit.before);
+ *     while (!(await edit.write(after)));
+ */
+export class FileEdit implements AsyncDisposable {
+  readonly #tree: WritableTree;
+  readonly #path: string;
+  readonly #requester: Requester;
+  #opened: Opened | undefined;
+  #writing: Promise<unknown> = Promise.resolve();
+  #isLastTry = false;
+
+  /** Reads the file, when earlier calls on it are done. Throws a refusal. */
+  static async begin(tree: WritableTree, path: string, requester: Requester): Promise<FileEdit> {
+    const edit = new FileEdit(tree, path, requester);
+    await edit.#open();
+    return edit;
+  }
+
+  private constructor(tree: WritableTree, path: string, requester: Requester) {
+    this.#tree = tree;
+    this.#path = path;
+    this.#requester = requester;
+  }
+
+  /** The present content. It is valid until the next one is read, or the edit is disposed of. */
+  get before(): Buffer {
+    return this.#opened!.file.content;
+  }
+
+  /**
+   * Replaces the content; an equal one is not written. Returns false if another program has changed the file
+   * since it was read: `before` is then the newer content. Throws a refusal, and changed the second time.
+   * Large contents are written in the background, while the caller may use both.
+   */
+  write(after: Content, options: WriteOptions = {}): Promise<boolean> {
+    const writing = this.#write(after, options);
+    this.#writing = writing.catch(() => {});
+    return writing;
+  }
+
+  async #write(after: Content, { dryRun = false }: WriteOptions): Promise<boolean> {
+    const tree = this.#tree;
+    const { place, file, owner } = this.#opened!;
+    requireUpdatedSize(this.#path, after, tree.config);
+    if (isSameContent(file.content, after)) return true;
+    if (tree.isPlanned || dryRun) requireWritableFolder(place.folder, this.#path);
+    if (dryRun) return true;
+    const mode = place.stats!.mode & 0o777;
+    const made = {
+      kind: "file",
+      content: after,
+      mode,
+      owner,
+      ...attributesToKeep(place, file.held),
+    } as const;
+    try {
+      await tree.exchange({ place, made, held: file.held, expected: file }, this.#requester);
+      return true;
+    } catch (error) {
+      if (errnoOf(error) !== "ESTALE" && errnoOf(error) !== "ENOENT") throw refusalOfErrno(error, this.#path);
+    }
+    if (this.#isLastTry) throw refuse.changed(this.#path);
+    this.#isLastTry = true;
+    this.#close();
+    await this.#open();
+    return false;
+  }
+
+  async #open(): Promise<void> {
+    const path = this.#path;
+    const limit = { key: "max_write_bytes", bytes: this.#tree.config.max_write_bytes };
+    const admitted = await this.#tree.admit([{ path, changes: "entry" }], this.#requester.deadline);
+    try {
+      const [place] = admitted.places;
+      const owner = requireWritableFile(place);
+      this.#opened = { admitted, place, owner, file: await HeldFile.read(place, limit) };
+    } catch (error) {
+      admitted[Symbol.dispose]();
+      throw refusalOfErrno(error, path);
+    }
+  }
+
+  #close(): void {
+    this.#opened?.file[Symbol.dispose]();
+    this.#opened?.admitted[Symbol.dispose]();
+    this.#opened = undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#writing;
+    this.#close();
+  }
+}
+
+interface Opened {
+  readonly admitted: Disposable;
+  readonly place: ResolvedPath;
+  readonly owner: Owner;
+  readonly file: HeldFile;
+}
+
+/** Throws too-large if the content exceeds the limit. */
+function requireUpdatedSize(path: string, after: Content, config: FilesConfig): void {
+  const limit = { key: "max_write_bytes", bytes: config.max_write_bytes };
+  if (contentLength(after) > limit.bytes)
+    throw refuse.tooLarge(path, limit, "put in less, or split it over several files");
+}
+
+const contentLength = (content: Content): number =>
+  content.reduce((length, piece) => length + piece.length, 0);
+
+function isSameContent(before: Buffer, after: Content): boolean {
+  if (before.length !== contentLength(after)) return false;
+  let at = 0;
+  for (const piece of after) {
+    const old = before.subarray(at, at + piece.length);
+    // Kept parts are usually views of the old content, and need no comparison.
+    const isView = piece.buffer === old.buffer && piece.byteOffset === old.byteOffset;
+    if (!isView && !piece.equals(old)) return false;
+    at += piece.length;
+  }
+  return true;
+}

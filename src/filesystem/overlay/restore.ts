@@ -1,0 +1,149 @@
+import { refuse } from "../../base/errors.ts";
+import { holdForDeferredClose } from "../disk/deferred-close.ts";
+import type { Requester } from "../disk/mutation.ts";
+import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
+import type { ResolvedPath } from "../jail/folder.ts";
+import { changeMode } from "../operations/change-mode.ts";
+import { fileOfRevision } from "../operations/expected-revision.ts";
+import { attributesToKeep } from "../operations/kept-attributes.ts";
+import { requireMovable, requireWritableEnds } from "../operations/move.ts";
+import { requireEmpty } from "../operations/remove.ts";
+import { requireWritableFolder } from "../operations/require-writable-folder.ts";
+import { relationOf } from "../operations/same-entry.ts";
+import type { EntryState, PlannedTree } from "./planned-tree.ts";
+
+/**
+ * Changes a planned tree by the paths of entries themselves, for an undo alone: a link is never followed as
+ * the last name, wherever it leads, and a file is replaced even if it is not writable. The commit fails if a
+ * replaced or removed file differs from the state that was read.
+ */
+export class Restoration {
+  readonly #tree: PlannedTree;
+  readonly #requester: Requester;
+  /** The revisions of the files whose states were read. */
+  readonly #revisions = new Map<string, string>();
+
+  constructor(tree: PlannedTree, requester: Requester) {
+    this.#tree = tree;
+    this.#requester = requester;
+  }
+
+  /** Returns the state of a path. Throws the jail's refusals, and io for a file that cannot be read. */
+  state(path: string): Exclude<EntryState, { kind: "file" }> | (EntryState & FileState) {
+    const state = this.#tree.state(path);
+    if (state.kind !== "file") return state;
+    const { revision = "" } = state;
+    this.#revisions.set(path, revision);
+    return { ...state, revision };
+  }
+
+  isRespelling(path: string, other: string): boolean {
+    return mapErrno(path, () => {
+      const asName = { lastLink: "bare", mayBeMissing: true, parents: true } as const;
+      using source = this.#tree.jail.admit(path, asName);
+      using target = this.#tree.jail.admit(other, asName);
+      return source.stats !== undefined && relationOf({ source, target }) === "respelled";
+    });
+  }
+
+  async putFile(path: string, content: Buffer, mode: number): Promise<void> {
+    await refusing(path, async () => {
+      using place = this.#admitName(path);
+      const { stats } = place;
+      const file = { kind: "file", content: [content], mode } as const;
+      if (stats === undefined) {
+        await this.#tree.place({ place, made: file }, this.#requester);
+        return;
+      }
+      using held = stats.isFile() ? holdForDeferredClose(place) : undefined;
+      const owner = { uid: stats.uid, gid: stats.gid };
+      const kept = stats.isFile() ? { owner, ...attributesToKeep(place, held) } : {};
+      await this.#replace(place, { ...file, ...kept });
+    });
+  }
+
+  async putLink(path: string, text: Buffer): Promise<void> {
+    await refusing(path, async () => {
+      using place = this.#admitName(path);
+      const made = { kind: "symlink", text } as const;
+      if (place.stats === undefined) await this.#tree.place({ place, made }, this.#requester);
+      else await this.#replace(place, made);
+    });
+  }
+
+  async makeFolder(path: string, mode: number): Promise<void> {
+    await refusing(path, async () => {
+      using place = this.#admitName(path);
+      if (place.stats !== undefined) throw refuse.exists(path);
+      await this.#tree.place({ place, made: { kind: "dir", mode } }, this.#requester);
+    });
+  }
+
+  async remove(path: string): Promise<void> {
+    await refusing(path, async () => {
+      using place = this.#tree.jail.admit(path, { changes: "tree", lastLink: "bare" });
+      if (place.stats!.isDirectory()) requireEmpty(this.#tree, path, place);
+      requireWritableFolder(place.folder, path);
+      const expectedRevision = place.stats!.isFile() ? this.#seen(path) : undefined;
+      await this.#tree.setAside({ place, expectedRevision }, this.#requester);
+    });
+  }
+
+  async move(from: string, to: string): Promise<void> {
+    const moving = { from, to, overwrite: false, parents: false };
+    const options = { changes: "tree", lastLink: "bare" } as const;
+    await refusing(from, async () => {
+      using source = this.#tree.jail.admit(from, options);
+      using target = this.#tree.jail.admit(to, { ...options, mayBeMissing: true, mayBeFolder: true });
+      const ends = { source, target };
+      const relation = await requireMovable(this.#tree, moving, { ...ends, requester: this.#requester });
+      if (target.stats !== undefined && relation !== "respelled") throw refuse.exists(to);
+      requireWritableEnds(moving, ends);
+      if (relation !== "same")
+        await this.#tree.rename({ ...ends, relation, overwrite: false }, this.#requester);
+    });
+  }
+
+  async setMode(path: string, mode: number): Promise<void> {
+    const change = { path, mode, uid: undefined, gid: undefined, recursive: false };
+    await changeMode(this.#tree, change, this.#requester);
+  }
+
+  /** Admits the path of a file or link that is to be made or replaced. */
+  #admitName(path: string): ResolvedPath {
+    const options = { changes: "entry", lastLink: "bare", mayBeMissing: true } as const;
+    const place = this.#tree.jail.admit(path, options);
+    try {
+      if (place.stats?.isDirectory()) throw refuse.isAFolder(path);
+      requireWritableFolder(place.folder, path);
+      return place;
+    } catch (error) {
+      place[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  async #replace(place: ResolvedPath, made: Parameters<PlannedTree["exchange"]>[0]["made"]): Promise<void> {
+    const path = place.requested;
+    const expected = this.#seen(path);
+    const replaced = expected === undefined ? undefined : fileOfRevision({ path, expected });
+    await this.#tree.exchange({ place, made, expected: replaced }, this.#requester);
+  }
+
+  #seen(path: string): string | undefined {
+    return this.#revisions.get(path) || undefined;
+  }
+}
+
+interface FileState {
+  readonly kind: "file";
+  readonly revision: string;
+}
+
+async function refusing(path: string, act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    throw refusalOfErrno(error, path);
+  }
+}

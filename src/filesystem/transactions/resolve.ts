@@ -1,0 +1,159 @@
+/** Resolves transactions that were left half done, because another program has changed something of them. */
+import type { BigIntStats } from "node:fs";
+import { Refusal } from "../../base/errors.ts";
+import { createTimeSlice, runInSlices, type TimeSlice } from "../../base/scheduling/time-slice.ts";
+import { holdFolderAt } from "../disk/hold-folder.ts";
+import { moveBack, removeTemporary } from "../disk/revert.ts";
+import type { HeldName } from "../disk/scope.ts";
+import { readEntries } from "../files/entries.ts";
+import { pathIn } from "../jail/backend.ts";
+import { errnoError, errnoOf } from "../jail/errno.ts";
+import type { Folder, Jail } from "../jail/folder.ts";
+import { inodeOf } from "../jail/inode.ts";
+import { makerOf } from "../jail/temporary.ts";
+import { isDenied } from "./denied-steps.ts";
+import { recordOf, statsAt, verifySame } from "./identity.ts";
+import type { NamedEntry } from "./name-tree.ts";
+import type { IntendedStep } from "./record.ts";
+import { type Recovering, stepsToFinish } from "./recover.ts";
+import { flushSteps, rollBack } from "./roll-back.ts";
+import { traceSteps } from "./survey.ts";
+import { visiblePath } from "./transaction-errors.ts";
+
+export interface Resolution {
+  /**
+   * `taken-back`: nothing of the transaction is left. `in-conflict`: nothing was changed. `given-up`: what it has done
+   * stays, and nothing of it has a temporary name any longer.
+   */
+  readonly outcome: "taken-back" | "in-conflict" | "given-up";
+  /** In conflict: what others have changed. Given up: the names of what lay under temporary ones. */
+  readonly paths: readonly string[];
+}
+
+/**
+ * Takes back the transaction `id`, whose record is kept. What stands in the way of that stays; with `force` the
+ * transaction is given up then: what it had taken away gets its name again, or one beside it, and the record goes.
+ * Returns `undefined` if no such record is kept. Throws what the system refuses; then a repetition continues.
+ */
+export async function resolveKept(
+  recovering: Recovering,
+  id: string,
+  { force }: { readonly force: boolean },
+): Promise<Resolution | undefined> {
+  const { intents, log } = recovering;
+  const left = intents.openKept(id);
+  if (left === undefined) return undefined;
+  try {
+    const steps = await stepsToFinish(recovering, left);
+    const paths = steps && (await rollBack({ ...recovering, steps }));
+    if (paths?.length === 0) {
+      await intents.remove(left);
+      log?.info("a transaction that was left half done is taken back", { transaction: id });
+      return { outcome: "taken-back", paths: [] };
+    }
+    // Steps that may not be finished here are those of a worker with other rules or roots.
+    const mayGiveUp = steps !== undefined || typeof left.content === "string";
+    if (!force || !mayGiveUp) return { outcome: "in-conflict", paths: visible(paths ?? []) };
+    const names = steps === undefined ? [] : await uncover(recovering, steps, id);
+    await intents.remove(left);
+    log?.warn("a transaction that was left half done is given up", { transaction: id });
+    return { outcome: "given-up", paths: names };
+  } finally {
+    intents.release(left);
+  }
+}
+
+const visible = (paths: readonly string[]): string[] => [...new Set(paths.map(visiblePath))];
+
+const sliceMilliseconds = 5;
+
+/**
+ * Gives what lies under temporary names of the transaction others, and removes what was only staged. Looks for it in the
+ * whole tree, because another program may have moved a folder with something of it. Returns the new names.
+ */
+async function uncover(
+  recovering: Recovering,
+  steps: readonly IntendedStep[],
+  transaction: string,
+): Promise<string[]> {
+  const slice = createTimeSlice(sliceMilliseconds);
+  const { entries, tracked } = await traceSteps(steps, slice);
+  const made = new Set(entries.flatMap(({ staged }) => staged ?? []));
+  const known = new Map([...tracked].map((entry) => [inodeOf(entry.recorded!), entry]));
+  const names: string[] = [];
+  // What lies in a folder with a temporary name is found once that has another one.
+  for (let found = true; found; ) {
+    found = false;
+    for await (const hidden of hiddenIn(recovering.jail, "", { transaction, slice })) {
+      found = true;
+      const entry = known.get(inodeOf(hidden.stats));
+      if (entry !== undefined && made.has(entry)) await removeTemporary(hidden, verifySame(entry.recorded!));
+      else names.push(uncoverOne(recovering.jail, hidden, entry));
+    }
+  }
+  if (recovering.fsync) await flushSteps(recovering.jail, steps);
+  return names;
+}
+
+/** What has a temporary name in a folder. */
+interface Hidden extends HeldName {
+  readonly path: string;
+  readonly stats: BigIntStats;
+}
+
+/** Yields what has a temporary name of the transaction in a folder, or below it in folders without one. */
+async function* hiddenIn(
+  jail: Jail,
+  path: string,
+  search: { readonly transaction: string; readonly slice: TimeSlice },
+): AsyncGenerator<Hidden, void, void> {
+  using folder = heldOrNone(jail, path);
+  if (folder === undefined) return;
+  for (const { name, kind } of await runInSlices(readEntries(folder), search.slice)) {
+    await search.slice.yieldIfDue();
+    if (makerOf(name)?.transaction?.id === search.transaction) {
+      const stats = folder.enter((at) => statsAt(at(name)));
+      if (stats !== undefined) yield { folder, name, path, stats };
+    } else if (kind === "dir" && !jail.isTemporary(name)) yield* hiddenIn(jail, pathIn(path, name), search);
+  }
+}
+
+/** Nothing of a transaction lies in a folder that no call may enter. */
+function heldOrNone(jail: Jail, path: string): Folder | undefined {
+  try {
+    return holdFolderAt(jail, path);
+  } catch (error) {
+    if (error instanceof Refusal || errnoOf(error) !== undefined) return undefined;
+    throw error;
+  }
+}
+
+/** Attempts to find a name that nothing has. */
+const maxNames = 100;
+
+/** Gives an entry the name that it had, or one like it. Returns its path. Throws the errno error. */
+function uncoverOne(
+  jail: Jail,
+  { folder, name, path, stats }: Hidden,
+  entry: NamedEntry | undefined,
+): string {
+  const own = entry?.places.find((place) => !jail.isTemporary(place.name))?.name ?? "unnamed";
+  for (let number = 0; number < maxNames; number++) {
+    const free = number === 0 ? own : `${own}.kept-${number}`;
+    const at = pathIn(path, free);
+    if (isDenied(jail, at)) continue;
+    try {
+      moveBack(
+        [
+          { folder, name },
+          { folder, name: free },
+        ],
+        verifySame(recordOf(stats)),
+      );
+      return at;
+    } catch (error) {
+      if (errnoOf(error) !== "EEXIST") throw error;
+    }
+  }
+  throw errnoError("EEXIST");
+}

@@ -1,0 +1,98 @@
+/** Reads the kernel's queue: changes of contents are reported at once, changed names become pending. */
+import { isTemporaryIn } from "../jail/temporary.ts";
+import { ChangeStream } from "./change-stream.ts";
+import type { ChangedNames } from "./changed-names.ts";
+import type { FolderNode } from "./folder-node.ts";
+import type { FolderTable } from "./folder-table.ts";
+import { events, type OnEvent, type WatchQueue } from "./inotify.ts";
+import { TransientWrites } from "./transient-writes.ts";
+import type { IncompleteReason, TreeListener } from "./watched-tree.ts";
+
+/**
+ * Maximum reads per drain, of some thousand events each. A queue that outlasts them is filled as fast as it
+ * is read.
+ */
+const maxReads = 4096;
+
+const contentEvents = events.modify | events.closeWrite | events.attrib;
+const nameEvents = events.create | events.delete | events.movedFrom | events.movedTo;
+
+export interface EventReaderOptions {
+  readonly inotify: WatchQueue;
+  readonly table: FolderTable;
+  readonly pending: ChangedNames;
+  readonly listener: TreeListener;
+}
+
+export class EventReader {
+  readonly #options: EventReaderOptions;
+  readonly #changes: ChangeStream;
+  readonly #writes = new TransientWrites();
+  #failure: IncompleteReason | undefined;
+
+  constructor(options: EventReaderOptions) {
+    this.#options = options;
+    this.#changes = new ChangeStream((change) => options.listener.onChange?.(change));
+  }
+
+  /**
+   * Reads until the queue is empty. Returns a reason if the events do not suffice to bring the tree up to
+   * date.
+   */
+  read(): IncompleteReason | undefined {
+    this.#failure = undefined;
+    for (let reads = 0; this.#options.inotify.read(this.#onEvent); reads++)
+      if (reads === maxReads) return "busy";
+    this.#changes.flush();
+    return this.#failure;
+  }
+
+  /** Called when the tree reflects all events read so far. */
+  onSettled(): void {
+    this.#changes.forgetMoves();
+    const { table, listener } = this.#options;
+    if (this.#writes.settle((folder) => table.holds(folder))) listener.onUnseenWrite?.();
+  }
+
+  readonly #onEvent: OnEvent = ({ watch, mask, cookie, bytes, from, to }) => {
+    const { table, pending, listener } = this.#options;
+    if ((mask & events.overflow) !== 0) this.#failure = "overflow";
+    const folder = table.ofWatch(watch);
+    if (folder === undefined) return;
+    if (to === from) {
+      this.#onOwnEvent(watch, mask);
+      return;
+    }
+    if (isTemporaryIn(bytes, from, to)) return;
+    const name = bytes.toString("latin1", from, to);
+    // A listener may start to want changes while the tree is open.
+    if (listener.onChange !== undefined) this.#changes.add({ folder, name, mask, cookie });
+    const entry = folder.entryOf(name);
+    const isKnown = (mask & events.isFolder) !== 0 ? isWatched(folder, name) : typeof entry === "number";
+    this.#writes.add({ folder, name, mask, cookie }, !isKnown || pending.has(folder, name));
+    if ((mask & contentEvents) !== 0 && (mask & events.isFolder) === 0) {
+      if (typeof entry === "number") listener.onDirty?.(entry);
+      else pending.add(folder, name);
+    } else if ((mask & (nameEvents | events.attrib)) !== 0) pending.add(folder, name);
+  };
+
+  /**
+   * Handles an event for a watched folder itself. Folders below the base get a second event, from their
+   * parent.
+   */
+  #onOwnEvent(watch: number, mask: number): void {
+    const { table, pending } = this.#options;
+    const folder = table.ofWatch(watch)!;
+    const isEnd = (mask & (events.ignored | events.unmount)) !== 0;
+    if (isEnd) table.forgetWatch(watch);
+    if (folder === table.base) {
+      if (isEnd) this.#failure = "base-gone";
+      else if ((mask & events.attrib) !== 0) table.unlisted.push(folder);
+    } else if (isEnd && folder.parent !== undefined) pending.add(folder.parent, folder.name);
+  }
+}
+
+function isWatched(folder: FolderNode, name: string): boolean {
+  const child = folder.entryOf(`${name}/`);
+  return typeof child === "object" && child.watch !== undefined;
+}

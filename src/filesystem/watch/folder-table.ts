@@ -1,0 +1,175 @@
+/** Holds the folders and files of a watched tree, and applies listings to them. */
+import type { EntryKind } from "../jail/kind.ts";
+import { FileNumbers } from "./file-numbers.ts";
+import { FolderNode, type NodeEntry } from "./folder-node.ts";
+import type { Listing } from "./folder-reader.ts";
+import type { WatchQueue } from "./inotify.ts";
+import type { TreeListener, UnwatchedReason } from "./watched-tree.ts";
+
+/** The folders of a tree, keyed by their watches. */
+export class FolderTable {
+  readonly base = new FolderNode(undefined, "");
+  readonly numbers: FileNumbers;
+  /** Documented at `WatchedTree.version`. */
+  version = 0;
+  folders = 1;
+  unwatchedFolders = 0;
+  /** Folders found in a listing that have not been listed themselves. */
+  readonly unlisted: FolderNode[] = [];
+  readonly #inotify: WatchQueue;
+  readonly #byWatch = new Map<number, FolderNode>();
+
+  constructor(inotify: WatchQueue, listener: TreeListener) {
+    this.#inotify = inotify;
+    this.numbers = new FileNumbers(listener);
+  }
+
+  ofWatch(watch: number): FolderNode | undefined {
+    return this.#byWatch.get(watch);
+  }
+
+  /** Yields all folders, each before those it contains. */
+  *all(): Generator<FolderNode> {
+    const rest = [this.base];
+    for (let folder = rest.pop(); folder !== undefined; folder = rest.pop()) {
+      yield folder;
+      for (const entry of folder.entries) if (entry instanceof FolderNode) rest.push(entry);
+    }
+  }
+
+  /** Returns whether the folder still belongs to this tree. */
+  holds(folder: FolderNode): boolean {
+    let top = folder;
+    while (top.parent !== undefined) top = top.parent;
+    return top === this.base;
+  }
+
+  /**
+   * Records the watch of a folder, and forgets the folder's contents if it had a different one. Returns the
+   * folder that had the watch before, which must have been moved here.
+   */
+  setWatch(folder: FolderNode, watch: number): FolderNode | undefined {
+    if (folder.watch === watch) return undefined;
+    this.clear(folder);
+    const earlier = this.#byWatch.get(watch);
+    if (earlier !== undefined) earlier.watch = undefined;
+    folder.watch = watch;
+    this.#byWatch.set(watch, folder);
+    return earlier;
+  }
+
+  /** Forgets the contents of the folder and its watch. */
+  clear(folder: FolderNode): void {
+    this.#setReason(folder, undefined);
+    this.#unwatch(folder);
+    if (folder.keys.length > 0) this.version++;
+    const { entries } = folder;
+    folder.keys = [];
+    folder.entries = [];
+    for (const entry of entries) this.#drop(entry);
+  }
+
+  /** Records that the contents of the folder are unknown. */
+  setUnwatched(folder: FolderNode, reason: UnwatchedReason): void {
+    this.clear(folder);
+    this.#setReason(folder, reason);
+  }
+
+  /** Records that the kernel has ended this watch. */
+  forgetWatch(watch: number): void {
+    const folder = this.#byWatch.get(watch);
+    if (folder !== undefined) folder.watch = undefined;
+    this.#byWatch.delete(watch);
+  }
+
+  /**
+   * Replaces the entries of the folder with those of the listing. Files and folders that are still there keep
+   * their identity. Returns the names of new files.
+   */
+  setListing(folder: FolderNode, { keys, kinds }: Listing): string[] {
+    const [oldKeys, oldEntries] = [folder.keys, folder.entries];
+    const entries: NodeEntry[] = [];
+    let at = 0;
+    const added: string[] = [];
+    let isSame = oldKeys.length === keys.length;
+    for (let i = 0; i < keys.length; i++) {
+      for (; at < oldKeys.length && oldKeys[at]! < keys[i]!; at++) this.#drop(oldEntries[at]!);
+      const old = oldKeys[at] === keys[i] ? oldEntries[at++] : undefined;
+      const entry = this.#entryOf(folder, keys[i]!, kinds[i]!, old);
+      isSame &&= entry === old;
+      if (typeof entry === "number" && entry !== old) added.push(keys[i]!);
+      entries.push(entry);
+    }
+    for (; at < oldKeys.length; at++) this.#drop(oldEntries[at]!);
+    folder.keys = [...keys];
+    folder.entries = entries;
+    if (!isSame) this.version++;
+    return added;
+  }
+
+  /**
+   * Sets the entry of this name to the given kind, or removes it, and returns it. A new folder becomes
+   * `unlisted`.
+   */
+  setEntry(folder: FolderNode, name: string, kind: EntryKind | undefined): NodeEntry | undefined {
+    const key = kind === "dir" ? `${name}/` : name;
+    const otherKey = kind === "dir" ? name : `${name}/`;
+    this.#removeEntry(folder, otherKey);
+    if (kind === undefined) {
+      this.#removeEntry(folder, key);
+      return undefined;
+    }
+    const old = folder.entryOf(key);
+    const entry = this.#entryOf(folder, key, kind, old);
+    if (entry === old) return entry;
+    if (old !== undefined) folder.remove(key);
+    folder.insert(key, entry);
+    this.version++;
+    return entry;
+  }
+
+  #removeEntry(folder: FolderNode, key: string): void {
+    const entry = folder.entryOf(key);
+    if (entry === undefined) return;
+    folder.remove(key);
+    this.version++;
+    this.#drop(entry);
+  }
+
+  /** Returns an entry of this kind, reusing the old one if its kind fits. */
+  #entryOf(folder: FolderNode, key: string, kind: EntryKind, old: NodeEntry | undefined): NodeEntry {
+    if (kind === "dir") {
+      if (old instanceof FolderNode) return old;
+      const child = new FolderNode(folder, key.slice(0, -1));
+      this.folders++;
+      this.unlisted.push(child);
+      return child;
+    }
+    if (kind === "file" && typeof old === "number") return old;
+    if (kind === old) return old;
+    if (typeof old === "number") this.numbers.release(old);
+    return kind === "file" ? this.numbers.assign() : kind;
+  }
+
+  /** Releases everything that an entry holds. */
+  #drop(entry: NodeEntry): void {
+    if (typeof entry === "number") this.numbers.release(entry);
+    if (!(entry instanceof FolderNode)) return;
+    this.clear(entry);
+    entry.parent = undefined;
+    this.folders--;
+  }
+
+  #unwatch(folder: FolderNode): void {
+    if (folder.watch === undefined) return;
+    this.#byWatch.delete(folder.watch);
+    this.#inotify.unwatch(folder.watch);
+    folder.watch = undefined;
+  }
+
+  #setReason(folder: FolderNode, reason: UnwatchedReason | undefined): void {
+    this.unwatchedFolders += Number(reason !== undefined) - Number(folder.unwatched !== undefined);
+    if (folder.unwatched !== reason) this.version++;
+    folder.unwatched = reason;
+  }
+}
