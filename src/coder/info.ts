@@ -99,7 +99,7 @@ export const info = defineCoderFunction({
   description:
     "Describe the worker: its roots, profile, limits, globs, functions and version, and whether it keeps a journal. It reads no file that is served.",
   summary: "what is served, and under which rules",
-  brief: "Describe this server: limits, protected and denied globs, journal, version.",
+  brief: "Server limits, protected and denied globs, journal and version.",
   effect: "reads",
   paths: [],
   touchesNoFiles: true,

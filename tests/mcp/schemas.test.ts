@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { transformJSONSchema } from "@anthropic-ai/sdk/lib/transform-json-schema";
 import { mcpToTool } from "@google/genai";
 import type { Client } from "@modelcontextprotocol/client";
+import { mcpToFunctionTool, RunContext } from "@openai/agents-core";
 import { Ajv } from "ajv";
 import { toStrictJsonSchema } from "openai/lib/transform";
 import type { FunctionDefinition } from "../../src/calls/contract/definition.ts";
@@ -19,6 +20,7 @@ interface Schema {
   readonly required?: readonly string[];
   readonly items?: Schema;
   readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
   readonly additionalProperties?: unknown;
 }
 
@@ -30,24 +32,49 @@ const configures = {
 };
 
 /** The paths of all fields, such as `files.ops.op`. */
-function fieldsOf({ properties = {}, items }: Schema, prefix = ""): string[] {
+function fieldsOf({ properties = {}, items, anyOf = [] }: Schema, prefix = ""): string[] {
   const own = Object.entries(properties).flatMap(([name, field]) => [
     `${prefix}${name}`,
     ...fieldsOf(field, `${prefix}${name}.`),
   ]);
-  return items === undefined ? own : [...own, ...fieldsOf(items, prefix)];
+  const inner = [...anyOf, ...(items === undefined ? [] : [items])];
+  return [...own, ...inner.flatMap((one) => fieldsOf(one, prefix))];
 }
 
 /** Every schema in this one, itself too. */
 const schemasIn = (schema: Schema): Schema[] => [
   schema,
   ...Object.values(schema.properties ?? {}).flatMap(schemasIn),
+  ...(schema.anyOf ?? []).flatMap(schemasIn),
   ...(schema.items === undefined ? [] : schemasIn(schema.items)),
 ];
 
+/** Returns the value with null in each field of the schema that it leaves out, as strict mode sends it. */
+function withAllFields(schema: Schema, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => withAllFields(schema.items ?? {}, item));
+  if (typeof value !== "object" || value === null || schema.properties === undefined) return value;
+  const sent = value as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(
+    Object.entries(schema.properties).map(([name, field]) => [
+      name,
+      withAllFields(field, sent[name] ?? null),
+    ]),
+  );
+}
+
+/** Returns the request of an example in the form of the schema: a map is sent as a list. */
+const sendable = (request: object): unknown =>
+  JSON.parse(
+    JSON.stringify(request, (key, value) =>
+      ["expected_revisions", "env"].includes(key)
+        ? Object.entries(value as object).map(([key, value]) => ({ key, value }))
+        : value,
+    ),
+  );
+
 /**
- * The schema with `null` for each field that may be left out. Strict mode of OpenAI wants every field in `required`, so a field
- * that may be left out must take null: the helper of the npm package refuses one that does not, and does the rest itself.
+ * The schema with `null` for each field that may be left out, as the packages that convert schemas of Zod for
+ * the strict mode of OpenAI expect it.
  */
 function withNulls({ properties, items, required = [], ...rest }: Schema): Schema {
   const nullable = (name: string, field: Schema): Schema =>
@@ -97,7 +124,10 @@ describe.each(["coder", "shell"] as const)("the tools of %s", (worker) => {
     for (const [tool, schema] of listed) {
       for (const one of schemasIn(schema)) {
         const known = ["description", "enum", "items", "properties", "required", "type"];
-        expect(Object.keys(one).filter((key) => !known.includes(key))).toEqual([]);
+        const isEmpty = one.properties !== undefined && Object.keys(one.properties).length === 0;
+        if (isEmpty) expect(one.additionalProperties, tool).toBe(false);
+        const others = Object.keys(one).filter((key) => !(isEmpty && key === "additionalProperties"));
+        expect(others.filter((key) => !known.includes(key))).toEqual([]);
         expect(typeof one.type, tool).toBe("string");
         if (one.type === "object") expect(one.properties, tool).toBeDefined();
         if (one.type === "array") expect(one.items, tool).toBeDefined();
@@ -110,7 +140,31 @@ describe.each(["coder", "shell"] as const)("the tools of %s", (worker) => {
     }
   });
 
-  test("pass the strict helper of OpenAI with all their fields, once those that may be left out take null", () => {
+  test("become strict tools of OpenAI's Agents SDK, whose calls arrive without the fields that are null", async () => {
+    for (const { id, examples } of functions) {
+      const [tool, inputSchema] = listed.find(([name]) => name === toolOf(id))!;
+      const sent: unknown[] = [];
+      const server = {
+        name: worker,
+        callTool: async (_: string, args: unknown) => {
+          sent.push(args);
+          return [];
+        },
+      };
+      const converted = mcpToFunctionTool({ name: tool, inputSchema } as never, server as never, true);
+      const strict = converted.parameters as Schema;
+      expect(converted.strict, tool).toBe(true);
+      expect(fieldsOf(strict), tool).toEqual(fieldsOf(inputSchema));
+      for (const one of schemasIn(strict))
+        if (one.properties !== undefined) expect(one.required, tool).toEqual(Object.keys(one.properties));
+      const requests = examples.map(({ request }) => sendable(request));
+      for (const request of requests)
+        await converted.invoke(new RunContext(), JSON.stringify(withAllFields(inputSchema, request)));
+      expect(sent, tool).toEqual(requests);
+    }
+  });
+
+  test("are not in the form of OpenAI's converter for Zod, which they would pass with null beside each type", () => {
     for (const [tool, schema] of listed) {
       const mayLeaveOut = schemasIn(schema).some(
         ({ properties = {}, required = [] }) => Object.keys(properties).length > required.length,
@@ -155,13 +209,9 @@ describe.each(["coder", "shell"] as const)("the tools of %s", (worker) => {
     const schemas = new Map(listed);
     for (const { id, examples } of functions)
       for (const { request } of examples) {
-        // A map is sent as a list.
-        const text = JSON.stringify(request, (key, value) =>
-          ["expected_revisions", "env"].includes(key)
-            ? Object.entries(value as object).map(([key, value]) => ({ key, value }))
-            : value,
-        );
-        expect(ajv.validate(closed(schemas.get(toolOf(id))!), JSON.parse(text)), `${id} ${text}`).toBe(true);
+        const sent = sendable(request);
+        const isValid = ajv.validate(closed(schemas.get(toolOf(id))!), sent);
+        expect(isValid, `${id} ${JSON.stringify(sent)}`).toBe(true);
       }
   });
 });

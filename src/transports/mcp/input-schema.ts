@@ -33,7 +33,8 @@ interface Compaction {
 /**
  * Returns the request of `definition` without bounds, formats, titles, versions and defaults, which differ
  * between profiles, and with one type at each place: no `null` beside it, no alternatives of objects, and no
- * references. Each of these is missing in some JSON Schema dialect that models are given.
+ * references. Each of these is missing in some JSON Schema dialect that models are given. A request without
+ * fields says so, because converters take an object that names none for one that permits all.
  */
 export function inputSchema(
   definition: FunctionDefinition,
@@ -50,6 +51,8 @@ export function inputSchema(
   const properties = Object.fromEntries(
     Object.entries((schema as Shape).properties).filter(([name]) => !hidden.includes(name)),
   );
+  if (Object.keys(properties).length === 0)
+    return { type: "object", properties: {}, additionalProperties: false };
   const whole = compact({ ...schema, properties }, compaction) as Shape;
   return (takesFlatEnvelopes && hasFlatEnvelope ? flatten(whole) : whole) as Tool["inputSchema"];
 }
