@@ -1,27 +1,21 @@
+import { namesOf } from "../jail/backend.ts";
 import { errnoError } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
+import { openBelow } from "../jail/open-below.ts";
 
 /**
  * Holds the folder at a canonical path, even if it or a folder above it has a temporary name. The caller
  * closes it. Throws ESTALE if a link now leads there, the jail's errors, and the errno error.
  */
 export function holdFolderAt(jail: Jail, path: string): Folder {
-  const names = path === "" ? [] : path.split("/");
-  const hidden = names.findIndex((name) => jail.isTemporary(name));
-  const visible = (hidden === -1 ? names : names.slice(0, hidden)).join("/");
-  let folder = jail.admitFolder(visible === "" ? "." : visible);
-  try {
-    if (folder.path !== visible) throw errnoError("ESTALE");
-    for (const name of names.slice(visible === "" ? 0 : visible.split("/").length)) {
-      const child = folder.child(name);
-      folder.close();
-      folder = child;
-    }
-    return folder;
-  } catch (error) {
-    folder.close();
-    throw error;
-  }
+  const names = namesOf(path);
+  const firstHidden = names.findIndex((name) => jail.isTemporary(name));
+  const hidden = firstHidden === -1 ? [] : names.splice(firstHidden);
+  const visible = names.join("/");
+  const folder = jail.admitFolder(visible === "" ? "." : visible);
+  if (folder.path === visible) return openBelow(folder, hidden);
+  folder.close();
+  throw errnoError("ESTALE");
 }
 
 /** Splits a canonical path into its folder and its last name. */

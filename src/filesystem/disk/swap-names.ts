@@ -49,6 +49,25 @@ function holdInode(path: JailedPath): Disposable | undefined {
   }
 }
 
+type Pair = readonly [from: JailedPath, to: JailedPath];
+
+/**
+ * Exchanges two names in one step, the only way in which a name changes its file while another program may
+ * write to it. Returns false, with nothing done, if the system cannot; each caller has another way then. An
+ * error of `verify` reverts the exchange.
+ */
+function exchangeVerified([from, to]: Pair, verify: () => void, calls: NameCalls): boolean {
+  const ours = calls.inodeAt(from);
+  if (!calls.exchange(from, to)) return false;
+  try {
+    verify();
+  } catch (error) {
+    restore([from, to], ours, calls);
+    throw error;
+  }
+  return true;
+}
+
 /**
  * Gives a temporary file the name `to`, whose file must be the expected one; otherwise that stays, and the
  * error of `expected` is thrown. If the system can exchange two names in one step, no change by another
@@ -68,7 +87,7 @@ export function replaceExpected(
     expected.requireStats(from, { isRenamed: true });
     expected.requireContent(from);
   };
-  if (isExchanged([from, to], verify, calls)) calls.unlink(from);
+  if (exchangeVerified([from, to], verify, calls)) calls.unlink(from);
   else {
     expected.requireContent(to);
     calls.rename(from, to);
@@ -92,12 +111,12 @@ export function swapVerified(names: SwappedNames, verify: (path: JailedPath) => 
   using _held = holdInode(names.temporary);
   const pair = [names.temporary, names.name] as const;
   const verifyTaken = () => verify(names.temporary);
-  if (isExchanged(pair, verifyTaken, systemCalls)) return;
+  if (exchangeVerified(pair, verifyTaken, systemCalls)) return;
   const exchange = () => {
     swapInSteps(names);
     return true;
   };
-  isExchanged(pair, verifyTaken, { ...systemCalls, exchange });
+  exchangeVerified(pair, verifyTaken, { ...systemCalls, exchange });
 }
 
 /** Like `swapVerified`, but with calls that every system has. */
@@ -124,24 +143,6 @@ const maxLooks = 50;
 export async function awaitReplacement(descriptor: number): Promise<void> {
   for (let looks = 0; looks < maxLooks && isLockedExclusively(descriptor); looks++)
     await setTimeout(lookMilliseconds);
-}
-
-type Pair = readonly [from: JailedPath, to: JailedPath];
-
-/**
- * Exchanges two names. Returns false, with nothing done, if the system cannot. An error of `verify` reverts
- * it.
- */
-function isExchanged([from, to]: Pair, verify: () => void, calls: NameCalls): boolean {
-  const ours = calls.inodeAt(from);
-  if (!calls.exchange(from, to)) return false;
-  try {
-    verify();
-  } catch (error) {
-    restore([from, to], ours, calls);
-    throw error;
-  }
-  return true;
 }
 
 /**

@@ -9,6 +9,7 @@ import { createTimeSlice, type TimeSlice } from "../../base/scheduling/time-slic
 import { pathIn } from "./backend.ts";
 import type { Folder, Jail } from "./folder.ts";
 import { type EntryKind, kindOf } from "./kind.ts";
+import { openBelow } from "./open-below.ts";
 
 export interface GuardedPaths {
   /** Host paths of denied files, and of denied folders with many files. */
@@ -250,7 +251,7 @@ class Search {
     const entries: Entry[] = [];
     let folder: Folder | undefined;
     try {
-      folder = names.reduce(enter, this.#tree.reopenFolder(path));
+      folder = openBelow(this.#tree.reopenFolder(path), names);
       const unknown: Entry[] = [];
       const steps = folder.list((bytes, from, to, kind) => {
         const raw = bytes.subarray(from, to);
@@ -266,15 +267,6 @@ class Search {
     } finally {
       folder?.close();
     }
-  }
-}
-
-/** Returns a folder in another one, which it closes. */
-function enter(above: Folder, name: string): Folder {
-  try {
-    return above.child(name);
-  } finally {
-    above.close();
   }
 }
 

@@ -2,8 +2,13 @@ import { lstatSync } from "node:fs";
 import type { EntryVersion } from "../disk/steps.ts";
 import { namesOf } from "../jail/backend.ts";
 import type { Folder, Jail, Name, PathHandle } from "../jail/folder.ts";
+import { openBelow } from "../jail/open-below.ts";
 
-/** The current disk, by canonical paths: relative to the base, without links. */
+/**
+ * The current disk, by canonical paths: relative to the base, without links. It takes only paths that were
+ * read from the disk itself, so it applies no rules and throws errno errors. Paths of a record, which another
+ * program may have written, are those of `holdFolderAt`.
+ */
 export class DiskView {
   readonly #jail: Jail;
 
@@ -13,18 +18,7 @@ export class DiskView {
 
   /** Returns the folder at `path`. Throws the errno error, also if a link is now on the way. */
   folder(path: string): Folder {
-    let folder = this.#jail.reopenFolder("");
-    try {
-      for (const name of namesOf(path)) {
-        const child = folder.child(name);
-        folder.close();
-        folder = child;
-      }
-      return folder;
-    } catch (error) {
-      folder.close();
-      throw error;
-    }
+    return openBelow(this.#jail.reopenFolder(""), namesOf(path));
   }
 
   /** Calls `act` with the folder of the entry at `path`, and its name. Throws the errno error. */
@@ -45,7 +39,7 @@ export class DiskView {
 }
 
 /** Returns the current version of `name` in a folder on disk. Throws the errno error. */
-export function versionIn(folder: Folder, name: Name): EntryVersion {
+function versionIn(folder: Folder, name: Name): EntryVersion {
   const { dev, ino, size, mtimeNs, ctimeNs } = folder.enter((at) => lstatSync(at(name), { bigint: true }));
   return { dev, ino, size, mtimeNs, ctimeNs };
 }
