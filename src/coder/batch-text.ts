@@ -14,7 +14,10 @@ interface Batch<Result> {
 /** Failed entries that are named. */
 const maxNamed = 5;
 
-/** The first line of a batch that failed in part: how many entries were done, and which failed. Empty if none failed. */
+/**
+ * The first line of a batch that failed in part: how many entries were done, and which failed. Empty if none
+ * failed.
+ */
 export function summarizeBatch<Result extends { readonly error?: unknown }>({
   results,
   isTrial = false,

@@ -74,7 +74,9 @@ export class FeedFixture implements AsyncDisposable {
     return this.call("coder::changes", request) as Promise<Pulled>;
   }
 
-  /** What came since the last time: `kind path` or `kind from to path`, a "/" after folders, and who did it. */
+  /**
+   * What came since the last time: `kind path` or `kind from to path`, a "/" after folders, and who did it.
+   */
   async take(request: object = {}): Promise<string[]> {
     const pulled = await this.pull({ since: this.next, ...request });
     this.next = pulled.next;

@@ -1,4 +1,7 @@
-/** In the profile `agent` a name that is denied as it was sent has one answer, whatever is on the disk (coder §13). */
+/**
+ * In the profile `agent` a name that is denied as it was sent has one answer, whatever is on the disk
+ * (coder §13).
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

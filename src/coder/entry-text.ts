@@ -19,9 +19,9 @@ export const renderEntry = ({ name, kind, non_accessible }: RenderedEntry): stri
   renderName(name) + kindMarks[kind] + (non_accessible ? " [not accessible]" : "");
 
 /**
- * A name or path in a text for models, on one line: in JSON's form where a character of it cannot be seen, or where it
- * would read as something else: as a line and a column of a match, as a line of a file, as a count, as a mark or a note of
- * what is left out, or as a name in that form.
+ * A name or path in a text for models, on one line: in JSON's form where a character of it cannot be seen, or
+ * where it would read as something else: as a line and a column of a match, as a line of a file, as a count,
+ * as a mark or a note of what is left out, or as a name in that form.
  */
 export const renderName = (name: string): string => (isMisleading.test(name) ? quoteVisibly(name) : name);
 

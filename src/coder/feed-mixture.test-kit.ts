@@ -1,13 +1,17 @@
 /**
- * Calls and another program change one tree at random. A reader of the feed gets each change by a call once and in its
- * place; for each change by the other program, one that is said to be external, at its place or later; and no other.
+ * Calls and another program change one tree at random. A reader of the feed gets each change by a call once
+ * and in its place; for each change by the other program, one that is said to be external, at its place or
+ * later; and no other.
  */
 import { parseArgs } from "node:util";
 import { freshSeed, type Random, randomFrom } from "../../tests/harness/random.ts";
 import { FeedFixture, renderChange } from "./changes.test-kit.ts";
 import { type Operation, OtherProgram } from "./other-program.test-kit.ts";
 
-/** What a change by a call, or a few changes by the other program between two of those, are expected to be reported as. */
+/**
+ * What a change by a call, or a few changes by the other program between two of those, are expected to be
+ * reported as.
+ */
 interface Expected {
   /** In this order, of a call. */
   readonly byCall: readonly string[];

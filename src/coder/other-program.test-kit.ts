@@ -1,6 +1,6 @@
 /**
- * Another program that changes a tree, for tests: for each line of its standard input, a JSON array of an operation and
- * its paths, it does that and prints a line.
+ * Another program that changes a tree, for tests: for each line of its standard input, a JSON array of an
+ * operation and its paths, it does that and prints a line.
  */
 import { appendFileSync, chmodSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";

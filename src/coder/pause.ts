@@ -4,7 +4,10 @@ import type { CoderContext } from "./define.ts";
 
 const sliceMilliseconds = 5;
 
-/** Returns a function that lets other calls run when its slice is used up, and then throws when the call is out of time. */
+/**
+ * Returns a function that lets other calls run when its slice is used up, and then throws when the call is
+ * out of time.
+ */
 export function pauseOf({ deadline }: Pick<CoderContext, "deadline">): () => Promise<void> {
   const pace = { slice: createTimeSlice(sliceMilliseconds), deadline };
   return () => yieldIfDue(pace);

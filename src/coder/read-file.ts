@@ -92,7 +92,9 @@ const entryBytes = 256;
 /** An answer about all files that globs select: it holds at most a hundred. */
 const statBytes = 100 * entryBytes;
 
-/** Files of a batch whose size is read before the work; a longer batch counts as one that fills its answer. */
+/**
+ * Files of a batch whose size is read before the work; a longer batch counts as one that fills its answer.
+ */
 const maxMeasured = 64;
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

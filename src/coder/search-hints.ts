@@ -18,8 +18,8 @@ const hintedCharacters = 256;
 const hintedQueries = 16;
 
 /**
- * Returns how the query was searched where it could match otherwise, each with the field for that. Reads the beginning of a long
- * query only.
+ * Returns how the query was searched where it could match otherwise, each with the field for that. Reads the
+ * beginning of a long query only.
  */
 export function hintsFor({ query, patterns = [], ...request }: QueryFields): string[] {
   // A wider query would leave fewer lines or files without a match.
@@ -44,7 +44,10 @@ export function hintsFor({ query, patterns = [], ...request }: QueryFields): str
   return hints.filter(([isOfUse]) => isOfUse).map(([, hint]) => hint);
 }
 
-/** Tests for sequences that are common in patterns and rare in code; lone brackets, dots and stars are neither. */
+/**
+ * Tests for sequences that are common in patterns and rare in code; lone brackets, dots and stars are
+ * neither.
+ */
 const looksLikeRegex = (query: string): boolean =>
   /\.[*+]|\\[wWdDsSbB.()[\]{}|*+?^$/]|\S\|\S|^\^|\S\$$|\[\^|\[[^\]]*\w-\w[^\]]*\]|\(\?[:i<!=]|\)[*+?]/.test(
     query,

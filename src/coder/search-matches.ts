@@ -1,4 +1,7 @@
-/** What a search answers about the contents of files: the fields of the request, and of the answer (coder §16). */
+/**
+ * What a search answers about the contents of files: the fields of the request, and of the answer
+ * (coder §16).
+ */
 import { type Static, Type } from "@sinclair/typebox";
 import { Named, UInt32 } from "../base/schema/fragments.ts";
 import type { LineOptions } from "../search/matchers/lines.ts";
@@ -82,7 +85,10 @@ function encodingOptions(
   return { decodes: true, ...(rules.length > 0 && { encodings: rules }) };
 }
 
-/** Whether each match is an entry: a line that does not match has none, and where both are counted, lines are lines. */
+/**
+ * Whether each match is an entry: a line that does not match has none, and where both are counted, lines are
+ * lines.
+ */
 const isEvery = (
   { every_match = false, invert = false, mode }: Static<typeof MatchRequest>,
   profile: ProfileDefaults,

@@ -6,8 +6,8 @@ import type { MatchEntry } from "./search-matches.ts";
 type Match = Static<typeof MatchEntry>;
 
 /**
- * Returns the path of each file, and below it `line→text` for lines that match and `line-text` for those around them, in
- * order, each once; a blank line between files.
+ * Returns the path of each file, and below it `line→text` for lines that match and `line-text` for those
+ * around them, in order, each once; a blank line between files.
  */
 export const renderMatches = (matches: readonly Match[]): string[] =>
   filesOf(matches).flatMap((ofFile, index) => [
@@ -27,7 +27,10 @@ function filesOf(matches: readonly Match[]): Match[][] {
   return files;
 }
 
-/** A line that matches itself is not shown as the context of another match. One that was cut has an excerpt per match. */
+/**
+ * A line that matches itself is not shown as the context of another match. One that was cut has an excerpt
+ * per match.
+ */
 function linesOf(matches: readonly Match[]): string[] {
   if (matches.every(isLineOfItsOwn)) return matches.map(({ line, text }) => `${line}→${text}`);
   const around = new Map<number, string>();

@@ -1,4 +1,7 @@
-/** `coder::transact` against the functions that make one change: the same tree, the same refusals, and all or nothing. */
+/**
+ * `coder::transact` against the functions that make one change: the same tree, the same refusals, and all or
+ * nothing.
+ */
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

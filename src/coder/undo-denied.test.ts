@@ -1,6 +1,7 @@
 /**
- * Undo of each kind of step where the configuration denies, or protects, what it did not when the checkpoint was made: what is
- * denied keeps its content and its name, and nothing that is denied gets a name that is not.
+ * Undo of each kind of step where the configuration denies, or protects, what it did not when the checkpoint
+ * was made: what is denied keeps its content and its name, and nothing that is denied gets a name that is
+ * not.
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {

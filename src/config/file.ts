@@ -64,8 +64,8 @@ export function checkKeys<Schema extends TObject>(
 }
 
 /**
- * Returns the longest beginning of a key that the schema has, or `undefined` if it has none of it. In a file that
- * is not a configuration, any line may be a key, and errors show their key to callers.
+ * Returns the longest beginning of a key that the schema has, or `undefined` if it has none of it. In a file
+ * that is not a configuration, any line may be a key, and errors show their key to callers.
  */
 function knownPartOf(key: string | undefined, schema: TSchema): string | undefined {
   const names: string[] = [];
@@ -95,8 +95,8 @@ export async function parseConfigText<Schema extends TObject>(
 }
 
 /**
- * Reads a file without waiting for a writer. It reads only regular files, and files that a shell has opened, which
- * have a path in `/dev`. Throws the errno error, and a `ConfigError` for anything else.
+ * Reads a file without waiting for a writer. It reads only regular files, and files that a shell has opened,
+ * which have a path in `/dev`. Throws the errno error, and a `ConfigError` for anything else.
  */
 export function readConfigFile(path: string): Buffer {
   if (path.startsWith("/dev/")) return readFileSync(path);

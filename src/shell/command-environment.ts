@@ -1,4 +1,7 @@
-/** The environment of commands in the profile `agent`: listed variables, a home of their own, and what git needs of the user's. */
+/**
+ * The environment of commands in the profile `agent`: listed variables, a home of their own, and what git
+ * needs of the user's.
+ */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { defaultAllowedEnv, type ShellConfig } from "./config.ts";
@@ -38,7 +41,10 @@ export async function openCommandEnvironment(
   };
 }
 
-/** Which variables of the worker commands get. The default of `allowed_env` gives way to the list of the profile. */
+/**
+ * Which variables of the worker commands get. The default of `allowed_env` gives way to the list of the
+ * profile.
+ */
 function environmentRules(config: ShellConfig, profile: ShellProfile): EnvironmentRules {
   const { inherit_env: inherit, allowed_env: allowed } = config;
   if (!profile.listed_variables) return { inherit, allowed };
@@ -63,7 +69,10 @@ function openHome(config: ShellConfig, profile: ShellProfile, parent: string): P
 /** Folders of toolchains that programs look for in HOME, by the variables that name them instead. */
 const toolchainFolders = { RUSTUP_HOME: ".rustup", PYENV_ROOT: ".pyenv" } as const;
 
-/** The user's toolchains, which commands may run and not change: without them `cargo` and `python3` are names that run nothing. */
+/**
+ * The user's toolchains, which commands may run and not change: without them `cargo` and `python3` are names
+ * that run nothing.
+ */
 function toolchains(own: NodeJS.ProcessEnv): Record<string, string> {
   const entries = Object.entries(toolchainFolders).map(([name, folder]) => {
     const { [name]: chosen, HOME: home } = own;
@@ -79,8 +88,8 @@ export type GitSetting = readonly [key: string, value: string];
 const gitMs = 5000;
 
 /**
- * Reads of the user's configuration of git as whom to commit, and which folders of other users are trusted: a home of their own hides
- * it from commands. None where git is missing or fails.
+ * Reads of the user's configuration of git as whom to commit, and which folders of other users are trusted: a
+ * home of their own hides it from commands. None where git is missing or fails.
  */
 async function readGitIdentity(programs: Programs, own: NodeJS.ProcessEnv): Promise<GitSetting[]> {
   const file = findProgram("git", programFolders);

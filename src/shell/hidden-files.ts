@@ -1,4 +1,7 @@
-/** Settings for git about denied files that a mask hides: they are unchanged by size and time, and must never be recorded. */
+/**
+ * Settings for git about denied files that a mask hides: they are unchanged by size and time, and must never
+ * be recorded.
+ */
 import { relative } from "node:path";
 import type { GitSetting } from "./command-environment.ts";
 
@@ -15,7 +18,9 @@ export const hiddenFileSettings = (attributes: string): GitSetting[] => [
   [`filter.${filter}.required`, "true"],
 ];
 
-/** Attributes (gitattributes(5)) of denied paths below a folder, whichever folder above them is a repository. */
+/**
+ * Attributes (gitattributes(5)) of denied paths below a folder, whichever folder above them is a repository.
+ */
 export function hiddenAttributes(denied: readonly string[], folder: string): string {
   const patterns = denied
     .map((path) => relative(folder, path))
@@ -27,7 +32,10 @@ export function hiddenAttributes(denied: readonly string[], folder: string): str
   return [...new Set(patterns)].map((pattern) => `${quote(pattern)} filter=${filter}\n`).join("");
 }
 
-/** Attributes of what globs cover, also where it is made later. Those with braces, which git does not know, are left out. */
+/**
+ * Attributes of what globs cover, also where it is made later. Those with braces, which git does not know,
+ * are left out.
+ */
 export const globAttributes = (globs: readonly string[]): string =>
   globs
     .filter((glob) => !/[{}\n]/.test(glob))
@@ -35,7 +43,10 @@ export const globAttributes = (globs: readonly string[]): string =>
     .map((pattern) => `"${pattern.replaceAll(/["\\]/g, "\\$&")}" filter=${filter}\n`)
     .join("");
 
-/** A pattern that means its own text: special characters are escaped, once as in a glob and once as in a quoted text. */
+/**
+ * A pattern that means its own text: special characters are escaped, once as in a glob and once as in a
+ * quoted text.
+ */
 const quote = (pattern: string): string =>
   `"${pattern
     .replaceAll(/[*?[\\]/g, "\\$&")

@@ -1,8 +1,8 @@
 import type { Programs } from "./programs/programs.ts";
 
 /**
- * Kills all programs when this process ends by itself or by a signal without another handler: in sessions of their own,
- * they would outlive it. Returns a function that undoes this.
+ * Kills all programs when this process ends by itself or by a signal without another handler: in sessions of
+ * their own, they would outlive it. Returns a function that undoes this.
  */
 export function killOnExit(programs: Programs): () => void {
   const killAll = () => programs.killAll();

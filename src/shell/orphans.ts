@@ -4,8 +4,9 @@ import type { ShellContext } from "./define.ts";
 const patience = 2000;
 
 /**
- * Finds the jobs whose owner has left. A client gets a new id with each connection, and the engine notifies no worker when
- * one leaves, so this queries the engine, but only when jobs are private and other callers have some.
+ * Finds the jobs whose owner has left. A client gets a new id with each connection, and the engine notifies
+ * no worker when one leaves, so this queries the engine, but only when jobs are private and other callers
+ * have some.
  */
 export async function findOrphans({ bus, caller, config, jobs }: ShellContext): Promise<void> {
   if (!config.private_jobs || bus === undefined || !jobs.hasForeign(caller)) return;

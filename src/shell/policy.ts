@@ -9,7 +9,10 @@ import { type DenylistPattern, makePolicy, type Policy } from "./programs/policy
 /** Removes everything that commands may write, which the sandbox does not keep them from. */
 const confinedDenylist = [String.raw`\brm\s+(-\S+\s+)*(/|/\*)(\s|$)`];
 
-/** The patterns of command lines that are refused. The default ones give way to the sandbox where that keeps files from commands. */
+/**
+ * The patterns of command lines that are refused. The default ones give way to the sandbox where that keeps
+ * files from commands.
+ */
 export function denylistOf(
   { denylist_patterns: patterns }: ShellConfig,
   profile: ShellProfile,
@@ -23,8 +26,8 @@ export function denylistOf(
 }
 
 /**
- * The configured policy. `roots` are the canonical folders that calls can write in: the worker runs nothing in them.
- * Throws a `ConfigError` for a pattern that does not compile.
+ * The configured policy. `roots` are the canonical folders that calls can write in: the worker runs nothing
+ * in them. Throws a `ConfigError` for a pattern that does not compile.
  */
 export function createPolicy(
   config: ShellConfig,

@@ -1,7 +1,10 @@
 /** The target of a call (shell §5). */
 import { type Static, Type } from "@sinclair/typebox";
 
-/** The schema of the field `target`. Validated, it may still hold a `sandbox_id` that is no UUID: see `parseSandboxId`. */
+/**
+ * The schema of the field `target`. Validated, it may still hold a `sandbox_id` that is no UUID: see
+ * `parseSandboxId`.
+ */
 export const Target = (description?: string) =>
   Type.Union(
     [

@@ -26,7 +26,10 @@ const riff = (name: string, form: string, mediaType: string): Signature => ({
   ],
 });
 
-/** PNG (W3C PNG, 5.2), JPEG (ITU T.81, B.1.1.3), GIF (GIF89a, 17) and WebP (RFC 9649, 2.4): what all clients can show. */
+/**
+ * PNG (W3C PNG, 5.2), JPEG (ITU T.81, B.1.1.3), GIF (GIF89a, 17) and WebP (RFC 9649, 2.4): what all clients
+ * can show.
+ */
 const images: readonly Signature[] = [
   signature("PNG image", "\x89PNG\r\n\x1a\n", "image/png"),
   signature("JPEG image", "\xff\xd8\xff", "image/jpeg"),
@@ -93,8 +96,9 @@ export function encodingByMark(file: Uint8Array): string | undefined {
 }
 
 /**
- * Returns what a file is that is not text: the name of a known kind, the encoding of a text that is not shown, or "" for an
- * unknown kind. `undefined` for what is shown as text: without NUL at the beginning, and without a known signature.
+ * Returns what a file is that is not text: the name of a known kind, the encoding of a text that is not
+ * shown, or "" for an unknown kind. `undefined` for what is shown as text: without NUL at the beginning, and
+ * without a known signature.
  */
 export function binaryKind(file: Buffer): string | undefined {
   const encoding = encodingByMark(file);
@@ -114,7 +118,7 @@ const signatureOf = (file: Buffer): Signature | undefined =>
   );
 
 /**
- * The maximum size of an image in base64. Anthropic's API takes no larger one, and refuses from then on every request that has
- * it in its history; other providers take more.
+ * The maximum size of an image in base64. Anthropic's API takes no larger one, and refuses from then on every
+ * request that has it in its history; other providers take more.
  */
 export const maxImageBytes = 5 * 1024 * 1024;

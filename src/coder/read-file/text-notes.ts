@@ -1,4 +1,7 @@
-/** The differences between a text and plain text, which is UTF-8 without a byte order mark and ends each line in LF. */
+/**
+ * The differences between a text and plain text, which is UTF-8 without a byte order mark and ends each line
+ * in LF.
+ */
 import { countLines } from "../../text/edits/lines.ts";
 
 const [lf, cr] = [0x0a, 0x0d];

@@ -71,7 +71,10 @@ const orders = {
 
 type Piece = string | Image;
 
-/** Pieces of files as one text, but for the images between them. Each file ends with a line end, but for the last. */
+/**
+ * Pieces of files as one text, but for the images between them. Each file ends with a line end, but for the
+ * last.
+ */
 function flatten(files: readonly (readonly Piece[])[]): Rendered {
   const shown: Piece[] = [];
   const add = (piece: Piece) => {

@@ -8,8 +8,8 @@ import type { ChangeResult } from "./changes.ts";
 const roomForTheRest = 4096;
 
 /**
- * An answer with results, kept below the size of one message: of very many, the last ones do not show what was changed in a
- * file.
+ * An answer with results, kept below the size of one message: of very many, the last ones do not show what
+ * was changed in a file.
  */
 export function fitResults<Head extends object>(
   head: Head,

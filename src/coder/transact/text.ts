@@ -19,7 +19,10 @@ interface SentChange {
   readonly ops?: SentOps;
 }
 
-/** One line for each change, with what it changed in a file below it. `sent` are the changes of the call, if it has them. */
+/**
+ * One line for each change, with what it changed in a file below it. `sent` are the changes of the call, if
+ * it has them.
+ */
 export function renderTransacted(
   { committed, results, transaction, plan }: Transacted,
   sent: readonly object[] = [],

@@ -1,6 +1,6 @@
 /**
- * Which nodes a tree with `max_nodes` shows: those nearest to its root. All of a depth come before any of the next one, and
- * in the first depth that does not fit as a whole those come first whose paths do.
+ * Which nodes a tree with `max_nodes` shows: those nearest to its root. All of a depth come before any of the
+ * next one, and in the first depth that does not fit as a whole those come first whose paths do.
  */
 export class NodeQuota {
   readonly maxNodes: number;
@@ -22,7 +22,10 @@ export class NodeQuota {
     this.#counts[depth] = (this.#counts[depth] ?? 0) + nodes;
   }
 
-  /** How many of `wanted` nodes of a depth the tree shows. Never more than were counted, whatever has changed since. */
+  /**
+   * How many of `wanted` nodes of a depth the tree shows. Never more than were counted, whatever has changed
+   * since.
+   */
   take(depth: number, wanted: number): number {
     const taken = this.#taken[depth] ?? 0;
     const left = Math.min(this.#counts[depth] ?? 0, this.#roomAt(depth)) - taken;

@@ -1,4 +1,7 @@
-/** Writes the JSON of a tree node by node, with sorted keys and without making strings and objects of very many nodes. */
+/**
+ * Writes the JSON of a tree node by node, with sorted keys and without making strings and objects of very
+ * many nodes.
+ */
 import { digits } from "../../text/sizes/json-size.ts";
 import type { Cut, Node } from "./node.ts";
 
@@ -29,7 +32,10 @@ export class NodeWriter {
     this.#isAfterNode = false;
   }
 
-  /** Ends the folder. Its path is `prefix` (`prefixOf`) and its name; without a prefix it is the base, with no path. */
+  /**
+   * Ends the folder. Its path is `prefix` (`prefixOf`) and its name; without a prefix it is the base, with no
+   * path.
+   */
   close(node: WrittenNode, prefix: Uint8Array | undefined, cut?: Cut): void {
     this.#reserve(maxFixedBytes);
     this.#put(afterChildren);

@@ -42,7 +42,10 @@ export type Node = Static<typeof TreeNode>;
 /** How what is inside a folder is cut. */
 export type Cut = NonNullable<Node["truncated"]>;
 
-/** `jsonBytes` of a node with nothing inside, of whose path the name is what comes after the first `prefixBytes`. */
+/**
+ * `jsonBytes` of a node with nothing inside, of whose path the name is what comes after the first
+ * `prefixBytes`.
+ */
 export function nodeBytes(
   { name, kind, size, mtime, non_accessible }: Omit<Node, "path">,
   prefixBytes: number,

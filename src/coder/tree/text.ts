@@ -47,8 +47,8 @@ const legends: Readonly<Record<string, { readonly mark: string; readonly legend:
 };
 
 /**
- * A line for each node, indented below its folder. What is not shown is marked there, and explained once at the end, as are
- * the `omitted` entries, which are marked nowhere.
+ * A line for each node, indented below its folder. What is not shown is marked there, and explained once at
+ * the end, as are the `omitted` entries, which are marked nowhere.
  */
 export function renderTree(root: RenderedNode, omitted: number, wording: Wording): string {
   const reasons = new Set<string>();

@@ -30,7 +30,10 @@ interface WireEcho {
   readonly total_replacements?: number;
 }
 
-/** One line about the file, and below it the diff, or the lines of all echoes with their numbers, each line once. */
+/**
+ * One line about the file, and below it the diff, or the lines of all echoes with their numbers, each line
+ * once.
+ */
 export function renderEdit(result: EditResult, ops: readonly SentOp[] = []): string {
   const { path, applied, new_line_count: count, echoes = [], diff = "" } = result;
   const isTruncated = result.echoes_truncated === true || result.diff_truncated === true;

@@ -26,10 +26,12 @@ export const ForwardedContentRef = Type.Object({
 });
 
 /**
- * Longest pause on a channel, in milliseconds. By default callers wait 30 s for an answer (bus §3), and the error with the
- * reason has to arrive before.
+ * Longest pause on a channel, in milliseconds. By default callers wait 30 s for an answer (bus §3), and the
+ * error with the reason has to arrive before.
  */
 export const idleMilliseconds = 25_000;
 
-/** Whether `id` can be that of an engine's channel. Any other text would change the address of the connection. */
+/**
+ * Whether `id` can be that of an engine's channel. Any other text would change the address of the connection.
+ */
 export const isChannelId = (id: string): boolean => /^[A-Za-z0-9-]{1,64}$/.test(id);

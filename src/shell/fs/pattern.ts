@@ -17,7 +17,10 @@ export function requirePattern(regex: RegexEngine, pattern: Pattern): Regex {
   }
 }
 
-/** Throws bad-pattern unless the pattern compiles and, where the replacement is strict, has the groups that it names. */
+/**
+ * Throws bad-pattern unless the pattern compiles and, where the replacement is strict, has the groups that it
+ * names.
+ */
 export function requireReplacement(
   regex: RegexEngine,
   { replacement, strict, refusesForeign, ...pattern }: Replacement,

@@ -54,7 +54,10 @@ test("a process enters by itself", () => {
 });
 
 describe("the controller of version 2", () => {
-  /** Opens groups twice in what stands for a hierarchy, closes the first, and returns what it has written last. */
+  /**
+   * Opens groups twice in what stands for a hierarchy, closes the first, and returns what it has written
+   * last.
+   */
   function closeFirst(prepare: (processes: string) => void) {
     const folder = mkdtempSync(join(tmpdir(), "coder-"));
     const control = join(folder, "cgroup.subtree_control");

@@ -1,4 +1,7 @@
-/** Control groups (cgroups(7)): the processes of each command are in one of their own, which bounds and ends them together. */
+/**
+ * Control groups (cgroups(7)): the processes of each command are in one of their own, which bounds and ends
+ * them together.
+ */
 import {
   existsSync,
   mkdtempSync,
@@ -22,7 +25,10 @@ export interface ControlGroup {
 }
 
 export interface ControlGroups {
-  /** Makes a group of at most `most` processes and threads; 0 is no limit. Throws where the system makes no more. */
+  /**
+   * Makes a group of at most `most` processes and threads; 0 is no limit. Throws where the system makes no
+   * more.
+   */
   create(most: number): ControlGroup;
   close(): void;
 }
@@ -37,8 +43,8 @@ export interface Hierarchy {
 const maxRounds = 100;
 
 /**
- * Opens the groups for this worker. Undefined where the system has none that it may use, and for all users but root: those
- * have RLIMIT_NPROC, and entering a group takes milliseconds.
+ * Opens the groups for this worker. Undefined where the system has none that it may use, and for all users
+ * but root: those have RLIMIT_NPROC, and entering a group takes milliseconds.
  */
 export function openControlGroups(): ControlGroups | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -54,8 +60,8 @@ export function openControlGroups(): ControlGroups | undefined {
 }
 
 /**
- * Finds the controller from `/proc/self/cgroup` and `/proc/self/mountinfo` (proc(5)): version 1, where "pids" is mounted by
- * itself, before 2. Undefined where neither shows the group of this process.
+ * Finds the controller from `/proc/self/cgroup` and `/proc/self/mountinfo` (proc(5)): version 1, where "pids"
+ * is mounted by itself, before 2. Undefined where neither shows the group of this process.
  */
 export function findHierarchy(groups: string, mounts: string): Hierarchy | undefined {
   for (const version of [1, 2] as const) {
@@ -141,8 +147,9 @@ export function openIn({ version, folder }: Hierarchy): ControlGroups {
 }
 
 /**
- * Has the groups below `folder` bounded. In version 2 only a group without processes of its own can do that ("no internal
- * processes"), so the worker goes into one beside them, until the returned function takes it back.
+ * Has the groups below `folder` bounded. In version 2 only a group without processes of its own can do that
+ * ("no internal processes"), so the worker goes into one beside them, until the returned function takes it
+ * back.
  */
 function delegate(folder: string, prefix: string): () => void {
   const worker = mkdtempSync(`${prefix}worker-`);
@@ -154,7 +161,8 @@ function delegate(folder: string, prefix: string): () => void {
       try {
         enter(folder);
       } catch {
-        // Not where others may have groups, which lose their bounds by this: at the root of the hierarchy that has worked.
+        // Not where others may have groups, which lose their bounds by this: at the root of the hierarchy
+        // that has worked.
         if (!isAlreadyOn) control("-pids");
         enter(folder);
       }

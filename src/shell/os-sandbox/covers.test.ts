@@ -52,7 +52,10 @@ describe("a plan of mounts", () => {
   });
 });
 
-/** What a process sees after these mounts: denied files that no mount hides, and folders of them that can be renamed. */
+/**
+ * What a process sees after these mounts: denied files that no mount hides, and folders of them that can be
+ * renamed.
+ */
 function seen(files: readonly string[], covers: ReturnType<typeof planCovers>["covers"], writable: string) {
   const mounted = new Map<string, string>();
   for (const { path, kind } of covers) {

@@ -7,9 +7,9 @@ import type { Denied } from "./denied.ts";
 import { isWithin } from "./grants.ts";
 
 /**
- * A mount on a canonical path. "file" and "folder" hide what is there, a file by the one at `mask`. "pinned" is a folder mounted on
- * itself: a mount point is neither renamed nor removed, so what is hidden below it is where it is looked for the next time.
- * "kept" is a file or folder mounted on itself, which can be read only.
+ * A mount on a canonical path. "file" and "folder" hide what is there, a file by the one at `mask`. "pinned"
+ * is a folder mounted on itself: a mount point is neither renamed nor removed, so what is hidden below it is
+ * where it is looked for the next time. "kept" is a file or folder mounted on itself, which can be read only.
  */
 export type Cover =
   | { readonly path: string; readonly kind: "pinned" }

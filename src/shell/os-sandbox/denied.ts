@@ -17,8 +17,9 @@ export interface Denied {
 export const identityOf = ({ dev, ino }: BigIntStats): string => `${dev}:${ino}`;
 
 /**
- * Reads what is at the denied paths. A denied file with several names is looked for below `roots`: there its other names
- * are denied too. Names that it has elsewhere, and names of files in denied folders, are not looked for.
+ * Reads what is at the denied paths. A denied file with several names is looked for below `roots`: there its
+ * other names are denied too. Names that it has elsewhere, and names of files in denied folders, are not
+ * looked for.
  */
 export function readDenied(paths: readonly string[], roots: readonly string[]): Denied {
   const canonical = new Set(paths.flatMap((path) => tryRealpath(path) ?? []));
@@ -43,7 +44,8 @@ export function readDenied(paths: readonly string[], roots: readonly string[]): 
 }
 
 /**
- * Reads what is denied, again and again. What a denied link has led to once stays denied: a command may have replaced the link.
+ * Reads what is denied, again and again. What a denied link has led to once stays denied: a command may have
+ * replaced the link.
  */
 export function openDenied({ denied, findDenied = () => [], writable }: DeniedPolicy): () => Denied {
   const paths = new Set(denied);

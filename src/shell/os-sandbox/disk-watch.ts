@@ -32,8 +32,8 @@ const intervalMs = 100;
 const partLeft = 0.1;
 
 /**
- * Returns what watches a command until it has ended: every 100 ms it looks how much is free where `folders` are (statfs(2)), and
- * ends each command since whose start more was taken than `limits` allows, by whomever.
+ * Returns what watches a command until it has ended: every 100 ms it looks how much is free where `folders`
+ * are (statfs(2)), and ends each command since whose start more was taken than `limits` allows, by whomever.
  */
 export function createDiskWatch(folders: readonly string[], limits: DiskLimits): (command: Watched) => void {
   // One folder for each file system, the last and shortest: a command may remove one that is in another.

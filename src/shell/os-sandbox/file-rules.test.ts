@@ -63,7 +63,10 @@ const list = (folder: string): string[] =>
     .map((entry) => join(folder, entry.name))
     .flatMap((entry) => (statSync(entry).isDirectory() ? [entry, ...list(entry)] : [entry]));
 
-/** What is denied by the definition: what a denied path leads to, all below it, and every name of a denied file. */
+/**
+ * What is denied by the definition: what a denied path leads to, all below it, and every name of a denied
+ * file.
+ */
 function isDenied(entry: string, root: string, denied: readonly string[]): boolean {
   const there = denied.flatMap((one) => {
     try {

@@ -1,4 +1,7 @@
-/** Which folders and files to grant so that everything is but what is denied: Landlock has rules that allow, and no others. */
+/**
+ * Which folders and files to grant so that everything is but what is denied: Landlock has rules that allow,
+ * and no others.
+ */
 import { join } from "node:path";
 import { type Denied, tryList } from "./denied.ts";
 import { listAccess } from "./landlock.ts";
@@ -16,8 +19,9 @@ export interface Grants {
 }
 
 /**
- * Grants `access` to a folder and all below it. One that holds something denied can only be listed itself, and its entries
- * are granted one by one. Paths are canonical. Symbolic links get no grant: what they lead to has its own.
+ * Grants `access` to a folder and all below it. One that holds something denied can only be listed itself,
+ * and its entries are granted one by one. Paths are canonical. Symbolic links get no grant: what they lead to
+ * has its own.
  */
 export function grantAround(folder: string, access: bigint, denied: Denied): Grants {
   const above = foldersAbove(denied.paths);

@@ -12,7 +12,10 @@ const getSeccomp = 21;
 const closeOnExec = 1;
 /** O_CLOEXEC of open(2), which node:fs does not name. */
 const closePipeOnExec = 0o2000000;
-/** MFD_EXEC of memfd_create(2), since Linux 6.3: for systems where such files are not executable unless that is said. */
+/**
+ * MFD_EXEC of memfd_create(2), since Linux 6.3: for systems where such files are not executable unless that
+ * is said.
+ */
 const executable = 0x10;
 
 /** F_DUPFD_CLOEXEC of fcntl(2). */
@@ -31,9 +34,13 @@ export interface Kernel {
   makePipe(): { readonly readEnd: number; readonly writeEnd: number } | undefined;
   /** A file in memory (memfd_create(2)). */
   createFile(name: string): number | undefined;
-  /** A ruleset of Landlock, as a descriptor, for a `struct landlock_ruleset_attr`. Throws when there is none. */
+  /**
+   * A ruleset of Landlock, as a descriptor, for a `struct landlock_ruleset_attr`. Throws when there is none.
+   */
   createRuleset(attributes: Uint8Array): number;
-  /** Grants access to what is open as `descriptor` and all below it. Returns whether the kernel took the rule. */
+  /**
+   * Grants access to what is open as `descriptor` and all below it. Returns whether the kernel took the rule.
+   */
   grant(ruleset: number, access: bigint, descriptor: number): boolean;
 }
 
@@ -49,7 +56,10 @@ interface RuleCalls {
   syscall(number: number, ruleset: number, type: number, attributes: Uint8Array, flags: number): number;
 }
 
-/** These calls; undefined on Node, on systems other than Linux, and where the system forbids code made at run time. */
+/**
+ * These calls; undefined on Node, on systems other than Linux, and where the system forbids code made at run
+ * time.
+ */
 export function openKernel(): Kernel | undefined {
   const calls = openLibc<Calls>({
     syscall: { args: ["i64", "ptr", "u64", "u64"], returns: "i64" },

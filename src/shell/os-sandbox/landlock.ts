@@ -39,7 +39,10 @@ export const listAccess = bits(["READ_DIR"]);
 /** What can be granted for a file; the kernel refuses a rule that has more. */
 export const fileAccess = bits(["EXECUTE", "WRITE_FILE", "READ_FILE", "TRUNCATE", "IOCTL_DEV"]);
 
-/** Every right that a version of the interface knows: what it handles, and thus refuses where no rule grants it. */
+/**
+ * Every right that a version of the interface knows: what it handles, and thus refuses where no rule grants
+ * it.
+ */
 export const handledAccess = (abi: number): bigint => bits(names.filter((name) => rights[name].since <= abi));
 
 /** The versions that brought more than rights to files. */
@@ -50,7 +53,10 @@ const connectTcp = 2n;
 const abstractSockets = 1n;
 const signals = 2n;
 
-/** A `struct landlock_ruleset_attr`, as long as the version knows it. Without `network`, no TCP port is granted. */
+/**
+ * A `struct landlock_ruleset_attr`, as long as the version knows it. Without `network`, no TCP port is
+ * granted.
+ */
 export function rulesetAttributes(abi: number, network: boolean): Uint8Array {
   const attributes = Buffer.alloc(abi >= landlockSince.scopes ? 24 : abi >= landlockSince.network ? 16 : 8);
   attributes.writeBigUInt64LE(handledAccess(abi), 0);

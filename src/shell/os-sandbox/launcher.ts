@@ -55,8 +55,9 @@ const setFilter = 1;
 const dropFromBoundingSet = 24;
 
 /**
- * CAP_CHOWN, DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, FSETID, KILL, SETGID, SETUID, SETPCAP, NET_BIND_SERVICE and SETFCAP: what
- * root needs for files, users and ports. Others undo the rules of the kernel, as CAP_PERFMON does for /proc/PID/environ.
+ * CAP_CHOWN, DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, FSETID, KILL, SETGID, SETUID, SETPCAP, NET_BIND_SERVICE
+ * and SETFCAP: what root needs for files, users and ports. Others undo the rules of the kernel, as
+ * CAP_PERFMON does for /proc/PID/environ.
  */
 const keptCapabilities: ReadonlySet<number> = new Set([0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 31]);
 const droppedCapabilities = Array.from({ length: 64 }, (_, capability) => capability).filter(
@@ -73,7 +74,10 @@ type Mode = (typeof modes)[keyof typeof modes];
 export const buildLauncher = (confinement: Confinement): Buffer =>
   buildImage(confinement.architecture, (place) => listCalls(confinement, place));
 
-/** An executable that makes these calls in turn, and reports the first that fails as a launcher does. The last has to end it. */
+/**
+ * An executable that makes these calls in turn, and reports the first that fails as a launcher does. The last
+ * has to end it.
+ */
 export const buildProgram = (architecture: Architecture, calls: readonly RequiredCall[]): Buffer =>
   buildImage(architecture, (place) => calls.map((call) => requiredEntry(call, architecture, place)));
 
@@ -113,12 +117,14 @@ function listCalls(confinement: Confinement, place: Place): Buffer[] {
     call("fcntl", modes.required, statusDescriptor, setDescriptorFlags, closeOnExec),
     call("fcntl", modes.optional, rulesetDescriptor, setDescriptorFlags, closeOnExec),
     call("close_range", modes.optional, free, 0xffffffff),
-    // When memory runs out, the kernel kills what has the most of these first (proc_pid_oom_score_adj(5)): never the worker for a command.
+    // When memory runs out, the kernel kills what has the most of these first (proc_pid_oom_score_adj(5)):
+    // never the worker for a command.
     call("openat", modes.optional, 0, text("/proc/self/oom_score_adj"), writeOnly),
     call("write", modes.optional, free, text("1000"), 4),
     call("close", modes.optional, free),
     ...(group === undefined ? [] : joinCalls(group.processes, free).map(require)),
-    // A limit above one that holds already cannot be set: then that one stays. A user namespace counts processes by that of its maker.
+    // A limit above one that holds already cannot be set: then that one stays. A user namespace counts
+    // processes by that of its maker.
     ...limits.map(({ resource, most }) =>
       call("prlimit64", modes.optional, 0, resource, place(rlimit(most))),
     ),
@@ -127,7 +133,8 @@ function listCalls(confinement: Confinement, place: Place): Buffer[] {
     ...Array.from({ length: free - firstInherited }, (_, index) =>
       require(["close", firstInherited + index]),
     ),
-    // A program of root gets what of its capabilities is left in this set (capabilities(7)), which a user namespace fills; others have none.
+    // A program of root gets what of its capabilities is left in this set (capabilities(7)), which a user
+    // namespace fills; others have none.
     ...droppedCapabilities.map((capability) =>
       call("prctl", modes.optional, dropFromBoundingSet, capability),
     ),

@@ -25,8 +25,8 @@ const resources = {
 };
 
 /**
- * What the launcher sets. No process leaves a core file. `isApart` says whether commands have a user namespace, where the kernel
- * counts their processes only.
+ * What the launcher sets. No process leaves a core file. `isApart` says whether commands have a user
+ * namespace, where the kernel counts their processes only.
  */
 export function resourceLimits(limits: CommandLimits, isApart: boolean): ResourceLimit[] {
   const chosen = {
@@ -44,8 +44,8 @@ export function resourceLimits(limits: CommandLimits, isApart: boolean): Resourc
 }
 
 /**
- * The processes and threads of this user, as far as /proc shows them: the kernel counts them all (RLIMIT_NPROC). With `isApart`, those
- * in other user namespaces than that of the worker.
+ * The processes and threads of this user, as far as /proc shows them: the kernel counts them all
+ * (RLIMIT_NPROC). With `isApart`, those in other user namespaces than that of the worker.
  */
 function countTasks(isApart: boolean): number {
   const user = process.getuid?.();

@@ -86,7 +86,8 @@ describe("a launcher", () => {
     const file = join(folder, "half");
     const image = buildLauncher(confinement(touch));
     for (let length = 0; length < image.length - 8; length += 96) {
-      // What is missing is zeros: a number of a call is then that of read(2), without an error, and in the end a fault.
+      // What is missing is zeros: a number of a call is then that of read(2), without an error, and in the
+      // end a fault.
       const half = Buffer.alloc(image.length);
       image.copy(half, 0, 0, length);
       await run(half, [file]).catch(() => {});

@@ -1,6 +1,7 @@
 /**
- * A network of their own for the commands of one worker (network_namespaces(7)): its only interface is the loopback one. So 127.0.0.1
- * and ::1 are places where these commands reach one another, and nothing else reaches them.
+ * A network of their own for the commands of one worker (network_namespaces(7)): its only interface is the
+ * loopback one. So 127.0.0.1 and ::1 are places where these commands reach one another, and nothing else
+ * reaches them.
  */
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readSync } from "node:fs";
@@ -35,8 +36,8 @@ const requestBytes = 40;
 const flagsAt = 16;
 
 /**
- * Makes such a network. Undefined where the system lets this user have none. A process makes it, which ends once this one holds the
- * namespaces by descriptors.
+ * Makes such a network. Undefined where the system lets this user have none. A process makes it, which ends
+ * once this one holds the namespaces by descriptors.
  */
 export function openLoopback(kernel: Kernel, architecture: Architecture): Loopback | undefined {
   const user = currentUser();

@@ -1,11 +1,14 @@
 /**
- * The code of the launcher: it makes the system calls of a table, one after the other. An entry has eight words: the number,
- * six arguments, and what to do about it (`modes`). When a call fails that must not, it writes two words, its mode and
- * the negative errno, to a descriptor, and exits with status 127.
+ * The code of the launcher: it makes the system calls of a table, one after the other. An entry has eight
+ * words: the number, six arguments, and what to do about it (`modes`). When a call fails that must not, it
+ * writes two words, its mode and the negative errno, to a descriptor, and exits with status 127.
  */
 import { type Architecture, numberOf } from "./syscalls.ts";
 
-/** `optional`: goes on when it fails. `required`: exits. `execute`: also gets the argument vector and the environment. */
+/**
+ * `optional`: goes on when it fails. `required`: exits. `execute`: also gets the argument vector and the
+ * environment.
+ */
 export const modes = { optional: 0, required: 1, execute: 2 } as const;
 
 /** Bytes of an entry of the table. */

@@ -1,6 +1,7 @@
 /**
- * The files that are mounted over denied ones. Each is a regular file of blank lines without rights, with the size and the time of the
- * file that it hides: tools that compare those, as git does, take it for unchanged and do not open it.
+ * The files that are mounted over denied ones. Each is a regular file of blank lines without rights, with the
+ * size and the time of the file that it hides: tools that compare those, as git does, take it for unchanged
+ * and do not open it.
  */
 import {
   closeSync,

@@ -1,4 +1,6 @@
-/** Finds out whether the system lets commands have mounts of their own: no setting says so for every system. */
+/**
+ * Finds out whether the system lets commands have mounts of their own: no setting says so for every system.
+ */
 import { spawnSync } from "node:child_process";
 import { closeSync, readFileSync } from "node:fs";
 import { makeImage } from "./image.ts";
@@ -19,8 +21,9 @@ export function tryMounts(kernel: Kernel, architecture: Architecture): boolean {
 }
 
 /**
- * A mount of /proc for commands, as a descriptor, if a launcher can have it: only that of root can, from Linux 6.15 on. Undefined too where
- * something is mounted below /proc, as containers hide files of the kernel: that would be lost.
+ * A mount of /proc for commands, as a descriptor, if a launcher can have it: only that of root can, from
+ * Linux 6.15 on. Undefined too where something is mounted below /proc, as containers hide files of the
+ * kernel: that would be lost.
  */
 export function openProcesses(kernel: Kernel, architecture: Architecture): number | undefined {
   const user = currentUser();
@@ -32,7 +35,9 @@ export function openProcesses(kernel: Kernel, architecture: Architecture): numbe
   return undefined;
 }
 
-/** Whether something is mounted below /proc, by `/proc/self/mountinfo`, besides what every system has there. */
+/**
+ * Whether something is mounted below /proc, by `/proc/self/mountinfo`, besides what every system has there.
+ */
 export const hasMountsBelowProc = (mounts: string): boolean =>
   mounts
     .split("\n")

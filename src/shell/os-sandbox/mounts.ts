@@ -1,4 +1,6 @@
-/** The system calls by which the launcher gets mounts of its own (mount_namespaces(7), user_namespaces(7)). */
+/**
+ * The system calls by which the launcher gets mounts of its own (mount_namespaces(7), user_namespaces(7)).
+ */
 import type { Cover } from "./covers.ts";
 import type { numberOf } from "./syscalls.ts";
 
@@ -43,13 +45,16 @@ const currentFolder = 0xffffff9c;
 const recursively = 0x8000;
 const readOnly = 1;
 
-/** MS_* and MOUNT_ATTR_* of a mount that is read-only, and without set-user-ID, devices and programs: the same bits. */
+/**
+ * MS_* and MOUNT_ATTR_* of a mount that is read-only, and without set-user-ID, devices and programs: the same
+ * bits.
+ */
 const inert = 0xf;
 
 /**
- * The calls, for a process with no descriptor from `free` on, and the mount of /proc as its descriptor `processes`. `folder` is the
- * address of `folderBytes` that can be written. A program that has made them has lost what they need, once it has executed another
- * one: root by its bounding set, others by execve(2).
+ * The calls, for a process with no descriptor from `free` on, and the mount of /proc as its descriptor
+ * `processes`. `folder` is the address of `folderBytes` that can be written. A program that has made them has
+ * lost what they need, once it has executed another one: root by its bounding set, others by execve(2).
  */
 export const mountCalls = (
   { covers, hidesProcesses, user }: MountPlan,
@@ -88,7 +93,9 @@ interface NewNamespaces {
   readonly also: number;
 }
 
-/** Only this user and its group are there. Without setgroups(2), no group that denies something can be left. */
+/**
+ * Only this user and its group are there. Without setgroups(2), no group that denies something can be left.
+ */
 export const enterUserNamespace = ({ uid, gid }: User, { free, also }: NewNamespaces): RequiredCall[] => [
   ["unshare", newUser | also],
   ...Object.entries({ setgroups: "deny", uid_map: `${uid} ${uid} 1`, gid_map: `${gid} ${gid} 1` }).flatMap(

@@ -1,4 +1,7 @@
-/** A /proc that shows a process only what it may trace: under Landlock that is the processes of its own domain. */
+/**
+ * A /proc that shows a process only what it may trace: under Landlock that is the processes of its own
+ * domain.
+ */
 import { closeSync } from "node:fs";
 import { openLibc } from "../../base/bun.ts";
 
@@ -21,7 +24,9 @@ interface NumberCalls {
   syscall(number: number, context: number, flags: number, attributes: number): number;
 }
 
-/** The numbers of fsopen(2), fsconfig(2) and fsmount(2), the same on every architecture, and their constants. */
+/**
+ * The numbers of fsopen(2), fsconfig(2) and fsmount(2), the same on every architecture, and their constants.
+ */
 const openContext = 430;
 const configure = 431;
 const makeMount = 432;
@@ -35,8 +40,8 @@ const plain = 0xe;
 const text = (value: string) => Buffer.from(`${value}\0`);
 
 /**
- * Makes such a mount of proc(5), as a descriptor; it is mounted nowhere. Undefined for users without that right, before Linux 5.8, and where
- * the C library cannot be called.
+ * Makes such a mount of proc(5), as a descriptor; it is mounted nowhere. Undefined for users without that
+ * right, before Linux 5.8, and where the C library cannot be called.
  */
 export function makeProcMount(): number | undefined {
   const texts = openLibc<TextCalls>({ syscall: { args: ["i64", "ptr", "i64"], returns: "i64" } });

@@ -1,10 +1,13 @@
 /**
- * The requests of ioctl(2) that commands may make. Landlock has no rule for what a request does to a file that was opened for
- * reading, and every driver and file system brings its own: a snapshot of Btrfs shows a denied file under another name. So none
- * passes but these.
+ * The requests of ioctl(2) that commands may make. Landlock has no rule for what a request does to a file
+ * that was opened for reading, and every driver and file system brings its own: a snapshot of Btrfs shows a
+ * denied file under another name. So none passes but these.
  */
 
-/** Of terminals (ioctl_tty(2)), but not TIOCSTI and TIOCLINUX, which type into them, nor what changes consoles and drivers. */
+/**
+ * Of terminals (ioctl_tty(2)), but not TIOCSTI and TIOCLINUX, which type into them, nor what changes consoles
+ * and drivers.
+ */
 const terminals = {
   TCGETS: 0x5401,
   TCSETS: 0x5402,

@@ -52,8 +52,8 @@ export interface RulesetSource {
 const deviceFolder = "/dev";
 
 /**
- * Devices that every program may read, write and query; those that are not there are left out. No others: a command of root could
- * read what is denied from the disk itself.
+ * Devices that every program may read, write and query; those that are not there are left out. No others: a
+ * command of root could read what is denied from the disk itself.
  */
 const devices = ["null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts"].map((name) =>
   join(deviceFolder, name),
@@ -129,7 +129,10 @@ export function openRulesets(
 /** O_PATH of open(2), which node:fs does not name; the same on every Linux that Bun runs on. */
 const pathOnly = 0o10000000;
 
-/** Opens what is granted, so that it is what was checked. An entry that has gone, or has become a link, gets no rule. */
+/**
+ * Opens what is granted, so that it is what was checked. An entry that has gone, or has become a link, gets
+ * no rule.
+ */
 function addGrant(kernel: Kernel, ruleset: number, { path, access }: Grant, { identities }: Denied): void {
   let descriptor: number | undefined;
   try {

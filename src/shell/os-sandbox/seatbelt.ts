@@ -13,9 +13,9 @@ export const runnerArguments = (policy: FilePolicy, file: string, args: readonly
 ];
 
 /**
- * A profile: reads everything but what is denied, writes below the writable folders, but not what is kept, and
- * to the usual devices, signals only what runs under it, and reaches nothing by network unless the policy has
- * it. The last rule that fits counts.
+ * A profile: reads everything but what is denied, writes below the writable folders, but not what is kept,
+ * and to the usual devices, signals only what runs under it, and reaches nothing by network unless the policy
+ * has it. The last rule that fits counts.
  */
 export function renderProfile({ writable, network, ...policy }: FilePolicy): string {
   const denied = [...policy.denied, ...(policy.findDenied?.() ?? [])];

@@ -68,9 +68,11 @@ function instruction(code: number, whenTrue: number, whenFalse: number, k: numbe
 }
 
 /**
- * The program. It lets everything through but what is refused in `syscalls.ts`, requests of ioctl(2) that `requests.ts` does not list,
- * namespaces, the scheduling of other processes, sockets of other programs of this machine (AF_UNIX), and without a network every other socket. setsid(2) does nothing and succeeds: what stays in its session can be
- * ended with it. Calls of another architecture, and clone3(2), whose arguments no filter sees, are said not to exist.
+ * The program. It lets everything through but what is refused in `syscalls.ts`, requests of ioctl(2) that
+ * `requests.ts` does not list, namespaces, the scheduling of other processes, sockets of other programs of
+ * this machine (AF_UNIX), and without a network every other socket. setsid(2) does nothing and succeeds: what
+ * stays in its session can be ended with it. Calls of another architecture, and clone3(2), whose arguments no
+ * filter sees, are said not to exist.
  */
 export function buildFilter({ architecture, network }: CallPolicy): Buffer {
   const number = (name: Parameters<typeof numberOf>[0]) => numberOf(name, architecture);

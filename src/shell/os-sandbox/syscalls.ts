@@ -1,4 +1,6 @@
-/** Numbers of system calls (syscalls(2)), on x64 and arm64; undefined where an architecture has no such call. */
+/**
+ * Numbers of system calls (syscalls(2)), on x64 and arm64; undefined where an architecture has no such call.
+ */
 
 export type Architecture = "x64" | "arm64";
 
@@ -41,9 +43,9 @@ const named = {
 } as const satisfies Readonly<Record<string, Numbers>>;
 
 /**
- * What no command needs: other processes' memory, the kernel's modules and images, mounts and namespaces, keys, the clock and
- * the name of the machine, attributes of files that Landlock has no rule for, and interfaces that get around a filter (io_uring) or
- * are mostly known for their faults.
+ * What no command needs: other processes' memory, the kernel's modules and images, mounts and namespaces,
+ * keys, the clock and the name of the machine, attributes of files that Landlock has no rule for, and
+ * interfaces that get around a filter (io_uring) or are mostly known for their faults.
  */
 const refused = {
   acct: [163, 89],

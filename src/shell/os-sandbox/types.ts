@@ -4,9 +4,10 @@ import type { ResourceLimit } from "./launcher.ts";
 import type { FilePolicy, Network } from "./ruleset.ts";
 
 /**
- * What confines a command. "files": it writes only where the policy allows, and reads nothing denied. "truncation": nor empties a
- * file that it may only read. "network", "signals": it reaches nothing, and no process but its own. "system calls": it cannot change
- * the machine. "sessions": nothing outlives it. "limits": of its processes.
+ * What confines a command. "files": it writes only where the policy allows, and reads nothing denied.
+ * "truncation": nor empties a file that it may only read. "network", "signals": it reaches nothing, and no
+ * process but its own. "system calls": it cannot change the machine. "sessions": nothing outlives it.
+ * "limits": of its processes.
  */
 export type Guarantee =
   | "files"
@@ -19,8 +20,8 @@ export type Guarantee =
 
 export interface SandboxPolicy extends FilePolicy {
   /**
-   * The limits of each process of a command; called for each command. `isApart` says whether commands have a user namespace, where
-   * the kernel counts no processes but theirs.
+   * The limits of each process of a command; called for each command. `isApart` says whether commands have a
+   * user namespace, where the kernel counts no processes but theirs.
    */
   limits(isApart: boolean): readonly ResourceLimit[];
   /** Most processes and threads of a command, where a control group holds them; 0 is no limit. */
@@ -52,7 +53,10 @@ export interface OsSandbox {
   readonly lacks: readonly Guarantee[];
   /** The network that commands have: without means for "loopback", that is "none". */
   readonly network: Network;
-  /** Whether mounts hide what is denied in writable folders: where only Landlock does, nothing can be made beside it. */
+  /**
+   * Whether mounts hide what is denied in writable folders: where only Landlock does, nothing can be made
+   * beside it.
+   */
   readonly hasMounts: boolean;
   /** Whether it holds what may be read and not changed in writable folders. */
   readonly keepsFiles: boolean;

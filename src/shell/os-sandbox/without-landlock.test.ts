@@ -12,7 +12,9 @@ import type { Architecture } from "./syscalls.ts";
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A program of BPF as bpf(4) has it: ENOSYS for landlock_create_ruleset(2), which has this number everywhere. */
+/**
+ * A program of BPF as bpf(4) has it: ENOSYS for landlock_create_ruleset(2), which has this number everywhere.
+ */
 const landlock = 444;
 const filter = Buffer.concat(
   [

@@ -1,6 +1,7 @@
 /**
- * Environment variables that make programs load or run code which the command line does not name. Children never get one
- * of them. HOME, PATH and XDG_* are not among them: little works without those, and the operator allows them by name.
+ * Environment variables that make programs load or run code which the command line does not name. Children
+ * never get one of them. HOME, PATH and XDG_* are not among them: little works without those, and the
+ * operator allows them by name.
  */
 
 interface CodeVariables {

@@ -13,9 +13,9 @@ export interface EnvironmentRules {
 export type Environment = Readonly<Record<string, string>>;
 
 /**
- * The part of `own`, the worker's environment, that its children get (shell §6.5). Two kinds never pass, even if allowed
- * by name: variables that make a program run foreign code (`code-variables.ts`), and those that configure the worker
- * itself, which may hold a secret.
+ * The part of `own`, the worker's environment, that its children get (shell §6.5). Two kinds never pass, even
+ * if allowed by name: variables that make a program run foreign code (`code-variables.ts`), and those that
+ * configure the worker itself, which may hold a secret.
  */
 export function childEnvironment(rules: EnvironmentRules, own: NodeJS.ProcessEnv): Environment {
   const plain = rules.addsPlain ? Object.keys(own).filter(isPlainVariable) : [];
@@ -29,8 +29,8 @@ export function childEnvironment(rules: EnvironmentRules, own: NodeJS.ProcessEnv
 }
 
 /**
- * Whether a caller may set a variable of this name: one of the portable form (environ(7)) that makes no program run code, nor
- * decides where programs, their configuration and their temporary files are.
+ * Whether a caller may set a variable of this name: one of the portable form (environ(7)) that makes no
+ * program run code, nor decides where programs, their configuration and their temporary files are.
  */
 export const isSettable = (name: string): boolean =>
   /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !runsCode(name) && !isOurs(name) && !decidesPlaces(name);

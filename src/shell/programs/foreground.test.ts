@@ -92,8 +92,9 @@ const cases: Readonly<Record<string, readonly [Run, object]>> = {
 };
 
 /**
- * Runs what it is sent, one after another, on whichever runtime it is bundled for. Its peak is the one of its own image:
- * ru_maxrss is kept across execve(2), and so starts with the peak of the process that started this one.
+ * Runs what it is sent, one after another, on whichever runtime it is bundled for. Its peak is the one of its
+ * own image: ru_maxrss is kept across execve(2), and so starts with the peak of the process that started this
+ * one.
  */
 const driver = `
   import { readFileSync } from "node:fs";

@@ -29,8 +29,9 @@ const leftoversMs = 100;
 const longestDelay = 2 ** 31 - 1;
 
 /**
- * Waits for a program and ends what it leaves behind, so that the answer comes within the timeout plus the bound of
- * `RunningProgram.end`. Rejects with the signal's reason when the signal aborts, after the program is gone.
+ * Waits for a program and ends what it leaves behind, so that the answer comes within the timeout plus the
+ * bound of `RunningProgram.end`. Rejects with the signal's reason when the signal aborts, after the program
+ * is gone.
  */
 export async function awaitResult(running: RunningProgram, limits: RunLimits): Promise<RunResult> {
   const ending = await awaitEnding(running, limits);

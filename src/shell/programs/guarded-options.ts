@@ -1,7 +1,7 @@
 /**
- * Refuses arguments of programs on the published allowlist that run a program, write a file or change the system, as long
- * as the operator has not chosen the list. Stricter than getopt_long(3): a word that looks like an option counts as one at
- * every position, and so do all abbreviations.
+ * Refuses arguments of programs on the published allowlist that run a program, write a file or change the
+ * system, as long as the operator has not chosen the list. Stricter than getopt_long(3): a word that looks
+ * like an option counts as one at every position, and so do all abbreviations.
  */
 import type { Argv } from "./words.ts";
 

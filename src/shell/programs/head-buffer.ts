@@ -38,7 +38,8 @@ export class HeadBuffer {
   }
 
   /**
-   * Decodes it, with U+FFFD for bytes that are not UTF-8, such as a character cut at the limit; a byte order mark stays.
+   * Decodes it, with U+FFFD for bytes that are not UTF-8, such as a character cut at the limit; a byte order
+   * mark stays.
    */
   render(): string {
     return new TextDecoder("utf-8", { ignoreBOM: true }).decode(this.bytes());

@@ -40,8 +40,8 @@ export class HeadTailBuffer {
   }
 
   /**
-   * Decodes it as `HeadBuffer` does, with a line in the gap that says how many bytes are left out. No line is cut, unless
-   * it is alone in its half.
+   * Decodes it as `HeadBuffer` does, with a line in the gap that says how many bytes are left out. No line is
+   * cut, unless it is alone in its half.
    */
   render(): string {
     const kept = Buffer.concat(this.#tail).subarray(-this.#tailBytes || this.#held);

@@ -15,8 +15,9 @@ export interface ProcessGroup {
 /** What to start instead of a program. */
 export interface Launch extends Program, Disposable {
   /**
-   * What it gets as its descriptor 3. Then 4 is where it writes 16 bytes when it has failed, and nothing when it has become the
-   * program: 2 if that was execve(2), 1 for what comes before it, and the negative errno; as words of 64 bits.
+   * What it gets as its descriptor 3. Then 4 is where it writes 16 bytes when it has failed, and nothing when
+   * it has become the program: 2 if that was execve(2), 1 for what comes before it, and the negative errno;
+   * as words of 64 bits.
    */
   readonly descriptor?: number;
   /** What it gets as its descriptors 5, 6 and so on. */
@@ -31,8 +32,9 @@ export type Launcher = (program: Program) => Launch | Promise<Launch>;
 const executeFailed = 2n;
 
 /**
- * Waits until a launcher has become its program, or has failed: then with the name of the error of execve(2), or with
- * "not-confined". Closes the descriptor. A launcher that is killed has run nothing, and its end is the end of the program.
+ * Waits until a launcher has become its program, or has failed: then with the name of the error of execve(2),
+ * or with "not-confined". Closes the descriptor. A launcher that is killed has run nothing, and its end is
+ * the end of the program.
  */
 export async function awaitLaunch(descriptor: number): Promise<string | undefined> {
   try {

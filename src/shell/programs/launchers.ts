@@ -1,6 +1,6 @@
 /**
- * Programs that run other programs, or write files, because an argument says so: an allowlist that names one of them lets
- * everything run, in another spelling.
+ * Programs that run other programs, or write files, because an argument says so: an allowlist that names one
+ * of them lets everything run, in another spelling.
  */
 
 const launchers: ReadonlySet<string> = new Set([
@@ -12,7 +12,8 @@ const launchers: ReadonlySet<string> = new Set([
     " ",
   ),
   ..."systemd-run taskset time timeout unshare watch xargs".split(" "),
-  // Options that name a command: `git -c`, `find -exec`, `sed e`, `tar --to-command`, `sort --compress-program`.
+  // Options that name a command: `git -c`, `find -exec`, `sed e`, `tar --to-command`, `sort
+  // --compress-program`.
   ..."ctags ed emacs ex find gdb git hg less man more nano nvim rg rsync scp sed sftp sort split ssh svn tar vi view vim zip".split(
     " ",
   ),

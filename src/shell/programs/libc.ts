@@ -14,7 +14,10 @@ interface Libc {
 
 let loaded: Libc | "none" | undefined;
 
-/** The functions; undefined on Node, on systems other than Linux, and where the system forbids code made at run time. */
+/**
+ * The functions; undefined on Node, on systems other than Linux, and where the system forbids code made at
+ * run time.
+ */
 export function loadLibc(): Libc | undefined {
   loaded ??=
     openLibc<Libc>({

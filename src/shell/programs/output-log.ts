@@ -30,9 +30,9 @@ interface Mark {
 }
 
 /**
- * The output of a program from its beginning. It grows by whole lines, so that those of its two outputs are not mixed. A
- * position in it is a number of bytes since the beginning; positions and numbers of lines stay valid when the oldest lines
- * are dropped.
+ * The output of a program from its beginning. It grows by whole lines, so that those of its two outputs are
+ * not mixed. A position in it is a number of bytes since the beginning; positions and numbers of lines stay
+ * valid when the oldest lines are dropped.
  */
 export class OutputLog {
   readonly #options: OutputLogOptions;

@@ -10,7 +10,10 @@ export type OutputBuffer = Pick<HeadBuffer, "truncated" | "add" | "endWith" | "r
 /** Which output of a program. */
 export type OutputName = "stdout" | "stderr";
 
-/** Gets each piece of the outputs when it is read. Nothing more is read of that output until its promise resolves, if there is one. */
+/**
+ * Gets each piece of the outputs when it is read. Nothing more is read of that output until its promise
+ * resolves, if there is one.
+ */
 export type LiveOutput = (piece: Uint8Array, from: OutputName) => Promise<void> | undefined;
 
 /** A `LiveOutput` of one output. */

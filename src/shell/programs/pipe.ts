@@ -1,6 +1,6 @@
 /**
- * Pipes for the outputs of programs. JavaScript runtimes use sockets, which no program can open by name: a script that
- * writes to /dev/stderr fails with ENXIO (open(2)).
+ * Pipes for the outputs of programs. JavaScript runtimes use sockets, which no program can open by name: a
+ * script that writes to /dev/stderr fails with ENXIO (open(2)).
  */
 import { closeSync, constants } from "node:fs";
 import { loadLibc } from "./libc.ts";
@@ -12,7 +12,10 @@ export interface Pipe {
   readonly writeEnd: number;
 }
 
-/** `count` pipes whose reading ends do not block; undefined where the C library cannot be called. Throws a `StartFailure` when descriptors run short. */
+/**
+ * `count` pipes whose reading ends do not block; undefined where the C library cannot be called. Throws a
+ * `StartFailure` when descriptors run short.
+ */
 export function openPipes(count: number): Pipe[] | undefined {
   if (loadLibc() === undefined) return undefined;
   const pipes: Pipe[] = [];
@@ -31,7 +34,10 @@ function closePipe({ readEnd, writeEnd }: Pipe): void {
   closeSync(writeEnd);
 }
 
-/** O_CLOEXEC of open(2), which node:fs does not name; and F_SETFL of fcntl(2). The same on every Linux that Bun runs on. */
+/**
+ * O_CLOEXEC of open(2), which node:fs does not name; and F_SETFL of fcntl(2). The same on every Linux that
+ * Bun runs on.
+ */
 const closeOnExec = 0o2000000;
 const setFlags = 4;
 

@@ -96,7 +96,10 @@ export const refusePlainly = {
       `command '${shown(name)}' lies in a folder that calls can write in, and nothing there is ever run by this worker; send a program of the operating system.`,
     ),
 
-  /** An argument that makes a program of the published allowlist run programs, write files or change the system. */
+  /**
+   * An argument that makes a program of the published allowlist run programs, write files or change the
+   * system.
+   */
   guarded: (name: string, argument: string): PlainRefusal =>
     new PlainRefusal(
       `command '${shown(name)}' not allowed with '${shown(argument)}', which can run a program, write a file or change the system; leave it out and take what the answer holds in stdout, or ask the user for an allowlist that names '${shown(name)}'.`,

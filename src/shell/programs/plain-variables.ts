@@ -1,7 +1,7 @@
 /**
- * The environment variables that commands get, and callers may set, where a list says so. A list of what runs code is never complete
- * (`code-variables.ts`): every program has variables of its own. These say how to print, in which language and time, and as whom to
- * commit, or are read by the programs of projects.
+ * The environment variables that commands get, and callers may set, where a list says so. A list of what runs
+ * code is never complete (`code-variables.ts`): every program has variables of its own. These say how to
+ * print, in which language and time, and as whom to commit, or are read by the programs of projects.
  */
 
 const names = new Set(

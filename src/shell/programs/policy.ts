@@ -1,10 +1,11 @@
 /**
  * Decides which commands may run.
  *
- * The denylist matches the text of a command and is advice only: `sh -c` can express the same command in many ways. The
- * allowlist names files: the lookup of a bare name uses fixed folders, not the child's PATH, and the file that was
- * checked is the one that runs. It does not promise that an allowed program is harmless with all its arguments; only for
- * a few programs of the published list it checks those. A list with `sh` or `env` allows everything.
+ * The denylist matches the text of a command and is advice only: `sh -c` can express the same command in many
+ * ways. The allowlist names files: the lookup of a bare name uses fixed folders, not the child's PATH, and
+ * the file that was checked is the one that runs. It does not promise that an allowed program is harmless
+ * with all its arguments; only for a few programs of the published list it checks those. A list with `sh` or
+ * `env` allows everything.
  */
 
 import { findGuarded } from "./guarded-options.ts";
@@ -41,13 +42,13 @@ export interface ProgramContext {
 
 export interface Policy {
   /**
-   * Checks the name alone, as for a program that runs on another machine: denylist, then allowlist (shell §6.3). Throws a
-   * plain refusal.
+   * Checks the name alone, as for a program that runs on another machine: denylist, then allowlist
+   * (shell §6.3). Throws a plain refusal.
    */
   validate(argv: Argv): void;
   /**
-   * Checks the name, then finds the file and checks that. Throws a plain refusal, or a `StartFailure` when an allowed
-   * command is missing.
+   * Checks the name, then finds the file and checks that. Throws a plain refusal, or a `StartFailure` when an
+   * allowed command is missing.
    */
   admit(argv: Argv, context: ProgramContext): Program;
 }
@@ -76,8 +77,8 @@ export function makePolicy(rules: PolicyRules): Policy {
 
   const findListed = (name: string, { folder }: ProgramContext): string | undefined => {
     if (listed.has(name)) return name.includes("/") ? findFile(name, folder) : findProgram(name, folders);
-    // Missing and foreign files get the same answer. Name and file must both be the listed ones: a file with many names
-    // (busybox) acts by its name.
+    // Missing and foreign files get the same answer. Name and file must both be the listed ones: a file with
+    // many names (busybox) acts by its name.
     const file = findProgram(lastName(name), folders);
     if (file === undefined || file !== findFile(name, folder)) throw refusePlainly.otherFile(lastName(name));
     return file;

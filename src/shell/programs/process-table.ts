@@ -16,8 +16,8 @@ export function processIds(): number[] | undefined {
 const maxPasses = 5;
 
 /**
- * The ids of a session's running processes, without zombies, which only wait for their parent. Undefined where there is no
- * process table.
+ * The ids of a session's running processes, without zombies, which only wait for their parent. Undefined
+ * where there is no process table.
  */
 export function membersOf(session: number): number[] | undefined {
   for (let passes = 0; passes < maxPasses; passes++) {
@@ -40,8 +40,8 @@ export function programNameOf(id: number): string {
 }
 
 /**
- * One pass over the table. It is not stable when a process of the list had ended: that may have started another after the
- * list was made.
+ * One pass over the table. It is not stable when a process of the list had ended: that may have started
+ * another after the list was made.
  */
 function readTable(session: number): { readonly members: number[]; readonly isStable: boolean } | undefined {
   const ids = processIds();

@@ -16,7 +16,10 @@ export const programFolders: readonly string[] = ["/usr/local/bin", "/usr/bin", 
 /** The folders that a PATH names, without relative ones, which depend on the working folder. */
 export const parseSearchPath = (path: string): string[] => path.split(":").filter(isAbsolute);
 
-/** The canonical file of the first executable regular file called `name` in the folders, as execvp(3) finds it. */
+/**
+ * The canonical file of the first executable regular file called `name` in the folders, as execvp(3) finds
+ * it.
+ */
 export function findProgram(name: string, folders: readonly string[]): string | undefined {
   // For execvp(3) "" is missing; "." and ".." are folders.
   if (name === "") return undefined;

@@ -98,7 +98,10 @@ test("a worker that fails takes its programs along", async () => {
   await gone(pid);
 });
 
-/** Starts a process in a session of its own, so out of the group's reach, which holds the outputs; prints its id. */
+/**
+ * Starts a process in a session of its own, so out of the group's reach, which holds the outputs; prints its
+ * id.
+ */
 const fugitive = `"${process.execPath}" -e 'console.log(require("node:child_process").spawn("sleep", ["600"], { detached: true, stdio: "inherit" }).pid); process.exit()'`;
 
 const descriptorCount = () => readdirSync("/dev/fd").length;

@@ -9,21 +9,27 @@ import { createSubreaper, type Escaped } from "./subreaper.ts";
 
 export interface Programs {
   /**
-   * Runs a program to its end. Waits first while too many run: the timeout does not include that time, but the signal
-   * ends it. Throws a `StartFailure`; rejects with the signal's reason when the signal aborts.
+   * Runs a program to its end. Waits first while too many run: the timeout does not include that time, but
+   * the signal ends it. Throws a `StartFailure`; rejects with the signal's reason when the signal aborts.
    */
   run(program: Program, options: SpawnOptions, limits: RunLimits): Promise<RunResult>;
-  /** Starts a program in the background; the caller bounds their number, and calls `end()`. Throws a `StartFailure`. */
+  /**
+   * Starts a program in the background; the caller bounds their number, and calls `end()`. Throws a
+   * `StartFailure`.
+   */
   start(program: Program, options: SpawnOptions): Promise<RunningProgram>;
-  /** Ends every program with its session, and refuses to start others. Resolves when they are gone; never rejects. */
+  /**
+   * Ends every program with its session, and refuses to start others. Resolves when they are gone; never
+   * rejects.
+   */
   stopAll(): Promise<void>;
   /** Kills every session at once, for a worker that is exiting and cannot wait. */
   killAll(): void;
 }
 
 /**
- * `maxRuns` bounds the programs in `run` at once. `report` is called for processes that have left the session of their
- * program and outlive it, where the system shows them: on Linux with Bun.
+ * `maxRuns` bounds the programs in `run` at once. `report` is called for processes that have left the session
+ * of their program and outlive it, where the system shows them: on Linux with Bun.
  */
 export function createPrograms(maxRuns: number, report: (escaped: Escaped) => void = () => {}): Programs {
   const all = new Set<RunningProgram>();

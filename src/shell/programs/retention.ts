@@ -11,7 +11,10 @@ export interface RetentionLimits {
 }
 
 export interface Retention {
-  /** Keeps the record of an ended job, whose whole output has `outputBytes`, and drops those beyond the limits. */
+  /**
+   * Keeps the record of an ended job, whose whole output has `outputBytes`, and drops those beyond the
+   * limits.
+   */
   add(record: JobRecord, outputBytes?: number): void;
   /** Drops the records that are too old. A timer does that too. */
   prune(): void;

@@ -20,18 +20,20 @@ export interface Captured {
 }
 
 /**
- * A running program: the leader of a session, and the session. Its starter has to call `end()`, also after the program has
- * exited: that ends the processes that it left behind.
+ * A running program: the leader of a session, and the session. Its starter has to call `end()`, also after
+ * the program has exited: that ends the processes that it left behind.
  *
- * Not promised: the end of a process that made itself a session of its own (setsid(2)) or runs as another user. No call
- * waits for such a process.
+ * Not promised: the end of a process that made itself a session of its own (setsid(2)) or runs as another
+ * user. No call waits for such a process.
  */
 export class RunningProgram {
   /** Id of the session, and of its leader. */
   readonly session: number;
   /** Resolves when the leader has exited: with its code, or null for a signal. */
   readonly exited: Promise<number | null>;
-  /** Resolves when both outputs are read to their end, after the last process that holds them has closed them. */
+  /**
+   * Resolves when both outputs are read to their end, after the last process that holds them has closed them.
+   */
   readonly drained: Promise<void>;
   /** Resolves when `end()` has finished. */
   readonly ended: Promise<void>;
@@ -46,7 +48,9 @@ export class RunningProgram {
   #isEnding = false;
   #markEnded: () => void = () => {};
 
-  /** `outputs` are standard output and standard error; `group` holds all its processes, and goes with them. */
+  /**
+   * `outputs` are standard output and standard error; `group` holds all its processes, and goes with them.
+   */
   constructor(leader: ChildProcess, pid: number, outputs: readonly Output[], group?: ProcessGroup) {
     this.session = pid;
     this.#outputs = outputs;
@@ -94,9 +98,10 @@ export class RunningProgram {
   }
 
   /**
-   * Ends what is left of the session: TERM, `graceMs`, KILL, until it is empty. Resolves when it is gone and its output is
-   * read, at the latest after twice `graceMs` and 250 ms, even if a process still holds the outputs; never rejects. If
-   * anything of it still runs at the TERM, `reason` becomes the last line of standard error.
+   * Ends what is left of the session: TERM, `graceMs`, KILL, until it is empty. Resolves when it is gone and
+   * its output is read, at the latest after twice `graceMs` and 250 ms, even if a process still holds the
+   * outputs; never rejects. If anything of it still runs at the TERM, `reason` becomes the last line of
+   * standard error.
    */
   end(reason?: string): Promise<void> {
     if (!this.#isEnding) {
@@ -126,7 +131,8 @@ export class RunningProgram {
 
   async #end(reason: string | undefined): Promise<void> {
     this.#isGone = this.isGone || (await endSession(this.session, graceMs, this.#group));
-    // The group also holds what has left the session, and what ends before its turn in the table of processes comes.
+    // The group also holds what has left the session, and what ends before its turn in the table of processes
+    // comes.
     this.#group?.kill();
     await withTimeout(drainMs, Promise.all([this.exited, this.drained]));
     this.#group?.remove();
@@ -139,7 +145,8 @@ export class RunningProgram {
 export async function withTimeout(milliseconds: number, promise: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
-    // Timers come before input in a turn of the event loop: without the detour, a busy worker would lose output.
+    // Timers come before input in a turn of the event loop: without the detour, a busy worker would lose
+    // output.
     timer = setTimeout(() => setImmediate(resolve), milliseconds);
   });
   await Promise.race([promise, late]);

@@ -1,7 +1,7 @@
 /**
- * Signals the session that a program leads (setsid(2)), process by process: every process that it started, whatever its
- * process group, unless that made itself a session of its own. Where there is no process table, the first process group
- * stands for the session (kill(2) with a negative id).
+ * Signals the session that a program leads (setsid(2)), process by process: every process that it started,
+ * whatever its process group, unless that made itself a session of its own. Where there is no process table,
+ * the first process group stands for the session (kill(2) with a negative id).
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { membersOf } from "./process-table.ts";
@@ -13,8 +13,8 @@ const pollMilliseconds = 5;
 const maxRounds = 100;
 
 /**
- * Which processes of a session a signal has reached. "sent": some, or some have just gone. "gone": there is none. "forbidden": all belong to
- * other users.
+ * Which processes of a session a signal has reached. "sent": some, or some have just gone. "gone": there is
+ * none. "forbidden": all belong to other users.
  */
 export type Reached = "sent" | "gone" | "forbidden";
 
@@ -28,8 +28,8 @@ export function signalSession(session: number, signal: "SIGTERM" | "SIGKILL" | 0
 }
 
 /**
- * Kills a session at once. After SIGKILL a process starts no others, so the last round finds none; and one signal reaches the whole
- * first process group, so none of it can be born meanwhile (kill(2)).
+ * Kills a session at once. After SIGKILL a process starts no others, so the last round finds none; and one
+ * signal reaches the whole first process group, so none of it can be born meanwhile (kill(2)).
  */
 export function killSession(session: number): Reached {
   const killed = new Set<number>();
@@ -47,8 +47,8 @@ export function killSession(session: number): Reached {
 }
 
 /**
- * Terminates a session, and kills it after `graceMs` milliseconds. Resolves when nothing of it runs any more, at the
- * latest `graceMs` after that, with whether it is gone; never rejects. `group` holds its processes.
+ * Terminates a session, and kills it after `graceMs` milliseconds. Resolves when nothing of it runs any more,
+ * at the latest `graceMs` after that, with whether it is gone; never rejects. `group` holds its processes.
  */
 export async function endSession(
   session: number,

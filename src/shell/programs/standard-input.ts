@@ -1,6 +1,6 @@
 /**
- * Standard input by a pipe. JavaScript runtimes make it a socket, for which bash takes itself for the child of a remote shell daemon and
- * reads the user's start-up file.
+ * Standard input by a pipe. JavaScript runtimes make it a socket, for which bash takes itself for the child
+ * of a remote shell daemon and reads the user's start-up file.
  */
 import { closeSync, constants, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -17,13 +17,22 @@ const pauseMs = 5;
 export interface StandardInput {
   /** What the program gets as its standard input. Its starter closes it. */
   readonly readEnd: number;
-  /** Writes the text until all is written, the program has closed its end, or `ended` has resolved. Never rejects. */
+  /**
+   * Writes the text until all is written, the program has closed its end, or `ended` has resolved. Never
+   * rejects.
+   */
   feed(ended: Promise<unknown>): Promise<void>;
-  /** Closes what is open, for a program that has not started. `isClosed` says whether its own end has been closed already. */
+  /**
+   * Closes what is open, for a program that has not started. `isClosed` says whether its own end has been
+   * closed already.
+   */
   abandon(isClosed: boolean): void;
 }
 
-/** Opens one for a text; undefined where the C library cannot be called. Throws a `StartFailure` when descriptors run short. */
+/**
+ * Opens one for a text; undefined where the C library cannot be called. Throws a `StartFailure` when
+ * descriptors run short.
+ */
 export function openStandardInput(text: string): StandardInput | undefined {
   const libc = loadLibc();
   if (libc === undefined) return undefined;

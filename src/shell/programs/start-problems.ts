@@ -12,10 +12,10 @@ export const startProblems = {
 } as const;
 
 /**
- * Why a program did not start. "missing": there is no such program, interpreter or working folder. "not-executable": no
- * permission, a folder, or a file that this machine cannot run. "too-long": more arguments than the operating system
- * accepts. "null-character": in an argument, where C ends a string. "exhausted": no descriptors, processes or memory left;
- * later it may work.
- * "not-confined": a launcher could not confine it. "stopping": the worker is ending.
+ * Why a program did not start. "missing": there is no such program, interpreter or working folder.
+ * "not-executable": no permission, a folder, or a file that this machine cannot run. "too-long": more
+ * arguments than the operating system accepts. "null-character": in an argument, where C ends a string.
+ * "exhausted": no descriptors, processes or memory left; later it may work. "not-confined": a launcher could
+ * not confine it. "stopping": the worker is ending.
  */
 export type StartProblem = keyof typeof startProblems;

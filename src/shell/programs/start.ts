@@ -33,8 +33,9 @@ export interface SpawnOptions {
 }
 
 /**
- * Starts a program without a shell, as the leader of a session of its own. It inherits only what `options` says.
- * `onProcess` is called as soon as it has a process, before a launcher has become the program. Throws a `StartFailure`.
+ * Starts a program without a shell, as the leader of a session of its own. It inherits only what `options`
+ * says. `onProcess` is called as soon as it has a process, before a launcher has become the program. Throws a
+ * `StartFailure`.
  */
 export async function startProgram(
   program: Program,
@@ -151,8 +152,8 @@ const longestArgument = 128 * 1024;
 const neededDescriptors = 16;
 
 /**
- * Throws when descriptors run short. When spawn fails for lack of them, execa throws before it listens to the subprocess,
- * whose error event then ends the worker.
+ * Throws when descriptors run short. When spawn fails for lack of them, execa throws before it listens to the
+ * subprocess, whose error event then ends the worker.
  */
 function requireDescriptors(): void {
   const opened: number[] = [];

@@ -1,6 +1,7 @@
 /**
- * A child subreaper (prctl(2), PR_SET_CHILD_SUBREAPER): processes that the programs leave behind become children of this
- * process instead of init. This process reaps them, and reports those that have left their session and go on.
+ * A child subreaper (prctl(2), PR_SET_CHILD_SUBREAPER): processes that the programs leave behind become
+ * children of this process instead of init. This process reaps them, and reports those that have left their
+ * session and go on.
  */
 import { loadLibc } from "./libc.ts";
 import { processIds, programNameOf } from "./process-table.ts";
@@ -24,7 +25,10 @@ export interface Led {
 export interface Subreaper {
   /** Adds a program. Call it as soon as the program runs: the runtime, not this, reaps its leader. */
   add(led: Led): void;
-  /** Reaps, and reports. Runs by itself too: when a program has ended, and regularly while there is something to reap. */
+  /**
+   * Reaps, and reports. Runs by itself too: when a program has ended, and regularly while there is something
+   * to reap.
+   */
   reap(): void;
 }
 
@@ -35,8 +39,8 @@ const setChildSubreaper = 36;
 const noHang = 1;
 
 /**
- * Makes this process a subreaper; calls `report` once for each session that has escaped. Does nothing where the C library
- * cannot be called: then init reaps, and nothing is reported.
+ * Makes this process a subreaper; calls `report` once for each session that has escaped. Does nothing where
+ * the C library cannot be called: then init reaps, and nothing is reported.
  */
 export function createSubreaper(report: (escaped: Escaped) => void): Subreaper {
   const libc = loadLibc();
@@ -59,7 +63,10 @@ export function createSubreaper(report: (escaped: Escaped) => void): Subreaper {
     if (leaders.size + escaped.size > 0) timer = setTimeout(reap, reapEvery).unref();
   }
 
-  /** Reaps the orphans that have ended, and yields those that run. No program has started what is in the own session. */
+  /**
+   * Reaps the orphans that have ended, and yields those that run. No program has started what is in the own
+   * session.
+   */
   function* adopted(): Generator<{ readonly id: number; readonly session: number }> {
     const own = libc?.getsid(0);
     for (const id of processIds() ?? []) {

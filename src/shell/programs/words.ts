@@ -1,6 +1,6 @@
 /**
- * Splits a command line into the words of an argument vector. It reads quotes as a POSIX shell does, and does nothing else
- * that a shell does: no variables, no globs, no operators (shell §6.4).
+ * Splits a command line into the words of an argument vector. It reads quotes as a POSIX shell does, and does
+ * nothing else that a shell does: no variables, no globs, no operators (shell §6.4).
  */
 import { refusePlainly } from "./plain-refusal.ts";
 
@@ -8,8 +8,8 @@ import { refusePlainly } from "./plain-refusal.ts";
 export type Argv = readonly [string, ...string[]];
 
 /**
- * The argument vector of a call: `command` and `args` as they are, or without `args` the words of the line `command`.
- * Throws a plain refusal for an unclosed quote and for a line without words.
+ * The argument vector of a call: `command` and `args` as they are, or without `args` the words of the line
+ * `command`. Throws a plain refusal for an unclosed quote and for a line without words.
  */
 export function parseArgv(command: string, args: readonly string[] | null | undefined): Argv {
   const [name, ...rest] = args ? [command, ...args] : parseWords(command);
@@ -72,7 +72,10 @@ function parsePiece(line: string, at: number): Piece {
   return { text: escaped === "\n" ? "" : escaped, end: at + 2 };
 }
 
-/** Characters without special meaning, outside of quotes and in double quotes. Sticky: they match at `lastIndex`. */
+/**
+ * Characters without special meaning, outside of quotes and in double quotes. Sticky: they match at
+ * `lastIndex`.
+ */
 const unquoted = /[^ \t\n'"\\]+/y;
 const doubleQuoted = /[^"\\]+/y;
 

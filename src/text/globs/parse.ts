@@ -84,8 +84,8 @@ export class GlobReader {
   }
 
   /**
-   * Reads a class after its "[". A leading "]" or "-" and a trailing "-" stand for themselves, and a backslash
-   * always does.
+   * Reads a class after its "[". A leading "]" or "-" and a trailing "-" stand for themselves, and a
+   * backslash always does.
    */
   protected readClass(): WrittenClass {
     const isNegated = this.take("!") || this.take("^");

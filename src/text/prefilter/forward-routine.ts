@@ -51,7 +51,10 @@ const begin: Code = [
 
 const setFound = if_(i32_lt_s(local_get(row), local_get(dead)), local_set(found, local_get(read)));
 
-/** Sets `found` to the end of the match, or leaves it unchanged. `read` is then the end of the text that was read. */
+/**
+ * Sets `found` to the end of the match, or leaves it unchanged. `read` is then the end of the text that was
+ * read.
+ */
 const run: Code = block(
   loop(
     if_(i32_eq(local_get(read), local_get(end)), follow(local_get(edgeColumn)), setFound, br(2)),

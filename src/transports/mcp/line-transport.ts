@@ -6,7 +6,8 @@ import { badBatch, notJson, notUtf8, type RefusedMessage, readMessage, tooLarge 
 import { maxMessageBytes } from "./transport.ts";
 
 /**
- * Unsent characters at which it stops reading. The budget of answers keeps them below that, except for many small errors.
+ * Unsent characters at which it stops reading. The budget of answers keeps them below that, except for many
+ * small errors.
  */
 const maxUnsent = 96 * 1024 * 1024;
 
@@ -14,12 +15,12 @@ const maxUnsent = 96 * 1024 * 1024;
 const maxOfBatch = 100;
 
 /**
- * The transport of MCP over stdio (MCP 2025-11-25, basic/transports), instead of the SDK's, which drops what is no message
- * of JSON-RPC, so that a client waits until its timeout. Here each line that waits for an answer gets one: -32700 for
- * what is no JSON, -32600 for what is no request.
+ * The transport of MCP over stdio (MCP 2025-11-25, basic/transports), instead of the SDK's, which drops what
+ * is no message of JSON-RPC, so that a client waits until its timeout. Here each line that waits for an
+ * answer gets one: -32700 for what is no JSON, -32600 for what is no request.
  *
- * It splits a batch, which servers of revision 2025-03-26 have to accept, and sends each answer in a line of its own,
- * because one line for all would hold the answers in memory until the last one.
+ * It splits a batch, which servers of revision 2025-03-26 have to accept, and sends each answer in a line of
+ * its own, because one line for all would hold the answers in memory until the last one.
  */
 export class LineTransport implements Transport {
   onclose?: () => void;
@@ -39,8 +40,9 @@ export class LineTransport implements Transport {
   readonly #waiting = new Set<() => void>();
 
   /**
-   * `input` yields whole lines; a piece without a newline is what `wholeLines` leaves of one that is too long. `takeLease` returns the lease of the
-   * answer to a request, which this releases after sending the answer.
+   * `input` yields whole lines; a piece without a newline is what `wholeLines` leaves of one that is too
+   * long. `takeLease` returns the lease of the answer to a request, which this releases after sending the
+   * answer.
    */
   constructor(input: Readable, output: Writable, takeLease: Leases["take"] = () => undefined) {
     this.#input = input;
@@ -87,8 +89,8 @@ export class LineTransport implements Transport {
   }
 
   /**
-   * Resolves when the text is sent. Stops reading while more than `most` is unsent: requests of a client that reads
-   * nothing wait.
+   * Resolves when the text is sent. Stops reading while more than `most` is unsent: requests of a client that
+   * reads nothing wait.
    */
   async #write(text: string, most = maxUnsent): Promise<void> {
     this.#unsent += text.length;
@@ -134,7 +136,9 @@ export class LineTransport implements Transport {
     return refusals;
   }
 
-  /** Stops reading until they are sent: otherwise a client that does not read could fill the memory with them. */
+  /**
+   * Stops reading until they are sent: otherwise a client that does not read could fill the memory with them.
+   */
   async #refuse(refusals: readonly RefusedMessage[]): Promise<void> {
     this.onerror?.(new TypeError("A line is no message."));
     const text = refusals.map((refusal) => `${JSON.stringify(refusal)}\n`).join("");

@@ -26,7 +26,10 @@ export const notJson: RefusedMessage = refusal(
   "This is no JSON; send one message of JSON-RPC 2.0.",
 );
 
-/** The answer to bytes that are not UTF-8: decoded anyway, a call would write other characters than its sender meant. */
+/**
+ * The answer to bytes that are not UTF-8: decoded anyway, a call would write other characters than its sender
+ * meant.
+ */
 export const notUtf8: RefusedMessage = refusal(
   null,
   PARSE_ERROR,
@@ -34,8 +37,8 @@ export const notUtf8: RefusedMessage = refusal(
 );
 
 /**
- * Returns the answer to a message of more than `maxBytes`, of which `excerpt` is the beginning and the end. It has the id
- * of the request if that stands among the first fields or is the last one, as SDKs write it.
+ * Returns the answer to a message of more than `maxBytes`, of which `excerpt` is the beginning and the end.
+ * It has the id of the request if that stands among the first fields or is the last one, as SDKs write it.
  */
 export function tooLarge(excerpt: Buffer, maxBytes: number): RefusedMessage {
   const text = excerpt.toString();
@@ -61,8 +64,8 @@ export const badBatch = (most: number): RefusedMessage =>
   );
 
 /**
- * Reads parsed JSON as one message of JSON-RPC. More lenient than the SDK in harmless cases: it takes `"params": null`
- * and `"arguments": null` as absent, and drops unknown keys of the envelope. Never throws.
+ * Reads parsed JSON as one message of JSON-RPC. More lenient than the SDK in harmless cases: it takes
+ * `"params": null` and `"arguments": null` as absent, and drops unknown keys of the envelope. Never throws.
  */
 export function readMessage(value: unknown): Reading {
   const fields = isRecord(value) ? value : {};

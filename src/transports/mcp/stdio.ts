@@ -12,14 +12,14 @@ import { type Listener, maxMessageBytes } from "./transport.ts";
 import { wholeLines } from "./whole-lines.ts";
 
 /**
- * Milliseconds without the end of a call after which the input's end ends the process too. Scripts send their calls and
- * close the input; a client that has left waits for nothing, and SDKs allow the process 2 s to end.
+ * Milliseconds without the end of a call after which the input's end ends the process too. Scripts send their
+ * calls and close the input; a client that has left waits for nothing, and SDKs allow the process 2 s to end.
  */
 const leftMilliseconds = 1000;
 
 /**
- * Serves one client on standard input and output, which carry frames and nothing else. `closed` resolves when the
- * client has left: the input ended, or the output failed.
+ * Serves one client on standard input and output, which carry frames and nothing else. `closed` resolves when
+ * the client has left: the input ended, or the output failed.
  */
 export function serveOnStdio(host: ToolHost): Listener {
   // Each answer that waits for the pipe adds a listener.

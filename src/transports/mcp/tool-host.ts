@@ -32,8 +32,8 @@ export interface ToolHostOptions extends ToolOptions {
 }
 
 /**
- * Most bytes of a message to a client: those of the TypeScript SDK 2.x close the connection at more unless configured
- * otherwise. An operator who has larger files read has configured them.
+ * Most bytes of a message to a client: those of the TypeScript SDK 2.x close the connection at more unless
+ * configured otherwise. An operator who has larger files read has configured them.
  */
 const defaultMessageBytes = 10 * 1024 * 1024;
 
@@ -127,7 +127,9 @@ export class ToolHost {
     return text && wording.sentence(text);
   }
 
-  /** What notifies a session of changes of resources, to be closed with it. Undefined where there are none. */
+  /**
+   * What notifies a session of changes of resources, to be closed with it. Undefined where there are none.
+   */
   watchResources(sink: NotificationSink): ResourceWatch | undefined {
     return this.#treeChanges && new ResourceWatch(this.#treeChanges, sink);
   }

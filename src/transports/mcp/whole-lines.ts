@@ -5,9 +5,9 @@ const headBytes = 1024;
 const tailBytes = 256;
 
 /**
- * Joins chunks to whole lines: the SDK's own buffer copies all its content for each chunk, which takes seconds for a large
- * message. Of a line longer than `maxBytes` it passes on the beginning and the end, without a newline, for the
- * transport to refuse.
+ * Joins chunks to whole lines: the SDK's own buffer copies all its content for each chunk, which takes
+ * seconds for a large message. Of a line longer than `maxBytes` it passes on the beginning and the end,
+ * without a newline, for the transport to refuse.
  */
 export function wholeLines(maxBytes: number): Transform {
   let pieces: Buffer[] = [];
