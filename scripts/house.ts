@@ -171,6 +171,7 @@ export const plan: Plan = {
       "config",
       "search",
       "search/batches",
+      "search/ignore",
       "search/walk",
       "shell/os-sandbox",
       "shell/programs",
@@ -491,6 +492,7 @@ export const plan: Plan = {
     // These write into that folder.
     "filesystem/journal/segment-folder",
     "filesystem/journal/segments",
+    "filesystem/journal/snapshot",
     // It appends to the file that the operator names, outside of the tree.
     "calls/audit/audit-file",
     // These keep records in that folder, and the lock of the process that works on them.

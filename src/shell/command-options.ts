@@ -34,6 +34,14 @@ export const optionFields = {
         "Answer once the command has started, with a channel of the bus in content: both outputs while they are written, then a message with the exit code.",
     }),
   ),
+  snapshot: Type.Optional(
+    Type.Array(Type.String(), {
+      since,
+      isRare: true,
+      description:
+        "Globs, as in coder::search, of the files to hold before the command starts, so that coder::undo takes back what it changes in them. Default: those of the configuration.",
+    }),
+  ),
   max_output_bytes: Type.Optional(
     UInt64({
       since,

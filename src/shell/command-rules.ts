@@ -21,6 +21,7 @@ export interface CommandRules {
     | "max_timeout_ms"
     | "max_output_bytes"
     | "max_concurrent_jobs"
+    | "snapshot"
     | "writable_folders"
   >;
   readonly profile: ShellProfile;
@@ -52,13 +53,17 @@ export function describeCommands({
   const programs = listNames(allowlist, maxPrograms);
   const output = Math.min(profile["exec.max_output_bytes"] ?? max_output_bytes, max_output_bytes);
   const isKept = confined?.holdsFiles === true;
+  const undo =
+    config.snapshot.length === 0
+      ? ""
+      : ` Undo takes back what they change in ${listNames(config.snapshot, maxHidden)}.`;
   return [
     allowlist.length === 0
       ? "Every program may run but those in a folder that calls can write."
       : `Programs that may run: ${programs}. Programs that these start are not limited to the list.`,
     isKept
-      ? `Commands write below the served folder${writable_folders.length > 0 ? `, ${listNames(writable_folders, maxHidden)}` : ""} and $TMPDIR, and read everything that is not hidden. HOME is an empty folder of their own.${describeKept(kept, confined.keepsFiles)}`
-      : "The kernel does not keep files from commands: they read and write whatever the user can, inside and outside of the served folder.",
+      ? `Commands write below the served folder${writable_folders.length > 0 ? `, ${listNames(writable_folders, maxHidden)}` : ""} and $TMPDIR, and read everything that is not hidden. HOME is an empty folder of their own.${describeKept(kept, confined.keepsFiles)}${undo}`
+      : `The kernel does not keep files from commands: they read and write whatever the user can, inside and outside of the served folder.${undo}`,
     ...(isKept && hidden.length > 0
       ? [
           `Hidden from commands, which cannot read them: ${listNames(hidden, maxHidden)}. Git takes a tracked one for unchanged.`,

@@ -195,7 +195,11 @@ export const shellConfigSchema = Type.Object({
   ),
   quotas: QuotasKey(shellCodes["over-quota"]),
   journal: JournalKey(
-    "null is no journal. It is of what shell::fs::* changes, not commands; a worker coder that serves the same folder shares it.",
+    "null is no journal. It is of what shell::fs::* changes, and of what commands change in the files that snapshot names; a worker coder that serves the same folder shares it.",
+  ),
+  snapshot: Texts(
+    [],
+    "Globs of files that are held before each command starts, so that coder::undo takes back what it changes in them: `src/`, `*.md`, `!src/generated/`, in the dialect of coder::search. At most 10,000 files and 64 MiB, by shared blocks where the file system has them; it needs a journal. Folders such as .git and node_modules are entered only if a glob names them.",
   ),
   profile: Type.Union([Type.Literal("auto"), Type.Literal("contract"), Type.Literal("agent")], {
     default: "auto",

@@ -9,7 +9,8 @@ import { remarkFields } from "./job.ts";
 import { logging } from "./job-output.ts";
 import { renderDuration } from "./job-text.ts";
 import { OutputChannel, openLiveChannel } from "./live-channel.ts";
-import { causeOf, observe, renderRemarks, unobserved } from "./observed.ts";
+import { observe } from "./observe.ts";
+import { renderRemarks } from "./observed.ts";
 import type { RunLimits } from "./programs/foreground.ts";
 import type { Program } from "./programs/program.ts";
 import type { RunningProgram } from "./programs/running.ts";
@@ -94,19 +95,19 @@ export const exec = defineShellFunction({
       const program = admitProgram(argv, context, held.options);
       context.log.info("exec", { caller: context.caller, program: program.file });
       const limits = { timeoutMs, signal: context.deadline.signal };
-      if (command.output === "channel") return await runIntoChannel({ program, held, limits }, context);
-      return await runToItsEnd({ program, held, limits }, context);
+      const run = { program, held, limits, snapshot: command.snapshot };
+      return command.output === "channel"
+        ? await runIntoChannel(run, context)
+        : await runToItsEnd(run, context);
     });
   },
   render: renderResult,
 });
 
 /** Keeps the whole output of a command that is cut, where the profile wants that. */
-async function runToItsEnd({ program, held, limits }: Run, context: ShellContext) {
+async function runToItsEnd({ program, held, limits, snapshot }: Run, context: ShellContext) {
   const { programs, jobs, caller, profile } = context;
-  const observed = profile.command_remarks
-    ? await observe(context, causeOf(context, program), held.findMade)
-    : unobserved;
+  const observed = await observe(context, { program, findMade: held.findMade, snapshot });
   const keepsOutput = profile["exec.keeps_output"];
   const { options } = held;
   const log = jobs.openLog();
@@ -133,11 +134,14 @@ async function runToItsEnd({ program, held, limits }: Run, context: ShellContext
 interface Run {
   readonly program: Program;
   readonly held: HeldOptions;
+  readonly snapshot: readonly string[] | undefined;
   readonly limits: RunLimits & { readonly signal: AbortSignal };
 }
 
 /** Answers once the program has started. Its result follows on the channel, and its reader's leaving ends it. */
-async function runIntoChannel({ program, held, limits }: Run, { bus, programs }: ShellContext) {
+async function runIntoChannel({ program, held, limits, snapshot }: Run, context: ShellContext) {
+  const { bus, programs } = context;
+  const observed = await observe(context, { program, findMade: held.findMade, snapshot });
   const channel = await openLiveChannel(bus);
   await new Promise<void>((resolve, reject) => {
     const signal = AbortSignal.any([limits.signal, channel.gone]);
@@ -150,6 +154,10 @@ async function runIntoChannel({ program, held, limits }: Run, { bus, programs }:
       program,
       { ...held.options, live: channel.live },
       { ...limits, signal, onStarted },
+    );
+    void run.then(
+      () => observed.end(),
+      () => observed.end(),
     );
     run
       .then(({ exit_code, duration_ms, timed_out }) => channel.finish({ exit_code, duration_ms, timed_out }))

@@ -16,7 +16,7 @@ import { JobSummarySchema } from "./job.ts";
 import { defaultOutputBytes, JobOutput, logging, selectOutput, waitForOutput } from "./job-output.ts";
 import { renderCommand, renderJob } from "./job-text.ts";
 import { type LiveChannel, OutputChannel, openLiveChannel } from "./live-channel.ts";
-import { causeOf, observe, unobserved } from "./observed.ts";
+import { observe } from "./observe.ts";
 import type { ForwardedResult } from "./programs/jobs.ts";
 import type { OutputLog } from "./programs/output-log.ts";
 import { refusePlainly } from "./programs/plain-refusal.ts";
@@ -135,15 +135,14 @@ interface StartedJob {
 }
 
 function startHere(options: JobCommand, argv: Argv, context: ShellContext): Promise<StartedJob> {
-  const { jobs, programs, log, caller, profile } = context;
+  const { jobs, programs, log, caller } = context;
   return refusingStart(refusePlainly.notStarted, async () => {
     using held = holdOptions(options, context);
     const program = admitProgram(argv, context, held.options);
     const channel = options.output === undefined ? undefined : await openLiveChannel(context.bus);
     const order = { argv, owner: caller, id: options.job_id ?? undefined };
-    const observed = profile.command_remarks
-      ? await observe(context, causeOf(context, program), held.findMade)
-      : unobserved;
+    const { snapshot } = options;
+    const observed = await observe(context, { program, findMade: held.findMade, snapshot });
     const start = async (log: OutputLog) => {
       const live = logging(log, channel?.live);
       const running = await programs.start(program, { ...held.options, live });

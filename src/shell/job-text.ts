@@ -12,6 +12,8 @@ export interface CommandEnding {
   readonly started_at_ms: number;
   readonly finished_at_ms?: number | null | undefined;
   readonly changed?: string | undefined;
+  readonly checkpoint?: number | undefined;
+  readonly not_held?: string[] | undefined;
   readonly notes?: string[] | undefined;
 }
 

@@ -32,6 +32,19 @@ export const remarkFields = {
       description: "What was changed while it ran, such as `3 files, .git 11`.",
     }),
   ),
+  checkpoint: Type.Optional(
+    UInt64({
+      since: "0.4.0",
+      description:
+        "The checkpoint with which coder::undo takes back the changes of files that `snapshot` names.",
+    }),
+  ),
+  not_held: Type.Optional(
+    Type.Array(Type.String(), {
+      since: "0.4.0",
+      description: "With `snapshot`: changes that cannot be undone, and why.",
+    }),
+  ),
   notes: Type.Optional(
     Type.Array(Type.String(), {
       since: "0.4.0",

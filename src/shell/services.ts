@@ -7,6 +7,7 @@ import { readRuntimeOptions } from "../config/environment.ts";
 import { ConfigError } from "../config/file.ts";
 import { type GuardedFinder, openGuardedFinder } from "../filesystem/jail/guarded-paths.ts";
 import { pathDependencies } from "../filesystem/jail/path-dependencies.ts";
+import { GlobError } from "../text/globs/glob-set.ts";
 import { createRegexEngine, type RegexEngine } from "../text/regex/rust-regex.ts";
 import { openCommandEnvironment } from "./command-environment.ts";
 import { describeCommands } from "./command-rules.ts";
@@ -26,6 +27,7 @@ import { createPrograms } from "./programs/programs.ts";
 import type { SpawnOptions } from "./programs/start.ts";
 import type { Escaped } from "./programs/subreaper.ts";
 import { holdFolder, type WorkingFolder } from "./programs/working-folder.ts";
+import { compileSnapshotGlobs } from "./snapshot-globs.ts";
 import { warnAboutConfig } from "./warnings.ts";
 
 /** The tree of another worker in this process, in which commands run. */
@@ -63,6 +65,7 @@ export async function openShell(
   const writable = tree?.writable ?? (root === undefined ? [] : [root]);
   // A pattern that does not compile is refused before anything is made.
   createPolicy(config, config.denylist_patterns, writable, regex);
+  requireSnapshotGlobs(config);
   const profile = shellProfileOf(config, opening.mode === "mcp");
   const fs = tree
     ? openFsOver(tree)
@@ -114,6 +117,15 @@ export async function openShell(
 
 const warnOf = (escaped: Escaped, log: Log): void =>
   log.warn("a program has left its session and goes on", { ...escaped });
+
+function requireSnapshotGlobs({ snapshot }: ShellConfig): void {
+  try {
+    compileSnapshotGlobs(snapshot);
+  } catch (error) {
+    if (error instanceof GlobError) throw new ConfigError(`snapshot: ${error.message}`, "snapshot");
+    throw error;
+  }
+}
 
 const folderOf = ({ working_dir }: ShellConfig, byDefault = "."): string => resolve(working_dir ?? byDefault);
 

@@ -98,11 +98,11 @@ export const status = defineShellFunction({
       ...remarksOf(record),
     };
   },
-  render({ job, output, signal, changed, notes }, _, { since, wait_for: awaited, grep }) {
+  render({ job, output, signal, ...remarks }, _, { since, wait_for: awaited, grep }) {
     const shown = output ?? recorded(job);
     return renderJob({
       id: job.id,
-      ending: { ...job, signal, changed, notes },
+      ending: { ...job, signal, ...remarks },
       output: shown,
       since,
       awaited,

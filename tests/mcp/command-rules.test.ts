@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { buildTree } from "../harness/tree.ts";
 import { connectStdio, type McpFixture, textOf } from "./client.ts";
 
-const tree = { "a.txt": "one\n", ".env": "SECRET=1\n", "sub/b.txt": "two\n" };
+const tree = { "a.txt": "one\n", ".env": "SECRET=1\n", "sub/b.txt": "two\n", "big.bin": "x".repeat(2 ** 21) };
 
 let connected: McpFixture;
 beforeAll(async () => {
@@ -66,4 +66,68 @@ test("a job says so too when it has ended", async () => {
   expect(ended).toContain(
     "[sandbox: commands write below the served folder and $TMPDIR only]\n[changed: 1 file]\n[job-",
   );
+});
+
+test("what a command changes in files of its snapshot is a checkpoint, which undo takes back", async () => {
+  const changing = [
+    "printf 'two\\n' > a.txt",
+    "chmod 600 big.bin",
+    "rm -r sub",
+    "mkdir -p new/deep",
+    "echo x > new/deep/f.txt",
+    "ln -s a.txt new/link.txt",
+    "echo x > other.md",
+  ].join("; ");
+  const answer = await connected.call("shell_exec", {
+    command: "sh",
+    args: ["-c", changing],
+    snapshot: ["*.txt", "*.bin"],
+  });
+  const text = textOf(answer);
+  expect(text).toMatch(/\n\[checkpoint: #\d+, which undo takes back\]\n/);
+  expect(text).toContain("\n[not undoable: 1 file outside of snapshot]\n");
+  expect(textOf(await connected.call("coder_checkpoints", {}))).toContain("shell_exec");
+  const undone = await connected.call("coder_undo", {});
+  expect(undone.isError ?? false).toBe(false);
+  expect(await sh("cat a.txt sub/b.txt; stat -c %a big.bin; ls")).toStartWith(
+    "one\ntwo\n644\na.txt\nbig.bin\nother.md\nsub\n",
+  );
+  await connected.call("coder_undo", {});
+  expect(await sh("cat a.txt new/deep/f.txt; stat -c %a big.bin; ls; readlink new/link.txt")).toStartWith(
+    "two\nx\n600\na.txt\nbig.bin\nnew\nother.md\na.txt\n",
+  );
+});
+
+test("a checkpoint of a command leaves out what calls changed while it ran", async () => {
+  const started = await connected.call("shell_exec_bg", {
+    command: "sh",
+    args: ["-c", "echo ready; while [ ! -e go ]; do :; done; echo command > sub/b.txt; echo command > a.txt"],
+    snapshot: ["*.txt"],
+    start_ms: 1,
+  });
+  const job_id = /job-\d+/.exec(textOf(started))![0];
+  await connected.call("shell_status", { job_id, wait_for: "ready", wait_ms: 20_000 });
+  const edit = await connected.call("coder_create_file", {
+    path: "a.txt",
+    content: "call\n",
+    overwrite: true,
+  });
+  const edited = /#(\d+)$/.exec(textOf(edit))![1];
+  writeFileSync(join(connected.base, "go"), "");
+  const ended = await connected.call("shell_status", { job_id, wait_ms: 20_000 });
+  expect(textOf(ended)).toContain(`[not undoable: a.txt (#${edited} has changed it too)`);
+  const seq = Number(/checkpoint: #(\d+)/.exec(textOf(ended))![1]);
+  await connected.call("coder_undo", { seq });
+  expect(await sh("cat a.txt sub/b.txt")).toStartWith("command\ntwo\n");
+});
+
+test("globs that cannot be read are refused before the command starts", async () => {
+  const answer = await connected.call("shell_exec", {
+    command: "sh",
+    args: ["-c", "echo x > y"],
+    snapshot: ["[z"],
+  });
+  expect(answer.isError).toBe(true);
+  expect(textOf(answer)).toStartWith("invalid payload: `snapshot` is not usable: ");
+  expect(await sh("ls")).not.toContain("y\n");
 });

@@ -36,6 +36,11 @@ export class CommandChanges {
     else paths.add(path);
   }
 
+  /** Counts the changed files that are not among these. */
+  filesBeside(paths: ReadonlySet<string>): number {
+    return [...this.#files].filter((path) => !paths.has(path)).length;
+  }
+
   summarize(): ChangeSummary {
     return {
       files: this.#files.size,

@@ -168,7 +168,7 @@ export class Segments {
     const path = contentPath(this.#state, segment, content);
     const descriptor = openSync(path, createFlags, 0o600);
     try {
-      if (!cloneContent(from, descriptor)) copyContent(from, descriptor);
+      copyContent(from, descriptor);
     } catch (error) {
       unlinkSync(path);
       throw error;
@@ -286,7 +286,12 @@ function writeFrames(descriptor: number, frames: readonly EncodedFrame[]): numbe
 
 const pieceBytes = 1024 * 1024;
 
-function copyContent(from: number, to: number): void {
+/**
+ * Copies the content of an opened file to a new one, by sharing its blocks if possible. Throws the errno
+ * error.
+ */
+export function copyContent(from: number, to: number): void {
+  if (cloneContent(from, to)) return;
   const piece = Buffer.allocUnsafe(pieceBytes);
   for (let at = 0; ; ) {
     const length = readSync(from, piece, 0, piece.length, at);

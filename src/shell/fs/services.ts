@@ -13,6 +13,7 @@ import { globsForPaths } from "../../filesystem/jail/denylist-globs.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
 import { openJail } from "../../filesystem/jail/jail.ts";
 import { writeDenialOf } from "../../filesystem/jail/write-rules.ts";
+import type { Journal } from "../../filesystem/journal/journal.ts";
 import { locateState, openJournal } from "../../filesystem/journal/journal-config.ts";
 import { DiskTree } from "../../filesystem/operations/disk-tree.ts";
 import type { StateFolder } from "../../filesystem/state/state-folder.ts";
@@ -37,6 +38,8 @@ export interface FsServices {
   readonly transfers: Transfers;
   /** Undefined where the configuration wants none. */
   readonly audit: Audit | undefined;
+  /** `undefined` if the configuration disables it. */
+  readonly journal: Journal | undefined;
   /** Reports what commands change; `undefined` if nothing is served or the profile does not mention changes. */
   readonly feed: CommandFeed | undefined;
   close(): Promise<void>;
@@ -98,6 +101,7 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
     searcher,
     transfers,
     audit,
+    journal: journal ?? undefined,
     feed,
     async close() {
       feed?.close();
@@ -118,10 +122,21 @@ export function openFsOver({
   tree,
   searcher,
   audit,
+  journal,
   feed,
 }: Omit<FsServices, "transfers" | "close">): FsServices {
   const transfers = new Transfers();
-  return { jail, files, tree, searcher, audit, feed, transfers, close: async () => transfers.close() };
+  return {
+    jail,
+    files,
+    tree,
+    searcher,
+    audit,
+    journal,
+    feed,
+    transfers,
+    close: async () => transfers.close(),
+  };
 }
 
 /** Where the other workers of a root keep state: `coder::undo` of one finds what the journal of this one keeps. */

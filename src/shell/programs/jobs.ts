@@ -176,7 +176,7 @@ export class Jobs {
    */
   status(id: string, viewer: string | undefined, { withRunning = false } = {}): JobRecord {
     const {
-      record: { signal, changed, notes, ...record },
+      record: { signal, changed, checkpoint, not_held, notes, ...record },
       running,
     } = this.#find(id, viewer);
     return withRunning && record.status === "running" ? { ...record, ...running?.capture() } : record;

@@ -23,6 +23,10 @@ export interface JobRecord extends Captured {
 export interface Remarks {
   /** What was changed while it ran. */
   readonly changed?: string;
+  /** The checkpoint that takes back the changes of held files. */
+  readonly checkpoint?: number;
+  /** The changes that no checkpoint takes back. */
+  readonly not_held?: string[];
   /** The rules of the sandbox that it seems to have met. */
   readonly notes?: string[];
 }
@@ -48,16 +52,20 @@ export interface KillAnswer {
 
 /** Leaves out the command and its output: every caller may see the list. */
 export function summarize(record: JobRecord & JobEnding): JobSummary {
-  const { argv, stdout, stderr, signal, changed, notes, ...summary } = record;
+  const { argv, stdout, stderr, signal, changed, checkpoint, not_held, notes, ...summary } = record;
   return summary;
 }
 
 /** The part of a record that came later. */
 export const remarksOf = ({
   changed,
+  checkpoint,
+  not_held,
   notes,
 }: { readonly [Key in keyof Remarks]: Remarks[Key] | undefined }): Remarks => ({
   ...(changed !== undefined && { changed }),
+  ...(checkpoint !== undefined && { checkpoint }),
+  ...(not_held !== undefined && { not_held }),
   ...(notes !== undefined && { notes }),
 });
 

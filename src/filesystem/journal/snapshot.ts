@@ -1,0 +1,495 @@
+/**
+ * Files that a program may change, held before it starts. Its changes of them become a checkpoint of the
+ * journal, which an undo takes back like that of a call.
+ */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+} from "node:fs";
+import { deadlineIn } from "../../base/scheduling/deadline.ts";
+import { createWalkSlice, type Walker } from "../../base/scheduling/walk-slice.ts";
+import { entriesAt } from "../disk/held-entry.ts";
+import type { HeldEntry, Mutation, Requester } from "../disk/mutation.ts";
+import { revisionOf } from "../files/revision.ts";
+import { walkTree } from "../files/tree-walk.ts";
+import type { Entry } from "../files/types.ts";
+import { pathIn } from "../jail/backend.ts";
+import type { Folder, Jail, Name } from "../jail/folder.ts";
+import type { NameBytes } from "../jail/name.ts";
+import { isGone, makerOf, temporaryName } from "../jail/temporary.ts";
+import type { Journal } from "./journal.ts";
+import { readRecords } from "./read-record.ts";
+import { copyContent } from "./segments.ts";
+
+/** Maximum files and bytes that are held for one command. */
+const snapshotBounds = { files: 10_000, bytes: 64 * 1024 * 1024 };
+
+/** A change that no undo takes back, and why. */
+export interface LostChange {
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** What a command did to the held files. */
+export interface SnapshotOutcome {
+  /** `undefined` if nothing was recorded. */
+  readonly checkpoint: number | undefined;
+  /** The files and links that the checkpoint takes back. */
+  readonly recorded: ReadonlySet<string>;
+  readonly lost: readonly LostChange[];
+}
+
+/** The files to hold. Paths are those of folders, from the base. */
+export interface FileSelection {
+  takesFile(path: string, name: NameBytes): boolean;
+  entersFolder(path: string, name: NameBytes): boolean;
+}
+
+interface SnapshotOptions {
+  readonly selection: FileSelection;
+  readonly jail: Jail;
+  readonly journal: Journal;
+  /** Maximum files and bytes. Default: `snapshotBounds`. */
+  readonly bounds?: typeof snapshotBounds;
+}
+
+/** A file or link before the command. */
+interface Held {
+  readonly kind: "file" | "symlink";
+  readonly stamp: Stamp;
+  readonly text: Buffer;
+  /** The host path of its copy; `undefined` without room for one. */
+  readonly copy: string | undefined;
+}
+
+/** A selected file or link, as a walk finds it. */
+interface Found {
+  readonly folder: Folder;
+  readonly name: Name;
+  readonly path: string;
+  readonly kind: "file" | "symlink";
+}
+
+const heldFolder = "held";
+
+/** Milliseconds in which two changes of a file may get the same time. */
+const settlingMs = 50;
+
+/** Milliseconds for finding what a command has changed, which its own deadline does not limit. */
+const recordingMs = 60_000;
+
+export class FilesSnapshot {
+  readonly #options: SnapshotOptions;
+  readonly #location: string;
+  readonly #startedAt = performance.timeOrigin + performance.now();
+  readonly #files = new Map<string, Held>();
+  /** The modes of the folders that were searched. */
+  readonly #folders = new Map<string, number>();
+  readonly #mixed = new MixedFolders();
+  #bytes = 0;
+  #isOverfull = false;
+
+  private constructor(options: SnapshotOptions) {
+    this.#options = options;
+    const { state } = options.journal;
+    sweep(state.find(heldFolder));
+    this.#location = state.path(heldFolder, temporaryName(), "0").slice(0, -2);
+  }
+
+  /** Holds the selected files. Throws the errno error of the folder that keeps them. */
+  static async take(options: SnapshotOptions, walker: Walker): Promise<FilesSnapshot> {
+    const snapshot = new FilesSnapshot(options);
+    try {
+      await walkSelected(options, walker, {
+        onFile: (found) => snapshot.#hold(found),
+        onFolder: ({ folder, name, path }) => snapshot.#folders.set(path, folder.lstat(name).mode & 0o7777),
+        onOther: (path) => snapshot.#mixed.add(path),
+      });
+      if (snapshot.#isOverfull) snapshot.drop();
+      return snapshot;
+    } catch (error) {
+      snapshot.drop();
+      throw error;
+    }
+  }
+
+  /** Records the changes of the held files as a checkpoint of the requester, and gives up the copies. */
+  async record(requester: Requester): Promise<SnapshotOutcome> {
+    try {
+      if (this.#isOverfull)
+        return { checkpoint: undefined, recorded: new Set(), lost: [tooMany(this.#bounds.files)] };
+      const walker = { deadline: deadlineIn(recordingMs), caller: requester.caller };
+      return await new Recording(this.#options, { ...this.#held, requester }).run(walker);
+    } finally {
+      this.drop();
+    }
+  }
+
+  drop(): void {
+    rmSync(this.#location, { recursive: true, force: true });
+  }
+
+  get #bounds(): typeof snapshotBounds {
+    return this.#options.bounds ?? snapshotBounds;
+  }
+
+  get #held(): HeldFiles {
+    return {
+      files: this.#files,
+      folders: this.#folders,
+      mixed: this.#mixed,
+      startedAt: this.#startedAt,
+    };
+  }
+
+  #hold({ folder, name, path, kind }: Found): void {
+    if (this.#files.size >= this.#bounds.files) this.#isOverfull = true;
+    if (this.#isOverfull) return;
+    const stamp = stampOf(folder, name);
+    if (stamp === undefined) return;
+    const text = kind === "symlink" ? folder.enter((at) => readlinkSync(at(name), "buffer")) : noText;
+    const copy = kind === "file" ? this.#copy(folder, name, stamp) : undefined;
+    this.#files.set(path, { kind, stamp, text, copy });
+  }
+
+  /** Copies a file by sharing its blocks, where the file system can. Returns the host path of the copy. */
+  #copy(folder: Folder, name: Name, { size }: Stamp): string | undefined {
+    if (this.#bytes + size > this.#bounds.bytes) return undefined;
+    const from = folder.enter((at) => openSync(at(name), readFlags));
+    try {
+      if (!fstatSync(from).isFile()) return undefined;
+      const path = `${this.#location}/${this.#files.size}`;
+      const to = openSync(path, createFlags, 0o600);
+      try {
+        copyContent(from, to);
+        this.#bytes += fstatSync(to).size;
+      } finally {
+        closeSync(to);
+      }
+      return path;
+    } catch {
+      return undefined;
+    } finally {
+      closeSync(from);
+    }
+  }
+}
+
+const noText = Buffer.alloc(0);
+const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+const tooMany = (files: number): LostChange => ({
+  path: "",
+  reason: `snapshot names more than ${files} files, so none was held; name fewer`,
+});
+
+/** Removes what killed processes have held. */
+function sweep(location: string | undefined): void {
+  if (location === undefined) return;
+  try {
+    for (const name of readdirSync(location)) {
+      const maker = makerOf(name);
+      if (maker !== undefined && isGone(maker)) rmSync(`${location}/${name}`, { recursive: true });
+    }
+  } catch {
+    // Another worker may sweep too.
+  }
+}
+
+/** The folders in which there is something that is neither selected nor a folder that is searched. */
+class MixedFolders {
+  readonly #paths = new Set<string>();
+
+  /** Adds the folders above a path. */
+  add(path: string): void {
+    for (let above = outerOf(path); above !== "" && !this.#paths.has(above); above = outerOf(above))
+      this.#paths.add(above);
+  }
+
+  has(path: string): boolean {
+    return this.#paths.has(path);
+  }
+}
+
+interface Selecting {
+  onFile(found: Found): void;
+  /** Receives each folder that is searched. */
+  onFolder(found: Pick<Found, "folder" | "name" | "path">): void;
+  /** Receives the path of everything else. */
+  onOther(path: string): void;
+}
+
+/** Reports the selected files and links that calls may change. */
+async function walkSelected(
+  { jail, selection }: SnapshotOptions,
+  walker: Walker,
+  { onFile, onFolder, onOther }: Selecting,
+): Promise<void> {
+  using slice = createWalkSlice(walker);
+  const bytesOf = ({ name }: Entry) => {
+    const bytes = Buffer.from(name);
+    return { bytes, from: 0, to: bytes.length };
+  };
+  const isOpenTo = (folder: Folder, { name }: Entry) =>
+    !jail.isTemporary(name) && !jail.deniesIn(folder, name) && !jail.deniesWritingIn(folder, name);
+  const entersFolder = (folder: Folder, entry: Entry) =>
+    isOpenTo(folder, entry) && selection.entersFolder(folder.path, bytesOf(entry));
+  const visitor = {
+    preorder({ folder, entry }: { readonly folder: Folder; readonly entry: Entry }) {
+      const { name, raw, kind } = entry;
+      const path = pathIn(folder.path, name);
+      if (kind === "dir") {
+        if (entersFolder(folder, entry)) onFolder({ folder, name: raw, path });
+        else onOther(path);
+      } else if (
+        (kind === "file" || kind === "symlink") &&
+        !path.includes("\ufffd") &&
+        isOpenTo(folder, entry) &&
+        selection.takesFile(folder.path, bytesOf(entry))
+      )
+        onFile({ folder, name: raw, path, kind });
+      else onOther(path);
+      return undefined;
+    },
+    open: ({ folder, entry }: { readonly folder: Folder; readonly entry: Entry }) =>
+      entry.kind === "dir" && entersFolder(folder, entry) ? folder.child(entry.raw) : undefined,
+    onUnreadable() {},
+  };
+  for (const { name, isReadOnly } of jail.roots) {
+    if (isReadOnly) continue;
+    using root = jail.reopenFolder(jail.hasTop ? name : "");
+    await walkTree({ slice, deadline: walker.deadline, visitor }, root);
+  }
+}
+
+interface Stamp {
+  readonly mode: number;
+  readonly size: number;
+  /** The facts that change with the content. */
+  readonly facts: string;
+  /** Whether each later change alters them. */
+  readonly isSettled: boolean;
+}
+
+/** Returns the facts that change with a file; `undefined` if it is gone. */
+function stampOf(folder: Folder, name: Name): Stamp | undefined {
+  const options = { bigint: true, throwIfNoEntry: false } as const;
+  const stats = folder.enter((at) => lstatSync(at(name), options));
+  if (stats === undefined) return undefined;
+  const { dev, ino, size, mode, mtimeNs, ctimeNs, ctimeMs } = stats;
+  return {
+    mode: Number(mode) & 0o7777,
+    size: Number(size),
+    facts: [dev, ino, size, mode, mtimeNs, ctimeNs].join(" "),
+    isSettled: Date.now() - Number(ctimeMs) > settlingMs,
+  };
+}
+
+interface HeldFiles {
+  readonly files: ReadonlyMap<string, Held>;
+  readonly folders: ReadonlyMap<string, number>;
+  readonly mixed: MixedFolders;
+  /** The time at which they were held, in milliseconds since 1970. */
+  readonly startedAt: number;
+}
+
+type WrittenKind = "remove" | "make-folder" | "replace" | "create";
+
+/** Compares the held files with those that are there now, and writes the differences into the journal. */
+class Recording {
+  readonly #options: SnapshotOptions;
+  readonly #held: HeldFiles;
+  readonly #requester: Requester;
+  readonly #unseen: Set<string>;
+  readonly #modified: string[] = [];
+  readonly #created: string[] = [];
+  readonly #folders = new Set<string>();
+  readonly #mixed = new MixedFolders();
+  readonly #recorded = new Set<string>();
+  readonly #lost: LostChange[] = [];
+
+  constructor(
+    options: SnapshotOptions,
+    { requester, ...held }: HeldFiles & { readonly requester: Requester },
+  ) {
+    this.#options = options;
+    this.#held = held;
+    this.#requester = requester;
+    this.#unseen = new Set(held.files.keys());
+  }
+
+  async run(walker: Walker): Promise<SnapshotOutcome> {
+    await walkSelected(this.#options, walker, {
+      onFile: (found) => this.#compare(found),
+      onFolder: ({ path }) => this.#folders.add(path),
+      onOther: (path) => this.#mixed.add(path),
+    });
+    const changed = [...this.#unseen, ...this.#modified, ...this.#created];
+    const others = changed.length === 0 ? undefined : await this.#changesOfCalls(walker);
+    const isOwn = (path: string) => {
+      const seq = others?.seqOf(path);
+      if (seq !== undefined) this.#lost.push({ path, reason: `#${seq} has changed it too` });
+      return seq === undefined;
+    };
+    using slice = createWalkSlice(walker);
+    const write = async (kind: WrittenKind, paths: readonly string[]) => {
+      for (const path of paths) {
+        this.#write(kind, path);
+        await slice.yieldIfDue();
+      }
+    };
+    // An undo takes these back in reverse order.
+    await write("remove", [...this.#unseen].filter(isOwn));
+    await write("remove", this.#removedFolders());
+    await write("make-folder", this.#madeFolders());
+    await write("replace", this.#modified.filter(isOwn));
+    await write("create", this.#created.filter(isOwn));
+    const checkpoint = this.#options.journal.checkpointOf(this.#requester);
+    return { checkpoint, recorded: this.#recorded, lost: this.#lost };
+  }
+
+  #compare({ folder, name, path }: Found): void {
+    const before = this.#held.files.get(path);
+    if (before === undefined) {
+      this.#created.push(path);
+      return;
+    }
+    this.#unseen.delete(path);
+    const { stamp, copy } = before;
+    if (stamp.facts === stampOf(folder, name)?.facts && (stamp.isSettled || copy === undefined)) return;
+    const now = entriesAt({ folder, name }).replaced();
+    if (now === undefined) this.#unseen.add(path);
+    else if (!isSame(before, now)) this.#modified.push(path);
+  }
+
+  /** Returns the folders that are gone with everything in them, the innermost first. */
+  #removedFolders(): string[] {
+    const { folders, mixed } = this.#held;
+    const needed = new Set([...this.#unseen].flatMap(foldersAbove));
+    const isRestored = (path: string) => !this.#folders.has(path) && (needed.has(path) || !mixed.has(path));
+    return [...folders.keys()].filter(isRestored).toSorted(innermostFirst);
+  }
+
+  /** Returns the new folders in which everything is selected, the outermost first. */
+  #madeFolders(): string[] {
+    const { folders } = this.#held;
+    const isMade = (path: string) => !folders.has(path) && !this.#mixed.has(path);
+    return [...this.#folders].filter(isMade).toSorted(innermostFirst).reverse();
+  }
+
+  #write(kind: WrittenKind, path: string): void {
+    const { journal, jail } = this.#options;
+    const before = this.#held.files.get(path);
+    const mode = this.#held.folders.get(path);
+    if (before !== undefined && before.kind === "file" && before.copy === undefined) {
+      const { bytes } = this.#options.bounds ?? snapshotBounds;
+      this.#lost.push({ path, reason: `not held, which takes ${bytes / 2 ** 20} MiB at most` });
+      return;
+    }
+    const losses = journal.lossesOf(this.#requester);
+    using folder = kind === "remove" ? undefined : reopen(jail, outerOf(path));
+    if (kind !== "remove" && folder === undefined) return;
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    const placed = () => (folder === undefined ? undefined : entriesAt({ folder, name }).replaced());
+    const replaced = () => (before ? heldEntry(before) : mode === undefined ? undefined : folderOf(mode));
+    const entry = before?.kind ?? (kind === "make-folder" || mode !== undefined ? "dir" : "file");
+    const entries = { replaced, ...(kind !== "remove" && kind !== "make-folder" && { placed }) };
+    journal.before({ ...plainMutation, kind, path, entry, entries, requester: this.#requester });
+    if (journal.lossesOf(this.#requester) > losses)
+      this.#lost.push({ path, reason: "the journal has no room for it" });
+    else if (entry !== "dir") this.#recorded.add(path);
+  }
+
+  /** Returns the paths that calls have changed since the snapshot, which they take back themselves. */
+  async #changesOfCalls(walker: Walker): Promise<CallPaths> {
+    const { state, log } = this.#options.journal;
+    const { startedAt } = this.#held;
+    using slice = createWalkSlice(walker);
+    const paths = new Map<string, number>();
+    const records = readRecords({ state, log }, { pause: () => slice.yieldIfDue() });
+    for await (const { seq, ts, steps } of records) {
+      for (const { at, path, from = path } of steps)
+        if (at >= startedAt * 1000) for (const end of [path, from]) paths.set(end, seq);
+      if (ts < startedAt - longestCallMs) break;
+    }
+    return {
+      seqOf: (path) =>
+        [path, ...foldersAbove(path)].map((one) => paths.get(one)).find((seq) => seq !== undefined),
+    };
+  }
+}
+
+/** Milliseconds after which a call that began before a command has ended. */
+const longestCallMs = 60_000;
+
+interface CallPaths {
+  /** Returns the checkpoint that has changed the path or a folder above it, if any. */
+  seqOf(path: string): number | undefined;
+}
+
+const plainMutation: Pick<Mutation, "isTree" | "revisionBefore" | "revisionAfter"> = {
+  isTree: false,
+  revisionBefore: () => undefined,
+  revisionAfter: () => undefined,
+};
+
+const outerOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")));
+
+function foldersAbove(path: string): string[] {
+  const outer = outerOf(path);
+  return outer === "" ? [] : [outer, ...foldersAbove(outer)];
+}
+
+/** Orders paths so that each comes before the folders above it. */
+const innermostFirst = (one: string, other: string): number => (one < other ? 1 : -1);
+
+function reopen(jail: Jail, path: string): Folder | undefined {
+  try {
+    return jail.reopenFolder(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns whether a file or link has the content and the mode that it had. */
+function isSame({ kind, stamp, text, copy }: Held, now: HeldEntry): boolean {
+  if (kind !== now.kind || stamp.mode !== now.mode || stamp.size !== now.size) return false;
+  if (kind === "symlink") return now.linkText().equals(text);
+  return copy !== undefined && withFile(copy, revisionOf) === now.read(revisionOf);
+}
+
+function heldEntry({ kind, stamp, text, copy }: Held): HeldEntry {
+  return {
+    kind,
+    mode: stamp.mode,
+    size: stamp.size,
+    read: (use) => (copy === undefined ? undefined : withFile(copy, use)),
+    linkText: () => text,
+    inside: () => [],
+  };
+}
+
+const folderOf = (mode: number): HeldEntry => ({
+  kind: "dir",
+  mode,
+  size: 0,
+  read: () => undefined,
+  linkText: () => noText,
+  inside: () => [],
+});
+
+function withFile<T>(path: string, use: (descriptor: number) => T): T {
+  const descriptor = openSync(path, readFlags);
+  try {
+    return use(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * Observes commands: their changes, how much of them can be undone, and the rules of the sandbox that they
+ * seem to have met.
+ */
+import { basename } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Refusal } from "../base/errors.ts";
+import type { Requester } from "../filesystem/disk/mutation.ts";
+import type { Cause } from "../filesystem/feed/change.ts";
+import {
+  type ChangeSummary,
+  type CommandChanges,
+  renderChanges,
+} from "../filesystem/feed/command-changes.ts";
+import { FilesSnapshot, type SnapshotOutcome } from "../filesystem/journal/snapshot.ts";
+import { GlobError } from "../text/globs/glob-set.ts";
+import type { ShellContext } from "./define.ts";
+import type { CommandFeed, ObservedServices } from "./observed.ts";
+import { refusePlainly } from "./programs/plain-refusal.ts";
+import type { Program } from "./programs/program.ts";
+import type { Remarks } from "./programs/records.ts";
+import { sandboxNotes } from "./sandbox-notes.ts";
+import { compileSnapshotGlobs } from "./snapshot-globs.ts";
+
+/** A command that is about to run. */
+export interface Observed {
+  /** To be called when it has ended, also if it never started. */
+  end(output?: { readonly stdout: string; readonly stderr: string }): Promise<Remarks>;
+}
+
+/** Milliseconds that a command waits for the tree to be watched: until it is, nothing is said of changes. */
+const patienceMs = 1000;
+
+interface Observing {
+  readonly program: Program;
+  /** Finds what the command has made and cannot change, like that of `BegunCommand`. */
+  readonly findMade: () => Promise<readonly string[]>;
+  /** Globs of the files to hold. Default: those of the configuration. */
+  readonly snapshot: readonly string[] | undefined;
+}
+
+/**
+ * Begins to observe a command, and holds the files that it may change. In the profile `contract`, there are
+ * no remarks unless the call has `snapshot`. Throws a plain refusal for malformed globs.
+ */
+export async function observe(
+  context: ShellContext,
+  { program, findMade, snapshot: globs }: Observing,
+): Promise<Observed> {
+  const { functionId, author, config, profile, feed } = context;
+  const name = basename(program.argv[0]);
+  const requester: Requester = { ...context, label: name };
+  const holding = await holdFiles(globs ?? config.snapshot, context);
+  const isRemarked = profile.command_remarks || globs !== undefined;
+  if (!isRemarked && holding === undefined) return unobserved;
+  const cause: Cause = {
+    by: "call",
+    function_id: functionId,
+    ...(author !== undefined && { author }),
+    program: name,
+  };
+  const command = profile.command_remarks ? await beginIn(feed, cause) : undefined;
+  return {
+    async end(output) {
+      const outcome = await holding?.record(requester);
+      const found = command && (await feed?.endCommand(command).catch(() => undefined));
+      const remarks = { ...changesOf(found), ...(holding && undoOf(outcome, command)) };
+      if (!profile.command_remarks) return isRemarked ? remarks : {};
+      // A command that has changed nothing has made nothing.
+      const hasChanged = found === undefined || remarks.changed !== undefined;
+      const made = hasChanged ? context.namesOf(await findMade().catch(() => [])).toSorted() : [];
+      const notes = [...sandboxNotesOf(context, output), ...noteMade(made)];
+      return { ...remarks, ...(notes.length > 0 && { notes }) };
+    },
+  };
+}
+
+/** Begins a command in the feed, unless watching the tree takes too long. */
+async function beginIn(feed: CommandFeed | undefined, cause: Cause): Promise<CommandChanges | undefined> {
+  const beginning = feed?.beginCommand(cause).catch(() => undefined);
+  const command = await Promise.race([beginning, sleep(patienceMs, "late" as const)]);
+  if (command !== "late") return command;
+  void beginning?.then((late) => {
+    if (late !== undefined) void feed?.endCommand(late);
+  });
+  return undefined;
+}
+
+interface Holding {
+  record(requester: Requester): Promise<SnapshotOutcome>;
+}
+
+/** Holds the files that the globs select; `undefined` if they select none. */
+async function holdFiles(
+  globs: readonly string[],
+  { fs: { jail, journal }, deadline, caller, log }: ShellContext,
+): Promise<Holding | undefined> {
+  const compiled = compiling(globs);
+  if (compiled === undefined) return undefined;
+  const failed = (reason: string): Holding => ({
+    record: async () => ({ checkpoint: undefined, recorded: new Set(), lost: [{ path: "", reason }] }),
+  });
+  if (journal === undefined) return failed("the journal is off, so nothing was held");
+  try {
+    const snapshot = await FilesSnapshot.take({ selection: compiled, jail, journal }, { deadline, caller });
+    return {
+      async record(requester) {
+        try {
+          const outcome = await snapshot.record(requester);
+          const misses = compiled.ofFolders.map((glob) => ({ path: "", reason: sayFolder(glob) }));
+          return { ...outcome, lost: [...outcome.lost, ...misses] };
+        } catch (error) {
+          log.warn("the changes of a command were not recorded", { reason: String(error) });
+          return failed("the journal could not be written").record(requester);
+        }
+      },
+    };
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    log.warn("no files are held for a command", { reason: String(error) });
+    return failed("the files could not be held");
+  }
+}
+
+const sayFolder = (glob: string): string => `"${glob}" of snapshot names a folder: send "${glob}/"`;
+
+function compiling(globs: readonly string[]): ReturnType<typeof compileSnapshotGlobs> {
+  try {
+    return compileSnapshotGlobs(globs);
+  } catch (error) {
+    if (error instanceof GlobError)
+      throw refusePlainly.badPayload("snapshot", `is not usable: ${error.message}`);
+    throw error;
+  }
+}
+
+function changesOf(found: ChangeSummary | undefined): Pick<Remarks, "changed"> {
+  const changed = found && renderChanges(found);
+  return changed === undefined ? {} : { changed };
+}
+
+/** Maximum number of changes that are named as lost. */
+const maxLost = 5;
+
+/** Says what of a command's changes can be undone, and what cannot. */
+function undoOf(
+  outcome: SnapshotOutcome | undefined,
+  command: CommandChanges | undefined,
+): Pick<Remarks, "checkpoint" | "not_held"> {
+  const { checkpoint, recorded = new Set<string>(), lost = [] } = outcome ?? {};
+  const named = new Set([...recorded, ...lost.map(({ path }) => path)]);
+  const others = command?.filesBeside(named) ?? 0;
+  const more = lost.length - maxLost;
+  const lines = [
+    ...lost.slice(0, maxLost).map(({ path, reason }) => (path === "" ? reason : `${path} (${reason})`)),
+    ...(more > 0 ? [`${more} more`] : []),
+    ...(others > 0 ? [`${others} ${others === 1 ? "file" : "files"} outside of snapshot`] : []),
+  ];
+  return {
+    ...(checkpoint !== undefined && { checkpoint }),
+    ...(lines.length > 0 && { not_held: lines }),
+  };
+}
+
+const sandboxNotesOf = (
+  { confined, hiddenNames, keptNames }: ObservedServices,
+  output: Parameters<Observed["end"]>[0],
+): string[] =>
+  confined && output ? sandboxNotes(output, confined, { hidden: hiddenNames(), kept: keptNames() }) : [];
+
+/** Maximum number of made files that are named. */
+const maxNamed = 5;
+
+/** Notes the made files and folders that commands cannot change: the sandbox could not prevent that. */
+function noteMade(names: readonly string[]): string[] {
+  if (names.length === 0) return [];
+  const more = names.length - maxNamed;
+  const listed = names.slice(0, maxNamed).join(", ") + (more > 0 ? ` and ${more} more` : "");
+  return [`made ${listed}, which other programs act on by themselves: tell the user`];
+}
+
+/** For a command of which nothing is said. */
+export const unobserved: Observed = { end: async () => ({}) };
