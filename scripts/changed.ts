@@ -73,6 +73,7 @@ export const scopes: Readonly<Record<string, Scope>> = {
       "config/arguments",
       "base/bun",
       "cli/licenses",
+      "cli/setup",
       "main",
       "calls/reference",
       "text/sizes",

@@ -60,6 +60,7 @@ export const plan: Plan = {
       "cli/call",
       "cli/function-named",
       "cli/licenses",
+      "cli/setup",
       "config/arguments",
       "serve/workers",
       "transports/bus",
@@ -81,6 +82,7 @@ export const plan: Plan = {
     ],
     "cli/function-named": ["base/about", "base/similar-name", "calls/contract", "config/arguments"],
     "cli/licenses": [],
+    "cli/setup": ["base/about", "base/similar-name", "config/arguments"],
     "cli/terminal": [],
     "transports/bus": [
       "base/log",
@@ -382,6 +384,7 @@ export const plan: Plan = {
     "base/threads": [],
   },
   packages: {
+    "@decimalturn/toml-patch": ["cli/setup/toml"],
     "@exodus/bytes": ["text/encodings/codec"],
     "@modelcontextprotocol/server": ["transports/mcp"],
     "@opentelemetry/api": ["serve/telemetry"],
@@ -405,6 +408,7 @@ export const plan: Plan = {
     ],
     execa: ["shell/programs/start"],
     "fastest-levenshtein": ["base/similar-name"],
+    "jsonc-parser": ["cli/setup/json"],
     "iii-sdk": ["transports/bus/bus"],
     rregex: ["text/regex/rust-regex"],
     ws: ["embedded-engine"],
@@ -419,6 +423,7 @@ export const plan: Plan = {
       "filesystem/overlay",
       "search/signatures/sign-files",
       "cli/call",
+      "cli/setup",
       "config/file",
       "config/source",
       "filesystem/files",
@@ -493,6 +498,8 @@ export const plan: Plan = {
     "filesystem/journal/segment-folder",
     "filesystem/journal/segments",
     "filesystem/journal/snapshot",
+    // It replaces the configuration of a client of MCP, which the user names.
+    "cli/setup/config-file",
     // It appends to the file that the operator names, outside of the tree.
     "calls/audit/audit-file",
     // These keep records in that folder, and the lock of the process that works on them.

@@ -119,6 +119,12 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
       "telemetry to a collector of OpenTelemetry, which pip brings from PyPI; Linux on x64 or arm64 with Python",
     command: ["tests/conformance/collector.ts"],
   },
+  clients: {
+    description:
+      "the real command lines of Claude Code, Codex and Gemini list what coder setup added; npm brings about 900 MB",
+    command: ["tests/channels/clients.ts"],
+    needsBuild: true,
+  },
   commands: {
     description:
       "git, make, cc, npm ci from a warm cache, python -m venv and unit tests of ours under os_sandbox: required, beside denied files",

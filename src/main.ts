@@ -33,6 +33,8 @@ async function carryOut(command: Command): Promise<void> {
       );
     case "print-schema":
       return printJson(await reference(command));
+    case "setup":
+      return print(await (await import("./cli/setup/setup.ts")).runSetup(command));
     case "audit-verify": {
       const { text, status } = (await import("./calls/audit/verify.ts")).verifyTrail(command.file);
       process.exitCode = status;

@@ -3,6 +3,9 @@ import { description, name, version } from "../../package.json";
 /** The name, version and description of this program. */
 export const about = { name, version, description } as const;
 
+/** The package of the launcher in the registry of npm. */
+export const npmPackage = "@iii-hq/coder";
+
 /** The workers in this program; the first is the default. */
 export const workerNames = ["coder", "shell"] as const;
 export type WorkerName = (typeof workerNames)[number];

@@ -21,8 +21,8 @@ import {
 } from "./file.ts";
 import { blockIn, engineKeyOf, seemsOfEngine, sourceOf } from "./worker-block.ts";
 
-/** The modes of a worker. */
-export type Mode = "serve" | "mcp" | "call";
+/** The modes of a worker, and `setup`, which adds it to a client. */
+export type Mode = "serve" | "mcp" | "call" | "setup";
 
 /** A configuration that is not validated yet. */
 export interface FoundConfig {

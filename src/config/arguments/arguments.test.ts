@@ -132,6 +132,24 @@ describe("one command", () => {
     expect(parse(`--${does}`) as unknown).toEqual({ name: does, worker: "coder" });
   });
 
+  test("setup of a client, with the flags of the server that it starts", () => {
+    expect(parse("setup cursor --base-path x --read-only --log-level warn")).toEqual({
+      name: "setup",
+      worker: "coder",
+      client: "cursor",
+      basePath: "x",
+      serverArguments: ["--read-only", "--log-level", "warn"],
+      isPrint: false,
+      isRemove: false,
+      environment: {},
+    });
+    expect(parse("setup codex --commands --allow node,npm --print")).toMatchObject({
+      serverArguments: ["--commands", "--allow", "node,npm"],
+      isPrint: true,
+    });
+    expect(parse("setup codex --remove")).toMatchObject({ isRemove: true });
+  });
+
   test("--print-schema --api", () => {
     expect(parse("--print-schema --api 0.2.0")).toEqual({
       name: "print-schema",
@@ -152,7 +170,7 @@ describe.each(flagNames.map((name) => [name, flags[name]] as const))("--%s", (na
     flags[flagName as FlagName].value === undefined
       ? `--${flagName}`
       : `--${flagName} ${values[flagName] ?? "x"}`;
-  const words = { serve: "", mcp: "mcp ", call: "call f " };
+  const words = { serve: "", mcp: "mcp ", setup: "setup cursor ", call: "call f " };
   /** The other flag of a conflict may itself need another. */
   const needed: Readonly<Record<string, string>> = { token: " --http 1" };
 
@@ -200,6 +218,15 @@ describe("misuse names the flag", () => {
     ["serve", '"serve" is not a command'],
     ["call", "call needs the name of a function"],
     ["call a {} {}", 'call takes one payload; "{}" is too much'],
+    ["setup", "setup needs the name of a client"],
+    ["setup cursor zed", 'setup takes one client; "zed" is too much'],
+    ["setup cursor --print --remove", "--print does not go with --remove"],
+    ["setup cursor --allow node", "--allow only goes with --commands"],
+    ["setup cursor --http 1", "--http does not go with setup"],
+    ["setup cursor --tools some", '--tools is "some"'],
+    ["setup cursor --log-level loud", '--log-level (or CODER_LOG) is "loud"'],
+    ["setup cursor --worker shell", '"setup" is not a command'],
+    ["mcp --remove", "--remove only goes with setup"],
     ["mcp now", 'mcp takes no further words; "now" is too much'],
     ["mcp --url ws://x", "--url does not go with mcp"],
     ["mcp --engine embedded", "--engine does not go with mcp"],

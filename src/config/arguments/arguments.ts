@@ -1,4 +1,4 @@
-import { basename } from "node:path";
+import { basename, resolve } from "node:path";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { defaultUrl, type WorkerName, workerNames } from "../../base/about.ts";
 import { type LogLevel, logLevels, originOf } from "../../base/log/log.ts";
@@ -43,6 +43,19 @@ export type Command =
       readonly topic?: HelpTopic | undefined;
     }
   | {
+      readonly name: "setup";
+      readonly worker: WorkerName;
+      /** The name of the client. */
+      readonly client: string;
+      readonly basePath: string | undefined;
+      /** The arguments of the server besides its folder. */
+      readonly serverArguments: readonly string[];
+      /** Whether `--print` is set, which changes nothing. */
+      readonly isPrint: boolean;
+      readonly isRemove: boolean;
+      readonly environment: NodeJS.ProcessEnv;
+    }
+  | {
       readonly name: "audit-verify";
       readonly worker: WorkerName;
       /** The newest file of the audit trail. */
@@ -84,7 +97,7 @@ export type Command =
 
 /** A command with a help of its own. */
 export interface HelpTopic {
-  readonly command: "mcp" | "call" | "audit";
+  readonly command: "mcp" | "setup" | "call" | "audit";
   /** The id of the function of a call, or its end. */
   readonly function?: string | undefined;
 }
@@ -126,6 +139,7 @@ export function parseArguments(
   const mode = modeOf(words);
   const line: CommandLine = { program: called, mode, words, values, environment };
   refuseConflicts(line);
+  if (mode === "setup") return parseSetup(line, worker);
   const source: ConfigSource = {
     worker,
     configFile: valueFor(line, "config"),
@@ -159,7 +173,7 @@ const workerOf = (id: string): WorkerName | undefined =>
 
 /** Returns the topic of a help. Words without a help of their own get the help of everything. */
 function parseTopic([command, id]: readonly string[]): HelpTopic | undefined {
-  if (command === "mcp" || command === "audit") return { command };
+  if (command === "mcp" || command === "setup" || command === "audit") return { command };
   return command === "call" ? { command, function: id } : undefined;
 }
 
@@ -186,7 +200,7 @@ interface CommandLine extends ParsedFlags {
 
 /** Returns the mode of a command line. A word that is not a command is refused later. */
 const modeOf = ([command]: readonly string[]): Mode =>
-  command === "mcp" || command === "call" ? command : "serve";
+  command === "mcp" || command === "call" || command === "setup" ? command : "serve";
 
 /** Returns the value of the flag, or of the first of its variables that is set. */
 function valueFor({ values, mode, environment }: CommandLine, name: FlagName): string | undefined {
@@ -277,7 +291,7 @@ function unknownFlag(rawName: string, name: string, program: WorkerName): UsageE
 
 /** The words that a command line may begin with, by worker. */
 const commandWords: Readonly<Record<WorkerName, readonly string[]>> = {
-  coder: ["mcp", "call", "undo", "checkpoints", "audit", "help"],
+  coder: ["mcp", "setup", "call", "undo", "checkpoints", "audit", "help"],
   shell: ["mcp", "call", "audit", "help"],
 };
 
@@ -333,6 +347,37 @@ function parseMcp(line: CommandLine): HttpAddress | undefined {
   if (address === undefined) return undefined;
   const needsToken = !values.has("no-token");
   return { ...parseHttpAddress(address, needsToken ? parseToken(line) : undefined), needsToken };
+}
+
+/** The flags of `setup` that the entry of a client passes to `mcp`. Paths in them become absolute. */
+const serverFlags = ["config", "read-only", "structured", "tools", "commands", "allow", "log-level"] as const;
+
+function parseSetup(line: CommandLine, worker: WorkerName): Extract<Command, { name: "setup" }> {
+  const { words, values, environment } = line;
+  const [, client, extra] = words;
+  if (worker !== "coder") throw unknownCommand("setup", line, worker);
+  if (client === undefined)
+    throw new UsageError("setup needs the name of a client, such as claude-code; see coder help setup");
+  if (extra !== undefined)
+    throw new UsageError(`setup takes one client; ${JSON.stringify(extra)} is too much`);
+  parseTools(line);
+  parseCommands(line, worker);
+  if (values.has("log-level")) parseLogLevel(values.get("log-level"));
+  return {
+    name: "setup",
+    worker,
+    client,
+    basePath: values.get("base-path"),
+    serverArguments: serverFlags.flatMap((name) => {
+      const value = values.get(name);
+      if (value === undefined) return [];
+      if (flags[name].value === undefined) return [`--${name}`];
+      return [`--${name}`, name === "config" ? resolve(value) : value];
+    }),
+    isPrint: values.has("print"),
+    isRemove: values.has("remove"),
+    environment,
+  };
 }
 
 function parseTools({ values }: CommandLine): "usual" | "all" {

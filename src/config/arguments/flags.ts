@@ -59,7 +59,7 @@ configuration of the iii engine, ./config.yaml, the defaults`,
     value: "URL",
     environment: [{ name: "III_URL" }, { name: "III_ENGINE_URL", only: "serve" }],
     conflicts: [
-      { in: ["mcp"], why: "does not go with mcp, which needs no engine" },
+      { in: ["mcp", "setup"], why: "does not go with mcp, which needs no engine" },
       {
         in: ["serve"],
         with: "engine",
@@ -71,7 +71,7 @@ configuration of the iii engine, ./config.yaml, the defaults`,
   engine: {
     value: "embedded",
     conflicts: [
-      { in: ["mcp"], why: "does not go with mcp, which needs no engine" },
+      { in: ["mcp", "setup"], why: "does not go with mcp, which needs no engine" },
       { in: ["call"], why: "does not go with call", instead: "give --url to call through an engine" },
     ],
     help: `start an engine for trying out and testing; :0 takes any free port. Only programs of your own
@@ -83,7 +83,10 @@ user can connect, and with --token who has the address ws://127.0.0.1:PORT/TOKEN
   },
   http: {
     value: "[HOST:]PORT",
-    conflicts: [{ in: ["serve", "call"], why: "only goes with mcp" }],
+    conflicts: [
+      { in: ["serve", "call"], why: "only goes with mcp" },
+      { in: ["setup"], why: "does not go with setup, as a client starts its own server" },
+    ],
     help: "with mcp: streamable HTTP at /mcp; HOST defaults to 127.0.0.1",
   },
   token: {
@@ -91,14 +94,18 @@ user can connect, and with --token who has the address ws://127.0.0.1:PORT/TOKEN
     environment: [{ name: "CODER_TOKEN" }],
     conflicts: [
       { in: ["mcp"], without: "http", why: "only goes with --http" },
-      { in: ["serve", "call"], without: "engine", why: "only goes with --http or --engine embedded" },
+      {
+        in: ["serve", "call", "setup"],
+        without: "engine",
+        why: "only goes with --http or --engine embedded",
+      },
     ],
     help: `with --http: the bearer token of every request; default $CODER_TOKEN, else one is made and
 printed with the configuration of a client; off loopback one must be given.
 With --engine embedded: what lets others in; default $CODER_TOKEN`,
   },
   json: {
-    conflicts: [{ in: ["serve", "mcp"], why: "only goes with call" }],
+    conflicts: [{ in: ["serve", "mcp", "setup"], why: "only goes with call" }],
     help: "with call: print JSON in a terminal too",
   },
   structured: {
@@ -113,7 +120,11 @@ With --engine embedded: what lets others in; default $CODER_TOKEN`,
   commands: {
     conflicts: [
       { in: ["serve", "call"], why: "only goes with mcp" },
-      { in: ["mcp"], with: "read-only", why: "does not go with --read-only, as commands change files" },
+      {
+        in: ["mcp", "setup"],
+        with: "read-only",
+        why: "does not go with --read-only, as commands change files",
+      },
     ],
     help: `with mcp: offer shell_exec and its like too, for commands in the served folder; the key commands of the
 configuration says which programs may run, and within which limits`,
@@ -122,17 +133,28 @@ configuration says which programs may run, and within which limits`,
     value: "NAME,…",
     conflicts: [
       { in: ["serve", "call"], why: "only goes with mcp" },
-      { in: ["mcp"], without: "commands", why: "only goes with --commands" },
+      { in: ["mcp", "setup"], without: "commands", why: "only goes with --commands" },
     ],
     help: "with --commands: programs that may run besides those of the configuration, such as node,npm,git",
   },
   "no-token": {
     conflicts: [
-      { in: ["serve", "call"], why: "only goes with mcp" },
+      { in: ["serve", "call", "setup"], why: "only goes with mcp" },
       { in: ["mcp"], without: "http", why: "only goes with --http" },
       { in: ["mcp"], with: "token", why: "does not go with --token" },
     ],
     help: "with --http: serve every user of this machine",
+  },
+  print: {
+    conflicts: [
+      { in: ["serve", "mcp", "call"], why: "only goes with setup" },
+      { in: ["setup"], with: "remove", why: "does not go with --remove" },
+    ],
+    help: "with setup: print the entry and the path of the client's file, and change nothing",
+  },
+  remove: {
+    conflicts: [{ in: ["serve", "mcp", "call"], why: "only goes with setup" }],
+    help: "with setup: remove the entry again",
   },
   worker: {
     value: "NAME",
@@ -147,14 +169,18 @@ configuration says which programs may run, and within which limits`,
   api: {
     value: "VERSION",
     conflicts: [
-      { in: ["serve", "mcp", "call"], without: "print-schema", why: "only goes with --print-schema" },
+      {
+        in: ["serve", "mcp", "call", "setup"],
+        without: "print-schema",
+        why: "only goes with --print-schema",
+      },
     ],
     help: "with --print-schema: the published reference of that version, and nothing that came later",
   },
   manifest: { help: "print the registry manifest as JSON" },
   licenses: { help: "print whose software is in this program, and under which licences" },
   version: { short: "v", help: "print the version" },
-  help: { short: "h", help: "print this, or with mcp, call or call FUNCTION the help of that" },
+  help: { short: "h", help: "print this, or with mcp, setup, call or call FUNCTION the help of that" },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 export type FlagName = keyof typeof table;

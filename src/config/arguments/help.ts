@@ -13,9 +13,9 @@ Usage
   ${program} [--config FILE] [--url URL]          connect to an iii engine and serve
   ${program} --engine embedded[:PORT]             serve on an engine of its own, loopback only
   ${program} mcp [--http [HOST:]PORT]             serve the same functions as MCP tools, over stdio or HTTP
-  ${program} call FUNCTION [JSON | - | @FILE]     call one function and print its answer
+${worker === "coder" ? setup : ""}  ${program} call FUNCTION [JSON | - | @FILE]     call one function and print its answer
 ${worker === "coder" ? aliases : ""}  ${program} audit verify FILE                    check that no line of an audit trail was changed or removed
-  ${program} help [mcp | call [FUNCTION]]         the flags of a command; the fields of a function
+  ${program} help [mcp | setup | call [FUNCTION]] the flags of a command; the fields of a function
   ${program} --print-schema | --manifest | --licenses | --version | --help
 
 Flags
@@ -55,6 +55,24 @@ Examples
   ${words[worker].program} mcp --base-path .
   claude mcp add coder -- coder mcp --base-path "$PWD"
 `,
+  setup: (worker) => `coder setup - add the MCP server to a client
+
+Usage
+  coder setup CLIENT [--base-path DIR] [FLAGS]     add or change the entry of this server
+  coder setup CLIENT --print                       print the entry, and change nothing
+  coder setup CLIENT --remove                      remove the entry
+
+  CLIENT is claude-code, claude-desktop, cursor, vscode, codex, gemini, zed or windsurf. Without --base-path the
+  current folder is served. Comments and other settings in the client's file stay; a copy of the file before the
+  change has the suffix .coder-backup. Flags of mcp, such as --read-only or --commands --allow node,npm, become
+  part of the entry.
+
+Flags
+${flagsOf("setup", worker)}
+Examples
+  coder setup claude-code
+  coder setup codex --base-path ~/project --read-only
+`,
   call: (worker) => `${words[worker].program} call - call one function and print its answer
 
 Usage
@@ -92,6 +110,9 @@ const isRefusedIn = (name: FlagName, mode: Mode): boolean =>
       conflict.with === undefined &&
       (conflict.without === undefined || isRefusedIn(conflict.without as FlagName, mode)),
   ) ?? false;
+
+const setup = `  coder setup CLIENT [--remove]              add the MCP server to Claude Code, Cursor, VS Code, Codex or another client
+`;
 
 const aliases = `  coder checkpoints [PATH | JSON]            what calls changed; short for call coder::checkpoints
   coder undo [SEQ | JSON]                    take back the newest change, or a checkpoint; short for call coder::undo

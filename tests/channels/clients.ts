@@ -1,0 +1,94 @@
+/**
+ * `npm run suite -- clients`: the real command lines of Claude Code, Codex and Gemini, from npm, list the
+ * server that `coder setup` added, each in an empty home folder. The last line says
+ * `N passed, N failed, N skipped`.
+ */
+import { match } from "node:assert/strict";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { executable } from "../../scripts/build.ts";
+import { run } from "../../scripts/release/packages.ts";
+import { check, totals } from "../../scripts/release/trial/checks.ts";
+
+/** The packages, in the versions that were tried last. */
+const packages = ["@anthropic-ai/claude-code@2.1.332", "@openai/codex@0.169.0", "@google/gemini-cli@0.61.0"];
+
+interface RealClient {
+  readonly name: string;
+  readonly program: string;
+  /** The output of `mcp list` with a server that works. */
+  readonly listed: RegExp;
+  /** A configuration that the user has already, if any. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+const clients: readonly RealClient[] = [
+  {
+    name: "claude-code",
+    program: "claude",
+    listed: /^coder: .* mcp --base-path .* ✔ Connected$/m,
+    files: { "home/.claude.json": '{\n  "theme": "dark",\n  "projects": {}\n}' },
+  },
+  {
+    name: "codex",
+    program: "codex",
+    listed: /^coder +\/.* mcp --base-path .* enabled/m,
+    files: {
+      "home/.codex/config.toml":
+        '# mine\nmodel = "x"\n\n[mcp_servers.other]\ncommand = "true" # nothing\n\n[profiles.p]\nmodel = "y"\n',
+    },
+  },
+  {
+    name: "gemini",
+    program: "gemini",
+    listed: /coder: .* mcp --base-path .*\(stdio\) - Connected$/m,
+    files: {
+      "folder/.gemini/settings.json": '{\n  // mine\n  "ui": { "theme": "x" } // no comma\n}\n',
+      // Gemini starts no server in a folder that the user does not trust.
+      "home/.gemini/trustedFolders.json": "",
+    },
+  },
+];
+
+const base = realpathSync(mkdtempSync(join(tmpdir(), "coder-clients-")));
+try {
+  writeFileSync(join(base, "package.json"), "{}");
+  run(["npm", "install", "--silent", "--no-audit", "--no-fund", ...packages], base);
+  for (const client of clients) await tryClient(client);
+} finally {
+  rmSync(base, { recursive: true });
+}
+console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
+process.exitCode = totals.failed === 0 ? 0 : 1;
+
+async function tryClient({ name, program, listed, files = {} }: RealClient): Promise<void> {
+  for (const isPrepared of [false, true]) {
+    const own = mkdtempSync(join(base, `${name}-`));
+    const [home, folder] = [join(own, "home"), join(own, "folder")];
+    const trusted = JSON.stringify({ [folder]: "TRUST_FOLDER" });
+    for (const directory of ["home/.codex", "home/.gemini", "folder/.gemini"])
+      mkdirSync(join(own, directory), { recursive: true });
+    for (const [path, text] of Object.entries(files))
+      if (isPrepared || text === "") writeFileSync(join(own, path), text || trusted);
+    const state = isPrepared ? "a configuration with comments" : "no configuration";
+    const start = (command: string[]) =>
+      Bun.spawnSync(command, { cwd: folder, env: { PATH: process.env["PATH"] ?? "", HOME: home } });
+    const list = () => {
+      const { stdout, stderr } = start([join(base, "node_modules/.bin", program), "mcp", "list"]);
+      return `${stdout}${stderr}`.replaceAll(/\x1b\[[\d;]*m/g, "");
+    };
+    await check(`${program}, ${state}: setup, and it lists the server`, () => {
+      const { exitCode, stderr } = start([executable, "setup", name]);
+      if (exitCode !== 0) throw new Error(stderr.toString());
+      match(list(), listed);
+    });
+    await check(`${program}, ${state}: --remove, and it lists it no longer`, () => {
+      const { exitCode, stderr } = start([executable, "setup", name, "--remove"]);
+      if (exitCode !== 0) throw new Error(stderr.toString());
+      const text = list();
+      if (/^\W*coder/m.test(text)) throw new Error(text);
+      if (/invalid|corrupt|error/i.test(text)) throw new Error(text);
+    });
+  }
+}

@@ -1,0 +1,178 @@
+/** `coder setup` on the files of clients, in an empty home folder. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { parse } from "jsonc-parser";
+import { executable } from "../../scripts/build.ts";
+import { runCoder } from "../harness/subject.ts";
+
+let base: string;
+let home: string;
+let folder: string;
+
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), "coder-setup-")));
+  [home, folder] = [join(base, "home"), join(base, "my project")];
+  for (const name of [home, folder]) mkdirSync(name);
+});
+
+afterEach(() => rmSync(base, { recursive: true }));
+
+const configHome = () => join(home, ".config");
+
+function setup(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  return runCoder("executable", ["setup", ...args], {
+    cwd: folder,
+    env: { HOME: home, XDG_CONFIG_HOME: "", CLAUDE_CONFIG_DIR: "", CODEX_HOME: "", ...env },
+  });
+}
+
+/** The file of each client below the home folder or the served one, and the keys of its entries. */
+const places: readonly [client: string, file: () => string, keys: () => readonly string[]][] = [
+  ["claude-code", () => join(home, ".claude.json"), () => ["projects", folder, "mcpServers"]],
+  [
+    "claude-desktop",
+    () =>
+      process.platform === "darwin"
+        ? join(home, "Library/Application Support/Claude/claude_desktop_config.json")
+        : join(configHome(), "Claude/claude_desktop_config.json"),
+    () => ["mcpServers"],
+  ],
+  ["cursor", () => join(folder, ".cursor/mcp.json"), () => ["mcpServers"]],
+  ["vscode", () => join(folder, ".vscode/mcp.json"), () => ["servers"]],
+  ["codex", () => join(home, ".codex/config.toml"), () => ["mcp_servers"]],
+  ["gemini", () => join(folder, ".gemini/settings.json"), () => ["mcpServers"]],
+  ["zed", () => join(configHome(), "zed/settings.json"), () => ["context_servers"]],
+  ["windsurf", () => join(home, ".codeium/windsurf/mcp_config.json"), () => ["mcpServers"]],
+];
+
+type Keyed = Record<string, unknown>;
+
+const parseFile = (file: string): unknown => {
+  const text = readFileSync(file, "utf8");
+  return file.endsWith(".toml") ? Bun.TOML.parse(text) : JSON.parse(text);
+};
+
+test.each(places)("%s: added once, printed, and removed", async (client, file, keys) => {
+  const printed = await setup([client, "--read-only", "--print"]);
+  expect(printed).toMatchObject({ code: 0, stderr: "" });
+  expect(printed.stdout).toStartWith(`In ${file()}:\n\n`);
+  expect(existsSync(file())).toBe(false);
+
+  const added = await setup([client, "--read-only"]);
+  expect(added).toMatchObject({ code: 0, stderr: "" });
+  expect(added.stdout).toStartWith(`Added coder to ${file()}, serving ${folder}.\n`);
+  const entry = [...keys(), "coder"].reduce((above, key) => (above as Keyed)[key], parseFile(file()));
+  expect(entry).toMatchObject({
+    command: executable,
+    args: ["mcp", "--base-path", folder, "--read-only"],
+  });
+  expect(printed.stdout.slice(printed.stdout.indexOf("\n\n") + 2)).toBe(readFileSync(file(), "utf8"));
+
+  const text = readFileSync(file(), "utf8");
+  expect((await setup([client, "--read-only"])).stdout).toStartWith(`${file()} already has this entry.`);
+  expect(readFileSync(file(), "utf8")).toBe(text);
+  expect(readdirSync(dirname(file())).filter((name) => name.includes("backup"))).toEqual([]);
+
+  expect((await setup([client, "--remove"])).stdout).toStartWith(`Removed coder from ${file()}.\n`);
+  expect(parseFile(file())).toEqual({});
+  expect(await setup([client, "--remove"])).toMatchObject({
+    code: 0,
+    stdout: `${file()} has no entry coder.\n`,
+  });
+});
+
+test("a changed entry names the command before, keeps the mode and the link, and makes a backup", async () => {
+  const real = join(base, "dotfiles.json");
+  const text =
+    '{\n  // mine\n  "context_servers": { "coder": { "command": "old", "args": ["a"], "env": {} } },\n}\n';
+  writeFileSync(real, text);
+  chmodSync(real, 0o600);
+  const link = join(home, ".config/zed/settings.json");
+  mkdirSync(dirname(link), { recursive: true });
+  symlinkSync(real, link);
+  const { code, stdout } = await setup(["zed"]);
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining("Before: old a\n") });
+  expect(stdout).toContain(`The file before this change is ${real}.coder-backup.\n`);
+  expect(lstatSync(link).isSymbolicLink()).toBe(true);
+  for (const file of [real, `${real}.coder-backup`]) expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readFileSync(`${real}.coder-backup`, "utf8")).toBe(text);
+  const changed = readFileSync(real, "utf8");
+  expect(changed).toContain("  // mine\n");
+  expect(parse(changed).context_servers.coder).toEqual({
+    command: executable,
+    args: ["mcp", "--base-path", folder],
+    env: {},
+  });
+});
+
+test("a file that its client cannot read stays as it is, and so does one that is not text", async () => {
+  const file = join(home, ".claude.json");
+  for (const [bytes, reason] of [
+    ["{ // no comments here\n}", "JSON"],
+    ['{"projects": 1}', "projects in it is not"],
+    [Buffer.from([0x7b, 0xff, 0x7d]), "it is not UTF-8"],
+  ] as const) {
+    writeFileSync(file, bytes);
+    const { code, stdout, stderr } = await setup(["claude-code"]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toStartWith(`coder: ${file} was not changed: `);
+    expect(stderr).toContain(reason);
+    expect(readFileSync(file)).toEqual(Buffer.from(bytes));
+    expect(readdirSync(home)).toEqual([".claude.json"]);
+  }
+});
+
+test("Claude Code gets the entry for the main work tree of the repository", async () => {
+  const git = (...args: string[]) =>
+    Bun.spawnSync(["git", "-c", "user.name=a", "-c", "user.email=a@example.com", ...args], { cwd: folder });
+  git("init", "--quiet");
+  git("commit", "--quiet", "--allow-empty", "--message", "a");
+  git("worktree", "add", "--quiet", join(base, "linked"));
+  const inner = join(folder, "inner");
+  mkdirSync(inner);
+  for (const served of [inner, join(base, "linked")]) {
+    expect((await setup(["claude-code", "--base-path", served])).code).toBe(0);
+    const { projects } = parseFile(join(home, ".claude.json")) as Keyed;
+    expect(Object.keys(projects as Keyed)).toEqual([folder]);
+    expect(projects).toMatchObject({
+      [folder]: { mcpServers: { coder: { args: ["mcp", "--base-path", served] } } },
+    });
+  }
+});
+
+test("misuse is a sentence with status 2, and changes nothing", async () => {
+  const cases: [string[], string][] = [
+    [["curser"], "did you mean cursor?"],
+    [["cursor", "--base-path", "no/such"], '--base-path is "no/such", which is not a folder'],
+    [[], "setup needs the name of a client"],
+  ];
+  for (const [args, sentence] of cases) {
+    const { code, stdout, stderr } = await setup(args);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining(sentence),
+    });
+  }
+  const { code, stderr } = await setup(["cursor"], { HOME: folder });
+  expect({ code, stderr }).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("name one with --base-path"),
+  });
+  expect(readdirSync(folder)).toEqual([]);
+});
