@@ -24,20 +24,19 @@ const create = (path: string, content = "text\n") => ({ files: [{ path, content,
 test("changes by calls and by other programs are reported in order, each once", async () => {
   await using feed = await new FeedFixture().open();
   await feed.call("coder::create-file", create("d/f"));
+  // From this answer on the new folder is watched, and changes in it have events.
+  expect(await feed.take()).toEqual(["created d/ by create-file", "created d/f by create-file"]);
   appendFileSync(feed.at("d/f"), "more\n");
   writeFileSync(feed.at("g"), "");
   await feed.call("coder::move", { files: [{ from: "d", to: "e" }] });
-  chmodSync(feed.at("e/f"), 0o600);
-  symlinkSync("g", feed.at("link"));
   expect(await feed.take()).toEqual([
-    "created d/ by create-file",
-    "created d/f by create-file",
     "modified d/f by external",
     "created g by external",
     "moved d/ to e/ by move",
-    "modified e/f by external",
-    "created link by external",
   ]);
+  chmodSync(feed.at("e/f"), 0o600);
+  symlinkSync("g", feed.at("link"));
+  expect(await feed.take()).toEqual(["modified e/f by external", "created link by external"]);
   expect(await feed.take()).toEqual([]);
   await feed.call("coder::delete-file", { paths: ["e", "link"], recursive: true });
   expect(await feed.take()).toEqual([
@@ -130,15 +129,17 @@ test("what happens in a folder that is new is reported, or part of the folder", 
   appendFileSync(feed.at("d/e/f"), "more\n");
   mkdirSync(feed.at("n"));
   writeFileSync(feed.at("n/f"), "");
-  const found = await feed.take();
-  expect(found.filter((line) => line !== "created n/f by external")).toEqual(
-    [
+  // Changes in a folder that is still being listed may be reported later than others, and once for each look.
+  const found = new Set(await feed.take());
+  found.delete("created n/f by external");
+  expect(found).toEqual(
+    new Set([
       "created d/ by create-file",
       "created d/e/ by create-file",
       "created d/e/f by create-file",
       "modified d/e/f by external",
       "created n/ by external",
-    ].sort((one, other) => Number(one.includes(" n")) - Number(other.includes(" n"))),
+    ]),
   );
   appendFileSync(feed.at("n/f"), "more");
   expect(await feed.take()).toEqual(["modified n/f by external"]);
