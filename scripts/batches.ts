@@ -3,7 +3,7 @@
  * measurement.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 /**
  * Seconds by the path of a test file, followed by `@` and the name of a backend for a run on that backend.
@@ -26,10 +26,19 @@ export function writeSeconds(root: string, measured: Seconds): void {
   writeFileSync(join(root, secondsFile), `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
 }
 
-/** The assumed seconds of a file that has not been measured yet. */
-const unmeasured = 1;
-
-export const secondsOf = (file: string, seconds: Seconds): number => seconds[file] ?? unmeasured;
+/**
+ * Returns the seconds that a file took. A file that has not been measured yet is assumed to take as long as
+ * the average file in its folder, or in the nearest folder above that has measured files.
+ */
+export function secondsOf(key: string, seconds: Seconds): number {
+  const known = seconds[key];
+  if (known !== undefined) return known;
+  for (let folder = dirname(key); ; folder = dirname(folder)) {
+    const near = Object.keys(seconds).filter((other) => folder === "." || other.startsWith(`${folder}/`));
+    if (near.length > 0) return near.reduce((sum, other) => sum + seconds[other]!, 0) / near.length;
+    if (folder === ".") return 1;
+  }
+}
 
 export interface Batch {
   readonly files: readonly string[];
@@ -60,6 +69,23 @@ export function batchesOf(files: readonly string[], seconds: Seconds): Batch[] {
     const shortest = batches.reduce((best, batch) => (batch.seconds < best.seconds ? batch : best));
     shortest.files.push(file);
     shortest.seconds += cost(file);
+  }
+  return batches;
+}
+
+/**
+ * Divides the files, in their order, into batches of at most `maxSeconds` or of a single file. The first
+ * batches have the first files.
+ */
+export function batchesInOrder(files: readonly string[], seconds: Seconds, maxSeconds: number): Batch[] {
+  const batches: { files: string[]; seconds: number }[] = [];
+  for (const file of files) {
+    const cost = secondsOf(file, seconds);
+    const last = batches.at(-1);
+    if (last !== undefined && last.seconds + cost <= maxSeconds) {
+      last.files.push(file);
+      last.seconds += cost;
+    } else batches.push({ files: [file], seconds: cost });
   }
   return batches;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { root } from "./build.ts";
 import { scopes } from "./changed.ts";
-import { countTests, filesOf, secondsIn, suites, tasksNamed } from "./check.ts";
+import { countTests, filesOf, secondsIn, suites, TaskQueue, tasksNamed } from "./check.ts";
 
 const report = (totals: string) =>
   `<?xml version="1.0"?>\n<testsuites name="bun test" ${totals} time="1">\n</testsuites>`;
@@ -44,6 +44,16 @@ test("a suite that tries the executable comes with the build", () => {
   expect(named("rooms")).toEqual(["rooms"]);
   expect(named("conformance", "rooms")).toEqual(["build", "rooms", "conformance"]);
   expect(() => named("shel")).toThrow("There is no step shel; they are build");
+});
+
+test("while the build runs, what does not need it is taken, and then the rest in order", async () => {
+  const queue = new TaskQueue(tasksNamed(["executable", "rooms", "measure"]));
+  const names = [];
+  for (let taken = 0; taken < 3; taken++) names.push((await queue.take())!.name);
+  expect(names).toEqual(["build", "rooms", "measure"]);
+  const next = queue.take();
+  queue.onBuilt();
+  expect((await next)!.name).toBe("executable");
 });
 
 test("the globs of files that are kept in memory name files of their suites", () => {

@@ -15,7 +15,16 @@ import { chmodSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync, 
 import { availableParallelism, freemem, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { batchesOf, readSeconds, type Seconds, secondsOf, withinBudget, writeSeconds } from "./batches.ts";
+import {
+  type Batch,
+  batchesInOrder,
+  batchesOf,
+  readSeconds,
+  type Seconds,
+  secondsOf,
+  withinBudget,
+  writeSeconds,
+} from "./batches.ts";
 import { root } from "./build.ts";
 import { changedFiles, readImports, type TestFile, touchedBy } from "./changed.ts";
 import { plan } from "./house.ts";
@@ -130,6 +139,8 @@ interface Task {
   readonly needsBuild: boolean;
   readonly inMemory: boolean;
   readonly backend: string | undefined;
+  /** The paths of its test files from the root; a check has none. */
+  readonly files: readonly string[];
 }
 
 interface Outcome {
@@ -161,14 +172,16 @@ const isolatedSeconds = 2;
 
 const taskOf = ({ name, command, seconds }: Check): Task => ({
   ...{ name, command, seconds },
-  ...{ isSuite: false, needsBuild: false, inMemory: false, backend: undefined },
+  ...{ isSuite: false, needsBuild: false, inMemory: false, backend: undefined, files: [] },
 });
 
 /** Returns the key of a file in the measured seconds. */
 const keyOf = (file: string, backend: string | undefined): string =>
   backend === undefined ? file : `${file}@${backend}`;
 
-function tasksOf(suite: Suite, files: readonly string[]): Task[] {
+type Divide = (files: readonly string[], seconds: Seconds) => readonly Batch[];
+
+function tasksOf(suite: Suite, files: readonly string[], divide: Divide = batchesOf): Task[] {
   const { name, needsBuild = false, inMemory = [], backend } = suite;
   const all = readSeconds(root);
   const seconds = Object.fromEntries(files.map((file) => [file, secondsOf(keyOf(file, backend), all)]));
@@ -178,12 +191,12 @@ function tasksOf(suite: Suite, files: readonly string[]): Task[] {
   return [true, false].flatMap((memory) => {
     const there = files.filter((file) => isInMemory(file) === memory);
     return [true, false].flatMap((long) => {
-      const batches = batchesOf(
+      const batches = divide(
         there.filter((file) => isLong(file) === long),
         seconds,
       );
       return batches.map((batch) => ({
-        ...{ name, needsBuild, backend, isSuite: true, inMemory: memory, seconds: batch.seconds },
+        ...{ name, needsBuild, backend, isSuite: true, inMemory: memory, ...batch },
         command: [...testing, ...(long ? ["--isolate"] : []), ...batch.files.map((file) => `./${file}`)],
       }));
     });
@@ -308,24 +321,33 @@ const lanes = processors + 2;
 interface Totals {
   readonly counts: Counts;
   readonly measured: Seconds;
+  /** The number of test files that would not have ended in time. */
+  readonly left: number;
 }
 
-/** Runs the tasks, the longest first, and prints each check or suite when it ends. */
-async function runAll(tasks: readonly Task[], manner: Manner): Promise<Totals> {
-  const queue = tasks.toSorted((one, other) => orderOf(other) - orderOf(one));
+interface RunOptions {
+  readonly manner: Manner;
+  /** The time limit. A batch of tests that would probably end after it is not started. */
+  readonly seconds: number;
+}
+
+/** Runs the tasks, in their order, and prints each check or suite when it ends. */
+async function runAll(tasks: readonly Task[], { manner, seconds }: RunOptions): Promise<Totals> {
+  const started = performance.now();
+  const queue = new TaskQueue(tasks);
   const shown = new Map<string, Shown>();
   for (const { name, isSuite } of tasks) {
     const of = shown.get(name) ?? { isSuite, open: 0, seconds: 0, counts: none };
     shown.set(name, { ...of, open: of.open + 1 });
   }
   const measured: Record<string, number> = {};
-  let build: Promise<unknown> = Promise.resolve();
+  let left = 0;
   const work = async () => {
-    for (let task = queue.shift(); task !== undefined; task = queue.shift()) {
-      if (task.needsBuild) await build;
-      const running = run(task, manner);
-      if (task.name === "build") build = running;
-      const outcome = await running;
+    for (let task = await queue.take(); task !== undefined; task = await queue.take()) {
+      const isLate = task.isSuite && (performance.now() - started) / 1000 + task.seconds > seconds;
+      if (isLate) left += task.files.length;
+      const outcome = isLate ? notRun : await run(task, manner);
+      if (task.name === "build") queue.onBuilt();
       Object.assign(measured, outcome.measured);
       const before = shown.get(task.name)!;
       const after = {
@@ -340,14 +362,43 @@ async function runAll(tasks: readonly Task[], manner: Manner): Promise<Totals> {
     }
   };
   await Promise.all(Array.from({ length: lanes }, work));
-  return { counts: [...shown.values()].map(({ counts }) => counts).reduce(sum, none), measured };
+  return { counts: [...shown.values()].map(({ counts }) => counts).reduce(sum, none), measured, left };
+}
+
+/** Gives out tasks in their order. While the build runs, those that need its result are passed over. */
+export class TaskQueue {
+  readonly #tasks: Task[];
+  readonly #build = Promise.withResolvers<void>();
+  #isBuilt: boolean;
+
+  constructor(tasks: readonly Task[]) {
+    this.#tasks = [...tasks];
+    this.#isBuilt = !tasks.some(({ name }) => name === "build");
+  }
+
+  /** Resolves to the next task that can run, or to `undefined` if none are left. */
+  async take(): Promise<Task | undefined> {
+    const next = this.#tasks.findIndex(({ needsBuild }) => this.#isBuilt || !needsBuild);
+    if (next >= 0) return this.#tasks.splice(next, 1)[0];
+    if (this.#tasks.length === 0) return undefined;
+    await this.#build.promise;
+    return this.take();
+  }
+
+  onBuilt(): void {
+    this.#isBuilt = true;
+    this.#build.resolve();
+  }
 }
 
 /**
- * Returns the priority of a task. Everything waits for the build; then the longest come first, so that all
- * lanes end at about the same time.
+ * Sorts the tasks so that all lanes end at about the same time: the build first, because others wait for it,
+ * then the longest.
  */
-const orderOf = ({ name, seconds }: Task): number => (name === "build" ? Number.POSITIVE_INFINITY : seconds);
+const longestFirst = (tasks: readonly Task[]): Task[] => {
+  const orderOf = ({ name, seconds }: Task) => (name === "build" ? Number.POSITIVE_INFINITY : seconds);
+  return tasks.toSorted((one, other) => orderOf(other) - orderOf(one));
+};
 
 /** The results of a check or suite so far. */
 interface Shown {
@@ -361,6 +412,8 @@ interface Shown {
 
 const none: Counts = { passed: 0, failed: 0, skipped: 0 };
 
+const notRun: Outcome = { counts: none, seconds: 0, output: "", measured: {} };
+
 const sum = (one: Counts, other: Counts): Counts => ({
   passed: one.passed + other.passed,
   failed: one.failed + other.failed,
@@ -368,7 +421,8 @@ const sum = (one: Counts, other: Counts): Counts => ({
 });
 
 function print(name: string, { isSuite, counts, seconds }: Shown): void {
-  const verdict = counts.failed === 0 ? "ok  " : "FAIL";
+  const isLeftOut = counts.passed + counts.failed + counts.skipped === 0;
+  const verdict = isLeftOut ? "left" : counts.failed === 0 ? "ok  " : "FAIL";
   console.log(
     `${verdict}  ${name.padEnd(24)}${seconds.toFixed(1).padStart(6)} s  ${isSuite ? render(counts) : ""}`.trimEnd(),
   );
@@ -378,9 +432,11 @@ function render({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
 }
 
-/** The tasks to run, and the notice about those left out. */
+/** The tasks to run, in this order, and the notice about those left out. */
 interface Choice {
   readonly tasks: readonly Task[];
+  /** The seconds that a person waits, if limited. */
+  readonly seconds?: number;
   readonly manner: Manner;
   readonly notice?: string;
   /** Whether the seconds of each file replace those of the last measurement. */
@@ -409,11 +465,12 @@ function choose(argv: readonly string[], environment: NodeJS.ProcessEnv): Choice
   if (as !== undefined && Bun.spawnSync(["id", "-g", as]).exitCode !== 0)
     throw new Error(`There is no user ${as}.`);
   const more = { manner: { as, backend }, isMeasuring };
-  if (positionals.length > 0) return { ...more, tasks: tasksAt(positionals) };
-  if (only !== undefined) return { ...more, tasks: tasksNamed(only) };
-  if (all || isMeasuring || (environment["CI"] && since === undefined)) return { ...more, tasks: allTasks() };
+  if (positionals.length > 0) return { ...more, tasks: longestFirst(tasksAt(positionals)) };
+  if (only !== undefined) return { ...more, tasks: longestFirst(tasksNamed(only)) };
+  const everything = () => ({ ...more, tasks: longestFirst(allTasks()) });
+  if (all || isMeasuring || (environment["CI"] && since === undefined)) return everything();
   const changed = since === undefined && !existsSync(join(root, ".git")) ? [] : changedFiles(root, since);
-  return changed.length === 0 ? { ...more, tasks: allTasks() } : { ...more, ...tasksFor(changed) };
+  return changed.length === 0 ? everything() : { ...more, ...tasksFor(changed) };
 }
 
 const allTasks = (): Task[] => [
@@ -457,11 +514,14 @@ const changeSeconds = 90;
 /** The average number of busy lanes: they share the processors, and end one after the other. */
 const workingLanes = 1.2 * processors;
 
+/** The seconds of a batch of the tests of a change. They are short, so that few run when the time is up. */
+const changeBatchSeconds = 10;
+
 /**
  * Returns all checks, and the tests that can notice a change of these files, the nearest first, as many as
  * the time allows.
  */
-function tasksFor(changed: readonly string[]): Pick<Choice, "tasks" | "notice"> {
+function tasksFor(changed: readonly string[]): Pick<Choice, "tasks" | "notice" | "seconds"> {
   const seconds = readSeconds(root);
   const all = suites.map((suite) => ({ ...suite, files: filesOf(suite) }));
   const touched = touchedBy(changed, all, { plan, imports: readImports(root) });
@@ -470,18 +530,31 @@ function tasksFor(changed: readonly string[]): Pick<Choice, "tasks" | "notice"> 
   const ofChecks = checks.reduce((total, check) => total + check.seconds, 0);
   const chosen = withinBudget(touched, costOf, changeSeconds * workingLanes - ofChecks);
   const filesIn = (name: string) => chosen.filter(({ suite }) => suite === name).map(({ file }) => file);
-  const tasks = suites.flatMap((suite) => tasksOf(suite, filesIn(suite.name)));
+  const divide: Divide = (files, of) => batchesInOrder(files, of, changeBatchSeconds);
+  const distanceOf = ({ name, files: [first] }: Task) =>
+    chosen.findIndex(({ suite, file }) => suite === name && file === first);
+  const tasks = suites
+    .flatMap((suite) => tasksOf(suite, filesIn(suite.name), divide))
+    .toSorted((one, other) => distanceOf(one) - distanceOf(other));
   const left = touched.length - chosen.length;
   const notice = `Running ${chosen.length} test files that the change of ${changed.length} files can touch${
     left > 0 ? `, the nearest ones; ${left} more would take longer than ${changeSeconds} s` : ""
   }. Everything: npm test -- --all`;
-  return { tasks: [...checks.map(taskOf), ...tasks], notice };
+  return { tasks: [...longestFirst(checks.map(taskOf)), ...tasks], notice, seconds: changeSeconds };
 }
 
 async function main(): Promise<void> {
-  const { tasks, manner, notice, isMeasuring } = choose(process.argv.slice(2), process.env);
+  const {
+    tasks,
+    manner,
+    notice,
+    isMeasuring,
+    seconds = Infinity,
+  } = choose(process.argv.slice(2), process.env);
   if (notice !== undefined) console.log(`${notice}\n`);
-  const { counts, measured } = await runAll(tasks, manner);
+  const { counts, measured, left } = await runAll(tasks, { manner, seconds });
+  if (left > 0)
+    console.log(`\nLeft out ${left} test files that would end after ${seconds} s on this machine.`);
   if (isMeasuring) writeSeconds(root, measured);
   console.log(`\n${render(counts)}`);
   if (counts.failed > 0) process.exitCode = 1;
