@@ -42,7 +42,7 @@ export interface Suite {
   /** The globs of its files. */
   readonly files: readonly string[];
   readonly except?: string;
-  /** Whether it tests dist/coder. */
+  /** Whether it tests `dist/coder`, which is then compiled first. */
   readonly needsBuild?: boolean;
   /** The globs of its files that make their temporary folders in memory, if possible. */
   readonly inMemory?: readonly string[];

@@ -505,7 +505,7 @@ export const plan: Plan = {
     // These keep records in that folder, and the lock of the process that works on them.
     "filesystem/transactions/intents",
     "filesystem/transactions/root-lock",
-    // It writes to stderr.
+    // It writes to stderr when the event loop hangs.
     "serve/watchdog/thread",
   ],
   openToTests: [

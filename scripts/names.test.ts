@@ -8,7 +8,7 @@ import { bannedEverywhere, bannedWords } from "./vocabulary.ts";
 
 const compilerOptions = { noEmit: true, module: "preserve", allowImportingTsExtensions: true };
 
-/** A project without faults. */
+/** A project in which no rule finds a fault. */
 const sound = {
   "tsconfig.json": JSON.stringify({ compilerOptions, include: ["src", "tests", "bench"] }),
   "docs/specification/coder.md": "## 8. Functions\n\n### 8.1 Order\n",

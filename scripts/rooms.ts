@@ -239,7 +239,7 @@ function judgeTest(source: Source, { openToTests }: Plan): string[] {
  */
 export const isForTests = (path: string): boolean => /\.(test|test-kit)\.ts$/.test(path);
 
-/** Returns `filesystem/jail/jail` for `src/filesystem/jail/jail.ts`. */
+/** Returns the name of a file in the plan: `filesystem/jail/jail` for `src/filesystem/jail/jail.ts`. */
 export const stem = (path: string): string => path.replace(/^src\//, "").replace(/\.ts$/, "");
 
 /** Returns the path relative to the root for a relative specifier, or a package's specifier itself. */

@@ -16,7 +16,6 @@ interface Pattern {
 /** The place of one occurrence. */
 interface Occurrence {
   readonly path: string;
-  /** The 1-based line number. */
   readonly line: number;
   readonly text: string;
 }
@@ -102,6 +101,16 @@ const instructions: Readonly<Record<string, string>> = {
 /** A comment for a tool. */
 const directive = /^(?:biome-ignore|@ts-|#)/;
 
+/** A comment that cites a name defined elsewhere: a constant, a header, a manual page or another comment. */
+const citation = /^(?:(?:Documented at|Implements|See) `|[\w./-]+\.h\b|[A-Z]+_[A-Z_*]+\b|\w+\(\d\))/;
+
+/** A line that begins with its comment. Others have code before it, and the comment names a value there. */
+const commentLine = /^\s*(?:\/[/*]|\*)/;
+
+/** Returns whether a short comment is meant as a sentence. */
+const isProse = (text: string, firstLine: string): boolean =>
+  commentLine.test(firstLine) && !directive.test(text.trim()) && !citation.test(text.trim());
+
 const globs = ["src/**/*.{ts,mjs}", "scripts/**/*.{ts,mjs}", "tests/harness/**/*.{ts,mjs}"];
 
 /** The maximum counts of the tree, beside this file. */
@@ -125,6 +134,7 @@ export async function findSentences(root: string): Promise<Occurrences> {
 /** Finds the patterns in the comments of one file. */
 export function sentencesIn(source: string): { name: string; line: number; text: string }[] {
   const found: { name: string; line: number; text: string }[] = [];
+  const lines = source.split("\n");
   for (const { line: first, text } of commentsOf(source)) {
     const prose = maskNames(text);
     const lineAt = (index: number): number => first + text.slice(0, index).split("\n").length - 1;
@@ -134,10 +144,10 @@ export function sentencesIn(source: string): { name: string; line: number; text:
         found.push({ name, line: lineAt(start), text: prose.slice(start, start + 60).trim() });
       }
     const words = text.split(/\s+/).filter((word) => word !== "");
-    if (words.length > 0 && words.length <= fewWords && !directive.test(words[0]!))
+    if (words.length > 0 && words.length <= fewWords && isProse(text, lines[first - 1]!))
       found.push({ name: "few-words", line: lineAt(text.search(/\S/)), text: words.join(" ") });
   }
-  for (const [index, line] of source.split("\n").entries()) {
+  for (const [index, line] of lines.entries()) {
     const text = line.length > lastColumn ? commentOfLine(line) : undefined;
     if (text !== undefined && !directive.test(text))
       found.push({ name: "long-line", line: index + 1, text: text.slice(0, 60) });

@@ -9,7 +9,7 @@ import { ensureExecutable, root } from "./build.ts";
 
 interface LongSuite {
   readonly description: string;
-  /** The arguments of bun. */
+  /** The arguments that bun is started with. */
   readonly command: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Whether it tests dist/coder without building it. */

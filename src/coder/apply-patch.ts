@@ -168,7 +168,7 @@ export const applyPatch = defineCoderFunction({
 /** About what the answer takes. */
 const shownBytes = 256 * 1024;
 
-/** Files of one patch. */
+/** Maximum number of files in one patch. */
 const maxFiles = 1000;
 
 function requireFiles({ files }: Patch): void {

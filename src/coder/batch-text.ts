@@ -3,7 +3,7 @@ import { renderName } from "./entry-text.ts";
 /** The outcomes of a batch, and the words for them. */
 interface Batch<Result> {
   readonly results: readonly Result[];
-  /** The call only checked. */
+  /** Whether the call only checked, and changed nothing. */
   readonly isTrial?: boolean | undefined;
   /** The participle of the entries that `isDone`, such as "changed". */
   readonly done: string;

@@ -36,7 +36,6 @@ class Mixture {
   readonly #program: OtherProgram;
   readonly #files: readonly string[];
   readonly #hasRoots: boolean;
-  /** Files that are there. */
   readonly #there = new Set<string>();
   #steps: Expected[] = [];
   operations = 0;

@@ -5,10 +5,10 @@
 import { appendFileSync, chmodSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-/** What it can do. */
+/** The operations that a line of standard input may name. */
 export const operations = {
   write: (path: string) => appendFileSync(path, "other\n"),
-  /** As editors save. */
+  /** Saves like an editor: a new file takes the name. */
   save: (path: string) => {
     writeFileSync(`${path}~`, "saved\n");
     renameSync(`${path}~`, path);

@@ -48,7 +48,7 @@ export const profileTable = {
   "read-file.binary_kinds": { contract: false, agent: true },
   /** Whether a text in UTF-16, or in an encoding that the configuration gives it, is decoded. */
   "read-file.decodes": { contract: false, agent: true },
-  /** Whether `stat` takes folders. */
+  /** Whether `stat` also accepts the path of a folder. */
   "read-file.stat_folders": { contract: false, agent: true },
   /** Whether listings have the permission bits of each entry. */
   "list-folder.mode": { contract: false, agent: true },

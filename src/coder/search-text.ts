@@ -62,7 +62,7 @@ const isLineOfItsOwn = (match: Match, index: number, all: readonly Match[]): boo
 
 interface CountedFile {
   readonly path: string;
-  /** Lines that match. */
+  /** The number of lines that match. */
   readonly count?: number;
   readonly matches?: number;
 }

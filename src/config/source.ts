@@ -32,12 +32,11 @@ export interface FoundConfig {
 }
 
 export interface ConfigQuery {
-  /** The worker's own name. */
   readonly worker: string;
   /** The keys of its configuration, which identify its files. */
   readonly keys: readonly string[];
   readonly mode: Mode;
-  /** The value of `--config`. */
+  /** The configuration file that `--config` names. */
   readonly named: string | undefined;
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Log;
@@ -152,7 +151,7 @@ const keysOfLines = (text: string): (string | undefined)[] =>
 /** The settings that name the folder to serve. */
 export interface BaseQuery {
   readonly config: FoundConfig;
-  /** The value of `--base-path`. */
+  /** The folder that `--base-path` names. */
   readonly basePath: string | undefined;
   readonly mode: Mode;
   readonly log: Log;

@@ -12,7 +12,7 @@ import type { SpawnOptions } from "./programs/start.ts";
 
 const since = "0.4.0";
 
-/** On the host only. */
+/** The options of commands on the host. Commands of a sandbox take none of them. */
 export const optionFields = {
   cwd: Type.Optional(
     Type.String({

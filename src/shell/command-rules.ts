@@ -40,7 +40,7 @@ const maxPrograms = 40;
 const maxHidden = 8;
 const maxPatterns = 5;
 
-/** At most eight lines. */
+/** Describes the rules for commands in at most eight lines. */
 export function describeCommands({
   config,
   profile,

@@ -53,7 +53,7 @@ interface CommandOptions {
   readonly shared: SharedKeys;
 }
 
-/** The configuration of commands. */
+/** Returns the configuration of commands over MCP. */
 export function shellConfigFor(
   commands: CommandsConfig | null,
   { allow, folder, shared }: CommandOptions,

@@ -25,7 +25,7 @@ export interface ConfinementOptions {
   readonly log: Log;
   /** Finds what is denied or kept by globs. */
   readonly guarded?: GuardedFinder | undefined;
-  /** Those globs. */
+  /** The globs whose files commands may not read. */
   readonly denyGlobs?: readonly string[] | undefined;
   /** The served folders that commands write; by default `fs.host_root`. */
   readonly writableRoots?: readonly string[] | undefined;
@@ -186,7 +186,7 @@ function canonicalFolder(path: string): string {
   try {
     if (isAbsolute(path)) return realpathSync(path);
   } catch {
-    // The same refusal.
+    // A missing folder gets the same error as a relative path.
   }
   throw new ConfigError(
     `writable_folders holds ${JSON.stringify(path)}; write the absolute path of a folder that is there`,

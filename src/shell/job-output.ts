@@ -140,11 +140,11 @@ export function compileLinePattern(pattern: string, regex: RegexEngine): LinePat
 }
 
 interface OutputLine {
-  /** From 1. */
+  /** The number of the line, from 1. */
   readonly number: number;
   /** Where the line after it begins. */
   readonly end: number;
-  /** Without its end. */
+  /** The bytes of the line, without its line feed. */
   readonly bytes: Buffer;
 }
 

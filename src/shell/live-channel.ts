@@ -15,9 +15,9 @@ export const OutputChannel = Type.Object(
 );
 
 export interface LiveChannel {
-  /** The end to read. */
+  /** The end of the channel that the caller reads. */
   readonly reader: Static<typeof OutputChannel>;
-  /** Sends a piece. */
+  /** Sends a piece of output into the channel. */
   readonly live: LiveOutput;
   /** From here on the command does not wait for the reader. */
   release(): void;

@@ -10,7 +10,7 @@ import { refuseShell } from "./shell-errors.ts";
 import type { SandboxTarget } from "./target.ts";
 
 export interface Forwarding<Response extends TSchema> {
-  /** `sandbox::exec` or `sandbox::fs::<op>`. */
+  /** The function to call: `sandbox::exec` or `sandbox::fs::<op>`. */
   readonly functionId: string;
   readonly target: SandboxTarget;
   /** The request with defaults filled in, without its target. */

@@ -1,7 +1,8 @@
 /**
- * `npm run suite -- crash --kills 300`: kills a worker in the middle of writes, again and again, and looks at what is left. With
- * `--transactions` at each call of the file system that a transaction makes, and then each start once as well: some thousand
- * kills.
+ * `npm run suite -- crash --kills 300` kills a worker in the middle of writes, again and again, and checks the
+ * files that are left. With `--transactions` it kills a transaction at a call of the file system, and then the
+ * next start. `--points` is the number of calls of each form of a transaction, evenly spread from a random
+ * first one; the default takes about ten minutes on a machine that does nothing else, and `all` half an hour.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +14,7 @@ import { type CoderProcess, startCoder } from "../harness/subject.ts";
 import { buildTree } from "../harness/tree.ts";
 import { temporaryFolder, waitForRegistration } from "../harness/worker-fixture.ts";
 import { openTreeWorks, type TreeWork } from "./crash-trees.ts";
-import { killTransactions } from "./kill-transactions.ts";
+import { type KillReport, killTransactions } from "./kill-transactions.ts";
 
 export interface CrashReport {
   readonly kills: number;
@@ -201,17 +202,58 @@ async function sweepFaults(
   return faults;
 }
 
+/** The forms of a transaction that are killed. */
+const forms = {
+  "one base": { asNode: false },
+  "one base, without the calls that only Bun has": { asNode: true },
+  "two roots": { asNode: false, inRoots: true },
+} as const;
+
+/** Kills each form of a transaction, two at once, and reports the progress on stderr. */
+async function killAllForms(
+  seed: number,
+  points: number | undefined,
+): Promise<(KillReport & { form: string })[]> {
+  const reports: (KillReport & { form: string })[] = [];
+  for (const [form, options] of Object.entries(forms)) {
+    const start = performance.now();
+    let reported = start;
+    const report = await killTransactions({
+      ...options,
+      seed,
+      killedStarts: 1,
+      jobs: 2,
+      ...(points !== undefined && { points }),
+      onPoint({ tried, points: all, faults }) {
+        for (const fault of faults) console.error(`${form}: ${fault}`);
+        const now = performance.now();
+        if (tried < all && now - reported < progressMilliseconds) return;
+        reported = now;
+        const left = Math.ceil(((now - start) / tried) * (all - tried) * secondsPerMillisecond);
+        console.error(`${form}: ${tried} of ${all} kills, about ${left} s left`);
+      },
+    });
+    reports.push({ form, ...report });
+  }
+  return reports;
+}
+
+const progressMilliseconds = 10_000;
+const secondsPerMillisecond = 1e-3;
+
 if (import.meta.main) {
   const { values } = parseArgs({
-    options: { kills: { type: "string" }, seed: { type: "string" }, transactions: { type: "boolean" } },
+    options: {
+      kills: { type: "string" },
+      seed: { type: "string" },
+      transactions: { type: "boolean" },
+      points: { type: "string" },
+    },
   });
   const seed = Number(values.seed ?? freshSeed());
+  const { points = "300" } = values;
   const reports = values.transactions
-    ? [
-        await killTransactions({ seed, killedStarts: 1, asNode: false }),
-        await killTransactions({ seed, killedStarts: 1, asNode: true }),
-        await killTransactions({ seed, killedStarts: 1, asNode: false, inRoots: true }),
-      ]
+    ? await killAllForms(seed, points === "all" ? undefined : Number(points))
     : [await runCrashes({ kills: Number(values.kills ?? 300), seed })];
   for (const report of reports) console.log({ seed, ...report });
   process.exitCode = reports.every(({ faults }) => faults.length === 0) ? 0 : 1;

@@ -12,7 +12,7 @@ import { temporaryFolder } from "../harness/worker-fixture.ts";
 
 export interface KillOptions {
   readonly seed: number;
-  /** How many of the calls of the transaction are tried; absent: each. */
+  /** The number of calls of the transaction that are tried. Default: all. */
   readonly points?: number;
   /** Starts that are killed too, at a random call, before the one that is not. */
   readonly killedStarts: number;
@@ -20,6 +20,17 @@ export interface KillOptions {
   readonly asNode: boolean;
   /** Over two roots, from one into the other. Default: over one base. */
   readonly inRoots?: boolean;
+  /** The number of points tried at once. Default: 1. */
+  readonly jobs?: number;
+  /** Called after each point. */
+  readonly onPoint?: (progress: KillProgress) => void;
+}
+
+export interface KillProgress {
+  readonly tried: number;
+  readonly points: number;
+  /** The faults of this point. */
+  readonly faults: readonly string[];
 }
 
 export interface KillReport {
@@ -70,35 +81,46 @@ const treeOfRoots: Tree = {
 
 const rootsIn = (base: string) => ["one", "two"].map((name) => ({ name, path: join(base, name) }));
 
-/** Tries the points, one after another. */
+/** Kills the transaction at each point. */
 export async function killTransactions(options: KillOptions): Promise<KillReport> {
-  const site = new KillSite(options);
+  const sites = Array.from({ length: options.jobs ?? 1 }, () => new KillSite(options));
   try {
-    const { calls, before, after } = await site.measure();
+    const expected = await sites[0]!.measure();
+    const points = pointsOf(expected.calls, options);
     const counts = { kills: 0, killedStarts: 0, done: 0, takenBack: 0 };
     const faults: string[] = [];
-    for (const point of pointsOf(calls, options.points)) {
-      site.reset();
-      if ((await site.run("transact", point)).isKilled) counts.kills++;
-      else faults.push(`call ${point}: the transaction was not killed`);
-      counts.killedStarts += await site.killStarts();
-      const start = await site.run("start");
-      if (start.calls === undefined) faults.push(`call ${point}: the last start failed: ${start.log}`);
-      const found = site.snapshot();
-      if (isEqual(found, before)) counts.takenBack++;
-      else if (isEqual(found, after)) counts.done++;
-      else faults.push(`call ${point}: the tree is neither before nor after: ${differences(found, before)}`);
-      faults.push(...site.records().map((name) => `call ${point}: the record ${name} is left`));
-    }
-    return { calls, ...counts, faults };
+    const waiting = points.entries();
+    let tried = 0;
+    const tryPoints = async (site: KillSite): Promise<void> => {
+      for (const [, point] of waiting) {
+        const found = await site.killAt(point, expected);
+        for (const name of ["kills", "killedStarts", "done", "takenBack"] as const)
+          counts[name] += found[name];
+        faults.push(...found.faults);
+        options.onPoint?.({ tried: ++tried, points: points.length, faults: found.faults });
+      }
+    };
+    await Promise.all(sites.map(tryPoints));
+    return { calls: expected.calls, ...counts, faults };
   } finally {
-    site.close();
+    for (const site of sites) site.close();
   }
 }
 
-/** The last call is one of them. */
-const pointsOf = (calls: number, points = calls): number[] =>
-  Array.from({ length: points }, (_, index) => calls - Math.floor((index * calls) / points)).toReversed();
+/** The calls of a transaction, and the tree before and after it. */
+interface Measured {
+  readonly calls: number;
+  readonly before: Snapshot;
+  readonly after: Snapshot;
+}
+
+/** Returns evenly spread calls, shifted by the seed. The last call is one of them. */
+function pointsOf(calls: number, { points = calls, seed }: Pick<KillOptions, "points" | "seed">): number[] {
+  const shift = Math.floor(((seed % 100) / 100) * (calls / points));
+  const pointAt = (index: number) =>
+    index === 0 ? calls : Math.max(1, calls - Math.floor((index * calls) / points) - shift);
+  return Array.from({ length: points }, (_, index) => pointAt(index)).toReversed();
+}
 
 export interface RunOutcome {
   readonly isKilled: boolean;
@@ -145,11 +167,9 @@ class KillSite {
   readonly #root = temporaryFolder();
   readonly #config = join(this.#root, "config.yaml");
   readonly #options: KillOptions;
-  readonly #random: Random;
 
   constructor(options: KillOptions) {
     this.#options = options;
-    this.#random = randomFrom(options.seed);
   }
 
   /** The tree as at the beginning, and no state. */
@@ -161,7 +181,7 @@ class KillSite {
     mkdirSync(join(this.#root, "state"));
   }
 
-  async measure(): Promise<{ calls: number; before: Snapshot; after: Snapshot }> {
+  async measure(): Promise<Measured> {
     this.reset();
     const before = this.snapshot();
     const { calls, log } = await this.run("transact");
@@ -169,10 +189,34 @@ class KillSite {
     return { calls, before, after: this.snapshot() };
   }
 
-  /** Kills some starts at a random call. Answers how many, of which none after one that came to its end. */
-  async killStarts(): Promise<number> {
+  /** Kills the transaction at its call `point`, and the starts after it. */
+  async killAt(point: number, { before, after }: Measured): Promise<Omit<KillReport, "calls">> {
+    this.reset();
+    const faults: string[] = [];
+    const { isKilled } = await this.run("transact", point);
+    if (!isKilled) faults.push(`call ${point}: the transaction was not killed`);
+    const killedStarts = await this.#killStarts(randomFrom(this.#options.seed + point));
+    const start = await this.run("start");
+    if (start.calls === undefined) faults.push(`call ${point}: the last start failed: ${start.log}`);
+    const found = this.snapshot();
+    const isDone = isEqual(found, after);
+    const isTakenBack = isEqual(found, before);
+    if (!isDone && !isTakenBack)
+      faults.push(`call ${point}: the tree is neither before nor after: ${differences(found, before)}`);
+    faults.push(...this.records().map((name) => `call ${point}: the record ${name} is left`));
+    return {
+      kills: Number(isKilled),
+      killedStarts,
+      done: Number(isDone && !isTakenBack),
+      takenBack: Number(isTakenBack),
+      faults,
+    };
+  }
+
+  /** Kills starts at random calls. Returns their number; a start that ends by itself is the last. */
+  async #killStarts(random: Random): Promise<number> {
     for (let killed = 0; killed < this.#options.killedStarts; killed++) {
-      const { isKilled } = await this.run("start", 1 + this.#random.below(maxCallsOfStart));
+      const { isKilled } = await this.run("start", 1 + random.below(maxCallsOfStart));
       if (!isKilled) return killed;
     }
     return this.#options.killedStarts;

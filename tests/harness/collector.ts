@@ -35,7 +35,7 @@ export const attributesOf = (attributes: Attributes): Record<string, unknown> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 
 export class TestCollector {
-  /** All request bodies. */
+  /** The bodies of all requests so far. */
   readonly bodies: string[] = [];
   readonly headers: Readonly<Record<string, unknown>>[] = [];
   readonly spans: CollectedSpan[] = [];

@@ -84,7 +84,7 @@ export interface OtherField {
   readonly names: readonly string[];
   /** The field that a request must have for the advice to apply. */
   readonly field: string;
-  /** The text after "send". */
+  /** The value that the refusal recommends, after "send". */
   readonly send: string;
 }
 

@@ -32,7 +32,7 @@ import { pathBelow } from "./paths.ts";
 
 /** The outcome of one file of a patch. */
 export interface PatchedEntry {
-  /** The current path. */
+  /** The path of the file after the patch. */
   readonly path: string;
   readonly kind: "added" | "modified" | "deleted" | "moved";
   /** The earlier path of the file, or that of the file it is a copy of. */

@@ -5,7 +5,7 @@ import type { SelectedPaths } from "../request-globs.ts";
 export interface Selection extends SelectedPaths {
   /** One that is below here, or is a folder above it. */
   readonly path: string;
-  /** Undefined: all. */
+  /** The kinds of change to return; `undefined` for all. */
   readonly kinds: ReadonlySet<string> | undefined;
 }
 

@@ -90,7 +90,7 @@ function isThere(path: string, jail: Jail): boolean {
 
 interface Fate {
   readonly sentence?: string;
-  /** The current path. */
+  /** The path that the entry has now, if it was moved. */
   readonly path?: string;
 }
 

@@ -82,7 +82,6 @@ export type ReadAnswer = Static<typeof ReadResponse>;
 /** What is answered about one file. */
 export interface FileView {
   readonly answer: FileAnswer;
-  /** Its size as JSON. */
   readonly jsonBytes: number;
   readonly content: FileContent | undefined;
 }

@@ -73,7 +73,7 @@ export type ReadRequest = Static<typeof ReadRequest>;
 
 /** What is read of each file, and how it is answered. */
 export interface ReadOptions {
-  /** Undefined: the whole file. */
+  /** The requested part; `undefined` for the whole file. */
   readonly part: WindowRange | { readonly tail: number } | undefined;
   readonly isNumbered: boolean;
   readonly isStat: boolean;
@@ -82,13 +82,13 @@ export interface ReadOptions {
   readonly isDecoded: boolean;
   /** The encoding of a file without a byte order mark, if the request has one. */
   readonly encoding: Encoding | undefined;
-  /** Most bytes of content. */
+  /** Maximum bytes of content in the answer. */
   readonly maxOutputBytes: number | undefined;
   /** Most bytes of base64 in which an image may be shown as one. Undefined: it is read as what the request says. */
   readonly maxImageBytes: number | undefined;
   /** Whether a file that is not text is answered as its kind. */
   readonly hasBinaryKinds: boolean;
-  /** Whether `stat` takes folders. */
+  /** Whether `stat` also accepts the path of a folder. */
   readonly hasFolderStats: boolean;
   /** Whether the answer says how a text differs from plain text. */
   readonly hasTextNotes: boolean;

@@ -12,7 +12,7 @@ export interface Wanted {
   readonly part: WindowRange | { readonly tail: number };
   /** Whether the numbers of the lines are wanted, for which the lines before them are counted. */
   readonly isNumbered: boolean;
-  /** Of the lines. */
+  /** The limit on the bytes of the returned lines. */
   readonly limit: Limit;
 }
 
@@ -50,7 +50,7 @@ interface Run {
   readonly deadline: Deadline;
 }
 
-/** Undefined over the limit. */
+/** Returns `undefined` if the part exceeds the limit. */
 function readRange(
   file: OpenFile,
   { part, limit }: Wanted & { readonly part: WindowRange },
@@ -69,7 +69,7 @@ function readRange(
   });
 }
 
-/** Undefined over the limit. */
+/** Returns `undefined` if the lines exceed the limit. */
 async function readTail(
   file: OpenFile,
   { part, limit, isNumbered }: Wanted & { readonly part: { readonly tail: number } },

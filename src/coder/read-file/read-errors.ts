@@ -7,7 +7,6 @@ import type { Limit } from "../../filesystem/files/types.ts";
 /** A file of which more was requested than the limit lets one answer hold. */
 export interface Excess {
   readonly path: string;
-  /** Bytes of the file. */
   readonly size: number;
   /** Lines of the file; undefined where they were not counted. */
   readonly lines?: number | undefined;
@@ -79,14 +78,14 @@ export const refuseRead = {
   file: (excess: Excess): Refusal =>
     refusal(excess, `${windows}, or send stat to see what it is without its content`),
 
-  /** A window over `max_read_bytes`. */
+  /** Refuses a window that is larger than `max_read_bytes`. */
   window: (excess: Excess): Refusal =>
     refusal(
       excess,
       "these lines of it have more than that too; ask for fewer with line_from and line_to, or with tail",
     ),
 
-  /** Content over `max_output_bytes`. */
+  /** Refuses content that is larger than `max_output_bytes`. */
   content(excess: Excess, { bytes, lineTo, isBase64 }: TooMuch): Refusal {
     const requested = bytes === excess.size ? "" : `what was requested of it takes ${bytes} bytes; `;
     const fits = lineTo === undefined ? "" : `up to line ${lineTo} it fits; `;

@@ -5,7 +5,7 @@ import { refuseTransacting } from "./transact-errors.ts";
 interface Plan<Context> {
   /** The worker that asked for it. */
   readonly caller: string | undefined;
-  /** Milliseconds since 1970. */
+  /** The time when it is dropped, in milliseconds since 1970. */
   readonly expires: number;
   /** The memory that it takes, about. */
   readonly bytes: number;

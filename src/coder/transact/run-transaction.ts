@@ -23,7 +23,7 @@ export interface Transaction<T> {
   readonly named: { readonly noun: "Change" | "File"; readonly paths: readonly string[] };
 }
 
-/** What was done. */
+/** The outcome of a transaction, or of its dry run. */
 export interface Done<T> {
   readonly value: T;
   /** Its name; undefined when there was nothing to do. */

@@ -90,7 +90,6 @@ function nothingFor({ context }: TreeSnapshot, { depth }: Level, error: unknown)
 
 interface Inner {
   readonly folder: Folder;
-  /** A folder in it. */
   readonly entry: Entry;
   readonly above: Level;
 }

@@ -38,7 +38,7 @@ export interface ShownFields {
 /** A file that was edited. */
 interface Updated {
   readonly path: string;
-  /** The number of ops. */
+  /** The number of ops that were applied. */
   readonly applied: number;
   /** Lines that it has now. */
   readonly lines: number;

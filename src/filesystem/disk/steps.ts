@@ -26,7 +26,7 @@ export interface EntryVersion {
 /** The entry that must have the name when its step runs: the planned one, or one from an earlier step. */
 export type Expected = EntryVersion | { readonly staged: Staged };
 
-/** Content in consecutive pieces. */
+/** The content of a file, in consecutive pieces. */
 export type StagedContent = readonly Uint8Array[];
 
 /** An entry on disk that is read while the transaction is staged. Its path is that before all steps. */

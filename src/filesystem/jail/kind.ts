@@ -5,11 +5,9 @@ export type EntryKind = "file" | "dir" | "symlink" | "other";
 /** The facts about a file that callers see. */
 export interface FileStats {
   readonly kind: EntryKind;
-  /** The size in bytes. */
   readonly size: number;
   /** The last change of the content, in whole seconds since 1970. */
   readonly mtime: number;
-  /** The nine permission bits. */
   readonly mode: number;
 }
 

@@ -59,7 +59,7 @@ export interface StepFrame {
 /** The beginning of a record. */
 export interface RecordHead {
   readonly version: 2;
-  /** Milliseconds since 1970. */
+  /** The time of the change, in milliseconds since 1970. */
   readonly ts: number;
   readonly function_id?: string | undefined;
   readonly caller?: string | undefined;

@@ -95,7 +95,7 @@ export class JournalFixture implements Disposable {
     journal.before({ ...mutation, revisionAfter: () => undefined, entries: { replaced: () => undefined } });
   }
 
-  /** Newest first. */
+  /** Returns the records of the journal, the newest first. */
   read(): JournalRecord[] {
     const segments = listSegments(this.journal.state).reverse();
     return segments.flatMap((segment) => runAtOnce(readSegment(this.journal, segment)).reverse());

@@ -263,7 +263,7 @@ class Contents implements ContentKeeper, FrameContents {
     }
   }
 
-  /** Gives up all contents. */
+  /** Drops all contents of the record, so that it cannot be undone. */
   drop(): void {
     this.isLost = true;
     this.inline.length = 0;

@@ -20,7 +20,7 @@ export interface RecordedStep extends StepFrame {
   readonly bytes: number;
 }
 
-/** What one call changed. */
+/** The changes of one call, as read from the journal. */
 export interface JournalRecord extends RecordHead {
   /** Its number, which rises from one record to the next. */
   readonly seq: number;

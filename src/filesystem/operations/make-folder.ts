@@ -37,7 +37,7 @@ export async function makeFolderAt(
   } catch (error) {
     if (errnoOf(error) !== "EEXIST") throw refusalOfErrno(error, path);
   }
-  // Another program was faster.
+  // Another program has made the folder since it was admitted.
   if (mayExist && place.folder.lstat(place.name).isDirectory()) return false;
   throw refuse.nameIsTaken(path);
 }

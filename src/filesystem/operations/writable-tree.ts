@@ -48,7 +48,7 @@ export interface ExpectedFile extends ReplacedFile {
   readonly revision?: string | undefined;
 }
 
-/** Removes an entry. */
+/** Removes an entry, or sets it aside until the commit. */
 export interface SettingAside {
   readonly place: ResolvedPath;
   /** The revision that the file must have, if any. */

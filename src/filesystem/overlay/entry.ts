@@ -25,7 +25,6 @@ export interface DiskEntry {
 export interface NewFile {
   readonly type: "file";
   readonly staged: StagedFile;
-  /** The size in bytes. */
   readonly size: number;
 }
 

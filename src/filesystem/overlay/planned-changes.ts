@@ -14,7 +14,7 @@ import { StepList } from "./step-list.ts";
 /** A place that a pending jail has admitted: in a folder of the planned tree. */
 export type PlannedPlace = ResolvedPath & { readonly folder: PlannedFolder };
 
-/** Where an entry is. */
+/** The place of an entry in the planned tree. */
 export type EntryPlace = Pick<ResolvedPath, "folder" | "name" | "path" | "stats">;
 
 /** The changes so far: what differs from the disk, and the steps that make it so. Nothing here asks whether they may be. */
@@ -144,7 +144,7 @@ export class PlannedChanges {
     folder.changed.set(target.name, entry);
   }
 
-  /** Sets permission bits. */
+  /** Sets the permission bits of an entry. */
   setMode(place: ResolvedPath, mode: number): void {
     const { folder, expected, entry } = this.#expected(place);
     if (entry.type === "file") {

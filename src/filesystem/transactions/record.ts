@@ -10,7 +10,7 @@ export interface RecordedEntry {
   readonly dev: string;
   readonly ino: string;
   readonly size: string;
-  /** Nanoseconds since 1970. */
+  /** The time of the last change of content, in nanoseconds since 1970. */
   readonly mtime: string;
   /** The same of the last change of status when the record was written. */
   readonly ctime: string;

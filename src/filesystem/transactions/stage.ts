@@ -141,7 +141,7 @@ export class Staging implements Disposable {
 
 interface Making {
   readonly folder: Folder;
-  /** The temporary one. */
+  /** The temporary name that the entry is made under. */
   readonly name: string;
   /** What it is to be called, from the base. */
   readonly path: string;

@@ -12,7 +12,7 @@ import type { EncodedFindings } from "./findings-codec.ts";
  * none.
  */
 export const batchSignals = {
-  /** The search has ended. */
+  /** Set when the search has ended, and threads should stop. */
   isOver: 1,
   /** The answer takes no further content matches. */
   contentIsOver: 2,

@@ -25,7 +25,7 @@ export interface SearchTortureReport {
   /** The number of searches, by the way in which they found the files. */
   readonly searches: Readonly<Record<string, number>>;
   readonly matches: number;
-  /** The differences between answers. */
+  /** The differences between the answers of both searches. */
   readonly faults: readonly string[];
 }
 

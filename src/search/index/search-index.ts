@@ -32,7 +32,7 @@ export type IndexMode = "off" | "verified" | "watched";
 
 export interface IndexOptions {
   readonly mode: IndexMode;
-  /** Maximum bytes of memory. */
+  /** Maximum bytes of memory that the index may take. */
   readonly maxBytes: number;
   /** The watched tree below the base of the jail. Without it, `watched` works like `verified`. */
   readonly tree?: SharedTree | undefined;

@@ -72,13 +72,12 @@ export interface LineOptions {
   readonly linesAfter?: number;
   /** Whether to find every match of a line instead of the first one. Default: false. */
   readonly every?: boolean;
-  /** The mode. Default: content. */
+  /** The form of the answer. Default: content. */
   readonly mode?: MatchMode;
 }
 
 /** The options of the search in one text. */
 export interface LineSearch extends LineOptions {
-  /** Maximum matches to return. */
   readonly maxMatches: number;
   /** The UTF-16 units of text after which the search ends, with the match that reaches them. */
   readonly maxUnits: number;

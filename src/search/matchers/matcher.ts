@@ -26,7 +26,7 @@ interface Matcher {
   countEach(text: Buffer, start: number, end: number): number;
 }
 
-/** Matches line by line. */
+/** Matches a text line by line. */
 export interface LineMatcher extends Matcher {
   /**
    * Starts on `text[0, length)`, and matches at most `maxLineBytes` of each line. A newline and the slack
@@ -40,14 +40,14 @@ export interface LineMatcher extends Matcher {
   locate(text: Buffer, start: number, end: number): number;
 }
 
-/** Matches across lines. */
+/** Matches a text as a whole, across lines. */
 export interface TextMatcher extends Matcher {
   readonly reach: CandidateReach;
   /** Whether a match may be empty. */
   readonly matchesEmpty: boolean;
   /** The search without the engine, for patterns that allow it. */
   readonly anchored?: AnchoredSearch | undefined;
-  /** Starts on `text[0, length)`. A newline and the slack follow the text. */
+  /** Starts to match in `text[0, length)`. A newline and the slack follow the text. */
   prepare(text: Buffer, length: number): void;
 }
 
@@ -344,7 +344,7 @@ class AsciiCheck {
   /** Whether the whole text is ASCII, or `undefined` before that is needed. */
   #isWhole: boolean | undefined;
 
-  /** Starts on `text[0, length)`. */
+  /** Starts a check of the text `text[0, length)`. */
   prepare(length: number): void {
     this.#length = length;
     this.#isWhole = undefined;

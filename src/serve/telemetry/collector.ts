@@ -81,7 +81,7 @@ export function exportTo({
   };
 }
 
-/** The default of `OTEL_EXPORTER_OTLP_TIMEOUT`. */
+/** The time limit of a request: the default of `OTEL_EXPORTER_OTLP_TIMEOUT`. */
 const requestMilliseconds = 10_000;
 
 interface HttpOptions<Batch> {

@@ -28,7 +28,7 @@ export function inShellWords(refusal: Refusal): Refusal {
   return sentence === undefined ? refusal : new Refusal(reason, sentence(path), path);
 }
 
-/** What only `shell::fs::*` refuses. */
+/** The refusals of `shell::fs::*` alone. */
 export const refuseFs = {
   badMode: (mode: string): Refusal =>
     new Refusal(

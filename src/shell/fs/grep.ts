@@ -88,7 +88,7 @@ export const grep = defineFsFunction({
   },
 });
 
-/** Where a walk starts. */
+/** The file or folder where a walk starts. */
 export interface Start {
   readonly isFolder: boolean;
   /** Bytes of a file; 0 for anything else. */

@@ -162,7 +162,7 @@ async function recover(
   { fs, jail, filesConfig, ...dependencies }: Recovering,
 ): Promise<void> {
   const { opening, log } = dependencies;
-  // Records have relative paths.
+  // Records of transactions have relative paths.
   const relative = openShellJail(fs, dependencies, "relative");
   try {
     const files = openDisk({ jail: relative, config: filesConfig });

@@ -15,7 +15,7 @@ export class Transfers {
     return { signal: controller.signal, end: () => this.#inFlight.delete(controller) };
   }
 
-  /** Ends all of them. */
+  /** Ends all transfers that are still running. */
   close(): void {
     for (const controller of this.#inFlight) controller.abort();
   }

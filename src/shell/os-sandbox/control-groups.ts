@@ -224,7 +224,7 @@ function killGroup(path: string): void {
       }
     }
   } catch {
-    // It has been removed.
+    // The group has been removed, so none of its processes is left.
   }
 }
 

@@ -20,7 +20,7 @@ export type Cover =
 export interface CoverPlan {
   /** In the order to mount them in. */
   readonly covers: readonly Cover[];
-  /** What no mount hides. */
+  /** The denied entries that no mount can hide. */
   readonly rest: Denied;
 }
 

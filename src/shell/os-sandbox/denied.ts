@@ -3,7 +3,7 @@ import { type BigIntStats, lstatSync, readdirSync, realpathSync, statSync } from
 import { join } from "node:path";
 
 export interface Denied {
-  /** Canonical paths. */
+  /** The canonical paths of denied entries. */
   readonly paths: ReadonlySet<string>;
   /** Those of them that are folders. */
   readonly folders: ReadonlySet<string>;

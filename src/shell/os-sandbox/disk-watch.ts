@@ -5,11 +5,11 @@ import { promisify } from "node:util";
 /** What one command may take of each file system that it can write; 0 is no limit. */
 export interface DiskLimits {
   readonly disk_bytes: number;
-  /** Inodes. */
+  /** Maximum number of inodes that a command may make. */
   readonly disk_files: number;
 }
 
-/** A running command. */
+/** A running command whose use of the disk is watched. */
 export interface Watched {
   /** Resolves when nothing of it runs any more. */
   readonly ended: Promise<void>;
@@ -25,7 +25,7 @@ export interface Free {
   readonly filesUsed?: number | undefined;
 }
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two measurements of the disk. */
 const intervalMs = 100;
 
 /** A command leaves at least this part of what was free at its start. */

@@ -173,7 +173,7 @@ function rlimit(most: number): Buffer {
   return bytes;
 }
 
-/** A `struct sock_fprog`. */
+/** Returns a `struct sock_fprog` that points to the filter. */
 function filterProgram(filter: Buffer, place: (bytes: Buffer) => number): Buffer {
   const bytes = Buffer.alloc(16);
   bytes.writeUInt16LE(filter.length / 8, 0);

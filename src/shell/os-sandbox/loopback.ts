@@ -90,7 +90,7 @@ const makerCalls = (user: User): RequiredCall[] => [
   ["exit_group", 0],
 ];
 
-/** A `struct ifreq`. */
+/** Returns a `struct ifreq` that brings the interface up. */
 function bringUp(name: string): Buffer {
   const bytes = Buffer.alloc(requestBytes);
   bytes.write(name, "latin1");

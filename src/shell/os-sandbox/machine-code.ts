@@ -19,7 +19,7 @@ export const failureStatus = 127;
 
 /** Where a failed call is written to. */
 export interface Placement {
-  /** Address of the table. */
+  /** The address of the table of system calls. */
   readonly table: number;
   readonly statusDescriptor: number;
 }

@@ -83,11 +83,11 @@ export const mountCalls = (
     : []),
 ];
 
-/** The longest path (PATH_MAX). */
+/** Maximum bytes of a path, with its NUL (PATH_MAX). */
 export const folderBytes = 4096;
 
 interface NewNamespaces {
-  /** The next descriptor. */
+  /** The number of the next free descriptor. */
   readonly free: number;
   /** The namespaces to make besides. */
   readonly also: number;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 /** A folder for temporary files, of this user alone, until it is removed with all that is in it. */
 export interface PrivateFolder {
-  /** Canonical. */
+  /** The canonical path of the folder. */
   readonly path: string;
   remove(): void;
 }

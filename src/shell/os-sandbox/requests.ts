@@ -44,7 +44,7 @@ const terminals = {
   TIOCGPTPEER: 0x5441,
 };
 
-/** Of every descriptor. */
+/** The requests of ioctl(2) that every descriptor may get. */
 const descriptors = {
   FIONREAD: 0x541b,
   FIONBIO: 0x5421,

@@ -20,7 +20,7 @@ const auditArchitecture = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
 /** Numbers from here on are calls of the x32 ABI. */
 const x32 = 0x40000000;
 
-/** AF_* of socket(2). */
+/** The address families (AF_*) of socket(2). */
 const unix = 1;
 const internet = [2, 10];
 const netlink = 16;
@@ -57,7 +57,7 @@ const whenEqual = (value: number, ...body: Buffer[]) => [instruction(0x15, 0, bo
 const unlessEqual = (value: number, ...body: Buffer[]) => [instruction(0x15, body.length, 0, value), ...body];
 const whenAtLeast = (value: number, ...body: Buffer[]) => [instruction(0x35, 0, body.length, value), ...body];
 
-/** A `struct sock_filter`. */
+/** Returns a `struct sock_filter`, which is one instruction. */
 function instruction(code: number, whenTrue: number, whenFalse: number, k: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeUInt16LE(code, 0);

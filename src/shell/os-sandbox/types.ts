@@ -47,7 +47,7 @@ export interface ConfinedLaunch extends Executable, Disposable {
 }
 
 export interface OsSandbox {
-  /** What holds for commands. */
+  /** The guarantees that hold for commands. */
   readonly holds: readonly Guarantee[];
   /** What this system does not have. */
   readonly lacks: readonly Guarantee[];

@@ -29,7 +29,7 @@ const filter = Buffer.concat(
   }),
 );
 
-/** Runs our executable. */
+/** Runs a command by this project's executable. */
 async function run(os_sandbox: string, command: string, ...args: string[]) {
   const config = join(folder, "shell.yaml");
   writeFileSync(config, JSON.stringify({ os_sandbox, allowlist: ["echo"], fs: { host_root: folder } }));

@@ -12,7 +12,7 @@ interface Guard {
   readonly valued: string;
   /** Those whose argument is the rest of the word or nothing. */
   readonly optional?: string;
-  /** Refused long options. */
+  /** The long options that are refused. */
   readonly names: readonly string[];
   /** Long options that take the next word as their argument when they hold no "=". */
   readonly valuedNames: readonly string[];

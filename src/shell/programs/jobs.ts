@@ -219,7 +219,7 @@ export class Jobs {
     return { jobs, count: jobs.length };
   }
 
-  /** Like `list`, with commands. */
+  /** Like `list`, but with the command of each job. */
   listInDetail(viewer: string | undefined): { readonly jobs: DetailedSummary[]; readonly count: number } {
     const jobs = this.#listed(viewer).map(({ record }) => summarizeInDetail(record));
     return { jobs, count: jobs.length };
@@ -343,7 +343,6 @@ interface Job {
   ending?: number;
   record: JobRecord & JobEnding;
   readonly owner: string | undefined;
-  /** Its whole output. */
   readonly log: OutputLog;
   /** The owner has left the bus. */
   isOrphan: boolean;

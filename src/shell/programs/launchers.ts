@@ -4,7 +4,7 @@
  */
 
 const launchers: ReadonlySet<string> = new Set([
-  // Shells and interpreters.
+  // Shells and interpreters, which run the code that they are given.
   ..."sh ash bash busybox csh dash fish ksh tcsh toybox zsh".split(" "),
   ..."awk bun deno gawk lua mawk nawk node nodejs perl php python python3 R Rscript ruby tclsh".split(" "),
   // Programs that run the rest of their command line.

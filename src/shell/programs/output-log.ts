@@ -22,9 +22,9 @@ const maxSegments = 4;
 /** Bytes between two lines whose places are known. */
 const markBytes = 64 * 1024;
 
-/** Where a line begins. */
+/** A line of the output, and the offset at which it begins. */
 interface Mark {
-  /** From 1. */
+  /** The number of the line, from 1. */
   readonly line: number;
   readonly position: number;
 }
@@ -125,7 +125,7 @@ export class OutputLog {
     return new Promise((resolve) => this.#listeners.add(resolve));
   }
 
-  /** Frees what is kept. */
+  /** Frees the output that is kept. */
   drop(): void {
     for (const segment of this.#segments.splice(0)) segment.drop();
     this.#start = this.#end;
@@ -137,7 +137,7 @@ export class OutputLog {
     pieces.length = 0;
   }
 
-  /** Adds whole lines. */
+  /** Appends bytes that end with a line end. */
   #append(bytes: Buffer): void {
     if (this.#end - this.#marks.at(-1)!.position >= markBytes)
       this.#marks.push({ line: this.#lines + 1, position: this.#end });

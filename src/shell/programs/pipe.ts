@@ -28,7 +28,6 @@ export function openPipes(count: number): Pipe[] | undefined {
   }
 }
 
-/** Closes both ends. */
 function closePipe({ readEnd, writeEnd }: Pipe): void {
   closeSync(readEnd);
   closeSync(writeEnd);

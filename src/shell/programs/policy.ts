@@ -16,7 +16,7 @@ import type { Argv } from "./words.ts";
 
 /** A compiled pattern of the denylist, in the dialect of Rust's crate `regex`. */
 export interface DenylistPattern {
-  /** The pattern as configured. */
+  /** The text of the pattern in the configuration. */
   readonly source: string;
   /** Whether it matches anywhere in `text`. */
   matches(text: string): boolean;

@@ -5,7 +5,7 @@ import type { Argv } from "./words.ts";
 
 /** A file to run, and its argument vector. The name in `argv` matters to programs with several names. */
 export interface Program {
-  /** Absolute, without symbolic links. */
+  /** The absolute path of the executable, without symbolic links. */
   readonly file: string;
   readonly argv: Argv;
 }

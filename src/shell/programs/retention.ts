@@ -4,7 +4,7 @@ import type { JobRecord } from "./records.ts";
 export interface RetentionLimits {
   /** Milliseconds from the end of a job until its record is dropped. */
   readonly maxAgeMs: number;
-  /** Most ended jobs. */
+  /** Maximum number of ended jobs to keep. */
   readonly maxCount: number;
   /** Most bytes of commands and outputs of ended jobs. The job that ended last stays whatever its size. */
   readonly maxBytes: number;
@@ -18,7 +18,7 @@ export interface Retention {
   add(record: JobRecord, outputBytes?: number): void;
   /** Drops the records that are too old. A timer does that too. */
   prune(): void;
-  /** Stops the timer. */
+  /** Stops the timer that prunes. */
   close(): void;
 }
 

@@ -4,7 +4,6 @@ import type { Difference } from "./differences.ts";
 /** A file indented by spaces. */
 export const spaces = `import { open } from "node:fs";
 
-/** Reads a file. */
 export function read(path: string): string {
   const file = open(path);
   try {
@@ -14,7 +13,6 @@ export function read(path: string): string {
   }
 }
 
-/** Writes a file. */
 export function write(path: string, text: string): void {
   const file = open(path);
   try {

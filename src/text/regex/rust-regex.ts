@@ -94,7 +94,7 @@ export interface RegexEngine {
    * returns the number of replacements.
    */
   replaceInLines(body: Buffer, replacement: LineReplacement, limits: ReplaceLimits): Promise<ReplacedLines>;
-  /** Ends the threads. */
+  /** Ends the threads that run the engine. */
   close(): Promise<void>;
 }
 

@@ -12,7 +12,7 @@ export interface RegistrationOptions {
   readonly bus: Bus;
   readonly namespace: string | undefined;
   readonly ids: readonly string[];
-  /** Registers lost functions again. */
+  /** Registers functions again that the engine has lost. */
   register(ids: readonly string[]): void;
   unregister(): void;
   readonly log: Log;
@@ -98,7 +98,7 @@ export class Registration {
     return { probe: payload, pid: process.pid };
   }
 
-  /** Stops querying and logging. */
+  /** Stops the queries to the engine, and their log. */
   stop(): void {
     this.#standing = "stopped";
     this.#connection++;

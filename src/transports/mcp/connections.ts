@@ -3,7 +3,7 @@
  * token.
  */
 
-/** Maximum concurrent connections. */
+/** Maximum numbers of connections at the same time. */
 export interface ConnectionLimits {
   /** Maximum connections of all peers. */
   readonly total: number;

@@ -48,7 +48,7 @@ interface Options {
 export async function serveHttp({ limits = {}, needsToken = true, ...given }: Options = {}) {
   const calls: ((outcome: CallOutcome) => void)[] = [];
   const treeChanges = new CountedReaders();
-  /** Of each call. */
+  /** The session of each call. */
   const sessions: (string | undefined)[] = [];
   const lines: (LogFields & { readonly message: string })[] = [];
   const host = new ToolHost({

@@ -16,7 +16,7 @@ class Fixture {
   /** How often the tree was asked to be watched. */
   watched = 0;
   isGone = false;
-  /** Resolves when it is. */
+  /** Resolves when the tree is watched. */
   watching = Promise.resolve();
   readonly watch = new ResourceWatch(
     {

@@ -102,7 +102,6 @@ export class ResourceWatch {
     this.#updated.delete(uri);
   }
 
-  /** Stops all notifications. */
   close(): void {
     this.#closing.abort();
     this.#end?.();
@@ -175,7 +174,7 @@ export class ResourceWatch {
         this.#sentAt = performance.now();
       }
     } catch {
-      // The session has ended.
+      // The session has ended, so there is no reader to notify.
     } finally {
       this.#isSending = false;
     }

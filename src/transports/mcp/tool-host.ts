@@ -43,7 +43,7 @@ const envelopeBytes = 64 * 1024;
 
 /** What a call takes from its request. */
 export interface CallOptions {
-  /** Ends the call early. */
+  /** Cancels the call when the client does. */
   readonly cancelled: AbortSignal;
   /** The session or connection that it came over. */
   readonly session: string | undefined;
