@@ -182,7 +182,8 @@ const nothingYet = {
 
 type Result = Static<typeof response>;
 
-function renderResult(result: Result, { sentence }: Wording): string {
+function renderResult(result: Result, wording: Wording): string {
+  const { sentence } = wording;
   const { content, stdout, stderr, job_id, duration_ms: duration } = result;
   if (content !== undefined) return "[started; its output comes over the channel]";
   const notes = [
@@ -202,7 +203,7 @@ function renderResult(result: Result, { sentence }: Wording): string {
     ...(isCutAtEnd(stdout, result.stdout_truncated) ? ["[cut: there was more on stdout]"] : []),
     ...(stderr === "" ? [] : ["[stderr]", stderr.trimEnd()]),
     ...(isCutAtEnd(stderr, result.stderr_truncated) ? ["[cut: there was more on stderr]"] : []),
-    ...renderRemarks(result),
+    ...renderRemarks(result, wording),
     `[${notes.join("; ")}]`,
   ]
     .filter((part) => part !== "")

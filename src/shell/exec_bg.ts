@@ -96,10 +96,10 @@ export const execBg = defineShellFunction({
     if (wait === undefined) return { ...started, argv: [...argv] };
     return { ...started, argv: [...argv], ...(await firstNews(started.job_id, wait, context)) };
   },
-  render: ({ job_id: id, argv, job, output }) =>
+  render: ({ job_id: id, argv, job, output }, wording) =>
     job === undefined || output === undefined
       ? `[${id}: started ${renderCommand(argv)}]`
-      : renderJob({ id, ending: job, output }),
+      : renderJob({ id, ending: job, output }, wording),
 });
 
 type JobCommand = ShellCommand & Static<TObject<typeof jobFields>>;

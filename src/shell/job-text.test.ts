@@ -32,6 +32,7 @@ test("a command line is quoted where it has to be", () => {
 
 describe("a job", () => {
   const job = { id: "job-1", ending: { ...ended, status: "finished", exit_code: 0 } as const };
+  const plain = { sentence: (text: string) => text };
   const output = { text: "a\nb\n", from: 1, next: 3, start: 1, end: 3 };
 
   test.each([
@@ -47,7 +48,7 @@ describe("a job", () => {
       "[lines before 8 are no longer kept]\na\nb\n[job-1: exit code 0 after 12 ms]",
     ],
   ])("with %j is shown so", (part, text) => {
-    expect(renderJob({ ...job, output: { ...output, ...part } })).toBe(text);
+    expect(renderJob({ ...job, output: { ...output, ...part } }, plain)).toBe(text);
   });
 
   test.each([
@@ -58,6 +59,6 @@ describe("a job", () => {
       '1→above\na\nb\n[job-1: exit code 0 after 12 ms; line 1 matches "b"]',
     ],
   ])("with %j says what was waited for", (part, text) => {
-    expect(renderJob({ ...job, output: { ...output, ...part }, awaited: "b" })).toBe(text);
+    expect(renderJob({ ...job, output: { ...output, ...part }, awaited: "b" }, plain)).toBe(text);
   });
 });

@@ -1,5 +1,6 @@
 /** Jobs and commands as text for models and people. */
 
+import type { Wording } from "../calls/contract/wording.ts";
 import type { JobOutput } from "./job-output.ts";
 import { renderRemarks } from "./observed.ts";
 import { remarksOf } from "./programs/records.ts";
@@ -52,7 +53,10 @@ interface ShownJob {
 }
 
 /** The output, and a line in brackets with what became of the job and how to go on. */
-export function renderJob({ id, ending, output, since = 1, awaited, isSearch = false }: ShownJob): string {
+export function renderJob(
+  { id, ending, output, since = 1, awaited, isSearch = false }: ShownJob,
+  wording: Pick<Wording, "sentence">,
+): string {
   const { text, from, next, start, end, matches, found, found_line: line } = output;
   const isRunning = ending.status === "running";
   const first = Math.max(start, since);
@@ -71,7 +75,7 @@ export function renderJob({ id, ending, output, since = 1, awaited, isSearch = f
     ...(isShown ? [] : [`${line}→${found}`]),
     text.replace(/\n$/, "") ||
       (isSearch ? "" : since > 1 ? `[no output since line ${since}]` : "[no output]"),
-    ...renderRemarks(remarksOf(ending)),
+    ...renderRemarks(remarksOf(ending), wording),
     `[${notes.join("; ")}]`,
   ]
     .filter((part) => part !== "")

@@ -163,10 +163,12 @@ function undoOf(
 }
 
 const sandboxNotesOf = (
-  { confined, hiddenNames, keptNames }: ObservedServices,
+  { confined, hiddenNames, keptNames, removalOf }: ObservedServices,
   output: Parameters<Observed["end"]>[0],
 ): string[] =>
-  confined && output ? sandboxNotes(output, confined, { hidden: hiddenNames(), kept: keptNames() }) : [];
+  confined && output
+    ? sandboxNotes(output, confined, { hidden: hiddenNames(), kept: keptNames(), removalOf })
+    : [];
 
 /** Maximum number of made files that are named. */
 const maxNamed = 5;

@@ -1,8 +1,10 @@
 /** The remarks about a command beside its output. */
+import type { Wording } from "../calls/contract/wording.ts";
 import type { Cause } from "../filesystem/feed/change.ts";
 import type { ChangeSummary, CommandChanges } from "../filesystem/feed/command-changes.ts";
 import type { ConfinedRules } from "./command-rules.ts";
 import type { Remarks } from "./programs/records.ts";
+import type { FolderRemoval } from "./sandbox-notes.ts";
 
 /** The part of a feed that is for commands. */
 export interface CommandFeed {
@@ -19,18 +21,18 @@ export interface ObservedServices {
   readonly hiddenNames: () => readonly string[];
   /** Names of the files and folders that they cannot change. */
   readonly keptNames: () => readonly string[];
+  /** Returns the call that removes a folder around a path of `keptNames`, if one does. */
+  readonly removalOf: (kept: string) => FolderRemoval | undefined;
   /** Returns host paths as callers name them, without those outside of the served folders. */
   readonly namesOf: (hostPaths: readonly string[]) => readonly string[];
 }
 
 /** Remarks as lines. */
-export const renderRemarks = ({
-  changed,
-  checkpoint,
-  not_held: lost = [],
-  notes = [],
-}: Remarks): string[] => [
-  ...notes.map((note) => `[sandbox: ${note}]`),
+export const renderRemarks = (
+  { changed, checkpoint, not_held: lost = [], notes = [] }: Remarks,
+  { sentence }: Pick<Wording, "sentence">,
+): string[] => [
+  ...notes.map((note) => `[sandbox: ${sentence(note)}]`),
   ...(changed === undefined ? [] : [`[changed: ${changed}]`]),
   ...(checkpoint === undefined ? [] : [`[checkpoint: #${checkpoint}, which undo takes back]`]),
   ...(lost.length === 0 ? [] : [`[not undoable: ${lost.join(", ")}]`]),

@@ -87,3 +87,23 @@ test("a file or folder that commands cannot change is named where a line names i
   expect(noted("rm: cannot remove 'sub': Device or resource busy")).toEqual([]);
   expect(noted("npm warn config .npmrc is old")).toEqual([]);
 });
+
+test("the call is named that removes a folder which commands cannot, where one does", () => {
+  const kept = ["sub/.npmrc", "sub/.git/hooks", ".npmrc"];
+  const removalOf = (path: string) =>
+    path.startsWith("sub/") ? { folder: "sub", call: "coder::delete-file" } : undefined;
+  const noted = (stderr: string) => sandboxNotes({ stdout: "", stderr }, none, { kept, removalOf });
+  const call = 'coder::delete-file with `recursive` removes "sub" as a whole';
+  const reason = "is read-only for commands, since other programs act on it by themselves";
+  expect(noted("rm: cannot remove 'sub/.git/hooks/x': Read-only file system")).toEqual([
+    `sub/.git/hooks ${reason}; ${call}`,
+  ]);
+  expect(noted("rm: cannot remove '.npmrc': Device or resource busy")).toEqual([
+    `sub/.npmrc ${reason}; ${call}`,
+    `.npmrc ${reason}; the user can open it with write_allow_globs`,
+  ]);
+  expect(noted("mv: cannot move './sub' to 'other': Device or resource busy")).toEqual([
+    `sub/.npmrc ${reason}, and so the folders above it cannot be moved; ${call}`,
+  ]);
+  expect(noted("mv: cannot move 'other' to 'su': Device or resource busy")).toEqual([]);
+});

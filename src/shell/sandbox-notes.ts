@@ -21,6 +21,9 @@ const refusal = /EACCES|EPERM|EROFS|permission denied|operation not permitted|re
 /** The texts of EROFS and EBUSY, the errors of a change of a mount. */
 const mounted = /EROFS|EBUSY|read-only file system|resource busy/i;
 
+const busy = /EBUSY|resource busy/i;
+const removing = /\b(?:remove|rm|rmdir|unlink|rmtree|delete)\b/i;
+
 const listening = /\b(?:listen|bind|listener)\b/i;
 const sockets = /\b(?:connect|socket)\b/i;
 const signals = /\bkill(?:all|pg)?\b/;
@@ -39,18 +42,26 @@ const pythonSocket = /socket(?:server)?\.py/;
 export interface GuardedNames {
   readonly hidden?: readonly string[];
   readonly kept?: readonly string[];
+  /** Returns the call that removes a folder around a path that commands cannot change, if one does. */
+  readonly removalOf?: ((kept: string) => FolderRemoval | undefined) | undefined;
+}
+
+export interface FolderRemoval {
+  readonly folder: string;
+  /** The id of the function. */
+  readonly call: string;
 }
 
 /** Notes for the outputs of a command. */
 export function sandboxNotes(
   { stdout, stderr }: NotedOutput,
   rules: ConfinedRules,
-  { hidden = [], kept = [] }: GuardedNames = {},
+  { hidden = [], ...guarded }: GuardedNames = {},
 ): string[] {
   const text = `${stdout.slice(-maxRead)}\n${stderr.slice(-maxRead)}`;
   const isInPythonSocket = pythonSocket.test(text);
   const notes = text.split("\n").flatMap((line) => {
-    const refused = mounted.test(line) ? keptNotes(line, kept) : [];
+    const refused = mounted.test(line) ? keptNotes(line, guarded) : [];
     if (refused.length > 0) return refused;
     if (!refusal.test(line)) return networkNotes(line, rules);
     if (listening.test(line)) return rules.network === "none" ? ["listening is not allowed"] : [];
@@ -79,17 +90,35 @@ function networkNotes(line: string, { network }: ConfinedRules): string[] {
   ];
 }
 
+const reason = "is read-only for commands, since other programs act on it by themselves";
+
 /** Notes for the files and folders in a line that a command cannot change. */
-function keptNotes(line: string, kept: readonly string[]): string[] {
+function keptNotes(line: string, { kept = [], removalOf }: GuardedNames): string[] {
   const names = new Set(line.split(/[\s/:;,'"`()<>]+/));
-  return kept
-    .filter((path) => names.has(path.slice(path.lastIndexOf("/") + 1)))
-    .slice(0, maxNamed)
-    .map(
-      (path) =>
-        `${path} is read-only for commands, since other programs act on it by themselves; the user can open it with write_allow_globs`,
-    );
+  const named = kept.filter((path) => names.has(path.slice(path.lastIndexOf("/") + 1)));
+  if (named.length === 0 && busy.test(line)) return holderNotes(line, kept, removalOf);
+  const notes = named.map((path) => {
+    const removal = removing.test(line) ? removalOf?.(path) : undefined;
+    return removal === undefined
+      ? `${path} ${reason}; the user can open it with write_allow_globs`
+      : `${path} ${reason}; ${removalSentence(removal)}`;
+  });
+  return notes.slice(0, maxNamed);
 }
+
+/** Notes for a folder in a line that cannot be moved or removed, because of what is in it. */
+function holderNotes(line: string, kept: readonly string[], removalOf: GuardedNames["removalOf"]): string[] {
+  const words = line.split(/[\s:;,'"`()<>]+/).map((word) => word.replace(/^\.\/|\/$/g, ""));
+  const path = kept.find((one) => words.some((word) => word !== "" && `/${one}`.includes(`/${word}/`)));
+  if (path === undefined) return [];
+  const removal = removalOf?.(path);
+  return [
+    `${path} ${reason}, and so the folders above it cannot be moved${removal ? `; ${removalSentence(removal)}` : ""}`,
+  ];
+}
+
+const removalSentence = ({ folder, call }: FolderRemoval): string =>
+  `${call} with \`recursive\` removes ${JSON.stringify(folder)} as a whole`;
 
 function fileNotes(line: string, { holdsFiles }: ConfinedRules, hidden: readonly string[]): string[] {
   if (!holdsFiles) return [];

@@ -88,7 +88,7 @@ export async function openShell(
     regex,
     fs,
     ...rulesFor(config, { profile, confinement, tree, writable, regex }),
-    ...observedIn(confinement, fs),
+    ...observedIn(confinement, fs, tree !== undefined),
     programs,
     jobs,
     beginCommand: () => confinement.begin(),
@@ -152,7 +152,11 @@ function rulesFor(config: ShellConfig, { profile, confinement, tree, writable, r
 }
 
 /** Returns the means of observing commands. Files are named as callers name them. */
-function observedIn(confinement: CommandConfinement, { jail, feed }: FsServices): ObservedServices {
+function observedIn(
+  confinement: CommandConfinement,
+  { jail, feed }: FsServices,
+  isBesideCoder: boolean,
+): ObservedServices {
   const roots = jail.roots.map(({ name, hostPath }) => ({
     prefix: `${hostPath}/`,
     name: jail.hasTop ? `${name}/` : "",
@@ -167,8 +171,28 @@ function observedIn(confinement: CommandConfinement, { jail, feed }: FsServices)
     confined: confinement.rules,
     hiddenNames: () => namesOf(confinement.hidden()),
     keptNames: () => namesOf(confinement.kept()),
+    removalOf(kept) {
+      const folder = removableAbove(jail, kept);
+      return folder === undefined
+        ? undefined
+        : { folder, call: isBesideCoder ? "coder::delete-file" : "shell::fs::rm" };
+    },
     namesOf,
   };
+}
+
+/** Returns the innermost folder above a path that calls may remove with the path in it. */
+function removableAbove(jail: FsServices["jail"], path: string): string | undefined {
+  const names = path.split("/");
+  return names
+    .map((_, index) => names.slice(0, names.length - 1 - index))
+    .filter((above) => above.length > 0)
+    .find((above) => {
+      const folder = above.join("/");
+      const place = { path: folder, names: above, folder: { folding: "exact" } } as const;
+      return !jail.deniesChange(folder) && jail.mayGoWhole(place);
+    })
+    ?.join("/");
 }
 
 /**

@@ -98,16 +98,11 @@ export const status = defineShellFunction({
       ...remarksOf(record),
     };
   },
-  render({ job, output, signal, ...remarks }, _, { since, wait_for: awaited, grep }) {
+  render({ job, output, signal, ...remarks }, wording, { since, wait_for: awaited, grep }) {
     const shown = output ?? recorded(job);
-    return renderJob({
-      id: job.id,
-      ending: { ...job, signal, ...remarks },
-      output: shown,
-      since,
-      awaited,
-      isSearch: grep !== undefined,
-    });
+    const isSearch = grep !== undefined;
+    const ending = { ...job, signal, ...remarks };
+    return renderJob({ id: job.id, ending, output: shown, since, awaited, isSearch }, wording);
   },
 });
 

@@ -63,6 +63,8 @@ interface Worker {
 }
 
 interface Family {
+  /** The argument that removes a folder with everything in it. */
+  readonly removing: readonly PathArgument[];
   readonly changing: readonly PathArgument[];
   open(base: string, profile: Profile): Promise<Worker>;
 }
@@ -74,6 +76,7 @@ const changing = (all: readonly PathArgument[]) =>
 const families: Readonly<Record<string, Family>> = {
   coder: {
     changing: changing(pathCalls),
+    removing: pathCalls.filter(({ access }) => access === "remove-tree"),
     async open(base, profile) {
       const config = {
         source: "test",
@@ -92,6 +95,7 @@ const families: Readonly<Record<string, Family>> = {
   },
   shell: {
     changing: changing(shellPathArguments),
+    removing: shellPathArguments.filter(({ access }) => access === "remove-tree"),
     async open(base, profile) {
       const shell = await openShellFunctions(base, { denied: [], profile }, (line) =>
         process.stderr.write(line),
@@ -149,6 +153,38 @@ describe.each(Object.entries(families))("%s", (name, family) => {
     const seen = new Set(harmful.flatMap(({ cell }) => [cell.argument.name, cell.path]));
     const all = new Set(cells.flatMap(({ path, argument }) => [argument.name, path]));
     expect([...all].filter((one) => !seen.has(one))).toEqual([]);
+  });
+});
+
+describe.each(Object.entries(families))("folders, %s", (name, family) => {
+  const base = join(root, `${name}-folders`);
+  const names = autorunFiles.flatMap(({ globs }) => globs).flatMap(namesOf);
+  const answersOf = async (folders: readonly (readonly [path: string, folder: string])[]) => {
+    mkdirSync(base, { recursive: true });
+    const worker = await family.open(base, "agent");
+    const found: string[] = [];
+    for (const argument of family.removing)
+      for (const [path, folder] of folders) {
+        build(base, { path, isThere: true });
+        const answer = await worker.call(argument, folder);
+        const isGone = stateAt(join(base, folder)) === "none";
+        if (isGone === answer.includes("configuration protects")) found.push(`${path}: ${answer}`);
+        if (!isGone) found.push(path);
+      }
+    await worker.close();
+    return found;
+  };
+
+  test("one goes with each of the files in it", async () => {
+    expect(family.removing.length).toBeGreaterThan(0);
+    expect(await answersOf(names.map((path) => [path, "p"]))).toEqual([]);
+  });
+
+  test("one whose own name is part of the rule stays", async () => {
+    const spanning = names.filter((path) => path.split("/").length > 2);
+    expect(spanning.length).toBeGreaterThan(10);
+    const kept = await answersOf(spanning.map((path) => [path, dirname(path)]));
+    expect(kept).toEqual(family.removing.flatMap(() => spanning));
   });
 });
 

@@ -138,6 +138,11 @@ export interface AdmitOptions {
    */
   readonly changes?: ProtectedChange;
   /**
+   * The resolved path of a removed folder that the call restores. If `mayGoWhole` holds for it, its entries
+   * may be restored too.
+   */
+  readonly remade?: string | undefined;
+  /**
    * How to treat a link as the last name: `"follow"` it like every other (default); `"stay"`: verify that it
    * leads to something inside that is not denied, then resolve to the link itself (delete-file); `"bare"`:
    * resolve to the link itself, wherever it leads.
@@ -165,6 +170,10 @@ export interface AdmitOptions {
    * that links on it lead to. Names are not resolved, but `..` is removed.
    */
   readonly onPath?: (path: string) => void;
+}
+
+interface FolderOfPlace {
+  readonly folder: Pick<Folder, "folding">;
 }
 
 /** A part of the tree for one call (coder §26). All paths are relative to the base. */
@@ -275,6 +284,11 @@ export interface Jail {
    * create or change.
    */
   mayDenyWritingBelow(place: Pick<ResolvedPath, "path" | "names" | "folder">): boolean;
+  /**
+   * Returns whether a folder at this place, which callers may remove, can go with the files in it that they
+   * may read, but not create or change.
+   */
+  mayGoWhole(place: Pick<ResolvedPath, "path" | "names"> & FolderOfPlace): boolean;
   /**
    * Returns the host paths of files and folders that make git run programs, as the configuration of the
    * working tree at `path` names them. Only those in the same root.

@@ -16,7 +16,7 @@ import { type Refusal, refuse } from "../../base/errors.ts";
 import type { Backend } from "./backend.ts";
 import { denyRules } from "./deny-rules.ts";
 import { mapErrno } from "./errno.ts";
-import type { Folder, Jail, PathHandle, ProtectedChange, ReadTarget, ResolvedPath } from "./folder.ts";
+import type { AdmitOptions, Folder, Jail, PathHandle, ReadTarget, ResolvedPath } from "./folder.ts";
 import { refuseJailed } from "./jail-errors.ts";
 import { type OpenRoot, openRoot, type RootOptions, type SharedRules } from "./open-root.ts";
 import { type ParsedPath, parseAbsolutePath, parseInRoots, parsePath, validateNewPath } from "./parse.ts";
@@ -114,7 +114,7 @@ function jailWith(parts: Parts): Jail {
     const refusal =
       options.changes &&
       (scope?.refusalOfChange(path, place.path, options.changes) ??
-        refusalOfChange(roots, place, options.changes) ??
+        refusalOfChange(roots, place, options) ??
         held.goneAt(place.path));
     if (refusal === undefined) return place;
     place[Symbol.dispose]();
@@ -144,6 +144,8 @@ function jailWith(parts: Parts): Jail {
       roots.at(folder.path || name)?.writing?.deniesIn(folder, name) ?? false,
     mayDenyWritingBelow: ({ path, names, folder }) =>
       roots.at(path)?.writing?.mayDenyBelow(names, folder.folding) ?? false,
+    mayGoWhole: ({ path, names, folder }) =>
+      roots.at(path)?.writing?.mayGoWhole(names, folder.folding) ?? true,
     namedByGit: (path) => namedByGit(roots, path),
     protectedPaths: protectedIn(roots),
     isProtected: (stats) => roots.all.some(({ protection }) => protection.is(stats)),
@@ -221,7 +223,11 @@ function namedByGit(roots: RootSet, path: string): string[] {
 }
 
 /** Returns the refusal of a change at a place, if it is not allowed. */
-function refusalOfChange(roots: RootSet, place: ResolvedPath, changes: ProtectedChange): Refusal | undefined {
+function refusalOfChange(
+  roots: RootSet,
+  place: ResolvedPath,
+  { changes = "entry", remade }: AdmitOptions,
+): Refusal | undefined {
   const { requested, path, names, newFolders, stats, folder } = place;
   const root = roots.at(path);
   if (roots.hasTop && (root === undefined || folder.path === ""))
@@ -232,7 +238,8 @@ function refusalOfChange(roots: RootSet, place: ResolvedPath, changes: Protected
     return refuse.absent(requested, "denied");
   if (isReadOnly && roots.hasTop) return refuseJailed.readOnlyRoot(requested, name, writableOf(roots));
   const inRoot = { path: pathInRoot(name, path), newFolders, stats, names, folding: folder.folding };
-  const refusal = writing?.refusalOf(inRoot, changes);
+  const isRemade = remade !== undefined && path.startsWith(`${remade}/`);
+  const refusal = writing?.refusalOf(inRoot, changes, isRemade);
   return refusal && refuseJailed.protected(requested, refusal.program);
 }
 

@@ -48,12 +48,21 @@ export interface WritePlace extends ChangedPlace {
 }
 
 export interface WriteRules {
-  /** Returns why the change is refused, or `undefined` if it is not. */
-  refusalOf(place: WritePlace, change: ProtectedChange): WriteRefusal | undefined;
+  /**
+   * Returns why the change is refused, or `undefined` if it is not. `isRemade`: the place is in a removed
+   * folder that is being restored, and `mayGoWhole` holds for that folder.
+   */
+  refusalOf(place: WritePlace, change: ProtectedChange, isRemade?: boolean): WriteRefusal | undefined;
   /** Returns whether a glob matches `name` in a folder. */
   deniesIn(folder: Pick<Folder, "path" | "folding">, name: string): boolean;
   /** Returns whether a glob can match something below a path. */
   mayDenyBelow(names: readonly string[], folding: Folding): boolean;
+  /**
+   * Returns whether a folder that callers may remove can go with the files in it that they may not change.
+   * That holds for files that programs act on by themselves, if the globs match them by names in the folder
+   * alone: no program finds one in what remains.
+   */
+  mayGoWhole(names: readonly string[], folding: Folding): boolean;
   /**
    * Returns the paths, from the base, of what the configuration of git names for the working tree at the path
    * `top`, and lies below the base. `root` is the name of the root, for the globs of exceptions.
@@ -88,10 +97,13 @@ export function writeRules(
     const named = protectFiles(base, paths);
     return named.covers(place, change, fold) || named.holds(place.path, fold);
   };
+  const mayDenyBelow = (names: readonly string[], folding: Folding) =>
+    above.denies(names.join("/"), folding) && !isOpen(names);
   return {
-    refusalOf(place, change) {
+    refusalOf(place, change, isRemade = false) {
       const { names, folding } = place;
-      if (!rules.deniesBelow(names, folding) && !isNamedByGit(place, change)) return undefined;
+      const isCovered = !isRemade && rules.deniesBelow(names, folding);
+      if (!isCovered && !isNamedByGit(place, change)) return undefined;
       if (isOpen(names)) return undefined;
       const glob = rules.denyingGlob(names);
       return { program: glob === undefined ? gitUser && "git" : autorunProgramOf(glob) };
@@ -102,7 +114,8 @@ export function writeRules(
         .map((path) => relative(base, path))
         .filter((path) => path !== "" && path !== ".." && !path.startsWith("../"))
         .filter((path) => !isOpen(namesOf(pathIn(root, path)))),
-    mayDenyBelow: (names, folding) => above.denies(names.join("/"), folding) && !isOpen(names),
+    mayDenyBelow,
+    mayGoWhole: (names, folding) => git !== undefined && !mayDenyBelow(names, folding),
   };
 }
 

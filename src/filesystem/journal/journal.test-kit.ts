@@ -176,6 +176,10 @@ class ImmediateTree implements UndoTree {
     await this.#bench.files.makeFolder(path, { mode, parents: false }, this.#call);
   }
 
+  inRemade(): UndoTree {
+    return this;
+  }
+
   async remove(path: string): Promise<void> {
     await this.#bench.files.unlink(path, { recursive: false }, this.#call);
   }

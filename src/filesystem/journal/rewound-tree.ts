@@ -113,6 +113,10 @@ export class RewoundTree implements UndoTree {
     this.#put(path, { kind: "dir", mode });
   }
 
+  inRemade(): UndoTree {
+    return this;
+  }
+
   async remove(path: string): Promise<void> {
     const entry = this.entryAt(path);
     const seqs = this.#add(entry.seqs);

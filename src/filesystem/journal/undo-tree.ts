@@ -20,6 +20,8 @@ export interface UndoTree {
   /** Makes a link, or replaces a file or a link by it. */
   putLink(path: string, text: Buffer): Promise<void>;
   makeFolder(path: string, mode: number): Promise<void>;
+  /** Returns the tree for what was in a folder that was removed, and has been made again at `path`. */
+  inRemade(path: string): UndoTree;
   /** Removes a file, a link, or an empty folder. */
   remove(path: string): Promise<void>;
   /** Moves an entry to a name that is free. */

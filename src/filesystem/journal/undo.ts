@@ -90,6 +90,8 @@ class Undo {
   readonly #blocked = new BlockedPaths();
   /** Folders that get their modes at the end, because those could keep us from putting something into them. */
   readonly #modes = new Map<string, number>();
+  /** Folders that had been removed, and that this undo has made again. */
+  readonly #remade = new Set<string>();
   /** The states of paths before they are changed. */
   readonly #initial = new Map<string, TreeState>();
 
@@ -148,7 +150,7 @@ class Undo {
   async setModes(): Promise<void> {
     const innermostFirst = [...this.#modes].sort(([one], [other]) => (one < other ? 1 : -1));
     for (const [path, mode] of innermostFirst) {
-      await this.#options.tree.setMode(path, mode);
+      await this.#treeFor(path).setMode(path, mode);
       await this.#options.pause();
     }
   }
@@ -214,7 +216,8 @@ class Undo {
   }
 
   async #put(step: RecordedStep, path: string, state: RecordedState): Promise<void> {
-    const { tree, content } = this.#options;
+    const { content } = this.#options;
+    const tree = this.#treeFor(path);
     this.#note(path);
     if (state.kind === "file") {
       const bytes = state.content && content(step, { place: state.content, revision: state.revision });
@@ -228,8 +231,16 @@ class Undo {
     this.#undone.get(step.seq)!.restored.push(path);
   }
 
+  /** Returns the tree for a path, which may lie in a folder that this undo has made again. */
+  #treeFor(path: string): UndoTree {
+    const { tree } = this.#options;
+    const remade = foldersAbove(path).find((folder) => this.#remade.has(folder));
+    return remade === undefined ? tree : tree.inRemade(remade);
+  }
+
   async #makeFolder(path: string, mode: number): Promise<void> {
-    await this.#options.tree.makeFolder(path, mode | 0o700);
+    await this.#treeFor(path).makeFolder(path, mode | 0o700);
+    this.#remade.add(path);
     if ((mode & 0o700) !== 0o700) this.#modes.set(path, mode);
   }
 
@@ -335,6 +346,12 @@ interface Disagreement {
   readonly path: string;
   readonly expected: RecordedState;
   readonly found: TreeState;
+}
+
+/** Returns the paths of the folders above a path, the outermost first. */
+function foldersAbove(path: string): string[] {
+  const names = path.split("/");
+  return names.slice(1).map((_, index) => names.slice(0, index + 1).join("/"));
 }
 
 const areSame = (one: TreeState, other: TreeState): boolean => isDeepStrictEqual(one, other);

@@ -8,7 +8,7 @@ import type { Entry } from "../files/types.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
 import type { Folder, ResolvedPath } from "../jail/folder.ts";
 import { requireRevision } from "./expected-revision.ts";
-import { requireNothingDenied, type TreeOperation } from "./require-allowed.ts";
+import { jailWithoutProtection, requireNothingDenied, type TreeOperation } from "./require-allowed.ts";
 import { requireWritableFolder } from "./require-writable-folder.ts";
 import type { WritableTree } from "./writable-tree.ts";
 
@@ -68,7 +68,8 @@ export async function removeAt(tree: WritableTree, removal: Removal, admitted: A
   if (stats!.isDirectory() && recursive) {
     using inside = folder.child(name);
     using slice = createWalkSlice(requester);
-    const whole = { jail: tree.jail, path, deadline: requester.deadline, slice, onEntry };
+    const jail = tree.jail.mayGoWhole(place) ? jailWithoutProtection(tree.jail) : tree.jail;
+    const whole = { jail, path, deadline: requester.deadline, slice, onEntry };
     const operation = await requireRemovableTree(tree, whole, { folder, inside });
     if (isForeseen) requireWritableFolder(folder, path);
     if (!dryRun) await tree.setAside({ place, contents: { inside, operation } }, requester);

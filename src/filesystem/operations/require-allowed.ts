@@ -17,6 +17,9 @@ export interface TreeOperation extends Pick<TreeWalk, "slice" | "deadline"> {
   readonly onEntry?: ((entry: Entry) => void) | undefined;
 }
 
+/** Returns the jail for a walk through a folder that may be removed with what is protected in it. */
+export const jailWithoutProtection = (jail: Jail): Jail => ({ ...jail, deniesWritingIn: () => false });
+
 /**
  * Throws if anything in the folder, however deep, is denied or on a wrong device. Await it before changing
  * anything in a tree.

@@ -2,8 +2,8 @@ import { refuse } from "../../base/errors.ts";
 import { holdForDeferredClose } from "../disk/deferred-close.ts";
 import type { Requester } from "../disk/mutation.ts";
 import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
-import type { ResolvedPath } from "../jail/folder.ts";
-import { changeMode } from "../operations/change-mode.ts";
+import type { Jail, ResolvedPath } from "../jail/folder.ts";
+import { admitPermitted } from "../operations/change-mode.ts";
 import { fileOfRevision } from "../operations/expected-revision.ts";
 import { attributesToKeep } from "../operations/kept-attributes.ts";
 import { requireMovable, requireWritableEnds } from "../operations/move.ts";
@@ -21,11 +21,23 @@ export class Restoration {
   readonly #tree: PlannedTree;
   readonly #requester: Requester;
   /** The revisions of the files whose states were read. */
-  readonly #revisions = new Map<string, string>();
+  readonly #revisions: Map<string, string>;
+  /** The resolved path of a folder that is made again with everything that was in it. */
+  readonly #remade: string | undefined;
 
-  constructor(tree: PlannedTree, requester: Requester) {
+  constructor(tree: PlannedTree, requester: Requester, within?: Within) {
     this.#tree = tree;
     this.#requester = requester;
+    this.#revisions = within?.revisions ?? new Map();
+    this.#remade = within?.remade;
+  }
+
+  inRemade(path: string): Restoration {
+    using place = this.#tree.jail.admit(path, { lastLink: "bare" });
+    // A link on the way would have it made elsewhere.
+    const isItself = place.path === path && this.#tree.jail.mayGoWhole(place);
+    const remade = isItself ? path : undefined;
+    return new Restoration(this.#tree, this.#requester, { revisions: this.#revisions, remade });
   }
 
   /** Returns the state of a path. Throws the jail's refusals, and io for a file that cannot be read. */
@@ -105,13 +117,19 @@ export class Restoration {
   }
 
   async setMode(path: string, mode: number): Promise<void> {
-    const change = { path, mode, uid: undefined, gid: undefined, recursive: false };
-    await changeMode(this.#tree, change, this.#requester);
+    await refusing(path, async () => {
+      const { jail } = this.#tree;
+      const remade = this.#remade;
+      const admit: Jail["admit"] = (one, options) => jail.admit(one, { ...options, remade });
+      using place = admitPermitted({ ...jail, admit }, { path, recursive: false });
+      await this.#tree.setPermissions({ place, mode, uid: undefined, gid: undefined, recursive: false });
+    });
   }
 
   /** Admits the path of a file or link that is to be made or replaced. */
   #admitName(path: string): ResolvedPath {
-    const options = { changes: "entry", lastLink: "bare", mayBeMissing: true } as const;
+    const remade = this.#remade;
+    const options = { changes: "entry", lastLink: "bare", mayBeMissing: true, remade } as const;
     const place = this.#tree.jail.admit(path, options);
     try {
       if (place.stats?.isDirectory()) throw refuse.isAFolder(path);
@@ -133,6 +151,11 @@ export class Restoration {
   #seen(path: string): string | undefined {
     return this.#revisions.get(path) || undefined;
   }
+}
+
+interface Within {
+  readonly revisions: Map<string, string>;
+  readonly remade: string | undefined;
 }
 
 interface FileState {

@@ -6,7 +6,7 @@ import { holdFolderAt, splitLast } from "../disk/hold-folder.ts";
 import { pathIn } from "../jail/backend.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
-import { requireNothingDenied } from "../operations/require-allowed.ts";
+import { jailWithoutProtection, requireNothingDenied } from "../operations/require-allowed.ts";
 import { jailAtBoth } from "../operations/require-target.ts";
 import type { IntendedStep } from "./record.ts";
 import { statPath } from "./survey.ts";
@@ -19,15 +19,38 @@ const sliceMilliseconds = 2;
  */
 export async function hasDeniedStep(jail: Jail, steps: readonly IntendedStep[]): Promise<boolean> {
   const slice = createTimeSlice(sliceMilliseconds);
+  const made = new Set<string>();
   for (const step of steps) {
     await slice.yieldIfDue();
+    // The walk through that folder reaches it.
+    if ((step.kind === "place" || step.kind === "chmod") && isBelow(step.path, made)) continue;
+    if (step.kind === "place" && step.staged.kind === "dir" && mayGoWhole(jail, step.path))
+      made.add(step.path);
     const paths = step.kind === "rename" ? [step.from, step.to] : [step.path];
     if (paths.some((path) => isDenied(jail, path))) return true;
     if (step.kind === "chmod") continue;
     for (const place of placesOf(step))
-      for (const path of paths) if (await holdsDenied(jail, { place, path, slice })) return true;
+      for (const path of paths) {
+        const isGoing = step.kind === "set-aside" || step.kind === "place";
+        if (await holdsDenied(jail, { place, path, isGoing, slice })) return true;
+      }
   }
   return false;
+}
+
+/** Returns whether one of the folders holds the path. */
+const isBelow = (path: string, folders: ReadonlySet<string>): boolean =>
+  path.split("/").some((_, index, names) => index > 0 && folders.has(names.slice(0, index).join("/")));
+
+/** Returns whether the folder at a path may be removed with what is protected in it. */
+function mayGoWhole(jail: Jail, path: string): boolean {
+  try {
+    using folder = holdFolderAt(jail, splitLast(path).outer);
+    return jail.mayGoWhole({ path, names: path.split("/"), folder });
+  } catch (error) {
+    isRefusedByRules(error);
+    return false;
+  }
 }
 
 /** The names that the entries of a step may have now. */
@@ -68,16 +91,19 @@ interface HeldTree {
   readonly place: string;
   /** The path that it has had, or is to have. */
   readonly path: string;
+  /** Whether it is a folder that the step removes, or that goes if the step is taken back. */
+  readonly isGoing: boolean;
   readonly slice: TimeSlice;
 }
 
-async function holdsDenied(jail: Jail, { place, path, slice }: HeldTree): Promise<boolean> {
+async function holdsDenied(jail: Jail, { place, path, isGoing, slice }: HeldTree): Promise<boolean> {
   if (statPath(jail, place)?.isDirectory() !== true) return false;
   try {
     using folder = holdFolderAt(jail, place);
     const { name } = splitLast(place);
     const ends = { source: { folder, name, path: place }, target: { folder, path } };
-    await requireNothingDenied({ jail: jailAtBoth(jail, ends, "move"), path: "", slice }, folder);
+    const rules = isGoing && mayGoWhole(jail, path) ? jailWithoutProtection(jail) : jail;
+    await requireNothingDenied({ jail: jailAtBoth(rules, ends, "move"), path: "", slice }, folder);
     return false;
   } catch (error) {
     return isRefusedByRules(error);

@@ -151,4 +151,13 @@ test("a refusal is explained, and what could not be prevented is said", async ()
     "made .envrc, more/.npmrc, nested/.git/config, nested/.git/hooks, which other programs act on by themselves: tell the user",
   ]);
   expect(await notesOf("echo x > plain")).toBeUndefined();
+  if (!hasMounts()) return;
+  expect(await notesOf("git init -q more/project; rm -rf sub")).toContainEqual(
+    expect.stringMatching(
+      /^sub\/\.claude\/hooks .* shell::fs::rm with `recursive` removes "sub" as a whole$/,
+    ),
+  );
+  expect(await notesOf("mv sub other")).toEqual([
+    expect.stringMatching(/^sub\/\.claude\/hooks .* cannot be moved; shell::fs::rm .* "sub" as a whole$/),
+  ]);
 });
