@@ -4,7 +4,10 @@ import { quoteShort, Refusal } from "../base/errors.ts";
 import type { JournalRecord } from "../filesystem/journal/read-record.ts";
 
 export const refuseCoder = {
-  /** The refusal of a missing path, which ends with the sentence `plain`, with what is known of that path instead of advice. */
+  /**
+   * The refusal of a missing path, which ends with the sentence `plain`, with what is known of that path
+   * instead of advice.
+   */
   explainedAbsence: (
     { reason, message, path = "", isBelowFile, details }: Refusal,
     plain: string,

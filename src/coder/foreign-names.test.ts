@@ -1,4 +1,7 @@
-/** Changes on a file system that finds an entry under names of its own, such as vfat and everything behind FUSE. */
+/**
+ * Changes on a file system that finds an entry under names of its own, such as vfat and everything behind
+ * FUSE.
+ */
 import { afterEach, expect, spyOn, test } from "bun:test";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

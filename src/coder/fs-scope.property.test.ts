@@ -1,4 +1,7 @@
-/** What a call with a scope answers and changes does not depend on what lies outside, and nothing outside is changed. */
+/**
+ * What a call with a scope answers and changes does not depend on what lies outside, and nothing outside is
+ * changed.
+ */
 import { expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

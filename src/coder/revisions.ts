@@ -31,8 +31,8 @@ export const revisionMismatch = ({ path, expected, ranges = [] }: Expectation, b
   });
 
 /**
- * Runs `work`, which expects a file to have a revision, where it expects one. Throws for what is none, and for a file that
- * is not what was expected with what it is now.
+ * Runs `work`, which expects a file to have a revision, where it expects one. Throws for what is none, and
+ * for a file that is not what was expected with what it is now.
  */
 export async function expecting<T>(
   work: () => Promise<T>,

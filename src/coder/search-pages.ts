@@ -114,8 +114,8 @@ type UnmatchedGlob = NonNullable<Page["unmatched_globs"]>[number];
 type NotSearched = NonNullable<Page["not_searched"]>[number];
 
 /**
- * Renders, as lines for models, the parts that an answer leaves out and how to continue. A complete answer with matches has
- * no such line. `hints` name fields with which the query of an empty answer could match.
+ * Renders, as lines for models, the parts that an answer leaves out and how to continue. A complete answer
+ * with matches has no such line. `hints` name fields with which the query of an empty answer could match.
  */
 export function renderPage(page: Page, isEmpty: boolean, hints: readonly string[] = []): string[] {
   const { next_cursor, searched, stopped_by, unmatched_globs } = page;

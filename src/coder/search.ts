@@ -187,7 +187,9 @@ type Request = Static<typeof request>;
 const isEmpty = ({ content_matches, path_matches, files = [], truncated, searched }: SearchAnswer): boolean =>
   content_matches.length + path_matches.length + files.length === 0 && !truncated && searched?.files !== 0;
 
-/** The payload with the defaults of the profile for fields that have another one in the published reference. */
+/**
+ * The payload with the defaults of the profile for fields that have another one in the published reference.
+ */
 function withProfileDefaults(payload: unknown, profile: ProfileDefaults): unknown {
   if (typeof payload !== "object" || payload === null || profile["search.search_paths"] === true)
     return payload;

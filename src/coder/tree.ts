@@ -67,7 +67,9 @@ const response = Type.Object(
   { title: "TreeOutput" },
 );
 
-/** Deepest folder that is opened. The bus decodes at most 127 levels of JSON, and a folder takes two of them. */
+/**
+ * Deepest folder that is opened. The bus decodes at most 127 levels of JSON, and a folder takes two of them.
+ */
 const deepest = 60;
 
 /** `coder::tree`: a recursive snapshot, bounded in depth and width (coder §8). */

@@ -241,7 +241,10 @@ export function loadShellConfig(options: ConfigOptions): ShellConfig {
   return crossCheck({ ...config, working_dir, fs: { ...config.fs, host_root: root } }, source);
 }
 
-/** The folder to serve over MCP if none is named: `working_dir`, or the current one, if that is not the whole host. */
+/**
+ * The folder to serve over MCP if none is named: `working_dir`, or the current one, if that is not the whole
+ * host.
+ */
 function defaultRoot({ fs, working_dir }: ShellConfig, { mode, log }: ConfigOptions): string | undefined {
   if (mode !== "mcp" || fs.host_root !== null || fs.allow_unjailed) return undefined;
   if (working_dir !== null) return working_dir;

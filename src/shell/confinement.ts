@@ -36,8 +36,8 @@ export interface ConfinementOptions {
 /** A command that is about to run. */
 export interface BegunCommand extends Pick<SpawnOptions, "launcher"> {
   /**
-   * Returns the host paths of files and folders that commands cannot change, and that were made while this one
-   * ran: they could not be kept from it.
+   * Returns the host paths of files and folders that commands cannot change, and that were made while this
+   * one ran: they could not be kept from it.
    */
   findMade(): Promise<readonly string[]>;
 }
@@ -71,7 +71,8 @@ const none: CommandConfinement = {
 };
 
 /**
- * Opens the sandbox and logs what holds. Throws a `ConfigError` where the configuration requires what this machine does not have.
+ * Opens the sandbox and logs what holds. Throws a `ConfigError` where the configuration requires what this
+ * machine does not have.
  */
 export function openConfinement(config: ShellConfig, options: ConfinementOptions): CommandConfinement {
   const { log, environment, guarded, open = openOsSandbox } = options;

@@ -138,7 +138,9 @@ interface Run {
   readonly limits: RunLimits & { readonly signal: AbortSignal };
 }
 
-/** Answers once the program has started. Its result follows on the channel, and its reader's leaving ends it. */
+/**
+ * Answers once the program has started. Its result follows on the channel, and its reader's leaving ends it.
+ */
 async function runIntoChannel({ program, held, limits, snapshot }: Run, context: ShellContext) {
   const { bus, programs } = context;
   const observed = await observe(context, { program, findMade: held.findMade, snapshot });

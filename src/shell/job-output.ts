@@ -45,8 +45,8 @@ export interface OutputSelection {
 }
 
 /**
- * Lines at the end of what is there, or from one on; those that have not ended come last, where all before them is shown. A
- * line that is too long by itself is cut.
+ * Lines at the end of what is there, or from one on; those that have not ended come last, where all before
+ * them is shown. A line that is too long by itself is cut.
  */
 export function selectOutput(log: OutputLog, { since, tailLines, maxBytes }: OutputSelection): JobOutput {
   const isForward = since !== undefined && tailLines === undefined;
@@ -188,8 +188,8 @@ export interface GrepOptions extends OutputSelection {
 const sliceMilliseconds = 20;
 
 /**
- * The lines that match from `since` on, with two before and after each, as a search shows them: `number→line` and
- * `number-line`. It ends when the text is full; `tailLines` are the last of those lines.
+ * The lines that match from `since` on, with two before and after each, as a search shows them: `number→line`
+ * and `number-line`. It ends when the text is full; `tailLines` are the last of those lines.
  */
 export async function grepOutput(log: OutputLog, options: GrepOptions): Promise<JobOutput> {
   const { since = 1, tailLines, maxBytes, pattern, deadline } = options;
@@ -277,7 +277,9 @@ export interface WaitOptions {
   readonly settled: Promise<void>;
 }
 
-/** Waits for a line that matches, or for the end of the job. Returns that line; `undefined` if there is none. */
+/**
+ * Waits for a line that matches, or for the end of the job. Returns that line; `undefined` if there is none.
+ */
 export async function waitForOutput(
   log: OutputLog,
   options: WaitOptions,

@@ -5,7 +5,10 @@ import { idleMilliseconds } from "./fs/content.ts";
 import type { LiveOutput } from "./programs/output.ts";
 import { refuseShell } from "./shell-errors.ts";
 
-/** Bytes that wait for the reader: with this many a command waits too, and with twice as many the channel is cut. */
+/**
+ * Bytes that wait for the reader: with this many a command waits too, and with twice as many the channel is
+ * cut.
+ */
 const maxWaiting = 1024 * 1024;
 
 /** The reading end of a channel, in an answer. */

@@ -1,6 +1,7 @@
 /**
- * Names the rules of the sandbox that an output suggests a command has met: `listen EACCES` reads like a fault of the project. A note
- * says only what holds for every command, so it is true also where the program failed for another reason.
+ * Names the rules of the sandbox that an output suggests a command has met: `listen EACCES` reads like a
+ * fault of the project. A note says only what holds for every command, so it is true also where the program
+ * failed for another reason.
  */
 import type { ConfinedRules } from "./command-rules.ts";
 

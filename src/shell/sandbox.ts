@@ -1,5 +1,6 @@
 /**
- * Forwards calls with a sandbox as target to another worker (shell §10). Checks nothing on the host: callers do that.
+ * Forwards calls with a sandbox as target to another worker (shell §10). Checks nothing on the host: callers
+ * do that.
  */
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Mismatch, validate } from "../base/schema/validate.ts";
@@ -26,8 +27,8 @@ export interface Forwarding<Response extends TSchema> {
 const defaultMilliseconds = 30_000;
 
 /**
- * Forwards a call to a sandbox and returns its answer. Throws a `Refusal` when it cannot (disabled, no bus, an answer that
- * does not fit), and the sandbox's own refusal as a `ForwardedRefusal`.
+ * Forwards a call to a sandbox and returns its answer. Throws a `Refusal` when it cannot (disabled, no bus,
+ * an answer that does not fit), and the sandbox's own refusal as a `ForwardedRefusal`.
  */
 export async function forward<Response extends TSchema>(
   forwarding: Forwarding<Response>,

@@ -1,14 +1,14 @@
 /**
- * The maximum size of each field of a request. Every text, list and map has a bound here, or the reason why it
- * needs none. The profile `agent` refuses larger fields before anything is done. In the profile `contract`, a field
- * may be as large as a request.
+ * The maximum size of each field of a request. Every text, list and map has a bound here, or the reason why
+ * it needs none. The profile `agent` refuses larger fields before anything is done. In the profile
+ * `contract`, a field may be as large as a request.
  */
 import { refuseField } from "./field-errors.ts";
 import { hasFields } from "./schemas.ts";
 
 /**
- * Maximum characters of a text, or entries of a list or a map; or the reason why work on a larger one keeps no other
- * call waiting.
+ * Maximum characters of a text, or entries of a list or a map; or the reason why work on a larger one keeps
+ * no other call waiting.
  */
 export type FieldBound = { readonly max: number } | { readonly reason: string };
 
@@ -26,8 +26,8 @@ const name = { max: 256 };
 export const maxObjects = 2500;
 
 /**
- * The bounds, by function and field, or by field alone. A field is a JSON pointer, or its end, in which `*` stands
- * for each entry of a list or a map. The longest key that fits counts.
+ * The bounds, by function and field, or by field alone. A field is a JSON pointer, or its end, in which `*`
+ * stands for each entry of a list or a map. The longest key that fits counts.
  */
 export const fieldBounds: Readonly<Record<string, FieldBound>> = {
   "/path": path,

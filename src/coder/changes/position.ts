@@ -7,7 +7,10 @@ export const renderPosition = (epoch: string, seq: number): string => `${epoch}:
 /** A place of no epoch: what came after is not known. */
 export const unknownPosition = renderPosition("0", 0);
 
-/** The number in a place of this feed; undefined where what came after is not known. Throws for what is no place. */
+/**
+ * The number in a place of this feed; undefined where what came after is not known. Throws for what is no
+ * place.
+ */
 export function parsePosition(since: string, feed: Pick<Feed, "epoch" | "follows">): number | undefined {
   const [, epoch, digits] = /^([0-9a-f]{1,32}):(\d{1,15})$/.exec(since) ?? [];
   if (epoch === undefined) throw refuseCoder.badSince(since);

@@ -28,8 +28,9 @@ export interface Knowledge {
 const maxCandidates = 3;
 
 /**
- * Returns the refusal of a missing path with what is known of it, and any other error unchanged. A path that is denied
- * only behind a link is refused in the same words, so what is added depends on names alone that the call may see.
+ * Returns the refusal of a missing path with what is known of it, and any other error unchanged. A path that
+ * is denied only behind a link is refused in the same words, so what is added depends on names alone that the
+ * call may see.
  */
 export function explainAbsence(error: unknown, knowledge: Knowledge): unknown {
   if (!(error instanceof Refusal) || error.path === undefined) return error;
@@ -71,7 +72,10 @@ function sayDifference(names: readonly string[], sent: string): string[] {
   return [];
 }
 
-/** A path from the base as the call would send it; undefined if it is not below the folder where its paths start. */
+/**
+ * A path from the base as the call would send it; undefined if it is not below the folder where its paths
+ * start.
+ */
 function sendable(path: string, { scope }: Jail): string | undefined {
   const above = scope === undefined || scope.root.length === 0 ? "" : `${scope.root.join("/")}/`;
   return path.startsWith(above) ? path.slice(above.length) : undefined;
@@ -157,7 +161,10 @@ function isFolder(path: string, base: Jail): boolean {
   }
 }
 
-/** Other names in a folder that some file systems would take for this one; none where the call may not list it. */
+/**
+ * Other names in a folder that some file systems would take for this one; none where the call may not list
+ * it.
+ */
 function likeNamesIn(path: string, wanted: string, jail: Jail): string[] {
   if (jail.scope?.contains(path) === false) return [];
   using folder = jail.admitFolder(path || ".");

@@ -138,7 +138,10 @@ const hasLaterFields = ({
 /** Bytes of the fields of every answer in 0.2.0, without their values. */
 const keyBytes = '{"path":,"is_utf8":,"size":,"mode":,"mtime":,"content":}'.length;
 
-/** The size as JSON of an answer with these fields: for a small file, `objectBytes` takes a noticeable part of the time. */
+/**
+ * The size as JSON of an answer with these fields: for a small file, `objectBytes` takes a noticeable part of
+ * the time.
+ */
 function publishedBytes({ path, stats, isUtf8 }: Facts, content: FileContent): number {
   const ofStats = jsonBytes(stats.size) + jsonBytes(stats.mode) + jsonBytes(stats.mtime);
   return keyBytes + jsonBytes(path) + jsonBytes(isUtf8) + ofStats + content.jsonBytes;

@@ -62,7 +62,8 @@ class Batch {
     if (content === undefined || content.bytes === 0) return;
     this.#entries.push({ index, content });
     this.#unchecked += content.bytes / this.#textLimit.bytes + content.jsonBytes / this.#jsonLimit.bytes;
-    // So what is held never takes more than three times what may be answered, and checking costs little for each entry.
+    // So what is held never takes more than three times what may be answered, and checking costs little for
+    // each entry.
     if (this.#unchecked > 1) this.#refuseLargest();
   }
 
@@ -77,7 +78,10 @@ class Batch {
     return new Measured({ results }, total);
   }
 
-  /** The same are refused whenever this is called: a content goes if those that are not larger have too much with it. */
+  /**
+   * The same are refused whenever this is called: a content goes if those that are not larger have too much
+   * with it.
+   */
   #refuseLargest(): void {
     this.#keepWithin(this.#textLimit, ({ content }) => content.bytes);
     this.#keepWithin(this.#jsonLimit, ({ content }) => content.jsonBytes);

@@ -84,7 +84,10 @@ export interface ReadOptions {
   readonly encoding: Encoding | undefined;
   /** Maximum bytes of content in the answer. */
   readonly maxOutputBytes: number | undefined;
-  /** Most bytes of base64 in which an image may be shown as one. Undefined: it is read as what the request says. */
+  /**
+   * Most bytes of base64 in which an image may be shown as one. Undefined: it is read as what the request
+   * says.
+   */
   readonly maxImageBytes: number | undefined;
   /** Whether a file that is not text is answered as its kind. */
   readonly hasBinaryKinds: boolean;
@@ -133,8 +136,8 @@ export function readOptions(request: ReadRequest, profile: ProfileDefaults): Rea
 export const selectsFiles = ({ include_globs: globs = [] }: ReadRequest): boolean => globs.length > 0;
 
 /**
- * Returns the options of a request for all files that globs select. They have no revision unless it is requested. Throws
- * bad-input for fields that do not go together.
+ * Returns the options of a request for all files that globs select. They have no revision unless it is
+ * requested. Throws bad-input for fields that do not go together.
  */
 export function optionsOfStat(request: ReadRequest, profile: ProfileDefaults): ReadOptions {
   const { paths, files, stat = false, revision = false } = request;
@@ -167,8 +170,8 @@ export interface BatchEntry {
 }
 
 /**
- * Returns the files of a request for several; `undefined` for one. An entry without a range has that of the request. Throws
- * bad-input for fields that do not go together.
+ * Returns the files of a request for several; `undefined` for one. An entry without a range has that of the
+ * request. Throws bad-input for fields that do not go together.
  */
 export function batchEntries(request: ReadRequest, profile: ProfileDefaults): BatchEntry[] | undefined {
   const { files, paths } = request;

@@ -1,4 +1,7 @@
-/** A window of a file whose lines were counted before is the slice of what the file holds now, after changes by other programs. */
+/**
+ * A window of a file whose lines were counted before is the slice of what the file holds now, after changes
+ * by other programs.
+ */
 import { afterAll, expect, test } from "bun:test";
 import {
   appendFileSync,
@@ -110,7 +113,9 @@ function make(content: string | Buffer): void {
   writeFileSync(path, content);
 }
 
-/** Opens the file; `beforePieces` happens once, when it is read from its beginning or a place that is known. */
+/**
+ * Opens the file; `beforePieces` happens once, when it is read from its beginning or a place that is known.
+ */
 function open(beforePieces: () => void = () => {}): { file: OpenFile; starts: number[] } {
   const stats = statSync(path);
   const file = openPlace({ requested: "log", stats, open: () => openSync(path, "r") }, undefined);

@@ -23,9 +23,9 @@ interface Means {
 }
 
 /**
- * Lines of a file of any size. It reads piece by piece, from the beginning, or a place before them whose lines are known, to
- * where they end, or from the end to where they begin, and keeps no more than they are. Throws too-large over the limit.
- * Closes the file.
+ * Lines of a file of any size. It reads piece by piece, from the beginning, or a place before them whose
+ * lines are known, to where they end, or from the end to where they begin, and keeps no more than they are.
+ * Throws too-large over the limit. Closes the file.
  */
 export async function readPart(
   file: OpenFile,

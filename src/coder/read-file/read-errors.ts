@@ -1,5 +1,6 @@
 /**
- * How `coder::read-file` refuses options, and more of a file than it may answer: then a sentence names the ways to less.
+ * How `coder::read-file` refuses options, and more of a file than it may answer: then a sentence names the
+ * ways to less.
  */
 import { quoteShort, Refusal } from "../../base/errors.ts";
 import type { Limit } from "../../filesystem/files/types.ts";

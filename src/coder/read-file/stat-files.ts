@@ -19,7 +19,10 @@ interface FilesAnswer extends Partial<Pick<PageFields, "not_searched" | "unmatch
   readonly total_files: number;
 }
 
-/** Answers the first files in the order of the request, each with its facts. Throws a refusal if too many match. */
+/**
+ * Answers the first files in the order of the request, each with its facts. Throws a refusal if too many
+ * match.
+ */
 export async function statFiles(request: ReadRequest, context: CoderContext): Promise<FilesAnswer> {
   const options = optionsOfStat(request, context.profile);
   const { deadline, caller, searcher, jail } = context;

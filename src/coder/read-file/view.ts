@@ -92,8 +92,9 @@ interface Whole {
 }
 
 /**
- * Returns a file that is shown as an image or sound; `undefined` for any other. Throws too-large for an image that no client
- * could show. A sound that is larger than text may be is not played unless `max_output_bytes` says so.
+ * Returns a file that is shown as an image or sound; `undefined` for any other. Throws too-large for an image
+ * that no client could show. A sound that is larger than text may be is not played unless `max_output_bytes`
+ * says so.
  */
 function viewMedia(
   { path, options, context }: FileRead,

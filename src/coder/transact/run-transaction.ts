@@ -11,8 +11,9 @@ import { refuseTransacting } from "./transact-errors.ts";
 /** Several changes that are made as one. */
 export interface Transaction<T> {
   /**
-   * Makes them on a tree that only shows what they would leave, by the files of the context, and sets `tree.change` to
-   * the index of each. Called again when it had to wait for other calls, and to carry out a plan: it must do the same then.
+   * Makes them on a tree that only shows what they would leave, by the files of the context, and sets
+   * `tree.change` to the index of each. Called again when it had to wait for other calls, and to carry out a
+   * plan: it must do the same then.
    */
   make(context: CoderContext, tree: PlannedTree): Promise<T>;
   /** What the caller calls it. */
@@ -55,8 +56,8 @@ async function explaining<T>(
 }
 
 /**
- * Only shows what the changes would leave, and keeps a plan to do exactly that; `answer` makes the answer of the call that
- * does. Throws what making them would throw, as far as it shows before.
+ * Only shows what the changes would leave, and keeps a plan to do exactly that; `answer` makes the answer of
+ * the call that does. Throws what making them would throw, as far as it shows before.
  */
 export async function planTransaction<T>(
   transaction: Transaction<T>,

@@ -9,7 +9,9 @@ export const refuseTransacting = {
       "This worker has no folder for the records of transactions, without which a crash would leave half of one. Nothing was changed. Make the changes by calls of the single functions, or ask the user to set XDG_STATE_HOME to a folder outside of base_path.",
     ),
 
-  /** A change of several that are made together or not at all; `place` is such as `Change 2 of 4 ("a.txt")`. */
+  /**
+   * A change of several that are made together or not at all; `place` is such as `Change 2 of 4 ("a.txt")`.
+   */
   inPlace: ({ reason, message, path, isBelowFile, details }: Refusal, place: string | undefined): Refusal => {
     const problem = message.replace(/ Nothing was (?:changed|written|removed|moved or copied)\./, "");
     const sentence = place === undefined ? problem : `${place}: ${problem}`;

@@ -1,6 +1,7 @@
 /**
- * Chooses what a tree with `max_bytes` shows. Each level of folders in turn gets half of the bytes that are left, and its
- * folders share them evenly, so every level is seen before any is complete. Rounds over all levels spend the rest.
+ * Chooses what a tree with `max_bytes` shows. Each level of folders in turn gets half of the bytes that are
+ * left, and its folders share them evenly, so every level is seen before any is complete. Rounds over all
+ * levels spend the rest.
  */
 import type { Entry } from "../../filesystem/files/types.ts";
 import { pathIn } from "../../filesystem/jail/backend.ts";
@@ -70,7 +71,10 @@ export class BytePlan {
     this.#left = maxBytes - Buffer.byteLength(`${renderName(name)}/\n`);
   }
 
-  /** Makes the plan, before anything is written. `level` is that of the root. Throws what the listing of the root throws. */
+  /**
+   * Makes the plan, before anything is written. `level` is that of the root. Throws what the listing of the
+   * root throws.
+   */
   async make(level: Level): Promise<void> {
     if (cutBefore(this.#snapshot, level.depth) !== undefined) return;
     const found = { path: this.#root.path, names: [], above: undefined };
@@ -89,7 +93,10 @@ export class BytePlan {
     return this.#bytes.has(path);
   }
 
-  /** Returns the entries of a folder that are shown. Never more bytes than planned, whatever has changed since. */
+  /**
+   * Returns the entries of a folder that are shown. Never more bytes than planned, whatever has changed
+   * since.
+   */
   take(folder: Folder, { depth }: Level, entries: readonly Entry[]): readonly Entry[] {
     let left = this.#bytes.get(folder.path) ?? 0;
     this.#bytes.delete(folder.path);
@@ -102,7 +109,9 @@ export class BytePlan {
     return shown.size === entries.length ? entries : entries.filter((entry) => shown.has(entry));
   }
 
-  /** Spends one of `parts` of the bytes that are left on each level. Returns whether anything more is shown. */
+  /**
+   * Spends one of `parts` of the bytes that are left on each level. Returns whether anything more is shown.
+   */
   async #spend(parts: number): Promise<boolean> {
     const before = this.#left;
     for (let depth = 0; depth < this.#levels.length; depth++) {
@@ -136,7 +145,10 @@ export class BytePlan {
     }
   }
 
-  /** Reserves the line that says what a folder leaves out. Returns whether there is room for that and for one entry. */
+  /**
+   * Reserves the line that says what a folder leaves out. Returns whether there is room for that and for one
+   * entry.
+   */
   #pay({ lines: [first = 0], isCut, cutBytes }: ListedFolder, room: number): boolean {
     const bytes = first > 0 || isCut ? cutBytes : 0;
     if (bytes + first > room) return false;

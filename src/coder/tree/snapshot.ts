@@ -63,8 +63,8 @@ export async function yieldNow({ slice, context }: TreeSnapshot): Promise<void> 
 }
 
 /**
- * The entries of a folder: at once, if they are few. Undefined for a folder inside the tree that may not be listed; with the
- * root of the tree the call fails.
+ * The entries of a folder: at once, if they are few. Undefined for a folder inside the tree that may not be
+ * listed; with the root of the tree the call fails.
  */
 export function listOrNothing(
   snapshot: TreeSnapshot,

@@ -51,7 +51,9 @@ export class TreeWriter {
     this.#snapshot = snapshot;
   }
 
-  /** Writes the tree below `root`, and closes it. Throws too-large, and what the listing of the root throws. */
+  /**
+   * Writes the tree below `root`, and closes it. Throws too-large, and what the listing of the root throws.
+   */
   async write(root: Folder, level: Level): Promise<NodeWriter> {
     try {
       const itself = this.#describeRoot(root);
@@ -99,7 +101,10 @@ export class TreeWriter {
     return this.#enter(opened.folder, this.#levelIn(opened.folder, level), itself);
   }
 
-  /** The level of a folder, from that of the folder that holds it. Closes it where its ignore files cannot be read. */
+  /**
+   * The level of a folder, from that of the folder that holds it. Closes it where its ignore files cannot be
+   * read.
+   */
   #levelIn(folder: Folder, { depth, rules }: Level): Level {
     try {
       return { depth: depth + 1, rules: this.#snapshot.filter.rulesIn(folder, rules) };
@@ -144,7 +149,10 @@ export class TreeWriter {
     this.#writer.open();
   }
 
-  /** Whether the entries of a folder may be reached, and not only listed. With the root of the tree the call fails. */
+  /**
+   * Whether the entries of a folder may be reached, and not only listed. With the root of the tree the call
+   * fails.
+   */
   #isReachable(folder: Folder, { entries: [first] }: Page, { depth }: Level): boolean {
     if (first === undefined || depth === 0) return true;
     try {

@@ -3,8 +3,8 @@ import type { Jail } from "../../filesystem/jail/folder.ts";
 import type { RecordedStep } from "../../filesystem/journal/read-record.ts";
 
 /**
- * Whether a path of the journal is one of these, or below one. They are compared as text, as records have them: links
- * resolved, and whatever is there now.
+ * Whether a path of the journal is one of these, or below one. They are compared as text, as records have
+ * them: links resolved, and whatever is there now.
  */
 export function selectPaths(
   requested: readonly string[],

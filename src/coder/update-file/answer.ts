@@ -62,8 +62,8 @@ interface Result extends ShownFields {
 }
 
 /**
- * The results, kept below the size of one message: the edits are done, so an answer too large to send would leave
- * the caller believing that they are not. Bodies that do not fit are cut further.
+ * The results, kept below the size of one message: the edits are done, so an answer too large to send would
+ * leave the caller believing that they are not. Bodies that do not fit are cut further.
  */
 export class UpdateAnswer {
   readonly #results: Result[] = [];
@@ -115,8 +115,8 @@ export class UpdateAnswer {
   }
 
   /**
-   * The bodies of one more file, cut to the room that is left: half of it is for each, and what one does not need is the
-   * other's. An empty body would read as an empty file.
+   * The bodies of one more file, cut to the room that is left: half of it is for each, and what one does not
+   * need is the other's. An empty body would read as an empty file.
    */
   fit({ before, after }: Bodies): FittedBodies {
     const room = this.#bodies.bytesLeft;

@@ -53,8 +53,8 @@ export function validateOps({ path, ops }: FileOps): void {
 }
 
 /**
- * Line ops first, all on the numbering of the file as it was; then the others, in order (coder §8). With `isTraced` it
- * says where each of them changed the file, which makes a `replace` take longer.
+ * Line ops first, all on the numbering of the file as it was; then the others, in order (coder §8). With
+ * `isTraced` it says where each of them changed the file, which makes a `replace` take longer.
  */
 export async function applyOps(
   before: Buffer,
@@ -101,7 +101,9 @@ interface ReplacedText {
   readonly replacements: number;
 }
 
-/** The whole body but its byte order mark, which is no text: it stays first, and `^` and `\A` stand behind it. */
+/**
+ * The whole body but its byte order mark, which is no text: it stays first, and `^` and `\A` stand behind it.
+ */
 async function replace(body: Buffer, op: ReplaceOp, scope: TextOpScope): Promise<ReplacedText> {
   const { path, isTraced, context } = scope;
   const { regex, config, deadline } = context;

@@ -1,6 +1,6 @@
 /**
- * The changes that were found while a command ran. Changes by other programs at that time are included, because
- * nothing distinguishes them.
+ * The changes that were found while a command ran. Changes by other programs at that time are included,
+ * because nothing distinguishes them.
  */
 import type { Cause, FoundChange } from "./change.ts";
 

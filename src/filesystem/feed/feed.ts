@@ -123,8 +123,8 @@ export class Feed implements MutationListener {
   }
 
   /**
-   * Takes what other programs change from now on for changes of a command, until `endCommand` is called with what this returns.
-   * `undefined` where such changes are not known.
+   * Takes what other programs change from now on for changes of a command, until `endCommand` is called with
+   * what this returns. `undefined` where such changes are not known.
    */
   async beginCommand(cause: Cause): Promise<CommandChanges | undefined> {
     await this.newest();

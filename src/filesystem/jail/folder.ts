@@ -271,8 +271,8 @@ export interface Jail {
   /** Like `deniesIn`, for the name in `bytes[from, to)`. */
   deniesBytesIn(folder: Pick<Folder, "path" | "folding">, bytes: Buffer, from: number, to: number): boolean;
   /**
-   * Returns whether a path from the top, or a folder above it, is denied or may not be changed. It goes by names alone,
-   * compared as in the base.
+   * Returns whether a path from the top, or a folder above it, is denied or may not be changed. It goes by
+   * names alone, compared as in the base.
    */
   deniesChange(path: string): boolean;
   /**

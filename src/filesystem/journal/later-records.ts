@@ -53,7 +53,9 @@ export class LaterRecords {
     }
   }
 
-  /** Returns the checkpoint after `seq` that has left `found` at a path; `undefined` if another program has. */
+  /**
+   * Returns the checkpoint after `seq` that has left `found` at a path; `undefined` if another program has.
+   */
   causeOf(path: string, found: TreeState, seq: number): number | undefined {
     let last: RankedStep | undefined;
     for (const at of withOuter(path)) {

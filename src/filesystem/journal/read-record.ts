@@ -39,7 +39,10 @@ export interface JournalSource {
 /** Called between two frames: lets other calls run, and throws when the reading has to end. */
 export type Pause = () => Promise<void>;
 
-/** Yields the records older than `before`, newest first, and reads each segment when it needs it. Throws the errno error. */
+/**
+ * Yields the records older than `before`, newest first, and reads each segment when it needs it. Throws the
+ * errno error.
+ */
 export async function* readRecords(
   source: JournalSource,
   { before = Number.POSITIVE_INFINITY, pause }: { readonly before?: number; readonly pause: Pause },
@@ -51,7 +54,9 @@ export async function* readRecords(
   }
 }
 
-/** Returns `undefined` for a record that is gone, or of which nothing whole is left. Throws the errno error. */
+/**
+ * Returns `undefined` for a record that is gone, or of which nothing whole is left. Throws the errno error.
+ */
 export async function readRecord(
   source: JournalSource,
   seq: number,
@@ -117,7 +122,9 @@ function* recordsOf(frames: readonly PlacedFrame[], segment: number): Steps<Jour
   return records;
 }
 
-/** Whether a head has the types of this version: one that has not must not keep the others from being read. */
+/**
+ * Whether a head has the types of this version: one that has not must not keep the others from being read.
+ */
 const isWholeHead = ({ ts, author = {}, ...names }: RecordHead): boolean =>
   Math.abs(ts) <= latestTime &&
   typeof author === "object" &&
@@ -155,7 +162,9 @@ function* recordOf(
   return { ...head, author: author ?? undefined, seq, steps, bytes: kept };
 }
 
-/** A content that a step took away. Undefined when it is gone, or is not what it was. Throws the errno error. */
+/**
+ * A content that a step took away. Undefined when it is gone, or is not what it was. Throws the errno error.
+ */
 export function contentOf(
   { state }: JournalSource,
   { segment, record, contentsAt }: RecordedStep,

@@ -2,7 +2,10 @@ import { closeSync, fstatSync } from "node:fs";
 import { type JournalRecord, type JournalSource, readSegment } from "./read-record.ts";
 import { listSegments, openFrames, openIfThere } from "./segment-folder.ts";
 
-/** Maximum records that are kept in memory for a journal, and of steps to read for them: they are read while other calls wait. */
+/**
+ * Maximum records that are kept in memory for a journal, and of steps to read for them: they are read while
+ * other calls wait.
+ */
 const maxRecords = 200;
 const maxSteps = 5000;
 
@@ -15,8 +18,8 @@ interface Recent {
 const known = new WeakMap<JournalSource, Recent>();
 
 /**
- * Returns the newest records, newest first, without those of a segment that would take long to read. Reads them only if the journal
- * has grown. Throws the errno error.
+ * Returns the newest records, newest first, without those of a segment that would take long to read. Reads
+ * them only if the journal has grown. Throws the errno error.
  */
 export function recentRecords(source: JournalSource): readonly JournalRecord[] {
   const signature = signatureOf(source);

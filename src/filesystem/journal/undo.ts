@@ -1,6 +1,6 @@
 /**
- * Undoes records on a tree. Each step is taken back, the newest first, where its path is what the step has left there; what
- * another program has changed since is a conflict.
+ * Undoes records on a tree. Each step is taken back, the newest first, where its path is what the step has
+ * left there; what another program has changed since is a conflict.
  */
 import { isDeepStrictEqual } from "node:util";
 import { Refusal } from "../../base/errors.ts";
@@ -65,8 +65,8 @@ export interface UndoOutcome {
 }
 
 /**
- * Undoes the records on the tree. Throws a `Refusal` for what no call may change by now, where `force` does not leave that as it is, and
- * what is no `Refusal`.
+ * Undoes the records on the tree. Throws a `Refusal` for what no call may change by now, where `force` does
+ * not leave that as it is, and what is no `Refusal`.
  */
 export async function undoRecords(options: UndoOptions): Promise<UndoOutcome> {
   const undo = new Undo(options);
@@ -88,7 +88,9 @@ class Undo {
   readonly #skipped = new Map<number, Set<string>>();
   readonly #conflicts: UndoConflict[] = [];
   readonly #blocked = new BlockedPaths();
-  /** Folders that get their modes at the end, because those could keep us from putting something into them. */
+  /**
+   * Folders that get their modes at the end, because those could keep us from putting something into them.
+   */
   readonly #modes = new Map<string, number>();
   /** Folders that had been removed, and that this undo has made again. */
   readonly #remade = new Set<string>();
@@ -102,7 +104,10 @@ class Undo {
     );
   }
 
-  /** Returns each path once, with the oldest record that changed it, as restored or removed; without unchanged ones. */
+  /**
+   * Returns each path once, with the oldest record that changed it, as restored or removed; without unchanged
+   * ones.
+   */
   async outcome(): Promise<UndoOutcome> {
     const said = new Set<string>();
     const undone: UndoneRecord[] = [];
@@ -293,7 +298,10 @@ class Undo {
     return this.#options.force;
   }
 
-  /** What the tree itself refuses: a folder that is not empty, a path that is denied or protected by now, or here. */
+  /**
+   * What the tree itself refuses: a folder that is not empty, a path that is denied or protected by now, or
+   * here.
+   */
   #refuse(step: RecordedStep, refusal: Refusal): void {
     const { path, after, seq } = step;
     const { reason } = refusal;

@@ -45,7 +45,10 @@ export class StepList {
     return listed;
   }
 
-  /** Stages something else instead: a later change is of what an earlier one makes, and no process sees it in between. */
+  /**
+   * Stages something else instead: a later change is of what an earlier one makes, and no process sees it in
+   * between.
+   */
   replace(old: Staged, now: Staged): void {
     const added = this.#added.get(old) ?? old;
     this.#now.set(added, now);

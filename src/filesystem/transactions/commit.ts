@@ -31,8 +31,8 @@ export interface Commit {
 }
 
 /**
- * Makes all steps, or throws the refusal of the first that cannot be made, with the index of its change in the details;
- * then the tree is as it was. Called where no other transaction works on the root.
+ * Makes all steps, or throws the refusal of the first that cannot be made, with the index of its change in
+ * the details; then the tree is as it was. Called where no other transaction works on the root.
  */
 export async function commitSteps(ctx: CommitContext, commit: Commit): Promise<{ transaction: string }> {
   const mark = ctx.intents.newMark();

@@ -1,4 +1,6 @@
-/** What other programs have changed since a transaction was stopped, of that which taking it back would touch. */
+/**
+ * What other programs have changed since a transaction was stopped, of that which taking it back would touch.
+ */
 
 import { runInSlices, type TimeSlice } from "../../base/scheduling/time-slice.ts";
 import { holdFolderAt, withFolderOf } from "../disk/hold-folder.ts";
@@ -108,7 +110,10 @@ interface StagedEntry {
   readonly known: Known;
 }
 
-/** A file that was staged must have its content still, and a folder must hold no more than what was staged in it. */
+/**
+ * A file that was staged must have its content still, and a folder must hold no more than what was staged in
+ * it.
+ */
 async function changesIn(
   jail: Jail,
   { recorded, path, known }: StagedEntry,

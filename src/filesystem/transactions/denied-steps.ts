@@ -1,4 +1,7 @@
-/** Decides whether the rules of a jail let a recorded transaction be finished: what they deny may have been allowed when it began. */
+/**
+ * Decides whether the rules of a jail let a recorded transaction be finished: what they deny may have been
+ * allowed when it began.
+ */
 
 import { type Reason, Refusal } from "../../base/errors.ts";
 import { createTimeSlice, type TimeSlice } from "../../base/scheduling/time-slice.ts";
@@ -14,8 +17,8 @@ import { statPath } from "./survey.ts";
 const sliceMilliseconds = 2;
 
 /**
- * Whether a step gives or takes a name that is denied or protected, or moves or removes a folder with something in it that
- * is so, where that is or where it would come to be.
+ * Whether a step gives or takes a name that is denied or protected, or moves or removes a folder with
+ * something in it that is so, where that is or where it would come to be.
  */
 export async function hasDeniedStep(jail: Jail, steps: readonly IntendedStep[]): Promise<boolean> {
   const slice = createTimeSlice(sliceMilliseconds);

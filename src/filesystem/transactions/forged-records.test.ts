@@ -1,4 +1,7 @@
-/** Records in the state folder that no worker has written there, or whose paths no call could change: nothing of them is done. */
+/**
+ * Records in the state folder that no worker has written there, or whose paths no call could change: nothing
+ * of them is done.
+ */
 import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import {

@@ -1,4 +1,7 @@
-/** Recognises the records that a worker has written in this state folder, for this root. All others are left to a person. */
+/**
+ * Recognises the records that a worker has written in this state folder, for this root. All others are left
+ * to a person.
+ */
 import { isTemporary, makerOf, type TransactionMark } from "../jail/temporary.ts";
 import type { FolderIdentity, IntentRecord } from "./record.ts";
 
@@ -10,8 +13,8 @@ interface Expected {
 }
 
 /**
- * Whether the record is that of this transaction, was written in this state folder, and gives temporary names to nothing but
- * entries of the transaction.
+ * Whether the record is that of this transaction, was written in this state folder, and gives temporary names
+ * to nothing but entries of the transaction.
  */
 export function isGenuine({ transaction, maker, state, steps }: IntentRecord, expected: Expected): boolean {
   const keepers = new Set<string>();

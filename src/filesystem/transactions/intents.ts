@@ -132,7 +132,10 @@ export class Intents {
     closeSync(descriptor);
   }
 
-  /** Opens a record that is kept for a person; release it. Returns `undefined` if there is none, or another process has it. */
+  /**
+   * Opens a record that is kept for a person; release it. Returns `undefined` if there is none, or another
+   * process has it.
+   */
   openKept(id: string): LeftIntent | undefined {
     const path = this.#list().find((one) => one.endsWith(`/${id}.conflict`));
     return path === undefined ? undefined : openLeft(path);
@@ -212,7 +215,9 @@ function isAbandoned(path: string, content: LeftIntent["content"], descriptor: n
   return isOld || maker === undefined || isGone(maker);
 }
 
-/** A record that is being written has the name of its maker behind this, since its content may not say it yet. */
+/**
+ * A record that is being written has the name of its maker behind this, since its content may not say it yet.
+ */
 const unfinishedEnd = ".new-";
 
 function unfinishedMaker(path: string): string | undefined {

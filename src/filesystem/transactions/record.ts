@@ -1,10 +1,16 @@
-/** The intent record of a transaction: what it is about to do, by which the next start finishes it or takes it back. */
+/**
+ * The intent record of a transaction: what it is about to do, by which the next start finishes it or takes it
+ * back.
+ */
 import { createHash } from "node:crypto";
 import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { EntryKind } from "../jail/kind.ts";
 import { isIntentRecord } from "./record-shape.ts";
 
-/** An entry by what stays the same when it gets another name. Numbers are decimal, since they may have 64 bits. */
+/**
+ * An entry by what stays the same when it gets another name. Numbers are decimal, since they may have 64
+ * bits.
+ */
 export interface RecordedEntry {
   readonly kind: EntryKind;
   readonly dev: string;
@@ -94,7 +100,10 @@ const stepsOfPiece = 256;
 /** A line after the record. */
 export const committedMark = Buffer.from("committed\n");
 
-/** The record and whether all its steps were done; `"damaged"` for what no worker has written, or not to its end. */
+/**
+ * The record and whether all its steps were done; `"damaged"` for what no worker has written, or not to its
+ * end.
+ */
 export function decodeRecord(
   bytes: Buffer,
 ): { readonly record: IntentRecord; readonly isCommitted: boolean } | "damaged" {

@@ -30,8 +30,8 @@ interface AtStart extends Recovering {
 }
 
 /**
- * Takes back each transaction that was not committed, and removes what the others left. Throws an error of one sentence
- * when the system refuses that, such as for a full disk: the next start goes on from there.
+ * Takes back each transaction that was not committed, and removes what the others left. Throws an error of
+ * one sentence when the system refuses that, such as for a full disk: the next start goes on from there.
  */
 export async function recoverTransactions(recovering: AtStart): Promise<void> {
   const { intents, readOnly, folder, log } = recovering;
@@ -158,8 +158,8 @@ async function takeBack(recovering: Recovering, { left, steps }: Found): Promise
 }
 
 /**
- * The steps with the device numbers of today, which may be others after a reboot; undefined when a folder is another than
- * the one that was served.
+ * The steps with the device numbers of today, which may be others after a reboot; undefined when a folder is
+ * another than the one that was served.
  */
 function stepsHere(
   recovering: Pick<Recovering, "jail">,

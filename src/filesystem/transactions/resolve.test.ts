@@ -1,4 +1,6 @@
-/** Transactions that were left half done are resolved by a call: taken back later, or given up without a loss. */
+/**
+ * Transactions that were left half done are resolved by a call: taken back later, or given up without a loss.
+ */
 import { describe, expect, test } from "bun:test";
 import {
   appendFileSync,

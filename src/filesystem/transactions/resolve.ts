@@ -22,8 +22,8 @@ import { visiblePath } from "./transaction-errors.ts";
 
 export interface Resolution {
   /**
-   * `taken-back`: nothing of the transaction is left. `in-conflict`: nothing was changed. `given-up`: what it has done
-   * stays, and nothing of it has a temporary name any longer.
+   * `taken-back`: nothing of the transaction is left. `in-conflict`: nothing was changed. `given-up`: what it
+   * has done stays, and nothing of it has a temporary name any longer.
    */
   readonly outcome: "taken-back" | "in-conflict" | "given-up";
   /** In conflict: what others have changed. Given up: the names of what lay under temporary ones. */
@@ -31,9 +31,10 @@ export interface Resolution {
 }
 
 /**
- * Takes back the transaction `id`, whose record is kept. What stands in the way of that stays; with `force` the
- * transaction is given up then: what it had taken away gets its name again, or one beside it, and the record goes.
- * Returns `undefined` if no such record is kept. Throws what the system refuses; then a repetition continues.
+ * Takes back the transaction `id`, whose record is kept. What stands in the way of that stays; with `force`
+ * the transaction is given up then: what it had taken away gets its name again, or one beside it, and the
+ * record goes. Returns `undefined` if no such record is kept. Throws what the system refuses; then a
+ * repetition continues.
  */
 export async function resolveKept(
   recovering: Recovering,
@@ -68,8 +69,9 @@ const visible = (paths: readonly string[]): string[] => [...new Set(paths.map(vi
 const sliceMilliseconds = 5;
 
 /**
- * Gives what lies under temporary names of the transaction others, and removes what was only staged. Looks for it in the
- * whole tree, because another program may have moved a folder with something of it. Returns the new names.
+ * Gives what lies under temporary names of the transaction others, and removes what was only staged. Looks
+ * for it in the whole tree, because another program may have moved a folder with something of it. Returns the
+ * new names.
  */
 async function uncover(
   recovering: Recovering,

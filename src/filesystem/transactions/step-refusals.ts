@@ -13,7 +13,10 @@ export class ChangedMeanwhile extends Error {
   }
 }
 
-/** Throws what `act` throws as the refusal of the step's change, in a `ChangedMeanwhile` where another plan may do. */
+/**
+ * Throws what `act` throws as the refusal of the step's change, in a `ChangedMeanwhile` where another plan
+ * may do.
+ */
 export async function refusing<T>(step: Step, act: () => T | Promise<T>): Promise<T> {
   try {
     return await act();

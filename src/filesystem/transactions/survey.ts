@@ -1,6 +1,6 @@
 /**
- * Finds out how far a transaction came whose process is gone. Only identities count, so no order in which the system wrote
- * names to the disk, and no other program's change, is mistaken for a step.
+ * Finds out how far a transaction came whose process is gone. Only identities count, so no order in which the
+ * system wrote names to the disk, and no other program's change, is mistaken for a step.
  */
 import type { BigIntStats } from "node:fs";
 import { Refusal } from "../../base/errors.ts";
@@ -112,7 +112,10 @@ export function statPath(jail: Jail, path: string): BigIntStats | undefined {
 const gone: ReadonlySet<string> = new Set(["missing", "denied", "denied-by-rule", "wrong-kind", "outside"]);
 const leftElsewhere: ReadonlySet<string | undefined> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ESTALE"]);
 
-/** How many steps are done, by where all entries are; `contradicted` are entries that are nowhere where that fits. */
+/**
+ * How many steps are done, by where all entries are; `contradicted` are entries that are nowhere where that
+ * fits.
+ */
 export interface Progress {
   readonly done: number;
   readonly contradicted: readonly NamedEntry[];
@@ -154,7 +157,10 @@ interface Range {
   readonly to: number;
 }
 
-/** With which numbers of steps an entry is where it was found. One that is gone may be so before a step needs it. */
+/**
+ * With which numbers of steps an entry is where it was found. One that is gone may be so before a step needs
+ * it.
+ */
 function rangesOf({ places }: NamedEntry, { places: found }: Location, steps: number): Range[] {
   const endOf = (index: number) => (places[index + 1]?.since ?? steps + 1) - 1;
   if (found.length === 0) return [{ from: 0, to: endOf(0) }];

@@ -2,9 +2,9 @@ import type { PathFilter } from "../../search/walk/entry-filter.ts";
 import { refuseFs } from "./fs-errors.ts";
 
 /**
- * Compiles the globs of grep and sed (shell §8.6), which match paths relative to the start of the search. A pattern
- * without "/" matches the last name. `*` is any run of bytes but "/", `?` one byte but "/", nothing else is special. A
- * whole component `**` stands for any number of components, at the end for at least one.
+ * Compiles the globs of grep and sed (shell §8.6), which match paths relative to the start of the search. A
+ * pattern without "/" matches the last name. `*` is any run of bytes but "/", `?` one byte but "/", nothing
+ * else is special. A whole component `**` stands for any number of components, at the end for at least one.
  */
 export function compileShellGlobs(field: string, patterns: readonly string[]): PathFilter {
   const length = patterns.reduce((sum, pattern) => sum + pattern.length, 0);
@@ -40,7 +40,9 @@ const longest = 8192;
 
 const isNested = (part: Buffer): boolean => part.length === 2 && part[0] === star && part[1] === star;
 
-/** Whether the parts match all of the names; `reached[n]` says that the parts so far match the first n names. */
+/**
+ * Whether the parts match all of the names; `reached[n]` says that the parts so far match the first n names.
+ */
 function matchesPath(parts: readonly Buffer[], names: readonly Buffer[]): boolean {
   let reached = [true, ...names.map(() => false)];
   for (const [index, part] of parts.entries()) {

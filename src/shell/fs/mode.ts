@@ -5,8 +5,8 @@ import { refuseFs } from "./fs-errors.ts";
 const setGroup = 0o2000;
 
 /**
- * Parses permission bits in octal (shell §8.4). Throws bad-input, also for bits that would run the file with this worker's
- * rights.
+ * Parses permission bits in octal (shell §8.4). Throws bad-input, also for bits that would run the file with
+ * this worker's rights.
  */
 export function parseMode(text: string, { isFolder = false }: { isFolder?: boolean } = {}): number {
   const mode = /^[0-7]+$/.test(text) ? Number.parseInt(text, 8) : Number.NaN;

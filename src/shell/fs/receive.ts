@@ -19,9 +19,10 @@ export interface Receiving {
 }
 
 /**
- * Yields the bytes of a channel. It ends normally only when the channel does after the announced number of bytes: a sender
- * that dies looks like one that is done. The channel may also announce the number, by the text message `{"size": n}`; the
- * message `{"error": …}` reports a failure of the sender. It ignores other messages.
+ * Yields the bytes of a channel. It ends normally only when the channel does after the announced number of
+ * bytes: a sender that dies looks like one that is done. The channel may also announce the number, by the
+ * text message `{"size": n}`; the message `{"error": …}` reports a failure of the sender. It ignores other
+ * messages.
  */
 export async function* receive(source: ChannelSource, receiving: Receiving): AsyncGenerator<Uint8Array> {
   const { path, maxBytes, idleMilliseconds, deadline, signal } = receiving;

@@ -153,7 +153,9 @@ async function collect(
   return found;
 }
 
-/** A literal in every match; undefined if there is no simple one. It skips most files, which hold no match. */
+/**
+ * A literal in every match; undefined if there is no simple one. It skips most files, which hold no match.
+ */
 function literalOf({ pattern, regex, ignore_case }: Request): Buffer | undefined {
   const isLiteral = !ignore_case && (!regex || /^[\w ,:;<=>@!"%'/]*$/.test(pattern));
   return isLiteral ? Buffer.from(pattern) : undefined;

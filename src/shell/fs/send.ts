@@ -8,8 +8,9 @@ import { inShellWords } from "./fs-errors.ts";
 const longestMilliseconds = 10 * 60_000;
 
 /**
- * Sends a file into a channel and ends the channel. It reports its own failures in the text message `{"error": …}`, and
- * ends when the reader leaves, never connects or pauses too long. Never throws. The file stays open.
+ * Sends a file into a channel and ends the channel. It reports its own failures in the text message
+ * `{"error": …}`, and ends when the reader leaves, never connects or pauses too long. Never throws. The file
+ * stays open.
  */
 export async function send(
   file: OpenFile,

@@ -9,8 +9,8 @@ import { parseMode } from "./mode.ts";
 import { receive } from "./receive.ts";
 
 /**
- * `shell::fs::write`: a file from the bytes of a channel (shell §9.9). To make sure that all of them are written or none, a
- * caller also sends their number in `size`, or on the channel (`receive`).
+ * `shell::fs::write`: a file from the bytes of a channel (shell §9.9). To make sure that all of them are
+ * written or none, a caller also sends their number in `size`, or on the channel (`receive`).
  */
 export const write = defineFsFunction({
   op: "write",

@@ -25,7 +25,10 @@ export interface JobLimits extends RetentionLimits {
   readonly maxRunMs: number;
   /** Whether callers see only their own jobs; otherwise every caller sees all. */
   readonly isPrivate: boolean;
-  /** Whether ids are `job-1`, `job-2` and so on, which models copy without faults; otherwise no caller can guess them. */
+  /**
+   * Whether ids are `job-1`, `job-2` and so on, which models copy without faults; otherwise no caller can
+   * guess them.
+   */
   readonly hasShortIds?: boolean;
   /** How much of the whole output of each job is kept, and where. */
   readonly output?: OutputLogOptions;
@@ -109,8 +112,9 @@ export class Jobs {
   }
 
   /**
-   * Takes a slot, then starts a program, whose outputs go into the log. Returns the job's id. Throws a plain refusal when no
-   * slot is free or the chosen id is taken, and what `start` throws; then there is no job. `remark` is called when it has ended.
+   * Takes a slot, then starts a program, whose outputs go into the log. Returns the job's id. Throws a plain
+   * refusal when no slot is free or the chosen id is taken, and what `start` throws; then there is no job.
+   * `remark` is called when it has ended.
    */
   async startProgram(
     order: JobOrigin,
@@ -149,8 +153,8 @@ export class Jobs {
   }
 
   /**
-   * Takes a slot for a command that another worker runs. Returns the job's id; the result follows. When `forward`
-   * rejects, the job fails with the error's message as `stderr`.
+   * Takes a slot for a command that another worker runs. Returns the job's id; the result follows. When
+   * `forward` rejects, the job fails with the error's message as `stderr`.
    */
   forward(order: JobOrigin, forward: () => Promise<ForwardedResult>): string {
     const id = this.#reserve(order);
@@ -171,8 +175,8 @@ export class Jobs {
   }
 
   /**
-   * The record of a job, with what a running one has written so far only `withRunning`. Throws a plain refusal when there is
-   * none that `viewer` may see.
+   * The record of a job, with what a running one has written so far only `withRunning`. Throws a plain
+   * refusal when there is none that `viewer` may see.
    */
   status(id: string, viewer: string | undefined, { withRunning = false } = {}): JobRecord {
     const {
@@ -195,7 +199,9 @@ export class Jobs {
       .sort((one, other) => one.ending - other.ending);
   }
 
-  /** Calls `listener` for each job in the background that has ended, until the returned function is called. */
+  /**
+   * Calls `listener` for each job in the background that has ended, until the returned function is called.
+   */
   onEnded(listener: (job: EndedJob) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -206,7 +212,9 @@ export class Jobs {
     return [...this.#jobs.values()].some((job) => !this.#isVisible(job, viewer) && !job.isOrphan);
   }
 
-  /** Makes orphans of the jobs whose owner is not among those `present`: every caller may list and end them. */
+  /**
+   * Makes orphans of the jobs whose owner is not among those `present`: every caller may list and end them.
+   */
   disown(present: ReadonlySet<string>): void {
     for (const job of this.#jobs.values()) {
       job.isOrphan = job.owner !== undefined && !present.has(job.owner);
@@ -231,8 +239,8 @@ export class Jobs {
   }
 
   /**
-   * Ends a job, a program with its whole session; `killed` is true when nothing of it runs any more. Throws a plain
-   * refusal for an unknown job and for one that the operating system protects.
+   * Ends a job, a program with its whole session; `killed` is true when nothing of it runs any more. Throws a
+   * plain refusal for an unknown job and for one that the operating system protects.
    */
   async kill(id: string, viewer: string | undefined): Promise<KillAnswer> {
     const job = this.#find(id, viewer, "orphans");

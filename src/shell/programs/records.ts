@@ -2,8 +2,8 @@
 import type { Captured } from "./running.ts";
 
 /**
- * "finished": ended with code 0. "failed": ended otherwise. "killed": `shell::kill` was accepted, or the time of a
- * forwarded job was up.
+ * "finished": ended with code 0. "failed": ended otherwise. "killed": `shell::kill` was accepted, or the time
+ * of a forwarded job was up.
  */
 export type JobStatus = "running" | "finished" | "killed" | "failed";
 
