@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { refuseAdmission, refuseTrigger } from "../calls/admission-errors.ts";
+import { refuseApproval } from "../calls/approval/approval-errors.ts";
 import { refuseQuota } from "../calls/quotas/quota-errors.ts";
 import { refuseField } from "../calls/requests/field-errors.ts";
 import { refuseCoder } from "../coder/coder-errors.ts";
@@ -134,6 +135,18 @@ const ofAdmission: Samples<typeof refuseAdmission> = {
 const ofTriggers: Samples<typeof refuseTrigger> = {
   stopping: refuseTrigger.stopping(),
   tooMany: refuseTrigger.tooMany(256),
+};
+
+const ofApproval: Samples<typeof refuseApproval> = {
+  declined: refuseApproval.declined(),
+  dismissed: refuseApproval.dismissed(),
+  unanswered: refuseApproval.unanswered(300_000),
+  gone: refuseApproval.gone(),
+  stopping: refuseApproval.stopping(),
+  planned: refuseApproval.planned("0f1e2d3c4b5a69788796a5b4c3d2e1f0"),
+  impossible: refuseApproval.impossible(),
+  stale: refuseApproval.stale(),
+  tooMany: refuseApproval.tooMany(64),
 };
 
 const ofQuotas: Samples<typeof refuseQuota> = {
@@ -295,6 +308,7 @@ const all = [
   ofMoves,
   ofAdmission,
   ofTriggers,
+  ofApproval,
   ofQuotas,
   ofPatches,
   ofJournal,

@@ -27,7 +27,11 @@ export type Reason =
   | "match-count"
   | "revision-mismatch"
   | "protected"
-  | "over-quota";
+  | "over-quota"
+  /** A person refused the call, or did not answer in time. */
+  | "declined"
+  /** The call needs the approval of a person, and there is no way to get it. */
+  | "approval-required";
 
 /** Further facts that help a caller repair its call, as JSON. */
 export type RefusalDetails = Readonly<Record<string, unknown>>;

@@ -60,7 +60,7 @@ export function createInvoke(all: Services, log: Log, onEnter: OnEnter = () => {
   const admission = new Admission();
   return async (definition, payload, origin = {}) => {
     const services = all.familyOf?.(definition) ?? all;
-    const { cancelled, caller, session, bus, began, showsImages, onOutput, sentence } = origin;
+    const { cancelled, caller, session, bus, began, showsImages, onOutput, sentence, promptUser } = origin;
     const { lease, ordered, author = caller === undefined ? undefined : { worker: caller } } = origin;
     const { maxAnswerBytes: requested = maxAnswerBytes } = origin;
     const started = performance.now();
@@ -78,6 +78,7 @@ export function createInvoke(all: Services, log: Log, onEnter: OnEnter = () => {
       began,
       showsImages,
       onOutput,
+      promptUser,
       sentence: services.usesTransportNames ? sentence : undefined,
       attempt: async (entry) => {
         slice ??= createTimeSlice(sliceMilliseconds);
@@ -264,10 +265,12 @@ function parseRequest(definition: FunctionDefinition, payload: unknown, context:
 async function inTime(work: Promise<unknown>, { deadline }: Context): Promise<unknown> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(refuse.timeout(deadline.milliseconds)),
-      deadline.left + graceMilliseconds,
-    );
+    const rest = () => {
+      // A call that waits for a person has no end of its time, which starts over afterwards.
+      timer = setTimeout(check, Math.min(deadline.left, deadline.milliseconds) + graceMilliseconds);
+    };
+    const check = () => (deadline.left > 0 ? rest() : reject(refuse.timeout(deadline.milliseconds)));
+    rest();
   });
   try {
     return await Promise.race([work, late]);

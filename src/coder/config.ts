@@ -9,6 +9,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { maxAnswerBytes } from "../base/schema/message-size.ts";
 import { UnknownFieldsKey } from "../base/schema/unknown-fields-key.ts";
 import { validate } from "../base/schema/validate.ts";
+import { ApprovalKey, ApprovalTimeoutKey } from "../calls/approval/approval-keys.ts";
 import { AuditKey } from "../calls/audit/audit-config.ts";
 import { QuotasKey } from "../calls/quotas/quotas-config.ts";
 import { parseConfigText } from "../config/file.ts";
@@ -139,6 +140,8 @@ export const configSchema = Type.Object({
   commands: CommandsKey,
   journal: JournalKey("null is a journal with these defaults in the profile agent, and none in contract."),
   audit: AuditKey("coder::info has the hash of the newest."),
+  approval: ApprovalKey(coderCodes.declined),
+  approval_timeout_ms: ApprovalTimeoutKey,
   quotas: QuotasKey(coderCodes["over-quota"]),
   call_timeout_ms: Type.Integer({
     minimum: 100,

@@ -28,6 +28,8 @@ export const coderCodes: Readonly<Record<Reason, string>> = {
   "revision-mismatch": "C221",
   protected: "C222",
   "over-quota": "C223",
+  declined: "C224",
+  "approval-required": "C224",
 };
 
 /**
@@ -57,6 +59,8 @@ const wireReasons = {
   "revision-mismatch": "revision_mismatch",
   protected: "protected",
   "over-quota": "quota_exceeded",
+  declined: "declined",
+  "approval-required": "approval_required",
 } as const satisfies Readonly<Record<Reason, string>>;
 
 /** The error of an entry, in the results of functions that no published reference has. */
@@ -79,6 +83,7 @@ export const coderMeanings: Readonly<Record<string, string>> = {
   C221: "The file is not what `expected_revision` or a plan says. `details` holds its revision now and the lines that the call is about.",
   C222: "A `write_deny_globs` of the configuration or of the profile protects the path, or something below it. It can be read.",
   C223: "The caller is over one of its `quotas`, or the worker has too much to do. `details.retry_after_ms` says when to send the call again, where that is known.",
+  C224: "The user declined the call, or did not answer in time; or nobody can be asked, and `details.plan` is to be approved first (`approval`). Nothing was changed.",
 };
 
 /** The values of `reason`, for the error page. */

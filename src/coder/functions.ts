@@ -1,6 +1,7 @@
 import type { FunctionDefinition } from "../calls/contract/definition.ts";
 import { withFsScope } from "../calls/contract/fs-scope.ts";
 import { applyPatch } from "./apply-patch.ts";
+import { withApproval } from "./approval/with-approval.ts";
 import { changes } from "./changes.ts";
 import { checkpoints } from "./checkpoints.ts";
 import { commit } from "./commit.ts";
@@ -45,4 +46,4 @@ export const functions: readonly FunctionDefinition[] = [
   info,
   changes,
   configStatus,
-].map((definition) => withFsScope(withCheckpoint(definition)));
+].map((definition) => withFsScope(withCheckpoint(withApproval(definition))));

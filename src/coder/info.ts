@@ -69,6 +69,11 @@ const Health = Named("Health", {
 
 const response = Type.Object(
   {
+    approval: Type.Optional(
+      Type.Union([Type.Literal("destructive"), Type.Literal("all")], {
+        description: "Which calls wait for the approval of a person. Absent if none does.",
+      }),
+    ),
     audit: AuditState,
     functions: Type.Array(Type.String()),
     globs: Globs,
@@ -108,6 +113,7 @@ export const info = defineCoderFunction({
   response,
   examples: [{ title: "Everything", request: {} }],
   handle: (_, context) => ({
+    ...(context.approvals && { approval: context.approvals.mode }),
     audit: { enabled: context.audit !== undefined, ...(context.audit && { newest: context.audit.newest }) },
     functions: [...context.functionIds],
     globs: globsOf(context),
@@ -181,6 +187,7 @@ const maxShown = 12;
 
 function renderInfo(
   {
+    approval,
     version,
     profile,
     roots,
@@ -204,6 +211,7 @@ function renderInfo(
     list("excluded by default", globs.default_exclude),
     `limits: ${Object.entries(limits).map(renderLimit).join(", ")}`,
     `journal: ${journal.enabled ? sentence(`on, so coder::undo takes changes back${renderOthers(journal)}`) : `off${journal.reason === undefined ? "" : ` (${journal.reason})`}`}`,
+    ...(approval === undefined ? [] : [`approval by the user: ${approval}`]),
     ...(unresolved.length === 0
       ? []
       : [sentence(`${list("left half done", unresolved)}; coder::undo with the transaction resolves it`)]),

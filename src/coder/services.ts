@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { Log } from "../base/log/log.ts";
+import { openApprovals } from "../calls/approval/approval-keys.ts";
 import type * as worker from "../calls/contract/definition.ts";
 import { openQuotas } from "../calls/quotas/quotas-config.ts";
 import { readRuntimeOptions } from "../config/environment.ts";
@@ -35,7 +36,12 @@ import { findOthersWork, renderOthersWork } from "./undo/whose.ts";
 export type CoderRuntime = CoderServices & worker.Runtime & Pick<Storage, "tree">;
 
 /** Loads the configuration; `basePath` replaces its own. Throws a `ConfigError`. */
-export function loadConfig({ config: { source, keys }, basePath, environment }: ConfigOptions): Config {
+export function loadConfig({
+  config: { source, keys },
+  basePath,
+  environment,
+  approval,
+}: ConfigOptions): Config {
   // Null takes away the base_path of a configuration that this one is merged over.
   const { base_path: given, ...others } = keys;
   const named = given === null ? others : keys;
@@ -44,10 +50,14 @@ export function loadConfig({ config: { source, keys }, basePath, environment }: 
   // The registry's defaults for this worker name its default, and iii merges them under the user's keys.
   const hasBasePath = Object.hasOwn(named, "base_path") && given !== defaultConfig().base_path;
   requireRoots({ config, source, hasBasePath, isOverridden: basePath !== undefined });
-  return basePath === undefined ? config : { ...config, base_path: basePath };
+  return {
+    ...config,
+    ...(basePath !== undefined && { base_path: basePath }),
+    ...(approval !== undefined && { approval }),
+  };
 }
 
-type ConfigOptions = Pick<worker.OpenOptions, "config" | "basePath" | "environment">;
+type ConfigOptions = Pick<worker.OpenOptions, "config" | "basePath" | "environment" | "approval">;
 
 /** What an operator should know about the configuration, before the first call. */
 export function warnAboutGlobs(
@@ -116,6 +126,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
       tree: base.tree,
     },
   });
+  const approvals = openApprovals(config);
   const feed = new Feed({
     jail,
     trees,
@@ -163,6 +174,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     searcher,
     watchedTree: base.tree,
     quotas: openQuotas(config.quotas),
+    approvals,
     callMilliseconds: config.call_timeout_ms,
     maxAnswerBytes: config.max_answer_bytes,
     maxReadBytes: config.max_read_bytes,
@@ -195,6 +207,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
       },
     },
     ...(opening.readOnly !== true && { sweep: sweeper.sweep }),
+    interrupt: async () => approvals?.close(),
     async close() {
       await sweeper.stop();
       feed.close();

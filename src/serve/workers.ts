@@ -115,14 +115,16 @@ async function openCommands(coder: CoderRuntime, { commands, ...options }: OpenO
 
 /** Returns one worker with the functions of both. */
 function withCommands(coder: CoderRuntime, shell: Runtime): Runtime {
-  const family = { ...shell, quotas: coder.quotas };
+  const family = { ...shell, quotas: coder.quotas, approvals: coder.approvals };
   const ids = new Set(idsOf(commandFunctions));
   return {
     ...coder,
     ...(shell.commandRules && { commandRules: shell.commandRules }),
     familyOf: ({ id }) => (ids.has(id) ? family : undefined),
     callMilliseconds: Math.max(coder.callMilliseconds, shell.callMilliseconds),
-    interrupt: () => shell.interrupt?.() ?? Promise.resolve(),
+    interrupt: async () => {
+      await Promise.all([shell.interrupt?.(), coder.interrupt?.()]);
+    },
     async close() {
       await shell.close();
       await coder.close();
@@ -136,6 +138,7 @@ const idsOf = (offered: readonly FunctionDefinition[]): string[] => offered.map(
 export interface Opening extends ConfigSource {
   readonly name: Mode;
   readonly commands?: Commands | undefined;
+  readonly approval?: OpenOptions["approval"];
 }
 
 /** Opens the worker that the command line names. Throws an Error of one sentence if it cannot. */
@@ -144,7 +147,8 @@ export async function openWorker(
   log: Log,
   reloading: Reloading = { status: new ConfigStatus() },
 ): Promise<Runtime> {
-  const { worker, configFile: named, basePath, name: mode, readOnly, environment, commands } = opening;
+  const { worker, configFile: named, basePath, name: mode, readOnly, environment } = opening;
+  const { commands, approval } = opening;
   const definition = workers[worker];
   const keys = Object.keys(definition.configSchema.properties);
   const config = await findConfig({ worker, keys, mode, named, environment, log });
@@ -158,6 +162,7 @@ export async function openWorker(
     log,
     reloading,
     commands,
+    approval,
   });
 }
 

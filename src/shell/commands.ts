@@ -7,9 +7,16 @@ import { execBg } from "./exec_bg.ts";
 import { kill } from "./kill.ts";
 import { list } from "./list.ts";
 import { status } from "./status.ts";
+import { withCommandApproval } from "./with-approval.ts";
 
 /** The functions that run commands and follow them. */
-export const commandFunctions: readonly FunctionDefinition[] = [exec, execBg, status, kill, list];
+export const commandFunctions: readonly FunctionDefinition[] = [
+  withCommandApproval(exec),
+  withCommandApproval(execBg),
+  status,
+  kill,
+  list,
+];
 
 /** The keys of the shell worker that are about its files, or that each worker has for itself. */
 const otherKeys = [

@@ -27,6 +27,8 @@ export const shellCodes: Readonly<Record<Reason, string>> = {
   "revision-mismatch": "S216",
   protected: "S215",
   "over-quota": "S216",
+  declined: "S215",
+  "approval-required": "S215",
 };
 
 /** What each code means to a caller of `shell::*`. */

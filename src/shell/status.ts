@@ -65,7 +65,7 @@ export const status = defineShellFunction({
   publishedIn: "shell 0.3.5",
   description: "Get status of a background job",
   brief:
-    "Show a job, running or ended: how it ended, and the end of its output, or the part that the fields say. All of the output is kept.",
+    "Show a job, running or ended: the end of its output, or the part that the fields say. All output is kept.",
   effect: "reads",
   paths: [],
   touchesNoFiles: true,

@@ -18,8 +18,10 @@ export interface Deadline {
    * Throws the refusal once the time is up or the caller has cancelled. It costs one reading of the clock.
    */
   check(): void;
-  /** Starts the time over, for a call that has waited for others to end. */
+  /** Starts the time over, for a call that has waited for others to end, or for a person. */
   restart(): void;
+  /** Stops the clock until `restart()`. Only a cancellation ends the call then. */
+  suspend(): void;
   /** Frees the timer and the listener, if any. Call it when the call is answered. */
   end(): void;
 }
@@ -63,7 +65,7 @@ class ClockedDeadline implements Deadline {
       const stop = () => this.#stop();
       let timer: ReturnType<typeof setTimeout> | undefined;
       if (this.#cancelled?.aborted) stop();
-      else timer = setTimeout(stop, this.left);
+      else if (this.#at !== Number.POSITIVE_INFINITY) timer = setTimeout(stop, this.left);
       this.#cancelled?.addEventListener("abort", stop, { once: true });
       this.#release = () => {
         clearTimeout(timer);
@@ -79,8 +81,16 @@ class ClockedDeadline implements Deadline {
   }
 
   restart(): void {
+    this.#reset(performance.now() + this.milliseconds);
+  }
+
+  suspend(): void {
+    this.#reset(Number.POSITIVE_INFINITY);
+  }
+
+  #reset(at: number): void {
     this.end();
-    this.#at = performance.now() + this.milliseconds;
+    this.#at = at;
     this.#controller = undefined;
     this.#hasFired = false;
   }

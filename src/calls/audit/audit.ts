@@ -71,6 +71,7 @@ export class Audit implements MutationListener {
       paths: paths.slice(0, maxNamed),
       fs_scope: (request as Readonly<Record<string, unknown>> | undefined)?.[fsScopeField],
       more_paths: paths.length > maxNamed ? paths.length - maxNamed : undefined,
+      approval: context.approvals?.outcomeOf(context.call ?? context),
       outcome: "error" in outcome ? "error" : "ok",
       code: "error" in outcome ? outcome.error.code : undefined,
       ms: Math.round(milliseconds * 1000) / 1000,

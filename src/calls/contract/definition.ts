@@ -4,6 +4,7 @@ import type { Deadline } from "../../base/scheduling/deadline.ts";
 import type { Keys } from "../../config/file.ts";
 import type { FoundConfig, Mode } from "../../config/source.ts";
 import type { ConfigStatus } from "../../config/status.ts";
+import type { ApprovalMode, Approvals } from "../approval/approvals.ts";
 import type { Origin } from "./origin.ts";
 import type { Measured, WrittenAnswer } from "./prepared-answer.ts";
 import type { TreeChanges } from "./tree-changes.ts";
@@ -83,6 +84,8 @@ export interface Services {
     readonly payload: unknown;
     readonly request: unknown;
   }): object | undefined;
+  /** The approvals that calls wait for. If absent, none does. */
+  readonly approvals?: Approvals | undefined;
   /** Returns the paths, from the base, that decide where a path leads. */
   dependenciesOf?(path: string): readonly string[];
   /** Called for every call once it has its outcome. It must not throw. */
@@ -128,7 +131,10 @@ export interface Runtime extends Services {
 
 /** The context of one call, besides its request and its services. */
 export interface CallContext
-  extends Pick<Origin, "caller" | "author" | "bus" | "began" | "showsImages" | "onOutput" | "sentence"> {
+  extends Pick<
+    Origin,
+    "caller" | "author" | "bus" | "began" | "showsImages" | "onOutput" | "sentence" | "promptUser"
+  > {
   /** The id of the called function. */
   readonly functionId: string;
   /** The caller's label for what the call changes. */
@@ -340,6 +346,8 @@ export interface OpenOptions {
   readonly reloading?: Reloading;
   /** `--commands`: commands are offered too, of programs of `--allow` besides those of the configuration. */
   readonly commands?: Commands | undefined;
+  /** `--approval`: the calls that wait for approval, whatever the configuration says. */
+  readonly approval?: "none" | ApprovalMode | undefined;
 }
 
 /** The options of the command line about commands. */

@@ -1,5 +1,6 @@
 import type { Author } from "../../base/author.ts";
 import type { Deadline } from "../../base/scheduling/deadline.ts";
+import type { PromptUser } from "../approval/approvals.ts";
 import type { BusAccess } from "./bus-access.ts";
 
 /**
@@ -80,6 +81,8 @@ export interface Origin {
    * that.
    */
   readonly onOutput?: ((piece: Uint8Array, from: "stdout" | "stderr") => undefined) | undefined;
+  /** Prompts the user of the client to approve the call. Absent if the client cannot. */
+  readonly promptUser?: PromptUser | undefined;
   /** Whether the transport shows images in answers. Their content may then be base64 instead of text. */
   readonly showsImages?: boolean | undefined;
   /** Renders a sentence of the worker with the caller's names of functions. If absent, it uses their ids. */

@@ -30,6 +30,7 @@ const maxPlanBytes = { ofAll: 128 * mebibyte, ofCaller: 64 * mebibyte } as const
 /** The plans of one worker: in memory, as a new process has another tree before it. */
 export class Plans<Context extends { readonly caller?: string | undefined }> {
   readonly #plans = new Map<string, Plan<Context>>();
+  readonly lifetimeMilliseconds = lifetimeMilliseconds;
   readonly #now: () => number;
 
   constructor(now: () => number = Date.now) {

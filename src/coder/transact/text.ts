@@ -28,7 +28,7 @@ export function renderTransacted(
   sent: readonly object[] = [],
 ): string {
   const lines = results.map((result, index) =>
-    renderResult(result as ChangeResult | PatchedFileResult, (sent[index] as SentChange | undefined)?.ops),
+    renderResult(result as CommittedResult, (sent[index] as SentChange | undefined)?.ops),
   );
   if (transaction !== undefined) lines.push(`transaction ${transaction}`);
   else if (committed) lines.push("nothing had to be changed");
@@ -36,8 +36,18 @@ export function renderTransacted(
   return lines.join("\n");
 }
 
-function renderResult(result: ChangeResult | PatchedFileResult, ops?: SentOps): string {
+/** A change that coder::commit made of a call that makes several one by one. */
+type ApprovedResult =
+  | (ChangeResult & { readonly success: boolean; readonly error?: unknown })
+  | { readonly op: "undo"; readonly path: string; readonly removed: boolean };
+
+type CommittedResult = ChangeResult | PatchedFileResult | ApprovedResult;
+
+function renderResult(result: CommittedResult, ops?: SentOps): string {
   if (!("op" in result)) return renderPatched(result);
+  if (result.op === "undo") return `${result.path}: ${result.removed ? "removed" : "restored"}`;
+  if ("error" in result && result.error !== undefined)
+    return `${result.path ?? result.from}: not changed: ${messageOf(result.error)}`;
   const { op, path = "", from, to, applied = 0, new_line_count = 0 } = result;
   switch (op) {
     case "create":
@@ -58,4 +68,10 @@ function renderResult(result: ChangeResult | PatchedFileResult, ops?: SentOps): 
     case "chmod":
       return `${path}: mode set`;
   }
+}
+
+/** Returns the sentence of an entry's error, which is text in functions of the published reference. */
+function messageOf(error: unknown): string {
+  const { message } = (typeof error === "string" ? JSON.parse(error) : error) as { readonly message: string };
+  return message;
 }

@@ -83,6 +83,8 @@ export type Command =
       readonly tools: "usual" | "all";
       /** The values of `--commands` and `--allow`. */
       readonly commands?: { readonly allow: readonly string[] } | undefined;
+      /** The value of `--approval`, which wins over the configuration. */
+      readonly approval?: Approval | undefined;
     })
   | (ConfigSource & {
       readonly name: "call";
@@ -156,6 +158,7 @@ export function parseArguments(
       isStructured: values.has("structured"),
       tools: parseTools(line),
       ...parseCommands(line, worker),
+      ...parseApproval(line, worker),
     };
   if (words[0] === "audit") return { name: "audit-verify", worker, file: parseAudit(words) };
   if (words.length > 0) return { ...source, name: "call", ...parseCall(line, worker) };
@@ -397,6 +400,19 @@ function parseCommands({ values }: CommandLine, worker: WorkerName) {
       `--allow holds ${JSON.stringify(wrong)}; give names of programs with commas between them, such as node,npm,git`,
     );
   return { commands: { allow } };
+}
+
+const approvals = ["none", "destructive", "all"] as const;
+type Approval = (typeof approvals)[number];
+
+function parseApproval({ values }: CommandLine, worker: WorkerName) {
+  const value = values.get("approval");
+  if (value === undefined) return {};
+  if (worker !== "coder") throw new UsageError("--approval is for the worker coder");
+  const approval = approvals.find((one) => one === value);
+  if (approval === undefined)
+    throw new UsageError(`--approval is ${JSON.stringify(value)}; it must be ${approvals.join(", ")}`);
+  return { approval };
 }
 
 /** Minimum characters of a token. A shorter one can be guessed. */

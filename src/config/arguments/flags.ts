@@ -137,6 +137,18 @@ configuration says which programs may run, and within which limits`,
     ],
     help: "with --commands: programs that may run besides those of the configuration, such as node,npm,git",
   },
+  approval: {
+    value: "WHICH",
+    conflicts: [
+      {
+        in: ["serve", "call"],
+        why: "only goes with mcp",
+        instead: "set the key approval of the configuration",
+      },
+    ],
+    help: `with mcp: the calls that wait until you approve them: none, destructive (those that delete, replace
+a file, undo, or run a command) or all that change something; wins over the configuration`,
+  },
   "no-token": {
     conflicts: [
       { in: ["serve", "call", "setup"], why: "only goes with mcp" },

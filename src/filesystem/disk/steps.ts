@@ -89,6 +89,8 @@ export interface ExchangeStep extends OfChange {
   readonly path: string;
   readonly staged: StagedFile | StagedLink;
   readonly expected: Expected;
+  /** Whether the file is the earlier one with a part of it replaced. */
+  readonly isEdit?: boolean;
 }
 
 /**

@@ -87,7 +87,8 @@ export class PlannedChanges {
   ): void {
     const { folder, expected } = this.#expected(place, seen);
     const known = withRevision(expected, revision);
-    this.list.add({ kind: "exchange", path: place.path, staged: entry.staged, expected: known });
+    const isEdit = seen !== undefined;
+    this.list.add({ kind: "exchange", path: place.path, staged: entry.staged, expected: known, isEdit });
     folder.changed.set(place.name, entry);
   }
 

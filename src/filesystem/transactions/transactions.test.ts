@@ -140,7 +140,15 @@ function deadlineAfter(checks: number): { deadline: Deadline; used: () => number
   };
   const { milliseconds, signal } = deadlineIn(60_000);
   return {
-    deadline: { milliseconds, signal, left: 1000, check, restart: () => {}, end: () => {} },
+    deadline: {
+      milliseconds,
+      signal,
+      left: 1000,
+      check,
+      restart: () => {},
+      suspend: () => {},
+      end: () => {},
+    },
     used: () => used,
   };
 }

@@ -157,7 +157,15 @@ test("a replacement ends when its deadline's signal says so, though the clock ha
   const engine = createRegexEngine();
   const controller = new AbortController();
   const { signal } = controller;
-  const deadline: Deadline = { milliseconds: 20_000, left: 1, signal, check() {}, restart() {}, end() {} };
+  const deadline: Deadline = {
+    milliseconds: 20_000,
+    left: 1,
+    signal,
+    check() {},
+    restart() {},
+    suspend() {},
+    end() {},
+  };
   const change = { pattern: ".*z|a", replacement: "", ignoreCase: false };
   const limits = { path: "a.txt", maxBytes, deadline };
   const replaced = engine.replaceAll(Buffer.alloc(maxBytes, "a"), change, limits);

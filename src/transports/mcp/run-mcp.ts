@@ -29,6 +29,7 @@ export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promis
     maxReadBytes: runtime.maxReadBytes,
     treeChanges: runtime.treeChanges,
     commandRules: runtime.commandRules,
+    approval: runtime.approvals?.mode,
     describeOthers: () => runtime.describeOthers?.(),
     isStructured: command.isStructured,
     takesFlatEnvelopes: runtime.takesFlatEnvelopes ?? false,

@@ -1,5 +1,6 @@
 /** The description of each worker's MCP server besides its tools. */
 import type { WorkerName } from "../../base/about.ts";
+import type { ApprovalMode } from "../../calls/approval/approvals.ts";
 
 interface ServerInfo {
   /** The instructions for a model, about the tools as a whole: how to work well. */
@@ -74,11 +75,26 @@ export interface OfferedTools {
   readonly writes: boolean;
   /** Whether there are commands beside those on files. */
   readonly hasCommands: boolean;
+  /** The calls that wait for approval; `undefined` if none does. */
+  readonly approval?: ApprovalMode | undefined;
 }
 
+const aboutApproval: Readonly<Record<ApprovalMode, string>> = {
+  destructive:
+    "The user is asked to approve each call that deletes, replaces a file as a whole, undoes or runs a command. Such a call waits for the answer.",
+  all: "The user is asked to approve each call that changes something. Such a call waits for the answer.",
+};
+
 /** The instructions of a server. */
-export const renderInstructions = (worker: WorkerName, { writes, hasCommands }: OfferedTools): string =>
-  [...serverInfo[worker].instructions, ...(hasCommands ? besideFiles : [])]
+export const renderInstructions = (
+  worker: WorkerName,
+  { writes, hasCommands, approval }: OfferedTools,
+): string =>
+  [
+    ...serverInfo[worker].instructions,
+    ...(hasCommands ? besideFiles : []),
+    ...(approval === undefined ? [] : [whenWriting(aboutApproval[approval])]),
+  ]
     .filter(({ isAboutWriting = false }) => writes || !isAboutWriting)
     .map(({ text }) => text)
     .join("\n");

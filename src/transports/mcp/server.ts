@@ -8,6 +8,7 @@ import type { TraceParent } from "../../calls/contract/origin.ts";
 import { currentExchange } from "./current-exchange.ts";
 import type { Leases } from "./leases.ts";
 import { reportProgress } from "./progress.ts";
+import { promptUserOver } from "./prompt-user.ts";
 import type { ResourceWatch } from "./resource-watch.ts";
 import { offerResources } from "./resources.ts";
 import { showRoots } from "./roots.ts";
@@ -31,7 +32,8 @@ export function createMcpServer(
   { leases, session, order, watch }: ServerOptions = {},
 ): Server {
   const began = host.beginSession();
-  const optionsOf = ({ mcpReq: { id, signal, _meta: meta } }: ServerContext): CallOptions => {
+  const optionsOf = (context: ServerContext): CallOptions => {
+    const { id, signal, _meta: meta } = context.mcpReq;
     const exchange = currentExchange.getStore();
     const holder = leases ?? exchange?.leases;
     return {
@@ -41,6 +43,9 @@ export function createMcpServer(
       began,
       takePlace: () => (order?.arrive() ?? exchange?.arrival)?.call(),
       trace: traceOf(meta),
+      promptUser: canBeSentRequests(server)
+        ? promptUserOver(context, server.getClientCapabilities())
+        : undefined,
       lease: holder?.open(id, signal),
     };
   };
@@ -51,7 +56,7 @@ export function createMcpServer(
   const hasCommands = worker === "coder" && functions.some(({ id }) => id.startsWith("shell::"));
   const others = session === undefined ? undefined : host.describeOthers();
   const instructions = [
-    renderInstructions(worker, { writes, hasCommands }),
+    renderInstructions(worker, { writes, hasCommands, approval: host.approval }),
     ...(others === undefined || !writes ? [] : [others]),
     ...host.commandRules,
   ];
@@ -83,6 +88,10 @@ export function createMcpServer(
 }
 
 const resourceCapabilities = { resources: { subscribe: true, listChanged: true }, completions: {} };
+
+/** Returns whether the revision of the client has requests from the server, which ended with 2026-07-28. */
+const canBeSentRequests = (server: Server): boolean =>
+  (server.getNegotiatedProtocolVersion() ?? "") < "2026-07-28";
 
 /** Returns the author of a client's calls, from what it claims about itself. */
 function authorOf(

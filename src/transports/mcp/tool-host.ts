@@ -4,6 +4,7 @@ import type { WorkerName } from "../../base/about.ts";
 import type { Author } from "../../base/author.ts";
 import type { Log } from "../../base/log/log.ts";
 import { AnswerBudget } from "../../calls/answer-budget.ts";
+import type { ApprovalMode } from "../../calls/approval/approvals.ts";
 import type { FunctionDefinition } from "../../calls/contract/definition.ts";
 import type { AnswerLease, OrderedCall, Origin, TraceParent } from "../../calls/contract/origin.ts";
 import type { TreeChanges } from "../../calls/contract/tree-changes.ts";
@@ -27,6 +28,8 @@ export interface ToolHostOptions extends ToolOptions {
   readonly treeChanges?: TreeChanges | undefined;
   /** The rules of commands, for the instructions. */
   readonly commandRules?: readonly string[] | undefined;
+  /** The calls that wait for approval, for the instructions. */
+  readonly approval?: ApprovalMode | undefined;
   /** Describes the checkpoints of others to a new session, if any. */
   readonly describeOthers?: (() => string | undefined) | undefined;
 }
@@ -57,6 +60,8 @@ export interface CallOptions {
   readonly onOutput?: Origin["onOutput"];
   /** What its answer is held by until it was sent. */
   readonly lease: AnswerLease | undefined;
+  /** Prompts the user of the client to approve it. Absent if the client cannot. */
+  readonly promptUser?: Origin["promptUser"];
   /** The trace that it says it belongs to. */
   readonly trace?: TraceParent | undefined;
 }
@@ -66,6 +71,7 @@ export class ToolHost {
   readonly worker: WorkerName;
   readonly tools: readonly Tool[];
   readonly commandRules: readonly string[];
+  readonly approval: ApprovalMode | undefined;
   /** By the names of their tools. */
   readonly functions: ReadonlyMap<string, FunctionDefinition>;
   readonly log: Log;
@@ -86,6 +92,7 @@ export class ToolHost {
     this.log = log;
     this.callMilliseconds = callMilliseconds;
     this.commandRules = (options.commandRules ?? []).map(wording.sentence);
+    this.approval = options.approval;
     this.#treeChanges = options.treeChanges;
     this.#describeOthers = options.describeOthers;
     this.#messageBytes = maxReadBytes > defaultMessageBytes ? Number.POSITIVE_INFINITY : defaultMessageBytes;

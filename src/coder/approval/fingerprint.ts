@@ -1,0 +1,25 @@
+import { createHash } from "node:crypto";
+import type { Expected, Step } from "../../filesystem/disk/steps.ts";
+import { isTemporary } from "../../filesystem/jail/temporary.ts";
+
+/** Returns a digest of everything that steps would do, and of the entries that they expect. */
+export function fingerprintOf(steps: readonly Step[]): string {
+  const hash = createHash("sha256");
+  for (const step of steps) {
+    const expected = "expected" in step ? { expected: describe(step.expected) } : {};
+    hash.update(JSON.stringify({ ...step, ...expected }, plain));
+  }
+  return hash.digest("hex");
+}
+
+/** An entry from an earlier step is in that step. */
+const describe = (expected: Expected): unknown => ("staged" in expected ? "staged" : expected);
+
+function plain(this: unknown, key: string, value: unknown): unknown {
+  // `JSON.stringify` calls `toJSON` of a Buffer first.
+  const sent = (this as Readonly<Record<string, unknown>>)[key];
+  if (sent instanceof Uint8Array) return createHash("sha256").update(sent).digest("hex");
+  if (typeof sent === "bigint") return String(sent);
+  // A respelled name has a random one in between.
+  return typeof sent === "string" && isTemporary(sent.slice(sent.lastIndexOf("/") + 1)) ? "" : value;
+}

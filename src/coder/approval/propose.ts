@@ -1,0 +1,145 @@
+/** Describes the steps of a call to the person who approves them. */
+import type { Proposal } from "../../calls/approval/approvals.ts";
+import type { ExchangeStep, PlaceStep, Step } from "../../filesystem/disk/steps.ts";
+import { isTemporary } from "../../filesystem/jail/temporary.ts";
+import type { CurrentTree } from "../../filesystem/journal/rewound-tree.ts";
+import type { CoderContext } from "../define.ts";
+import { renderName } from "../entry-text.ts";
+import { compare, diskView, type EntryThen, nothing } from "../net-view/file-diff.ts";
+import { filesBelow } from "../net-view/files-below.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+
+/** Maximum lines of a summary. */
+const maxLines = 20;
+
+/** Maximum bytes of all diffs. */
+const maxDiffBytes = 16 * 1024;
+
+/** Describes steps, with the lines that they add and remove. */
+export async function propose(steps: readonly Step[], context: CoderContext): Promise<Proposal> {
+  const described = new Description(diskView(context), context);
+  for (const step of steps) {
+    context.deadline.check();
+    await described.add(step);
+  }
+  return { ...described.shown(), fingerprint: fingerprintOf(steps) };
+}
+
+class Description {
+  readonly #disk: CurrentTree;
+  readonly #context: CoderContext;
+  /** The renames so far, to find an entry on disk by its planned path. */
+  readonly #renames: { readonly from: string; readonly to: string }[] = [];
+  readonly #lines: string[] = [];
+  #more = 0;
+  #diff = "";
+  #isCut = false;
+
+  constructor(disk: CurrentTree, context: CoderContext) {
+    this.#disk = disk;
+    this.#context = context;
+  }
+
+  async add(step: Step): Promise<void> {
+    switch (step.kind) {
+      case "place":
+        this.#addPlaced(step);
+        break;
+      case "exchange":
+        this.#addExchanged(step);
+        break;
+      case "set-aside":
+        await this.#addRemoved(step.path);
+        break;
+      case "rename":
+        if (!isTemporary(nameOf(step.to)))
+          this.#say(`move ${renderName(this.#origin(step.from))} to ${renderName(step.to)}`);
+        this.#renames.push(step);
+        break;
+      case "chmod":
+        this.#say(`set the mode of ${renderName(step.path)} to ${step.mode.toString(8).padStart(4, "0")}`);
+    }
+  }
+
+  shown(): Pick<Proposal, "summary" | "diff" | "isDiffCut"> {
+    const more = this.#more === 0 ? [] : [`and ${this.#more} more`];
+    return { summary: [...this.#lines, ...more], diff: this.#diff, isDiffCut: this.#isCut };
+  }
+
+  #addPlaced({ path, staged }: PlaceStep): void {
+    const name = renderName(path);
+    if (staged.kind === "dir") this.#say(`make the folder ${name}`);
+    else if (staged.kind === "symlink") this.#say(`make the link ${name}`);
+    else if (staged.kind === "copy") this.#say(`copy ${renderName(staged.of.path)} to ${name}`);
+    else if ("cloneOf" in staged.content)
+      this.#say(`copy ${renderName(staged.content.cloneOf.path)} to ${name}`);
+    else this.#compare("create", { path, before: nothing, after: this.#leaves({ path, staged }) });
+  }
+
+  #addExchanged(step: ExchangeStep): void {
+    const { path, isEdit = false } = step;
+    const before = this.#present(path);
+    this.#compare(isEdit ? "edit" : "replace", { path, before, after: this.#leaves(step) });
+  }
+
+  async #addRemoved(path: string): Promise<void> {
+    const origin = this.#origin(path);
+    const before = this.#present(path);
+    if (before.state.kind !== "dir") {
+      this.#compare("delete", { path, before, after: nothing });
+      return;
+    }
+    const { length: files } = await filesBelow(origin, this.#context);
+    this.#say(`delete ${renderName(path)}/ with ${files} ${files === 1 ? "file" : "files"}`);
+  }
+
+  /** Says what happens to a file, with its lines if it is text. */
+  #compare(
+    verb: string,
+    { path, before, after }: { readonly path: string; readonly before: EntryThen; readonly after: EntryThen },
+  ): void {
+    const kind = before === nothing ? "created" : after === nothing ? "deleted" : "modified";
+    const room = Math.max(0, maxDiffBytes - this.#diff.length);
+    const found = compare({ kind, path, before, after, seqs: [], isExternal: false }, room);
+    if (typeof found === "string") {
+      this.#say(`${verb} ${renderName(path)} (${found})`);
+      return;
+    }
+    const { diff, added, removed, isTruncated } = found;
+    this.#say(`${verb} ${renderName(path)} +${added} -${removed}`);
+    if (room > 0) this.#diff += diff;
+    if (isTruncated || room === 0) this.#isCut = true;
+  }
+
+  /** The entry on disk that has a planned path. */
+  #present(path: string): EntryThen {
+    const origin = this.#origin(path);
+    return { state: this.#disk.state(origin), content: () => this.#disk.read(origin) };
+  }
+
+  /** The file or link that a step leaves. */
+  #leaves({ path, staged }: Pick<ExchangeStep, "path" | "staged">): EntryThen {
+    if (staged.kind === "symlink") return { state: staged, content: () => undefined };
+    const old = this.#disk.state(this.#origin(path));
+    const mode = staged.mode ?? (old.kind === "file" ? old.mode : 0o644);
+    const { content } = staged;
+    return {
+      state: { kind: "file", mode, revision: "" },
+      content: () => ("cloneOf" in content ? this.#disk.read(content.cloneOf.path) : Buffer.concat(content)),
+    };
+  }
+
+  /** Returns the path on disk of the entry with a planned path. */
+  #origin(path: string): string {
+    return this.#renames.reduceRight((at, { from, to }) => {
+      return at === to || at.startsWith(`${to}/`) ? from + at.slice(to.length) : at;
+    }, path);
+  }
+
+  #say(line: string): void {
+    if (this.#lines.length < maxLines) this.#lines.push(line);
+    else this.#more++;
+  }
+}
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
