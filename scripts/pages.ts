@@ -3,7 +3,12 @@ import { dirname, join } from "node:path";
 import { bannedPhrasesIn } from "./comments.ts";
 
 /** The pages about the present. The list of changes is about the past, and generated pages name no files. */
-const pages = ["{CONTRIBUTING,README,SECURITY}.md", "docs/*.md", "docs/{decisions,specification}/*.md"];
+const pages = [
+  "{CONTRIBUTING,README,SECURITY}.md",
+  "docs/*.md",
+  "docs/{decisions,specification}/*.md",
+  "src/**/README.md",
+];
 
 /**
  * Finds false statements on pages: names of absent files, and dead links. Also finds phrases that only this
@@ -14,7 +19,7 @@ export async function findPageFaults(root: string): Promise<string[]> {
   const faults = await Promise.all(
     paths.map(async (page) => {
       const text = await Bun.file(join(root, page)).text();
-      return [...deadPaths(text, root), ...deadLinks(text, root, page), ...bannedPhrases(text)].map(
+      return [...deadPaths(text, root, page), ...deadLinks(text, root, page), ...bannedPhrases(text)].map(
         (fault) => `${page} ${fault}`,
       );
     }),
@@ -27,12 +32,20 @@ const folders = /^(?:src|tests|scripts|docs|bench)\//;
 /** A path of a TypeScript file below `src`, without the `src/`. A bare name has no folder. */
 const sourcePath = /^[\w.-]+\/[\w./*-]+\.ts$/;
 
-/** Finds paths in backticks that lead nowhere. Stars and braces are those of globs; `*.rs` is not ours. */
-function deadPaths(text: string, root: string): string[] {
-  const named = [...text.matchAll(/`([^`\s]+\/[^`\s]*)`/g)].map(([, path = ""]) => path);
-  return named
-    .filter((path) => (folders.test(path) || sourcePath.test(path)) && !path.endsWith(".rs"))
-    .filter((path) => !isThere(root, path) && !isThere(join(root, "src"), path))
+/** The README of a room, which names its files without their folder. */
+const readme = /^src\/.*README\.md$/;
+
+/**
+ * Finds paths in backticks that lead nowhere. Stars and braces are those of globs; `*.rs` is not ours. A
+ * README may also name the files of its own room.
+ */
+function deadPaths(text: string, root: string, page: string): string[] {
+  const isReadme = readme.test(page);
+  const tops = [root, join(root, "src"), ...(isReadme ? [join(root, dirname(page))] : [])];
+  return [...text.matchAll(/`([^`\s]+)`/g)]
+    .map(([, path = ""]) => path)
+    .filter((path) => folders.test(path) || sourcePath.test(path) || (isReadme && path.endsWith(".ts")))
+    .filter((path) => !path.endsWith(".rs") && !tops.some((top) => isThere(top, path)))
     .map((path) => `names ${path}, which is not there`);
 }
 
