@@ -138,6 +138,7 @@ export const plan: Plan = {
       "calls/approval",
       "calls/audit",
       "calls/contract",
+      "calls/narrowed-jail",
       "calls/quotas",
       "calls/requests",
       "config",
@@ -172,6 +173,7 @@ export const plan: Plan = {
       "calls/approval",
       "calls/audit",
       "calls/contract",
+      "calls/narrowed-jail",
       "calls/quotas",
       "config",
       "search",
@@ -213,6 +215,7 @@ export const plan: Plan = {
     "calls/requests": ["base/errors", "base/similar-name", "calls/contract", "text/edits"],
     "calls/contract": ["base/author", "base/log", "base/scheduling", "calls/approval", "config"],
     "calls/approval": ["base/author", "base/errors", "base/scheduling"],
+    "calls/narrowed-jail": ["calls/contract", "filesystem/jail"],
     "calls/quotas": ["base/errors"],
     search: [
       "base/errors",

@@ -50,7 +50,12 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
   },
   roots: {
     description: "the escape matrix where the base is one root of two, on every backend",
-    command: [...testing, "tests/security/roots.test.ts", "tests/security/session-scope.test.ts"],
+    command: [
+      ...testing,
+      "tests/security/roots.test.ts",
+      "tests/security/session-scope.test.ts",
+      "tests/security/shell/matrix.test.ts",
+    ],
     env: { ROOTS: "all" },
   },
   crash: {

@@ -142,6 +142,8 @@ async function runCall(scope: CallScope): Promise<HandledCall> {
   const { definition, lease } = scope;
   try {
     scope.read = readRequest(scope);
+    const inferred = scope.read?.inferred;
+    if (inferred !== undefined) scope.context = { ...scope.context, inferred };
     const payload = scope.read === undefined ? scope.payload : scope.read.payload;
     const request = parseRequest(definition, payload, scope.context);
     scope.request = request;

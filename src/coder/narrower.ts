@@ -1,6 +1,7 @@
 import type * as worker from "../calls/contract/definition.ts";
-import { type FsScope, fsScopeField, sessionBoundary, takesFsScope } from "../calls/contract/fs-scope.ts";
-import type { Jail, ScopeGrant } from "../filesystem/jail/folder.ts";
+import { type FsScope, sessionBoundary, takesFsScope } from "../calls/contract/fs-scope.ts";
+import { narrowedJail, scopeIn } from "../calls/narrowed-jail.ts";
+import type { Jail } from "../filesystem/jail/folder.ts";
 import { pathDependencies } from "../filesystem/jail/path-dependencies.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import type { CoderServices } from "./define.ts";
@@ -29,30 +30,10 @@ export const narrowerOf =
       if (sessionBoundary(sent) !== undefined) return undefined;
       throw refuseCoder.noFsScope(definition.id);
     }
-    const scoped = scopedJail(jail, scopeIn(request) as FsScope);
+    const scoped = narrowedJail(jail, scopeIn(request) as FsScope);
     return {
       jail: scoped,
       ...filesIn(scoped),
       dependenciesOf: (path) => pathDependencies(path, scoped),
     };
   };
-
-function scopedJail(jail: Jail, scope: FsScope): Jail {
-  const { root, grants } = scope;
-  const session = sessionBoundary(scope);
-  if (session === undefined) return jail.within({ ...scope, grants: grants?.map(asGrant) });
-  return jail.withinSession({
-    folder: root,
-    reachesAll: session === "configured_roots",
-    grants: (grants ?? []).map(asGrant),
-  });
-}
-
-const asGrant = (grant: NonNullable<FsScope["grants"]>[number]): ScopeGrant =>
-  typeof grant === "string" ? { path: grant, read_only: false } : grant;
-
-/** Null counts as no scope, as in all later fields. */
-const scopeIn = (value: unknown): unknown =>
-  typeof value === "object" && value !== null && Object.hasOwn(value, fsScopeField)
-    ? ((value as Readonly<Record<string, unknown>>)[fsScopeField] ?? undefined)
-    : undefined;

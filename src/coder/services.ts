@@ -33,7 +33,7 @@ import { Plans } from "./transact/plans.ts";
 import { findOthersWork, renderOthersWork } from "./undo/whose.ts";
 
 /** The services of `coder::*`, open until closed. */
-export type CoderRuntime = CoderServices & worker.Runtime & Pick<Storage, "tree">;
+export type CoderRuntime = CoderServices & worker.Runtime & Pick<Storage, "tree" | "filesIn">;
 
 /** Loads the configuration; `basePath` replaces its own. Throws a `ConfigError`. */
 export function loadConfig({
@@ -105,7 +105,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   const defaultExcludes = compileExcludeGlobs(config.default_exclude_globs);
   const encodings = encodingRulesOf(config.encodings);
   const storage = await openStorage(config, { ...opening, profile });
-  const { jail, files, tree, journal, audit, transactions } = storage;
+  const { jail, files, tree, filesIn, journal, audit, transactions } = storage;
   const regex = createRegexEngine({ threads });
   const onIncomplete = opening.log && logIncomplete(opening.log);
   const treeOf = (name: string) => ({
@@ -159,6 +159,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     jail,
     files,
     tree,
+    filesIn,
     lineCounts: new LineCounts(),
     journal,
     journalMissing: storage.journalMissing,

@@ -4,7 +4,7 @@ import type * as worker from "../calls/contract/definition.ts";
 import { readGitUser, readRuntimeOptions } from "../config/environment.ts";
 import { openDisk } from "../filesystem/disk/disk.ts";
 import type { MutationListener } from "../filesystem/disk/mutation.ts";
-import { filesOver } from "../filesystem/files/files.ts";
+import { type Files, filesOver } from "../filesystem/files/files.ts";
 import { trialFor } from "../filesystem/jail/case-sensitivity.ts";
 import type { Jail, JailRoot } from "../filesystem/jail/folder.ts";
 import { openJail, openRootsJail } from "../filesystem/jail/jail.ts";
@@ -32,9 +32,9 @@ export interface Storage
   > {
   /** Has the listener notified of every change by a call from now on. */
   listen(listener: MutationListener): void;
-  /** The disk verbs over another jail around the same tree. */
   readonly tree: DiskTree;
-  filesIn(jail: Jail): Pick<CoderServices, "files" | "tree">;
+  /** Returns the files and their changes below another jail around the same tree. */
+  filesIn(jail: Jail): { readonly files: Files; readonly tree: DiskTree };
   close(): void;
 }
 

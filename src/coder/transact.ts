@@ -85,6 +85,7 @@ export const transact = defineCoderFunction({
   brief:
     "Make several changes, in order, all or none. `create`: path, content. `update`: path, ops. `delete`: path. `move`, `copy`: from, to. `make-folder`: path. `chmod`: path, mode (octal). Other fields as in the tool for that. `dry_run` gives a plan for coder::commit.",
   effect: "writes",
+  infersOperations: true,
   paths: [
     { at: "/changes/*/path", access: "create", when: of("create", withoutParents) },
     { at: "/changes/*/path", access: "replace", when: of("create", withParents) },

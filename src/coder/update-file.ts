@@ -152,6 +152,7 @@ export const updateFile = defineCoderFunction({
       : sum(files.map((spec) => bodyBytes(spec, context)));
   },
   hasFlatEnvelope: true,
+  infersOperations: true,
   normalize(payload, { profile }) {
     const known = profile["encodings.are_checked"]
       ? payload

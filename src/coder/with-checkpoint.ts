@@ -1,4 +1,7 @@
-/** The fields that all functions share that change the tree: a label, and the checkpoint of the call. */
+/**
+ * The fields that all functions share that change the tree: a label, the checkpoint of the call, and for
+ * those with operations a notice.
+ */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { UInt64 } from "../base/schema/fragments.ts";
 import type { FunctionDefinition } from "../calls/contract/definition.ts";
@@ -12,7 +15,7 @@ const checkpointBytes = 64;
 /** Returns the definition with the fields, if its calls change the tree. */
 export function withCheckpoint(definition: FunctionDefinition): FunctionDefinition {
   if (definition.effect !== "writes") return definition;
-  const { publishedIn, request, published, response, render } = definition;
+  const { publishedIn, request, published, response, render, infersOperations } = definition;
   const since = publishedIn === undefined ? {} : { since: "0.4.0" };
   const label = Type.Optional(
     Type.String({ ...since, isRare: true, maxLength: 200, description: "What to call the checkpoint." }),
@@ -20,11 +23,14 @@ export function withCheckpoint(definition: FunctionDefinition): FunctionDefiniti
   const checkpoint = Type.Optional(
     UInt64({ ...since, description: "The number of the checkpoint, for coder::undo, if one was made." }),
   );
+  const notice = Type.Optional(
+    Type.String({ ...since, description: "The kinds of operations that were sent without, as inferred." }),
+  );
   return {
     ...definition,
     request: withField(request, { label }),
     ...(published !== undefined && { published: withField(published, { label }) }),
-    response: withField(response, { checkpoint }),
+    response: withField(response, { checkpoint, ...(infersOperations && { notice }) }),
     handle: (sent, context) => handle(definition, sent as Labelled, context as CoderContext),
     ...(render !== undefined && {
       render(answer, wording, sent) {
@@ -53,12 +59,24 @@ async function handle(definition: FunctionDefinition, sent: Labelled, all: Coder
   const { label } = sent;
   const { journal, profile, maxAnswerBytes } = all;
   const isNamed = journal !== undefined && (profile.authors || label !== undefined);
-  const context = { ...all, label, maxAnswerBytes: maxAnswerBytes - (isNamed ? checkpointBytes : 0) };
+  const notice = noticeOf(all);
+  const reserved = (isNamed ? checkpointBytes : 0) + (notice === undefined ? 0 : jsonBytes({ notice }));
+  const context = { ...all, label, maxAnswerBytes: maxAnswerBytes - reserved };
   const handled = await definition.handle(sent, context);
   const checkpoint = isNamed ? journal.checkpointOf(context) : undefined;
-  if (checkpoint === undefined || handled instanceof WrittenAnswer) return handled;
-  const added = { checkpoint };
+  const added = { ...(checkpoint !== undefined && { checkpoint }), ...(notice !== undefined && { notice }) };
+  if (Object.keys(added).length === 0 || handled instanceof WrittenAnswer) return handled;
   return handled instanceof Measured
     ? new Measured({ ...(handled.answer as object), ...added }, handled.bytes + jsonBytes(added) - 1)
     : { ...(handled as object), ...added };
+}
+
+/** Maximum operations that a notice names. */
+const maxNamed = 10;
+
+function noticeOf({ inferred = [] }: CoderContext): string | undefined {
+  if (inferred.length === 0) return undefined;
+  const more = inferred.length - maxNamed;
+  const named = inferred.slice(0, maxNamed).join(", ") + (more > 0 ? `, and ${more} more` : "");
+  return `No \`op\` was sent, so it was inferred from the other fields: ${named}.`;
 }

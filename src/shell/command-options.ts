@@ -66,7 +66,7 @@ export function holdOptions(
   const most = max_output_bytes ?? profile["exec.max_output_bytes"];
   const listed = profile.listed_variables ? namedVariables(config) : undefined;
   for (const [name, value] of Object.entries(env ?? {})) requireSettable(name, value, listed);
-  const folder = cwd === undefined ? undefined : fs.jail.admitFolder(cwd);
+  const folder = fs.jail.scope || cwd !== undefined ? fs.jail.admitFolder(cwd ?? ".") : undefined;
   const { environment, watch } = spawnOptions;
   const { launcher, findMade } = beginCommand();
   const kept =

@@ -2,6 +2,7 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { Nullable, UInt64 } from "../base/schema/fragments.ts";
 import { Mismatch, validate } from "../base/schema/validate.ts";
+import { FsScope } from "../calls/contract/fs-scope.ts";
 import { optionFields } from "./command-options.ts";
 import type { ShellConfig } from "./config.ts";
 import { refusePlainly } from "./programs/plain-refusal.ts";
@@ -22,6 +23,13 @@ export const commandFields = ({ command, args, timeout, target }: Descriptions) 
   command: Type.String({ description: command }),
   target: Target(target),
   timeout_ms: Nullable(UInt64(), { default: null, description: timeout }),
+  fs_scope: Type.Optional(
+    Type.Object(FsScope.properties, {
+      since: "0.4.0",
+      description:
+        "The scope of a session of iii: the command starts in `root`, and `cwd` lies in the scope. It limits nothing else of a command.",
+    }),
+  ),
   ...optionFields,
 });
 

@@ -1,4 +1,5 @@
 import type { FunctionDefinition } from "../calls/contract/definition.ts";
+import { withFsScope } from "../calls/contract/fs-scope.ts";
 import { exec } from "./exec.ts";
 import { execBg } from "./exec_bg.ts";
 import { chmod } from "./fs/chmod.ts";
@@ -32,4 +33,4 @@ export const shellFunctions: readonly FunctionDefinition[] = [
   ls,
   stat,
   list,
-];
+].map(withFsScope);

@@ -15,6 +15,8 @@ export const shellProfileTable = {
   "exec.max_output_bytes": { contract: undefined, agent: 65_536 },
   /** What `shell::fs::*` may read and not change, where the configuration does not say. */
   "fs.write_deny_globs": { contract: [], agent: autorunGlobs },
+  /** Whether `ls` answers pages, also where the caller names none. */
+  "fs.ls.pages": { contract: false, agent: true },
   /** `sed` matches lines without their ends, and keeps these. */
   "fs.keeps_line_ends": { contract: false, agent: true },
   /** Whether the whole output of a command that was cut stays readable, as that of a job. */

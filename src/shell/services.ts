@@ -17,6 +17,7 @@ import type { ShellServices } from "./define.ts";
 import { renderShellError } from "./error-codes.ts";
 import { type FsServices, openFsOver, openFsServices } from "./fs/services.ts";
 import { jobFinishedOver } from "./job-finished.ts";
+import { shellNarrowerOf } from "./narrower.ts";
 import type { ObservedServices } from "./observed.ts";
 import { killOnExit } from "./on-exit.ts";
 import { createPolicy, denylistOf } from "./policy.ts";
@@ -100,6 +101,7 @@ export async function openShell(
     renderError: renderShellError,
     usesTransportNames: profile.transport_names,
     requestRules: requestRulesOf(config, profile, { home: environment["HOME"], jail: fs.jail }),
+    narrow: shellNarrowerOf(fs),
     dependenciesOf: (path) => pathDependencies(path, fs.jail),
     interrupt() {
       fs.transfers.close();

@@ -27,6 +27,22 @@ export const refuseShell = {
       'The sandbox target is disabled in this worker (sandbox.enabled is false); leave "target" out to run on the host.',
     ),
 
+  noFsScope: (id: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The function ${id} cannot be held to a part of the tree, so it takes \`fs_scope\` of sessions only, with the \`boundary\` "workspace" or "configured_roots". Nothing was done. Leave the field out, or call a function that takes a path.`,
+    ),
+
+  /** A scope of a call to a sandbox, whose files are not those of this worker. */
+  noScopeInSandbox: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "The field `fs_scope` limits calls on the host, and not those with the sandbox target. Nothing was done. Leave one of the two out.",
+    ),
+
+  badScope: (field: string, problem: string): Refusal =>
+    new Refusal("bad-input", `The field fs_scope${field === "" ? "" : `.${field}`} ${problem}.`),
+
   /** The call did not come over the bus, so there is no way to other workers and no channels. */
   noBus: (what: string): Refusal =>
     new Refusal(

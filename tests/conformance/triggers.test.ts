@@ -60,6 +60,83 @@ class Receiver {
   }
 }
 
+/** A call of the consumer's function. */
+interface Delivery {
+  readonly invocation_id: string;
+  readonly data: Event & { readonly redelivered?: boolean };
+}
+
+/**
+ * A consumer in a namespace, which answers when the test says so. It speaks the protocol itself, since SDK 0.22
+ * knows no namespaces and answers by itself.
+ */
+class NamespacedConsumer {
+  static readonly #id = "consumer::changed";
+  readonly #socket: WebSocket;
+  readonly #deliveries: Delivery[] = [];
+  #wake: () => void = () => {};
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.addEventListener("message", ({ data }) => {
+      const frame = JSON.parse(String(data));
+      if (frame.type !== "invokefunction") return;
+      this.#deliveries.push(frame);
+      this.#wake();
+    });
+  }
+
+  /** Joins an engine. Engines of 0.22 ignore the namespace. */
+  static async join(
+    engine: WorkerFixture["engine"],
+    namespace: string,
+    config: object,
+  ): Promise<NamespacedConsumer> {
+    const socket = new WebSocket(engine.url);
+    await new Promise((resolve) => socket.addEventListener("open", resolve));
+    const consumer = new NamespacedConsumer(socket);
+    const id = NamespacedConsumer.#id;
+    const data = { runtime: "test", version: "1", name: "consumer", os: "test", pid: process.pid, namespace };
+    consumer.#send({
+      type: "invokefunction",
+      function_id: "engine::workers::register",
+      data,
+      action: { type: "void" },
+    });
+    consumer.#send({ type: "registerfunction", id, description: "" });
+    consumer.#send({
+      type: "registertrigger",
+      id: "of-the-consumer",
+      trigger_type: "coder::changed",
+      function_id: id,
+      config,
+      namespace,
+    });
+    return consumer;
+  }
+
+  /** Waits for the next call. */
+  async next(): Promise<Delivery> {
+    while (this.#deliveries.length === 0)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    return this.#deliveries.shift()!;
+  }
+
+  answer({ invocation_id }: Delivery): void {
+    this.#send({ type: "invocationresult", invocation_id, function_id: NamespacedConsumer.#id, result: {} });
+  }
+
+  leave(): void {
+    this.#socket.close();
+  }
+
+  #send(frame: object): void {
+    this.#socket.send(JSON.stringify(frame));
+  }
+}
+
 interface Changes {
   readonly next: string;
   readonly external: boolean;
@@ -258,6 +335,24 @@ describe.each(subjects)("%s", (subject) => {
         "created b.txt by coder::create-file",
       ]);
       await another.shutdown();
+    });
+  });
+
+  test("a consumer in a namespace gets an event that it does not answer once more, with a mark, and then the next", async () => {
+    await withWorker(subject, async ({ engine, client }) => {
+      const { next: since } = await begin(client);
+      const consumer = await NamespacedConsumer.join(engine, "proj1", { since, coalesce_ms: 50 });
+      await client.trigger(create("a.txt"));
+      await client.trigger(create("b.txt"));
+      const first = await consumer.next();
+      expect(first.data).toMatchObject({ path: "a.txt" });
+      const second = await consumer.next();
+      expect(second.data).toEqual({ ...first.data, redelivered: true });
+      consumer.answer(second);
+      const third = await consumer.next();
+      expect(third.data).toMatchObject({ path: "b.txt" });
+      expect(third.data.redelivered).toBeUndefined();
+      consumer.leave();
     });
   });
 

@@ -89,6 +89,9 @@ describe.each([[[]], [["--structured"]]])("the coder worker with %j", (args) => 
     const result = await call("update_file", payload);
     expect("isError" in result).toBe(false);
     expect("structuredContent" in result).toBe(args.length > 0);
+    const { notice } = { notice: undefined, ...(result["structuredContent"] as object) };
+    const hasNotice = args.length > 0 && !JSON.stringify(payload).includes('\\"op\\"');
+    expect(notice ?? "").toMatch(hasNotice ? /^No `op` was sent, .*: files\[0\]\.ops\[0\]: \w+\.$/ : /^$/);
     expect(files()["a.txt"]).toBe("1\ntwo\nthree\n");
     expect(/^\[read .*\]$/m.exec(textOf(result))?.[0] ?? "").toBe(note);
   });

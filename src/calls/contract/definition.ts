@@ -139,6 +139,8 @@ export interface CallContext
   readonly functionId: string;
   /** The caller's label for what the call changes. */
   readonly label?: string | undefined;
+  /** The operations that the request sends without their kind, each with the inferred one. */
+  readonly inferred?: readonly string[];
   /** Identifies this call, even in a copy of the context with another deadline. */
   readonly call?: object;
   /** The deadline for answering this call. */
@@ -298,6 +300,8 @@ interface FunctionContract<Request extends TSchema, Response extends TSchema, S 
   program?(request: Static<Request>): string | undefined;
   /** Whether one entry of `files` may be sent without the array around it, if the profile accepts that. */
   readonly hasFlatEnvelope?: boolean;
+  /** Whether a request has operations whose kind may be left out, if the profile accepts that. */
+  readonly infersOperations?: boolean;
   /**
    * Converts the payload to the form of `request`, if callers may send a different one. Unknown parts stay
    * unchanged.

@@ -12,7 +12,8 @@ const Grant = Type.Union([
   Type.String(),
 ]);
 
-const FsScope = Type.Object(
+/** The schema of the field. */
+export const FsScope = Type.Object(
   {
     boundary: Type.Optional(
       Type.String({
@@ -33,7 +34,7 @@ const FsScope = Type.Object(
   {
     since,
     description:
-      "Limits the call to a part of the tree, and never widens what it may do. Its own paths are relative to `base_path`, or absolute.",
+      "Limits the call to a part of the tree, and never widens what it may do. Its own paths are relative to the served folder, or absolute.",
   },
 );
 
@@ -61,14 +62,17 @@ export const takesFsScope = ({
   takesScope = false,
 }: Pick<FunctionDefinition, "paths" | "takesScope">): boolean => takesScope || paths.length > 0;
 
-/** Returns the definition with the field, if the function takes it. */
+/**
+ * Returns the definition with the field, if the function takes it. A published request without fields stays
+ * unchanged.
+ */
 export function withFsScope(definition: FunctionDefinition): FunctionDefinition {
   if (!takesFsScope(definition)) return definition;
   const { request, published } = definition;
   return {
     ...definition,
     request: withField(request),
-    ...(published !== undefined && { published: withField(published) }),
+    ...(published?.["properties"] !== undefined && { published: withField(published) }),
   };
 }
 

@@ -67,6 +67,25 @@ describe("names of other tool sets", () => {
     ]);
   });
 
+  test("say each operation that was sent without its kind", () => {
+    const ops = [
+      { old_str: "a", new_str: "b" },
+      { op: "remove", from_line: 1, to_line: 1 },
+      { at_line: 1, content: "x" },
+    ];
+    const files = [{ path: "a", ops }];
+    expect(read("coder::update-file", { files }).inferred).toEqual([
+      "files[0].ops[0]: str_replace",
+      "files[0].ops[2]: insert",
+    ]);
+    expect(read("coder::update-file", { path: "a", ops: ops.slice(0, 1) }).inferred).toEqual([
+      "files[0].ops[0]: str_replace",
+    ]);
+    expect(
+      read("coder::update-file", { files: [{ path: "a", ops: ops.slice(1, 2) }] }).inferred,
+    ).toBeUndefined();
+  });
+
   test("two names of one field are one if their values are, and are refused otherwise", () => {
     expect(read("coder::read-file", { path: "a", file_path: "a" }).payload).toEqual({ path: "a" });
     expect(read("coder::read-file", { path: "", file_path: "a" }).payload).toEqual({ path: "a" });

@@ -37,6 +37,8 @@ export interface ReadPayload {
   readonly payload: unknown;
   /** The interpretations made, such as `file_path as path`. */
   readonly notes: readonly string[];
+  /** The operations sent without their kind, with the inferred one, such as `ops[1]: remove`. */
+  readonly inferred?: readonly string[];
 }
 
 /** The function whose request is read. */
@@ -54,7 +56,9 @@ export function readPayload({ id, request }: RequestShape, payload: unknown, rul
   if (!isObject(request)) return { payload, notes: [] };
   const bounds = rules.isForgiving ? new RequestBounds(id) : undefined;
   const reader = new Reader(request, { ...rules, bounds }, new Set(zeroIsAbsent[id]));
-  return { payload: reader.read(request, payload, ""), notes: [...reader.notes] };
+  const read = reader.read(request, payload, "");
+  const { inferred } = reader;
+  return { payload: read, notes: [...reader.notes], ...(inferred.length > 0 && { inferred }) };
 }
 
 /** Fields such as `_caller_worker_id`, which the engine writes into each payload. */
@@ -69,6 +73,7 @@ interface BoundedRules extends ReadRules {
 
 class Reader {
   readonly notes = new Set<string>();
+  readonly inferred: string[] = [];
   readonly #root: TObject;
   readonly #rules: BoundedRules;
   readonly #zeroes: ReadonlySet<string>;
@@ -229,8 +234,10 @@ class Reader {
     }
     const chosen = variantFor(tagged, others, isSent ? sent : undefined);
     if (chosen === undefined) return value;
+    const kind = tagValue(chosen, tag);
+    if (!isSent) this.inferred.push(`${where}: ${kind}`);
     const fields = isSent ? moveBelow(chosen, others, [tag, sent]) : others;
-    return this.#readObject(chosen, { ...fields, [tag]: tagValue(chosen, tag) }, where);
+    return this.#readObject(chosen, { ...fields, [tag]: kind }, where);
   }
 
   /**

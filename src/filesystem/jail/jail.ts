@@ -42,9 +42,15 @@ export function openJail({ basePath, paths = "relative", isReadOnly = false, ...
   const root = openRoot({ name: "", path: basePath, isReadOnly }, shared);
   const { linkRoots, backend, rules } = root;
   const isAbsolute = paths === "absolute";
+  const parseAbsolute = (path: string) => parseAbsolutePath(path, linkRoots);
   const parseEither = (path: string) =>
-    isAbsolute ? parseAbsolutePath(path, linkRoots) : parsePath(path, linkRoots);
-  const parse = paths === "relative" ? (path: string) => parsePath(path) : parseEither;
+    isAbsolute && path.startsWith("/") ? parseAbsolute(path) : parsePath(path, linkRoots);
+  const parses = {
+    relative: (path: string) => parsePath(path),
+    absolute: parseAbsolute,
+    either: parseEither,
+  };
+  const parse = parses[paths];
   const walkRules: WalkRules = {
     backend,
     linkRoots: () => linkRoots,

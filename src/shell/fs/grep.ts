@@ -75,6 +75,7 @@ export const grep = defineFsFunction({
         maxAnswerBytes: context.maxAnswerBytes,
       },
       { deadline, caller: context.caller },
+      jail,
     );
     const { content_matches, truncated } = answer;
     const found = content_matches.map(({ path, line, text }) => ({

@@ -34,6 +34,8 @@ export interface FsServices {
   readonly jail: Jail;
   readonly files: Files;
   readonly tree: DiskTree;
+  /** Returns the same files below a jail for a part of the tree. */
+  filesIn(jail: Jail): Pick<FsServices, "files" | "tree">;
   readonly searcher: Searcher;
   readonly transfers: Transfers;
   /** Undefined where the configuration wants none. */
@@ -78,8 +80,11 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
     listeners: [journal, audit].filter((listener) => listener !== undefined && listener !== null),
     onListenerError: (error) => log.error("a change was not recorded", { reason: String(error) }),
   });
-  const tree = new DiskTree(disk);
-  const files = filesOver(jail, (folder, entries) => tree.sweepFolder(folder, entries));
+  const filesIn = (scoped: Jail) => {
+    const tree = new DiskTree({ ...disk, jail: scoped });
+    return { files: filesOver(scoped, (folder, entries) => tree.sweepFolder(folder, entries)), tree };
+  };
+  const { files, tree } = filesIn(jail);
   // The whole host has more folders than anyone may watch.
   const onIncomplete = logIncomplete(log);
   const watched =
@@ -98,6 +103,7 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
     jail,
     files,
     tree,
+    filesIn,
     searcher,
     transfers,
     audit,
@@ -120,6 +126,7 @@ export function openFsOver({
   jail,
   files,
   tree,
+  filesIn,
   searcher,
   audit,
   journal,
@@ -130,6 +137,7 @@ export function openFsOver({
     jail,
     files,
     tree,
+    filesIn,
     searcher,
     audit,
     journal,

@@ -49,12 +49,20 @@ export interface ProtectedPaths {
   readonly profile?: "contract" | "agent";
   /** Default: what CODER_JAIL says. */
   readonly backend?: string | undefined;
+  /** The `fs_scope` of each call. */
+  readonly scope?: object | undefined;
 }
 
 /** Opens the functions around `base`. What is logged goes to `onLog`. */
 export async function openShellFunctions(
   base: string,
-  { denied, configFiles = [], profile = "contract", backend = process.env["CODER_JAIL"] }: ProtectedPaths,
+  {
+    denied,
+    configFiles = [],
+    profile = "contract",
+    backend = process.env["CODER_JAIL"],
+    scope,
+  }: ProtectedPaths,
   onLog: (line: string) => void,
 ): Promise<ShellFunctions> {
   const settings = mkdtempSync(join(tmpdir(), "coder-"));
@@ -87,7 +95,8 @@ export async function openShellFunctions(
       const bus = new FakeBus();
       const definition = functions.find((one) => one.id === id)!;
       const others = { there: join(base, there), free: join(base, free) };
-      const outcome = await invoke(definition, payload(path, others), { bus });
+      const sent = { ...payload(path, others), ...(scope && { fs_scope: scope }) };
+      const outcome = await invoke(definition, sent, { bus });
       return JSON.stringify(outcome) + (await bus.sent());
     },
     close: () => runtime.close(),

@@ -22,7 +22,7 @@ export default {
     callTool("shell_fs_chmod", { path: "<base>/lib/core/user.ts", mode: "0755" }),
     callTool("shell_fs_rm", { path: "<base>/docs" }),
     callTool("shell_fs_rm", { path: "<base>/docs", recursive: true }),
-    callTool("shell_fs_ls", { path: "src" }),
+    callTool("shell_fs_ls", { path: "src", page: 1, page_size: 1 }),
     callTool("shell_fs_stat", { path: "/etc/passwd" }),
   ],
 } satisfies AgentJob;
