@@ -25,6 +25,7 @@ import { openOrderComparisons } from "./order.ts";
 import { measurePauses } from "./pauses.ts";
 import { ensurePeers, type Peers } from "./peers.ts";
 import { openPlainPeers } from "./plain-peers.ts";
+import { openReplacementComparisons } from "./replacements.ts";
 import { renderFigure, renderJson, renderRatio, renderSummary } from "./report.ts";
 import { searchesByOption } from "./search-options.ts";
 import {
@@ -47,6 +48,7 @@ const parts = [
   "options",
   "walks",
   "disk",
+  "replacements",
   "servers",
   "fairness",
   "commands",
@@ -95,6 +97,10 @@ async function main(): Promise<void> {
     await compareAll(journal.comparisons);
     await using windows = await openWindowComparisons();
     await compareAll(windows.comparisons);
+  }
+  if (run.only.includes("replacements")) {
+    await using replacements = await openReplacementComparisons();
+    await compareAll(replacements.comparisons);
   }
   if (run.only.includes("servers")) {
     await using servers = await openServerComparisons(peers.mcpFilesystem);

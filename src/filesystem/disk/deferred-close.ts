@@ -41,6 +41,16 @@ export function holdForDeferredClose(place: ResolvedPath): DeferredClose | undef
   }
 }
 
+/**
+ * Closes a file that has lost its last name in the background, once few others are being closed. For many
+ * files in a row: their calls can wait, and no other call does.
+ */
+export async function closeRemoved(held: DeferredClose): Promise<void> {
+  while (closing.size === maxClosing) await Promise.race(closing);
+  held.isReplaced = true;
+  held[Symbol.dispose]();
+}
+
 /** Waits until the disk has freed the replaced files. Returns false if there were none. */
 export async function awaitDeferredCloses(): Promise<boolean> {
   return (await Promise.all(closing)).length > 0;

@@ -6,7 +6,7 @@ import type { Requester } from "../disk/mutation.ts";
 import type { Step } from "../disk/steps.ts";
 import type { Jail } from "../jail/folder.ts";
 import { temporaryName } from "../jail/temporary.ts";
-import { type DraftStep, recordStep } from "./draft.ts";
+import { type DraftStep, recordStep, stagedOf } from "./draft.ts";
 import { recordOf, statsAt } from "./identity.ts";
 import type { Intent, Intents } from "./intents.ts";
 import type { NamedEntry } from "./name-tree.ts";
@@ -37,8 +37,10 @@ interface Preparing {
 export async function prepare(ctx: PreparingContext, preparing: Preparing): Promise<Prepared> {
   const { drafts, staging, requester, transaction, slice } = preparing;
   try {
-    for (const draft of drafts) {
-      await refusing(draft.step, () => staging.add(draft));
+    for (const group of groupsToStage(drafts)) {
+      const added = group.map((draft) => refusing(draft.step, () => staging.add(draft)));
+      const failed = (await Promise.allSettled(added)).find(({ status }) => status === "rejected");
+      if (failed?.status === "rejected") throw failed.reason;
       await slice.yieldIfDue();
     }
     for (const draft of drafts) {
@@ -59,6 +61,23 @@ export async function prepare(ctx: PreparingContext, preparing: Preparing): Prom
     await staging.discard();
     throw error;
   }
+}
+
+/** Files that are staged at the same time, since most of the time of each is that of its flush. */
+const stagedAtOnce = 16;
+
+/** Groups steps in order: new contents of files, which do not need each other, or one other step. */
+function groupsToStage(drafts: readonly DraftStep[]): DraftStep[][] {
+  const groups: DraftStep[][] = [];
+  let files: DraftStep[] | undefined;
+  for (const draft of drafts) {
+    const staged = stagedOf(draft);
+    const isContent = staged?.kind === "file" && !("cloneOf" in staged.content);
+    if (isContent && files !== undefined && files.length < stagedAtOnce) files.push(draft);
+    else groups.push([draft]);
+    files = isContent ? groups.at(-1) : undefined;
+  }
+  return groups;
 }
 
 /** The base, or each root that the steps are about: one that is gone keeps no transaction in the others from being made. */
