@@ -99,3 +99,15 @@ test("nothing is replaced without a match, nor in a protected file", async () =>
   const { files } = await call("coder::replace", { ...rename, exclude_globs: [".vscode"], path: "src/a.ts" });
   expect(files).toEqual([{ path: "src/a.ts", matches: 2 }]);
 });
+
+test("a query that matches nothing is explained", async () => {
+  const { fixture, text } = open();
+  await using _ = fixture;
+  const replaced = (query: string, regex: boolean) =>
+    text("coder::replace", { query, regex, replacement: "x", path: "src" });
+  expect(await replaced("^getUser\\(1", true)).toContain(
+    "[nothing found; case-sensitively (ignore_case: true), with ^ and $ as the ends of each file ((?m) before the query: of each line)]",
+  );
+  expect(await replaced("getUser\\(.*", false)).toContain("searched as a literal (regex: true)");
+  expect(await replaced("(?m)^getUser\\(1", true)).toStartWith("2 matches in 2 files replaced");
+});

@@ -10,6 +10,7 @@ import { candidateQuery, type FileReplacement, replaceInFiles } from "./replace/
 import { refuseReplacing } from "./replace/replace-errors.ts";
 import { parseGlobFields } from "./request-globs.ts";
 import { parseFileTypes } from "./search.ts";
+import { hintsFor } from "./search-hints.ts";
 import { LeftOutFields, renderPage } from "./search-pages.ts";
 import { type ChangeResult, changeAnswers } from "./transact/changes.ts";
 import { planTransaction, runTransaction, type Transaction } from "./transact/run-transaction.ts";
@@ -155,7 +156,7 @@ export const replace = defineCoderFunction({
     }));
     return { committed: false, ...shownOf(value), ...plan, ...leftOut };
   },
-  render: (answer, _, { answer: form = "echo" }) => renderReplaced(answer, form),
+  render: (answer, _, sent) => renderReplaced(answer, sent),
 });
 
 interface FoundFiles extends Pick<SearchAnswer, "not_searched" | "unmatched_globs"> {
@@ -242,7 +243,7 @@ function shownOf(replaced: readonly FileReplacement[]) {
 
 type Answer = Static<typeof response>;
 
-function renderReplaced(answer: Answer, form: string): string {
+function renderReplaced(answer: Answer, { answer: form = "echo", ...sent }: Partial<Request>): string {
   const { committed, files, results, transaction, plan } = answer;
   const matches = files.reduce((sum, one) => sum + one.matches, 0);
   const total = `${count(matches, "match", "matches")} in ${count(files.length, "file", "files")} ${committed ? "replaced" : "would be replaced"}`;
@@ -257,8 +258,18 @@ function renderReplaced(answer: Answer, form: string): string {
     ...lines,
     ...(transaction === undefined ? [] : [`transaction ${transaction}`]),
     ...(plan === undefined || files.length === 0 ? [] : [`plan ${plan}`]),
-    ...renderPage(answer, files.length === 0),
+    ...renderPage(answer, files.length === 0, hintsForReplacement(sent)),
   ].join("\n");
+}
+
+/** Returns how the query was matched where it could match otherwise, each with the way to that. */
+function hintsForReplacement({ query = "", regex = false, ignore_case = false }: Partial<Request>): string[] {
+  const isOfWhole = regex && /(?<!\\)[\^$]/.test(query) && !/\(\?[a-zA-Z]*m/.test(query);
+  const searched = { search_content: true, search_paths: true, multiline: true };
+  return [
+    ...hintsFor({ query, regex, ignore_case, ...searched }),
+    ...(isOfWhole ? ["with ^ and $ as the ends of each file ((?m) before the query: of each line)"] : []),
+  ];
 }
 
 const count = (number: number, one: string, many: string): string => `${number} ${number === 1 ? one : many}`;
