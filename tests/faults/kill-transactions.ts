@@ -155,7 +155,8 @@ export function runTransactionChild(
   let [output, log] = ["", ""];
   child.stdout.on("data", (data: Buffer) => (output += data.toString()));
   child.stderr.on("data", (data: Buffer) => (log += data.toString()));
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
     child.on("close", (code, signal) => {
       const calls = code === 0 ? Number.parseInt(output, 10) : undefined;
       resolve({ isKilled: signal === "SIGKILL", calls, log });

@@ -26,13 +26,13 @@ export interface CommitContext extends PreparingContext {
 export interface Commit {
   readonly steps: readonly Step[];
   readonly requester: Requester;
-  /** What the caller calls it. */
+  /** The caller's name for the transaction. */
   readonly label?: string | undefined;
 }
 
 /**
- * Makes all steps, or throws the refusal of the first that cannot be made, with the index of its change in
- * the details; then the tree is as it was. Called where no other transaction works on the root.
+ * Makes all steps. Otherwise throws the refusal of the first that cannot be made, with the index of its
+ * change in the details, and leaves the tree unchanged. Call it while no other transaction works on the root.
  */
 export async function commitSteps(ctx: CommitContext, commit: Commit): Promise<{ transaction: string }> {
   const mark = ctx.intents.newMark();
@@ -55,7 +55,7 @@ interface Running extends Commit {
   readonly intent: Prepared;
 }
 
-/** Makes the steps, as one mutation. When it throws, they were taken back. */
+/** Makes the steps, as one mutation. If it throws, they have been rolled back. */
 async function runAll(ctx: CommitContext, running: Running): Promise<void> {
   const { requester, label, intent, drafts } = running;
   const transaction = { id: intent.file.id, ...(label !== undefined && { label }) };
@@ -84,7 +84,7 @@ async function runEach(runner: StepRunner, { drafts, requester }: Running): Prom
   }
 }
 
-/** Returns what the call is to throw. */
+/** Rolls back, and returns the error for the caller. */
 async function takeAllBack(ctx: CommitContext, { file, record }: Prepared, error: unknown): Promise<unknown> {
   const { config, intents, log } = ctx;
   try {
@@ -107,7 +107,7 @@ async function takeAllBack(ctx: CommitContext, { file, record }: Prepared, error
 
 const pathOf = (step: IntendedStep): string => (step.kind === "rename" ? step.from : step.path);
 
-/** Says what a person has to look at. */
+/** Logs the paths that a person has to repair. */
 export function logConflict(
   log: Log | undefined,
   { transaction, paths, record }: { transaction: string; paths: readonly string[]; record: string },
@@ -118,7 +118,10 @@ export function logConflict(
   );
 }
 
-/** Removes what lies aside, and the record. A failure is left to the next start: the transaction is done. */
+/**
+ * Removes the entries that were set aside, and the record. A failure is left to the next start, since the
+ * transaction is done.
+ */
 async function finish(ctx: CommitContext, { file, record }: Prepared): Promise<void> {
   try {
     await removeAside(ctx.jail, record.steps);

@@ -1,5 +1,6 @@
 /**
- * What other programs have changed since a transaction was stopped, of that which taking it back would touch.
+ * Finds the changes that other programs have made since a transaction was interrupted, among the entries that
+ * its rollback affects.
  */
 
 import { runInSlices, type TimeSlice } from "../../base/scheduling/time-slice.ts";
@@ -12,13 +13,13 @@ import { isUnchanged, statsAt } from "./identity.ts";
 import type { RecordedEntry } from "./record.ts";
 import { isListedPath, statPath, type Trace, traceSteps } from "./survey.ts";
 
-/** How many steps are done. */
+/** The number of steps that are done. */
 export interface StepsDone {
   readonly done: number;
   readonly slice: TimeSlice;
 }
 
-/** The paths of what is not as the first `done` steps left it. */
+/** Returns the paths of entries that differ from their state after the first `done` steps. */
 export async function findConflicts(jail: Jail, trace: Trace, reached: StepsDone): Promise<string[]> {
   const { done, slice } = reached;
   const conflicts = new Set([
@@ -35,7 +36,7 @@ export async function findConflicts(jail: Jail, trace: Trace, reached: StepsDone
   return [...conflicts].sort();
 }
 
-/** Names that were taken away, and that something has again, or whose folder is gone. */
+/** Finds names that the transaction vacated and that another entry has now, or whose folder is gone. */
 async function vacatedAgain(jail: Jail, { steps }: Trace, { done, slice }: StepsDone): Promise<string[]> {
   const { vacated } = (await traceSteps(steps, slice, done)).tree;
   const again: string[] = [];
@@ -68,7 +69,7 @@ async function changedModes(
   return changed;
 }
 
-/** The modes that a transaction gives entries, and those that they had. */
+/** The modes that a transaction sets, and those that the entries had before. */
 export class KnownModes {
   readonly #modes = new Map<string, Set<number>>();
 
@@ -83,13 +84,13 @@ export class KnownModes {
   }
 }
 
-/** What in staged folders the transaction itself may have changed since they were staged. */
+/** The entries of staged folders that the transaction itself may have changed since. */
 interface Known {
   /** Entries, by device and inode. */
   readonly entries: ReadonlySet<string>;
-  /** Paths of folders that got names or lost them. */
+  /** The paths of folders that gained or lost names. */
   readonly folders: ReadonlySet<string>;
-  /** When the last entry was staged, in nanoseconds since 1970. */
+  /** The time at which the last entry was staged, in nanoseconds since 1970. */
   readonly newest: bigint;
 }
 
@@ -110,10 +111,7 @@ interface StagedEntry {
   readonly known: Known;
 }
 
-/**
- * A file that was staged must have its content still, and a folder must hold no more than what was staged in
- * it.
- */
+/** Checks that a staged file still has its content, and that a staged folder has no other entries. */
 async function changesIn(
   jail: Jail,
   { recorded, path, known }: StagedEntry,
@@ -137,7 +135,7 @@ async function additionsTo(
     await slice.yieldIfDue();
     if (jail.isTemporary(name)) continue;
     const stats = folder.enter((at) => statsAt(at(raw)));
-    // What the steps know is looked at for itself.
+    // Entries of steps are checked on their own.
     if (stats === undefined || known.entries.has(inodeOf(stats))) continue;
     const inner = pathIn(path, name);
     if (stats.ctimeNs > known.newest && !known.folders.has(inner)) added.push(inner);

@@ -1,5 +1,5 @@
 /**
- * Decides whether the rules of a jail let a recorded transaction be finished: what they deny may have been
+ * Decides whether the rules of a jail permit finishing a recorded transaction. They may deny paths that were
  * allowed when it began.
  */
 
@@ -17,8 +17,8 @@ import { statPath } from "./survey.ts";
 const sliceMilliseconds = 2;
 
 /**
- * Whether a step gives or takes a name that is denied or protected, or moves or removes a folder with
- * something in it that is so, where that is or where it would come to be.
+ * Returns whether a step adds or removes a name that is denied or protected, or moves or removes a folder
+ * that contains such an entry, in its old or its new place.
  */
 export async function hasDeniedStep(jail: Jail, steps: readonly IntendedStep[]): Promise<boolean> {
   const slice = createTimeSlice(sliceMilliseconds);
@@ -56,7 +56,7 @@ function mayGoWhole(jail: Jail, path: string): boolean {
   }
 }
 
-/** The names that the entries of a step may have now. */
+/** Returns the paths that the entries of a step may have now. */
 function placesOf(step: Exclude<IntendedStep, { kind: "chmod" }>): string[] {
   if (step.kind === "rename") return [step.from, step.to];
   const { outer } = splitLast(step.path);
@@ -64,7 +64,7 @@ function placesOf(step: Exclude<IntendedStep, { kind: "chmod" }>): string[] {
   return [step.path, ...hidden.map((name) => pathIn(outer, name))];
 }
 
-/** A name that only the transaction has used counts as what is above it. */
+/** Returns whether a path is denied. A name that only the transaction has used counts as its folder. */
 export function isDenied(jail: Jail, path: string): boolean {
   const names = path.split("/");
   const hidden = names.findIndex((name) => jail.isTemporary(name));
@@ -80,7 +80,10 @@ export function isDenied(jail: Jail, path: string): boolean {
   }
 }
 
-/** False for a folder that is not there, or not a folder any longer; throws what the system says else. */
+/**
+ * Returns whether the error is a refusal by rules, and not that a folder is missing. Rethrows other errors of
+ * the system.
+ */
 function isRefusedByRules(error: unknown): boolean {
   if (error instanceof Refusal) return !elsewhere.has(error.reason);
   if (errnoOf(error) === "ESTALE") return false;
@@ -90,11 +93,11 @@ function isRefusedByRules(error: unknown): boolean {
 const elsewhere: ReadonlySet<Reason> = new Set(["missing", "wrong-kind", "outside"]);
 
 interface HeldTree {
-  /** Where a folder may be. */
+  /** The path at which the folder may be now. */
   readonly place: string;
-  /** The path that it has had, or is to have. */
+  /** The path that it had before the step, or will have after it. */
   readonly path: string;
-  /** Whether it is a folder that the step removes, or that goes if the step is taken back. */
+  /** Whether the step, or its rollback, removes the folder. */
   readonly isGoing: boolean;
   readonly slice: TimeSlice;
 }

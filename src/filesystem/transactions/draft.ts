@@ -13,7 +13,7 @@ export interface DraftStep {
   readonly entries: NamedEntries;
 }
 
-/** Follows the steps through all names. Throws ESTALE when one expects what an earlier one did not leave. */
+/** Tracks names through all steps. Throws ESTALE if a step expects an entry that no earlier one leaves. */
 export async function draftSteps(
   steps: readonly Step[],
   mark: TransactionMark,
@@ -40,22 +40,22 @@ export async function draftSteps(
   return drafts;
 }
 
-/** A plan that gives an entry a temporary name for a moment does not know whose that has to be. */
+/** Returns the step with the temporary names of this transaction in its paths. A plan cannot know them. */
 function withNames(step: Step, nameAgain: (name: string) => string): Step {
   const renamed = (path: string) => path.split("/").map(nameAgain).join("/");
   if (step.kind === "rename") return { ...step, from: renamed(step.from), to: renamed(step.to) };
   return { ...step, path: renamed(step.path) };
 }
 
-/** The entry that a step stages. */
+/** Returns the entry that a step stages, if any. */
 export const stagedOf = ({ step }: DraftStep): Staged | undefined =>
   step.kind === "place" || step.kind === "exchange" ? step.staged : undefined;
 
-/** What a step expects to be there. */
+/** Returns the entry that a step expects, if any. */
 export const expectationOf = ({ step }: DraftStep): Expected | undefined =>
   step.kind === "place" ? undefined : step.expected;
 
-/** The step as it is recorded. Every entry is known by then. */
+/** Returns the step in the form of the record. All its entries must have been identified. */
 export function recordStep({ step, temporary, aside, entries }: DraftStep, modeBefore: number): IntendedStep {
   const recorded = (entry: NamedEntry | undefined): RecordedEntry => entry!.recorded!;
   const { staged, entry } = entries;

@@ -1,20 +1,20 @@
 /**
- * Recognises the records that a worker has written in this state folder, for this root. All others are left
- * to a person.
+ * Recognises records that a worker has written in this state folder, for this root. All others are left for a
+ * person.
  */
 import { isTemporary, makerOf, type TransactionMark } from "../jail/temporary.ts";
 import type { FolderIdentity, IntentRecord } from "./record.ts";
 
 interface Expected {
-  /** By the name of its file. */
+  /** The id in the name of its file. */
   readonly id: string;
-  /** The folder that holds the state folder's records. */
+  /** The folder that contains the records. */
   readonly state: FolderIdentity;
 }
 
 /**
- * Whether the record is that of this transaction, was written in this state folder, and gives temporary names
- * to nothing but entries of the transaction.
+ * Returns whether the record belongs to this transaction, was written in this state folder, and uses
+ * temporary names for entries of the transaction only.
  */
 export function isGenuine({ transaction, maker, state, steps }: IntentRecord, expected: Expected): boolean {
   const keepers = new Set<string>();

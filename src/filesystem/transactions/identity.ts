@@ -57,7 +57,7 @@ export function isUnchanged(path: JailedPath, entry: RecordedEntry): boolean {
 
 interface ExpectedEntry {
   readonly version: EntryVersion;
-  /** Whether an earlier step has renamed it, or set its mode. */
+  /** Whether an earlier step has renamed the entry or set its mode. */
   readonly isTouched: boolean;
 }
 

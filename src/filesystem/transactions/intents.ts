@@ -1,4 +1,4 @@
-/** The files of intent records, in the private state folder. No other file is ever believed. */
+/** The files of intent records in the private state folder. Records elsewhere are ignored. */
 import { createHash, randomBytes } from "node:crypto";
 import {
   closeSync,
@@ -32,14 +32,14 @@ import {
 
 const folderName = "intents";
 
-/** A record on disk that this process works on, and no other one. */
+/** A record on disk that this process has locked. */
 export interface Intent {
   readonly id: string;
   readonly path: string;
   readonly descriptor: number;
 }
 
-/** What a process left: a record, or something that was cut short before it was one. */
+/** A file that an ended process left: a record, or the beginning of one. */
 export interface LeftIntent extends Intent {
   readonly content: { readonly record: IntentRecord; readonly isCommitted: boolean } | "torn" | "damaged";
 }
@@ -50,7 +50,7 @@ export class Intents {
   readonly #folder: StateFolder;
   readonly #flushes: boolean;
   readonly keeper: string;
-  /** The paths of records that this worker may not finish. */
+  /** The paths of records that this worker is not permitted to finish. */
   readonly #refused = new Set<string>();
 
   constructor(folder: StateFolder, { fsync: flushes }: { readonly fsync: boolean }) {
@@ -59,7 +59,7 @@ export class Intents {
     this.keeper = createHash("sha256").update(folder.location).digest("hex").slice(0, 8);
   }
 
-  /** The folder of the records, which is made if need be. Throws the errno error. */
+  /** Returns the folder of the records, and creates it if it is missing. Throws the errno error. */
   get identity(): FolderIdentity {
     const { dev, ino } = statSync(this.#folder.path(folderName, "x").slice(0, -2), { bigint: true });
     return { dev: `${dev}`, ino: `${ino}` };
@@ -69,13 +69,13 @@ export class Intents {
     return { id: randomBytes(8).toString("hex"), keeper: this.keeper };
   }
 
-  /** Whether a record with this name is kept. Throws the errno error. */
+  /** Returns whether a record with this name is kept. Throws the errno error. */
   has(id: string): boolean {
     const path = this.#folder.find(folderName, id);
     return path !== undefined && [".json", ".conflict"].some((end) => existsSync(`${path}${end}`));
   }
 
-  /** Writes a record and flushes it. When this throws, there is none. */
+  /** Writes a record and flushes it. If it throws, no record is left. */
   async write(record: IntentRecord, slice: TimeSlice): Promise<Intent> {
     const { transaction: id } = record;
     const path = this.#folder.path(folderName, `${id}.json`);
@@ -98,7 +98,10 @@ export class Intents {
     }
   }
 
-  /** From here on the transaction is done, whatever comes. When this throws, it is not. */
+  /**
+   * Marks the transaction as done, which later failures do not change. If it throws, the transaction is not
+   * done.
+   */
   async markCommitted({ descriptor }: Intent): Promise<void> {
     const { size } = fstatSync(descriptor);
     try {
@@ -107,7 +110,7 @@ export class Intents {
       ftruncateSync(descriptor, size);
       throw error;
     }
-    // A mark that a power cut takes back takes the transaction back.
+    // If a power failure loses the mark, the transaction is rolled back.
     if (this.#flushes) await flush(descriptor).catch(() => {});
   }
 
@@ -116,14 +119,14 @@ export class Intents {
     await this.#flushFolder();
   }
 
-  /** Keeps the record for a person. Answers its new path. */
+  /** Keeps the record for a person. Returns its new path. */
   keep(intent: Intent): string {
     const kept = intent.path.replace(/\.json$/, ".conflict");
     renameSync(intent.path, kept);
     return kept;
   }
 
-  /** Leaves the record to a worker with other rules: `left` does not return it again. */
+  /** Leaves the record to a worker with other rules. `left` does not return it again. */
   refuse(intent: Intent): void {
     this.#refused.add(intent.path);
   }
@@ -133,30 +136,30 @@ export class Intents {
   }
 
   /**
-   * Opens a record that is kept for a person; release it. Returns `undefined` if there is none, or another
-   * process has it.
+   * Opens a record that is kept for a person, which the caller must release. Returns `undefined` if it is
+   * missing, or locked by another process.
    */
   openKept(id: string): LeftIntent | undefined {
     const path = this.#list().find((one) => one.endsWith(`/${id}.conflict`));
     return path === undefined ? undefined : openLeft(path);
   }
 
-  /** The names of the transactions whose records are kept for a person. */
+  /** Returns the names of the transactions whose records are kept for a person. */
   get keptIds(): string[] {
     return this.#list().flatMap((path) => (path.endsWith(".conflict") ? [idOf(path)] : []));
   }
 
-  /** Paths of the records that are kept for a person, and of what is no file and has the name of one. */
+  /** Returns the paths of records that are kept for a person, and of other entries with such names. */
   kept(): string[] {
     return this.#list().filter((path) => path.endsWith(".conflict") || !isFile(path));
   }
 
-  /** Whether some process left a record, or is working on one. */
+  /** Returns whether any process left a record or is working on one. */
   get isEmpty(): boolean {
     return this.#list().length === 0;
   }
 
-  /** The records that no process works on any more; release each. */
+  /** Yields the records that no process is working on. The caller must release each. */
   *left(): Generator<LeftIntent> {
     for (const path of this.#list()) {
       if (path.endsWith(".conflict") || this.#refused.has(path)) continue;
@@ -185,30 +188,35 @@ export class Intents {
   }
 }
 
-/** Undefined when another process works on it, or has just removed it. */
+/**
+ * Opens a record that was left. Returns `undefined` if another process works on it, or has just removed it.
+ */
 function openLeft(path: string): LeftIntent | undefined {
   const descriptor = openOrNone(path);
   if (descriptor === undefined) return undefined;
   const lock = tryLockExclusively(descriptor);
   const content = unfinishedMaker(path) === undefined ? readLeft(descriptor) : "torn";
   const isLeft = lock === "locked" || (lock === "impossible" && isAbandoned(path, content, descriptor));
-  // Between the look into the folder and the lock another process may have finished it.
+  // Another process may have finished it before the lock was taken.
   if (isLeft && existsSync(path)) return { id: idOf(path), path, descriptor, content };
   closeSync(descriptor);
   return undefined;
 }
 
-/** What a file of a record has in it. */
+/** Returns the content of a record's file. */
 function readLeft(descriptor: number): LeftIntent["content"] {
   const stats = fstatSync(descriptor);
   const isOurs = stats.isFile() && stats.uid === process.geteuid!() && stats.nlink === 1;
   return isOurs && stats.size <= maxBytes ? decodeRecord(readFileSync(descriptor)) : "damaged";
 }
 
-/** Maximum size of a record, in bytes: a string of that length can be made of it. */
+/** Maximum bytes of a record. A string can have this length. */
 const maxBytes = 512 * 1024 * 1024;
 
-/** Without locks: by the process that wrote it. A call lasts an hour at most. */
+/**
+ * Returns whether the process that wrote the record has ended, on systems without file locks. A call lasts an
+ * hour at most.
+ */
 function isAbandoned(path: string, content: LeftIntent["content"], descriptor: number): boolean {
   const isOld = Date.now() - fstatSync(descriptor).mtimeMs > 2 * 60 * 60_000;
   const maker = makerOf(unfinishedMaker(path) ?? (typeof content === "string" ? "" : content.record.maker));
@@ -216,7 +224,8 @@ function isAbandoned(path: string, content: LeftIntent["content"], descriptor: n
 }
 
 /**
- * A record that is being written has the name of its maker behind this, since its content may not say it yet.
+ * The ending of a record that is being written, followed by the name of its maker, which the content may not
+ * contain yet.
  */
 const unfinishedEnd = ".new-";
 
@@ -229,7 +238,7 @@ function isFile(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
 }
 
-/** Undefined for what is gone, and for what is no file. */
+/** Opens a file. Returns `undefined` if it is gone, or not a file. */
 function openOrNone(path: string): number | undefined {
   try {
     if (!isFile(path)) return undefined;

@@ -4,7 +4,7 @@
  */
 import type { RecordedEntry } from "./record.ts";
 
-/** The part of a step that decides about names. */
+/** The part of a step that determines names. */
 export type NamedStep =
   | { readonly kind: "place" | "exchange" | "set-aside"; readonly path: string; readonly temporary: string }
   | { readonly kind: "rename"; readonly from: string; readonly to: string }

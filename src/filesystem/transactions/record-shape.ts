@@ -1,4 +1,4 @@
-/** The fields of intent records and their types: what was read from a disk may be anything. */
+/** The fields of intent records and their types. A file on disk may contain anything. */
 
 type Fields = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => boolean;
@@ -43,7 +43,7 @@ const isStep: Check = (value) => {
     : false;
 };
 
-/** Returns whether a value has the fields that a record has, each of its type. */
+/** Returns whether a value has the fields of a record, with their types. */
 export const isIntentRecord = (value: unknown): boolean =>
   hasFields(value, {
     version: (version) => version === 1,

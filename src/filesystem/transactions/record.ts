@@ -1,6 +1,6 @@
 /**
- * The intent record of a transaction: what it is about to do, by which the next start finishes it or takes it
- * back.
+ * The intent record of a transaction: the steps that it is about to make. From it, the next start finishes
+ * the transaction or rolls it back.
  */
 import { createHash } from "node:crypto";
 import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
@@ -8,8 +8,7 @@ import type { EntryKind } from "../jail/kind.ts";
 import { isIntentRecord } from "./record-shape.ts";
 
 /**
- * An entry by what stays the same when it gets another name. Numbers are decimal, since they may have 64
- * bits.
+ * The properties of an entry that a rename does not change. Numbers are decimal, since they may have 64 bits.
  */
 export interface RecordedEntry {
   readonly kind: EntryKind;
@@ -18,13 +17,16 @@ export interface RecordedEntry {
   readonly size: string;
   /** The time of the last change of content, in nanoseconds since 1970. */
   readonly mtime: string;
-  /** The same of the last change of status when the record was written. */
+  /** The time of the last change of status when the record was written. */
   readonly ctime: string;
-  /** Of the content of a staged file, where it was at hand. */
+  /** The revision of a staged file, if its content was in memory. */
   readonly revision?: string | undefined;
 }
 
-/** A step with what it is recognised by: `temporary` and `aside` are names in the folder of `path`. */
+/**
+ * A step, and the properties that identify its entries. `temporary` and `aside` are names in the folder of
+ * `path`.
+ */
 export type IntendedStep =
   | {
       readonly kind: "place";
@@ -36,7 +38,9 @@ export type IntendedStep =
       readonly kind: "exchange";
       readonly path: string;
       readonly temporary: string;
-      /** What is replaced has it for a moment where no call exchanges two names. */
+      /**
+       * The third name, which the replaced entry has for a moment if the system cannot exchange two names.
+       */
       readonly aside: string;
       readonly staged: RecordedEntry;
       readonly entry: RecordedEntry;
@@ -56,7 +60,7 @@ export type IntendedStep =
       readonly entry: RecordedEntry;
     };
 
-/** What a folder that is served is recognised by. */
+/** The properties that identify a served folder. */
 export interface FolderIdentity {
   readonly dev: string;
   readonly ino: string;
@@ -65,18 +69,18 @@ export interface FolderIdentity {
 export interface IntentRecord {
   readonly version: 1;
   readonly transaction: string;
-  /** A temporary name of the process that wrote it. */
+  /** A temporary name made by the process that wrote the record. */
   readonly maker: string;
   /** The folder that the record was written in. */
   readonly state: FolderIdentity;
-  /** The folder that is served, or the first of `roots`. */
+  /** The served folder, or the first of `roots`. */
   readonly base: FolderIdentity;
-  /** The roots that the steps are about, where several are served. */
+  /** The roots that the steps change, if several are served. */
   readonly roots?: readonly (FolderIdentity & { readonly name: string })[];
   readonly steps: readonly IntendedStep[];
 }
 
-/** Returns the pieces of a line with a checksum, which a write that was cut short does not have. */
+/** Returns a line with a checksum, in pieces. A line that was not written to its end has none. */
 export async function encodeRecord({ steps, ...others }: IntentRecord, slice: TimeSlice): Promise<Buffer[]> {
   const checksum = createHash("sha256");
   const pieces: Buffer[] = [];
@@ -97,11 +101,11 @@ export async function encodeRecord({ steps, ...others }: IntentRecord, slice: Ti
 
 const stepsOfPiece = 256;
 
-/** A line after the record. */
+/** The line after a record whose steps are done. */
 export const committedMark = Buffer.from("committed\n");
 
 /**
- * The record and whether all its steps were done; `"damaged"` for what no worker has written, or not to its
+ * Returns the record, and whether all its steps were done; `"damaged"` if no worker wrote it, or not to its
  * end.
  */
 export function decodeRecord(
@@ -118,7 +122,7 @@ export function decodeRecord(
   };
 }
 
-/** Characters of a checksum and the blank behind it. */
+/** The length of a checksum and the space after it. */
 const headLength = 64 + 1;
 
 const headOf = (text: string): string => `${createHash("sha256").update(text).digest("hex")} `;

@@ -1,4 +1,4 @@
-/** Finishes what killed processes left of their transactions, before anything else looks at the tree. */
+/** Finishes transactions of killed processes, before any other code reads the tree. */
 
 import { Refusal } from "../../base/errors.ts";
 import type { Log } from "../../base/log/log.ts";
@@ -25,13 +25,13 @@ export interface Recovering {
 
 interface AtStart extends Recovering {
   readonly folder: StateFolder;
-  /** Then nothing is changed, only said. */
+  /** Whether to log only, and change nothing. */
   readonly readOnly: boolean;
 }
 
 /**
- * Takes back each transaction that was not committed, and removes what the others left. Throws an error of
- * one sentence when the system refuses that, such as for a full disk: the next start goes on from there.
+ * Rolls back each transaction that was not committed, and removes the remains of the others. If the system
+ * refuses, as for a full disk, it throws an error of one sentence, and the next start continues.
  */
 export async function recoverTransactions(recovering: AtStart): Promise<void> {
   const { intents, readOnly, folder, log } = recovering;
@@ -51,7 +51,7 @@ export async function recoverTransactions(recovering: AtStart): Promise<void> {
   await recoverLocked(recovering);
 }
 
-/** The same for who has the lock of the root. */
+/** Like `recoverTransactions`, for a caller that holds the lock of the root. */
 export async function recoverLocked(recovering: Recovering): Promise<void> {
   const { intents } = recovering;
   for (const left of intents.left()) {
@@ -90,7 +90,10 @@ async function recover(recovering: Recovering, left: LeftIntent): Promise<void> 
   else await takeBack(recovering, { left, steps });
 }
 
-/** Returns the steps of a record; logs why, and returns `undefined`, if this worker may not finish them. */
+/**
+ * Returns the steps of a record. If this worker may not finish them, it logs the reason and returns
+ * `undefined`.
+ */
 export async function stepsToFinish(
   recovering: Recovering,
   left: LeftIntent,
@@ -158,8 +161,8 @@ async function takeBack(recovering: Recovering, { left, steps }: Found): Promise
 }
 
 /**
- * The steps with the device numbers of today, which may be others after a reboot; undefined when a folder is
- * another than the one that was served.
+ * Returns the steps with the current device numbers, which a reboot may have changed; `undefined` if a served
+ * folder has been replaced.
  */
 function stepsHere(
   recovering: Pick<Recovering, "jail">,
@@ -179,7 +182,7 @@ function stepsHere(
   });
 }
 
-/** Says in one sentence what cannot be finished, and why. */
+/** An error whose one sentence names the transaction that cannot be finished, and the reason. */
 export class UnfinishedTransaction extends Error {
   override readonly name = "UnfinishedTransaction";
 }

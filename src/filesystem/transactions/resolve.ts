@@ -1,4 +1,6 @@
-/** Resolves transactions that were left half done, because another program has changed something of them. */
+/**
+ * Resolves transactions that were left half done because another program has changed one of their entries.
+ */
 import type { BigIntStats } from "node:fs";
 import { Refusal } from "../../base/errors.ts";
 import { createTimeSlice, runInSlices, type TimeSlice } from "../../base/scheduling/time-slice.ts";
@@ -22,19 +24,22 @@ import { visiblePath } from "./transaction-errors.ts";
 
 export interface Resolution {
   /**
-   * `taken-back`: nothing of the transaction is left. `in-conflict`: nothing was changed. `given-up`: what it
-   * has done stays, and nothing of it has a temporary name any longer.
+   * `taken-back`: the transaction was rolled back. `in-conflict`: nothing was changed. `given-up`: its
+   * changes stay, and none of its entries has a temporary name any longer.
    */
   readonly outcome: "taken-back" | "in-conflict" | "given-up";
-  /** In conflict: what others have changed. Given up: the names of what lay under temporary ones. */
+  /**
+   * In conflict: the paths that other programs have changed. Given up: the new names of entries that had
+   * temporary ones.
+   */
   readonly paths: readonly string[];
 }
 
 /**
- * Takes back the transaction `id`, whose record is kept. What stands in the way of that stays; with `force`
- * the transaction is given up then: what it had taken away gets its name again, or one beside it, and the
- * record goes. Returns `undefined` if no such record is kept. Throws what the system refuses; then a
- * repetition continues.
+ * Rolls back the transaction `id`, whose record is kept. A conflicting change by another program stays. With
+ * `force`, the transaction is then given up: the entries that it had removed get their names back, or similar
+ * ones, and the record is removed. Returns `undefined` if no such record is kept. Throws the error of the
+ * system; a repetition continues.
  */
 export async function resolveKept(
   recovering: Recovering,
@@ -52,7 +57,7 @@ export async function resolveKept(
       log?.info("a transaction that was left half done is taken back", { transaction: id });
       return { outcome: "taken-back", paths: [] };
     }
-    // Steps that may not be finished here are those of a worker with other rules or roots.
+    // Steps that may not be finished here belong to a worker with other rules or roots.
     const mayGiveUp = steps !== undefined || typeof left.content === "string";
     if (!force || !mayGiveUp) return { outcome: "in-conflict", paths: visible(paths ?? []) };
     const names = steps === undefined ? [] : await uncover(recovering, steps, id);
@@ -69,8 +74,8 @@ const visible = (paths: readonly string[]): string[] => [...new Set(paths.map(vi
 const sliceMilliseconds = 5;
 
 /**
- * Gives what lies under temporary names of the transaction others, and removes what was only staged. Looks
- * for it in the whole tree, because another program may have moved a folder with something of it. Returns the
+ * Renames the entries with temporary names of the transaction, and removes those that were only staged. It
+ * searches the whole tree, because another program may have moved a folder that contains some. Returns the
  * new names.
  */
 async function uncover(
@@ -83,7 +88,7 @@ async function uncover(
   const made = new Set(entries.flatMap(({ staged }) => staged ?? []));
   const known = new Map([...tracked].map((entry) => [inodeOf(entry.recorded!), entry]));
   const names: string[] = [];
-  // What lies in a folder with a temporary name is found once that has another one.
+  // An entry in a folder with a temporary name is found after that folder is renamed.
   for (let found = true; found; ) {
     found = false;
     for await (const hidden of hiddenIn(recovering.jail, "", { transaction, slice })) {
@@ -97,13 +102,16 @@ async function uncover(
   return names;
 }
 
-/** What has a temporary name in a folder. */
+/** An entry with a temporary name in a folder. */
 interface Hidden extends HeldName {
   readonly path: string;
   readonly stats: BigIntStats;
 }
 
-/** Yields what has a temporary name of the transaction in a folder, or below it in folders without one. */
+/**
+ * Yields the entries with a temporary name of the transaction, in a folder and below it in folders without
+ * one.
+ */
 async function* hiddenIn(
   jail: Jail,
   path: string,
@@ -120,7 +128,9 @@ async function* hiddenIn(
   }
 }
 
-/** Nothing of a transaction lies in a folder that no call may enter. */
+/**
+ * Holds a folder. Returns `undefined` for one that no call may enter, since no transaction has entries there.
+ */
 function heldOrNone(jail: Jail, path: string): Folder | undefined {
   try {
     return holdFolderAt(jail, path);
@@ -130,10 +140,10 @@ function heldOrNone(jail: Jail, path: string): Folder | undefined {
   }
 }
 
-/** Attempts to find a name that nothing has. */
+/** Maximum attempts to find a free name. */
 const maxNames = 100;
 
-/** Gives an entry the name that it had, or one like it. Returns its path. Throws the errno error. */
+/** Gives an entry its earlier name back, or a similar one. Returns its path. Throws the errno error. */
 function uncoverOne(
   jail: Jail,
   { folder, name, path, stats }: Hidden,

@@ -1,4 +1,4 @@
-/** Lets one transaction at a time work on a root, across all workers. */
+/** Admits one transaction at a time to a root, across all workers. */
 import {
   closeSync,
   fstatSync,

@@ -14,7 +14,7 @@ import { inodeOf } from "../jail/inode.ts";
 import { type DraftStep, expectationOf, stagedOf } from "./draft.ts";
 import { verifyExpected, verifySame, verifyUnchanged } from "./identity.ts";
 
-/** Makes steps, one after another. */
+/** Makes the steps of a transaction, one after another. */
 export class StepRunner {
   readonly #jail: Jail;
   readonly #editLock: Disk["editLock"];

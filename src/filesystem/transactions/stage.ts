@@ -1,4 +1,4 @@
-/** Makes what a transaction needs under temporary names, where callers see nothing of it. */
+/** Makes the new entries of a transaction under temporary names, which callers do not see. */
 import { type BigIntStats, closeSync, constants, fstatSync, openSync } from "node:fs";
 import { makeInnerLink, makeStagedFolder } from "../disk/hidden-folder.ts";
 import { holdFolderAt, splitLast, withFolderOf } from "../disk/hold-folder.ts";
@@ -22,7 +22,7 @@ export interface StagingContext {
   readonly config: { readonly fsync: boolean; readonly max_write_bytes: number };
 }
 
-/** Files that are held open at once, so that other workers do not build on what may have to go again. */
+/** Maximum files held open at once. Other workers then do not build on files that a rollback may remove. */
 const maxHeld = 256;
 
 /** Staged entries. Dispose of it when they have their names for good, or after `discard`. */
@@ -37,7 +37,7 @@ export class Staging implements Disposable {
     this.#requester = requester;
   }
 
-  /** Makes what the step needs. Throws the errno error, and refusals of what is copied. */
+  /** Makes the entry that the step needs. Throws the errno error, and refusals of a copy. */
   async add(draft: DraftStep): Promise<void> {
     const staged = stagedOf(draft);
     if (staged === undefined) return;
@@ -48,7 +48,7 @@ export class Staging implements Disposable {
     this.#made.push(entry);
     await this.#make(staged, { folder, name, path: targetOf(draft) });
     const stats = folder.enter((at) => statsAt(at(name)));
-    // Someone else has taken it away already, such as with its folder.
+    // Another program has removed it, perhaps with its folder.
     if (stats === undefined) throw errnoError("ESTALE");
     entry.recorded = recordOf(stats);
     if (staged.kind === "file") this.#hold(folder, name);
@@ -101,11 +101,11 @@ export class Staging implements Disposable {
       this.#held.push(descriptor);
       lockExclusively(descriptor);
     } catch {
-      // Its mode keeps us out.
+      // The mode of the folder denies access.
     }
   }
 
-  /** Records what is there, once all is staged: what was staged, and what the steps expect. */
+  /** Records the staged entries, and those that the steps expect, after all staging. */
   record(draft: DraftStep): void {
     const { staged, entry } = draft.entries;
     const made = stagedOf(draft);
@@ -119,9 +119,9 @@ export class Staging implements Disposable {
     entry.recorded = recordOf(stats);
   }
 
-  /** Removes what was staged and has no name yet. What cannot be removed is left to the sweep. */
+  /** Removes staged entries that have no final name yet. A failure is left to the sweep. */
   async discard(): Promise<void> {
-    // To remove them takes descriptors, of which there may be none left.
+    // Removing them takes descriptors, and none may be left.
     this[Symbol.dispose]();
     for (const entry of this.#made.toReversed()) {
       try {
@@ -129,7 +129,7 @@ export class Staging implements Disposable {
         using folder = holdFolderAt(this.#ctx.jail, outer);
         await removeTemporary({ folder, name }, () => {});
       } catch {
-        // Gone already, or out of reach.
+        // The entry is gone, or its folder is not accessible.
       }
     }
   }
@@ -143,7 +143,7 @@ interface Making {
   readonly folder: Folder;
   /** The temporary name that the entry is made under. */
   readonly name: string;
-  /** What it is to be called, from the base. */
+  /** The path that it will have, from the base. */
   readonly path: string;
 }
 
@@ -155,7 +155,7 @@ const withTimes = (pending: Omit<PendingFile, "times">, { times }: StagedFile): 
 const revisionOfStaged = (staged: Staged): string | undefined =>
   staged.kind === "file" && !("cloneOf" in staged.content) ? revisionOfBytes(staged.content) : undefined;
 
-/** Throws ESTALE when another program has taken it away, or put something in its place. */
+/** Returns the current stats of an entry. Throws ESTALE if another program has removed or replaced it. */
 function lookAgain(jail: Jail, entry: NamedEntry): BigIntStats {
   const stats = withFolderOf(jail, entry.pathAfter(0), ({ folder, name }) =>
     folder.enter((at) => statsAt(at(name))),
@@ -169,7 +169,10 @@ function requireSource(stats: BigIntStats | undefined, { expected }: StagedSourc
   requireVersion(stats, expected);
 }
 
-/** Of a folder only that it is the same: what is staged in it changes it. */
+/**
+ * Throws ESTALE unless the entry has the expected version. A folder need only be the same one, since staging
+ * changes it.
+ */
 function requireVersion(stats: BigIntStats, expected: EntryVersion): void {
   const isWanted =
     stats.ino === expected.ino &&

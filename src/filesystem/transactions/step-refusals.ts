@@ -2,7 +2,7 @@ import { Refusal, refuse } from "../../base/errors.ts";
 import type { Step } from "../disk/steps.ts";
 import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
 
-/** A step found something else than it was planned with, and nothing was changed. */
+/** Thrown if a step finds an entry different from its plan. Nothing was changed. */
 export class ChangedMeanwhile extends Error {
   override readonly name = "ChangedMeanwhile";
   readonly refusal: Refusal;
@@ -14,8 +14,8 @@ export class ChangedMeanwhile extends Error {
 }
 
 /**
- * Throws what `act` throws as the refusal of the step's change, in a `ChangedMeanwhile` where another plan
- * may do.
+ * Calls `act`, and turns its errors into the refusal of the step's change; in a `ChangedMeanwhile` if another
+ * plan might succeed.
  */
 export async function refusing<T>(step: Step, act: () => T | Promise<T>): Promise<T> {
   try {
@@ -32,7 +32,10 @@ function refusalOfStep(error: unknown, step: Step): Refusal {
   return refuse.inChange(refusal, step.change);
 }
 
-/** What was looked at is gone, or is something else: the plan has refused that if it was there before. */
+/**
+ * Returns whether the error means that an entry was removed or replaced since the plan, which would have
+ * refused it otherwise.
+ */
 const isOfOthers = (error: unknown): boolean =>
   error instanceof Refusal ? reasons.has(error.reason) : codes.has(errnoOf(error));
 

@@ -1,6 +1,7 @@
 /**
- * Finds out how far a transaction came whose process is gone. Only identities count, so no order in which the
- * system wrote names to the disk, and no other program's change, is mistaken for a step.
+ * Finds out which steps of a transaction were done before its process ended. Only the identities of entries
+ * count, so neither the order in which the system wrote names to the disk nor a change by another program is
+ * mistaken for a step.
  */
 import type { BigIntStats } from "node:fs";
 import { Refusal } from "../../base/errors.ts";
@@ -19,12 +20,12 @@ export interface Trace {
   readonly steps: readonly IntendedStep[];
   /** The entries of each step. */
   readonly entries: readonly NamedEntries[];
-  /** Those that a step moves or changes. */
+  /** The entries that a step moves or changes. */
   readonly tracked: ReadonlySet<NamedEntry>;
   readonly tree: NameTree;
 }
 
-/** Follows the first `count` steps. */
+/** Tracks entries through the first `count` steps. */
 export async function traceSteps(
   steps: readonly IntendedStep[],
   slice: TimeSlice,
@@ -49,13 +50,13 @@ export async function traceSteps(
   return { steps, entries, tracked, tree };
 }
 
-/** Where an entry is: the indexes of those of its places where it was found, and its path there. */
+/** The indexes of the places where an entry was found, and its path there. */
 export interface Location {
   readonly path: string | undefined;
   readonly places: readonly number[];
 }
 
-/** Looks for entries on disk, once for each. */
+/** Finds entries on disk, each once. */
 export class EntryLocator {
   readonly #jail: Jail;
   readonly #known = new Map<NamedEntry, Location>();
@@ -82,18 +83,20 @@ export class EntryLocator {
     const same = paths.flatMap((path, index) =>
       path !== undefined && isSame(statPath(this.#jail, path), recorded) ? [index] : [],
     );
-    // A file system may take two spellings for one name, of which the folder lists one.
+    // A file system may accept two spellings of one name, and the folder lists only one of them.
     const isOnly = new Set(same.map((index) => paths[index])).size < 2;
     const found = isOnly ? same : same.filter((index) => isListedPath(this.#jail, paths[index]!));
     return { path: found.length === 0 ? undefined : paths[found.at(-1)!], places: found };
   }
 }
 
-/** Whether the folder of a canonical path lists its last name in this very spelling. */
+/** Returns whether the folder of a canonical path lists its last name in exactly this spelling. */
 export const isListedPath = (jail: Jail, path: string): boolean =>
   withFolderOf(jail, path, ({ folder, name }) => isListed(folder, name));
 
-/** What has a canonical path; undefined for nothing, also where a folder on the way is gone. */
+/**
+ * Returns the stats of the entry at a canonical path, or `undefined` if it, or a folder above it, is gone.
+ */
 export function statPath(jail: Jail, path: string): BigIntStats | undefined {
   try {
     // A root has no name on disk in the folder that callers see above it.
@@ -113,15 +116,15 @@ const gone: ReadonlySet<string> = new Set(["missing", "denied", "denied-by-rule"
 const leftElsewhere: ReadonlySet<string | undefined> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ESTALE"]);
 
 /**
- * How many steps are done, by where all entries are; `contradicted` are entries that are nowhere where that
- * fits.
+ * The number of steps that are done, according to the places of all entries. `contradicted` are entries whose
+ * places fit no number.
  */
 export interface Progress {
   readonly done: number;
   readonly contradicted: readonly NamedEntry[];
 }
 
-/** The least number of steps with which everything is where it should be. */
+/** Finds the minimum number of steps that explains the places of all entries. */
 export async function findProgress(
   { steps, tracked }: Trace,
   locator: EntryLocator,
@@ -151,15 +154,15 @@ export async function findProgress(
   };
 }
 
-/** Numbers of steps done, both ends included. */
+/** A range of numbers of done steps, both ends included. */
 interface Range {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * With which numbers of steps an entry is where it was found. One that is gone may be so before a step needs
- * it.
+ * Returns the numbers of done steps that explain the place of an entry. A missing entry may be gone before a
+ * step needs it.
  */
 function rangesOf({ places }: NamedEntry, { places: found }: Location, steps: number): Range[] {
   const endOf = (index: number) => (places[index + 1]?.since ?? steps + 1) - 1;

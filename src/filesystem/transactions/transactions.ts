@@ -43,16 +43,19 @@ export interface Transactions {
    * step that cannot be made, with the index of its change in `details.change`.
    */
   run<T>(plan: () => Promise<Plan<T>>, committing: Committing): Promise<Committed<T>>;
-  /** The names of those that were left half done, because another program has changed something of them. */
+  /**
+   * The names of transactions that were left half done, because another program has changed one of their
+   * entries.
+   */
   readonly unresolved: readonly string[];
-  /** Resolves one of them: see `resolveKept`. */
+  /** Resolves one of these transactions; see `resolveKept`. */
   resolve(
     id: string,
     options: { readonly force: boolean; readonly requester: Requester },
   ): Promise<Resolution | undefined>;
 }
 
-/** Maximum number of transactions that are left half done before no other one is begun. */
+/** Maximum number of half-done transactions. With more, no other one is begun. */
 const maxUnresolved = 64;
 
 export interface TransactionsOptions {
@@ -111,7 +114,7 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
       const isFree = files.locks.turns === before && files.locks.isFree(keys);
       using _turn = await files.locks.acquire(keys, committing.requester.deadline);
       const { steps, value, keys: needed } = isFree ? first : await plan();
-      // While it waited, the plan may have come to need other paths, where others may be in line.
+      // The plan may need other paths now, for which other calls wait.
       if (![...needed].every((key) => first.keys.has(key))) continue;
       if (steps.length === 0) return { value, transaction: undefined };
       return { value, ...(await commitSteps(ctx, { ...committing, steps })) };
