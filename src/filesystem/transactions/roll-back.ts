@@ -218,8 +218,8 @@ async function removeAt(jail: Jail, path: string, verify: ReturnType<typeof veri
 }
 
 /**
- * Opens a file, so that its content is freed by a close in the background. Returns `undefined` if it may not be
- * read.
+ * Opens a file, so that its content is freed by a close in the background. Returns `undefined` if it may not
+ * be read.
  */
 function openToClose(folder: Folder, name: string): DeferredClose | undefined {
   try {
