@@ -3,7 +3,8 @@ import { isSameAuthor, renderAuthor } from "../base/author.ts";
 import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Wording } from "../calls/contract/wording.ts";
 import { changedPaths } from "../filesystem/journal/changed-paths.ts";
-import { type JournalRecord, readRecords } from "../filesystem/journal/read-record.ts";
+import { type JournalRecord, type RecordedStep, readRecords } from "../filesystem/journal/read-record.ts";
+import { stepsOf } from "../filesystem/journal/rewind.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { type NetAnswer, netAnswers } from "./net-view/answer.ts";
@@ -111,7 +112,7 @@ export const checkpoints = defineCoderFunction({
     for await (const record of readRecords(journal, { ...(isPlain && { before }), pause })) {
       if (seq !== undefined && record.seq < seq) break;
       const selects = (one: string) => followed?.has(one) ?? true;
-      const described = isWanted(record) ? describe(record, selects, context) : undefined;
+      const described = isWanted(record) ? await describe(record, { selects, pause }, context) : undefined;
       const files = described?.files.filter((file) => back === undefined || endsOf(file).some(selects));
       followed?.follow(record);
       await pause();
@@ -182,17 +183,23 @@ function withDiffs(
   return { ...checkpoint, files };
 }
 
+interface Describing {
+  readonly selects: (path: string) => boolean;
+  readonly pause: () => Promise<void>;
+}
+
 /** Undefined where nothing of it is selected, or may be seen. */
-function describe(
+async function describe(
   record: JournalRecord,
-  selects: (path: string) => boolean,
+  { selects, pause }: Describing,
   { jail, profile, author: own }: CoderContext,
-): Static<typeof Checkpoint> | undefined {
+): Promise<Static<typeof Checkpoint> | undefined> {
   const { seq, ts, function_id, caller, author, label, transaction, steps, bytes } = record;
   // Of the steps that an undo takes back: what the others made of a path is not there for the call.
-  const visible = changedPaths({ steps: steps.filter((step) => isShown(step, jail)) });
+  const shown = await stepsOf(record, (step) => isShown(step, jail), pause);
+  const visible = changedPaths(shown);
   if (!visible.some((one) => endsOf(one).some(selects))) return undefined;
-  const hidden = steps.filter((step) => !isShown(step, jail));
+  const bytesOf = (all: readonly RecordedStep[]) => all.reduce((sum, step) => sum + step.bytes, 0);
   const files = visible.slice(0, maxFiles);
   const more = visible.length - files.length;
   return {
@@ -206,7 +213,7 @@ function describe(
     ...(transaction !== undefined && { transaction }),
     files,
     ...(more > 0 && { more_files: more }),
-    bytes: hidden.reduce((left, step) => left - step.bytes, bytes),
+    bytes: bytes - bytesOf(steps) + bytesOf(shown),
   };
 }
 

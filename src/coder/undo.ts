@@ -4,6 +4,7 @@ import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Plan } from "../filesystem/disk/steps.ts";
 import { LaterRecords } from "../filesystem/journal/later-records.ts";
 import { contentOf, type JournalRecord, readRecord, readRecords } from "../filesystem/journal/read-record.ts";
+import { stepsOf } from "../filesystem/journal/rewind.ts";
 import { type UndoneRecord, type UndoOutcome, undoRecords } from "../filesystem/journal/undo.ts";
 import { Restoration } from "../filesystem/overlay/restore.ts";
 import { refuseCoder } from "./coder-errors.ts";
@@ -152,12 +153,7 @@ export const undo = defineCoderFunction({
     const { value, transaction } = await transactions.run(plan, { requester: context, label });
     const isDone = force || value.conflicts.length === 0;
     return {
-      undone: isDone
-        ? value.undone.map((record) => ({
-            ...listed(record),
-            ...undoOf(record, { records, selects }, later),
-          }))
-        : [],
+      undone: isDone ? await listAll(value.undone, { records, selects }, { later, pause }) : [],
       conflicts: value.conflicts.slice(0, maxPaths),
       ...(transaction !== undefined && { transaction }),
     };
@@ -217,15 +213,32 @@ async function recordsAfter(seq: number, context: CoderContext): Promise<Journal
 }
 
 /** The undo before this one that has left nothing to do. */
-function undoOf(
+async function undoOf(
   { seq, restored, removed, skipped }: UndoneRecord,
   { records, selects }: Chosen,
-  later: LaterRecords,
-): { undone_by?: number } {
+  { later, pause }: Listing,
+): Promise<{ undone_by?: number }> {
   if (restored.length + removed.length + skipped.length > 0) return {};
-  const steps = records.find((record) => record.seq === seq)?.steps ?? [];
-  const by = later.undoOf(steps.filter(selects).flatMap(endsOf), seq);
+  const record = records.find((one) => one.seq === seq);
+  const steps = record === undefined ? [] : await stepsOf(record, selects, pause);
+  const by = later.undoOf(steps.flatMap(endsOf), seq);
   return by === undefined ? {} : { undone_by: by };
+}
+
+interface Listing {
+  readonly later: LaterRecords;
+  readonly pause: () => Promise<void>;
+}
+
+/** Returns the undone records as the answer has them. */
+async function listAll(
+  undone: readonly UndoneRecord[],
+  chosen: Chosen,
+  listing: Listing,
+): Promise<Static<typeof UndoneCheckpoint>[]> {
+  const all = [];
+  for (const record of undone) all.push({ ...listed(record), ...(await undoOf(record, chosen, listing)) });
+  return all;
 }
 
 interface Which {
@@ -307,13 +320,15 @@ async function firstOf(records: AsyncIterable<JournalRecord>, count: number): Pr
 async function newestOfEach(
   paths: readonly string[],
   candidates: AsyncIterable<JournalRecord>,
-  { jail }: CoderContext,
+  context: CoderContext,
 ): Promise<Chosen> {
+  const { jail } = context;
+  const pause = pauseOf(context);
   const waiting = new Map(paths.map((path) => [path, selectPaths([path], jail)]));
   const records: JournalRecord[] = [];
   const selecting = new Map<number, ((path: string) => boolean)[]>();
   for await (const record of waiting.size === 0 ? [] : candidates) {
-    const steps = record.steps.filter((step) => isShown(step, jail));
+    const steps = await stepsOf(record, (step) => isShown(step, jail), pause);
     const met = [...waiting].filter(([, below]) => steps.some((step) => endsOf(step).some(below)));
     if (met.length > 0) records.push(record);
     selecting.set(

@@ -118,6 +118,30 @@ describe.each([
     expect(shown).toEqual(Array.from({ length: 60 }, () => "two\n"));
   });
 
+  test("a call that makes no folders finds those that an earlier one makes", async () => {
+    await send("coder_create_file", { path: "source.txt", content: "" });
+    const folder = (index: number) => `parents/${index}/deep`;
+    const second: ((index: number) => [tool: string, payload: Payload])[] = [
+      (index) => ["coder_create_file", { path: `${folder(index)}/new`, content: "", parents: false }],
+      (index) => ["coder_copy", { from: "source.txt", to: `${folder(index)}/new`, parents: false }],
+      (index) => ["coder_move", { from: `move-${index}.txt`, to: `${folder(index)}/new`, parents: false }],
+    ];
+    const turns = 30;
+    await send("coder_create_file", {
+      files: Array.from({ length: turns }, (_, index) => ({ path: `move-${index}.txt`, content: "" })),
+    });
+    const failed = [];
+    for (let index = 0; index < turns; index++) {
+      const [tool, payload] = second[index % second.length]!(index);
+      const answers = await Promise.all([
+        send("coder_create_file", { path: `${folder(index)}/first.txt`, content: "" }),
+        send(tool, payload),
+      ]);
+      failed.push(...answers.filter(({ isError }) => isError).map(textOf));
+    }
+    expect(failed).toEqual([]);
+  });
+
   test("a read shows the edit before it, and not the one after it", async () => {
     await send("coder_create_file", { path: "read.txt", content: "0.\n" });
     const shown = await lastOf(60, (index) => {

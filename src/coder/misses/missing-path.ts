@@ -5,8 +5,9 @@ import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { namesOf, pathIn } from "../../filesystem/jail/backend.ts";
 import { fold } from "../../filesystem/jail/fold.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
-import { changedPaths } from "../../filesystem/journal/changed-paths.ts";
+import { type ChangedPath, changedPaths } from "../../filesystem/journal/changed-paths.ts";
 import type { Journal } from "../../filesystem/journal/journal.ts";
+import type { JournalRecord } from "../../filesystem/journal/read-record.ts";
 import { recentRecords } from "../../filesystem/journal/recent-records.ts";
 import type { WatchedFolder, WatchedTree } from "../../filesystem/watch/watched-tree.ts";
 import { findConfusables } from "../../text/edits/confusables.ts";
@@ -92,6 +93,18 @@ function isThere(path: string, jail: Jail): boolean {
   }
 }
 
+const goneIn = new WeakMap<JournalRecord, readonly ChangedPath[]>();
+
+/** Returns what a record deleted or moved. Every missing path of a batch needs it. */
+function takenAway(record: JournalRecord): readonly ChangedPath[] {
+  let gone = goneIn.get(record);
+  if (gone === undefined) {
+    gone = changedPaths(record.steps).filter(({ change }) => change === "deleted" || change === "moved");
+    goneIn.set(record, gone);
+  }
+  return gone;
+}
+
 interface Fate {
   readonly sentence?: string;
   /** The path that the entry has now, if it was moved. */
@@ -106,15 +119,16 @@ function fateOf(path: string, { jail, journal }: Knowledge): Fate {
   let movedBy: number | undefined;
   const records = recentRecords(journal);
   const first = records.findIndex((record) =>
-    changedPaths(record).some(
+    takenAway(record).some(
       ({ path: changed, from, change }) =>
         (change === "deleted" && isBelow(changed)) || (change === "moved" && isBelow(from!)),
     ),
   );
   for (let index = first; index >= 0; index--) {
-    const { seq, steps } = records[index]!;
-    const shown = changedPaths({ steps: steps.filter((step) => isShown(step, jail)) });
-    for (const { path: changed, from, change, unavailable } of shown) {
+    const { seq } = records[index]!;
+    for (const gone of takenAway(records[index]!)) {
+      const { path: changed, from, change, unavailable } = gone;
+      if (!isShown(gone, jail)) continue;
       const covers = (folder: string) => at === folder || at.startsWith(`${folder}/`);
       if (change === "moved" && from !== undefined && covers(from)) {
         at = changed + at.slice(from.length);

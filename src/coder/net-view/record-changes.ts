@@ -1,7 +1,7 @@
 /** The differences that one call made, as a journal record has them. */
 import { changedPaths } from "../../filesystem/journal/changed-paths.ts";
 import type { JournalRecord, RecordedStep } from "../../filesystem/journal/read-record.ts";
-import { rewind } from "../../filesystem/journal/rewind.ts";
+import { rewind, stepsOf } from "../../filesystem/journal/rewind.ts";
 import { RewoundTree } from "../../filesystem/journal/rewound-tree.ts";
 import type { CoderContext } from "../define.ts";
 import { pauseOf } from "../pause.ts";
@@ -35,8 +35,10 @@ export class BackInTime {
     record: JournalRecord,
     paths: ReadonlySet<string>,
   ): Promise<ReadonlyMap<string, FileDiff | string>> {
-    const steps = record.steps.filter((step) => isShown(step, this.#context.jail));
-    const changed = changedPaths({ steps }).filter(({ path }) => paths.has(path));
+    const { jail } = this.#context;
+    const pause = pauseOf(this.#context);
+    const steps = await stepsOf(record, (step) => isShown(step, jail), pause);
+    const changed = changedPaths(steps).filter(({ path }) => paths.has(path));
     const after = new Map(changed.map(({ path }) => [path, this.#sideAt(path)]));
     await this.pass(record);
     const found = new Map<string, FileDiff | string>();

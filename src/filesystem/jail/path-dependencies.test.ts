@@ -15,14 +15,16 @@ test.each([
   ["real/f", ["real/f"]],
   ["./real//f/", ["real/f"]],
   [".", [""]],
-  ["missing/f", ["missing/f"]],
+  // A call may need a folder that an earlier one makes.
+  ["missing/f", ["missing", "missing/f"]],
+  ["real/d/new/deep/f", ["real/d/new", "real/d/new/deep/f"]],
   ["README.md", ["README.md", "readme.md"]],
   // A `..` may step back from a link, now or later.
   ["real/../x", ["real", "x"]],
   // A path through a link depends on everything in the link's target, which may be removed and created again.
   ["link", ["link", "real"]],
   ["link/f", ["link/f", "real", "real/f"]],
-  ["link/new/deep", ["link/new/deep", "real", "real/new/deep"]],
+  ["link/new/deep", ["link/new/deep", "real", "real/new", "real/new/deep"]],
   ["real/d/up/f", ["real/d/up/f", "link", "link/f", "real", "real/f"]],
   ["link/../x", ["link", "real", "x"]],
   ["around", ["around", "real/d", "real/f"]],

@@ -1,9 +1,10 @@
+import { pathIn } from "./backend.ts";
 import { fold } from "./fold.ts";
 import type { Jail } from "./folder.ts";
 
 /**
  * Returns the paths, from the base, that decide where a path leads: itself, the target of each link on it,
- * and the place that it currently leads to. If none of them, and nothing above or below them, is changed, it
+ * the place that it currently leads to, and the outermost missing folder above that. If none of them, and nothing above or below them, is changed, it
  * leads to the same place. Each is also returned folded, for folders that fold names. Never throws: a
  * malformed path leads nowhere, whatever the tree contains.
  */
@@ -16,6 +17,8 @@ export function pathDependencies(path: string, jail: Pick<Jail, "admit">): reado
   try {
     using place = jail.admit(path, { mayBeMissing: true, mayBeFolder: true, parents: true, onPath });
     onPath(place.path);
+    const [missing] = place.newFolders;
+    if (missing !== undefined) onPath(pathIn(place.folder.path, missing));
   } catch {
     // It leads nowhere at present.
   }

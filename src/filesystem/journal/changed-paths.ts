@@ -1,5 +1,5 @@
 import type { RecordedState } from "./frame.ts";
-import type { JournalRecord, RecordedStep } from "./read-record.ts";
+import type { RecordedStep } from "./read-record.ts";
 
 /** The change of a path in one call. */
 export type PathChange = "created" | "modified" | "deleted" | "moved" | "mode";
@@ -13,8 +13,8 @@ export interface ChangedPath {
   readonly unavailable?: true;
 }
 
-/** Returns the change of each path that a call changed, in the order of the first changes. */
-export function changedPaths({ steps }: Pick<JournalRecord, "steps">): ChangedPath[] {
+/** Returns the change of each path that these steps of a call changed, in the order of the first changes. */
+export function changedPaths(steps: readonly RecordedStep[]): ChangedPath[] {
   const changed = new Map<string, ChangedPath & { readonly first: RecordedState["kind"] }>();
   for (const step of steps) {
     const first = changed.get(step.path)?.first ?? step.before.state.kind;

@@ -7,7 +7,7 @@ import { listSegments, openFrames, openIfThere } from "./segment-folder.ts";
  * other calls wait.
  */
 const maxRecords = 200;
-const maxSteps = 5000;
+const maxSteps = 2000;
 
 interface Recent {
   /** The newest segment and the size of its frames: it grows with each step that is recorded. */

@@ -3,6 +3,20 @@ import { contentOf, type JournalRecord, type JournalSource, type RecordedStep } 
 import type { RewoundTree } from "./rewound-tree.ts";
 import { undoRecords } from "./undo.ts";
 
+/** Returns the selected steps of a record, which may have many, and calls `pause` after each. */
+export async function stepsOf(
+  { steps }: Pick<JournalRecord, "steps">,
+  isSelected: (step: RecordedStep) => boolean,
+  pause: () => Promise<void>,
+): Promise<RecordedStep[]> {
+  const selected: RecordedStep[] = [];
+  for (const step of steps) {
+    if (isSelected(step)) selected.push(step);
+    await pause();
+  }
+  return selected;
+}
+
 interface RewindOptions {
   readonly source: JournalSource;
   /** Returns whether the caller may know of a step. Others stay as they are. */
@@ -21,7 +35,7 @@ export async function rewind(
   { source, isShown, pause }: RewindOptions,
 ): Promise<void> {
   tree.seq = record.seq;
-  const steps = record.steps.filter(isShown);
+  const steps = await stepsOf(record, isShown, pause);
   const { undone } = await undoRecords({
     tree,
     records: [{ ...record, steps }],
