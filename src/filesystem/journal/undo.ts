@@ -92,8 +92,8 @@ class Undo {
    * Folders that get their modes at the end, because those could keep us from putting something into them.
    */
   readonly #modes = new Map<string, number>();
-  /** Folders that had been removed, and that this undo has made again. */
-  readonly #remade = new Set<string>();
+  /** Folders that had been removed, and that this undo has made again, with the trees for what was in them. */
+  readonly #remade = new Map<string, UndoTree | undefined>();
   /** The states of paths before they are changed. */
   readonly #initial = new Map<string, TreeState>();
 
@@ -239,13 +239,16 @@ class Undo {
   /** Returns the tree for a path, which may lie in a folder that this undo has made again. */
   #treeFor(path: string): UndoTree {
     const { tree } = this.#options;
-    const remade = foldersAbove(path).find((folder) => this.#remade.has(folder));
-    return remade === undefined ? tree : tree.inRemade(remade);
+    const folder = foldersAbove(path).find((above) => this.#remade.has(above));
+    if (folder === undefined) return tree;
+    const inside = this.#remade.get(folder) ?? tree.inRemade(folder);
+    this.#remade.set(folder, inside);
+    return inside;
   }
 
   async #makeFolder(path: string, mode: number): Promise<void> {
     await this.#treeFor(path).makeFolder(path, mode | 0o700);
-    this.#remade.add(path);
+    this.#remade.set(path, undefined);
     if ((mode & 0o700) !== 0o700) this.#modes.set(path, mode);
   }
 

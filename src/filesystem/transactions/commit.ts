@@ -1,5 +1,6 @@
 /** Makes the steps of a transaction, all or none. */
 
+import { refuse } from "../../base/errors.ts";
 import type { Log } from "../../base/log/log.ts";
 import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { Disk } from "../disk/disk.ts";
@@ -76,13 +77,38 @@ async function runAll(ctx: CommitContext, running: Running): Promise<void> {
 }
 
 async function runEach(runner: StepRunner, { drafts, requester }: Running): Promise<void> {
+  const { deadline } = requester;
   const slice = createTimeSlice(sliceMilliseconds);
-  for (const draft of drafts) {
-    requester.deadline.check();
+  const atBegin = deadline.left;
+  for (const [done, draft] of drafts.entries()) {
+    deadline.check();
+    const pace = { spent: atBegin - deadline.left, left: deadline.left, done, count: drafts.length };
+    if (isHopeless(pace)) throw refuse.timeout(deadline.milliseconds);
     await refusing(draft.step, () => runner.run(draft));
     await slice.yieldIfDue();
   }
 }
+
+interface Pace {
+  /** Milliseconds since the first step. */
+  readonly spent: number;
+  /** Milliseconds until the deadline. */
+  readonly left: number;
+  /** Number of steps done. */
+  readonly done: number;
+  /** Number of all steps. */
+  readonly count: number;
+}
+
+/** Minimum number of steps done for an estimate. */
+const fewestSteps = 10;
+
+/**
+ * Returns whether the remaining steps would miss the deadline at the current pace, and rolling back would take
+ * the rest of the time. Otherwise the caller would get its answer in the middle of the rollback.
+ */
+const isHopeless = ({ spent, left, done, count }: Pace): boolean =>
+  done >= fewestSteps && left < spent && (spent / done) * (count - done) > left;
 
 /** Rolls back, and returns the error for the caller. */
 async function takeAllBack(ctx: CommitContext, { file, record }: Prepared, error: unknown): Promise<unknown> {

@@ -153,18 +153,49 @@ function deadlineAfter(checks: number): { deadline: Deadline; used: () => number
   };
 }
 
+const placing = (count: number): Step[] =>
+  Array.from({ length: count }, (_, index) => ({
+    kind: "place",
+    path: `n${index}`,
+    staged: fileOf("n"),
+    change: index,
+  }));
+
+const run = (fixture: TransactionsFixture, steps: readonly Step[], deadline: Deadline) =>
+  fixture.transactions.run(async () => ({ steps, keys: new Set<string>(), value: undefined }), {
+    requester: { ...fixture.call, deadline },
+  });
+
+test("one that will not end in time stops early enough to be taken back in time", async () => {
+  const count = 100;
+  const whole = deadlineAfter(Number.POSITIVE_INFINITY);
+  {
+    using other = new TransactionsFixture("descriptors", sampleTree);
+    await run(other, placing(count), whole.deadline);
+  }
+  /** Makes all steps with time for this many, each of which takes a millisecond, and returns how many were made. */
+  const stepsMade = async (enough: number): Promise<number | "all"> => {
+    using fixture = new TransactionsFixture("descriptors", sampleTree);
+    const before = fixture.snapshot();
+    const { deadline, used } = deadlineAfter(Number.POSITIVE_INFINITY);
+    const staged = whole.used() - count;
+    const timed = {
+      ...deadline,
+      get left() {
+        return Math.max(0, enough - Math.max(0, used() - staged));
+      },
+    };
+    const error = await run(fixture, placing(count), timed).catch((thrown: Error) => thrown);
+    if (!(error instanceof Error)) return "all";
+    expect(error).toMatchObject({ reason: "timeout" });
+    expect(fixture.snapshot()).toEqual(before);
+    return used() - staged - 1;
+  };
+  expect(await stepsMade(count + 2)).toBe("all");
+  expect(await stepsMade(count / 2)).toBe(count / 4);
+});
+
 test("one that runs out of time is taken back, at whichever step, while other work goes on", async () => {
-  const placing = (count: number): Step[] =>
-    Array.from({ length: count }, (_, index) => ({
-      kind: "place",
-      path: `n${index}`,
-      staged: fileOf("n"),
-      change: index,
-    }));
-  const run = (fixture: TransactionsFixture, steps: readonly Step[], deadline: Deadline) =>
-    fixture.transactions.run(async () => ({ steps, keys: new Set<string>(), value: undefined }), {
-      requester: { ...fixture.call, deadline },
-    });
   using fixture = new TransactionsFixture("descriptors", sampleTree);
   const before = fixture.snapshot();
   const whole = deadlineAfter(Number.POSITIVE_INFINITY);
