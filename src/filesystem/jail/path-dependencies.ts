@@ -4,9 +4,9 @@ import type { Jail } from "./folder.ts";
 
 /**
  * Returns the paths, from the base, that decide where a path leads: itself, the target of each link on it,
- * the place that it currently leads to, and the outermost missing folder above that. If none of them, and nothing above or below them, is changed, it
- * leads to the same place. Each is also returned folded, for folders that fold names. Never throws: a
- * malformed path leads nowhere, whatever the tree contains.
+ * the place that it currently leads to, and the outermost missing folder above that. If none of them, and
+ * nothing above or below them, is changed, it leads to the same place. Each is also returned folded, for
+ * folders that fold names. Never throws: a malformed path leads nowhere, whatever the tree contains.
  */
 export function pathDependencies(path: string, jail: Pick<Jail, "admit">): readonly string[] {
   const found = new Set<string>();

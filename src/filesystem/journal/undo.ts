@@ -92,7 +92,7 @@ class Undo {
    * Folders that get their modes at the end, because those could keep us from putting something into them.
    */
   readonly #modes = new Map<string, number>();
-  /** Folders that had been removed, and that this undo has made again, with the trees for what was in them. */
+  /** Removed folders that this undo has restored, with the trees for their entries. */
   readonly #remade = new Map<string, UndoTree | undefined>();
   /** The states of paths before they are changed. */
   readonly #initial = new Map<string, TreeState>();

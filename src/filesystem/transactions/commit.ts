@@ -89,14 +89,11 @@ async function runEach(runner: StepRunner, { drafts, requester }: Running): Prom
   }
 }
 
+/** The progress of a transaction, with the milliseconds that its steps have taken and may still take. */
 interface Pace {
-  /** Milliseconds since the first step. */
   readonly spent: number;
-  /** Milliseconds until the deadline. */
   readonly left: number;
-  /** Number of steps done. */
   readonly done: number;
-  /** Number of all steps. */
   readonly count: number;
 }
 
@@ -104,8 +101,8 @@ interface Pace {
 const fewestSteps = 10;
 
 /**
- * Returns whether the remaining steps would miss the deadline at the current pace, and rolling back would take
- * the rest of the time. Otherwise the caller would get its answer in the middle of the rollback.
+ * Returns whether the remaining steps would miss the deadline at the current pace, and rolling back would
+ * take the rest of the time. Otherwise the caller would get its answer in the middle of the rollback.
  */
 const isHopeless = ({ spent, left, done, count }: Pace): boolean =>
   done >= fewestSteps && left < spent && (spent / done) * (count - done) > left;

@@ -173,7 +173,7 @@ test("one that will not end in time stops early enough to be taken back in time"
     using other = new TransactionsFixture("descriptors", sampleTree);
     await run(other, placing(count), whole.deadline);
   }
-  /** Makes all steps with time for this many, each of which takes a millisecond, and returns how many were made. */
+  /** Runs the steps at a millisecond each, with time for `enough` of them. Returns the number made. */
   const stepsMade = async (enough: number): Promise<number | "all"> => {
     using fixture = new TransactionsFixture("descriptors", sampleTree);
     const before = fixture.snapshot();
