@@ -303,6 +303,7 @@ export const plan: Plan = {
       "text/prefilter",
       "filesystem/files",
       "filesystem/jail",
+      "filesystem/state",
     ],
     "search/place": [],
     "filesystem/overlay": [
@@ -429,7 +430,9 @@ export const plan: Plan = {
       "filesystem/operations",
       "filesystem/disk",
       "filesystem/overlay",
+      "search/signatures/saved-index",
       "search/signatures/sign-files",
+      "search/signatures/signature-file",
       "cli/call",
       "cli/setup",
       "config/file",
@@ -506,6 +509,8 @@ export const plan: Plan = {
     "filesystem/journal/segment-folder",
     "filesystem/journal/segments",
     "filesystem/journal/snapshot",
+    "search/signatures/saved-index",
+    "search/signatures/signature-file",
     // It replaces the configuration of a client of MCP, which the user names.
     "cli/setup/config-file",
     // It appends to the file that the operator names, outside of the tree.

@@ -127,6 +127,11 @@ export const configSchema = Type.Object({
     description:
       "Most bytes of memory that the index takes. Files for which there is no room are read by each search.",
   }),
+  index_saved: Type.Union([Type.Literal("auto"), Type.Literal("on"), Type.Literal("off")], {
+    default: "auto",
+    description:
+      "Whether the index of contents is kept in the folder of the journal, for the first search of the next worker: with on, also by the profile contract; auto is on in the profile agent. It tells which sequences of characters occur in a file, and is not used after a restart of the machine.",
+  }),
   refuse_undefined_groups: Type.Boolean({
     default: true,
     description:

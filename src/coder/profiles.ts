@@ -38,6 +38,8 @@ export const profileTable = {
   "undo.own": { contract: false, agent: true },
   /** How searches use an index of contents, where the configuration does not say. */
   index: { contract: "off", agent: "watched" },
+  /** Whether the index is kept for the next process, where the configuration does not say. */
+  index_saved: { contract: "off", agent: "on" },
   "read-file.revision": { contract: false, agent: true },
   /** Modes of new files and folders without `mode`. `undefined`: that of the replaced file, or the one that the umask leaves. */
   "create-file.mode": { contract: "0644", agent: undefined },

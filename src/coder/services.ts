@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { about } from "../base/about.ts";
 import type { Log } from "../base/log/log.ts";
 import { openApprovals } from "../calls/approval/approval-keys.ts";
 import type * as worker from "../calls/contract/definition.ts";
@@ -10,10 +11,11 @@ import { Feed } from "../filesystem/feed/feed.ts";
 import { LineCounts } from "../filesystem/files/line-counts.ts";
 import type { Jail } from "../filesystem/jail/folder.ts";
 import { pathDependencies } from "../filesystem/jail/path-dependencies.ts";
+import { folderIdentity } from "../filesystem/transactions/prepare.ts";
 import { logIncomplete } from "../filesystem/watch/log-incomplete.ts";
 import { SharedTree } from "../filesystem/watch/shared-tree.ts";
 import { IgnoreFiles } from "../search/ignore/ignore-files.ts";
-import { createSearcher } from "../search/search.ts";
+import { createSearcher, type SearcherOptions } from "../search/search.ts";
 import { compileExcludeGlobs } from "../text/globs/exclude-globs.ts";
 import { compileGlobSet, GlobError } from "../text/globs/glob-set.ts";
 import { adviceAgainst } from "../text/globs/unmatchable.ts";
@@ -26,7 +28,7 @@ import { encodingRulesOf } from "./encodings-config.ts";
 import { renderCoderError } from "./error-codes.ts";
 import { explainAbsence } from "./misses/missing-path.ts";
 import { narrowerOf } from "./narrower.ts";
-import { type ProfileName, profileOf } from "./profiles.ts";
+import { type ProfileDefaults, type ProfileName, profileOf } from "./profiles.ts";
 import { onlyRootOf, requireRoots } from "./roots-config.ts";
 import { openStorage, type Storage } from "./storage.ts";
 import { Plans } from "./transact/plans.ts";
@@ -82,6 +84,38 @@ export function warnAboutGlobs(
     warn(`roots: ${name}: non_accessible_globs`, own, path);
 }
 
+/** Returns the way in which searches use the index. A search of several roots has no watched tree of all. */
+const indexModeOf = (mode: IndexOptions["mode"], { hasTop }: Jail): IndexOptions["mode"] =>
+  hasTop && mode === "watched" ? "verified" : mode;
+
+type IndexOptions = NonNullable<SearcherOptions["index"]>;
+
+interface SavedIndexParts extends Pick<Storage, "jail" | "stateFolder"> {
+  readonly config: Config;
+  readonly opening: Opening;
+  readonly profile: ProfileDefaults;
+}
+
+/** Returns the place of the saved index, if the configuration allows one. */
+function savedIndexOf({
+  config,
+  opening,
+  profile,
+  jail,
+  stateFolder,
+}: SavedIndexParts): IndexOptions["saved"] {
+  const mode = config.index_saved === "auto" ? profile.index_saved : config.index_saved;
+  if (mode === "off" || stateFolder === undefined) return undefined;
+  const roots = jail.roots.map(({ name }) => [name, folderIdentity(jail, name)]);
+  // Files that are denied today may be in an index of yesterday.
+  const rules = [
+    config.non_accessible_globs,
+    config.roots?.map((root) => root.non_accessible_globs),
+    opening.configFiles,
+  ];
+  return { state: stateFolder, identity: JSON.stringify([about.version, roots, rules]) };
+}
+
 /** Where the configuration comes from; absent where a program made it. */
 interface Opening
   extends Partial<
@@ -120,10 +154,10 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     regex,
     threads,
     index: {
-      // The index knows one folder.
-      mode: jail.hasTop ? "off" : config.index === "auto" ? profile.index : config.index,
+      mode: indexModeOf(config.index === "auto" ? profile.index : config.index, jail),
       maxBytes: config.index_max_bytes,
       tree: base.tree,
+      saved: savedIndexOf({ config, profile, opening, ...storage }),
     },
   });
   const approvals = openApprovals(config);

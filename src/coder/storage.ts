@@ -11,6 +11,7 @@ import { openJail, openRootsJail } from "../filesystem/jail/jail.ts";
 import { writeDenialOf } from "../filesystem/jail/write-rules.ts";
 import {
   hasRecords,
+  type LocatedState,
   locateState,
   locateTemporaryState,
   openJournal,
@@ -35,6 +36,8 @@ export interface Storage
   readonly tree: DiskTree;
   /** Returns the files and their changes below another jail around the same tree. */
   filesIn(jail: Jail): { readonly files: Files; readonly tree: DiskTree };
+  /** The folder for what outlives the process, unless it cannot be used. */
+  readonly stateFolder: LocatedState["folder"];
   close(): void;
 }
 
@@ -106,6 +109,7 @@ async function openParts(
     jail,
     ...filesIn(jail),
     filesIn,
+    stateFolder: state.folder,
     journal,
     journalMissing: journal === undefined ? state.missing : undefined,
     audit,

@@ -1,6 +1,7 @@
 /** The searches of callers over the folder (coder §8). */
 import { availableParallelism } from "node:os";
 import { refuse } from "../base/errors.ts";
+import { unlessOver } from "../base/scheduling/deadline.ts";
 import { createWalkSlice, type Walker } from "../base/scheduling/walk-slice.ts";
 import { Pool } from "../base/threads/pool.ts";
 import { canSpawn } from "../base/threads/spawn.ts";
@@ -149,6 +150,7 @@ export function createSearcher({ jail, files, regex, threads = true, index }: Se
       state.active++;
       searchIndex?.pause();
       try {
+        if (searchIndex?.isLoaded === false) await unlessOver(searchIndex.load(), walker.deadline);
         return await runSearch({ request, deadline: walker.deadline, slice, state, folder, walk });
       } catch (error) {
         // An error that every file and folder would meet, such as EMFILE.

@@ -1,13 +1,14 @@
 /**
  * `npm run suite -- index --operations 100000 --folder /mnt/xfs`: another program changes a tree at random.
- * Whenever it reports that it has, a search by an index and a watched tree is compared with one that reads
- * every file.
+ * Whenever it reports that it has, a search by an index and a watched tree, or by a saved index, is compared
+ * with one that reads every file.
  */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { freshSeed, type Random, randomFrom } from "../../../tests/harness/random.ts";
+import { openStateFolder } from "../../filesystem/state/state-folder.ts";
 import { startWriter, type Writer } from "../../filesystem/watch/torture.test-kit.ts";
 import { pageFrom } from "../pages.test-kit.ts";
 import type { SearchAnswer } from "../request.ts";
@@ -25,6 +26,8 @@ export interface SearchTortureReport {
   /** The number of searches, by the way in which they found the files. */
   readonly searches: Readonly<Record<string, number>>;
   readonly matches: number;
+  /** The number of searchers that began with a saved index. */
+  readonly loaded: number;
   /** The differences between the answers of both searches. */
   readonly faults: readonly string[];
 }
@@ -39,16 +42,19 @@ export async function tortureSearches({
   for (const made of [base, outside]) mkdirSync(made);
   const options = { backend: "openat", threads: 2, deny: ["**/g"] } as const;
   const scan = openSearcher(base, options);
-  const indexed = openSearcher(base, {
-    ...options,
-    index: { mode: "watched", maxBytes: 2 ** 24, scrubbedFiles: 0 },
-  });
+  const state = openStateFolder({ dir: join(root, "state"), roots: [{ name: ".", hostPath: base }] });
+  const saved = { state, identity: "", fewestFiles: 1 };
+  const open = () =>
+    openSearcher(base, {
+      ...options,
+      index: { mode: "watched", maxBytes: 2 ** 24, scrubbedFiles: 0, saved },
+    });
   const writer = startWriter(base, outside, seed);
   try {
-    return await run({ operations, random: randomFrom(seed), writer, scan, indexed });
+    return await run({ operations, random: randomFrom(seed), writer, scan, open });
   } finally {
     writer.end();
-    await Promise.all([scan.close(), indexed.close()]);
+    await scan.close();
     rmSync(root, { recursive: true, force: true });
   }
 }
@@ -60,45 +66,60 @@ interface Run {
   readonly random: Random;
   readonly writer: Writer;
   readonly scan: Searcher;
-  readonly indexed: Searcher;
+  /** Opens a searcher that begins with the index which the one before it has saved. */
+  readonly open: () => Searcher;
 }
 
 /** The number of changes before the index may catch up. */
 const perFill = 60;
+/** The number of times that the index catches up before a new searcher loads what this one has saved. */
+const fillsPerProcess = 3;
 /** The number of changes made at once during searches, whose answers are then unpredictable. */
 const together = 40;
 
-async function run({ operations, random, writer, scan, indexed }: Run): Promise<SearchTortureReport> {
+async function run({ operations, random, writer, scan, open }: Run): Promise<SearchTortureReport> {
   const searches: Record<string, number> = {};
   const faults: string[] = [];
-  let [done, matches, filledAt] = [0, 0, 0];
+  let [done, matches, filledAt, fills, loaded] = [0, 0, 0, 0, 0];
   done += await writer.change(200);
-  await indexed.search({ pattern: "absent" });
-  await indexed.watched();
-  while (done < operations && faults.length < 5) {
-    if (done - filledAt >= perFill) {
-      await indexed.index?.filled();
-      await indexed.search({ pattern: "absent" });
-      filledAt = done;
+  let indexed = open();
+  try {
+    await indexed.search({ pattern: "absent" });
+    await indexed.watched();
+    while (done < operations && faults.length < 5) {
+      if (done - filledAt >= perFill) {
+        await indexed.index?.settled();
+        if (++fills % fillsPerProcess === 0) {
+          await indexed.close();
+          indexed = open();
+          await indexed.index?.load();
+          if (indexed.index!.files > 0) loaded++;
+        }
+        // A loaded index is used at once, until the tree is watched.
+        else await indexed.search({ pattern: "absent" });
+        filledAt = done;
+      }
+      if (random.chance(0.02)) {
+        const made = writer.change(together);
+        await Promise.all([
+          answerOf(indexed, requestFrom(random, done)),
+          // The writer may have moved the base away for a moment.
+          answerOf(indexed, { pattern: "absent" }),
+        ]);
+        done += await made;
+      } else done += await writer.change(1);
+      const request = requestFrom(random, done);
+      const [found, expected] = [await answerOf(indexed, request), await answerOf(scan, request)];
+      const how = `${request.content === false ? "paths, " : ""}${found.index}`;
+      searches[how] = (searches[how] ?? 0) + 1;
+      matches += (expected.content_matches?.length ?? 0) + (expected.path_matches?.length ?? 0);
+      if (textOf(found) !== textOf(expected))
+        faults.push(`${JSON.stringify(request)}: ${textOf(found)} instead of ${textOf(expected)}`);
     }
-    if (random.chance(0.02)) {
-      const made = writer.change(together);
-      await Promise.all([
-        answerOf(indexed, requestFrom(random, done)),
-        // The writer may have moved the base away for a moment.
-        answerOf(indexed, { pattern: "absent" }),
-      ]);
-      done += await made;
-    } else done += await writer.change(1);
-    const request = requestFrom(random, done);
-    const [found, expected] = [await answerOf(indexed, request), await answerOf(scan, request)];
-    const how = `${request.content === false ? "paths, " : ""}${found.index}`;
-    searches[how] = (searches[how] ?? 0) + 1;
-    matches += (expected.content_matches?.length ?? 0) + (expected.path_matches?.length ?? 0);
-    if (textOf(found) !== textOf(expected))
-      faults.push(`${JSON.stringify(request)}: ${textOf(found)} instead of ${textOf(expected)}`);
+  } finally {
+    await indexed.close();
   }
-  return { operations: done, searches, matches, faults };
+  return { operations: done, searches, matches, loaded, faults };
 }
 
 type Answered = Partial<SearchAnswer> & { readonly refusal?: string };

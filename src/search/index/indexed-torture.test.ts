@@ -7,5 +7,6 @@ test("600 random changes by another program: a search right after each answers a
   // A run without such searches would prove nothing.
   expect(report.searches["watched"]).toBeGreaterThan(50);
   expect(report.searches["paths, watched"]).toBeGreaterThan(20);
+  expect(report.loaded).toBeGreaterThan(1);
   expect(report.matches).toBeGreaterThan(0);
 });

@@ -16,6 +16,7 @@ import type { FoundBy, RunningSearch } from "../request.ts";
 import { type CandidateSet, ContentIndex } from "../signatures/content-index.ts";
 import { type FilesToSign, Filler } from "../signatures/filler.ts";
 import { type NeededNgrams, neededNgrams } from "../signatures/needed-ngrams.ts";
+import { SavedIndex, type SavedIndexOptions } from "../signatures/saved-index.ts";
 import { canSign } from "../signatures/signature.ts";
 import { ListingCache } from "../walk/listing-cache.ts";
 import type { Walk } from "../walk/walk.ts";
@@ -36,6 +37,8 @@ export interface IndexOptions {
   readonly maxBytes: number;
   /** The watched tree below the base of the jail. Without it, `watched` works like `verified`. */
   readonly tree?: SharedTree | undefined;
+  /** The place of the index that outlives the process. Without it, each process begins with an empty one. */
+  readonly saved?: SavedIndexOptions | undefined;
   /** See `WatchedIndex`, which explains it. */
   readonly scrubbedFiles?: number;
 }
@@ -46,23 +49,39 @@ const maxQueries = 64;
 /** The share of the memory for listings of folders. The rest is for the contents of files. */
 const listingShare = 1 / 8;
 
+interface Parts {
+  readonly memory: Memory;
+  readonly filler: Filler;
+  readonly watched: WatchedIndex | undefined;
+  readonly saved: SavedIndex | undefined;
+}
+
 /** The index of one searcher, and the filler that adds files to it. */
 export class SearchIndex {
   readonly #memory: Memory;
   readonly #filler: Filler;
   readonly #needed = new Map<string, NeededNgrams | "unknown">();
   readonly #watched: WatchedIndex | undefined;
+  readonly #saved: SavedIndex | undefined;
+  #loading: Promise<void> | undefined;
+  #isLoaded: boolean;
+  #saving: Promise<void> | undefined;
+  /** The number of updates of the contents that are in the saved index. */
+  #savedUpdates = 0;
   #isAdding = false;
+  #isClosed = false;
 
-  private constructor(memory: Memory, filler: Filler, watched: WatchedIndex | undefined) {
+  private constructor({ memory, filler, watched, saved }: Parts) {
     this.#memory = memory;
     this.#filler = filler;
     this.#watched = watched;
+    this.#saved = saved;
+    this.#isLoaded = saved === undefined;
   }
 
   /** Opens an index, or returns `undefined` if this system does not report exactly when files change. */
   static open(
-    { mode, maxBytes, tree, scrubbedFiles }: IndexOptions,
+    { mode, maxBytes, tree, saved, scrubbedFiles }: IndexOptions,
     jail: Jail,
     pool: Pool<SearchJob, ThreadReply>,
   ): SearchIndex | undefined {
@@ -80,7 +99,38 @@ export class SearchIndex {
     };
     const isWatched = mode === "watched" && tree !== undefined;
     const watched = isWatched ? new WatchedIndex(tree, scrubbedFiles) : undefined;
-    return new SearchIndex({ contents, listings }, new Filler({ index: contents, jail, sign }), watched);
+    return new SearchIndex({
+      memory: { contents, listings },
+      filler: new Filler({ index: contents, jail, sign }),
+      watched,
+      saved: saved && new SavedIndex(saved),
+    });
+  }
+
+  /** Whether searches need not wait for `load`. */
+  get isLoaded(): boolean {
+    return this.#isLoaded;
+  }
+
+  /** Loads the saved index, once. A search that does not wait for it reads all files. */
+  load(): Promise<void> {
+    this.#loading ??= this.#load();
+    return this.#loading;
+  }
+
+  async #load(): Promise<void> {
+    await this.#saved?.loadInto(this.#memory.contents);
+    this.#isLoaded = true;
+  }
+
+  /** Saves the index once it holds all files that searches have met, if that is worth it. */
+  async #saveWhenFilled(saved: SavedIndex): Promise<void> {
+    await this.filled();
+    const { contents } = this.#memory;
+    const unsaved = contents.updatedFiles - this.#savedUpdates;
+    if (this.#isClosed || !saved.isDue(contents.state, unsaved)) return;
+    this.#savedUpdates = contents.updatedFiles;
+    await saved.save(contents);
   }
 
   /** Begins the use of the index by a search. Returns `undefined` if the index does not help it. */
@@ -166,6 +216,16 @@ export class SearchIndex {
   /** Continues the indexing of files when a search has ended. `isIdle` means that no other is under way. */
   resume(isIdle: boolean): void {
     if (this.#filler.resume(isIdle)) this.#watched?.open();
+    if (this.#saved === undefined || !this.#filler.hasWork) return;
+    this.#saving ??= this.#saveWhenFilled(this.#saved).finally(() => {
+      this.#saving = undefined;
+    });
+  }
+
+  /** Resolves when the index is saved, if it is to be. */
+  async settled(): Promise<void> {
+    await this.filled();
+    await this.#saving;
   }
 
   /** Resolves when all files that searches have met are indexed, if they can be. */
@@ -174,7 +234,9 @@ export class SearchIndex {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#filler.close();
+    this.#memory.contents.close();
     this.#watched?.close();
   }
 }
@@ -245,7 +307,7 @@ export class IndexUse {
     this.#mayAdd = this.#index.beginAdding();
     this.#fillsIndex = this.#contents.isEmpty;
     if (needed === undefined || this.#index.isBehind) return walk;
-    const candidates = this.#contents.judge(needed);
+    const candidates = await this.#contents.judge(needed, this.#options.slice);
     if (candidates === undefined) return walk;
     this.candidates = candidates;
     this.foundBy = "verified";

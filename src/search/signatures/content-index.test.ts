@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
 import { stampWords } from "../../filesystem/jail/stamps.ts";
 import { ContentIndex } from "./content-index.ts";
 import { type NeededNgrams, neededNgrams } from "./needed-ngrams.ts";
@@ -15,17 +16,18 @@ const fileWith = (inode: number): SignedFiles => ({
   words: new Uint32Array(0),
 });
 
-test("news waits while searches hold the index, and where it is much, searches wait for it", () => {
+test("news waits while searches hold the index, and where it is much, searches wait for it", async () => {
+  const judge = () => index.judge(needed, createTimeSlice(1));
   const index = new ContentIndex(2 ** 20);
   for (let inode = 1; inode <= 9; inode++) index.take(fileWith(inode));
-  expect(index.judge(needed)).toBeDefined();
+  expect(await judge()).toBeDefined();
   index.take(fileWith(10));
-  expect(index.judge(needed)).toBeDefined();
+  expect(await judge()).toBeDefined();
   index.take(fileWith(11));
-  expect(index.judge(needed)).toBeUndefined();
+  expect(await judge()).toBeUndefined();
   index.release();
-  expect([index.state.files, index.judge(needed)]).toEqual([9, undefined]);
+  expect([index.state.files, await judge()]).toEqual([9, undefined]);
   index.release();
   expect(index.state.files).toBe(11);
-  expect(index.judge(needed)).toBeDefined();
+  expect(await judge()).toBeDefined();
 });

@@ -119,6 +119,22 @@ export class FileTable {
     return this.#count;
   }
 
+  /** Returns the words in use: the hash table, and the records. They change with the next `put`. */
+  get usedWords(): Uint32Array {
+    return this.#records.words.subarray(0, this.#recordAt(this.#count));
+  }
+
+  /** Creates a table from the words in use of another. Returns `undefined` for anything else. */
+  static from(words: Uint32Array, count: number): FileTable | undefined {
+    const places = words.length - count * recordWords;
+    if (places < fewestPlaces || !isPowerOfTwo(places) || 2 * count > places) return undefined;
+    const table = new FileTable();
+    [table.#buffer, table.#records, table.#places] = withPlaces(places);
+    table.#records.words.set(words);
+    table.#count = count;
+    return table;
+  }
+
   /**
    * Stores a record, replacing the one with the same inode, and returns the number of the file. Returns
    * `undefined` if that would take more memory than `maxBytes`.
@@ -180,6 +196,8 @@ export class FileTable {
     this.#records.words[this.#recordAt(file) + placeAt] = place === undefined ? 0 : place + 1;
   }
 }
+
+const isPowerOfTwo = (number: number): boolean => 2 ** Math.round(Math.log2(number)) === number;
 
 function withPlaces(places: number): [SharedArrayBuffer, FileRecords, number] {
   const buffer = new SharedArrayBuffer((places / 2) * wordsPerTwo * Uint32Array.BYTES_PER_ELEMENT);

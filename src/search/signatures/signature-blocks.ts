@@ -3,13 +3,13 @@ import { hashBits } from "./ngrams.ts";
 import type { Signature } from "./signature.ts";
 
 /** Signatures per block, one for each bit of a number. */
-const blockFiles = 32;
+export const blockFiles = 32;
 
 /**
  * Signatures of one size, bit-sliced: for each hash a number with one bit per signature, set if that
  * signature contains the hash.
  */
-interface Block {
+export interface SignatureBlock {
   readonly bits: number;
   readonly rows: Uint32Array;
   /** The file number of each signature. */
@@ -24,13 +24,17 @@ export type SignaturePlace = number;
 /** Stores the signatures of files, within a limit of memory. */
 export class SignatureBlocks {
   readonly #maxBytes: number;
-  readonly #blocks: Block[] = [];
+  readonly #blocks: SignatureBlock[] = [];
   /** For each size of signatures, the indices of blocks that have room. */
   readonly #withRoom: number[][] = Array.from({ length: hashBits + 1 }, () => []);
   #bytes = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
+  }
+
+  get blocks(): readonly SignatureBlock[] {
+    return this.#blocks;
   }
 
   /** The size of all blocks, in bytes. */
@@ -89,7 +93,7 @@ function setColumn(rows: Uint32Array, words: Uint32Array, bit: number): void {
 }
 
 /** Returns a mask of the block's signatures that may contain what is needed. */
-function matchesIn({ rows, bits, used }: Block, needed: NeededNgrams): number {
+function matchesIn({ rows, bits, used }: SignatureBlock, needed: NeededNgrams): number {
   const mask = 2 ** bits - 1;
   let matches = 0;
   for (const sets of needed) {

@@ -49,7 +49,8 @@ interface Exports {
   pack_marks(marks: number, end: number, bits: number): number;
 }
 
-const assembleSigner = (): Uint8Array => assemble([markNgrams(), packMarks()], textAt / pageBytes + 1);
+/** Returns the program that computes signatures, in WebAssembly. */
+export const assembleSigner = (): Uint8Array => assemble([markNgrams(), packMarks()], textAt / pageBytes + 1);
 
 /** Returns whether threads can create signers, which needs SIMD in WebAssembly. */
 export const canSign = (): boolean => validates(assembleSigner());

@@ -1,0 +1,210 @@
+import { afterAll, expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { propertyRuns } from "../../../tests/harness/random.ts";
+import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
+import { openStateFolder, type StateFolder } from "../../filesystem/state/state-folder.ts";
+import { ContentIndex } from "./content-index.ts";
+import type { NeededNgrams } from "./needed-ngrams.ts";
+import { filesPerSave, maxBytes, signedOf } from "./saved-index.test-kit.ts";
+import { SavedIndex } from "./saved-index.ts";
+import type { SignedFiles } from "./sign-files.ts";
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-saved-")));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const root = { name: ".", hostPath: join(folder, "base") };
+let made = 0;
+const state = () => openStateFolder({ dir: join(folder, String(made++)), roots: [root] });
+
+const file = fc.tuple(
+  fc.integer({ min: 1, max: 60 }),
+  fc.constantFrom(0, 8, 8, 9, 12),
+  fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 6 }),
+);
+
+const take = fc.array(file, { minLength: 1, maxLength: 50 }).map((files) => ({ files }));
+const steps = fc.array(
+  fc.oneof(
+    { weight: 3, arbitrary: take },
+    { weight: 2, arbitrary: fc.constant("save" as const) },
+    { weight: 1, arbitrary: fc.constant("restart" as const) },
+  ),
+  { maxLength: 8 },
+);
+const hashes = fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 3 });
+const needed = fc.array(
+  fc.array(
+    hashes.map((all) => Int32Array.from(all)),
+    { minLength: 1, maxLength: 3 },
+  ),
+  { minLength: 1, maxLength: 2 },
+);
+
+/** Returns the inodes of the files that may match. */
+async function candidatesOf(index: ContentIndex, of: NeededNgrams): Promise<readonly number[] | undefined> {
+  const found = await index.judge(of, createTimeSlice(1));
+  if (found === undefined) return undefined;
+  const bits = new Int32Array(found.mayMatch);
+  const numbers = Array.from({ length: index.state.files }, (_, number) => number);
+  index.release();
+  return numbers.filter((number) => (bits[number >>> 5]! & (1 << (number & 31))) !== 0);
+}
+
+test("an index that was saved, loaded and changed finds what one in memory finds", async () => {
+  let compared = 0;
+  await fc.assert(
+    fc.asyncProperty(steps, fc.array(needed, { minLength: 1, maxLength: 3 }), async (all, queries) => {
+      const saved = new SavedIndex({ state: state(), identity: "tree" });
+      let kept = new ContentIndex(maxBytes);
+      /** Updates since the last save are lost with a process. */
+      let [done, lasting]: [SignedFiles[], SignedFiles[]] = [[], []];
+      let isSaved = false;
+      for (const step of all) {
+        if (step === "save") {
+          await saved.save(kept);
+          lasting = [...done];
+          isSaved = true;
+        } else if (step === "restart") {
+          kept.close();
+          kept = new ContentIndex(maxBytes);
+          expect(await saved.loadInto(kept)).toBe(isSaved);
+          done = [...lasting];
+        } else {
+          kept.take(signedOf(step.files));
+          done.push(signedOf(step.files));
+        }
+        const memory = new ContentIndex(maxBytes);
+        for (const files of done) memory.take(files);
+        expect(kept.state.files).toBe(memory.state.files);
+        for (const query of queries) {
+          const expected = await candidatesOf(memory, query);
+          expect(await candidatesOf(kept, query)).toEqual(expected);
+          if (expected !== undefined && expected.length > 0) compared++;
+        }
+      }
+      kept.close();
+    }),
+    propertyRuns(150),
+  );
+  expect(compared).toBeGreaterThan(20);
+});
+
+const some = signedOf(Array.from({ length: 40 }, (_, at) => [at + 1, 8 + (at % 3), [at % 20]] as const));
+const query: NeededNgrams = [[Int32Array.of(3)]];
+
+/** Saves an index, and returns its only file. */
+async function saveSome(identity = "tree") {
+  const folderOf = state();
+  const index = new ContentIndex(maxBytes);
+  index.take(some);
+  await new SavedIndex({ state: folderOf, identity }).save(index);
+  index.close();
+  const place = folderOf.find("index")!;
+  const names = readdirSync(place);
+  expect(names).toHaveLength(1);
+  return { state: folderOf, path: join(place, names[0]!) };
+}
+
+async function loads(of: StateFolder, identity: string, memory = maxBytes): Promise<boolean> {
+  const index = new ContentIndex(memory);
+  const isLoaded = await new SavedIndex({ state: of, identity }).loadInto(index);
+  index.close();
+  return isLoaded;
+}
+
+test("a saved index of another tree, or other rules, is not loaded", async () => {
+  const { state: of } = await saveSome();
+  expect([await loads(of, "tree"), await loads(of, "other")]).toEqual([true, false]);
+});
+
+test("a saved index that is larger than the memory for indexes is not loaded", async () => {
+  const { state: of } = await saveSome();
+  expect(await loads(of, "tree", 2 ** 10)).toBe(false);
+});
+
+test("a saved index that was torn or altered anywhere leaves no file out", async () => {
+  const { state: of, path } = await saveSome();
+  const intact = readFileSync(path);
+  const memory = new ContentIndex(maxBytes);
+  memory.take(some);
+  const expected = (await candidatesOf(memory, query))!;
+  expect(expected.length).toBeGreaterThan(0);
+  let [loaded, refused] = [0, 0];
+  const check = async (bytes: Uint8Array) => {
+    writeFileSync(path, bytes);
+    const index = new ContentIndex(maxBytes);
+    if (await new SavedIndex({ state: of, identity: "tree" }).loadInto(index)) {
+      loaded++;
+      const found = await candidatesOf(index, query);
+      // An index without candidates has the search read all files.
+      if (found !== undefined) expect(found).toEqual(expect.arrayContaining([...expected]));
+    } else refused++;
+    index.close();
+  };
+  for (let cut = 0; cut < intact.length; cut += 997) await check(intact.subarray(0, cut));
+  for (let at = 0; at < intact.length; at += 211) {
+    const altered = Buffer.from(intact);
+    altered[at]! ^= 1 << (at % 8);
+    await check(altered);
+  }
+  expect([loaded > 10, refused > 10]).toEqual([true, true]);
+});
+
+test("of the indexes of workers with other rules, the newest two are kept", async () => {
+  const folderOf = state();
+  const index = new ContentIndex(maxBytes);
+  index.take(some);
+  for (const [at, identity] of ["one", "two", "three", "four", "four"].entries()) {
+    await new SavedIndex({ state: folderOf, identity }).save(index);
+    // The clock of the file system may not have moved since the last one.
+    for (const name of readdirSync(folderOf.find("index")!)) {
+      const path = join(folderOf.find("index")!, name);
+      if (statSync(path).mtimeMs > 1e6) utimesSync(path, at, at);
+    }
+  }
+  index.close();
+  expect(readdirSync(folderOf.find("index")!)).toHaveLength(3);
+  expect([await loads(folderOf, "one"), await loads(folderOf, "four")]).toEqual([false, true]);
+});
+
+test("whenever a process is killed that saves its index, the next one finds the old or the new", async () => {
+  const dir = join(folder, "killed");
+  const state = openStateFolder({ dir, roots: [root] });
+  const killed: number[] = [];
+  for (const lines of [1, 2, 4, 7, 11]) {
+    const child = spawn(
+      process.execPath,
+      [join(import.meta.dir, "saved-index.test-kit.ts"), dir, root.hostPath],
+      {
+        stdio: ["ignore", "pipe", "inherit"],
+      },
+    );
+    let seen = 0;
+    for await (const text of child.stdout) {
+      seen += String(text).split("\n").length - 1;
+      // The process is about to save the next index, or does so already.
+      if (seen >= lines) child.kill("SIGKILL");
+    }
+    const index = new ContentIndex(maxBytes);
+    expect(await new SavedIndex({ state, identity: "tree" }).loadInto(index)).toBe(true);
+    const { files } = index.state;
+    expect([files % filesPerSave, files >= lines * filesPerSave]).toEqual([0, true]);
+    expect(await candidatesOf(index, query)).toHaveLength((files / filesPerSave) * 8);
+    index.close();
+    killed.push(files);
+  }
+  expect(killed).toHaveLength(5);
+});

@@ -1,0 +1,236 @@
+/**
+ * Saves an index in the state folder, for the next process that searches the same tree. A saved index shows
+ * which n-grams files contain, so it lies where only the user can read it, like the journal.
+ *
+ * It is used for as long as the system runs: a file that a crash of the machine has emptied may have the
+ * stamps that it had before.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { createTimeSlice, type TimeSlice } from "../../base/scheduling/time-slice.ts";
+import type { StateFolder } from "../../filesystem/state/state-folder.ts";
+import type { ContentIndex, HeldIndex, IndexState } from "./content-index.ts";
+import { assembleSigner } from "./signature.ts";
+import { blockFiles } from "./signature-blocks.ts";
+import {
+  bytesOfRows,
+  checksumOf,
+  readAt,
+  SignatureFile,
+  signatureSizes,
+  writeRows,
+  writeWords,
+} from "./signature-file.ts";
+
+export interface SavedIndexOptions {
+  readonly state: StateFolder;
+  /**
+   * Everything on which the content of the index depends, apart from this program and the running system: the
+   * tree, and the rules that deny files.
+   */
+  readonly identity: string;
+  /** Minimum number of files of an index that is saved. Fewer are read as fast. Default: 500. */
+  readonly fewestFiles?: number;
+}
+
+/** Changes with the layout of the file. */
+const format = 1;
+/**
+ * The words at the beginning of the file: 8 for the identity of the content, one each for the words in the
+ * table, the files in it, and the blocks, and the checksum of what follows up to the rows.
+ */
+const headerWords = 12;
+const sliceMilliseconds = 2;
+/** Minimum share of updated files that is worth saving. */
+const unsavedShare = 1 / 16;
+/** The number of saved indexes that are kept for a tree, of workers with different rules. */
+const maxKept = 3;
+
+/** Loads and saves the index of one tree. */
+export class SavedIndex {
+  readonly #options: SavedIndexOptions;
+  /** The identity of what this process would save, which is the beginning of the file. */
+  #identity: Uint32Array | undefined;
+
+  constructor(options: SavedIndexOptions) {
+    this.#options = options;
+  }
+
+  /** Returns whether this index, with this number of updates since it was saved, is worth saving. */
+  isDue({ files }: IndexState, updates: number): boolean {
+    return files >= (this.#options.fewestFiles ?? 500) && updates > unsavedShare * files;
+  }
+
+  /** Fills an empty index with the saved one, if that is intact and of the same tree, rules and program. */
+  async loadInto(index: ContentIndex): Promise<boolean> {
+    try {
+      const path = this.#options.state.find(folderName, this.#fileName);
+      const identity = path === undefined ? undefined : this.#identify();
+      return identity !== undefined && (await loadIndex(path!, identity, index));
+    } catch {
+      // Without it, the first search reads all files.
+      return false;
+    }
+  }
+
+  /** Saves the index, whose signatures are on the disk from then on. If that fails, they stay in memory. */
+  async save(index: ContentIndex): Promise<void> {
+    try {
+      const path = this.#options.state.path(folderName, this.#fileName);
+      removeOthers(path);
+      await saveIndex(path, this.#identify(), index);
+    } catch {
+      // The disk may be full. The next process reads the files again.
+    }
+  }
+
+  get #fileName(): string {
+    return `${createHash("sha256").update(this.#options.identity).digest("hex").slice(0, 16)}${suffix}`;
+  }
+
+  /**
+   * Returns a digest of everything that the content depends on. Throws if the system does not name its boot.
+   */
+  #identify(): Uint32Array {
+    if (this.#identity !== undefined) return this.#identity;
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1");
+    const digest = createHash("sha256").update(`coder index ${format}\n${boot}`).update(assembleSigner());
+    const bytes = digest.update(this.#options.identity).digest();
+    this.#identity = new Uint32Array(new Uint8Array(bytes).buffer);
+    return this.#identity;
+  }
+}
+
+const folderName = "index";
+const suffix = ".index";
+
+/** Returns whether the index could be taken from the file. */
+async function loadIndex(path: string, identity: Uint32Array, index: ContentIndex): Promise<boolean> {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  let isTaken = false;
+  try {
+    const head = await readHead(descriptor, identity);
+    isTaken = head !== undefined && index.restore(head.file, head);
+  } finally {
+    if (!isTaken) closeSync(descriptor);
+  }
+  return isTaken;
+}
+
+interface Head extends Pick<HeldIndex, "table" | "files"> {
+  readonly file: SignatureFile;
+}
+
+async function readHead(descriptor: number, identity: Uint32Array): Promise<Head | undefined> {
+  const header = new Uint32Array(headerWords);
+  if (!readAt(descriptor, header, 0) || identity.some((word, at) => header[at] !== word)) return undefined;
+  const [tableWords, files, blocks, checksum] = header.slice(identity.length) as unknown as number[];
+  const length = headerWords + tableWords! + signatureSizes + blocks! * (1 + blockFiles);
+  const { size } = fstatSync(descriptor);
+  if (4 * length > size) return undefined;
+  const head = new Uint32Array(length);
+  const slice = createTimeSlice(sliceMilliseconds);
+  for (const step of stepsOf(head)) {
+    if (!readAt(descriptor, step, step.byteOffset)) return undefined;
+    await slice.yieldIfDue();
+  }
+  if ((await checksumOfHead(head, slice)) !== checksum) return undefined;
+  const countsAt = headerWords + tableWords!;
+  const usedAt = countsAt + signatureSizes;
+  const directory = {
+    counts: head.slice(countsAt, usedAt),
+    used: head.slice(usedAt, usedAt + blocks!),
+    files: Int32Array.from(head.subarray(usedAt + blocks!)),
+  };
+  if (size !== head.byteLength + bytesOfRows(directory.counts)) return undefined;
+  const file = new SignatureFile(descriptor, directory, head.byteLength);
+  return { table: head.subarray(headerWords, countsAt), files: files!, file };
+}
+
+/** Writes the index under another name first: a process may be killed at any time. */
+async function saveIndex(path: string, identity: Uint32Array, index: ContentIndex): Promise<void> {
+  const temporary = `${path}.${randomBytes(8).toString("hex")}`;
+  const descriptor = openSync(temporary, "wx+", 0o600);
+  const held = index.hold();
+  let isSaved = false;
+  try {
+    const slice = createTimeSlice(sliceMilliseconds);
+    const head = await headOf(identity, held, slice);
+    for (const step of stepsOf(head)) {
+      writeWords(descriptor, step);
+      await slice.yieldIfDue();
+    }
+    await writeRows(descriptor, held.signatures, slice);
+    renameSync(temporary, path);
+    index.adopt(new SignatureFile(descriptor, held.signatures.directory, head.byteLength));
+    isSaved = true;
+  } finally {
+    index.release();
+    if (!isSaved) {
+      closeSync(descriptor);
+      rmSync(temporary, { force: true });
+    }
+  }
+}
+
+async function headOf(
+  identity: Uint32Array,
+  { table, files, signatures }: HeldIndex,
+  slice: TimeSlice,
+): Promise<Uint32Array> {
+  const { counts, used, files: numbers } = signatures.directory;
+  const header = Uint32Array.of(...identity, table.length, files, used.length, 0);
+  const parts = [header, table, counts, used, numbers];
+  const head = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    head.set(part, at);
+    at += part.length;
+  }
+  head[headerWords - 1] = await checksumOfHead(head, slice);
+  return head;
+}
+
+async function checksumOfHead(head: Uint32Array, slice: TimeSlice): Promise<number> {
+  let sum = 1;
+  for (const step of stepsOf(head.subarray(headerWords))) {
+    sum = checksumOf(step, 0, step.length, sum);
+    await slice.yieldIfDue();
+  }
+  return sum;
+}
+
+/** Yields the words in steps that take about a millisecond each. */
+function* stepsOf(words: Uint32Array): Generator<Uint32Array> {
+  for (let at = 0; at < words.length; at += stepWords) yield words.subarray(at, at + stepWords);
+}
+
+const stepWords = 2 ** 17;
+
+/** Removes all saved indexes beside the one at `path` but the newest, and what killed processes have left. */
+function removeOthers(path: string): void {
+  const folder = dirname(path);
+  const others = readdirSync(folder)
+    .map((name) => join(folder, name))
+    .filter((other) => other !== path)
+    .map((other) => ({ other, changed: statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
+    .sort((one, other) => other.changed - one.changed);
+  const isSaved = ({ other }: { readonly other: string }) => other.endsWith(suffix);
+  const unfinished = others.filter((one) => !isSaved(one) && one.changed < Date.now() - unfinishedFor);
+  for (const { other } of [...others.filter(isSaved).slice(maxKept - 1), ...unfinished])
+    rmSync(other, { force: true });
+}
+
+/** Milliseconds after which a temporary file belongs to a process that was killed. */
+const unfinishedFor = 3_600_000;
