@@ -1,29 +1,14 @@
 import type { Touch } from "./contract/origin.ts";
 
-/** Calls that touch one place: those that read, and those that write. */
-class Touching<Call> {
-  readonly readers = new Set<Call>();
-  readonly writers = new Set<Call>();
+/** Calls that touch one place, each with whether it writes. */
+type Touching<Call> = Map<Call, boolean>;
 
-  get isEmpty(): boolean {
-    return this.readers.size === 0 && this.writers.size === 0;
-  }
-
-  add(call: Call, writes: boolean): void {
-    (writes ? this.writers : this.readers).add(call);
-  }
-
-  remove(call: Call): void {
-    this.readers.delete(call);
-    this.writers.delete(call);
-  }
-}
-
+/** Calls at one place. Each map is made for its first call, since few places need both. */
 interface Place<Call> {
   /** Calls that touch this place with everything below it. */
-  readonly here: Touching<Call>;
+  here?: Touching<Call>;
   /** Calls that touch some of the places below this one. */
-  readonly below: Touching<Call>;
+  below?: Touching<Call>;
 }
 
 /**
@@ -37,9 +22,9 @@ export class TouchedPaths<Call> {
    */
   blockers(touches: readonly Touch[]): Set<Call> {
     const found = new Set<Call>();
-    const collect = ({ readers, writers }: Touching<Call>, writes: boolean) => {
-      for (const call of writers) found.add(call);
-      if (writes) for (const call of readers) found.add(call);
+    const collect = (touching: Touching<Call> | undefined, writes: boolean) => {
+      if (touching === undefined) return;
+      for (const [call, alsoWrites] of touching) if (writes || alsoWrites) found.add(call);
     };
     for (const { path, writes } of touches)
       for (const one of upwards(path)) {
@@ -55,7 +40,9 @@ export class TouchedPaths<Call> {
     for (const { path, writes } of touches)
       for (const one of upwards(path)) {
         const place = this.#placeOf(one);
-        (one === path ? place.here : place.below).add(call, writes);
+        const part = one === path ? "here" : "below";
+        place[part] ??= new Map();
+        if (place[part].get(call) !== true) place[part].set(call, writes);
       }
   }
 
@@ -64,16 +51,16 @@ export class TouchedPaths<Call> {
       for (const one of upwards(path)) {
         const place = this.#places.get(one);
         if (place === undefined) continue;
-        place.here.remove(call);
-        place.below.remove(call);
-        if (place.here.isEmpty && place.below.isEmpty) this.#places.delete(one);
+        place.here?.delete(call);
+        place.below?.delete(call);
+        if (!place.here?.size && !place.below?.size) this.#places.delete(one);
       }
   }
 
   #placeOf(path: string): Place<Call> {
     const known = this.#places.get(path);
     if (known !== undefined) return known;
-    const place = { here: new Touching<Call>(), below: new Touching<Call>() };
+    const place: Place<Call> = {};
     this.#places.set(path, place);
     return place;
   }

@@ -98,8 +98,20 @@ function authorOf(
   client: { readonly name: string; readonly version: string } | undefined,
   session: string | undefined,
 ): Author {
-  const name = client && claimedName(`${client.name} ${client.version}`);
+  const name = client && nameOf(client);
   return { ...(name !== undefined && { client: name }), ...(session !== undefined && { session }) };
+}
+
+/** The names of clients, each of which makes many calls. */
+const names = new WeakMap<object, string>();
+
+/** Returns the name and the version that a client claims. */
+function nameOf(client: { readonly name: string; readonly version: string }): string {
+  const known = names.get(client);
+  if (known !== undefined) return known;
+  const name = claimedName(`${client.name} ${client.version}`);
+  names.set(client, name);
+  return name;
 }
 
 /** The trace in the metadata of a request, in the keys that MCP reserves for it. */
