@@ -1,4 +1,5 @@
 /** The keys of the configuration of `shell`, each with its type, bounds, default and meaning. */
+import { realpathSync } from "node:fs";
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { maxAnswerBytes } from "../base/schema/message-size.ts";
 import { UnknownFieldsKey } from "../base/schema/unknown-fields-key.ts";
@@ -6,8 +7,10 @@ import { validate } from "../base/schema/validate.ts";
 import { AuditKey } from "../calls/audit/audit-config.ts";
 import type { OpenOptions } from "../calls/contract/definition.ts";
 import { QuotasKey } from "../calls/quotas/quotas-config.ts";
-import { ConfigError, checkKeys } from "../config/file.ts";
+import { readLaunchVariables } from "../config/environment.ts";
+import { ConfigError, checkKeys, type Keys } from "../config/file.ts";
 import { requireNamedBase } from "../config/source.ts";
+import { autorunGlobs } from "../filesystem/jail/autorun.ts";
 import { JournalKey } from "../filesystem/journal/journal-config.ts";
 import { shellCodes } from "./error-codes.ts";
 import { osSandboxKeys } from "./os-sandbox-keys.ts";
@@ -231,14 +234,57 @@ type ConfigOptions = Pick<OpenOptions, "config" | "basePath" | "environment" | "
  * commands run in. Throws a `ConfigError`.
  */
 export function loadShellConfig(options: ConfigOptions): ShellConfig {
-  const { source, keys } = options.config;
+  const { source, keys: given } = options.config;
   const { environment } = options;
+  const keys = isBareEntry(options) ? bareEntryKeys(options) : given;
   const config = checkKeys(keys, { schema: shellConfigSchema, source, environment });
   const root = options.basePath ?? defaultRoot(config, options);
   if (root === undefined) return crossCheck(config, source);
   // A folder that the command line names is meant for commands too.
   const working_dir = config.working_dir ?? options.basePath ?? null;
   return crossCheck({ ...config, working_dir, fs: { ...config.fs, host_root: root } }, source);
+}
+
+/** Returns whether iii has started this worker, and nothing says how. */
+const isBareEntry = ({ config: { source, keys }, basePath, environment, mode }: ConfigOptions): boolean =>
+  mode === "serve" &&
+  basePath === undefined &&
+  source === "defaults" &&
+  Object.keys(keys).length === 0 &&
+  readLaunchVariables(environment).workerName !== undefined;
+
+/** The files by which iii and its workers are configured, and the usual secrets. */
+const deniedInProject = [
+  "config.yaml",
+  "config/**",
+  "iii-config/**",
+  "iii.lock",
+  "worker-compose.yaml",
+  "**/.env",
+  "**/.env.*",
+  "**/*.pem",
+  "**/*.key",
+  "**/secrets/**",
+];
+
+/**
+ * Returns the keys of a worker that `iii worker add shell` has added without a configuration: it serves the
+ * folder of the project, without the files that configure it, and confines commands as far as the system can.
+ */
+function bareEntryKeys({ config, basePath, mode, log }: ConfigOptions): Keys {
+  requireNamedBase({ config, basePath, mode, log });
+  log.warn("no configuration", {
+    base_path: realpathSync("."),
+    reason:
+      "the entry of this worker has no config: block, so it serves the current folder, and commands have no network; docs/install.md has a block to paste",
+  });
+  const folder = ".";
+  return {
+    working_dir: folder,
+    os_sandbox: "best",
+    network: "none",
+    fs: { host_root: folder, deny_globs: deniedInProject, write_deny_globs: [...autorunGlobs] },
+  };
 }
 
 /**

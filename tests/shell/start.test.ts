@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { startTestEngine } from "../harness/engines/started.ts";
 import { commandOf, repository, runCoder, startCoder, subjects } from "../harness/subject.ts";
 import { temporaryFolder } from "../harness/worker-fixture.ts";
 import { readPid, waitForExit } from "./alive.ts";
@@ -135,6 +136,35 @@ describe.each(subjects)("%s", (subject) => {
       .split("\n")
       .filter((line) => /"level":"(?:warn|error)"/.test(line));
     expect(warnings.map((line) => JSON.parse(line).message)).toEqual(["commands are not confined"]);
+  });
+
+  test("a bare entry of an iii project serves the project, without its configuration and with commands confined", async () => {
+    const project = join(here, `project-${subject}`);
+    mkdirSync(project);
+    writeFileSync(join(project, "config.yaml"), "workers:\n  - name: shell\n");
+    for (const name of [".env", "a.txt", "iii.lock"]) writeFileSync(join(project, name), "text\n");
+    const engine = await startTestEngine(subject);
+    const env = { III_WORKER_NAME: "shell" };
+    const worker = startCoder(subject, ["--worker", "shell", "--url", engine.url], { cwd: project, env });
+    try {
+      await engine.waitForFunction("shell::list");
+      const stat = (name: string) =>
+        engine.call("shell::fs::stat", { path: join(realpathSync(project), name) });
+      expect(await stat("a.txt")).toMatchObject({ name: "a.txt" });
+      for (const name of ["config.yaml", ".env", "iii.lock"])
+        await expect(stat(name)).rejects.toThrow(/S215/);
+      await expect(engine.call("shell::fs::stat", { path: "/etc/hostname" })).rejects.toThrow(/S215/);
+      expect(await engine.call("shell::exec", { command: "pwd" })).toMatchObject({
+        stdout: `${realpathSync(project)}\n`,
+      });
+      await expect(engine.call("shell::exec", { command: "touch made" })).rejects.toThrow(/allowlist/);
+      expect(worker.stderr()).toMatch(/"level":"warn","message":"no configuration".*docs\/install\.md/);
+      expect(worker.stderr()).toMatch(/"message":"os sandbox".*"network":"none"/);
+    } finally {
+      worker.child.kill("SIGTERM");
+      await worker.exited;
+      await engine.stop();
+    }
   });
 
   test("it warns that commands are not confined, and SIGHUP ends it like SIGTERM", async () => {
