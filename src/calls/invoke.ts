@@ -60,7 +60,8 @@ export function createInvoke(all: Services, log: Log, onEnter: OnEnter = () => {
   const admission = new Admission();
   return async (definition, payload, origin = {}) => {
     const services = all.familyOf?.(definition) ?? all;
-    const { cancelled, caller, session, bus, began, showsImages, onOutput, sentence, promptUser } = origin;
+    const { cancelled, caller, session, bus, began, showsImages, onOutput, onFiles, sentence, promptUser } =
+      origin;
     const { lease, ordered, author = caller === undefined ? undefined : { worker: caller } } = origin;
     const { maxAnswerBytes: requested = maxAnswerBytes } = origin;
     const started = performance.now();
@@ -78,6 +79,7 @@ export function createInvoke(all: Services, log: Log, onEnter: OnEnter = () => {
       began,
       showsImages,
       onOutput,
+      onFiles,
       promptUser,
       sentence: services.usesTransportNames ? sentence : undefined,
       attempt: async (entry) => {

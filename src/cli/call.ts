@@ -9,6 +9,7 @@ import { maxSimilar } from "../base/similar-name.ts";
 import { renderAnswer } from "../calls/contract/answer-text.ts";
 import type { FunctionDefinition } from "../calls/contract/definition.ts";
 import { hasFailedEntry } from "../calls/contract/failed-entry.ts";
+import type { Origin } from "../calls/contract/origin.ts";
 import { wordingFor } from "../calls/contract/wording.ts";
 import { type CallOutcome, createInvoke } from "../calls/invoke.ts";
 import type { Command } from "../config/arguments/arguments.ts";
@@ -76,10 +77,11 @@ async function callShown(
   payload: unknown,
   { log, isShown }: ShownOptions,
 ): Promise<Outcome> {
-  using _progress = isShown
+  using progress = isShown
     ? (await import("./terminal/progress.ts")).showProgress(command.function, command.environment)
     : undefined;
-  if (command.url === undefined) return await callHere(command, payload, log);
+  const onFiles = progress?.addFiles;
+  if (command.url === undefined) return await callHere(command, payload, { log, onFiles });
   const { namespace } = readLaunchVariables(command.environment);
   return await callThrough(command.url, { function: command.function, payload, namespace, log });
 }
@@ -156,7 +158,11 @@ const forTerminal = (text: string): string =>
 
 type Outcome = ({ readonly answer: unknown } | { readonly error: string }) & Pick<CallOutcome, "read">;
 
-async function callHere(command: CallCommand, payload: unknown, log: Log): Promise<Outcome> {
+async function callHere(
+  command: CallCommand,
+  payload: unknown,
+  { log, onFiles }: Pick<Origin, "onFiles"> & { readonly log: Log },
+): Promise<Outcome> {
   const definition = functionNamed(command.function, command.worker, offeredFunctions(command));
   const isElsewhere = typeof payload === "object" && payload !== null && "target" in payload;
   if (definition.id === "shell::exec_bg" && !isElsewhere)
@@ -165,7 +171,7 @@ async function callHere(command: CallCommand, payload: unknown, log: Log): Promi
     );
   const runtime = await openWorker(command, log);
   try {
-    return await createInvoke(runtime, log)(definition, payload, { author: { user: userName() } });
+    return await createInvoke(runtime, log)(definition, payload, { author: { user: userName() }, onFiles });
   } finally {
     await runtime.close();
   }

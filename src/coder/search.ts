@@ -153,11 +153,11 @@ export const search = defineCoderFunction({
     return Math.min(matches * ofMatch, defaultAnswerBytes.ofSearch);
   },
   async handle(request, context) {
-    const { searcher, deadline, caller, profile } = context;
+    const { searcher, deadline, caller, onFiles, profile } = context;
     requireQuery(request, context);
     const { answer, bytes } = await searcher.search(
       searchRequestOf(request, context),
-      { deadline, caller },
+      { deadline, caller, onFiles },
       context.jail,
     );
     const hints = profile["search.hints"] && isEmpty(answer) ? hintsFor(request) : [];

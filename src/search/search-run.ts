@@ -169,9 +169,14 @@ export class SearchRun {
     const options = { outcomes: record, outcomeUnread: known?.outcomeUnread };
     const sink = new AnswerSink(this.#answer, (finding) => this.#add(batch, finding));
     this.#local.search(batch, sink, { ...options, after: this.#page?.afterIn(batch) });
-    this.#pacing.note(batch.count);
+    this.#noteSearched(batch.count);
     this.#indexUse?.note(batch, known);
     if (record !== undefined) this.#noteOutcomes(batch, record);
+  }
+
+  #noteSearched(files: number): void {
+    this.#pacing.note(files);
+    this.#options.onFiles?.(files);
   }
 
   #noteOutcomes(batch: Batch, record: Float64Array): void {
@@ -273,7 +278,7 @@ export class SearchRun {
     this.#page?.makeProgress();
     this.#indexUse?.note(batch, outcome.inIndex);
     this.#takeFindings(batch, outcome);
-    this.#pacing.note(batch.count);
+    this.#noteSearched(batch.count);
   }
 
   #takeFindings(batch: Batch, found: EncodedFindings): void {

@@ -150,8 +150,9 @@ export function createSearcher({ jail, files, regex, threads = true, index }: Se
       state.active++;
       searchIndex?.pause();
       try {
-        if (searchIndex?.isLoaded === false) await unlessOver(searchIndex.load(), walker.deadline);
-        return await runSearch({ request, deadline: walker.deadline, slice, state, folder, walk });
+        const { deadline, onFiles } = walker;
+        if (searchIndex?.isLoaded === false) await unlessOver(searchIndex.load(), deadline);
+        return await runSearch({ request, deadline, onFiles, slice, state, folder, walk });
       } catch (error) {
         // An error that every file and folder would meet, such as EMFILE.
         if (errnoOf(error) !== undefined) throw refusalOfErrno(error, request.path);

@@ -1,3 +1,4 @@
+import type { Walker } from "../base/scheduling/walk-slice.ts";
 import type { Pool } from "../base/threads/pool.ts";
 import type { HeldFolders } from "./batches/batches.ts";
 import type { SearchJob, ThreadReply } from "./batches/job.ts";
@@ -27,6 +28,6 @@ export interface SearchState {
 }
 
 /** The options that a search runs with. */
-export interface SearchOptions extends RunningSearch {
+export interface SearchOptions extends RunningSearch, Pick<Walker, "onFiles"> {
   readonly state: SearchState;
 }

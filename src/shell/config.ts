@@ -1,5 +1,4 @@
 /** The keys of the configuration of `shell`, each with its type, bounds, default and meaning. */
-import { realpathSync } from "node:fs";
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { maxAnswerBytes } from "../base/schema/message-size.ts";
 import { UnknownFieldsKey } from "../base/schema/unknown-fields-key.ts";
@@ -253,7 +252,7 @@ const isBareEntry = ({ config: { source, keys }, basePath, environment, mode }: 
   Object.keys(keys).length === 0 &&
   readLaunchVariables(environment).workerName !== undefined;
 
-/** The files by which iii and its workers are configured, and the usual secrets. */
+/** The files that configure iii and its workers, and the usual secrets. */
 const deniedInProject = [
   "config.yaml",
   "config/**",
@@ -269,12 +268,12 @@ const deniedInProject = [
 
 /**
  * Returns the keys of a worker that `iii worker add shell` has added without a configuration: it serves the
- * folder of the project, without the files that configure it, and confines commands as far as the system can.
+ * folder of the project, without the files that configure it, and confines commands if the system can.
  */
 function bareEntryKeys({ config, basePath, mode, log }: ConfigOptions): Keys {
   requireNamedBase({ config, basePath, mode, log });
   log.warn("no configuration", {
-    base_path: realpathSync("."),
+    base_path: process.cwd(),
     reason:
       "the entry of this worker has no config: block, so it serves the current folder, and commands have no network; docs/install.md has a block to paste",
   });

@@ -38,6 +38,8 @@ export interface Walker {
   readonly deadline: Deadline;
   /** The caller, because callers who wait for a permit take turns. */
   readonly caller?: string | undefined;
+  /** Called with the number of files that were searched since its last call. */
+  readonly onFiles?: ((files: number) => void) | undefined;
 }
 
 /**

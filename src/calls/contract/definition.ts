@@ -133,7 +133,7 @@ export interface Runtime extends Services {
 export interface CallContext
   extends Pick<
     Origin,
-    "caller" | "author" | "bus" | "began" | "showsImages" | "onOutput" | "sentence" | "promptUser"
+    "caller" | "author" | "bus" | "began" | "showsImages" | "onOutput" | "onFiles" | "sentence" | "promptUser"
   > {
   /** The id of the called function. */
   readonly functionId: string;

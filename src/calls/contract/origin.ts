@@ -81,6 +81,8 @@ export interface Origin {
    * that.
    */
   readonly onOutput?: ((piece: Uint8Array, from: "stdout" | "stderr") => undefined) | undefined;
+  /** Receives the number of files that the call has searched since the last time. */
+  readonly onFiles?: ((files: number) => void) | undefined;
   /** Prompts the user of the client to approve the call. Absent if the client cannot. */
   readonly promptUser?: PromptUser | undefined;
   /** Whether the transport shows images in answers. Their content may then be base64 instead of text. */

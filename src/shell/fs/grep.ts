@@ -74,7 +74,7 @@ export const grep = defineFsFunction({
         paths: false,
         maxAnswerBytes: context.maxAnswerBytes,
       },
-      { deadline, caller: context.caller },
+      { deadline, caller: context.caller, onFiles: context.onFiles },
       jail,
     );
     const { content_matches, truncated } = answer;

@@ -1,0 +1,25 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLog } from "../base/log/log.ts";
+import { createInvoke } from "../calls/invoke.ts";
+import { defaultConfig } from "./config.ts";
+import { search } from "./search.ts";
+import { openCoder } from "./services.ts";
+
+test("a search tells its caller of every file", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "coder-"));
+  for (let file = 0; file < 300; file++) writeFileSync(join(folder, `f${file}.txt`), "needle\n");
+  const coder = await openCoder({ ...defaultConfig(), base_path: folder, profile: "agent" });
+  const invoke = createInvoke(coder, createLog({ level: "error", form: "text", write: () => {} }));
+  let files = 0;
+  const onFiles = (more: number) => {
+    files += more;
+  };
+  const outcome = await invoke(search, { query: "absent" }, { onFiles });
+  await coder.close();
+  rmSync(folder, { recursive: true });
+  expect(outcome).toMatchObject({ answer: { searched: { files: 300 } } });
+  expect(files).toBe(300);
+});
