@@ -41,6 +41,7 @@ const request = Type.Object(
     replacement: Type.String(),
     respect_gitignore: Type.Optional(Type.Boolean({ isRare: true })),
     use_default_excludes: Type.Optional(Type.Boolean({ isRare: true })),
+    whole_word: Type.Boolean({ default: false, isRare: true }),
   },
   { title: "ReplaceInput" },
 );
@@ -168,7 +169,7 @@ async function findFiles(sent: Request, context: CoderContext): Promise<FoundFil
   const { config, profile, deadline, caller, searcher, jail, maxAnswerBytes } = context;
   const { answer } = await searcher.search(
     {
-      query: { ...candidateQuery(sent), ignoreCase: sent.ignore_case },
+      query: { ...candidateQuery(sent), ignoreCase: sent.ignore_case, word: sent.whole_word },
       lines: {
         maxLineBytes: config.max_read_bytes,
         linesBefore: 0,

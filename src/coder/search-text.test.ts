@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { renderFiles, renderMatches } from "./search-text.ts";
+import { renderFiles, renderMatches, renderTotal } from "./search-text.ts";
 
 test("the path of each file, its lines below it, and a blank line between files", () => {
   const matches = [
@@ -47,4 +47,15 @@ test("files, with counts where there are any", () => {
     "b: 3 lines",
     "c: 1 line, 1 match",
   ]);
+});
+
+test("the counts of several files have a total", () => {
+  const counts = [
+    { path: "a", count: 2, matches: 2 },
+    { path: "b", count: 1, matches: 3 },
+  ];
+  expect(renderTotal(counts)).toEqual(["[3 lines, 5 matches in 2 files]"]);
+  expect(renderTotal(counts.map(({ path, count }) => ({ path, count })))).toEqual(["[3 lines in 2 files]"]);
+  expect(renderTotal(counts.slice(1))).toEqual([]);
+  expect(renderTotal(counts.map(({ path }) => ({ path })))).toEqual([]);
 });

@@ -77,4 +77,16 @@ export const renderFiles = (files: readonly CountedFile[]): string[] =>
     return counts.length === 0 ? renderName(path) : `${renderName(path)}: ${counts.join(", ")}`;
   });
 
+/** Returns a line with the sums of the counts, if there are several files with counts. */
+export function renderTotal(files: readonly CountedFile[]): string[] {
+  if (files.length < 2 || files.some(({ count }) => count === undefined)) return [];
+  const lines = files.reduce((sum, { count = 0 }) => sum + count, 0);
+  const matches = files.reduce((sum, { matches: own = Number.NaN }) => sum + own, 0);
+  const sums = [
+    counted(lines, "line", "lines"),
+    ...(Number.isNaN(matches) ? [] : [counted(matches, "match", "matches")]),
+  ];
+  return [`[${sums.join(", ")} in ${files.length} files]`];
+}
+
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;

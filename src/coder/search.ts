@@ -15,7 +15,7 @@ import { parseGlobFields } from "./request-globs.ts";
 import { hintsFor } from "./search-hints.ts";
 import { FileList, lineOptionsOf, MatchEntry, MatchFields, shownLineBytes } from "./search-matches.ts";
 import { PageAnswerFields, PageRequestFields, pageOf, renderPage } from "./search-pages.ts";
-import { renderFiles, renderMatches } from "./search-text.ts";
+import { renderFiles, renderMatches, renderTotal } from "./search-text.ts";
 
 const request = Type.Object(
   {
@@ -166,7 +166,11 @@ export const search = defineCoderFunction({
     const hinted = { content_matches, ...(files && { files }), hints, ...others };
     return new Measured(hinted, bytes + jsonBytes({ hints }) - 1);
   },
-  render({ content_matches, path_matches, files = [], hints, truncated, ...page }, _, { search_content }) {
+  render(
+    { content_matches, path_matches, files = [], hints, truncated, ...page },
+    _,
+    { search_content, cursor },
+  ) {
     const lines = [...renderMatches(content_matches), ...renderFiles(files)];
     const paths = path_matches.map(({ path }) => renderName(path));
     const hasHeading = search_content !== false && paths.length > 0;
@@ -175,6 +179,7 @@ export const search = defineCoderFunction({
       ...lines,
       ...(hasHeading ? [...(lines.length > 0 ? [""] : []), "[paths that match]"] : []),
       ...paths,
+      ...(truncated || cursor ? [] : renderTotal(files)),
       ...(isCut ? ["[cut: there is more; narrow path or globs, or raise max_matches]"] : []),
       ...renderPage(page, lines.length + paths.length === 0, hints),
     ].join("\n");

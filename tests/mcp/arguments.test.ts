@@ -52,6 +52,12 @@ describe.each([[[]], [["--structured"]]])("the coder worker with %j", (args) => 
     ["read_file", { path: "a.txt", head: 1 }, "Send `line_to`"],
     ["search", { query: "one", glob: "*.md" }, "Send `include_globs`"],
     [
+      "search",
+      { query: "one", paths: ["a.txt", "b.txt"] },
+      "Send `include_globs`, an array of paths and globs",
+    ],
+    ["replace", { query: "one", replacement: "1", files: ["a.txt"] }, "Send `include_globs`"],
+    [
       "create_file",
       { files: [{ path: "a.txt", content: "" }], overwrite: true },
       "Send `overwrite` in an entry of `files`.",

@@ -238,7 +238,7 @@ describe("options", () => {
   answers([
     [
       { query: "total", mode: "counts", max_file_bytes: 200 },
-      "a.ts: 2 lines, 4 matches\nb.md: 1 line, 1 match\n[not searched: 1 binary, 1 too large]",
+      "a.ts: 2 lines, 4 matches\nb.md: 1 line, 1 match\n[3 lines, 5 matches in 2 files]\n[not searched: 1 binary, 1 too large]",
     ],
     [
       { query: "total", whole_word: true, mode: "counts", every_match: true, path: "a.ts" },

@@ -45,8 +45,8 @@ export const synonyms: Readonly<Record<string, readonly string[]>> = {
   invert: ["invert_match", "-v"],
   whole_word: ["word", "whole_words", "word_regexp", "-w"],
   max_matches: ["max_results"],
-  context_lines_after: ["-A", "lines_after"],
-  context_lines_before: ["-B", "lines_before"],
+  context_lines_after: ["-A", "lines_after", "context_after", "after_context"],
+  context_lines_before: ["-B", "lines_before", "context_before", "before_context"],
   max_depth: ["depth"],
   line_from: ["from_line"],
   line_to: ["to_line"],
@@ -123,6 +123,11 @@ export const otherFields: readonly OtherField[] = [
     names: ["glob", "globs", "include", "includes", "file_pattern", "include_pattern", "include_patterns"],
     field: "include_globs",
     send: '`include_globs`, an array of globs, such as ["src/**/*.ts"]',
+  },
+  {
+    names: ["paths", "files", "file_paths"],
+    field: "include_globs",
+    send: '`include_globs`, an array of paths and globs, such as ["README.md", "src/**"]',
   },
   {
     names: ["exclude", "excludes", "exclude_pattern", "exclude_patterns", "ignore"],

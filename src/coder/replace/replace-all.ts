@@ -14,6 +14,7 @@ export interface TreeReplacement {
   readonly replacement: string;
   readonly regex: boolean;
   readonly ignore_case: boolean;
+  readonly whole_word: boolean;
   readonly answer: ChangeAnswer;
 }
 
@@ -23,17 +24,22 @@ function opOf({
   replacement,
   regex,
   ignore_case: ignoreCase,
+  whole_word: isWord,
 }: TreeReplacement): ReplaceOp | StrReplaceOp {
-  if (!regex && !ignoreCase)
+  if (!regex && !ignoreCase && !isWord)
     return { op: "str_replace", old_str: query, new_str: replacement, replace_all: true };
+  const pattern = regex ? query : escapePattern(query);
   return {
     op: "replace",
-    pattern: regex ? query : escapePattern(query),
+    pattern: isWord ? asWord(pattern) : pattern,
     replacement: regex ? replacement : replacement.replaceAll("$", "$$$$"),
     ignore_case: ignoreCase,
     dot_matches_newline: false,
   };
 }
+
+/** Returns a pattern whose matches touch no word character at either end, as in a search for whole words. */
+const asWord = (pattern: string): string => `\\b{start-half}(?:${pattern})\\b{end-half}`;
 
 /** Returns a pattern of Rust's regex that matches this text. */
 const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|#&~-]/g, "\\$&");

@@ -50,6 +50,18 @@ export const cases: Case[] = [
     tree: { "a.txt": "1 two\n1\n", "sub/b.txt": "One\r\n1\r\n" },
   }),
   replaces(
+    "a literal as whole words",
+    { "a.txt": "one done one_ (one) öne\none\n" },
+    { ...one, whole_word: true },
+    { files: [{ path: "a.txt", matches: 3 }], tree: { "a.txt": "1 done one_ (1) öne\n1\n" } },
+  ),
+  replaces(
+    "a regex as whole words, with its groups",
+    { "a.txt": "on one ones ON\r\n" },
+    { query: "(o)n|one", replacement: "<$1>", regex: true, whole_word: true, ignore_case: true },
+    { files: [{ path: "a.txt", matches: 3 }], tree: { "a.txt": "<o> <> ones <O>\r\n" } },
+  ),
+  replaces(
     "a literal in either case",
     tree,
     { ...one, ignore_case: true, path: "sub" },

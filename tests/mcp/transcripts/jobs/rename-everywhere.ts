@@ -29,7 +29,7 @@ export default {
       dry_run: true,
     }),
     callTool("coder_commit", { plan: "<plan 1>" }),
-    callTool("coder_replace", { query: "Ada", replacement: "Bea", answer: "none" }),
+    callTool("coder_replace", { query: "Ada", replacement: "Bea", whole_word: true, answer: "none" }),
     callTool("coder_replace", { query: "nowhere", replacement: "", answer: "echo" }),
     callTool("coder_undo", { seq: 1 }),
   ],
