@@ -5,12 +5,14 @@ import { renderPages } from "../src/calls/reference/pages.ts";
 import { workers } from "../src/serve/workers.ts";
 import { renderGoldens } from "./reference/goldens.ts";
 import { fillTables } from "./reference/tables.ts";
+import { renderManifests } from "./release/manifests/manifests.ts";
 
 const top = dirname(import.meta.dir);
 const folder = "docs/reference";
 const pages = [
   ...renderPages(Object.values(workers)),
   ...renderGoldens(workers),
+  ...renderManifests(),
   ...fillTables(workers.coder, (path) => readFileSync(join(top, path), "utf8")),
 ].map(([path, text]) => ({ path, text, file: join(top, path) }));
 const leftover = readdirSync(join(top, folder))

@@ -1,7 +1,8 @@
 /**
- * `npm run release`: writes an archive and a checksum for each worker and target to dist/release, and
- * NOTES.md about them. The workers are those of src/base/about.ts, one executable under several names; the
- * targets are those of targets.json.
+ * `npm run release`: writes an archive and a checksum for each worker and target to dist/release, the
+ * packages of npm to dist/release/npm, MCPB bundles, the entry in the registry of MCP, and NOTES.md. The
+ * workers are those of src/base/about.ts, one executable under several names; the targets are those of
+ * targets.json.
  *
  *     npm run release -- --targets aarch64-apple-darwin,x86_64-unknown-linux-musl --out /tmp/release
  */
@@ -9,12 +10,16 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { workerNames } from "../src/base/about.ts";
+import { about, workerNames } from "../src/base/about.ts";
 import { buildExecutable, buildNodeBundle, type CompileTarget, noticesFile, root } from "./build.ts";
 import { packExecutable, renderChecksum, sha256 } from "./release/archive.ts";
 import type { Artefact } from "./release/artefact.ts";
+import { channels } from "./release/channels.ts";
 import { signAdHoc } from "./release/mach-o.ts";
+import { type PublishedBundle, registryEntry } from "./release/manifests/manifests.ts";
+import { bundleName, desktopTargets, packBundle } from "./release/mcpb/bundle.ts";
 import { renderNotes } from "./release/notes.ts";
+import { type NpmPackage, packLauncher, packPlatformPackage } from "./release/npm/packages.ts";
 import { fetchFile, lockedPackage } from "./release/packages.ts";
 import { injectBlob, makeBlob } from "./release/single-executable.ts";
 import { chooseTargets, type ReleaseTarget } from "./release/targets.ts";
@@ -25,12 +30,17 @@ import { chooseTargets, type ReleaseTarget } from "./release/targets.ts";
  */
 export async function release(targets: readonly ReleaseTarget[], folder: string): Promise<Artefact[]> {
   mkdirSync(folder, { recursive: true });
-  const earlier = new Bun.Glob(`{NOTES.md,{${workerNames.join(",")}}-*.{tar.gz,sha256}}`);
+  const earlier = new Bun.Glob(`{NOTES.md,server.json,*.mcpb,{${workerNames.join(",")}}-*.{tar.gz,sha256}}`);
   for (const name of earlier.scanSync(folder)) rmSync(join(folder, name));
   const notices = { name: basename(noticesFile), contents: readFileSync(noticesFile) };
+  rmSync(join(folder, "npm"), { recursive: true, force: true });
   const artefacts: Artefact[] = [];
+  const bundles: PublishedBundle[] = [];
+  writePackage(packLauncher(), folder);
   for (const target of targets) {
     const { executable, programBytes } = await build(target);
+    writePackage(packPlatformPackage(target, executable), folder);
+    if (desktopTargets.includes(target.triple)) bundles.push(writeBundle(target, executable, folder));
     const sizes = { executableBytes: executable.length, programBytes };
     const packed = packExecutable(workerNames, executable, notices);
     for (const [index, worker] of workerNames.entries()) {
@@ -38,6 +48,7 @@ export async function release(targets: readonly ReleaseTarget[], folder: string)
       artefacts.push({ worker, target, ...sizes, ...written });
     }
   }
+  writeFileSync(join(folder, "server.json"), `${JSON.stringify(registryEntry(bundles), null, 2)}\n`);
   return artefacts;
 }
 
@@ -86,6 +97,20 @@ function write(packed: Buffer, place: string): Pick<Artefact, "archive" | "archi
   writeFileSync(archive, packed);
   writeFileSync(`${place}.sha256`, renderChecksum(digest, basename(archive)));
   return { archive, archiveBytes: packed.length, digest };
+}
+
+/** Writes a package of npm below `folder`. */
+function writePackage({ file, archive }: NpmPackage, folder: string): void {
+  mkdirSync(join(folder, "npm"), { recursive: true });
+  writeFileSync(join(folder, "npm", file), archive);
+}
+
+/** Writes an MCPB bundle, and returns what the registry of MCP says about it. */
+function writeBundle({ triple }: ReleaseTarget, executable: Buffer, folder: string): PublishedBundle {
+  const [name, bundle] = [bundleName(triple), packBundle(triple, executable)];
+  writeFileSync(join(folder, name), bundle);
+  const release = `${channels.repository}/releases/download/${about.name}/v${about.version}`;
+  return { url: `${release}/${name}`, digest: sha256(bundle) };
 }
 
 if (import.meta.main) {

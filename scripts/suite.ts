@@ -130,6 +130,17 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
     command: ["tests/channels/clients.ts"],
     needsBuild: true,
   },
+  npm: {
+    description:
+      "the packages of npm from a registry on this machine, as npx, npm, pnpm, Yarn and Bun install them; Linux on x64",
+    command: ["tests/channels/npm.ts"],
+    needsBuild: true,
+  },
+  bundles: {
+    description: "the MCPB bundles, with the official tool from npm",
+    command: ["tests/channels/bundles.ts"],
+    needsBuild: true,
+  },
   commands: {
     description:
       "git, make, cc, npm ci from a warm cache, python -m venv and unit tests of ours under os_sandbox: required, beside denied files",

@@ -37,6 +37,27 @@ export function packExecutable(
   });
 }
 
+/** A file of a package. */
+export interface PackedFile {
+  /** The path in the archive. */
+  readonly name: string;
+  readonly contents: Buffer;
+  readonly isExecutable?: boolean;
+}
+
+/** Returns a gzipped tar archive of `files`, which depends on nothing but them. */
+export function packFiles(files: readonly PackedFile[]): Buffer {
+  const parts = files.flatMap(({ name, contents, isExecutable }) => [
+    tarHeader(name, { bytes: contents.length, mode: isExecutable ? 0o755 : 0o644 }),
+    padded(contents),
+  ]);
+  const tar = Buffer.concat([...parts, Buffer.alloc(2 * block)]);
+  const trailer = Buffer.alloc(8);
+  trailer.writeUInt32LE(crc32(tar), 0);
+  trailer.writeUInt32LE(tar.length, 4);
+  return Buffer.concat([gzipHeader, Bun.deflateSync(tar, { library: "libdeflate", level: 10 }), trailer]);
+}
+
 const padded = (contents: Buffer): Buffer =>
   Buffer.concat([contents], Math.ceil(contents.length / block) * block);
 

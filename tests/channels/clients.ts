@@ -6,10 +6,41 @@
 import { match } from "node:assert/strict";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { executable } from "../../scripts/build.ts";
+import { renderManifests } from "../../scripts/release/manifests/manifests.ts";
 import { run } from "../../scripts/release/packages.ts";
 import { check, totals } from "../../scripts/release/trial/checks.ts";
+
+/** Validates the manifests of this repository with the clients that read them, and installs the plugin. */
+async function tryPlugins(): Promise<void> {
+  const [home, folder] = [join(base, "home"), join(base, "plugin")];
+  for (const [path, text] of renderManifests()) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  mkdirSync(home);
+  const client = (program: string, ...args: string[]) => {
+    const command = [join(base, "node_modules/.bin", program), ...args];
+    const env = { PATH: process.env["PATH"] ?? "", HOME: home };
+    const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd: folder, env });
+    if (exitCode !== 0) throw new Error(`${stdout}${stderr}`);
+    return `${stdout}${stderr}`;
+  };
+  await check("claude accepts the marketplace and the plugin in it", () => {
+    match(client("claude", "plugin", "validate", "."), /Validation passed/);
+    client("claude", "plugin", "marketplace", "add", folder);
+    client("claude", "plugin", "install", "coder@coder");
+  });
+  await check("codex accepts them too, and lists the server", () => {
+    client("codex", "plugin", "marketplace", "add", folder);
+    client("codex", "plugin", "add", "coder@coder");
+    match(client("codex", "mcp", "list"), /^coder +npx /m);
+  });
+  await check("gemini accepts the extension", () => {
+    match(client("gemini", "extensions", "validate", "."), /successfully validated/);
+  });
+}
 
 /** The packages, in the versions that were tried last. */
 const packages = ["@anthropic-ai/claude-code@2.1.332", "@openai/codex@0.169.0", "@google/gemini-cli@0.61.0"];
@@ -56,6 +87,7 @@ try {
   writeFileSync(join(base, "package.json"), "{}");
   run(["npm", "install", "--silent", "--no-audit", "--no-fund", ...packages], base);
   for (const client of clients) await tryClient(client);
+  await tryPlugins();
 } finally {
   rmSync(base, { recursive: true });
 }

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { root } from "../../build.ts";
 import type { ReleaseTarget } from "../targets.ts";
 
+const manifests = ["package.json", "package-lock.json", "targets.json", "tsconfig.json"];
+
 /** A release being made in another process. */
 export interface Again extends Disposable {
   /** Resolves to the folder with its archives. Rejects with the output of the process if it failed. */
@@ -15,8 +17,7 @@ export interface Again extends Disposable {
  */
 export function startAgain(targets: readonly ReleaseTarget[], folder: string): Again {
   for (const name of ["src", "scripts", "node_modules"]) copy(name, folder);
-  for (const name of ["package.json", "package-lock.json", "targets.json", "tsconfig.json"])
-    copy(name, folder);
+  for (const name of [...manifests, "LICENSE", "THIRD-PARTY-NOTICES.txt"]) copy(name, folder);
   mkdirSync(join(folder, ".work"));
   symlinkSync(join(root, ".work/packages"), join(folder, ".work/packages"));
   const out = join(folder, "again");

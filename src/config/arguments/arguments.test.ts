@@ -132,6 +132,15 @@ describe("one command", () => {
     expect(parse(`--${does}`) as unknown).toEqual({ name: does, worker: "coder" });
   });
 
+  test("CODER_READ_ONLY, as clients pass a switch of their settings, holds for mcp only", () => {
+    const readOnly = (line: string, value: string) => parse(line, { CODER_READ_ONLY: value });
+    expect(readOnly("mcp", "true")).toMatchObject({ readOnly: true });
+    for (const value of ["false", ""]) expect(readOnly("mcp", value)).toMatchObject({ readOnly: false });
+    expect(readOnly("", "true")).toMatchObject({ readOnly: false });
+    expect(() => readOnly("mcp", "yes")).toThrow('CODER_READ_ONLY is "yes"; it must be true or false');
+    expect(() => readOnly("mcp --commands", "true")).toThrow("CODER_READ_ONLY does not go with --commands");
+  });
+
   test("setup of a client, with the flags of the server that it starts", () => {
     expect(parse("setup cursor --base-path x --read-only --log-level warn")).toEqual({
       name: "setup",
@@ -147,6 +156,8 @@ describe("one command", () => {
       serverArguments: ["--commands", "--allow", "node,npm"],
       isPrint: true,
     });
+    expect(parse("setup codex --approval all")).toMatchObject({ serverArguments: ["--approval", "all"] });
+    expect(() => parse("setup codex --approval some")).toThrow('--approval is "some"');
     expect(parse("setup codex --remove")).toMatchObject({ isRemove: true });
   });
 

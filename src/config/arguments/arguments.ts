@@ -147,7 +147,7 @@ export function parseArguments(
     configFile: valueFor(line, "config"),
     basePath: valueFor(line, "base-path"),
     logLevel: parseLogLevel(valueFor(line, "log-level")),
-    readOnly: values.has("read-only"),
+    readOnly: parseReadOnly(line),
     environment,
   };
   if (mode === "mcp")
@@ -330,6 +330,17 @@ function parseLogLevel(level: string | undefined): LogLevel {
   );
 }
 
+/** Parses `--read-only`, or the word in its variable, which a client writes for a switch in its settings. */
+function parseReadOnly(line: CommandLine): boolean {
+  const value = valueFor(line, "read-only");
+  if (value === undefined || value === "false") return false;
+  if (value !== "" && value !== "true")
+    throw new UsageError(`CODER_READ_ONLY is ${JSON.stringify(value)}; it must be true or false`);
+  if (line.values.has("commands"))
+    throw new UsageError("CODER_READ_ONLY does not go with --commands, as commands change files");
+  return true;
+}
+
 function parseEngine(line: CommandLine): EmbeddedEngine | undefined {
   const engine = valueFor(line, "engine");
   if (engine === undefined) return undefined;
@@ -353,7 +364,16 @@ function parseMcp(line: CommandLine): HttpAddress | undefined {
 }
 
 /** The flags of `setup` that the entry of a client passes to `mcp`. Paths in them become absolute. */
-const serverFlags = ["config", "read-only", "structured", "tools", "commands", "allow", "log-level"] as const;
+const serverFlags = [
+  "config",
+  "read-only",
+  "structured",
+  "tools",
+  "commands",
+  "allow",
+  "approval",
+  "log-level",
+] as const;
 
 function parseSetup(line: CommandLine, worker: WorkerName): Extract<Command, { name: "setup" }> {
   const { words, values, environment } = line;
@@ -365,6 +385,7 @@ function parseSetup(line: CommandLine, worker: WorkerName): Extract<Command, { n
     throw new UsageError(`setup takes one client; ${JSON.stringify(extra)} is too much`);
   parseTools(line);
   parseCommands(line, worker);
+  parseApproval(line, worker);
   if (values.has("log-level")) parseLogLevel(values.get("log-level"));
   return {
     name: "setup",

@@ -78,8 +78,9 @@ configuration of the iii engine, ./config.yaml, the defaults`,
 user can connect, and with --token who has the address ws://127.0.0.1:PORT/TOKEN`,
   },
   "read-only": {
+    environment: [{ name: "CODER_READ_ONLY", only: "mcp" }],
     conflicts: [beforeEngine],
-    help: "offer only the functions that cannot change anything",
+    help: `offer only the functions that cannot change anything; with mcp also if $CODER_READ_ONLY is true`,
   },
   http: {
     value: "[HOST:]PORT",

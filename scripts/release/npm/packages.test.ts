@@ -1,0 +1,74 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { about, npmPackage } from "../../../src/base/about.ts";
+import { run } from "../packages.ts";
+import { targets } from "../targets.ts";
+import { npmMachine, packLauncher, packPlatformPackage, platformPackageName } from "./packages.ts";
+
+/** Unpacks an archive with tar, as a package manager would, and passes the folder on. */
+function unpacked<Result>(archive: Buffer, look: (folder: string) => Result): Result {
+  const folder = mkdtempSync(join(tmpdir(), "coder-npm-"));
+  try {
+    writeFileSync(join(folder, "package.tgz"), archive);
+    run(["tar", "-xzf", "package.tgz"], folder);
+    return look(join(folder, "package"));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const manifestOf = (archive: Buffer) =>
+  unpacked(archive, (folder) => JSON.parse(readFileSync(join(folder, "package.json"), "utf8")));
+
+test("each target has a package of its own, for the machines that npm knows it by", () => {
+  const names = targets.map(({ triple }) => platformPackageName(triple));
+  expect(new Set(names).size).toBe(targets.length);
+  expect(names).toContain(`${npmPackage}-darwin-arm64`);
+  expect(npmMachine("x86_64-unknown-linux-musl")).toEqual({ os: "linux", cpu: "x64", libc: "musl" });
+  expect(npmMachine("armv7-unknown-linux-gnueabihf")).toEqual({ os: "linux", cpu: "arm", libc: "glibc" });
+  expect(() => npmMachine("sparc-sun-solaris")).toThrow("processor");
+});
+
+test("a platform package holds the executable and no script, and is the same when made again", () => {
+  const target = { triple: "x86_64-unknown-linux-gnu", needs: "glibc" };
+  const contents = Buffer.from("#!/bin/sh\necho here\n");
+  const { archive, file } = packPlatformPackage(target, contents);
+  expect(file).toBe(`iii-hq-coder-linux-x64-${about.version}.tgz`);
+  expect(packPlatformPackage(target, contents).archive).toEqual(archive);
+  unpacked(archive, (folder) => {
+    expect(run([join(folder, "bin/coder")])).toBe("here\n");
+    const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    expect(manifest).toMatchObject({ version: about.version, os: ["linux"], cpu: ["x64"], libc: ["glibc"] });
+    for (const key of ["scripts", "dependencies", "bin"]) expect(manifest).not.toHaveProperty(key);
+  });
+});
+
+test("the launcher depends on every platform package, in this version, and on nothing else", () => {
+  const manifest = manifestOf(packLauncher().archive);
+  expect(manifest.optionalDependencies).toEqual(
+    Object.fromEntries(targets.map(({ triple }) => [platformPackageName(triple), about.version])),
+  );
+  expect(manifest.bin).toEqual({ coder: "bin/launch.cjs" });
+  for (const key of ["scripts", "dependencies", "private"]) expect(manifest).not.toHaveProperty(key);
+});
+
+test("the launcher says for which machines there are packages, and how to get a missing one", () => {
+  unpacked(packLauncher().archive, (folder) => {
+    const start = (setting: string) =>
+      Bun.spawnSync([
+        "node",
+        "--eval",
+        `${setting}; require(${JSON.stringify(join(folder, "bin/launch.cjs"))})`,
+      ]);
+    const unknown = start('Object.defineProperty(process, "arch", { value: "riscv64" })');
+    expect(unknown.exitCode).toBe(1);
+    expect(unknown.stderr.toString()).toMatch(
+      /^@iii-hq\/coder: there is no executable for \w+-riscv64, only for darwin-x64, /,
+    );
+    const missing = start("");
+    expect(missing.exitCode).toBe(1);
+    expect(missing.stderr.toString()).toContain(" is not installed; install @iii-hq/coder@");
+  });
+});
