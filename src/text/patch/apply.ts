@@ -210,7 +210,8 @@ class PatchWriter {
   #keepFinalNewline(): void {
     const before = this.#before;
     const wasOpen = before.length > bomLength(before) && before.at(-1) !== lineFeed;
-    if (!wasOpen || this.#hasMarker) return;
+    // A carriage return at the end of the file is a part of its last line.
+    if (!wasOpen || this.#hasMarker || this.#after[this.#length - 1] !== lineFeed) return;
     const end = comparedTo("endings", this.#after, [0, this.#length]);
     if (end > 0 && this.#after[end - 1] !== lineFeed) this.#length = end;
   }
