@@ -1,12 +1,17 @@
+import { isUtf8 } from "node:buffer";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { refuse } from "../base/errors.ts";
+import { Refusal, refuse } from "../base/errors.ts";
 import { Named, Nullable, UInt64 } from "../base/schema/fragments.ts";
+import { readWholeFile } from "../filesystem/files/read.ts";
 import { revisionOfBytes } from "../filesystem/files/revision.ts";
+import type { Limit } from "../filesystem/files/types.ts";
 import { createFileAt } from "../filesystem/operations/create.ts";
+import { beginsAsUtf16 } from "../text/encodings/search-text.ts";
 import { summarizeBatch } from "./batch-text.ts";
 import { ContentEncoding, contentBytes, isEncodingOfContent } from "./create-file/content-encoding.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
+import { refuseEncoding } from "./encoding-errors.ts";
 import { withoutForeignEncodings } from "./file-encoding.ts";
 import { Literal } from "./literal.ts";
 import { explainMissingFolder } from "./missing-folder.ts";
@@ -129,6 +134,29 @@ export const createFile = defineCoderFunction({
     ].join("\n"),
 });
 
+/**
+ * Throws bad-input if the file that is to be replaced has an unknown encoding: a text with U+FFFD was then read
+ * from it, and writing that back would destroy the bytes that could not be shown.
+ */
+function requireKnownEncoding(
+  { path, encoding }: Static<typeof CreateFileSpec>,
+  { profile, tree, config }: CoderContext,
+): void {
+  if (!profile["encodings.are_checked"] || encoding !== undefined) return;
+  const limit = { key: "max_write_bytes", bytes: config.max_write_bytes };
+  if (isOfUnknownEncoding(tree.jail, path, limit)) throw refuseEncoding.unknownEncoding(path, "\ufffd");
+}
+
+/** Returns whether a file at a path is neither UTF-8 nor marked as UTF-16. What may not be read is not. */
+function isOfUnknownEncoding(jail: CoderContext["jail"], path: string, limit: Limit): boolean {
+  try {
+    return readWholeFile(jail, path, { limit, use: (bytes) => !isUtf8(bytes) && !beginsAsUtf16(bytes) });
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+}
+
 /** Makes one file. Returns its content. */
 export async function createOne(
   spec: Static<typeof CreateFileSpec>,
@@ -138,6 +166,7 @@ export async function createOne(
   const { path, overwrite, parents, expected_revision: expected } = spec;
   const mode = permissionBits(spec.mode, context.profile["create-file.mode"]);
   const bytes = contentBytes(spec, context);
+  if (overwrite && spec.content.includes("\ufffd")) requireKnownEncoding(spec, context);
   const creation = { path, content: bytes, mode, overwrite, parents, expectedRevision: expected, dryRun };
   const create = () => createFileAt(context.tree, creation, context);
   const work = () => explainMissingFolder(create, { path, parents }, context);

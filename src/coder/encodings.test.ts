@@ -112,6 +112,24 @@ describe("an unknown encoding of 8 bits", () => {
     expect(bytes("l.txt").toString("latin1")).toBe("caf\xe9\ny\n");
   });
 
+  test("is not lost to a text that was read from it", async () => {
+    write("l.txt", "caf\xe9\nx\n");
+    const content = "caf\ufffd\ny\n";
+    const file = { path: "l.txt", content, overwrite: true };
+    const created = await call("create-file", { files: [file] });
+    expect(created).toMatchObject({
+      results: [{ success: false, error: expect.stringContaining("U+FFFD, which stands for bytes") }],
+    });
+    const change = { op: "create", ...file };
+    expect(await call("transact", { changes: [change] })).toMatchObject({
+      error: expect.stringContaining("U+FFFD, which stands for bytes"),
+    });
+    expect(bytes("l.txt").toString("latin1")).toBe("caf\xe9\nx\n");
+    for (const other of [{ ...file, content: "café\n" }, file])
+      expect(await call("create-file", { files: [other] })).toMatchObject({ results: [{ success: true }] });
+    expect(bytes("l.txt").toString()).toBe(content);
+  });
+
   test("that a request names is read, searched and edited", async () => {
     write("l.txt", "caf\xe9\nx\n");
     const encoding = "latin1";
