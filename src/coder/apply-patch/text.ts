@@ -1,5 +1,5 @@
 /** Renders the answer to an applied patch as text for a model. */
-import { renderLineEnds } from "../update-file/text.ts";
+import { numberedLines, renderLineEnds } from "../update-file/text.ts";
 
 /** The result for one file, as on the wire. */
 export interface PatchedFileResult {
@@ -72,9 +72,8 @@ function nameBlanks(blanks: string): string {
 }
 
 /** Renders an echo with line numbers. Elided lines are in its middle. */
-function renderEcho({ from_line: first, lines, elided = 0 }: HunkEcho, index: number): string[] {
-  const half = elided === 0 ? lines.length : Math.ceil(lines.length / 2);
-  const numbered = lines.map((line, at) => `${first + at + (at < half ? 0 : elided)}→${line}`);
-  const shown = elided === 0 ? numbered : [...numbered.slice(0, half), "…", ...numbered.slice(half)];
+function renderEcho(echo: HunkEcho, index: number): string[] {
+  const shown = numberedLines(echo).map(([number, line]) => `${number}→${line}`);
+  if (echo.elided) shown.splice(Math.ceil(shown.length / 2), 0, "…");
   return index === 0 ? shown : ["…", ...shown];
 }

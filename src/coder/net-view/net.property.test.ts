@@ -1,9 +1,23 @@
-/** The net diff of random sessions, applied to the tree before them, makes the tree after them. */
+/**
+ * The net diff of random sessions, applied to the tree before them, makes the tree after them, but for files
+ * that the answer has no diff for, which it says.
+ */
 import { expect, test } from "bun:test";
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { isUtf8 } from "node:buffer";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
+import { propertyRuns } from "../../../tests/harness/random.ts";
 import { snapshotTree } from "../../../tests/harness/tree.ts";
 import { callWith, type FunctionCall } from "../call-with.test-kit.ts";
 import { type AuthorCalls, SessionsFixture } from "../sessions.test-kit.ts";
@@ -14,14 +28,20 @@ const file = fc
   .tuple(fc.constantFrom("", "d1/", "d2/", "d1/d3/"), fc.constantFrom("f", "g", "h"))
   .map(([above, name]) => above + name);
 const content = fc
-  .array(fc.constantFrom("one\n", "two\n", "three\n", "\n", "last"), { maxLength: 12 })
+  .array(fc.constantFrom("one\n", "two\n", "three\n", "\n", "dos\r\n", "mac\r", "é 日\n", "last"), {
+    maxLength: 12,
+  })
   .map((lines) => lines.join(""));
+/** Encodings of new files, most of them UTF-8. */
+const encoding = fc.option(fc.constantFrom("utf-16le", "utf-16be", "gb18030", "base64"), { freq: 3 });
 const line = fc.constantFrom("new", "", "one");
 
 const call: fc.Arbitrary<FunctionCall> = fc.oneof(
-  fc
-    .record({ path: file, content, overwrite: fc.boolean() })
-    .map((one) => ["coder::create-file", { files: [one] }] as const),
+  fc.record({ path: file, content, overwrite: fc.boolean(), encoding }).map(({ encoding: name, ...one }) => {
+    const bytes = Buffer.from(`\0${one.content}`).toString("base64");
+    const encoded = { ...one, ...(name && { encoding: name }), ...(name === "base64" && { content: bytes }) };
+    return ["coder::create-file", { files: [encoded] }] as const;
+  }),
   fc
     .record({ path: file, content: line })
     .map(
@@ -60,6 +80,8 @@ async function pagesOf({ call: make }: AuthorCalls, request: object): Promise<Ne
   }
 }
 
+const isText = (content: Buffer): boolean => !content.includes(0) && isUtf8(content);
+
 test("the net diff applied to the old tree makes the new one", async () => {
   await fc.assert(
     fc.asyncProperty(
@@ -84,15 +106,29 @@ test("the net diff applied to the old tree makes the new one", async () => {
         const net = await pagesOf(one, { ...(checkpoint && { checkpoint }), answer: "diff", limit });
         const paths = net.map(({ path }) => path);
         expect(new Set(paths).size).toBe(paths.length);
+        const withoutDiff = net.filter(({ note, dir }) => note !== undefined && !dir);
+        const oldOf = ({ path, from = path }: NetChange) => join(old, "base", from);
+        for (const change of withoutDiff) {
+          expect(change.note).toMatch(/^(?:it is not text in UTF-8$|its mode was )/);
+          const both = [oldOf(change), fixture.at(change.path)].filter((at) => existsSync(at));
+          expect(change.note!.startsWith("its mode") || both.some((at) => !isText(readFileSync(at)))).toBe(
+            true,
+          );
+          if (change.note!.startsWith("it is")) rmSync(oldOf(change), { force: true });
+        }
         const patch = net.map(({ diff = "" }) => diff).join("");
         if (patch !== "") {
           const [outcome] = await callWith(old, {}, ["coder::apply-patch", { patch }]);
           expect(outcome).not.toHaveProperty("error");
         }
+        for (const { path, note } of withoutDiff) {
+          if (note!.startsWith("its mode") || !existsSync(fixture.at(path))) continue;
+          cpSync(fixture.at(path), join(old, "base", path));
+        }
         expect(filesOf(old)).toEqual(filesOf(fixture.root));
         rmSync(old, { recursive: true });
       },
     ),
-    { numRuns: 25 },
+    propertyRuns(25),
   );
 }, 120_000);

@@ -80,9 +80,7 @@ function renderCount(count: number): string {
 
 function renderEchoes(echoes: readonly WireEcho[]): string[] {
   const lines = new Map<number, string>();
-  for (const echo of echoes) {
-    for (const [index, line] of echo.lines.entries()) lines.set(numberOf(echo, index), line);
-  }
+  for (const echo of echoes) for (const [number, line] of numberedLines(echo)) lines.set(number, line);
   const isChanged = (number: number) => echoes.some((echo) => elides(echo, number));
   const numbers = [...lines.keys()].sort((a, b) => a - b);
   return numbers.flatMap((number, at) => {
@@ -100,7 +98,11 @@ function elides({ from_line: first, lines, elided = 0 }: WireEcho, number: numbe
   return number >= from && number < from + elided;
 }
 
-/** Returns the number of a line of an echo. Elided lines are in its middle. */
-function numberOf({ from_line: first, lines, elided = 0 }: WireEcho, index: number): number {
-  return first + index + (index < lines.length / 2 ? 0 : elided);
+/** Returns the lines of an echo with their numbers. Elided lines are in its middle. */
+export function numberedLines({
+  from_line: first,
+  lines,
+  elided = 0,
+}: Pick<WireEcho, "from_line" | "lines" | "elided">): [number: number, line: string][] {
+  return lines.map((line, index) => [first + index + (index < lines.length / 2 ? 0 : elided), line]);
 }
