@@ -1,6 +1,6 @@
 /**
- * Control groups (cgroups(7)): the processes of each command are in one of their own, which bounds and ends
- * them together.
+ * Control groups (cgroups(7)). The processes of each command are in a group of their own, which limits and
+ * ends them together.
  */
 import {
   existsSync,
@@ -14,37 +14,37 @@ import {
 import { join, resolve } from "node:path";
 import type { RequiredCall } from "./mounts.ts";
 
-/** One group, for one command. */
+/** The control group of one command. */
 export interface ControlGroup {
-  /** The file by which a process enters it. */
+  /** The file that a process writes its id to in order to enter the group. */
   readonly processes: string;
-  /** Kills all that is in it, without waiting. Nothing in it can start a process any more. */
+  /** Kills all processes in the group, without waiting. None of them can start another. */
   kill(): void;
-  /** Removes it as soon as it is empty. Never throws. */
+  /** Removes the group as soon as it is empty. Never throws. */
   remove(): void;
 }
 
 export interface ControlGroups {
   /**
-   * Makes a group of at most `most` processes and threads; 0 is no limit. Throws where the system makes no
-   * more.
+   * Makes a group of at most `most` processes and threads; 0 means no limit. Throws if the system makes no
+   * further groups.
    */
   create(most: number): ControlGroup;
   close(): void;
 }
 
-/** Where the controller "pids" is mounted, in the group of this process. */
+/** The mount of the controller "pids", at the group of this process. */
 export interface Hierarchy {
   readonly version: 1 | 2;
   readonly folder: string;
 }
 
-/** Most passes for processes that start while others are killed. */
+/** Maximum passes over processes that start while others are killed. */
 const maxRounds = 100;
 
 /**
- * Opens the groups for this worker. Undefined where the system has none that it may use, and for all users
- * but root: those have RLIMIT_NPROC, and entering a group takes milliseconds.
+ * Opens the groups of this worker. Returns `undefined` if the system has none that the worker may use, and
+ * for all users but root: those have RLIMIT_NPROC, and entering a group takes milliseconds.
  */
 export function openControlGroups(): ControlGroups | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -60,8 +60,9 @@ export function openControlGroups(): ControlGroups | undefined {
 }
 
 /**
- * Finds the controller from `/proc/self/cgroup` and `/proc/self/mountinfo` (proc(5)): version 1, where "pids"
- * is mounted by itself, before 2. Undefined where neither shows the group of this process.
+ * Finds the controller in `/proc/self/cgroup` and `/proc/self/mountinfo` (proc(5)). Version 1, which mounts
+ * "pids" by itself, takes precedence over version 2. Returns `undefined` if neither shows the group of this
+ * process.
  */
 export function findHierarchy(groups: string, mounts: string): Hierarchy | undefined {
   for (const version of [1, 2] as const) {
@@ -84,7 +85,7 @@ export function findHierarchy(groups: string, mounts: string): Hierarchy | undef
   return undefined;
 }
 
-/** Fields 4 and 5, and those behind the separator. */
+/** Reads fields 4 and 5 of a line, and those after the separator. */
 function readMount(line: string) {
   const [before = "", after = ""] = line.split(" - ", 2);
   const [, , , root = "", point = ""] = before.split(" ").map(unescapeOctal);
@@ -95,7 +96,7 @@ function readMount(line: string) {
 const unescapeOctal = (text: string) =>
   text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 
-/** The calls by which a process enters a group; `free` is the number of its next descriptor. */
+/** Returns the system calls that enter a group. `free` is the number of the next free descriptor. */
 export const joinCalls = (processes: string, free: number): RequiredCall[] => [
   ["openat", 0, processes, writeOnly],
   ["write", free, "0", 1],
@@ -104,9 +105,9 @@ export const joinCalls = (processes: string, free: number): RequiredCall[] => [
 
 const writeOnly = 1;
 
-/** Throws where the worker may make no groups. */
+/** Opens groups in a folder. Throws if the worker may not make groups. */
 export function openIn({ version, folder }: Hierarchy): ControlGroups {
-  // Ids of processes mean something in one namespace of them only (pid_namespaces(7)).
+  // The id of a process is valid in one namespace only (pid_namespaces(7)).
   const namespace = /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0";
   const prefix = `coder-${namespace}-`;
   removeAbandoned(folder, prefix);
@@ -147,9 +148,9 @@ export function openIn({ version, folder }: Hierarchy): ControlGroups {
 }
 
 /**
- * Has the groups below `folder` bounded. In version 2 only a group without processes of its own can do that
- * ("no internal processes"), so the worker goes into one beside them, until the returned function takes it
- * back.
+ * Turns on limits for the groups below `folder`. In version 2, only a group without processes of its own can
+ * do that ("no internal processes"), so the worker enters a group beside them, until the returned function
+ * moves it back.
  */
 function delegate(folder: string, prefix: string): () => void {
   const worker = mkdtempSync(`${prefix}worker-`);
@@ -161,14 +162,14 @@ function delegate(folder: string, prefix: string): () => void {
       try {
         enter(folder);
       } catch {
-        // Not where others may have groups, which lose their bounds by this: at the root of the hierarchy
-        // that has worked.
+        // If limits were on before, other programs may have groups here, which would lose theirs. At the root
+        // of the hierarchy, no process is refused.
         if (!isAlreadyOn) control("-pids");
         enter(folder);
       }
       rmdirSync(worker);
     } catch {
-      // Another worker has groups here. The next that opens some removes this one.
+      // Another worker has groups here. The next one to open some removes this one.
     }
   };
   try {
@@ -181,7 +182,7 @@ function delegate(folder: string, prefix: string): () => void {
   return leave;
 }
 
-/** Ends and removes the groups of workers that are gone. */
+/** Ends and removes the groups of workers that have ended. */
 function removeAbandoned(folder: string, prefix: string): void {
   for (const name of readdirSync(folder)) {
     const id = name.startsWith(prefix) ? Number.parseInt(name.slice(prefix.length), 10) : Number.NaN;
@@ -191,7 +192,7 @@ function removeAbandoned(folder: string, prefix: string): void {
     try {
       rmdirSync(path);
     } catch {
-      // What was killed is not gone yet: the next worker removes it.
+      // The killed processes have not ended yet. The next worker removes the group.
     }
   }
 }
@@ -215,7 +216,7 @@ function killGroup(path: string): void {
     const killed = new Set<number>();
     for (let rounds = 0; rounds < maxRounds; rounds++) {
       const ids = readFileSync(join(path, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number);
-      // One that is about to go is listed still.
+      // A process that is about to end is still listed.
       const fresh = ids.filter((id) => id > 0 && !killed.has(id));
       if (fresh.length === 0) return;
       for (const id of fresh) {
@@ -232,6 +233,6 @@ function tryKill(id: number): void {
   try {
     process.kill(id, "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // The process has ended by itself.
   }
 }

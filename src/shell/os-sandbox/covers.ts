@@ -1,15 +1,15 @@
 /**
- * Plans the mounts over what commands may not read, or not change, in folders that they may write. Landlock
- * has no rules that deny: without mounts, a folder that holds something denied itself is granted entry by
- * entry, and what is made in it later has no grant.
+ * Plans the mounts over files that commands may not read or change, in folders that they may write. Landlock
+ * has no rules that deny. Without mounts, a folder that contains a denied entry is granted entry by entry,
+ * and entries made later have no grant.
  */
 import type { Denied } from "./denied.ts";
 import { isWithin } from "./grants.ts";
 
 /**
- * A mount on a canonical path. "file" and "folder" hide what is there, a file by the one at `mask`. "pinned"
- * is a folder mounted on itself: a mount point is neither renamed nor removed, so what is hidden below it is
- * where it is looked for the next time. "kept" is a file or folder mounted on itself, which can be read only.
+ * A mount on a canonical path. "file" and "folder" hide the entry; a file is hidden by the one at `mask`.
+ * "pinned" is a folder mounted on itself: since a mount point can be neither renamed nor removed, the hidden
+ * entries below it keep their paths. "kept" is a file or folder mounted on itself, read-only.
  */
 export type Cover =
   | { readonly path: string; readonly kind: "pinned" }
@@ -18,27 +18,27 @@ export type Cover =
   | { readonly path: string; readonly kind: "file"; readonly mask: string };
 
 export interface CoverPlan {
-  /** In the order to mount them in. */
+  /** The mounts, in the order in which they are made. */
   readonly covers: readonly Cover[];
   /** The denied entries that no mount can hide. */
   readonly rest: Denied;
 }
 
-/** What `planCovers` needs to know besides what is denied. */
+/** The folders and files that commands may write or read, for `planCovers`. */
 export interface CoverOptions {
-  /** Canonical folders that commands may write. */
+  /** The canonical paths of folders that commands may write. */
   readonly writable: readonly string[];
-  /** Canonical paths of files and folders that they may read and not change. */
+  /** The canonical paths of files and folders that commands may read but not change. */
   readonly kept: readonly string[];
-  /** Makes what hides a file. */
+  /** Returns the path of the file that hides the file at `path`. */
   maskOf(path: string): string;
 }
 
-/** Plans a mount for everything below one of the writable folders that is denied or kept. */
+/** Plans a mount for every denied or kept entry below one of the writable folders. */
 export function planCovers(denied: Denied, { writable, kept, maskOf }: CoverOptions): CoverPlan {
   const isInside = (path: string) => rootOf(path, writable) !== undefined;
   const below = [...denied.paths].filter(isInside);
-  // Under the mount of a denied folder nothing else is there.
+  // The mount over a denied folder already hides the entries below it.
   const isVisible = (path: string) => ![...denied.folders].some((folder) => isBelow(path, folder));
   const visible = below.filter(isVisible);
   const readable = kept.filter((path) => isInside(path) && isVisible(path) && !denied.paths.has(path));
@@ -47,7 +47,7 @@ export function planCovers(denied: Denied, { writable, kept, maskOf }: CoverOpti
   );
   return {
     covers: [
-      // A mount hides those that were made below it before.
+      // A mount hides earlier mounts below it.
       ...[...pinned].toSorted().map((path) => ({ path, kind: "pinned" }) as const),
       ...readable.toSorted().map((path) => ({ path, kind: "kept" }) as const),
       ...visible.map((path) =>
@@ -60,11 +60,11 @@ export function planCovers(denied: Denied, { writable, kept, maskOf }: CoverOpti
   };
 }
 
-/** The topmost of the folders that a path is in. */
+/** Returns the topmost of the folders that contain a path, if any. */
 const rootOf = (path: string, folders: readonly string[]): string | undefined =>
   folders.filter((folder) => isBelow(path, folder)).toSorted((a, b) => a.length - b.length)[0];
 
-/** The folders on the way from a folder to a path in it, without both. */
+/** Returns the folders between a folder and a path in it, without either. */
 function foldersBetween(folder: string, path: string): string[] {
   const parent = path.slice(0, path.lastIndexOf("/")) || "/";
   return isBelow(parent, folder) ? [...foldersBetween(folder, parent), parent] : [];

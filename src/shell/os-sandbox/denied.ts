@@ -1,25 +1,24 @@
-/** What is denied, as it is on disk now. */
+/** The denied entries that are on the disk now. */
 import { type BigIntStats, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Denied {
   /** The canonical paths of denied entries. */
   readonly paths: ReadonlySet<string>;
-  /** Those of them that are folders. */
+  /** The canonical paths of denied folders. */
   readonly folders: ReadonlySet<string>;
-  /** The files there, and what else these are called. */
+  /** The identities of denied files, which other names of the same files share. */
   readonly identities: ReadonlySet<string>;
-  /** Changes when any of them is made, removed or replaced, or has another name than before. */
+  /** A value that changes when a denied entry is created, removed, replaced or renamed. */
   readonly version: string;
 }
 
-/** The file that an entry is, whatever it is called. */
+/** Returns the identity of a file, which all its names share. */
 export const identityOf = ({ dev, ino }: BigIntStats): string => `${dev}:${ino}`;
 
 /**
- * Reads what is at the denied paths. A denied file with several names is looked for below `roots`: there its
- * other names are denied too. Names that it has elsewhere, and names of files in denied folders, are not
- * looked for.
+ * Reads the entries at the denied paths. If a denied file has several names, those below `roots` are found
+ * and denied too. Other names of it are not searched, and neither are names of files in denied folders.
  */
 export function readDenied(paths: readonly string[], roots: readonly string[]): Denied {
   const canonical = new Set(paths.flatMap((path) => tryRealpath(path) ?? []));
@@ -35,7 +34,7 @@ export function readDenied(paths: readonly string[], roots: readonly string[]): 
     paths: new Set([...found.map(({ path }) => path), ...others]),
     folders: new Set(found.filter(({ stats }) => stats.isDirectory()).map(({ path }) => path)),
     identities,
-    // A folder that is renamed gives all below it other names, and changes none of them.
+    // Renaming a folder changes the paths of all entries below it, but none of the entries.
     version: [
       ...found.map(({ path, stats }) => `${path} ${identityOf(stats)} ${stats.nlink} ${stats.ctimeNs}`),
       ...others,
@@ -44,8 +43,8 @@ export function readDenied(paths: readonly string[], roots: readonly string[]): 
 }
 
 /**
- * Reads what is denied, again and again. What a denied link has led to once stays denied: a command may have
- * replaced the link.
+ * Reads the denied entries whenever called. The target of a denied link stays denied after the link is gone,
+ * since a command may have replaced the link.
  */
 export function openDenied({ denied, findDenied = () => [], writable }: DeniedPolicy): () => Denied {
   const paths = new Set(denied);
@@ -69,7 +68,7 @@ function* findNames(folder: string, identities: ReadonlySet<string>): Generator<
   }
 }
 
-/** The entries of a folder; none where it cannot be read, and what cannot be read is not granted either. */
+/** Returns the entries of a folder. A folder that cannot be read has none, so nothing in it is granted. */
 export function tryList(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });

@@ -2,7 +2,7 @@
 import { type StatsFs, statfs, statSync } from "node:fs";
 import { promisify } from "node:util";
 
-/** What one command may take of each file system that it can write; 0 is no limit. */
+/** The limits of one command on each file system that it can write; 0 means no limit. */
 export interface DiskLimits {
   readonly disk_bytes: number;
   /** Maximum number of inodes that a command may make. */
@@ -11,32 +11,35 @@ export interface DiskLimits {
 
 /** A running command whose use of the disk is watched. */
 export interface Watched {
-  /** Resolves when nothing of it runs any more. */
+  /** Resolves when all processes of the command have ended. */
   readonly ended: Promise<void>;
   end(reason: string): void;
 }
 
-/** What is free on a file system. */
+/** The free space of a file system. */
 export interface Free {
   readonly bytes: number;
-  /** Files that there is room for. Undefined where the file system does not count them (btrfs). */
+  /**
+   * The number of files that can still be made; `undefined` if the file system does not count them (btrfs).
+   */
   readonly files?: number | undefined;
-  /** Files that there are, where it counts them. */
+  /** The number of existing files, if the file system counts them. */
   readonly filesUsed?: number | undefined;
 }
 
 /** Milliseconds between two measurements of the disk. */
 const intervalMs = 100;
 
-/** A command leaves at least this part of what was free at its start. */
+/** The part of the free space at its start that a command must leave. */
 const partLeft = 0.1;
 
 /**
- * Returns what watches a command until it has ended: every 100 ms it looks how much is free where `folders`
- * are (statfs(2)), and ends each command since whose start more was taken than `limits` allows, by whomever.
+ * Returns a function that watches a command until it ends. Every 100 ms it reads the free space of the file
+ * systems of `folders` (statfs(2)). If more than `limits` was taken since the start of a command, by any
+ * program, it ends that command.
  */
 export function createDiskWatch(folders: readonly string[], limits: DiskLimits): (command: Watched) => void {
-  // One folder for each file system, the last and shortest: a command may remove one that is in another.
+  // One folder for each file system, the shortest path: a command may remove a folder inside another.
   const byLength = folders.toSorted((a, b) => b.length - a.length);
   const places = [...new Map(byLength.map((folder) => [statSync(folder).dev, folder])).values()];
   const commands = new Map<Watched, readonly (Free | undefined)[]>();
@@ -61,7 +64,7 @@ export function createDiskWatch(folders: readonly string[], limits: DiskLimits):
   };
 }
 
-/** Undefined where the file system does not answer. */
+/** Returns the free space, or `undefined` if the file system does not answer. */
 async function measure(folder: string): Promise<Free | undefined> {
   try {
     return readFree(await promisify(statfs)(folder), process.geteuid?.());
@@ -70,7 +73,7 @@ async function measure(folder: string): Promise<Free | undefined> {
   }
 }
 
-/** What `user` may take: some blocks are reserved for root. */
+/** Returns the space that `user` may take. Some blocks are reserved for root. */
 export function readFree(
   { bsize, bfree, bavail, files, ffree }: Omit<StatsFs, "type" | "blocks">,
   user: number | undefined,
@@ -79,7 +82,7 @@ export function readFree(
   return files === 0 ? { bytes } : { bytes, files: ffree, filesUsed: files - ffree };
 }
 
-/** Why a command has to end, as a text; undefined if it has not. */
+/** Returns the reason why a command must end, as a text, or `undefined` if it may continue. */
 export function excess(
   atStart: Free | undefined,
   now: Free | undefined,
@@ -88,7 +91,7 @@ export function excess(
   if (atStart === undefined || now === undefined) return undefined;
   if (isExceeded(disk_bytes, atStart.bytes - now.bytes, atStart.bytes, now.bytes))
     return explain(`${now.bytes} bytes`, atStart.bytes, "disk_bytes");
-  // Not the difference of the room: where that is made of what is free (XFS, ZFS), bytes take it too.
+  // Do not compare the room for files: if it is computed from the free space (XFS, ZFS), bytes take it too.
   const made = (now.filesUsed ?? 0) - (atStart.filesUsed ?? 0);
   if (isExceeded(disk_files, made, atStart.files, now.files))
     return explain(`room for ${now.files} files`, atStart.files, "disk_files");

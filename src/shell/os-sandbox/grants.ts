@@ -1,12 +1,12 @@
 /**
- * Which folders and files to grant so that everything is but what is denied: Landlock has rules that allow,
- * and no others.
+ * Determines the folders and files to grant, so that everything but the denied entries is granted. Landlock
+ * has only rules that allow.
  */
 import { join } from "node:path";
 import { type Denied, tryList } from "./denied.ts";
 import { listAccess } from "./landlock.ts";
 
-/** A rule for a path and all below it. */
+/** A rule for a path and everything below it. */
 export interface Grant {
   readonly path: string;
   readonly access: bigint;
@@ -14,14 +14,14 @@ export interface Grant {
 
 export interface Grants {
   readonly grants: readonly Grant[];
-  /** The folders that are granted entry by entry: an entry that they get later is not. */
+  /** The folders that are granted entry by entry. Entries made later are not granted. */
   readonly split: readonly string[];
 }
 
 /**
- * Grants `access` to a folder and all below it. One that holds something denied can only be listed itself,
- * and its entries are granted one by one. Paths are canonical. Symbolic links get no grant: what they lead to
- * has its own.
+ * Grants `access` to a folder and everything below it. A folder that contains a denied entry can only be
+ * listed itself, and its entries are granted one by one. Paths are canonical. Symbolic links get no grant;
+ * their targets have their own.
  */
 export function grantAround(folder: string, access: bigint, denied: Denied): Grants {
   const above = foldersAbove(denied.paths);
@@ -43,7 +43,7 @@ export function grantAround(folder: string, access: bigint, denied: Denied): Gra
   return { grants, split };
 }
 
-/** Every folder on the way to one of these paths. */
+/** Returns all folders above these paths. */
 function foldersAbove(paths: ReadonlySet<string>): ReadonlySet<string> {
   const folders = new Set<string>();
   for (const path of paths) {
@@ -55,6 +55,6 @@ function foldersAbove(paths: ReadonlySet<string>): ReadonlySet<string> {
   return folders;
 }
 
-/** Whether a path is this folder, or in it. Both are canonical. */
+/** Returns whether a path is this folder, or inside it. Both are canonical. */
 export const isWithin = (path: string, folder: string): boolean =>
   path === folder || folder === "/" || path.startsWith(`${folder}/`);

@@ -13,33 +13,34 @@ const closeOnExec = 1;
 /** O_CLOEXEC of open(2), which node:fs does not name. */
 const closePipeOnExec = 0o2000000;
 /**
- * MFD_EXEC of memfd_create(2), since Linux 6.3: for systems where such files are not executable unless that
- * is said.
+ * MFD_EXEC of memfd_create(2), since Linux 6.3, for systems where such files are not executable by default.
  */
 const executable = 0x10;
 
 /** F_DUPFD_CLOEXEC of fcntl(2). */
 const duplicate = 1030;
 
-/** Files in memory are run by their descriptor, and lower ones are those that a program is given. */
+/** The minimum descriptor of a file in memory. Lower ones are those passed to a program. */
 const minDescriptor = 16;
 
 export interface Kernel {
-  /** The version of Landlock's interface; 0 without Landlock. */
+  /** The version of Landlock's interface, or 0 without Landlock. */
   readonly landlockAbi: number;
   readonly hasSeccomp: boolean;
-  /** Whether a file in memory can be run. */
+  /** Whether the system can run a file in memory. */
   readonly canRunFiles: boolean;
-  /** A pipe whose ends block, and that programs inherit only where they are given them. */
+  /** Makes a pipe whose ends block. Programs inherit only the ends that are passed to them. */
   makePipe(): { readonly readEnd: number; readonly writeEnd: number } | undefined;
-  /** A file in memory (memfd_create(2)). */
+  /** Creates a file in memory (memfd_create(2)). */
   createFile(name: string): number | undefined;
   /**
-   * A ruleset of Landlock, as a descriptor, for a `struct landlock_ruleset_attr`. Throws when there is none.
+   * Creates a ruleset of Landlock from a `struct landlock_ruleset_attr`, and returns its descriptor. Throws
+   * if the kernel makes none.
    */
   createRuleset(attributes: Uint8Array): number;
   /**
-   * Grants access to what is open as `descriptor` and all below it. Returns whether the kernel took the rule.
+   * Grants access to the entry that is open as `descriptor`, and everything below it. Returns whether the
+   * kernel accepted the rule.
    */
   grant(ruleset: number, access: bigint, descriptor: number): boolean;
 }
@@ -57,8 +58,8 @@ interface RuleCalls {
 }
 
 /**
- * These calls; undefined on Node, on systems other than Linux, and where the system forbids code made at run
- * time.
+ * Returns these calls, or `undefined` on Node, on systems other than Linux, and if the system forbids code
+ * made at run time.
  */
 export function openKernel(): Kernel | undefined {
   const calls = openLibc<Calls>({

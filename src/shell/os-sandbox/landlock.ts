@@ -27,25 +27,25 @@ const names = Object.keys(rights) as Right[];
 const bits = (chosen: readonly Right[]): bigint =>
   chosen.reduce((sum, name) => sum | (1n << BigInt(rights[name].bit)), 0n);
 
-/** What reading and running needs. */
+/** The rights to read files, list folders and run programs. */
 export const readAccess = bits(["EXECUTE", "READ_FILE", "READ_DIR"]);
 
-/** Everything in a folder but making devices. */
+/** All rights to a folder except making devices. */
 export const writeAccess = bits(names.filter((name) => name !== "MAKE_CHAR" && name !== "MAKE_BLOCK"));
 
-/** Listing a folder, and every folder below it. */
+/** The right to list a folder and all folders below it. */
 export const listAccess = bits(["READ_DIR"]);
 
-/** What can be granted for a file; the kernel refuses a rule that has more. */
+/** The rights that can be granted for a file. The kernel refuses a rule with others. */
 export const fileAccess = bits(["EXECUTE", "WRITE_FILE", "READ_FILE", "TRUNCATE", "IOCTL_DEV"]);
 
 /**
- * Every right that a version of the interface knows: what it handles, and thus refuses where no rule grants
- * it.
+ * Returns all rights that a version of the interface knows. A ruleset handles them, so the kernel refuses
+ * those that no rule grants.
  */
 export const handledAccess = (abi: number): bigint => bits(names.filter((name) => rights[name].since <= abi));
 
-/** The versions that brought more than rights to files. */
+/** The versions that introduced rules other than rights to files. */
 export const landlockSince = { truncate: 3, network: 4, scopes: 6 } as const;
 
 const bindTcp = 1n;
@@ -54,8 +54,8 @@ const abstractSockets = 1n;
 const signals = 2n;
 
 /**
- * A `struct landlock_ruleset_attr`, as long as the version knows it. Without `network`, no TCP port is
- * granted.
+ * Returns a `struct landlock_ruleset_attr` of the length that the version knows. Without `network`, no TCP
+ * port is granted.
  */
 export function rulesetAttributes(abi: number, network: boolean): Uint8Array {
   const attributes = Buffer.alloc(abi >= landlockSince.scopes ? 24 : abi >= landlockSince.network ? 16 : 8);

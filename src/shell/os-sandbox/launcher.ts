@@ -1,10 +1,12 @@
-/** The launcher: a program of a few hundred bytes that confines itself, then becomes the command. */
+/**
+ * Builds the launcher, a program of a few hundred bytes that confines itself and then becomes the command.
+ */
 import { type ControlGroup, joinCalls } from "./control-groups.ts";
 import { entryBytes, machines, modes } from "./machine-code.ts";
 import { folderBytes, type MountPlan, mountCalls, type RequiredCall } from "./mounts.ts";
 import { type Architecture, numberOf } from "./syscalls.ts";
 
-/** A resource of getrlimit(2), by its number, and the most of it. */
+/** A resource of getrlimit(2), by its number, and its limit. */
 export interface ResourceLimit {
   readonly resource: number;
   readonly most: number;
@@ -12,34 +14,34 @@ export interface ResourceLimit {
 
 export interface Confinement {
   readonly architecture: Architecture;
-  /** The program to become; absolute. Undefined: it exits with status 0 instead. */
+  /** The absolute path of the program to become. If `undefined`, the launcher exits with status 0. */
   readonly file: string | undefined;
   readonly limits: readonly ResourceLimit[];
   /** Whether the descriptor `rulesetDescriptor` is a ruleset of Landlock. */
   readonly hasRuleset: boolean;
-  /** A program of BPF; undefined where the kernel has no seccomp. */
+  /** A program of BPF, or `undefined` if the kernel has no seccomp. */
   readonly filter: Buffer | undefined;
-  /** What it mounts for itself alone. Undefined: it has the mounts of the worker. */
+  /** The mounts that it makes for itself. If `undefined`, it has the mounts of the worker. */
   readonly mounts?: MountPlan | undefined;
-  /** The namespaces that it enters, which are its descriptors from `firstInherited` on. */
+  /** The namespaces that it enters. They are its descriptors from `firstInherited` on. */
   readonly namespaces?: readonly NamespaceKind[] | undefined;
   /** The control group that it enters. */
   readonly group?: Pick<ControlGroup, "processes"> | undefined;
 }
 
-/** The descriptors that the launcher expects besides the three streams. It closes all. */
+/** The descriptors that the launcher expects in addition to the three streams. It closes all of them. */
 export const rulesetDescriptor = 3;
 export const statusDescriptor = 4;
-/** The first of those for namespaces, after which comes that of a /proc to mount. */
+/** The first descriptor of a namespace. The last is followed by that of a /proc to mount. */
 export const firstInherited = 5;
 
 /** A namespace to enter, by CLONE_NEW* of setns(2). */
 export const namespaceKinds = { user: 0x10000000, network: 0x40000000 } as const;
 export type NamespaceKind = keyof typeof namespaceKinds;
 
-/** Where the image is loaded: anywhere in the lower 2 GiB that programs leave free. */
+/** The address at which the image is loaded, in the lower 2 GiB, which programs leave free. */
 const base = 0x10000000;
-/** Where a page that it may write is: a second, private mapping of the beginning of the file. */
+/** The address of a page that it may write: a second, private mapping of the beginning of the file. */
 export const writablePage = 0x20000000;
 const headerBytes = 176;
 
@@ -67,27 +69,27 @@ const droppedCapabilities = Array.from({ length: 64 }, (_, capability) => capabi
 type Mode = (typeof modes)[keyof typeof modes];
 
 /**
- * An ELF executable (elf(5)) that makes these system calls in turn, and nothing else. It writes 16 bytes to
- * `statusDescriptor` when one fails: its mode and the negative errno; otherwise that is closed when the
- * command runs. Its argument vector and environment are the command's.
+ * Returns an ELF executable (elf(5)) that makes these system calls in turn. If one fails, it writes 16 bytes
+ * to `statusDescriptor`: its mode and the negative errno. Otherwise that descriptor is closed when the
+ * command runs. Its argument vector and environment are those of the command.
  */
 export const buildLauncher = (confinement: Confinement): Buffer =>
   buildImage(confinement.architecture, (place) => listCalls(confinement, place));
 
 /**
- * An executable that makes these calls in turn, and reports the first that fails as a launcher does. The last
- * has to end it.
+ * Returns an executable that makes these calls in turn, and reports the first failure like a launcher. The
+ * last call has to end it.
  */
 export const buildProgram = (architecture: Architecture, calls: readonly RequiredCall[]): Buffer =>
   buildImage(architecture, (place) => calls.map((call) => requiredEntry(call, architecture, place)));
 
-/** Puts what a call points to into the image, and returns its address. */
+/** Puts the data that a call points to into the image, and returns its address. */
 type Place = (bytes: Buffer) => number;
 
 function buildImage(architecture: Architecture, list: (place: Place) => Buffer[]): Buffer {
   const { elfMachine, code } = machines[architecture];
   const tableAt = headerBytes + align(code({ table: base, statusDescriptor }).length);
-  // Where the data starts follows from how many calls there are.
+  // The number of calls determines where the data starts.
   const dataAt = tableAt + list(() => 0).length * entryBytes;
   const data: Buffer[] = [];
   let end = dataAt;
@@ -103,7 +105,7 @@ function buildImage(architecture: Architecture, list: (place: Place) => Buffer[]
   return image;
 }
 
-/** The entries of the table. */
+/** Returns the entries of the table. */
 function listCalls(confinement: Confinement, place: Place): Buffer[] {
   const { architecture, file, limits, hasRuleset, filter, mounts, namespaces = [], group } = confinement;
   const text = (value: string) => place(Buffer.from(`${value}\0`));
@@ -117,14 +119,14 @@ function listCalls(confinement: Confinement, place: Place): Buffer[] {
     call("fcntl", modes.required, statusDescriptor, setDescriptorFlags, closeOnExec),
     call("fcntl", modes.optional, rulesetDescriptor, setDescriptorFlags, closeOnExec),
     call("close_range", modes.optional, free, 0xffffffff),
-    // When memory runs out, the kernel kills what has the most of these first (proc_pid_oom_score_adj(5)):
-    // never the worker for a command.
+    // When memory runs out, the kernel first kills the process with the highest score
+    // (proc_pid_oom_score_adj(5)): a command, never the worker.
     call("openat", modes.optional, 0, text("/proc/self/oom_score_adj"), writeOnly),
     call("write", modes.optional, free, text("1000"), 4),
     call("close", modes.optional, free),
     ...(group === undefined ? [] : joinCalls(group.processes, free).map(require)),
-    // A limit above one that holds already cannot be set: then that one stays. A user namespace counts
-    // processes by that of its maker.
+    // A limit cannot be set above the one in force, which then stays. A user namespace counts processes
+    // against the limit of its creator.
     ...limits.map(({ resource, most }) =>
       call("prlimit64", modes.optional, 0, resource, place(rlimit(most))),
     ),
@@ -133,8 +135,8 @@ function listCalls(confinement: Confinement, place: Place): Buffer[] {
     ...Array.from({ length: free - firstInherited }, (_, index) =>
       require(["close", firstInherited + index]),
     ),
-    // A program of root gets what of its capabilities is left in this set (capabilities(7)), which a user
-    // namespace fills; others have none.
+    // A program of root keeps only the capabilities in this set (capabilities(7)), which a user namespace
+    // fills; other users have none.
     ...droppedCapabilities.map((capability) =>
       call("prctl", modes.optional, dropFromBoundingSet, capability),
     ),
@@ -165,7 +167,7 @@ function entry(number: number, mode: number, values: readonly number[]): Buffer 
   return bytes;
 }
 
-/** A `struct rlimit`, soft and hard. */
+/** Returns a `struct rlimit`, with equal soft and hard limits. */
 function rlimit(most: number): Buffer {
   const bytes = Buffer.alloc(16);
   bytes.writeBigUInt64LE(BigInt(most), 0);
@@ -181,7 +183,7 @@ function filterProgram(filter: Buffer, place: (bytes: Buffer) => number): Buffer
   return bytes;
 }
 
-/** The header of the file, and of its two segments. */
+/** Writes the header of the file and those of its two segments. */
 function writeHeader(image: Buffer, elfMachine: number): void {
   image.write("\x7fELF\x02\x01\x01", 0, "latin1");
   image.writeUInt16LE(2, 16);
@@ -203,7 +205,7 @@ interface Segment {
   readonly bytes: number;
 }
 
-/** A segment that is the beginning of the file. */
+/** Writes the header of a segment that maps the beginning of the file. */
 function writeSegment(image: Buffer, at: number, { flags, address, bytes }: Segment): void {
   image.writeUInt32LE(1, at);
   image.writeUInt32LE(flags, at + 4);

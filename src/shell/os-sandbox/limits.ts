@@ -2,15 +2,15 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import type { ResourceLimit } from "./launcher.ts";
 
-/** 0 is no limit. Each is of one process, but `processes`. */
+/** The limits of a command; 0 means no limit. All but `processes` apply to a single process. */
 export interface CommandLimits {
   readonly cpu_seconds: number;
-  /** Bytes of memory that it can write (RLIMIT_DATA). */
+  /** Maximum bytes of memory that the process can write (RLIMIT_DATA). */
   readonly memory_bytes: number;
-  /** Bytes of a file that it writes. */
+  /** Maximum bytes of a file that the process writes. */
   readonly file_bytes: number;
   readonly open_files: number;
-  /** Processes and threads that the user may have besides those there are when the command starts. */
+  /** Maximum processes and threads of the user in addition to those that exist when the command starts. */
   readonly processes: number;
 }
 
@@ -25,8 +25,8 @@ const resources = {
 };
 
 /**
- * What the launcher sets. No process leaves a core file. `isApart` says whether commands have a user
- * namespace, where the kernel counts their processes only.
+ * Returns the limits that the launcher sets. No process leaves a core file. `isApart` says whether commands
+ * have a user namespace, in which the kernel counts only their processes.
  */
 export function resourceLimits(limits: CommandLimits, isApart: boolean): ResourceLimit[] {
   const chosen = {
@@ -44,12 +44,12 @@ export function resourceLimits(limits: CommandLimits, isApart: boolean): Resourc
 }
 
 /**
- * The processes and threads of this user, as far as /proc shows them: the kernel counts them all
- * (RLIMIT_NPROC). With `isApart`, those in other user namespaces than that of the worker.
+ * Counts the processes and threads of this user in /proc, which may show fewer than the kernel counts
+ * (RLIMIT_NPROC). With `isApart`, it counts those in user namespaces different from that of the worker.
  */
 function countTasks(isApart: boolean): number {
   const user = process.getuid?.();
-  // The kernel does not bound those of root.
+  // The kernel does not limit the processes of root.
   if (user === 0) return 0;
   const map = readUsers("self");
   const own = isApart ? 0 : (tryStat("/proc/self/task")?.nlink ?? 0);
@@ -60,7 +60,10 @@ function countTasks(isApart: boolean): number {
     .reduce((sum, { stats }) => sum + (stats?.nlink ?? 2) - 2, own);
 }
 
-/** The users of the namespace of a process (user_namespaces(7)); undefined for one that has gone. */
+/**
+ * Returns the users of the namespace of a process (user_namespaces(7)), or `undefined` if the process has
+ * ended.
+ */
 function readUsers(process: string): string | undefined {
   try {
     return readFileSync(`/proc/${process}/uid_map`, "utf8");

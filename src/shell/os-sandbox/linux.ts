@@ -16,19 +16,19 @@ import { buildFilter } from "./seccomp.ts";
 import type { Architecture } from "./syscalls.ts";
 import type { Guarantee, OsSandbox, SandboxPolicy } from "./types.ts";
 
-/** What finds out by trying. */
+/** Functions that find out by trying what the system supports. */
 interface Trials {
-  /** Whether a launcher gets mounts of its own. */
+  /** Returns whether a launcher gets mounts of its own. */
   readonly canMount?: typeof tryMounts;
-  /** What makes a /proc without the processes of others. */
+  /** Makes a /proc without the processes of others. */
   readonly openHidden?: typeof openProcesses;
-  /** What makes a network for commands alone. */
+  /** Makes a network for commands only. */
   readonly openNetwork?: typeof openLoopback;
-  /** Whether the worker may make control groups. */
+  /** Opens control groups, if the worker may make some. */
   readonly openGroups?: typeof openControlGroups;
 }
 
-/** The sandbox for a policy, with what this kernel has. */
+/** Opens the sandbox for a policy, with the features of this kernel. */
 export function confineByKernel(
   kernel: Kernel,
   architecture: Architecture,
@@ -83,7 +83,7 @@ export function confineByKernel(
 const pathsOf = (covers: readonly Cover[], kinds: readonly Cover["kind"][]): string[] =>
   covers.filter(({ kind }) => kinds.includes(kind)).map(({ path }) => path);
 
-/** Finds out what of a policy the system can do. */
+/** Finds out which parts of a policy the system supports. */
 function tryAll(
   kernel: Kernel,
   architecture: Architecture,
@@ -99,7 +99,9 @@ function tryAll(
   return { loopback, network, kept, hasMounts, processes } as const;
 }
 
-/** Makes its image. Throws when the system has no more descriptors; then the group is gone. */
+/**
+ * Makes the image of a launcher. If the system has no further descriptors, it removes the group and throws.
+ */
 function makeLauncher(
   kernel: Kernel,
   confinement: Confinement & { group: ControlGroup | undefined },
@@ -112,7 +114,7 @@ function makeLauncher(
   }
 }
 
-/** Whether something may be denied or kept in a folder that commands write. */
+/** Returns whether entries may be denied or kept in a folder that commands write. */
 const mayCover = ({ denied, findDenied, findKept, writable }: SandboxPolicy): boolean =>
   findDenied !== undefined ||
   findKept !== undefined ||
@@ -120,11 +122,11 @@ const mayCover = ({ denied, findDenied, findKept, writable }: SandboxPolicy): bo
     .flatMap((path) => [path, ...readDenied([path], []).paths])
     .some((path) => writable.some((folder) => isWithin(path, folder)));
 
-/** Whether nothing in /proc is denied by its path: another mount has other files. */
+/** Returns whether no path in /proc is denied. Another mount has other files. */
 const mayHideProcesses = ({ denied }: SandboxPolicy): boolean =>
   !denied.some((path) => isWithin(path, "/proc"));
 
-/** Which guarantees a kernel keeps. */
+/** Returns the guarantees that a kernel keeps. */
 export const keptBy = (
   { landlockAbi, hasSeccomp }: Pick<Kernel, "landlockAbi" | "hasSeccomp">,
   isOpen: boolean,

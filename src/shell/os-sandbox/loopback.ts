@@ -1,7 +1,6 @@
 /**
- * A network of their own for the commands of one worker (network_namespaces(7)): its only interface is the
- * loopback one. So 127.0.0.1 and ::1 are places where these commands reach one another, and nothing else
- * reaches them.
+ * A network for the commands of one worker (network_namespaces(7)), whose only interface is loopback. On
+ * 127.0.0.1 and ::1 these commands reach one another, and no other program reaches them.
  */
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readSync } from "node:fs";
@@ -18,7 +17,7 @@ import { currentUser, enterUserNamespace, type RequiredCall, type User } from ".
 import type { Architecture } from "./syscalls.ts";
 
 export interface Loopback {
-  /** The namespaces to enter for it, in this order, and their descriptors. */
+  /** The namespaces to enter, in this order, and their descriptors. */
   readonly kinds: readonly NamespaceKind[];
   readonly descriptors: readonly number[];
   close(): void;
@@ -31,13 +30,13 @@ const datagram = 2;
 const setInterfaceFlags = 0x8914;
 const isUp = 1;
 
-/** The length of a `struct ifreq`, and where its flags are. */
+/** The length of a `struct ifreq`, and the offset of its flags. */
 const requestBytes = 40;
 const flagsAt = 16;
 
 /**
- * Makes such a network. Undefined where the system lets this user have none. A process makes it, which ends
- * once this one holds the namespaces by descriptors.
+ * Makes such a network. Returns `undefined` if the system does not permit this user to. A process makes it,
+ * and ends once the worker holds descriptors of the namespaces.
  */
 export function openLoopback(kernel: Kernel, architecture: Architecture): Loopback | undefined {
   const user = currentUser();
@@ -49,7 +48,7 @@ export function openLoopback(kernel: Kernel, architecture: Architecture): Loopba
   const maker = spawn(`/proc/self/fd/${image}`, {
     cwd: "/",
     env: {},
-    // It expects a descriptor 3, whatever that is.
+    // It expects a descriptor 3, of any kind.
     stdio: ["pipe", "ignore", "ignore", image, status.writeEnd],
   });
   maker.on("error", () => {});
@@ -74,7 +73,7 @@ function closeAll(descriptors: readonly number[]): void {
   for (const descriptor of descriptors) closeSync(descriptor);
 }
 
-/** Said once the network is there. A failure is said in `reportBytes` bytes. */
+/** The text that reports that the network exists. A failure is reported in `reportBytes` bytes. */
 const ready = "1";
 const reportBytes = 16;
 
@@ -85,7 +84,7 @@ const makerCalls = (user: User): RequiredCall[] => [
   ["socket", internet, datagram, 0],
   ["ioctl", firstInherited, setInterfaceFlags, bringUp("lo")],
   ["write", statusDescriptor, ready, ready.length],
-  // Until it is killed, or the worker is gone.
+  // Waits until it is killed, or the worker has ended.
   ["read", 0, writablePage, 1],
   ["exit_group", 0],
 ];

@@ -1,23 +1,23 @@
 /**
- * The code of the launcher: it makes the system calls of a table, one after the other. An entry has eight
- * words: the number, six arguments, and what to do about it (`modes`). When a call fails that must not, it
- * writes two words, its mode and the negative errno, to a descriptor, and exits with status 127.
+ * The code of the launcher, which makes the system calls of a table one after another. An entry has eight
+ * words: the number, six arguments, and the action on failure (`modes`). If a call fails that must not, the
+ * code writes its mode and the negative errno to a descriptor, and exits with status 127.
  */
 import { type Architecture, numberOf } from "./syscalls.ts";
 
 /**
- * `optional`: goes on when it fails. `required`: exits. `execute`: also gets the argument vector and the
- * environment.
+ * `optional`: continues if it fails. `required`: exits. `execute`: exits, and also gets the argument vector
+ * and the environment.
  */
 export const modes = { optional: 0, required: 1, execute: 2 } as const;
 
-/** Bytes of an entry of the table. */
+/** The bytes of an entry of the table. */
 export const entryBytes = 64;
 
 /** The exit status of a launcher that has given up. */
 export const failureStatus = 127;
 
-/** Where a failed call is written to. */
+/** The addresses and descriptors that the code uses. */
 export interface Placement {
   /** The address of the table of system calls. */
   readonly table: number;

@@ -1,7 +1,7 @@
 /**
- * The files that are mounted over denied ones. Each is a regular file of blank lines without rights, with the
- * size and the time of the file that it hides: tools that compare those, as git does, take it for unchanged
- * and do not open it.
+ * The files that are mounted over denied ones. Each is a regular file of blank lines, without permissions,
+ * with the size and time of the file that it hides. Tools that compare those, such as git, consider it
+ * unchanged and do not open it.
  */
 import {
   closeSync,
@@ -16,7 +16,7 @@ import {
 import { join } from "node:path";
 
 export interface Masks {
-  /** Returns the path of a mask for what is at a path now. */
+  /** Returns the path of a mask for the current entry at a path. */
   over(path: string): string;
 }
 
@@ -26,10 +26,12 @@ interface Mask {
   readonly before: string | undefined;
 }
 
-/** Bytes of blank lines; the rest of a larger file is a hole. */
+/** Maximum bytes of blank lines. The rest of a larger file is a hole. */
 const maxBlank = 64 * 1024;
 
-/** Root can read it in spite of its mode; a program may have to be able to run it. */
+/**
+ * The permission to execute, which is kept: root ignores other bits, and a program may have to be executable.
+ */
 const executable = 0o100;
 
 /** Makes masks in a folder that commands cannot write. */
@@ -44,7 +46,7 @@ export function openMasks(folder: string): Masks {
       if (known?.version === version) return known.file;
       const file = join(folder, String(count++));
       makeMask(file, { size, mtime, mode: mode & executable });
-      // A launcher that has been made may be about to mount the one before.
+      // A launcher may be about to mount the previous mask.
       if (known?.before !== undefined) rmSync(known.before, { force: true });
       masks.set(path, { version, file, before: known?.file });
       return file;
@@ -70,7 +72,7 @@ function makeMask(file: string, { size, mtime, mode }: MaskStats): void {
   }
 }
 
-/** Writes a text beside the masks, where commands can read and not change it. Returns its path. */
+/** Writes a text beside the masks, where commands can read but not change it. Returns its path. */
 export function writeAttributes(folder: string, text: string): string {
   const file = join(folder, "attributes");
   const descriptor = openSync(file, "wx", 0o600);

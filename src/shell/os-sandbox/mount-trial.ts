@@ -1,6 +1,4 @@
-/**
- * Finds out whether the system lets commands have mounts of their own: no setting says so for every system.
- */
+/** Finds out whether the system permits mounts for commands. No setting says so on every system. */
 import { spawnSync } from "node:child_process";
 import { closeSync, readFileSync } from "node:fs";
 import { makeImage } from "./image.ts";
@@ -10,7 +8,7 @@ import { currentUser, type MountPlan } from "./mounts.ts";
 import { makeProcMount } from "./proc-mount.ts";
 import type { Architecture } from "./syscalls.ts";
 
-/** Runs a launcher that mounts over devices that are there everywhere, and ends. */
+/** Runs a launcher that mounts over devices that exist on every system, and exits. */
 export function tryMounts(kernel: Kernel, architecture: Architecture): boolean {
   const covers = [
     { path: "/dev", kind: "pinned" },
@@ -21,9 +19,9 @@ export function tryMounts(kernel: Kernel, architecture: Architecture): boolean {
 }
 
 /**
- * A mount of /proc for commands, as a descriptor, if a launcher can have it: only that of root can, from
- * Linux 6.15 on. Undefined too where something is mounted below /proc, as containers hide files of the
- * kernel: that would be lost.
+ * Returns a descriptor of a mount of /proc for commands, if a launcher can attach it: only as root, or from
+ * Linux 6.15 on. Returns `undefined` also if something is mounted below /proc, as containers do to hide files
+ * of the kernel, since those mounts would be lost.
  */
 export function openProcesses(kernel: Kernel, architecture: Architecture): number | undefined {
   const user = currentUser();
@@ -36,7 +34,8 @@ export function openProcesses(kernel: Kernel, architecture: Architecture): numbe
 }
 
 /**
- * Whether something is mounted below /proc, by `/proc/self/mountinfo`, besides what every system has there.
+ * Returns whether anything is mounted below /proc, according to `/proc/self/mountinfo`, except the mounts of
+ * every system.
  */
 export const hasMountsBelowProc = (mounts: string): boolean =>
   mounts
@@ -53,7 +52,7 @@ function canLaunch(
   const trial = { architecture, file: undefined, limits: [], hasRuleset: false, filter: undefined, mounts };
   const image = makeImage(kernel, buildLauncher(trial));
   try {
-    // It expects descriptors 3 and 4, whatever they are.
+    // It expects descriptors 3 and 4, of any kind.
     const stdio = ["ignore", "ignore", "ignore", image, image, ...inherited] as const;
     return spawnSync(`/proc/self/fd/${image}`, { cwd: "/", env: {}, stdio: [...stdio] }).status === 0;
   } finally {

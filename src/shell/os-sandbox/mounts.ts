@@ -1,27 +1,25 @@
-/**
- * The system calls by which the launcher gets mounts of its own (mount_namespaces(7), user_namespaces(7)).
- */
+/** The system calls that give the launcher mounts of its own (mount_namespaces(7), user_namespaces(7)). */
 import type { Cover } from "./covers.ts";
 import type { numberOf } from "./syscalls.ts";
 
-/** A user as the kernel knows it. */
+/** The ids of a user. */
 export interface User {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** The user that the worker runs as. */
+/** Returns the user that the worker runs as. */
 export const currentUser = (): User => ({ uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 });
 
 export interface MountPlan {
   readonly covers: readonly Cover[];
-  /** Whether it gets the mount of `makeProcMount` as its /proc. */
+  /** Whether the mount of `makeProcMount` becomes its /proc. */
   readonly hidesProcesses: boolean;
   /** The user of the worker. Root needs no user namespace to mount. */
   readonly user: User;
 }
 
-/** A call that must succeed: its name, and its arguments. Texts and structures are pointers to them. */
+/** A call that must succeed: its name and arguments. Texts and structures are passed by pointer. */
 export type RequiredCall = readonly [
   name: Parameters<typeof numberOf>[0],
   ...values: (number | string | Buffer)[],
@@ -52,20 +50,21 @@ const readOnly = 1;
 const inert = 0xf;
 
 /**
- * The calls, for a process with no descriptor from `free` on, and the mount of /proc as its descriptor
- * `processes`. `folder` is the address of `folderBytes` that can be written. A program that has made them has
- * lost what they need, once it has executed another one: root by its bounding set, others by execve(2).
+ * Returns the calls for a process without descriptors from `free` on, with the mount of /proc as its
+ * descriptor `processes`. `folder` is the address of `folderBytes` writable bytes. After a program that made
+ * them has executed another, it can no longer make them: root because of its bounding set, others because of
+ * execve(2).
  */
 export const mountCalls = (
   { covers, hidesProcesses, user }: MountPlan,
   { processes, free, folder }: { readonly processes: number; readonly free: number; readonly folder: number },
 ): RequiredCall[] => [
-  // A mount that is mounted nowhere is cloned in the namespace that it was made in.
+  // An unattached mount must be cloned in the namespace that it was made in.
   ...(hidesProcesses ? ([["open_tree", processes, "", clone | emptyPath]] as const) : []),
   ...(user.uid === 0
     ? ([["unshare", newMounts]] as const)
     : enterUserNamespace(user, { free, also: newMounts })),
-  // What is mounted here must not be seen outside.
+  // Mounts made here must not propagate outside.
   ["mount", 0, "/", 0, recursive | slave, 0],
   ...(hidesProcesses
     ? ([
@@ -74,7 +73,7 @@ export const mountCalls = (
       ] as const)
     : []),
   ...covers.flatMap(coverCalls),
-  // The working folder is that of the mounts there were before, below which nothing is hidden.
+  // The working folder belongs to the earlier mounts, where nothing below it is hidden.
   ...(covers.length > 0
     ? ([
         ["getcwd", folder, folderBytes],
@@ -89,12 +88,13 @@ export const folderBytes = 4096;
 interface NewNamespaces {
   /** The number of the next free descriptor. */
   readonly free: number;
-  /** The namespaces to make besides. */
+  /** Further namespaces to make, as flags of unshare(2). */
   readonly also: number;
 }
 
 /**
- * Only this user and its group are there. Without setgroups(2), no group that denies something can be left.
+ * Returns the calls that enter a user namespace with this user and group only. Without setgroups(2), the
+ * process cannot drop a group that a file denies access to.
  */
 export const enterUserNamespace = ({ uid, gid }: User, { free, also }: NewNamespaces): RequiredCall[] => [
   ["unshare", newUser | also],
@@ -123,7 +123,7 @@ function coverCalls(cover: Cover): RequiredCall[] {
   ];
 }
 
-/** A `struct mount_attr` that sets attributes. */
+/** Returns a `struct mount_attr` that sets attributes. */
 function mountAttributes(set: number): Buffer {
   const bytes = Buffer.alloc(32);
   bytes.writeBigUInt64LE(BigInt(set), 0);

@@ -1,10 +1,10 @@
-/** Confines commands by the rules of the kernel, so far as the system and the runtime have them. */
+/** Confines commands by those rules of the kernel that the system and the runtime support. */
 import { openKernel } from "./kernel.ts";
 import { confineByKernel } from "./linux.ts";
 import { profileRunner, runnerArguments } from "./seatbelt.ts";
 import type { OsSandbox, SandboxPolicy } from "./types.ts";
 
-/** The sandbox for a policy; undefined where this runtime or system can confine nothing. */
+/** Opens the sandbox for a policy. Returns `undefined` if this runtime or system cannot confine anything. */
 export function openOsSandbox(policy: SandboxPolicy): OsSandbox | undefined {
   if (process.platform === "darwin") return confineByProfile(policy);
   const { arch: architecture } = process;
@@ -17,7 +17,7 @@ function confineByProfile(policy: SandboxPolicy): OsSandbox {
   return {
     holds: ["files", "truncation", "network", "signals"],
     lacks: ["system calls", "sessions", "limits"],
-    // The system's rules know ports of this machine, and not whose they are.
+    // The rules of the system distinguish ports, but not their owners.
     network: policy.network === "full" ? "full" : "none",
     hasMounts: false,
     keepsFiles: true,

@@ -1,5 +1,5 @@
 /**
- * A /proc that shows a process only what it may trace: under Landlock that is the processes of its own
+ * Mounts a /proc that shows a process only those that it may trace: under Landlock, the processes of its own
  * domain.
  */
 import { closeSync } from "node:fs";
@@ -40,8 +40,8 @@ const plain = 0xe;
 const text = (value: string) => Buffer.from(`${value}\0`);
 
 /**
- * Makes such a mount of proc(5), as a descriptor; it is mounted nowhere. Undefined for users without that
- * right, before Linux 5.8, and where the C library cannot be called.
+ * Makes such a mount of proc(5), attached nowhere, and returns its descriptor; `undefined` for users without
+ * that right, before Linux 5.8, and if the C library cannot be called.
  */
 export function makeProcMount(): number | undefined {
   const texts = openLibc<TextCalls>({ syscall: { args: ["i64", "ptr", "i64"], returns: "i64" } });

@@ -1,12 +1,12 @@
 /**
- * The requests of ioctl(2) that commands may make. Landlock has no rule for what a request does to a file
- * that was opened for reading, and every driver and file system brings its own: a snapshot of Btrfs shows a
- * denied file under another name. So none passes but these.
+ * The requests of ioctl(2) that commands may make. Landlock has no rule for the effect of a request on a file
+ * that was opened for reading, and every driver and file system has requests of its own: a Btrfs snapshot
+ * shows a denied file under another name. So all others are refused.
  */
 
 /**
- * Of terminals (ioctl_tty(2)), but not TIOCSTI and TIOCLINUX, which type into them, nor what changes consoles
- * and drivers.
+ * Requests for terminals (ioctl_tty(2)), except TIOCSTI and TIOCLINUX, which type into them, and those that
+ * change consoles and drivers.
  */
 const terminals = {
   TCGETS: 0x5401,
@@ -54,7 +54,9 @@ const descriptors = {
   FIOQSIZE: 0x5460,
 };
 
-/** Of files: those that read, and those whose target has to be open for writing (ioctl_ficlonerange(2)). */
+/**
+ * Requests for files that only read, and those whose target must be open for writing (ioctl_ficlonerange(2)).
+ */
 const files = {
   FIGETBSZ: 2,
   FS_IOC_FIEMAP: 0xc020660b,
@@ -64,7 +66,7 @@ const files = {
   FICLONERANGE: 0x4020940d,
 };
 
-/** Of sockets: those that read (netdevice(7)). */
+/** Requests for sockets that only read (netdevice(7)). */
 const sockets = {
   SIOCATMARK: 0x8905,
   SIOCGIFNAME: 0x8910,
@@ -78,7 +80,7 @@ const sockets = {
   SIOCGIFINDEX: 0x8933,
 };
 
-/** All of them, by their numbers, which are the same on x64 and arm64. */
+/** The numbers of all these requests, which are the same on x64 and arm64. */
 export const allowedRequests: readonly number[] = Object.values({
   ...terminals,
   ...descriptors,

@@ -1,4 +1,6 @@
-/** Rulesets of Landlock (landlock(7)) for a policy, built again when what is denied has changed on disk. */
+/**
+ * Rulesets of Landlock (landlock(7)) for a policy, built again when the denied entries have changed on disk.
+ */
 import { closeSync, constants, existsSync, fstatSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Cover, planCovers } from "./covers.ts";
@@ -16,33 +18,33 @@ import {
 import { openMasks } from "./masks.ts";
 
 export interface FilePolicy {
-  /** Canonical folders that may be written, with all below them. */
+  /** The canonical paths of folders that may be written, with everything below them. */
   readonly writable: readonly string[];
-  /** Absolute paths that are neither read nor written, with all below them. */
+  /** The absolute paths of entries that are neither read nor written, with everything below them. */
   readonly denied: readonly string[];
-  /** Finds more of them, as they are now. */
+  /** Finds further denied paths, as of now. */
   readonly findDenied?: (() => readonly string[]) | undefined;
   /**
-   * Finds the canonical paths of what may be read and not changed in writable folders, where mounts can keep
-   * it.
+   * Finds the canonical paths of entries in writable folders that may be read but not changed, if mounts can
+   * protect them.
    */
   readonly findKept?: (() => readonly string[]) | undefined;
   readonly network: Network;
 }
 
-/** What commands reach: nothing, one another on loopback, or whatever the system reaches. */
+/** The network that commands reach: none, one another on loopback, or the full network of the system. */
 export type Network = "none" | "loopback" | "full";
 
-/** What holds a policy for files as the disk is now. */
+/** The rules that enforce a file policy on the disk as it is now. */
 export interface FileRules {
   /** A ruleset of Landlock as a descriptor, valid until the next rules are made. */
   readonly ruleset: number;
-  /** What has to be mounted besides. */
+  /** The mounts that complete the ruleset. */
   readonly covers: readonly Cover[];
 }
 
 export interface RulesetSource {
-  /** Throws when the kernel makes no ruleset. */
+  /** Returns the rules for the disk as it is now. Throws if the kernel makes no ruleset. */
   current(): FileRules;
   /** The mounts of the last rules. */
   covered(): readonly Cover[];
@@ -52,8 +54,8 @@ export interface RulesetSource {
 const deviceFolder = "/dev";
 
 /**
- * Devices that every program may read, write and query; those that are not there are left out. No others: a
- * command of root could read what is denied from the disk itself.
+ * The devices that every program may read, write and query, if they exist. With others, a command of root
+ * could read denied files from the disk itself.
  */
 const devices = ["null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts"].map((name) =>
   join(deviceFolder, name),
@@ -70,15 +72,15 @@ interface Guarded {
 }
 
 export interface MountAbilities {
-  /** Whether what is denied in writable folders is left to mounts. */
+  /** Whether mounts hide the denied entries in writable folders. */
   readonly canMount: boolean;
   /** The mount that becomes /proc, if any. */
   readonly processes: number | undefined;
-  /** A folder for what is mounted over denied files. Commands cannot write it. */
+  /** The folder for files that are mounted over denied ones. Commands cannot write it. */
   readonly maskFolder: string;
 }
 
-/** The rules of a policy, on demand. */
+/** Opens the rules of a policy, which are built on demand. */
 export function openRulesets(
   kernel: Kernel,
   policy: FilePolicy,
@@ -98,7 +100,7 @@ export function openRulesets(
       ...[...policy.writable, ...devices].map((path) => grantAround(path, readAccess | writeAccess, rest)),
     ];
     const split = parts.flatMap((part) => part.split);
-    // A folder that changes from here on makes the next call build again.
+    // A change of a folder after this makes the next call build again.
     const now = version(split);
     const ruleset = kernel.createRuleset(rulesetAttributes(kernel.landlockAbi, policy.network !== "none"));
     for (const grant of parts.flatMap(({ grants }) => grants)) addGrant(kernel, ruleset, grant, denied);
@@ -130,8 +132,8 @@ export function openRulesets(
 const pathOnly = 0o10000000;
 
 /**
- * Opens what is granted, so that it is what was checked. An entry that has gone, or has become a link, gets
- * no rule.
+ * Opens the granted entry, so that the rule is for the one that was checked. An entry that has gone or become
+ * a link gets no rule.
  */
 function addGrant(kernel: Kernel, ruleset: number, { path, access }: Grant, { identities }: Denied): void {
   let descriptor: number | undefined;
@@ -142,7 +144,7 @@ function addGrant(kernel: Kernel, ruleset: number, { path, access }: Grant, { id
     const known = access & handledAccess(kernel.landlockAbi);
     kernel.grant(ruleset, stats.isDirectory() ? known : known & fileAccess, descriptor);
   } catch {
-    // What cannot be opened cannot be read by the commands either.
+    // Commands cannot read an entry that cannot be opened.
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }

@@ -1,10 +1,10 @@
 /** Profiles of macOS's sandbox, in its language, for sandbox-exec(1). */
 import type { FilePolicy } from "./ruleset.ts";
 
-/** The program that runs another one under a profile. */
+/** The program that runs another program under a profile. */
 export const profileRunner = "/usr/bin/sandbox-exec";
 
-/** The arguments of `profileRunner` for a program. */
+/** Returns the arguments of `profileRunner` for a program. */
 export const runnerArguments = (policy: FilePolicy, file: string, args: readonly string[]): string[] => [
   "-p",
   renderProfile(policy),
@@ -13,9 +13,9 @@ export const runnerArguments = (policy: FilePolicy, file: string, args: readonly
 ];
 
 /**
- * A profile: reads everything but what is denied, writes below the writable folders, but not what is kept,
- * and to the usual devices, signals only what runs under it, and reaches nothing by network unless the policy
- * has it. The last rule that fits counts.
+ * Returns a profile that allows reading everything but denied entries, writing below the writable folders
+ * except to kept entries, writing to the usual devices, and signalling only its own processes. It denies the
+ * network unless the policy has it. The last rule that matches counts.
  */
 export function renderProfile({ writable, network, ...policy }: FilePolicy): string {
   const denied = [...policy.denied, ...(policy.findDenied?.() ?? [])];
@@ -40,5 +40,5 @@ const devices =
 
 const subpath = (path: string): string => `(subpath ${quote(path)})`;
 
-/** A string of the language (Scheme): backslashes and quotes are escaped. */
+/** Returns a string literal of the language (Scheme), with backslashes and quotes escaped. */
 const quote = (text: string): string => `"${text.replace(/[\\"]/g, "\\$&")}"`;

@@ -5,7 +5,7 @@ import { type Architecture, numberOf, refusedCalls } from "./syscalls.ts";
 
 export interface CallPolicy {
   readonly architecture: Architecture;
-  /** Whether sockets of the Internet may be made. */
+  /** The network, which decides whether sockets of the Internet may be made. */
   readonly network: Network;
 }
 
@@ -17,7 +17,7 @@ const ENOSYS = 38;
 /** AUDIT_ARCH_*. */
 const auditArchitecture = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
 
-/** Numbers from here on are calls of the x32 ABI. */
+/** The first number of the calls of the x32 ABI. */
 const x32 = 0x40000000;
 
 /** The address families (AF_*) of socket(2). */
@@ -52,7 +52,7 @@ const and = (mask: number) => instruction(0x54, 0, 0, mask);
 const answer = (errno: number) => instruction(0x06, 0, 0, 0x00050000 | errno);
 const allow = instruction(0x06, 0, 0, 0x7fff0000);
 
-/** `body` runs when the accumulator is `value`; otherwise it is skipped. */
+/** Returns code that runs `body` only if the accumulator is `value`. */
 const whenEqual = (value: number, ...body: Buffer[]) => [instruction(0x15, 0, body.length, value), ...body];
 const unlessEqual = (value: number, ...body: Buffer[]) => [instruction(0x15, body.length, 0, value), ...body];
 const whenAtLeast = (value: number, ...body: Buffer[]) => [instruction(0x35, 0, body.length, value), ...body];
@@ -68,11 +68,11 @@ function instruction(code: number, whenTrue: number, whenFalse: number, k: numbe
 }
 
 /**
- * The program. It lets everything through but what is refused in `syscalls.ts`, requests of ioctl(2) that
- * `requests.ts` does not list, namespaces, the scheduling of other processes, sockets of other programs of
- * this machine (AF_UNIX), and without a network every other socket. setsid(2) does nothing and succeeds: what
- * stays in its session can be ended with it. Calls of another architecture, and clone3(2), whose arguments no
- * filter sees, are said not to exist.
+ * Returns the program. It allows all system calls except those refused in `syscalls.ts`, requests of ioctl(2)
+ * that `requests.ts` does not list, namespaces, the scheduling of other processes, sockets of other programs
+ * on this machine (AF_UNIX), and, without a network, all other sockets. setsid(2) succeeds without effect, so
+ * that every process stays in its session and can be ended with it. Calls of another architecture, and
+ * clone3(2), whose arguments no filter can read, fail as unknown calls.
  */
 export function buildFilter({ architecture, network }: CallPolicy): Buffer {
   const number = (name: Parameters<typeof numberOf>[0]) => numberOf(name, architecture);
@@ -85,7 +85,7 @@ export function buildFilter({ architecture, network }: CallPolicy): Buffer {
     ...whenEqual(number("clone3"), answer(ENOSYS)),
     ...whenEqual(number("setsid"), answer(0)),
     ...whenEqual(number("socket"), ...admitSockets(network)),
-    // Datagrams of a pair could be sent to the sockets of other programs.
+    // A datagram socket of a pair could send to the sockets of other programs.
     ...whenEqual(
       number("socketpair"),
       load(argument(0)),
@@ -113,7 +113,7 @@ export function buildFilter({ architecture, network }: CallPolicy): Buffer {
       ...allowedRequests.flatMap((request) => whenEqual(request, allow)),
       answer(EPERM),
     ),
-    // The limits and the scheduling of other processes: 0 is the one that calls.
+    // Limits and scheduling of other processes: 0 is the calling one.
     ...onItself.flatMap((name) =>
       whenEqual(number(name), load(argument(0)), ...unlessEqual(0, answer(EPERM)), allow),
     ),
@@ -123,7 +123,7 @@ export function buildFilter({ architecture, network }: CallPolicy): Buffer {
   ]);
 }
 
-/** Calls whose first argument names a process. */
+/** The calls whose first argument names a process. */
 const onItself = [
   "prlimit64",
   "sched_setaffinity",
@@ -140,7 +140,7 @@ const requireArguments = (first: number, second: number): Buffer[] => [
   allow,
 ];
 
-/** Allows these types of sockets, and goes on for others. */
+/** Returns code that allows these types of sockets, and continues for others. */
 const admitTypes = (...types: number[]): Buffer[] => [
   load(argument(1)),
   and(typeMask),

@@ -1,12 +1,12 @@
 /**
- * Numbers of system calls (syscalls(2)), on x64 and arm64; undefined where an architecture has no such call.
+ * The numbers of system calls (syscalls(2)) on x64 and arm64; `undefined` if an architecture lacks the call.
  */
 
 export type Architecture = "x64" | "arm64";
 
 type Numbers = readonly [x64: number, arm64: number | undefined];
 
-/** What the launcher makes, and what a filter looks at the arguments of. */
+/** The calls that the launcher makes, and those whose arguments a filter checks. */
 const named = {
   chdir: [80, 49],
   clone: [56, 220],
@@ -43,9 +43,9 @@ const named = {
 } as const satisfies Readonly<Record<string, Numbers>>;
 
 /**
- * What no command needs: other processes' memory, the kernel's modules and images, mounts and namespaces,
- * keys, the clock and the name of the machine, attributes of files that Landlock has no rule for, and
- * interfaces that get around a filter (io_uring) or are mostly known for their faults.
+ * The calls that no command needs: memory of other processes, modules and images of the kernel, mounts and
+ * namespaces, keys, the clock and the name of the machine, file attributes that Landlock has no rule for, and
+ * interfaces that bypass a filter (io_uring) or are mostly known for their vulnerabilities.
  */
 const refused = {
   acct: [163, 89],
@@ -106,10 +106,10 @@ const refused = {
 
 const columnOf = { x64: 0, arm64: 1 } as const;
 
-/** The number of a call that both architectures have. */
+/** Returns the number of a call that both architectures have. */
 export const numberOf = (name: keyof typeof named, architecture: Architecture): number =>
   named[name][columnOf[architecture]];
 
-/** The numbers of all calls that are refused whatever their arguments. */
+/** Returns the numbers of all calls that are refused regardless of their arguments. */
 export const refusedCalls = (architecture: Architecture): number[] =>
   Object.values<Numbers>(refused).flatMap((numbers) => numbers[columnOf[architecture]] ?? []);

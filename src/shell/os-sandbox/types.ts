@@ -4,10 +4,10 @@ import type { ResourceLimit } from "./launcher.ts";
 import type { FilePolicy, Network } from "./ruleset.ts";
 
 /**
- * What confines a command. "files": it writes only where the policy allows, and reads nothing denied.
- * "truncation": nor empties a file that it may only read. "network", "signals": it reaches nothing, and no
- * process but its own. "system calls": it cannot change the machine. "sessions": nothing outlives it.
- * "limits": of its processes.
+ * A guarantee about a command. "files": it writes only where the policy allows, and reads no denied file.
+ * "truncation": it empties no file that it may only read. "network", "signals": it reaches no network, and no
+ * process but its own. "system calls": it cannot change the machine. "sessions": none of its processes
+ * outlives it. "limits": its processes are limited.
  */
 export type Guarantee =
   | "files"
@@ -20,13 +20,13 @@ export type Guarantee =
 
 export interface SandboxPolicy extends FilePolicy {
   /**
-   * The limits of each process of a command; called for each command. `isApart` says whether commands have a
-   * user namespace, where the kernel counts no processes but theirs.
+   * Returns the limits of each process of a command. `isApart` says whether commands have a user namespace,
+   * in which the kernel counts only their processes.
    */
   limits(isApart: boolean): readonly ResourceLimit[];
-  /** Most processes and threads of a command, where a control group holds them; 0 is no limit. */
+  /** Maximum processes and threads of a command, if a control group contains them; 0 means no limit. */
   readonly processes: number;
-  /** A folder for what is mounted over denied files. Commands cannot write it. */
+  /** The folder for files that are mounted over denied ones. Commands cannot write it. */
   readonly maskFolder: string;
 }
 
@@ -36,39 +36,41 @@ export interface Executable {
   readonly argv: readonly [string, ...string[]];
 }
 
-/** What to run instead of a program. Dispose of it when that has been started. */
+/** The program to run instead of the command. Dispose of it after the start. */
 export interface ConfinedLaunch extends Executable, Disposable {
-  /** What becomes its descriptor 3. Then 4 is where it reports a failure, as `buildLauncher` says. */
+  /**
+   * The descriptor that becomes its descriptor 3. It then reports a failure on 4, as `buildLauncher` says.
+   */
   readonly descriptor?: number;
-  /** What become its descriptors 5, 6 and so on. */
+  /** The descriptors that become its descriptors 5, 6 and so on. */
   readonly inherited?: readonly number[];
-  /** What holds its processes. Its starter removes it when they are gone. */
+  /** The control group of its processes. The starter removes it after they have ended. */
   readonly group?: ControlGroup;
 }
 
 export interface OsSandbox {
   /** The guarantees that hold for commands. */
   readonly holds: readonly Guarantee[];
-  /** What this system does not have. */
+  /** The guarantees that this system does not support. */
   readonly lacks: readonly Guarantee[];
-  /** The network that commands have: without means for "loopback", that is "none". */
+  /** The network of commands. If the system does not support "loopback", it is "none". */
   readonly network: Network;
   /**
-   * Whether mounts hide what is denied in writable folders: where only Landlock does, nothing can be made
-   * beside it.
+   * Whether mounts hide denied entries in writable folders. With Landlock alone, no entries can be made
+   * beside them.
    */
   readonly hasMounts: boolean;
-  /** Whether it holds what may be read and not changed in writable folders. */
+  /** Whether it protects the files in writable folders that may be read but not changed. */
   readonly keepsFiles: boolean;
-  /** Whether /proc shows commands no processes but their own. */
+  /** Whether /proc shows commands only their own processes. */
   readonly hidesProcesses: boolean;
-  /** Whether a control group holds the processes of each command. */
+  /** Whether each command has a control group. */
   readonly hasGroups: boolean;
-  /** Prepares to run a program. Throws when the system has no more descriptors or control groups. */
+  /** Prepares to run a program. Throws if the system has no further descriptors or control groups. */
   launch(program: Executable): ConfinedLaunch;
-  /** The paths of what mounts have hidden from the last command. */
+  /** Returns the paths that mounts hid from the last command. */
   hidden(): readonly string[];
-  /** The paths of what mounts kept the last command from changing. */
+  /** Returns the paths that mounts kept the last command from changing. */
   kept(): readonly string[];
   close(): void;
 }
