@@ -196,3 +196,29 @@ test("of many searches at once one says which files there are", async () => {
   await searcher.index?.filled();
   expect(searcher.index?.files).toBe(20);
 });
+
+test("text that is not the bytes of its file is found, whatever its size", async () => {
+  const large = "filler\n".repeat(20_000);
+  const inUtf16 = (text: string) => Buffer.from(`\ufeff${text}`, "utf16le");
+  const files: Readonly<Record<string, Buffer>> = {
+    "small-le": inUtf16("one\nneedle\n"),
+    "small-be": inUtf16("one\nneedle\n").swap16(),
+    "large-le": inUtf16(`${large}one\nneedle\n`),
+    marked: Buffer.from("\ufeffone\nneedle\n"),
+    crlf: Buffer.from("one\r\nneedle\r\n"),
+    cr: Buffer.from("one\rneedle\r"),
+  };
+  for (const [name, content] of Object.entries(files)) writeFileSync(at(name), content);
+  const { known, search } = await openFilled();
+  await known();
+  for (const fields of [
+    { pattern: "needle" },
+    { pattern: "^needle$", regex: true },
+    { pattern: "one\nneedle", multiline: true },
+    { pattern: "one\n(needle)", multiline: true, regex: true },
+    { pattern: "ONE\nneedle", multiline: true, ignoreCase: true },
+  ]) {
+    const { content_matches: matches } = await search({ decodes: true, ...fields });
+    expect(matches.map(({ path }) => path).sort(), fields.pattern).toEqual(Object.keys(files).sort());
+  }
+});

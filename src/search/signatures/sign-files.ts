@@ -107,9 +107,10 @@ export class FileSigner {
       closeSync(descriptor);
       return;
     }
-    let [isTooLarge, isDecoded] = [false, false];
+    let isTooLarge = false;
+    // The index knows the bytes of files, not the text that is searched.
+    let isDecoded = false;
     const isOfUse = (text: Buffer, length: number) => {
-      // The index knows the bytes of files, not the text that is searched.
       isDecoded = beginsAsUtf16(text.subarray(0, length));
       if (isDecoded) return false;
       const isText = beginsAsText(text, length);
@@ -121,7 +122,9 @@ export class FileSigner {
       descriptor,
       { maxBytes: maxSignedBytes, slackBytes: 0, isOfUse },
       (text, length) => {
-        if (length === size && isSame())
+        // A small file is read at once, without `isOfUse`.
+        isDecoded = beginsAsUtf16(text.subarray(0, length));
+        if (!isDecoded && length === size && isSame())
           all.add(index, ...this.#describe({ stamps: before, flags: names }, text, length));
         return [];
       },
