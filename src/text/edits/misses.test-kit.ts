@@ -4,6 +4,7 @@ import type { Difference } from "./differences.ts";
 /** A file indented by spaces. */
 export const spaces = `import { open } from "node:fs";
 
+/** Reads a file. */
 export function read(path: string): string {
   const file = open(path);
   try {
@@ -13,6 +14,7 @@ export function read(path: string): string {
   }
 }
 
+/** Writes a file. */
 export function write(path: string, text: string): void {
   const file = open(path);
   try {
