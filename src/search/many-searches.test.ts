@@ -41,7 +41,7 @@ test("many searches at once leave descriptors for others, and each of them ends"
   for (let i = 0; i < searches; i++) {
     state.active++;
     const folder = new SharedFolder(jail.admitFolder("."));
-    const deadline = deadlineIn(20_000);
+    const deadline = deadlineIn(Number.POSITIVE_INFINITY);
     const search = new SearchRun({
       request,
       deadline,

@@ -66,5 +66,5 @@ test("a walk ends at its deadline when its slice is used up, and no sooner", asy
   const past = deadlineIn(0);
   await yieldIfDue({ slice: createTimeSlice(60_000), deadline: past });
   await expect(yieldIfDue({ slice: createTimeSlice(0), deadline: past })).rejects.toThrow("within 0 ms");
-  await yieldIfDue({ slice: createTimeSlice(0), deadline: deadlineIn(60_000) });
+  await yieldIfDue({ slice: createTimeSlice(0), deadline: deadlineIn(Number.POSITIVE_INFINITY) });
 });

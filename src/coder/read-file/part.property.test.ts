@@ -131,7 +131,7 @@ const usual = { path: "log", isNumbered: true, limit: { key: "max_read_bytes", b
 
 async function read(part: Wanted["part"], lineCounts: LineCounts, beforePieces?: () => void) {
   const { file, starts } = open(beforePieces);
-  const means = { deadline: deadlineIn(60_000), lineCounts };
+  const means = { deadline: deadlineIn(Number.POSITIVE_INFINITY), lineCounts };
   return { window: await readPart(file, { ...usual, part }, means), starts };
 }
 
@@ -208,7 +208,7 @@ test("a call that runs out of time leaves what it has counted to the next", asyn
   const { file } = open();
   let checks = 0;
   const deadline = {
-    ...deadlineIn(60_000),
+    ...deadlineIn(Number.POSITIVE_INFINITY),
     check() {
       if (++checks === 6) throw new Error("time is up");
     },

@@ -43,7 +43,10 @@ class CountedFile implements OpenFile {
 
 const usual = { path: "log", isNumbered: false, limit: { key: "max_read_bytes", bytes: 2 * piece.length } };
 
-async function read(wanted: Partial<Wanted> & Pick<Wanted, "part">, deadline = deadlineIn(60_000)) {
+async function read(
+  wanted: Partial<Wanted> & Pick<Wanted, "part">,
+  deadline = deadlineIn(Number.POSITIVE_INFINITY),
+) {
   const file = new CountedFile();
   const outcome = await readPart(
     file,

@@ -20,7 +20,7 @@ export class FilesFixture extends JailFixture {
   readonly jailed: Jail;
   readonly diskTree: DiskTree;
   readonly files: Files & DiskVerbs & Pick<DiskTree, "sweep">;
-  readonly deadline: Deadline = deadlineIn(60_000);
+  readonly deadline: Deadline = deadlineIn(Number.POSITIVE_INFINITY);
   /** The caller of the verbs. */
   readonly call: Requester = { deadline: this.deadline, functionId: "test::call", caller: "tester" };
   readonly listenerErrors: unknown[] = [];

@@ -25,7 +25,7 @@ export class TransactionsFixture extends JailFixture {
   readonly context: Disk;
   readonly state: StateFolder;
   readonly transactions: Transactions;
-  readonly call: Requester = { deadline: deadlineIn(60_000), functionId: "test::call" };
+  readonly call: Requester = { deadline: deadlineIn(Number.POSITIVE_INFINITY), functionId: "test::call" };
   readonly lines: string[] = [];
   readonly log: Log = createLog({
     level: "debug",

@@ -28,7 +28,7 @@ describe.each(["in a thread", "without threads"])("replaceAll %s", (where) => {
   });
 
   const replaceBytes = (body: Buffer, pattern: string, replacement: string, ignoreCase = false) => {
-    const limits = { path: "a.txt", maxBytes, deadline: deadlineIn(20_000) };
+    const limits = { path: "a.txt", maxBytes, deadline: deadlineIn(Number.POSITIVE_INFINITY) };
     return engine.replaceAll(body, { pattern, replacement, ignoreCase }, limits);
   };
   const replace = async (body: string, pattern: string, replacement: string, ignoreCase = false) =>
@@ -148,7 +148,10 @@ test("a replacement that takes too long ends at the deadline, and the next one w
   const slow = { pattern: "(?:a|b|ab|ba){1,20000}c|[ab]{1,20000}d", replacement: "", ignoreCase: false };
   expect((await refusalOf(engine.replaceAll(body, slow, limits))).reason).toBe("timeout");
   const quick = { pattern: "b", replacement: "", ignoreCase: false };
-  const replaced = await engine.replaceAll(body, quick, { ...limits, deadline: deadlineIn(20_000) });
+  const replaced = await engine.replaceAll(body, quick, {
+    ...limits,
+    deadline: deadlineIn(Number.POSITIVE_INFINITY),
+  });
   expect(replaced.equals(Buffer.alloc(maxBytes / 2, "a"))).toBe(true);
   await engine.close();
 });

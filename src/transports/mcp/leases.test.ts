@@ -4,7 +4,7 @@ import { AnswerBudget } from "../../calls/answer-budget.ts";
 import { Leases } from "./leases.ts";
 
 const mebibyte = 1024 * 1024;
-const later = deadlineIn(60_000);
+const later = deadlineIn(Number.POSITIVE_INFINITY);
 const never = new AbortController().signal;
 
 function openBench() {
