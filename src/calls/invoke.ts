@@ -62,7 +62,12 @@ export function createInvoke(all: Services, log: Log, onEnter: OnEnter = () => {
     const services = all.familyOf?.(definition) ?? all;
     const { cancelled, caller, session, bus, began, showsImages, onOutput, onFiles, sentence, promptUser } =
       origin;
-    const { lease, ordered, author = caller === undefined ? undefined : { worker: caller } } = origin;
+    const {
+      account,
+      lease,
+      ordered,
+      author = caller === undefined ? undefined : { worker: caller },
+    } = origin;
     const { maxAnswerBytes: requested = maxAnswerBytes } = origin;
     const started = performance.now();
     let slice: TimeSlice | undefined;
@@ -95,7 +100,7 @@ export function createInvoke(all: Services, log: Log, onEnter: OnEnter = () => {
     };
     const call = { definition, payload, read: undefined, request: undefined, context };
     const queue = caller ?? session;
-    const scope: CallScope = { ...call, log, lease, ordered, cancelled, onEnter, admission, queue };
+    const scope: CallScope = { ...call, log, lease, ordered, cancelled, onEnter, admission, queue, account };
     const outcome = await runAdmitted(scope);
     deadline.end();
     const milliseconds = performance.now() - started;
@@ -124,14 +129,16 @@ interface CallScope {
   readonly admission: Admission;
   /** The key of admission. Calls with one key wait for each other, but not for those with another. */
   readonly queue: string | undefined;
+  /** The account of the caller's quotas, if that is not its id. */
+  readonly account: string | undefined;
 }
 
 /** Runs a call if its caller's quotas admit it, and its request has room. */
 async function runAdmitted(scope: CallScope): Promise<HandledCall> {
-  const { context, admission, payload, queue } = scope;
+  const { context, admission, payload, queue, account } = scope;
   try {
     using _request = admission.hold(queue, payload);
-    const admitted = context.quotas?.admit(context.caller);
+    const admitted = context.quotas?.admit(account ?? context.caller);
     const outcome = await runCall(scope);
     admitted?.end("error" in outcome ? Buffer.byteLength(outcome.error.text) : outcome.bytes);
     return outcome;

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseWireError } from "../harness/errors.ts";
-import { defaultSubjects } from "../harness/subject.ts";
+import { defaultSubjects, runCoder } from "../harness/subject.ts";
 import { withWorker } from "../harness/with-worker.ts";
 import { connectClient, temporaryFolder } from "../harness/worker-fixture.ts";
 
@@ -30,6 +30,14 @@ test.each(defaultSubjects)(
         const other = connectClient(engine.url);
         expect(await other.trigger(read)).toMatchObject({ content: text });
         await other.shutdown();
+        const url = ["--url", engine.url];
+        const calls = [];
+        for (let time = 0; time < 2; time++)
+          calls.push(
+            await runCoder(subject, ["call", read.function_id, JSON.stringify(read.payload), ...url]),
+          );
+        expect(calls.map(({ code }) => code)).toEqual([0, 1]);
+        expect(calls[1]!.stderr).toContain("bytes_per_minute");
       },
       { config: { quotas: { bytes_per_minute: 150 } } },
     );

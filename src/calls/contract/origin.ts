@@ -63,6 +63,8 @@ export interface Origin {
   readonly cancelled?: AbortSignal | undefined;
   /** The worker that sent the call. Only the bus knows it; claims in a payload do not count. */
   readonly caller?: string | undefined;
+  /** The account of the caller's quotas, if that is not its id. */
+  readonly account?: string | undefined;
   /** The author of the call, if the transport knows more of it than the caller. */
   readonly author?: Author | undefined;
   /**

@@ -18,7 +18,7 @@ export const QuotasKey = (code: string) =>
     ],
     {
       default: null,
-      description: `What each caller may do, a caller being the worker whose id the engine stamps on its calls (all others are one): a mapping of calls_per_second, bytes_per_minute (of answers) and concurrent_calls; null for no limit. A call above one is ${code} at once, with the milliseconds until the next would be admitted.`,
+      description: `What each caller may do, a caller being the name of the worker that calls over the bus, whatever its connection (all others are one): a mapping of calls_per_second, bytes_per_minute (of answers) and concurrent_calls; null for no limit. A call above one is ${code} at once, with the milliseconds until the next would be admitted.`,
     },
   );
 

@@ -38,6 +38,7 @@ export async function runWorker(command: Extract<Command, { name: "serve" }>): P
     functions,
     invoke: telemetry?.observe(worker.invoke) ?? worker.invoke,
     triggers: worker.triggers,
+    hasQuotas: () => worker.runtime.quotas !== undefined,
     log,
     telemetry: telemetry?.engine,
     unsentBytesTo: engine?.unsentBytesTo,

@@ -23,6 +23,7 @@ import {
   register,
   unsentBytes,
 } from "./bus.ts";
+import { CallerAccounts } from "./caller-accounts.ts";
 import { Registration, type RegistrationOptions } from "./registration.ts";
 import { Triggers } from "./triggers.ts";
 import { UnsentAnswers } from "./unsent.ts";
@@ -40,6 +41,8 @@ export interface ServeOptions
   readonly telemetry?: EngineTelemetry | undefined;
   /** Returns the bytes that an engine inside this process holds for a caller who has not read them yet. */
   readonly unsentBytesTo?: ((caller: string) => number) | undefined;
+  /** Returns whether callers have quotas, so that their accounts are needed. */
+  readonly hasQuotas?: (() => boolean) | undefined;
   /** Minimum milliseconds between a call and its answer, instead of 1; for the benchmark of that delay. */
   readonly earliestMilliseconds?: number | undefined;
 }
@@ -71,10 +74,12 @@ export function serve(options: ServeOptions): Serving {
     earliestMilliseconds,
     telemetry,
     triggers = [],
+    hasQuotas = () => false,
     ...timing
   } = options;
   const bus = connect(url, identity, log, telemetry);
   const access = accessTo(bus, url);
+  const accounts = new CallerAccounts(bus);
   const inFlight = new InFlight();
   const budget = new AnswerBudget();
   const unsent = new UnsentAnswers({
@@ -89,7 +94,9 @@ export function serve(options: ServeOptions): Serving {
       return inFlight.add(earliestAnswer(arrived, earliestMilliseconds).then(() => probed));
     const caller = callerOf(payload);
     const lease = budget.lease(caller ?? "");
-    const outcome = invoke(definition, payload, { bus: access, caller, lease, trace });
+    const call = (account?: string) =>
+      invoke(definition, payload, { bus: access, caller, account, lease, trace });
+    const outcome = caller !== undefined && hasQuotas() ? accounts.of(caller).then(call) : call();
     const onSend = () => unsent.add(lease, caller ?? "");
     return inFlight.add(answerOnBus(outcome, { arrived, earliestMilliseconds, onSend }));
   };
