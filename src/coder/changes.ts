@@ -269,6 +269,39 @@ const begun = {
     "[since this session began; changes of other programs are listed from the first call of coder::changes on]",
 } as const;
 
+/** Changes in one repository, by the same cause. */
+interface RepositoryChanges extends Pick<WireChange, "path" | "cause"> {
+  readonly files: number;
+}
+
+/** Minimum number of changes in a repository to be counted. */
+const fewestGrouped = 3;
+
+/** Counts the changes of one cause in a `.git` folder, where at least three would be listed one by one. */
+function groupRepositories(changes: readonly WireChange[]): (WireChange | RepositoryChanges)[] {
+  const groups = new Map<string, WireChange[]>();
+  for (const change of changes) {
+    const key = repositoryKeyOf(change);
+    if (key === undefined) continue;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [change]);
+    else group.push(change);
+  }
+  return changes.flatMap((change): (WireChange | RepositoryChanges)[] => {
+    const group = groups.get(repositoryKeyOf(change) ?? "");
+    if (group === undefined || group.length < fewestGrouped) return [change];
+    if (change !== group[0]) return [];
+    return [{ path: repositoryOf(change.path)!, files: group.length, cause: change.cause }];
+  });
+}
+
+const repositoryOf = (path: string): string | undefined => /^(?:.*?\/)?\.git(?=\/)/.exec(path)?.[0];
+
+function repositoryKeyOf({ path, cause }: WireChange): string | undefined {
+  const repository = repositoryOf(path);
+  return repository && `${repository}\n${JSON.stringify(cause)}`;
+}
+
 function renderChanges(
   {
     changes: found,
@@ -293,7 +326,10 @@ function renderChanges(
       ...(note === undefined ? [] : [`[${note}]`]),
       ...(external ? [] : ["[changes of other programs are not known, or not in all roots]"]),
     ].join("\n");
-  const lines = found.map(({ kind, path, from, dir, cause }) => {
+  const lines = groupRepositories(found).map((change) => {
+    if ("files" in change)
+      return `changed: ${renderName(change.path)}, ${change.files} entries${renderCause(change.cause, sentence)}`;
+    const { kind, path, from, dir, cause } = change;
     const mark = dir ? "/" : "";
     const what = from === undefined ? "" : `${renderName(from)}${mark} to `;
     return `${kind}: ${what}${renderName(path)}${mark}${renderCause(cause, sentence)}`;

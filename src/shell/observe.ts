@@ -19,7 +19,7 @@ import type { CommandFeed, ObservedServices } from "./observed.ts";
 import { refusePlainly } from "./programs/plain-refusal.ts";
 import type { Program } from "./programs/program.ts";
 import type { Remarks } from "./programs/records.ts";
-import { sandboxNotes } from "./sandbox-notes.ts";
+import { hiddenInArguments, sandboxNotes } from "./sandbox-notes.ts";
 import { compileSnapshotGlobs } from "./snapshot-globs.ts";
 
 /** A command that is about to run. */
@@ -69,7 +69,7 @@ export async function observe(
       // A command that has changed nothing has made nothing.
       const hasChanged = found === undefined || remarks.changed !== undefined;
       const made = hasChanged ? context.namesOf(await findMade().catch(() => [])).toSorted() : [];
-      const notes = [...sandboxNotesOf(context, output), ...noteMade(made)];
+      const notes = [...new Set([...sandboxNotesOf(context, program.argv, output), ...noteMade(made)])];
       return { ...remarks, ...(notes.length > 0 && { notes }) };
     },
   };
@@ -164,10 +164,14 @@ function undoOf(
 
 const sandboxNotesOf = (
   { confined, hiddenNames, keptNames, removalOf }: ObservedServices,
+  argv: readonly string[],
   output: Parameters<Observed["end"]>[0],
 ): string[] =>
   confined && output
-    ? sandboxNotes(output, confined, { hidden: hiddenNames(), kept: keptNames(), removalOf })
+    ? [
+        ...sandboxNotes(output, confined, { hidden: hiddenNames(), kept: keptNames(), removalOf }),
+        ...(confined.holdsFiles ? hiddenInArguments(argv, hiddenNames()) : []),
+      ]
     : [];
 
 /** Maximum number of made files that are named. */

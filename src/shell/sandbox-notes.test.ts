@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ConfinedRules } from "./command-rules.ts";
-import { sandboxNotes } from "./sandbox-notes.ts";
+import { hiddenInArguments, sandboxNotes } from "./sandbox-notes.ts";
 
 const none: ConfinedRules = { network: "none", holdsFiles: true, keepsFiles: true };
 const loopback: ConfinedRules = { network: "loopback", holdsFiles: true, keepsFiles: true };
@@ -86,6 +86,16 @@ test("a file or folder that commands cannot change is named where a line names i
   expect(noted("npm error EROFS: read-only file system, open '/a/.npmrc'")).toEqual([`.npmrc ${reason}`]);
   expect(noted("rm: cannot remove 'sub': Device or resource busy")).toEqual([]);
   expect(noted("npm warn config .npmrc is old")).toEqual([]);
+});
+
+test("a hidden file that the command line names is named", () => {
+  const noted = (...argv: string[]) => hiddenInArguments(argv, [".env", "config/key.pem"]);
+  expect(noted("cat", ".env")).toEqual([".env is hidden"]);
+  expect(noted("bash", "-c", "cat <./.env | wc; cat config/key.pem")).toEqual([
+    ".env is hidden",
+    "config/key.pem is hidden",
+  ]);
+  expect(noted("cat", ".env.example", "key.pem", "notes.env")).toEqual([]);
 });
 
 test("the call is named that removes a folder which commands cannot, where one does", () => {

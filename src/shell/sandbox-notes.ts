@@ -74,6 +74,17 @@ export function sandboxNotes(
   return [...new Set(notes)];
 }
 
+/** Notes for hidden files in a command line. A command of root reads blank lines there, and no error. */
+export function hiddenInArguments(argv: readonly string[], hidden: readonly string[]): string[] {
+  const words = new Set(
+    argv.flatMap((word) => word.split(/[\s'"`()<>|;&=]+/)).map((word) => word.replace(/^\.\//, "")),
+  );
+  return hidden
+    .filter((path) => words.has(path))
+    .slice(0, maxNamed)
+    .map((path) => `${path} is hidden`);
+}
+
 const socketNotes = ({ network }: ConfinedRules): string[] =>
   network === "none"
     ? ["listening and connecting are not allowed"]

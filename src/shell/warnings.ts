@@ -1,7 +1,8 @@
 import type { Log } from "../base/log/log.ts";
 import type { ShellConfig } from "./config.ts";
 import { launchersIn } from "./programs/launchers.ts";
-import { isPublishedList } from "./programs/policy.ts";
+import { defaultAllowlist, isPublishedList } from "./programs/policy.ts";
+import { findProgram, programFolders } from "./programs/program.ts";
 
 interface Circumstances {
   /** The folder that `shell::fs::*` is confined to, if any. */
@@ -37,6 +38,14 @@ export function warnAboutConfig(
         "an argument makes them run any program, or write one, as `git -c` and `find -exec` do; the list bounds nothing then, and only os_sandbox bounds what they run",
     });
   }
+  const missing = missingIn(config);
+  if (missing.length > 0) {
+    log.warn("programs of allowlist are not found", {
+      programs: missing.join(" "),
+      reason:
+        "they are in no folder of the operating system, and PATH does not count; add their folders to program_folders, or list them by their full paths",
+    });
+  }
   if (root === undefined) {
     log.warn("no jail", { reason: "shell::fs reaches every file of the host that this user can" });
   }
@@ -52,6 +61,15 @@ export function warnAboutConfig(
     if (config[key as keyof typeof zeros] === 0) log.warn(`${key} is 0`, { reason });
   }
 }
+
+/** Returns the names that were added to the published list and lead to no file. */
+const missingIn = ({ allowlist, program_folders: folders }: ShellConfig): string[] =>
+  allowlist.filter(
+    (name) =>
+      !name.includes("/") &&
+      !defaultAllowlist.includes(name) &&
+      findProgram(name, [...folders, ...programFolders]) === undefined,
+  );
 
 /** Limits that make little sense as zero. */
 const zeros = {

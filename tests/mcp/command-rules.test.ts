@@ -38,6 +38,7 @@ test("command lines of the published denylist run under the sandbox, but for one
 test("a refusal that the sandbox caused is named after the output", async () => {
   const text = await sh("echo x > /etc/made-by-a-command");
   expect(text).toContain("\n[sandbox: commands write below the served folder and $TMPDIR only]\n[exit code ");
+  expect(await sh("cat .env || true")).toContain("[sandbox: .env is hidden]");
   expect(await sh("echo fine")).not.toContain("[sandbox");
 });
 
@@ -51,6 +52,11 @@ test("an answer says what the command changed, and the feed has it as the cause"
   expect(answer).toContain("modified: a.txt (shell_exec sh)");
   expect(answer).toContain("created: by-hand.txt\n");
   expect(await sh("cat a.txt")).not.toContain("[changed");
+  await sh("for i in 1 2 3 4; do echo x > .git/$i; done");
+  const after = /[0-9a-f]{12}:\d+/.exec(answer)![0];
+  expect(textOf(await connected.call("coder_changes", { since: after }))).toMatch(
+    /^changed: \.git, \d+ entries \(shell_exec sh\)\n\[since /,
+  );
 });
 
 test("a job says so too when it has ended", async () => {

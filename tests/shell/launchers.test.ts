@@ -26,7 +26,7 @@ const tricks: Readonly<Record<string, readonly string[]>> = {
 let served: ShellFixture;
 beforeAll(async () => {
   served = await startShell("source", {
-    allowlist: [...Object.keys(tricks), "cat"],
+    allowlist: [...Object.keys(tricks), "cat", "no-such-tool"],
     denylist_patterns: null,
     os_sandbox: "off",
   });
@@ -48,4 +48,8 @@ test.each(Object.entries(tricks))("%s", async (command, args) => {
 
 test("the start names each of them, and no other", () => {
   expect(served.worker.stderr()).toContain(`"programs":"${Object.keys(tricks).join(" ")}"`);
+});
+
+test("the start names a program that is in no folder where programs are looked up", () => {
+  expect(served.worker.stderr()).toContain('"programs":"no-such-tool"');
 });

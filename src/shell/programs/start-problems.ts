@@ -1,7 +1,7 @@
 /** Why a program did not start and what to do, as parts of the functions' error sentences. */
 export const startProblems = {
   missing:
-    "the program, the interpreter it names or the configured working folder is not there; send a program that is installed",
+    "the program, the interpreter it names or the configured working folder is not there; send a program that is installed, or ask the user to add its folder to program_folders",
   "not-executable": "the file cannot be executed here; send a program of the operating system",
   "too-long": "the arguments are longer than the operating system takes; send fewer or shorter ones",
   "null-character": "an argument holds a NUL character, which no program can be given; send it without",
