@@ -23,8 +23,9 @@ import { updateFile } from "./update-file.ts";
 import { withCheckpoint } from "./with-checkpoint.ts";
 
 /**
- * What `coder` offers, in the order of the published reference, and then what is ours. Registration, `--print-schema`,
- * the reference pages, and the coverage of the conformance and escape suites derive from this list and nothing else.
+ * The functions of `coder`: those of the published reference in its order, then the newer ones. Registration,
+ * `--print-schema`, the reference pages, and the coverage of the conformance and escape suites derive from
+ * this list and nothing else.
  */
 export const functions: readonly FunctionDefinition[] = [
   tree,

@@ -97,7 +97,10 @@ const response = Type.Object(
   { title: "InfoOutput" },
 );
 
-/** `coder::info`: what the worker serves and how it is configured (coder §21). It reads no file that is served. */
+/**
+ * `coder::info`: what the worker serves and how it is configured (coder §21). It reads no file that is
+ * served.
+ */
 export const info = defineCoderFunction({
   id: "coder::info",
   since: "0.4.0",

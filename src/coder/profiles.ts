@@ -1,6 +1,7 @@
 /**
- * The defaults of what came after the published reference. A profile is a column of this table and nothing else: it never
- * changes what a field means, nor what a call with all its fields written out does (coder §13).
+ * The defaults of what came after the published reference. A profile is a column of this table and nothing
+ * else: it never changes what a field means, nor what a call with all its fields written out does
+ * (coder §13).
  */
 
 import { autorunGlobs } from "../filesystem/jail/autorun.ts";
@@ -11,9 +12,14 @@ export const profileTable = {
   absolute_paths: { contract: false, agent: true },
   /** `{path, ops}` and `{path, content}` are accepted for `{files: [{…}]}`. */
   flat_envelope: { contract: false, agent: true },
-  /** Errors say which deny rule matches, what became of a missing path, and that a failed transaction changed nothing. */
+  /**
+   * Errors say which deny rule matches, what became of a missing path, and that a failed transaction changed
+   * nothing.
+   */
   explained_errors: { contract: false, agent: true },
-  /** The default of `unknown_fields`: whether a field that the function does not have is ignored or refused. */
+  /**
+   * The default of `unknown_fields`: whether a field that the function does not have is ignored or refused.
+   */
   unknown_fields: { contract: "ignore", agent: "refuse" },
   /**
    * Edits match a line end of any kind as `\n`, write that of the line before, and count lines that end in
@@ -41,7 +47,10 @@ export const profileTable = {
   /** Whether the index is kept for the next process, where the configuration does not say. */
   index_saved: { contract: "off", agent: "on" },
   "read-file.revision": { contract: false, agent: true },
-  /** Modes of new files and folders without `mode`. `undefined`: that of the replaced file, or the one that the umask leaves. */
+  /**
+   * Modes of new files and folders without `mode`. `undefined`: that of the replaced file, or the one that
+   * the umask leaves.
+   */
   "create-file.mode": { contract: "0644", agent: undefined },
   "make-folder.mode": { contract: "0755", agent: undefined },
   /** Whether an `encoding` that 0.2.0 ignores in the entries of create-file and update-file is refused. */
@@ -110,7 +119,10 @@ export const profileOf = (name: ProfileName): ProfileDefaults =>
     Object.entries(profileTable).map(([key, columns]) => [key, columns[name]]),
   ) as unknown as ProfileDefaults;
 
-/** `{path, …}` as `{files: [{path, …}]}` where the profile takes it for that; `field` is what the entry has besides. */
+/**
+ * `{path, …}` as `{files: [{path, …}]}` where the profile takes it for that; `field` is what the entry has
+ * besides.
+ */
 export function wrapFlatEnvelope(payload: unknown, field: string, profile: ProfileDefaults): unknown {
   if (!profile.flat_envelope || typeof payload !== "object" || payload === null) return payload;
   if (Object.hasOwn(payload, "files") || !Object.hasOwn(payload, "path") || !Object.hasOwn(payload, field))

@@ -47,8 +47,8 @@ interface Opening
 }
 
 /**
- * Opens the tree, and finishes the transactions of killed processes in it. Throws a `ConfigError`, or the reason for not
- * starting of the jail, or of a transaction that cannot be finished; then nothing stays open.
+ * Opens the tree, and finishes the transactions of killed processes in it. Throws a `ConfigError`, or the
+ * reason for not starting of the jail, or of a transaction that cannot be finished; then nothing stays open.
  */
 export async function openStorage(config: Config, opening: Opening): Promise<Storage> {
   const opened: Closable[] = [];

@@ -186,7 +186,9 @@ export const updateFile = defineCoderFunction({
     ].join("\n"),
 });
 
-/** Files of a batch whose size is read before the work; a longer batch counts as one that fills its answer. */
+/**
+ * Files of a batch whose size is read before the work; a longer batch counts as one that fills its answer.
+ */
 const maxMeasured = 64;
 
 /** About what the answer takes for a file without its bodies. */

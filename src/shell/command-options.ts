@@ -98,7 +98,10 @@ export function requireNoOptions(options: CommandOptions): void {
   if (name !== undefined) throw refusePlainly.hostOnly(name);
 }
 
-/** `listed`: names that may be set besides the listed ones; undefined where every name may be that runs no code. */
+/**
+ * `listed`: names that may be set besides the listed ones; undefined where every name may be that runs no
+ * code.
+ */
 function requireSettable(name: string, value: string, listed: readonly string[] | undefined): void {
   const isPlain = listed !== undefined && isPlainVariable(name);
   if (listed !== undefined && !isPlain && !listed.includes(name))

@@ -38,8 +38,8 @@ export type ShellCommand = Static<TObject<ReturnType<typeof commandFields>>>;
 const targetAndOptions = Type.Object({ target: Target(), ...optionFields });
 
 /**
- * Parses a payload as a command (shell §6.2): less strict about `timeout_ms` than the schema, and with the phrases that
- * clients look for. Throws a plain refusal.
+ * Parses a payload as a command (shell §6.2): less strict about `timeout_ms` than the schema, and with the
+ * phrases that clients look for. Throws a plain refusal.
  */
 export function parseCommand(payload: unknown): ShellCommand {
   if (!isObject(payload)) throw refusePlainly.badPayload("", "is not an object");
@@ -80,7 +80,9 @@ function requireText(field: string, text: string): string {
   throw refusePlainly.illFormed(field);
 }
 
-/** Whether a timeout counts: one beyond 64 bits counts as absent, any other is cut to the configured limit. */
+/**
+ * Whether a timeout counts: one beyond 64 bits counts as absent, any other is cut to the configured limit.
+ */
 const isMilliseconds = (value: unknown): value is number =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 64;
 

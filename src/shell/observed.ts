@@ -27,7 +27,7 @@ export interface ObservedServices {
   readonly namesOf: (hostPaths: readonly string[]) => readonly string[];
 }
 
-/** Remarks as lines. */
+/** Renders remarks as lines, one for each. */
 export const renderRemarks = (
   { changed, checkpoint, not_held: lost = [], notes = [] }: Remarks,
   { sentence }: Pick<Wording, "sentence">,

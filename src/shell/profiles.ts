@@ -7,7 +7,10 @@ export const shellProfileTable = {
   os_sandbox: { contract: "off", agent: "best" },
   /** The network of commands that the kernel confines, where the configuration does not say. */
   network: { contract: "none", agent: "loopback" },
-  /** Whether commands get, and callers set, only variables that are listed (`plain-variables.ts`) or that `allowed_env` names. */
+  /**
+   * Whether commands get, and callers set, only variables that are listed (`plain-variables.ts`) or that
+   * `allowed_env` names.
+   */
   listed_variables: { contract: false, agent: true },
   /** Whether HOME is a folder of their own, unless `allowed_env` names HOME. */
   private_home: { contract: false, agent: true },
@@ -27,15 +30,23 @@ export const shellProfileTable = {
   short_job_ids: { contract: false, agent: true },
   /** Whether answers have the output of a job by positions, command lines, and how a command ended. */
   followed_jobs: { contract: false, agent: true },
-  /** Paths relative to the served folder are taken too, and commands run there unless `working_dir` says otherwise. */
+  /**
+   * Paths relative to the served folder are taken too, and commands run there unless `working_dir` says
+   * otherwise.
+   */
   relative_paths: { contract: false, agent: true },
   /** Whether answers say what a command changed, and which rules of the sandbox it seems to have met. */
   command_remarks: { contract: false, agent: true },
-  /** Whether the default of `denylist_patterns` gives way to the sandbox, where that keeps files from commands. */
+  /**
+   * Whether the default of `denylist_patterns` gives way to the sandbox, where that keeps files from
+   * commands.
+   */
   confined_denylist: { contract: false, agent: true },
   /** Whether `status` shows what a running job has written. */
   "status.running_output": { contract: false, agent: true },
-  /** The default of `unknown_fields`: whether a field that the function does not have is ignored or refused. */
+  /**
+   * The default of `unknown_fields`: whether a field that the function does not have is ignored or refused.
+   */
   unknown_fields: { contract: "ignore", agent: "refuse" },
   /** Answers in JSON name functions as the transport does: tools over MCP. */
   transport_names: { contract: false, agent: true },

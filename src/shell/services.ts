@@ -53,8 +53,8 @@ interface ShellOpenOptions
 const besidesTheCommand = 30_000;
 
 /**
- * Opens the services of `shell::*`, and finishes the transactions that killed workers left first. Throws a `ConfigError`, or says
- * why one cannot be finished.
+ * Opens the services of `shell::*`, and finishes the transactions that killed workers left first. Throws a
+ * `ConfigError`, or says why one cannot be finished.
  */
 export async function openShell(
   config: ShellConfig,

@@ -46,7 +46,9 @@ export type FsScope = Static<typeof FsScope>;
  */
 export const sessionBoundaries = ["workspace", "configured_roots"] as const;
 
-/** Returns the boundary of a scope in the form of that harness, or `undefined` for one in the form of coder. */
+/**
+ * Returns the boundary of a scope in the form of that harness, or `undefined` for one in the form of coder.
+ */
 export function sessionBoundary(scope: unknown): (typeof sessionBoundaries)[number] | undefined {
   if (typeof scope !== "object" || scope === null || !Object.hasOwn(scope, "boundary")) return undefined;
   const { boundary } = scope as { readonly boundary: unknown };

@@ -38,8 +38,9 @@ export class Plans<Context extends { readonly caller?: string | undefined }> {
   }
 
   /**
-   * Keeps a plan for ten minutes. The oldest makes room when there are 64; the oldest of the caller when those of the caller take
-   * 64 MiB, and those of the caller with the most when all take 128 MiB. Throws too-large for one that takes more by itself.
+   * Keeps a plan for ten minutes. The oldest makes room when there are 64; the oldest of the caller when
+   * those of the caller take 64 MiB, and those of the caller with the most when all take 128 MiB. Throws
+   * too-large for one that takes more by itself.
    */
   add({ caller, carryOut, bytes }: Omit<Plan<Context>, "expires">): PlanAnswer {
     if (bytes > maxPlanBytes.ofCaller) throw refuseTransacting.largePlan(bytes, maxPlanBytes.ofCaller);

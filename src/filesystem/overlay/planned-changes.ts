@@ -17,7 +17,10 @@ export type PlannedPlace = ResolvedPath & { readonly folder: PlannedFolder };
 /** The place of an entry in the planned tree. */
 export type EntryPlace = Pick<ResolvedPath, "folder" | "name" | "path" | "stats">;
 
-/** The changes so far: what differs from the disk, and the steps that make it so. Nothing here asks whether they may be. */
+/**
+ * The changes so far: what differs from the disk, and the steps that make it so. Nothing here asks whether
+ * they may be.
+ */
 export class PlannedChanges {
   readonly list = new StepList();
   readonly disk: DiskView;
@@ -92,7 +95,10 @@ export class PlannedChanges {
     folder.changed.set(place.name, entry);
   }
 
-  /** Gives a file other content; one that is new itself is made with that. `seen`: what it was when it was read. */
+  /**
+   * Gives a file other content; one that is new itself is made with that. `seen`: what it was when it was
+   * read.
+   */
   rewrite(place: ResolvedPath, file: Omit<StagedFile, "kind">, { size, ...seen }: Rewritten): void {
     const old = this.#entriesAt(place.folder.path).changed.get(place.name);
     if (old?.type !== "file") {
@@ -210,7 +216,7 @@ export class PlannedChanges {
   }
 }
 
-/** What a file on disk was when it was read, and the revision that it must have, where that is known otherwise. */
+/** The version of a file on disk when it was read, and the revision that it must have, if known. */
 interface Seen {
   readonly seen?: EntryVersion | undefined;
   readonly revision?: string | undefined;

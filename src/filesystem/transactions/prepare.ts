@@ -80,7 +80,10 @@ function groupsToStage(drafts: readonly DraftStep[]): DraftStep[][] {
   return groups;
 }
 
-/** The base, or each root that the steps are about: one that is gone keeps no transaction in the others from being made. */
+/**
+ * The base, or each root that the steps are about: one that is gone keeps no transaction in the others from
+ * being made.
+ */
 function rootsOf(
   { jail }: PreparingContext,
   drafts: readonly DraftStep[],

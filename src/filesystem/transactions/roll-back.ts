@@ -25,9 +25,9 @@ export interface RollingBack {
 }
 
 /**
- * Takes all steps back that were done, the last one first, and removes what was staged. Answers the paths that another
- * program has changed since: if there are any, nothing was changed. Throws what the system refuses; then a repetition goes
- * on from there.
+ * Takes all steps back that were done, the last one first, and removes what was staged. Answers the paths
+ * that another program has changed since: if there are any, nothing was changed. Throws what the system
+ * refuses; then a repetition goes on from there.
  */
 export async function rollBack(rolling: RollingBack): Promise<readonly string[]> {
   const { jail, steps } = rolling;
@@ -54,7 +54,10 @@ export async function rollBack(rolling: RollingBack): Promise<readonly string[]>
 
 const sliceMilliseconds = 5;
 
-/** Brings exchanges that take three calls to their beginning or their end. Answers the paths where neither is possible. */
+/**
+ * Brings exchanges that take three calls to their beginning or their end. Answers the paths where neither is
+ * possible.
+ */
 async function settleExchanges(jail: Jail, { steps, entries }: Trace, slice: TimeSlice): Promise<string[]> {
   const locator = new EntryLocator(jail);
   const unsettled: string[] = [];
@@ -106,7 +109,10 @@ function isMoved(from: HeldName, to: HeldName, verify: ReturnType<typeof verifyS
 /** What a system call says when another program was there since we looked. */
 const isOfOthers = (error: unknown): boolean => ["EEXIST", "ESTALE", "ENOENT"].includes(errnoOf(error) ?? "");
 
-/** Changes of mode leave no trace in names: those that may have been made count as done, since taking one back twice is once. */
+/**
+ * Changes of mode leave no trace in names: those that may have been made count as done, since taking one back
+ * twice is once.
+ */
 async function passChmods(
   jail: Jail,
   { steps, entries }: Trace,

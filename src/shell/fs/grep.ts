@@ -107,7 +107,9 @@ export function startOf(jail: Jail, requested: string): Start {
   return { isFolder, size: stats!.isFile() ? stats!.size : 0, prefix };
 }
 
-/** The matches that fit into one message: host paths are longer than the paths that the search has counted. */
+/**
+ * The matches that fit into one message: host paths are longer than the paths that the search has counted.
+ */
 function fitting<T>(matches: T[], maxAnswerBytes: number): T[] {
   const budget = new JsonBudget(maxAnswerBytes, jsonBytes({ matches: [], truncated: false }));
   const end = matches.findIndex((match, index) => !budget.admit(jsonBytes(match) + commaBytes(index)));

@@ -42,7 +42,9 @@ export interface FsServices {
   readonly audit: Audit | undefined;
   /** `undefined` if the configuration disables it. */
   readonly journal: Journal | undefined;
-  /** Reports what commands change; `undefined` if nothing is served or the profile does not mention changes. */
+  /**
+   * Reports what commands change; `undefined` if nothing is served or the profile does not mention changes.
+   */
   readonly feed: CommandFeed | undefined;
   close(): Promise<void>;
 }
@@ -60,8 +62,8 @@ interface FsDependencies {
 }
 
 /**
- * Opens the jail around `fs.host_root`, or around everything, and finishes the transactions that killed workers left there first. Throws a
- * `ConfigError`, or says why one cannot be finished.
+ * Opens the jail around `fs.host_root`, or around everything, and finishes the transactions that killed
+ * workers left there first. Throws a `ConfigError`, or says why one cannot be finished.
  */
 export async function openFsServices(config: ShellConfig, dependencies: FsDependencies): Promise<FsServices> {
   const { fs } = config;
@@ -147,7 +149,10 @@ export function openFsOver({
   };
 }
 
-/** Where the other workers of a root keep state: `coder::undo` of one finds what the journal of this one keeps. */
+/**
+ * Opens the state folder that all workers of a root share, so that `coder::undo` of another one finds the
+ * journal of this one.
+ */
 function stateFor(
   { journal: config, fs }: ShellConfig,
   jail: Jail,
@@ -164,7 +169,10 @@ interface Recovering extends FsDependencies {
   readonly jail: Jail;
 }
 
-/** Finishes what killed workers left. What the rules of this one deny is left to the worker that has begun it. */
+/**
+ * Finishes transactions of killed workers. Those that the rules of this one deny are left to the worker that
+ * began them.
+ */
 async function recover(
   folder: StateFolder,
   { fs, jail, filesConfig, ...dependencies }: Recovering,
