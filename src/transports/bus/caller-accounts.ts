@@ -51,7 +51,7 @@ export class CallerAccounts {
   }
 }
 
-/** Returns the name of a worker, without the process id that the SDK puts into names that nobody chose. */
+/** Returns the name of a worker, without the process id that the SDK puts into its default names. */
 function accountOf({ name, pid }: WorkerRow): string | undefined {
   if (typeof name !== "string" || name === "") return undefined;
   const ending = `:${String(pid)}`;
