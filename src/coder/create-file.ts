@@ -135,8 +135,8 @@ export const createFile = defineCoderFunction({
 });
 
 /**
- * Throws bad-input if the file that is to be replaced has an unknown encoding: a text with U+FFFD was then read
- * from it, and writing that back would destroy the bytes that could not be shown.
+ * Throws bad-input if the file to be replaced has an unknown encoding: a text with U+FFFD was then read from
+ * it, and writing that back would destroy the bytes that could not be shown.
  */
 function requireKnownEncoding(
   { path, encoding }: Static<typeof CreateFileSpec>,

@@ -58,6 +58,8 @@ export const fieldBounds: Readonly<Record<string, FieldBound>> = {
   "/patterns/*": pattern,
   "/include_globs": { max: 1000 },
   "/include_globs/*": glob,
+  "/snapshot": { max: 1000 },
+  "/snapshot/*": glob,
   "/exclude_globs": { max: 1000 },
   "/exclude_globs/*": glob,
   "/include_glob": { max: 1000 },

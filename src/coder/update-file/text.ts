@@ -1,4 +1,4 @@
-/** What a model reads of a file that was edited. */
+/** Renders the result of an edit as text for a model. */
 import { maxSites } from "../../text/edits/echo.ts";
 
 /** The result for one file, as on the wire. */
