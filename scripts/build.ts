@@ -16,6 +16,7 @@ import {
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import { sdkVersion, threadTexts, wasmBytes } from "./bundle-plugins.ts";
+import { buildPage, pageTexts } from "./page.ts";
 
 /**
  * The folder of the sources bundled into few files, for tests: Bun starts these in a third of the time that
@@ -83,6 +84,7 @@ export async function buildExecutable({ outfile, target }: ExecutableOptions): P
   const work = mkdtempSync(join(dirname(outfile), ".build-"));
   const made = join(work, basename(outfile));
   try {
+    const page = pageTexts(await buildPage());
     await Bun.build({
       entrypoints: ["src/main.ts", ...threadEntries].map((path) => join(root, path)),
       root: join(root, "src"),
@@ -92,7 +94,7 @@ export async function buildExecutable({ outfile, target }: ExecutableOptions): P
       bytecode: true,
       sourcemap: "linked",
       define: constants(target?.triple),
-      plugins: [sdkVersion],
+      plugins: [sdkVersion, page],
       compile: {
         outfile: made,
         ...(target && { target: target.compileTarget, executablePath: target.runtime }),
@@ -114,11 +116,12 @@ export async function buildExecutable({ outfile, target }: ExecutableOptions): P
  * Node: such an application has no module beside it, not even a WebAssembly file or a thread.
  */
 export async function buildNodeBundle({ outfile, target }: BundleOptions): Promise<void> {
-  // This must precede the program, and cannot be done by a plugin of it: a build inside a build never ends.
+  // These must precede the program, and cannot be done by a plugin of it: a build inside a build never ends.
+  const page = pageTexts(await buildPage());
   const threads: Record<string, string> = {};
   for (const path of threadEntries)
     threads[dirname(relative("src", path))] = await bundleForNode(path, { target });
-  const bundle = await bundleForNode("src/main.ts", { target, plugins: [threadTexts(threads)] });
+  const bundle = await bundleForNode("src/main.ts", { target, plugins: [threadTexts(threads), page] });
   mkdirSync(dirname(outfile), { recursive: true });
   writeFileSync(outfile, bundle);
 }
@@ -145,7 +148,7 @@ async function bundleForNode(entry: string, { target, plugins = [] }: NodeBundle
 
 /** Returns the paths of all files with code in an executable, with Bun or with Node. */
 export async function bundledFiles(): Promise<string[]> {
-  const files = new Set<string>();
+  const files = new Set<string>((await buildPage()).sources.map((path) => resolve(path)));
   for (const target of ["bun", "node"] as const) {
     const { metafile } = await Bun.build({
       entrypoints: ["src/main.ts", ...threadEntries].map((path) => join(root, path)),
@@ -174,7 +177,7 @@ const testPrograms = ["tests/faults/driver.ts", "tests/faults/transaction-child.
  */
 async function buildSourceBundle(): Promise<void> {
   rmSync(sourceBundle, { recursive: true, force: true });
-  const plugins = [sdkVersion, wasmBytes];
+  const plugins = [sdkVersion, wasmBytes, pageTexts(await buildPage())];
   const common = { root, outdir: sourceBundle, target: "bun", plugins } as const;
   await Bun.build({
     ...common,
@@ -221,6 +224,7 @@ function digestOfSources(): string {
     "package-lock.json",
     "scripts/build.ts",
     "scripts/bundle-plugins.ts",
+    "scripts/page.ts",
   ];
   const hash = createHash("sha256").update(Bun.version);
   for (const path of [...sources.sort(), ...rest]) {

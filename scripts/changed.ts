@@ -35,6 +35,7 @@ export const scopes: Readonly<Record<string, Scope>> = {
   },
   shell: { folder: "tests/shell", through: ["shell"] },
   mcp: { folder: "tests/mcp", through: ["transports/mcp"] },
+  review: { folder: "tests/review", through: ["review", "review/page"] },
   escapes: {
     folder: "tests/security",
     of: [...diskRooms, "base/errors", "text/globs", "calls", "transports/bus"],

@@ -71,6 +71,11 @@ const checks: readonly Check[] = [
   },
   { name: "types", command: [tool("tsc"), "--noEmit", "-p", "tsconfig.json"], seconds: 9 },
   { name: "types-node", command: [tool("tsc"), "--noEmit", "-p", "tsconfig.node.json"], seconds: 5 },
+  {
+    name: "types-page",
+    command: [tool("tsc"), "--noEmit", "-p", "src/review/page/tsconfig.json"],
+    seconds: 3,
+  },
   { name: "rooms", command: [bun, "scripts/rooms.ts"], seconds: 4 },
   { name: "names", command: [bun, "scripts/names.ts"], seconds: 3 },
   { name: "measure", command: [bun, "scripts/measure.ts"], seconds: 3 },
@@ -101,6 +106,7 @@ export const suites: readonly Suite[] = [
   },
   { name: "shell", files: ["tests/shell/**/*.test.ts"], needsBuild: true },
   { name: "mcp", files: ["tests/mcp/**/*.test.ts"], needsBuild: true },
+  { name: "review", files: ["tests/review/**/*.test.ts"], needsBuild: true },
   {
     name: "escapes",
     files: ["tests/security/**/*.test.ts"],

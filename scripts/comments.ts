@@ -40,7 +40,7 @@ export const commentOfLine = (line: string): string | undefined =>
 
 /** Finds phrases in comments that only this project uses, one sentence each. */
 export async function findBannedPhrases(root: string): Promise<string[]> {
-  const paths = [...new Bun.Glob("{src,scripts,tests,bench}/**/*.{ts,mjs}").scanSync(root)].sort();
+  const paths = [...new Bun.Glob("{src,scripts,tests,bench}/**/*.{ts,tsx,mjs}").scanSync(root)].sort();
   const faults = await Promise.all(
     paths.map(async (path) =>
       commentsOf(await Bun.file(join(root, path)).text()).flatMap(({ line, text }) =>

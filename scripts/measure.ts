@@ -66,7 +66,7 @@ function row(what: string, extents: readonly Extent[]): string {
 }
 
 async function measure(root: string): Promise<void> {
-  const paths = [...new Bun.Glob("{src,scripts,tests,bench}/**/*.ts").scanSync(root)].sort();
+  const paths = [...new Bun.Glob("{src,scripts,tests,bench}/**/*.{ts,tsx}").scanSync(root)].sort();
   const sources = await parseSources(root, paths);
   const product = sources.filter(({ path }) => path.startsWith("src/") && !isForTests(path));
   console.log(`${"lines".padEnd(20)}  count median    p90    max`);

@@ -21,7 +21,7 @@ interface ExportedName {
 
 /** Finds every breach of the rules in the project at `root`, one sentence each. */
 export async function findNamingFaults(root: string): Promise<string[]> {
-  const paths = [...new Bun.Glob("{src,tests,bench}/**/*.ts").scanSync(root)].sort();
+  const paths = [...new Bun.Glob("{src,tests,bench}/**/*.{ts,tsx}").scanSync(root)].sort();
   const sources = await parseSources(root, paths);
   const exported = sources.flatMap(exportedNames);
   return [

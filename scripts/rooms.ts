@@ -26,7 +26,7 @@ import { treeChangesIn } from "./tree-changes.ts";
  * freely.
  */
 export function parseProject(root: string): Promise<Source[]> {
-  const paths = [...new Bun.Glob("{src,tests,scripts,bench}/**/*.ts").scanSync(root)].sort();
+  const paths = [...new Bun.Glob("{src,tests,scripts,bench}/**/*.{ts,tsx}").scanSync(root)].sort();
   return parseSources(
     root,
     paths.filter((path) => !/^src\/.*\.test\.ts$/.test(path)),
@@ -240,7 +240,7 @@ function judgeTest(source: Source, { openToTests }: Plan): string[] {
 export const isForTests = (path: string): boolean => /\.(test|test-kit)\.ts$/.test(path);
 
 /** Returns the name of a file in the plan: `filesystem/jail/jail` for `src/filesystem/jail/jail.ts`. */
-export const stem = (path: string): string => path.replace(/^src\//, "").replace(/\.ts$/, "");
+export const stem = (path: string): string => path.replace(/^src\//, "").replace(/\.tsx?$/, "");
 
 /** Returns the path relative to the root for a relative specifier, or a package's specifier itself. */
 function resolve(file: string, specifier: string): string {

@@ -111,7 +111,7 @@ const commentLine = /^\s*(?:\/[/*]|\*)/;
 const isProse = (text: string, firstLine: string): boolean =>
   commentLine.test(firstLine) && !directive.test(text.trim()) && !citation.test(text.trim());
 
-const globs = ["src/**/*.{ts,mjs}", "scripts/**/*.{ts,mjs}", "tests/harness/**/*.{ts,mjs}"];
+const globs = ["src/**/*.{ts,tsx,mjs}", "scripts/**/*.{ts,mjs}", "tests/harness/**/*.{ts,mjs}"];
 
 /** The maximum counts of the tree, beside this file. */
 const tablePath = "scripts/sentence-counts.json";

@@ -28,15 +28,34 @@ export interface Import {
   readonly line: number;
 }
 
+/** The folder of the sources that run in a browser, which have a tsconfig.json of their own. */
+const browserFolder = "src/review/page/";
+
 /** Parses files of the project whose tsconfig.json is at `root`. Each of `paths` must belong to it. */
 export async function parseSources(root: string, paths: readonly string[]): Promise<Source[]> {
+  const isForBrowser = (path: string) => path.startsWith(browserFolder);
+  const [here, there] = [paths.filter((path) => !isForBrowser(path)), paths.filter(isForBrowser)];
+  return [
+    ...(await parseProject(root, { config: "tsconfig.json", paths: here })),
+    ...(there.length === 0
+      ? []
+      : await parseProject(root, { config: `${browserFolder}tsconfig.json`, paths: there })),
+  ];
+}
+
+interface Project {
+  readonly config: string;
+  readonly paths: readonly string[];
+}
+
+async function parseProject(root: string, { config, paths }: Project): Promise<Source[]> {
   const compiler = new API({ cwd: root });
   try {
-    const snapshot = await compiler.updateSnapshot({ openProject: join(root, "tsconfig.json") });
+    const snapshot = await compiler.updateSnapshot({ openProject: join(root, config) });
     const program = snapshot.getProjects()[0]?.program;
     const parse = async (path: string): Promise<Source> => {
       const syntax = await program?.getSourceFile(join(root, path));
-      if (syntax === undefined) throw new Error(`${path} is not covered by tsconfig.json`);
+      if (syntax === undefined) throw new Error(`${path} is not covered by ${config}`);
       return { path, syntax };
     };
     return await Promise.all(paths.map(parse));

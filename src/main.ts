@@ -50,6 +50,8 @@ async function carryOut(command: Command): Promise<void> {
     }
     case "mcp":
       return (await import("./transports/mcp/run-mcp.ts")).runMcp(command);
+    case "review":
+      return (await import("./review/run-review.ts")).runReview(command);
     case "serve":
       return (await import("./transports/bus/run-bus.ts")).runWorker(command);
   }

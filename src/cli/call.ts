@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createConnection } from "node:net";
-import { userInfo } from "node:os";
 import { about } from "../base/about.ts";
+import { localUser } from "../base/local-user.ts";
 import { type Log, originOf } from "../base/log/log.ts";
 import { escapeInvisible } from "../base/log/quote.ts";
 import { maxSimilar } from "../base/similar-name.ts";
@@ -171,18 +171,9 @@ async function callHere(
     );
   const runtime = await openWorker(command, log);
   try {
-    return await createInvoke(runtime, log)(definition, payload, { author: { user: userName() }, onFiles });
+    return await createInvoke(runtime, log)(definition, payload, { author: localUser(), onFiles });
   } finally {
     await runtime.close();
-  }
-}
-
-/** Returns the name of the user who runs this process, or the number of one without a name. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return String(process.getuid?.());
   }
 }
 

@@ -12,7 +12,7 @@ import { changeFields, describeChange, type WireChange } from "./changes/wire.ts
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { renderName } from "./entry-text.ts";
-import { NetChange, netAnswers, netPageOf, renderNet } from "./net-view/answer.ts";
+import { diffBytes, NetChange, netAnswers, netPageOf, renderNet } from "./net-view/answer.ts";
 import type { NetDifference } from "./net-view/file-diff.ts";
 import { findNetChanges } from "./net-view/net.ts";
 import { plainPath } from "./undo/select-paths.ts";
@@ -38,6 +38,9 @@ const request = Type.Object(
       }),
     ),
     limit: UInt32({ default: 1000, isRare: true, description: "Most changes to answer." }),
+    max_diff_bytes: Type.Optional(
+      UInt32({ isRare: true, description: "Most bytes of all diffs together. Default 65536." }),
+    ),
     net: Type.Optional(Type.Boolean({ isRare: true, description: "Each path once, by name." })),
     path: Type.Optional(Type.String({ description: "Only changes of this path or below it." })),
     since: Type.Optional(
@@ -143,7 +146,7 @@ const isNet = ({ net, answer, by, checkpoint }: Partial<Request>): boolean =>
   net ?? (answer !== undefined || by !== undefined || checkpoint !== undefined);
 
 async function netAnswer(request: Request, newest: number, context: CoderContext): Promise<Answer> {
-  const { answer: form = "names", by, cursor, limit, path } = request;
+  const { answer: form = "names", by, cursor, limit, path, max_diff_bytes: maxBytes } = request;
   const { feed, jail } = context;
   const place = startOf(request, newest, context);
   const wanted = path === undefined ? "" : plainPath(path, jail);
@@ -162,7 +165,7 @@ async function netAnswer(request: Request, newest: number, context: CoderContext
       ? { net: [] }
       : netPageOf(
           await findNetChanges(place, context),
-          { form, by, limit, after: cursor, isSelected },
+          { form, by, limit, after: cursor, isSelected, maxBytes: diffBytes(maxBytes, context) },
           context,
         );
   const overflow = place === undefined;

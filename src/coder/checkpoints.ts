@@ -7,7 +7,7 @@ import { type JournalRecord, type RecordedStep, readRecords } from "../filesyste
 import { stepsOf } from "../filesystem/journal/rewind.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
-import { type NetAnswer, netAnswers } from "./net-view/answer.ts";
+import { diffBytes, type NetAnswer, netAnswers } from "./net-view/answer.ts";
 import type { FileDiff } from "./net-view/file-diff.ts";
 import { BackInTime } from "./net-view/record-changes.ts";
 import { pauseOf } from "./pause.ts";
@@ -21,6 +21,9 @@ const request = Type.Object(
     before_seq: Type.Optional(UInt64({ description: "Only checkpoints older than this one." })),
     by: By(true),
     limit: UInt32({ default: 50, description: "Most checkpoints to answer." }),
+    max_diff_bytes: Type.Optional(
+      UInt32({ isRare: true, description: "Most bytes of all diffs together. Default 65536." }),
+    ),
     path: Type.Optional(
       Type.String({
         description:
@@ -93,7 +96,10 @@ export const checkpoints = defineCoderFunction({
     { title: "The last changes", request: {} },
     { title: "What happened to one folder", request: { path: "src/models", limit: 10 } },
   ],
-  async handle({ limit, before_seq: before = Number.POSITIVE_INFINITY, path, by, seq, answer }, context) {
+  async handle(
+    { limit, before_seq: before = Number.POSITIVE_INFINITY, path, by, seq, answer, max_diff_bytes: maxBytes },
+    context,
+  ) {
     const journal = requireJournal(context);
     const pause = pauseOf(context);
     const followed = path === undefined ? undefined : new FollowedPath(path, context);
@@ -101,7 +107,9 @@ export const checkpoints = defineCoderFunction({
     const isWanted = (record: JournalRecord) =>
       record.seq < before && (seq === undefined || record.seq === seq) && isAuthor(record.author);
     const back =
-      answer === undefined || answer === "names" ? undefined : new BackInTime(context, maxDiffBytes);
+      answer === undefined || answer === "names"
+        ? undefined
+        : new BackInTime(context, diffBytes(maxBytes, context));
     const found: Static<typeof Checkpoint>[] = [];
     const older = () => ({
       checkpoints: found,
@@ -137,9 +145,6 @@ export const checkpoints = defineCoderFunction({
       ...(next === undefined ? [] : [`Older ones: before_seq ${next}`]),
     ].join("\n"),
 });
-
-/** Bytes of all diffs of an answer. */
-const maxDiffBytes = 64 * 1024;
 
 /** A path, and its earlier names, as far back as records were followed. */
 class FollowedPath {

@@ -20,7 +20,7 @@ import { coderCodes } from "./error-codes.ts";
 import { RootsKey } from "./roots-config.ts";
 
 /** The keys that a reload cannot change: calls of both configurations would disagree about the tree, and about locks and records. */
-export const fixedKeys = ["base_path", "roots", "journal", "call_timeout_ms"] as const;
+export const fixedKeys = ["base_path", "roots", "journal", "call_timeout_ms", "review"] as const;
 
 const mebibyte = 1024 * 1024;
 
@@ -144,6 +144,14 @@ export const configSchema = Type.Object({
   }),
   commands: CommandsKey,
   journal: JournalKey("null is a journal with these defaults in the profile agent, and none in contract."),
+  review: Type.Union(
+    [Type.Null(), Type.Object({ port: Type.Integer({ minimum: 0, maximum: 65_535, default: 0 }) })],
+    {
+      default: null,
+      description:
+        "A page on 127.0.0.1 that shows what calls changed, and takes it back: as coder review serves it, beside this worker. The log has its address, whose token admits everyone who has it: $CODER_TOKEN, else one is made. A mapping of port (0), where 0 is any free one. null serves none.",
+    },
+  ),
   audit: AuditKey("coder::info has the hash of the newest."),
   approval: ApprovalKey(coderCodes.declined),
   approval_timeout_ms: ApprovalTimeoutKey,

@@ -208,6 +208,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     encodings,
     searcher,
     watchedTree: base.tree,
+    ...(config.review && { reviewPort: config.review.port }),
     quotas: openQuotas(config.quotas),
     approvals,
     callMilliseconds: config.call_timeout_ms,
@@ -271,7 +272,7 @@ const servedBy = ({ hasTop, roots, hostPath }: Jail): Pick<worker.Serves, "base_
 
 const profileNamed = ({ profile }: Config, { mode }: Opening): ProfileName => {
   if (profile !== "auto") return profile;
-  return mode === "mcp" ? "agent" : "contract";
+  return mode === "mcp" || mode === "review" ? "agent" : "contract";
 };
 
 function openSweeper(tree: Storage["tree"]) {

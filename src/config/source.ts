@@ -22,7 +22,7 @@ import {
 import { blockIn, engineKeyOf, seemsOfEngine, sourceOf } from "./worker-block.ts";
 
 /** The modes of a worker, and `setup`, which adds it to a client. */
-export type Mode = "serve" | "mcp" | "call" | "setup";
+export type Mode = "serve" | "mcp" | "call" | "setup" | "review";
 
 /** A configuration that is not validated yet. */
 export interface FoundConfig {

@@ -115,6 +115,8 @@ export interface Runtime extends Services {
   describeOthers?(): string | undefined;
   /** The rules of commands, for clients that are shown instructions. */
   readonly commandRules?: readonly string[];
+  /** The port of the page for people, if one is to be served. */
+  readonly reviewPort?: number;
   /** Maximum bytes of a file in one answer, if configured. */
   readonly maxReadBytes?: number;
   /** Whether its functions accept a flat envelope, those that have one. */

@@ -27,8 +27,12 @@ export const NetChange = Named("NetChange", {
 });
 export type NetChange = Static<typeof NetChange>;
 
-/** Bytes of all diffs of a page. */
-const maxPageBytes = 64 * 1024;
+/** Bytes of all diffs of an answer that names no number. */
+const defaultDiffBytes = 64 * 1024;
+
+/** Returns the bytes of all diffs of an answer. The diffs of a larger one leave no room for the rest. */
+export const diffBytes = (requested: number | undefined, { maxAnswerBytes }: CoderContext): number =>
+  Math.min(requested ?? defaultDiffBytes, maxAnswerBytes / 4);
 
 /** Maximum checkpoints that are named of one path. */
 const maxSeqs = 20;
@@ -40,12 +44,14 @@ interface Page {
   /** The place that the page before ended with. */
   readonly after: string | undefined;
   readonly isSelected: (change: NetDifference) => boolean;
+  /** The bytes of all diffs. */
+  readonly maxBytes: number;
 }
 
 /** Returns one page of the changes, and the path that it ends with if there are more. */
 export function netPageOf(
   { changes, records }: NetChanges,
-  { form, by, limit, after, isSelected }: Page,
+  { form, by, limit, after, isSelected, maxBytes }: Page,
   context: CoderContext,
 ): { net: NetChange[]; next_cursor?: string } {
   const selected = changes.filter((change) => {
@@ -56,7 +62,7 @@ export function netPageOf(
   });
   const listed = form === "names" ? foldFolders(selected) : selected.filter(isLeafIn(selected));
   const net: NetChange[] = [];
-  let room = Math.min(maxPageBytes, context.maxAnswerBytes / 4);
+  let room = maxBytes;
   for (const [index, change] of listed.entries()) {
     context.deadline.check();
     const described = describe(change, form, room);
@@ -89,7 +95,7 @@ function describe(
     ...(files !== undefined && { files }),
   };
   if (form === "names") return named;
-  const found = compare(change, form === "diff" ? Math.max(room, 0) : maxPageBytes);
+  const found = compare(change, form === "diff" ? Math.max(room, 0) : defaultDiffBytes);
   if (typeof found === "string") return found === "a folder" ? named : { ...named, note: found };
   const { diff, added, removed, isTruncated } = found;
   const lines = { ...named, added, removed };

@@ -113,6 +113,7 @@ describe("one command", () => {
       http: undefined,
       isStructured: false,
       tools: "usual",
+      hasReview: false,
     });
     const http = (line: string, environment = {}) => parse(`mcp --http ${line}`, environment);
     const token = "0123456789abcdef";
@@ -181,7 +182,7 @@ describe.each(flagNames.map((name) => [name, flags[name]] as const))("--%s", (na
     flags[flagName as FlagName].value === undefined
       ? `--${flagName}`
       : `--${flagName} ${values[flagName] ?? "x"}`;
-  const words = { serve: "", mcp: "mcp ", setup: "setup cursor ", call: "call f " };
+  const words = { serve: "", mcp: "mcp ", setup: "setup cursor ", review: "review ", call: "call f " };
   /** The other flag of a conflict may itself need another. */
   const needed: Readonly<Record<string, string>> = { token: " --http 1" };
 

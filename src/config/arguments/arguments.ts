@@ -81,10 +81,19 @@ export type Command =
       readonly isStructured: boolean;
       /** The value of `--tools`, which selects the offered functions. */
       readonly tools: "usual" | "all";
+      /** Whether `--review` is set, so that the page of `coder review` is served too. */
+      readonly hasReview: boolean;
       /** The values of `--commands` and `--allow`. */
       readonly commands?: { readonly allow: readonly string[] } | undefined;
       /** The value of `--approval`, which wins over the configuration. */
       readonly approval?: Approval | undefined;
+    })
+  | (ConfigSource & {
+      readonly name: "review";
+      /** The port of the page on loopback, 0 for any free one. */
+      readonly port: number;
+      /** The token in its address; if absent, one is generated. */
+      readonly token: string | undefined;
     })
   | (ConfigSource & {
       readonly name: "call";
@@ -99,7 +108,7 @@ export type Command =
 
 /** A command with a help of its own. */
 export interface HelpTopic {
-  readonly command: "mcp" | "setup" | "call" | "audit";
+  readonly command: "mcp" | "setup" | "call" | "audit" | "review";
   /** The id of the function of a call, or its end. */
   readonly function?: string | undefined;
 }
@@ -157,9 +166,14 @@ export function parseArguments(
       http: parseMcp(line),
       isStructured: values.has("structured"),
       tools: parseTools(line),
+      hasReview: parseReview(line, worker),
       ...parseCommands(line, worker),
       ...parseApproval(line, worker),
     };
+  if (mode === "review") {
+    requireCoder("review", worker);
+    return { ...source, name: "review", port: parsePort(line), token: parseReviewToken(line) };
+  }
   if (words[0] === "audit") return { name: "audit-verify", worker, file: parseAudit(words) };
   if (words.length > 0) return { ...source, name: "call", ...parseCall(line, worker) };
   return {
@@ -176,7 +190,8 @@ const workerOf = (id: string): WorkerName | undefined =>
 
 /** Returns the topic of a help. Words without a help of their own get the help of everything. */
 function parseTopic([command, id]: readonly string[]): HelpTopic | undefined {
-  if (command === "mcp" || command === "setup" || command === "audit") return { command };
+  if (command === "mcp" || command === "setup" || command === "audit" || command === "review")
+    return { command };
   return command === "call" ? { command, function: id } : undefined;
 }
 
@@ -203,7 +218,7 @@ interface CommandLine extends ParsedFlags {
 
 /** Returns the mode of a command line. A word that is not a command is refused later. */
 const modeOf = ([command]: readonly string[]): Mode =>
-  command === "mcp" || command === "call" || command === "setup" ? command : "serve";
+  command === "mcp" || command === "call" || command === "setup" || command === "review" ? command : "serve";
 
 /** Returns the value of the flag, or of the first of its variables that is set. */
 function valueFor({ values, mode, environment }: CommandLine, name: FlagName): string | undefined {
@@ -294,7 +309,7 @@ function unknownFlag(rawName: string, name: string, program: WorkerName): UsageE
 
 /** The words that a command line may begin with, by worker. */
 const commandWords: Readonly<Record<WorkerName, readonly string[]>> = {
-  coder: ["mcp", "setup", "call", "undo", "checkpoints", "audit", "help"],
+  coder: ["mcp", "setup", "call", "undo", "checkpoints", "review", "audit", "help"],
   shell: ["mcp", "call", "audit", "help"],
 };
 
@@ -372,6 +387,7 @@ const serverFlags = [
   "commands",
   "allow",
   "approval",
+  "review",
   "log-level",
 ] as const;
 
@@ -402,6 +418,27 @@ function parseSetup(line: CommandLine, worker: WorkerName): Extract<Command, { n
     isRemove: values.has("remove"),
     environment,
   };
+}
+
+function parsePort({ words, values }: CommandLine): number {
+  if (words.length > 1)
+    throw new UsageError(`review takes no further words; ${JSON.stringify(words[1])} is too much`);
+  const given = values.get("port") ?? "0";
+  if (/^\d{1,5}$/.test(given) && Number(given) <= 65_535) return Number(given);
+  throw new UsageError(`--port is ${JSON.stringify(given)}; it must be a port, or 0 for any free one`);
+}
+
+function parseReview({ values }: CommandLine, worker: WorkerName): boolean {
+  if (values.has("review")) requireCoder("--review", worker);
+  return values.has("review");
+}
+
+/** Throws a `UsageError` unless the worker has a journal to show. */
+function requireCoder(given: string, worker: WorkerName): void {
+  if (worker !== "coder")
+    throw new UsageError(
+      `${given} is for the worker coder; the worker shell keeps no checkpoints of its own`,
+    );
 }
 
 function parseTools({ values }: CommandLine): "usual" | "all" {
@@ -444,6 +481,13 @@ function parseToken(line: CommandLine): string | undefined {
   if (token !== undefined && token.length < fewestTokenCharacters)
     throw new UsageError(`${renderFlag("token")} needs at least ${fewestTokenCharacters} characters`);
   return token;
+}
+
+/** Returns the token of the page, which its address and a cookie carry. */
+function parseReviewToken(line: CommandLine): string | undefined {
+  const token = parseToken(line);
+  if (token === undefined || /^[\w-]+$/.test(token)) return token;
+  throw new UsageError(`${renderFlag("token")} goes into an address: letters, digits, _ and - only`);
 }
 
 /** An example function, for the error of a call without one. */

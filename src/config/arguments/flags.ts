@@ -60,6 +60,7 @@ configuration of the iii engine, ./config.yaml, the defaults`,
     environment: [{ name: "III_URL" }, { name: "III_ENGINE_URL", only: "serve" }],
     conflicts: [
       { in: ["mcp", "setup"], why: "does not go with mcp, which needs no engine" },
+      { in: ["review"], why: "does not go with review, which needs no engine" },
       {
         in: ["serve"],
         with: "engine",
@@ -72,6 +73,7 @@ configuration of the iii engine, ./config.yaml, the defaults`,
     value: "embedded",
     conflicts: [
       { in: ["mcp", "setup"], why: "does not go with mcp, which needs no engine" },
+      { in: ["review"], why: "does not go with review, which needs no engine" },
       { in: ["call"], why: "does not go with call", instead: "give --url to call through an engine" },
     ],
     help: `start an engine for trying out and testing; :0 takes any free port. Only programs of your own
@@ -85,7 +87,7 @@ user can connect, and with --token who has the address ws://127.0.0.1:PORT/TOKEN
   http: {
     value: "[HOST:]PORT",
     conflicts: [
-      { in: ["serve", "call"], why: "only goes with mcp" },
+      { in: ["serve", "call", "review"], why: "only goes with mcp" },
       { in: ["setup"], why: "does not go with setup, as a client starts its own server" },
     ],
     help: "with mcp: streamable HTTP at /mcp; HOST defaults to 127.0.0.1",
@@ -103,24 +105,41 @@ user can connect, and with --token who has the address ws://127.0.0.1:PORT/TOKEN
     ],
     help: `with --http: the bearer token of every request; default $CODER_TOKEN, else one is made and
 printed with the configuration of a client; off loopback one must be given.
-With --engine embedded: what lets others in; default $CODER_TOKEN`,
+With --engine embedded: what lets others in; default $CODER_TOKEN.
+With review: the token in the address of the page; default $CODER_TOKEN, else one is made`,
+  },
+  port: {
+    value: "PORT",
+    conflicts: [{ in: ["serve", "mcp", "call", "setup"], why: "only goes with review" }],
+    help: "with review: the port on 127.0.0.1; default any free one",
+  },
+  review: {
+    conflicts: [
+      {
+        in: ["serve", "call"],
+        why: "only goes with mcp",
+        instead: "set the key review of the configuration",
+      },
+      { in: ["review"], why: "does not go with review, which serves the page already" },
+    ],
+    help: "with mcp: serve the page of coder review too, and log its address",
   },
   json: {
-    conflicts: [{ in: ["serve", "mcp", "setup"], why: "only goes with call" }],
+    conflicts: [{ in: ["serve", "mcp", "review", "setup"], why: "only goes with call" }],
     help: "with call: print JSON in a terminal too",
   },
   structured: {
-    conflicts: [{ in: ["serve", "call"], why: "only goes with mcp" }],
+    conflicts: [{ in: ["serve", "call", "review"], why: "only goes with mcp" }],
     help: "with mcp: answers as JSON too, and the schemas of answers, for clients that compute with them",
   },
   tools: {
     value: "all",
-    conflicts: [{ in: ["serve", "call"], why: "only goes with mcp" }],
+    conflicts: [{ in: ["serve", "call", "review"], why: "only goes with mcp" }],
     help: "with mcp: offer every tool, also those that are rarely needed",
   },
   commands: {
     conflicts: [
-      { in: ["serve", "call"], why: "only goes with mcp" },
+      { in: ["serve", "call", "review"], why: "only goes with mcp" },
       {
         in: ["mcp", "setup"],
         with: "read-only",
@@ -133,7 +152,7 @@ configuration says which programs may run, and within which limits`,
   allow: {
     value: "NAME,…",
     conflicts: [
-      { in: ["serve", "call"], why: "only goes with mcp" },
+      { in: ["serve", "call", "review"], why: "only goes with mcp" },
       { in: ["mcp", "setup"], without: "commands", why: "only goes with --commands" },
     ],
     help: "with --commands: programs that may run besides those of the configuration, such as node,npm,git",
@@ -152,7 +171,7 @@ a file, undo, or run a command) or all that change something; wins over the conf
   },
   "no-token": {
     conflicts: [
-      { in: ["serve", "call", "setup"], why: "only goes with mcp" },
+      { in: ["serve", "call", "review", "setup"], why: "only goes with mcp" },
       { in: ["mcp"], without: "http", why: "only goes with --http" },
       { in: ["mcp"], with: "token", why: "does not go with --token" },
     ],
@@ -183,7 +202,7 @@ a file, undo, or run a command) or all that change something; wins over the conf
     value: "VERSION",
     conflicts: [
       {
-        in: ["serve", "mcp", "call", "setup"],
+        in: ["serve", "mcp", "call", "review", "setup"],
         without: "print-schema",
         why: "only goes with --print-schema",
       },

@@ -15,7 +15,7 @@ Usage
   ${program} mcp [--http [HOST:]PORT]             serve the same functions as MCP tools, over stdio or HTTP
 ${worker === "coder" ? setup : ""}  ${program} call FUNCTION [JSON | - | @FILE]     call one function and print its answer
 ${worker === "coder" ? aliases : ""}  ${program} audit verify FILE                    check that no line of an audit trail was changed or removed
-  ${program} help [mcp | setup | call [FUNCTION]] the flags of a command; the fields of a function
+  ${program} help [mcp | setup | review | call [FUNCTION]] the flags of a command; the fields of a function
   ${program} --print-schema | --manifest | --licenses | --version | --help
 
 Flags
@@ -82,6 +82,21 @@ Usage
 Flags
 ${flagsOf("call", worker)}
 ${exitStatuses}`,
+  review: (
+    worker,
+  ) => `${words[worker].program} review - serve a page that shows what agents changed, and takes it back
+
+Usage
+  ${words[worker].program} review [--base-path DIR] [--port PORT] [FLAGS]
+
+  It listens on 127.0.0.1 only and prints its address. The token in that admits everyone who has it, so keep it to
+  yourself.
+
+Flags
+${flagsOf("review", worker)}
+Examples
+  ${words[worker].program} review --base-path .
+`,
   audit: (worker) => `${words[worker].program} audit verify - check an audit trail
 
 Usage
@@ -116,6 +131,7 @@ const setup = `  coder setup CLIENT [--remove]              add the MCP server t
 
 const aliases = `  coder checkpoints [PATH | JSON]            what calls changed; short for call coder::checkpoints
   coder undo [SEQ | JSON]                    take back the newest change, or a checkpoint; short for call coder::undo
+  coder review [--port PORT]                 serve a page that shows what agents changed, and takes it back
 `;
 
 /** The column of the descriptions. */

@@ -44,6 +44,17 @@ export async function runWorker(command: Extract<Command, { name: "serve" }>): P
     unsentBytesTo: engine?.unsentBytesTo,
   });
   telemetry?.measure(worker);
+  const review =
+    runtime.reviewPort === undefined
+      ? undefined
+      : await (await import("../../review/beside.ts")).serveReviewBeside({
+          port: runtime.reviewPort,
+          environment,
+          functions,
+          invoke: worker.invoke,
+          treeChanges: () => worker.runtime.treeChanges,
+          log,
+        });
   void serving.registered.then(() =>
     log.info("serving", { url: originOf(url), ...runtime.serves, functions: functions.length }),
   );
@@ -52,7 +63,7 @@ export async function runWorker(command: Extract<Command, { name: "serve" }>): P
   isStopping = true;
   watchdog.stopping();
   log.info("stopping", { signal });
-  await Promise.all([serving.stop(), worker.runtime.interrupt?.()]);
+  await Promise.all([serving.stop(), review?.stop(), worker.runtime.interrupt?.()]);
   await telemetry?.close();
   await engine?.stop();
   await worker.close();

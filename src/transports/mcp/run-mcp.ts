@@ -1,6 +1,8 @@
-import { createInvoke } from "../../calls/invoke.ts";
+import type { Runtime } from "../../calls/contract/definition.ts";
+import { createInvoke, type Invoke } from "../../calls/invoke.ts";
 import type { Command } from "../../config/arguments/arguments.ts";
 import { readRuntimeOptions } from "../../config/environment.ts";
+import type { Review } from "../../review/review-server.ts";
 import { endSoon, stderrLog, stopSignal, sweep } from "../../serve/lifecycle.ts";
 import { openTelemetry } from "../../serve/telemetry/telemetry.ts";
 import { limitsFor, openWatchdog, unwatched } from "../../serve/watchdog/watchdog.ts";
@@ -40,16 +42,41 @@ export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promis
     command.http === undefined
       ? (await import("./stdio.ts")).serveOnStdio(host)
       : await (await import("./http.ts")).serveOnHttp(host, command.http, { announce });
+  const review = await openReview(command, { runtime, host, invoke });
   const over = command.http === undefined ? "stdio" : "http";
   log.info("serving", { mcp: over, ...runtime.serves, tools: host.tools.length });
   void sweep(runtime, log);
   const reason = await Promise.race([stopSignal(["SIGHUP"]), served.closed.then(() => "the client left")]);
   watchdog.stopping();
   log.info("stopping", { reason });
-  await Promise.all([served.stop(), runtime.interrupt?.()]);
+  await Promise.all([served.stop(), review?.stop(), runtime.interrupt?.()]);
   await telemetry?.close();
   await runtime.close();
   endSoon();
+}
+
+interface Reviewed {
+  readonly runtime: Runtime;
+  readonly host: ToolHost;
+  readonly invoke: Invoke;
+}
+
+/** Serves the page for people if the command line or the configuration says so. */
+async function openReview(
+  { hasReview, environment }: Extract<Command, { name: "mcp" }>,
+  { runtime, host, invoke }: Reviewed,
+): Promise<Review | undefined> {
+  const port = runtime.reviewPort ?? (hasReview ? 0 : undefined);
+  if (port === undefined) return undefined;
+  const { serveReviewBeside } = await import("../../review/beside.ts");
+  return serveReviewBeside({
+    port,
+    environment,
+    functions: [...host.functions.values()],
+    invoke,
+    treeChanges: () => runtime.treeChanges,
+    log: host.log,
+  });
 }
 
 /**

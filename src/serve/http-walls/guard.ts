@@ -7,10 +7,14 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { validateHostHeader, validateOriginHeader } from "@modelcontextprotocol/server";
 import type { HttpAddress } from "../../config/arguments/http-address.ts";
 
-/** The headers that show the origin of a request. */
-export interface Credentials {
+/** The headers that name the server and the site of a request. */
+export interface Names {
   readonly host: string | undefined;
   readonly origin: string | undefined;
+}
+
+/** The headers that show the origin of a request. */
+export interface Credentials extends Names {
   readonly authorization: string | undefined;
 }
 
@@ -27,26 +31,37 @@ const everyAddress = ["0.0.0.0", "::"];
 
 /** Creates the guard of a server that listens at `host`. Without a token, it requires none. */
 export function createGuard({ host, token }: Pick<HttpAddress, "host" | "token">): Guard {
-  const names = [...loopbackNames, host.includes(":") ? `[${host}]` : host];
+  const checkNames = createNameCheck(host);
   const matches = token === undefined ? () => true : createTokenCheck(token);
-  return ({ host: hostHeader, origin, authorization }) => {
-    // A server on every address may have any name; only the token guards it, which no page knows.
-    if (!everyAddress.includes(host) && !validateHostHeader(hostHeader, names).ok)
-      return { status: 403, sentence: "The Host header names another server than this one." };
-    if (!validateOriginHeader(origin, names).ok)
-      return { status: 403, sentence: "The Origin header names a site that may not use this server." };
-    if (!matches(authorization))
+  return ({ authorization = "", ...names }) => {
+    const denial = checkNames(names);
+    if (denial !== undefined) return denial;
+    const [, sent = ""] = /^Bearer +(\S+) *$/i.exec(authorization) ?? [];
+    if (!matches(sent))
       return { status: 401, sentence: "Send the server's token in the header Authorization: Bearer TOKEN." };
     return undefined;
   };
 }
 
-/** Compares in constant time, which does not show how much of a guess is right. */
-function createTokenCheck(token: string): (authorization: string | undefined) => boolean {
+/** Creates the check of the names in a request to a server that listens at `host`. */
+export function createNameCheck(host: string): (names: Names) => Denial | undefined {
+  const known = [...loopbackNames, host.includes(":") ? `[${host}]` : host];
+  return ({ host: hostHeader, origin }) => {
+    // A server on every address may have any name; only the token guards it, which no page knows.
+    if (!everyAddress.includes(host) && !validateHostHeader(hostHeader, known).ok)
+      return { status: 403, sentence: "The Host header names another server than this one." };
+    if (!validateOriginHeader(origin, known).ok)
+      return { status: 403, sentence: "The Origin header names a site that may not use this server." };
+    return undefined;
+  };
+}
+
+/**
+ * Creates a check of sent tokens. It compares in constant time, which does not show how much of a guess is
+ * right.
+ */
+export function createTokenCheck(token: string): (sent: string) => boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   const expected = digest(token);
-  return (authorization = "") => {
-    const [, sent = ""] = /^Bearer +(\S+) *$/i.exec(authorization) ?? [];
-    return timingSafeEqual(digest(sent), expected);
-  };
+  return (sent) => timingSafeEqual(digest(sent), expected);
 }

@@ -1,0 +1,77 @@
+/** Bundles the page for people, `src/review/page`, into the program. */
+import { readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { BunPlugin } from "bun";
+
+const root = join(import.meta.dir, "..");
+const folder = join(root, "src/review/page");
+
+/** Maximum bytes of everything that the page adds to the program. */
+const maxBytes = 1024 * 1024;
+
+/** The texts of the page in the form of `src/review/page-files.ts`. */
+export interface Page {
+  readonly pageFiles: Readonly<Record<string, { readonly type: string; readonly text: string }>>;
+  readonly appPage: string | undefined;
+  /** The paths of all files that it is made of. */
+  readonly sources: readonly string[];
+}
+
+const types: Readonly<Record<string, string>> = {
+  html: "text/html; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  svg: "image/svg+xml",
+};
+
+const common = {
+  root: folder,
+  target: "browser",
+  format: "esm",
+  minify: true,
+  define: { "process.env.NODE_ENV": '"production"' },
+  jsx: { runtime: "automatic", importSource: "preact", development: false },
+} as const;
+
+/** Bundles the page. Languages of the highlighter are files of their own, which the page loads as needed. */
+export async function buildPage(): Promise<Page> {
+  const { outputs, metafile } = await Bun.build({
+    ...common,
+    entrypoints: [join(folder, "main.tsx")],
+    splitting: true,
+    naming: { entry: "[name].js", chunk: "[name]-[hash].js" },
+    metafile: true,
+  });
+  const scripts = await Promise.all(
+    outputs.map(async (output) => [basename(output.path), await output.text()] as const),
+  );
+  const statics = ["index.html", "page.css", "icon.svg"].map(
+    (name) => [name, readFileSync(join(folder, name), "utf8")] as const,
+  );
+  const pageFiles = Object.fromEntries(
+    [...statics, ...scripts].map(([name, text]) => [name, { type: types[name.split(".").at(-1)!]!, text }]),
+  );
+  const bytes = Object.values(pageFiles).reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+  if (bytes > maxBytes) throw new Error(`The page has ${bytes} bytes; ${maxBytes} are allowed.`);
+  const sources = Object.values(metafile!.outputs).flatMap(({ inputs }) =>
+    Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
+  );
+  return { pageFiles, appPage: undefined, sources: [...new Set(sources)].sort() };
+}
+
+/** Returns the plugin that replaces the module without a page by the page. */
+export const pageTexts = ({ pageFiles, appPage }: Page): BunPlugin => ({
+  name: "page-texts",
+  setup(build) {
+    build.onLoad({ filter: /[\\/]src[\\/]review[\\/]page-files\.ts$/ }, () => ({
+      contents: `export const pageFiles = ${JSON.stringify(pageFiles)};
+export const appPage = ${JSON.stringify(appPage)};`,
+      loader: "js",
+    }));
+  },
+});
+
+if (import.meta.main) {
+  const { pageFiles } = await buildPage();
+  for (const [name, { text }] of Object.entries(pageFiles)) console.log(Buffer.byteLength(text), name);
+}

@@ -1,0 +1,94 @@
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { ReportedChange, TreeChanges } from "../calls/contract/tree-changes.ts";
+
+/** Milliseconds between the first change and the event that reports it with those after it. */
+const batchMilliseconds = 100;
+
+/** Maximum paths in one event. A page that gets more reads everything again. */
+const maxPaths = 200;
+
+/** Milliseconds between two signs of life, which show each side that the other has gone. */
+const beatMilliseconds = 20_000;
+
+/** Maximum open streams: a browser opens one for each tab. */
+const maxStreams = 32;
+
+/** The streams of events of all open pages (server-sent events, HTML 9.2). */
+export class EventStreams {
+  readonly #treeChanges: () => TreeChanges | undefined;
+  readonly #open = new Set<EventStream>();
+
+  constructor(treeChanges: () => TreeChanges | undefined) {
+    this.#treeChanges = treeChanges;
+  }
+
+  /** Answers with a stream, which lasts until its page leaves. The oldest of too many is closed. */
+  open(outgoing: ServerResponse, headers: OutgoingHttpHeaders): void {
+    const [oldest] = this.#open;
+    if (this.#open.size >= maxStreams) oldest?.close();
+    outgoing.writeHead(200, { ...headers, "content-type": "text/event-stream" });
+    const stream = new EventStream(outgoing, this.#treeChanges);
+    this.#open.add(stream);
+    outgoing.once("close", () => {
+      stream.close();
+      this.#open.delete(stream);
+    });
+  }
+
+  close(): void {
+    for (const stream of this.#open) stream.close();
+  }
+}
+
+class EventStream {
+  readonly #outgoing: ServerResponse;
+  readonly #treeChanges: () => TreeChanges | undefined;
+  readonly #source: TreeChanges | undefined;
+  readonly #end: (() => void) | undefined;
+  readonly #beat: NodeJS.Timeout;
+  #batch: NodeJS.Timeout | undefined;
+  #paths = new Set<string>();
+  #isAll = false;
+
+  constructor(outgoing: ServerResponse, treeChanges: () => TreeChanges | undefined) {
+    this.#outgoing = outgoing;
+    this.#treeChanges = treeChanges;
+    this.#source = treeChanges();
+    this.#end = this.#source?.open((change) => this.#add(change));
+    // Changes of other processes are reported from here on, such as those of an agent's own worker.
+    void this.#source?.watch().catch(() => {});
+    this.#beat = setInterval(() => this.#sendBeat(), beatMilliseconds).unref();
+    this.#send("open", {});
+  }
+
+  close(): void {
+    this.#end?.();
+    clearInterval(this.#beat);
+    clearTimeout(this.#batch);
+    this.#outgoing.end();
+  }
+
+  #add({ path, from, isGap = false }: ReportedChange): void {
+    for (const one of [path, ...(from === undefined ? [] : [from])]) this.#paths.add(one);
+    if (isGap || this.#paths.size > maxPaths) this.#isAll = true;
+    this.#batch ??= setTimeout(() => this.#sendBatch(), batchMilliseconds);
+  }
+
+  #sendBatch(): void {
+    const paths = this.#isAll ? undefined : [...this.#paths];
+    this.#batch = undefined;
+    this.#paths = new Set();
+    this.#isAll = false;
+    this.#send("changed", { paths });
+  }
+
+  /** After a reload the changes come from elsewhere; a page whose stream ends opens a new one. */
+  #sendBeat(): void {
+    if (this.#treeChanges() === this.#source) this.#outgoing.write(": beat\n\n");
+    else this.close();
+  }
+
+  #send(event: string, data: object): void {
+    this.#outgoing.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  }
+}

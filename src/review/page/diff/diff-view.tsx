@@ -1,0 +1,279 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
+import { languageOf, loadLanguage } from "../highlight.ts";
+import { useVirtual } from "../virtual.ts";
+import { plural, renderNumber, visible } from "../words.ts";
+import type { ChangedFile } from "../worker.ts";
+import { CodeText } from "./code.tsx";
+import { type DiffLine, type DiffOfFile, openLines, type Row, readLines, rowsOf } from "./lines.ts";
+import { marksOf } from "./marks.ts";
+
+interface DiffViewProps {
+  readonly files: readonly ChangedFile[];
+  /** Whether to show what taking the changes back would do. */
+  readonly isReversed?: boolean;
+  readonly label: string;
+  /** Renders what can be done with a file, at the end of its line. */
+  readonly actions?: ((file: ChangedFile) => ComponentChildren) | undefined;
+}
+
+const heights: Readonly<Record<Row["kind"], number>> = { file: 40, note: 36, gap: 26, line: 20, pair: 20 };
+
+/** The narrowest view in which two sides have room beside each other. */
+const splitWidth = 900;
+
+/** The differences of files as one list. The document contains its visible lines only. */
+export function DiffView({ files, isReversed = false, label, actions }: DiffViewProps) {
+  const element = useRef<HTMLDivElement>(null);
+  const [wantsSplit, setSplit] = useState(false);
+  const isWide = useIsWide(element);
+  const isSplit = wantsSplit && isWide;
+  const { rows, width, toggle } = useRows(files, { isReversed, isSplit });
+  useLanguages(files);
+  const heightOf = useMemo(() => (index: number) => heights[rows[index]!.kind], [rows]);
+  const virtual = useVirtual({ count: rows.length, heightOf, element });
+  const step = (by: 1 | -1) => {
+    const top = element.current!.scrollTop + 1;
+    const at = virtual.rows.find((row) => row.end > top)?.index ?? 0;
+    const starts = rows.flatMap((row, index) => (row.kind === "file" ? [index] : []));
+    const next = by > 0 ? starts.find((start) => start > at) : starts.findLast((start) => start < at);
+    if (next !== undefined) virtual.scrollTo(next, "start");
+  };
+  return (
+    <section class="diff" aria-label={label}>
+      <div class="bar">
+        <span>
+          {label} <span class="quiet">in {plural(files.length, "file")}</span>
+        </span>
+        <span class="spring" />
+        {files.length > 1 && <Steps onStep={step} />}
+        {isWide && <Layout isSplit={isSplit} onSplit={setSplit} />}
+      </div>
+      <div class="scroll" ref={element} tabIndex={0} role="region" aria-label={`${label}, lines`}>
+        <div
+          class="rows"
+          style={{ height: `${virtual.height}px`, minWidth: isSplit ? undefined : `${width}ch` }}
+        >
+          {virtual.rows.map(({ index, start }) => (
+            <div
+              class="row"
+              key={`${index} ${isSplit}`}
+              data-index={index}
+              // Lines of two sides wrap, so that their heights differ.
+              ref={isSplit ? virtual.measure : null}
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              <RowView row={rows[index]!} onToggle={toggle} actions={actions} isReversed={isReversed} />
+            </div>
+          ))}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+interface RowsOptions {
+  readonly isReversed: boolean;
+  readonly isSplit: boolean;
+}
+
+/** Returns the rows of files, and how to open or close one of these. */
+function useRows(files: readonly ChangedFile[], { isReversed, isSplit }: RowsOptions) {
+  const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
+  const read = useMemo(() => files.map((file) => readLines(file, isReversed)), [files, isReversed]);
+  const width = useMemo(() => longest(read), [read]);
+  const rows = useMemo(() => {
+    const isOpen = ({ file, count }: DiffOfFile) =>
+      toggled.has(file.path) !== (count <= openLines || files.length === 1);
+    return rowsOf(read, { isSplit, isOpen });
+  }, [read, isSplit, toggled, files.length]);
+  const toggle = (path: string) => {
+    const changed = new Set(toggled);
+    if (!changed.delete(path)) changed.add(path);
+    setToggled(changed);
+  };
+  return { rows, width, toggle };
+}
+
+function Steps({ onStep }: { readonly onStep: (by: 1 | -1) => void }) {
+  return (
+    <span class="group">
+      <button type="button" onClick={() => onStep(-1)}>
+        Previous file
+      </button>
+      <button type="button" onClick={() => onStep(1)}>
+        Next file
+      </button>
+    </span>
+  );
+}
+
+interface LayoutProps {
+  readonly isSplit: boolean;
+  readonly onSplit: (isSplit: boolean) => void;
+}
+
+function Layout({ isSplit, onSplit }: LayoutProps) {
+  return (
+    <span class="group" role="group" aria-label="Layout">
+      <button type="button" aria-pressed={!isSplit} onClick={() => onSplit(false)}>
+        Unified
+      </button>
+      <button type="button" aria-pressed={isSplit} onClick={() => onSplit(true)}>
+        Side by side
+      </button>
+    </span>
+  );
+}
+
+interface RowViewProps extends Pick<DiffViewProps, "actions"> {
+  readonly row: Row;
+  readonly onToggle: (path: string) => void;
+  readonly isReversed: boolean;
+}
+
+function RowView({ row, onToggle, actions, isReversed }: RowViewProps) {
+  switch (row.kind) {
+    case "file":
+      return <FileRow {...row} onToggle={onToggle} actions={actions} isReversed={isReversed} />;
+    case "note":
+      return <div class="note quiet">{visible(row.text)}</div>;
+    case "gap":
+      return <div class="gap">{plural(row.count, "unchanged line")}</div>;
+    case "line":
+      return <LineRow line={row.line} />;
+    case "pair":
+      return (
+        <div class="pair">
+          <Side line={row.left} side="old" />
+          <Side line={row.right} side="now" />
+        </div>
+      );
+  }
+}
+
+const kindsReversed: Readonly<Record<ChangedFile["kind"], string>> = {
+  created: "removed",
+  deleted: "restored",
+  modified: "restored",
+  moved: "moved back",
+  mode: "mode restored",
+};
+
+const kinds: Readonly<Record<ChangedFile["kind"], string>> = {
+  created: "new",
+  deleted: "deleted",
+  modified: "",
+  moved: "moved",
+  mode: "mode",
+};
+
+interface FileRowProps extends Pick<DiffViewProps, "actions"> {
+  readonly file: ChangedFile;
+  readonly isOpen: boolean;
+  readonly isReversed: boolean;
+  readonly onToggle: (path: string) => void;
+}
+
+function FileRow({ file, isOpen, isReversed, onToggle, actions }: FileRowProps) {
+  const { path, from, kind } = file;
+  const word = (isReversed ? kindsReversed : kinds)[kind];
+  return (
+    <div class="file">
+      <button type="button" class="fold" aria-expanded={isOpen} onClick={() => onToggle(path)}>
+        <span class="arrow" aria-hidden="true">
+          {isOpen ? "▾" : "▸"}
+        </span>
+        <bdi>
+          {from !== undefined && `${visible(from)} → `}
+          {visible(path)}
+          {file.isFolder && "/"}
+        </bdi>
+      </button>
+      {word !== "" && <span class={`tag ${kind}`}>{word}</span>}
+      <Counts file={file} isReversed={isReversed} />
+      <span class="spring" />
+      {actions?.(file)}
+    </div>
+  );
+}
+
+/** The lines that were added and removed. */
+export function Counts({
+  file: { added, removed },
+  isReversed = false,
+}: {
+  readonly file: Pick<ChangedFile, "added" | "removed">;
+  readonly isReversed?: boolean;
+}) {
+  if (added === undefined || removed === undefined || added + removed === 0) return null;
+  const [plus, minus] = isReversed ? [removed, added] : [added, removed];
+  return (
+    <span class="counts">
+      <span class="plus">+{renderNumber(plus)}</span> <span class="minus">−{renderNumber(minus)}</span>
+    </span>
+  );
+}
+
+const classes: Readonly<Record<DiffLine["sign"], string>> = { "+": "added", "-": "removed", " ": "same" };
+
+function LineRow({ line }: { readonly line: DiffLine }) {
+  return (
+    <div class={`line ${classes[line.sign]}`}>
+      <span class="number">{line.old}</span>
+      <span class="number">{line.now}</span>
+      <span class="sign">{line.sign}</span>
+      <Text line={line} />
+    </div>
+  );
+}
+
+function Side({ line, side }: { readonly line: DiffLine | undefined; readonly side: "old" | "now" }) {
+  if (line === undefined) return <div class="line side empty" />;
+  return (
+    <div class={`line side ${classes[line.sign]}`}>
+      <span class="number">{line[side]}</span>
+      <span class="sign">{line.sign}</span>
+      <Text line={line} />
+    </div>
+  );
+}
+
+function Text({ line }: { readonly line: DiffLine }) {
+  return (
+    <>
+      <CodeText tokens={line.block.tokensAt(line.at)} marks={marksOf(line)} />
+      {line.isUnended && <span class="quiet"> no line end</span>}
+    </>
+  );
+}
+
+function useIsWide(element: { readonly current: HTMLElement | null }): boolean {
+  const [isWide, setWide] = useState(false);
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => setWide(entry!.contentRect.width >= splitWidth));
+    observer.observe(element.current!);
+    return () => observer.disconnect();
+  }, [element]);
+  return isWide;
+}
+
+/** Loads the languages of files, and renders again with their colours. */
+export function useLanguages(files: readonly Pick<ChangedFile, "path">[]): void {
+  const [, render] = useReducer((turn: number) => turn + 1, 0);
+  useEffect(() => {
+    const names = new Set(files.flatMap(({ path }) => languageOf(path) ?? []));
+    for (const name of names) void loadLanguage(name).then(() => render(undefined));
+  }, [files]);
+}
+
+/** Columns that the numbers and the sign of a line take. */
+const gutterColumns = 16;
+
+/** Returns the columns of the longest line, so that all lines are as wide as it. */
+function longest(files: readonly DiffOfFile[]): number {
+  let columns = 0;
+  for (const { hunks } of files)
+    for (const { lines } of hunks) for (const { text } of lines) columns = Math.max(columns, text.length);
+  return Math.min(columns, 5000) + gutterColumns;
+}

@@ -1,0 +1,216 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Problem } from "./changes-view.tsx";
+import { CodeText } from "./diff/code.tsx";
+import { useLanguages } from "./diff/diff-view.tsx";
+import { Block, languageOf } from "./highlight.ts";
+import { ListBox } from "./list-box.tsx";
+import { go, renderRoute } from "./route.ts";
+import { useLoaded } from "./use-loaded.ts";
+import { useVirtual } from "./virtual.ts";
+import { parentOf, plural, renderNumber, visible } from "./words.ts";
+import { type FolderEntry, RefusedCall, readContent, readFolder, type ShownContent } from "./worker.ts";
+
+interface FilesViewProps {
+  readonly path: string;
+  readonly turn: number;
+}
+
+/** The files as they are now, by the functions that agents read them with. */
+export function FilesView({ path, turn }: FilesViewProps) {
+  const [folder, setFolder] = useState(parentOf(path));
+  useEffect(() => {
+    if (path !== "" && parentOf(path) !== folder) setFolder(parentOf(path));
+  }, [path]);
+  return (
+    <>
+      <FolderView folder={folder} chosen={path} turn={turn} onFolder={setFolder} />
+      <div class="detail">
+        {path === "" ? <p class="empty quiet">Choose a file.</p> : <FileView path={path} turn={turn} />}
+      </div>
+    </>
+  );
+}
+
+interface FolderViewProps {
+  readonly folder: string;
+  readonly chosen: string;
+  readonly turn: number;
+  readonly onFolder: (folder: string) => void;
+}
+
+const joined = (folder: string, name: string): string => (folder === "" ? name : `${folder}/${name}`);
+
+function FolderView({ folder, chosen, turn, onFolder }: FolderViewProps) {
+  const { value, error } = useLoaded(async () => sorted(await readFolder(folder)), folder, turn);
+  const open = (entry: FolderEntry) => {
+    if (entry.kind === "dir") onFolder(joined(folder, entry.name));
+    else go({ view: "files", path: joined(folder, entry.name) });
+  };
+  const names = folder === "" ? [] : folder.split("/");
+  return (
+    <section class="timeline" aria-label="Folder">
+      <nav class="crumbs" aria-label="Path of the folder">
+        <button type="button" class="plain" onClick={() => onFolder("")}>
+          Base folder
+        </button>
+        {names.map((name, index) => (
+          <button
+            key={index}
+            type="button"
+            class="plain"
+            onClick={() => onFolder(names.slice(0, index + 1).join("/"))}
+          >
+            / {visible(name)}
+          </button>
+        ))}
+      </nav>
+      {error !== undefined && <Problem error={error} />}
+      {value !== undefined && (
+        <ListBox
+          label="Files"
+          items={value}
+          height={34}
+          keyOf={({ name }) => joined(folder, name)}
+          chosen={chosen}
+          onChoose={open}
+          render={(entry) => <EntryItem entry={entry} />}
+        />
+      )}
+      <p class="status quiet" role="status">
+        {value === undefined ? "Loading …" : plural(value.length, "entry", "entries")}
+      </p>
+    </section>
+  );
+}
+
+/** Returns the entries with folders first. */
+const sorted = (entries: readonly FolderEntry[]): FolderEntry[] =>
+  entries.toSorted((one, other) => Number(other.kind === "dir") - Number(one.kind === "dir"));
+
+const marks: Readonly<Record<FolderEntry["kind"], string>> = { dir: "▸", file: "", symlink: "↪", other: "?" };
+
+function EntryItem({
+  entry: { name, kind, size, non_accessible: isDenied },
+}: {
+  readonly entry: FolderEntry;
+}) {
+  return (
+    <>
+      <span class="arrow" aria-hidden="true">
+        {marks[kind]}
+      </span>
+      <span class="deed">
+        <bdi>{visible(name)}</bdi>
+        {kind === "dir" && "/"}
+      </span>
+      <span class="when quiet">{isDenied ? "denied" : kind === "file" ? renderSize(size) : ""}</span>
+    </>
+  );
+}
+
+function renderSize(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${renderNumber(Math.round(bytes / 100) / 10)} KB`;
+  return `${renderNumber(Math.round(bytes / 100_000) / 10)} MB`;
+}
+
+/** The types of images that are shown. An image runs no script, whatever its content. */
+const imageTypes: Readonly<Record<string, string>> = {
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  gif: "image/gif",
+  webp: "image/webp",
+  avif: "image/avif",
+  bmp: "image/bmp",
+  ico: "image/x-icon",
+};
+
+const imageTypeOf = (path: string): string | undefined =>
+  imageTypes[path.slice(path.lastIndexOf(".") + 1).toLowerCase()];
+
+function FileView({ path, turn }: { readonly path: string; readonly turn: number }) {
+  const type = imageTypeOf(path);
+  const { value, error } = useLoaded(
+    () => readContent(path, type === undefined ? undefined : "base64"),
+    path,
+    turn,
+  );
+  return (
+    <article aria-label={`File ${visible(path)}`}>
+      <header class="heading">
+        <h2>
+          <bdi>{visible(path)}</bdi>
+        </h2>
+        <div class="actions">
+          <a class="button" href={renderRoute({ view: "timeline", path })}>
+            History
+          </a>
+        </div>
+      </header>
+      {error !== undefined && (
+        <Problem error={error instanceof RefusedCall ? error : new Error(error.message)} />
+      )}
+      {value === undefined && error === undefined && <p class="empty quiet">Loading …</p>}
+      {value !== undefined && <Content path={path} value={value} type={type} />}
+    </article>
+  );
+}
+
+interface ContentProps {
+  readonly path: string;
+  readonly value: ShownContent;
+  readonly type: string | undefined;
+}
+
+function Content({ path, value, type }: ContentProps) {
+  if (value.content === undefined)
+    return (
+      <p class="empty">This file is not text{value.kind === undefined ? "" : ` (${visible(value.kind)})`}.</p>
+    );
+  if (type !== undefined)
+    return (
+      <div class="scroll image" tabIndex={0} role="region" aria-label="Image">
+        <img alt={visible(path)} src={`data:${type};base64,${value.content}`} />
+      </div>
+    );
+  return <TextContent path={path} text={value.content} />;
+}
+
+const lineHeight = () => 20;
+
+/** Lines whose syntax is coloured at once. */
+const blockLines = 400;
+
+function TextContent({ path, text }: { readonly path: string; readonly text: string }) {
+  const element = useRef<HTMLDivElement>(null);
+  const lines = useMemo(() => (text.endsWith("\n") ? text.slice(0, -1) : text).split(/\r\n|\n/), [text]);
+  const blocks = useMemo(() => {
+    const found: Block[] = [];
+    for (let at = 0; at < lines.length; at += blockLines) {
+      const block = new Block(languageOf(path));
+      block.lines.push(...lines.slice(at, at + blockLines));
+      found.push(block);
+    }
+    return found;
+  }, [lines, path]);
+  const files = useMemo(() => [{ path }], [path]);
+  useLanguages(files);
+  const virtual = useVirtual({ count: lines.length, heightOf: lineHeight, element });
+  const width = useMemo(() => lines.reduce((most, line) => Math.max(most, line.length), 0) + 10, [lines]);
+  if (text === "") return <p class="empty quiet">An empty file.</p>;
+  return (
+    <div class="scroll" ref={element} tabIndex={0} role="region" aria-label="Content">
+      <div class="rows" style={{ height: `${virtual.height}px`, minWidth: `${Math.min(width, 5000)}ch` }}>
+        {virtual.rows.map(({ index, start }) => (
+          <div class="row" key={index} style={{ transform: `translateY(${start}px)` }}>
+            <div class="line">
+              <span class="number">{index + 1}</span>
+              <CodeText tokens={blocks[Math.floor(index / blockLines)]!.tokensAt(index % blockLines)} />
+            </div>
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,35 @@
+/** The shown part of the page. The address contains it, so that links and the back button work. */
+export interface Route {
+  readonly view: "timeline" | "since" | "session" | "files";
+  /** The chosen checkpoint, or the one that a comparison starts after. */
+  readonly seq?: number | undefined;
+  /** The author whose changes are shown, by its session. */
+  readonly session?: string | undefined;
+  /** The path of a timeline, or the file to show. */
+  readonly path?: string | undefined;
+}
+
+export function parseRoute(hash: string): Route {
+  const [name = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
+  const fields = new URLSearchParams(query);
+  const seq = Number(fields.get("seq") ?? Number.NaN);
+  return {
+    view: name === "since" || name === "session" || name === "files" ? name : "timeline",
+    seq: Number.isSafeInteger(seq) && seq >= 0 ? seq : undefined,
+    session: fields.get("session") ?? undefined,
+    path: fields.get("path") ?? undefined,
+  };
+}
+
+export function renderRoute({ view, ...fields }: Route): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) query.set(name, String(value));
+  const text = query.toString();
+  return `#/${view}${text === "" ? "" : `?${text}`}`;
+}
+
+/** Shows a route. With `isReplaced` the back button skips the one before. */
+export function go(route: Route, isReplaced = false): void {
+  if (isReplaced) location.replace(renderRoute(route));
+  else location.hash = renderRoute(route);
+}

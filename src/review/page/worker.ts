@@ -1,0 +1,307 @@
+/** The worker that serves the page: its functions and its events. */
+import type { Author } from "../../base/author.ts";
+
+/** An error of a call: the worker's sentence, and its code. */
+export class RefusedCall extends Error {
+  override readonly name = "RefusedCall";
+  readonly code: string | undefined;
+
+  constructor(text: string) {
+    const { message, code } = parseError(text);
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The worker does not answer, or no longer knows this page. */
+export class Unreachable extends Error {
+  override readonly name = "Unreachable";
+}
+
+function parseError(text: string): { message: string; code?: string } {
+  try {
+    const value = JSON.parse(text);
+    return typeof value?.message === "string" ? value : { message: text };
+  } catch {
+    return { message: text };
+  }
+}
+
+/** A file of a checkpoint, or of a comparison. */
+export interface ChangedFile {
+  readonly path: string;
+  readonly from?: string;
+  readonly kind: "created" | "modified" | "deleted" | "moved" | "mode";
+  readonly isFolder?: boolean;
+  readonly added?: number;
+  readonly removed?: number;
+  readonly diff?: string;
+  readonly isTruncated?: boolean;
+  readonly note?: string;
+  readonly by?: readonly string[];
+}
+
+export interface Checkpoint {
+  readonly seq: number;
+  readonly time: Date;
+  readonly functionId: string;
+  readonly author: Author | undefined;
+  readonly label: string | undefined;
+  readonly files: readonly ChangedFile[];
+  readonly moreFiles: number;
+}
+
+interface WireFile extends Omit<ChangedFile, "kind" | "isTruncated" | "isFolder"> {
+  readonly change?: ChangedFile["kind"];
+  readonly kind?: ChangedFile["kind"];
+  readonly dir?: boolean;
+  readonly diff_truncated?: boolean;
+  readonly checkpoints?: readonly number[];
+}
+
+interface WireCheckpoint {
+  readonly seq: number;
+  readonly ts: string;
+  readonly function_id?: string;
+  readonly author?: Author;
+  readonly caller?: string;
+  readonly label?: string;
+  readonly files: readonly WireFile[];
+  readonly more_files?: number;
+}
+
+export interface Undone {
+  readonly undone: readonly {
+    readonly seq: number;
+    readonly restored: readonly string[];
+    readonly removed: readonly string[];
+    readonly skipped: readonly { readonly path: string; readonly reason: string }[];
+    readonly more?: number;
+    readonly undone_by?: number;
+  }[];
+  readonly conflicts: readonly {
+    readonly path: string;
+    readonly seq: number;
+    readonly by?: number;
+    readonly expected: string;
+    readonly found: string;
+  }[];
+}
+
+/** The fields of `coder::undo` that choose what to undo. */
+export interface UndoChoice {
+  readonly seq?: number;
+  readonly steps?: number;
+  readonly author?: string;
+  readonly paths?: readonly string[];
+}
+
+export interface FolderEntry {
+  readonly name: string;
+  readonly kind: "file" | "dir" | "symlink" | "other";
+  readonly size: number;
+  readonly non_accessible: boolean;
+}
+
+export interface OutsideChange {
+  readonly path: string;
+  readonly kind: "created" | "modified" | "deleted" | "moved";
+}
+
+/** Sends a payload to a function of the worker, and resolves to its answer. */
+export type SendCall = (id: string, payload: object) => Promise<unknown>;
+
+const overHttp: SendCall = async (id, payload) => {
+  let response: Response;
+  try {
+    response = await fetch(`call/${id}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(payload),
+    });
+  } catch {
+    throw new Unreachable("The worker does not answer.");
+  }
+  if (!response.ok) throw new Unreachable((await response.text()).trim());
+  const { answer, error } = await response.json();
+  if (error !== undefined) throw new RefusedCall(error);
+  return answer;
+};
+
+let send: SendCall = overHttp;
+
+/** Has calls sent in another way, as in a host of MCP Apps. */
+export function sendThrough(call: SendCall): void {
+  send = call;
+}
+
+const call = <T>(id: string, payload: object): Promise<T> => send(id, payload) as Promise<T>;
+
+/** Maximum bytes of the diffs in one answer: enough for 100,000 lines of a usual length. */
+const maxDiffBytes = 4 * 1024 * 1024;
+
+const toFile = ({ change, kind, dir, diff_truncated, ...file }: WireFile): ChangedFile => ({
+  ...file,
+  kind: change ?? kind ?? "modified",
+  ...(dir === true && { isFolder: true }),
+  ...(diff_truncated === true && { isTruncated: true }),
+});
+
+const toCheckpoint = (one: WireCheckpoint): Checkpoint => ({
+  seq: one.seq,
+  time: new Date(one.ts),
+  functionId: one.function_id ?? "",
+  author: one.author ?? (one.caller === undefined ? undefined : { worker: one.caller }),
+  label: one.label,
+  files: one.files.map(toFile),
+  moreFiles: one.more_files ?? 0,
+});
+
+export interface CheckpointPage {
+  readonly checkpoints: readonly Checkpoint[];
+  /** The start of the next page, if older checkpoints are left. */
+  readonly next: number | undefined;
+}
+
+interface PageQuery {
+  readonly before?: number | undefined;
+  readonly path?: string | undefined;
+  readonly limit: number;
+  readonly answer: "names" | "stat";
+}
+
+export async function readCheckpoints({ before, path, limit, answer }: PageQuery): Promise<CheckpointPage> {
+  const { checkpoints, next_before_seq: next } = await call<{
+    readonly checkpoints: readonly WireCheckpoint[];
+    readonly next_before_seq?: number;
+  }>("coder::checkpoints", {
+    limit,
+    answer,
+    ...(before !== undefined && { before_seq: before }),
+    ...(path !== undefined && path !== "" && { path }),
+  });
+  return { checkpoints: checkpoints.map(toCheckpoint), next };
+}
+
+/** Reads one checkpoint with its diffs; of one path if that is given. */
+export async function readCheckpoint(seq: number, path?: string): Promise<Checkpoint> {
+  const { checkpoints } = await call<{ readonly checkpoints: readonly WireCheckpoint[] }>(
+    "coder::checkpoints",
+    { seq, limit: 1, answer: "diff", max_diff_bytes: maxDiffBytes, ...(path !== undefined && { path }) },
+  );
+  return toCheckpoint(checkpoints[0]!);
+}
+
+/** A path that differs, with the checkpoints that made it so. */
+export interface NetFile extends ChangedFile {
+  readonly checkpoints: readonly number[];
+}
+
+/** Reads how the tree differs from the one after checkpoint `seq`, page by page. */
+export async function readNet(seq: number, path?: string): Promise<readonly NetFile[]> {
+  const found: NetFile[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await call<{
+      readonly net?: readonly WireFile[];
+      readonly next_cursor?: string;
+    }>("coder::changes", {
+      // Checkpoint 0 is before the first one, and the number of a checkpoint is at least 1.
+      ...(seq > 0 && { checkpoint: seq }),
+      net: true,
+      answer: "diff",
+      max_diff_bytes: maxDiffBytes,
+      ...(path !== undefined && { path }),
+      ...(cursor !== undefined && { cursor }),
+    });
+    for (const one of page.net ?? []) found.push({ ...toFile(one), checkpoints: one.checkpoints ?? [] });
+    cursor = page.next_cursor;
+  } while (cursor !== undefined);
+  return found;
+}
+
+export const sendUndo = (choice: UndoChoice, how: { dry_run?: true; force?: true }): Promise<Undone> =>
+  call<Undone>("coder::undo", { ...choice, ...how });
+
+export interface Info {
+  readonly version: string;
+  readonly profile: string;
+  readonly journal: { readonly enabled: boolean; readonly reason?: string };
+  readonly roots: readonly { readonly name: string }[];
+  readonly functions: readonly string[];
+}
+
+export const readInfo = (): Promise<Info> => call<Info>("coder::info", {});
+
+/** Lists all entries of a folder, page by page. */
+export async function readFolder(path: string): Promise<readonly FolderEntry[]> {
+  const found: FolderEntry[] = [];
+  for (let page = 1; ; page++) {
+    const { entries, has_more } = await call<{ entries: FolderEntry[]; has_more: boolean }>(
+      "coder::list-folder",
+      {
+        path: path === "" ? "." : path,
+        page,
+        page_size: 1000,
+      },
+    );
+    found.push(...entries);
+    if (!has_more) return found;
+  }
+}
+
+export interface ShownContent {
+  readonly content?: string;
+  readonly size?: number;
+  readonly total_lines?: number;
+  readonly more_lines?: boolean;
+  readonly kind?: string;
+}
+
+export const readContent = (path: string, encoding?: "base64"): Promise<ShownContent> =>
+  call<ShownContent>("coder::read-file", {
+    path,
+    ...(encoding === undefined ? { max_output_bytes: 8 * 1024 * 1024 } : { encoding }),
+  });
+
+/** Reads what other programs have changed since a place in the feed. Without one, it only resolves to it. */
+export async function readOutside(
+  since: string | undefined,
+): Promise<{ readonly changes: readonly OutsideChange[]; readonly next: string }> {
+  const { changes, next } = await call<{
+    changes: (OutsideChange & { readonly cause: { readonly by: string }; readonly ignored: boolean })[];
+    next: string;
+  }>("coder::changes", since === undefined ? { limit: 0 } : { since });
+  return { changes: changes.filter(({ cause, ignored }) => cause.by === "external" && !ignored), next };
+}
+
+/** The state of the connection to the worker. */
+export type LinkState = "live" | "connecting" | "gone";
+
+/**
+ * Follows the changes of the tree. Calls `onState` when the worker goes away, and when it is back. Returns a
+ * function that ends it.
+ */
+export function follow(
+  onChange: (paths: readonly string[] | undefined) => void,
+  onState: (state: LinkState) => void,
+): () => void {
+  let source: EventSource;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  const open = () => {
+    source = new EventSource("events");
+    source.addEventListener("open", () => onState("live"));
+    source.addEventListener("changed", (event) => onChange(JSON.parse((event as MessageEvent).data).paths));
+    source.addEventListener("error", () => {
+      onState("gone");
+      // The browser reconnects by itself unless the answer was an error.
+      if (source.readyState !== EventSource.CLOSED) return;
+      retry = setTimeout(open, 2000);
+    });
+  };
+  open();
+  return () => {
+    clearTimeout(retry);
+    source.close();
+  };
+}

@@ -1,0 +1,231 @@
+/**
+ * Serves the page for people on loopback: its files, the calls that it makes, and the changes of the tree as
+ * server-sent events. A call of the page is run like any other, so rules, quotas and audit hold.
+ */
+import { createHash } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Author } from "../base/author.ts";
+import type { Log } from "../base/log/log.ts";
+import type { FunctionDefinition } from "../calls/contract/definition.ts";
+import type { TreeChanges } from "../calls/contract/tree-changes.ts";
+import { InFlight } from "../calls/in-flight.ts";
+import type { Invoke } from "../calls/invoke.ts";
+import { createNameCheck, createTokenCheck, type Denial } from "../serve/http-walls/guard.ts";
+import {
+  createGuardedServer,
+  defaultServerLimits,
+  type Exchanged,
+  listen,
+  makeToken,
+} from "../serve/http-walls/guarded-server.ts";
+import { EventStreams } from "./event-streams.ts";
+import { pageFiles } from "./page-files.ts";
+
+/** The functions that the page calls. It reads what agents read, and changes the tree only by undo. */
+const calledByPage = [
+  "coder::info",
+  "coder::checkpoints",
+  "coder::changes",
+  "coder::undo",
+  "coder::list-folder",
+  "coder::read-file",
+  "coder::search",
+] as const;
+
+export interface ReviewOptions {
+  /** The port, 0 for any free one. */
+  readonly port: number;
+  /** The token in the address; if absent, one is generated. */
+  readonly token?: string | undefined;
+  /** The name of the option that chose the port, for error sentences. */
+  readonly option: string;
+  /** The functions that the worker offers. */
+  readonly functions: readonly FunctionDefinition[];
+  readonly invoke: Invoke;
+  /** Returns the changes of the tree, which a reload replaces. */
+  readonly treeChanges: () => TreeChanges | undefined;
+  /** The author of what the page changes. */
+  readonly author: Author;
+  readonly log: Log;
+  /** The files of the page, by default those of the build. */
+  readonly files?: typeof pageFiles;
+}
+
+export interface Review {
+  /** The address with its token, for one person only. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** The only address that it listens at. */
+const host = "127.0.0.1";
+
+/** Listens on loopback. Throws an Error of one sentence if it cannot. */
+export async function serveReview(options: ReviewOptions): Promise<Review> {
+  const { files = pageFiles, token = makeToken(), log, option } = options;
+  if (files === undefined)
+    throw new Error("the page is not part of these sources; npm run build makes a program that has it");
+  const folder = folderOf(token);
+  const calls = new InFlight();
+  const events = new EventStreams(options.treeChanges);
+  const routes: Routes = { ...options, files, folder, calls, events };
+  const checkNames = createNameCheck(host);
+  const isToken = createTokenCheck(token);
+  const server = createGuardedServer({
+    limits: defaultServerLimits,
+    log,
+    sendRefusal,
+    answer(exchanged) {
+      const { incoming, outgoing, path, refuse } = exchanged;
+      const { origin } = incoming.headers;
+      const denial = checkNames({ host: incoming.headers.host, origin }) ?? checkSite(incoming);
+      if (denial !== undefined) return refuse(denial.status, denial.sentence);
+      const sent = new URL(incoming.url ?? "/", "http://localhost").searchParams.get("token");
+      if (incoming.method === "GET" && path === folder && sent !== null && isToken(sent))
+        return enter(outgoing, folder, token);
+      if (!isToken(cookieOf(incoming)))
+        return refuse(401, `${sent === null ? "No" : "Wrong"} token. ${advice}`);
+      exchanged.admit();
+      if (!path.startsWith(folder)) return refuse(404, "There is nothing at this address.");
+      answer(exchanged, routes);
+    },
+  });
+  const port = await listen(server, { host, port: options.port }, option);
+  return {
+    url: `http://${host}:${port}${folder}?token=${token}`,
+    async stop() {
+      server.close();
+      events.close();
+      await calls.settled();
+      server.closeAllConnections();
+    },
+  };
+}
+
+const advice = "Open the address that the program has printed at its start.";
+
+/**
+ * Returns the folder of all addresses, which is as secret as the token. Browsers send a cookie to all ports
+ * of a host, so that of another port could otherwise read it.
+ */
+const folderOf = (token: string): string =>
+  `/${createHash("sha256").update(`folder of ${token}`).digest("hex").slice(0, 32)}/`;
+
+const cookieName = "coder_review";
+
+function cookieOf({ headers }: IncomingMessage): string {
+  const cookies = headers.cookie?.split("; ") ?? [];
+  const prefix = `${cookieName}=`;
+  return cookies.find((cookie) => cookie.startsWith(prefix))?.slice(prefix.length) ?? "";
+}
+
+/** Stores the token in a cookie, and takes it out of the address. */
+function enter(outgoing: ServerResponse, folder: string, token: string): void {
+  const cookie = `${cookieName}=${token}; Path=${folder}; HttpOnly; SameSite=Strict`;
+  outgoing.writeHead(303, { ...safeHeaders, location: folder, "set-cookie": cookie }).end();
+}
+
+/** Refuses what another page sends, even one of another port of this machine. */
+function checkSite({ headers }: IncomingMessage): Denial | undefined {
+  const { origin, host: name } = headers;
+  const site = headers["sec-fetch-site"];
+  const isOwn = origin === undefined || origin === `http://${name}`;
+  const isOpened = headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document";
+  if (isOwn && (site === undefined || site === "same-origin" || site === "none" || isOpened))
+    return undefined;
+  return { status: 403, sentence: "Another page than this server's own has sent this request." };
+}
+
+interface Routes extends Pick<ReviewOptions, "functions" | "invoke" | "author" | "log"> {
+  readonly files: NonNullable<typeof pageFiles>;
+  readonly folder: string;
+  readonly calls: InFlight;
+  readonly events: EventStreams;
+}
+
+function answer(exchanged: Exchanged, routes: Routes): void {
+  const { incoming, outgoing, path, refuse } = exchanged;
+  const { folder, events, log } = routes;
+  const name = path.slice(folder.length);
+  if (name.startsWith("call/")) {
+    if (incoming.method !== "POST") refuse(405, "A call is a POST of its payload.");
+    else
+      void call(name.slice("call/".length), exchanged, routes).catch((error: Error) => {
+        log.warn("bad exchange", { failure: error.name });
+        outgoing.destroy();
+      });
+  } else if (incoming.method !== "GET") refuse(405, "Files of the page are read with GET.");
+  else if (name === "events") events.open(outgoing, safeHeaders);
+  else sendFile(name, exchanged, routes);
+}
+
+function sendFile(name: string, { outgoing, refuse }: Exchanged, { files }: Routes): void {
+  const found = name === "" ? "index.html" : name;
+  const file = Object.hasOwn(files, found) ? files[found] : undefined;
+  if (file === undefined) refuse(404, "There is nothing at this address.");
+  else outgoing.writeHead(200, { ...safeHeaders, "content-type": file.type }).end(file.text);
+}
+
+/** Maximum bytes of a payload: the page sends paths and numbers. */
+const maxBodyBytes = 1024 * 1024;
+
+async function call(
+  id: string,
+  { incoming, outgoing }: Pick<Exchanged, "incoming" | "outgoing">,
+  { functions, invoke, author, calls }: Routes,
+): Promise<void> {
+  const isKnown = calledByPage.some((known) => known === id);
+  const definition = isKnown ? functions.find((one) => one.id === id) : undefined;
+  if (definition === undefined)
+    return sendRefusal(outgoing, 404, "The worker offers no such function to this page.");
+  if (incoming.headers["content-type"] !== "application/json")
+    return sendRefusal(outgoing, 415, "A payload is application/json.");
+  const left = new AbortController();
+  outgoing.once("close", () => left.abort());
+  const body = await readBody(incoming);
+  const payload = body === undefined ? undefined : parse(body);
+  if (payload === undefined) return sendRefusal(outgoing, 400, "The payload is not JSON of at most 1 MiB.");
+  const origin = { author, session: "review", cancelled: left.signal };
+  const outcome = await calls.add(invoke(definition, payload, origin));
+  sendJson(outgoing, "error" in outcome ? { error: outcome.error } : { answer: outcome.answer });
+}
+
+async function readBody(incoming: IncomingMessage): Promise<string | undefined> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of incoming as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (bytes > maxBodyBytes) return undefined;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString();
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Keeps the page to its own address, and others from showing or reading it. Styles and scripts are files. */
+const safeHeaders = {
+  "cache-control": "no-store",
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+};
+
+function sendJson(outgoing: ServerResponse, value: unknown): void {
+  outgoing.writeHead(200, { ...safeHeaders, "content-type": "application/json" }).end(JSON.stringify(value));
+}
+
+function sendRefusal(outgoing: ServerResponse, status: number, sentence: string): void {
+  const headers = { ...safeHeaders, "content-type": "text/plain; charset=utf-8", connection: "close" };
+  outgoing.writeHead(status, headers).end(`${sentence}\n`);
+}

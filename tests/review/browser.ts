@@ -1,0 +1,83 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { repository } from "../harness/subject.ts";
+
+const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+const executablePath = process.env["CODER_BROWSER"] ?? places.find((place) => existsSync(place));
+
+/** Why no test can run in a browser here; `undefined` if there is one. */
+export const reasonAgainstBrowser: string | undefined =
+  executablePath === undefined
+    ? "no Chromium is installed; as root, apt-get install chromium, or name one with CODER_BROWSER"
+    : undefined;
+
+let started: Promise<Browser> | undefined;
+
+/** Starts the browser that all tests share. */
+function startBrowser(): Promise<Browser> {
+  // Chromium's own sandbox does not work for root.
+  started ??= chromium.launch({ executablePath: executablePath!, args: ["--no-sandbox", "--disable-gpu"] });
+  return started;
+}
+
+export async function closeBrowser(): Promise<void> {
+  await (await started)?.close();
+  started = undefined;
+}
+
+/** A page, and everything that must not happen in it. */
+export interface OpenedPage extends AsyncDisposable {
+  readonly page: Page;
+  /** Errors of scripts, refusals by the content security policy, requests to other addresses. */
+  readonly faults: string[];
+}
+
+/** Opens an address in a context of its own. */
+export async function openPage(url: string, options: BrowserContextOptions = {}): Promise<OpenedPage> {
+  const browser = await startBrowser();
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  const { origin } = new URL(url);
+  page.on("pageerror", ({ message }) => faults.push(message));
+  page.on("dialog", (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("console", (message) => {
+    // The browser itself reports that a connection was refused while the worker is away.
+    if (message.type() === "error" && !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE/.test(message.text()))
+      faults.push(message.text());
+  });
+  page.on("request", (request) => {
+    const isOwn = request.url().startsWith(`${origin}/`) || request.url().startsWith("data:image/");
+    if (!isOwn) faults.push(`request to ${request.url()}`);
+  });
+  await page.goto(url);
+  return {
+    page,
+    faults,
+    async [Symbol.asyncDispose]() {
+      await context.close();
+    },
+  };
+}
+
+/** Resolves when the page has been drawn once more. */
+export const nextFrame = (page: Page): Promise<unknown> =>
+  page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
+
+/** Returns the violations of accessibility rules (WCAG 2.2, A and AA), one sentence each. */
+export async function violationsOf(page: Page): Promise<string[]> {
+  // The page's policy admits no script of tests, so that this one comes through the debugger.
+  await page.evaluate(await Bun.file(join(repository, "node_modules/axe-core/axe.min.js")).text());
+  return await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; help: string; nodes: { html: string }[] }[] }> };
+    };
+    const { violations } = await axe.run();
+    return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes[0]?.html}`);
+  });
+}

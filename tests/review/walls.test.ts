@@ -1,0 +1,128 @@
+/** The page over HTTP: who gets in, and what it answers. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { openReview, type ReviewFixture, request } from "./fixture.ts";
+
+let review: ReviewFixture;
+let cookie: string;
+let folder: URL;
+
+beforeAll(async () => {
+  review = await openReview({ tree: { a: "a\n", ".env": "SECRET=1\n" } });
+  const entered = await request(review.url);
+  cookie = String(entered.headers["set-cookie"]).split(";", 1)[0]!;
+  folder = new URL(String(entered.headers.location), review.url);
+});
+afterAll(() => review[Symbol.asyncDispose]());
+
+const call = (id: string, payload: unknown, headers: Record<string, string> = {}) =>
+  request(new URL(`call/${id}`, folder), {
+    method: "POST",
+    headers: { cookie, "content-type": "application/json", ...headers },
+    body: JSON.stringify(payload),
+  });
+
+test("the token becomes a cookie of this folder that scripts and other sites do not have", async () => {
+  const { status, headers } = await request(review.url);
+  expect([status, headers.location]).toEqual([303, folder.pathname]);
+  expect(folder.pathname).toMatch(/^\/[0-9a-f]{32}\/$/);
+  expect(String(headers["set-cookie"])).toMatch(
+    new RegExp(`^coder_review=[\\w-]+; Path=${folder.pathname}; HttpOnly; SameSite=Strict$`),
+  );
+});
+
+test("every answer keeps the page to itself", async () => {
+  for (const name of ["", "main.js", "page.css", "icon.svg"]) {
+    const { status, headers } = await request(new URL(name, folder), { headers: { cookie } });
+    expect([name, status]).toEqual([name, 200]);
+    const policy = String(headers["content-security-policy"]);
+    expect(policy).toStartWith("default-src 'none'; script-src 'self'; style-src 'self';");
+    expect(policy).not.toContain("unsafe");
+    expect(headers).toMatchObject({
+      "cache-control": "no-store",
+      "cross-origin-opener-policy": "same-origin",
+      "cross-origin-resource-policy": "same-origin",
+      "referrer-policy": "no-referrer",
+      "x-content-type-options": "nosniff",
+      "x-frame-options": "DENY",
+    });
+  }
+});
+
+describe("refuses", () => {
+  test.each<[string, number, Record<string, string>]>([
+    ["no cookie", 401, { cookie: "" }],
+    ["another cookie", 401, { cookie: "coder_review=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" }],
+    ["a name that resolves to this machine", 403, { host: "evil.example:80" }],
+    ["a name that begins like this one", 403, { host: "127.0.0.1.evil.example" }],
+    ["a page of another site", 403, { origin: "https://evil.example" }],
+    ["a page of no site", 403, { origin: "null" }],
+    ["a page of another port", 403, { origin: "http://127.0.0.1:1" }],
+    ["a script of another port", 403, { "sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors" }],
+    [
+      "a frame of another site",
+      403,
+      {
+        "sec-fetch-site": "cross-site",
+        "sec-fetch-mode": "navigate",
+        "sec-fetch-dest": "iframe",
+      },
+    ],
+  ])("%s", async (_, expected, headers) => {
+    for (const name of ["", "main.js", "events"]) {
+      const { status, text } = await request(new URL(name, folder), { headers: { cookie, ...headers } });
+      expect([name, status]).toEqual([name, expected]);
+      expect(text).not.toContain("<html");
+    }
+    const { status, text } = await call("coder::read-file", { path: "a" }, headers);
+    expect([status, text.includes('"a\\n"')]).toEqual([expected, false]);
+  });
+
+  test("a wrong token, and the right one at another address", async () => {
+    const wrong = new URL(review.url);
+    wrong.searchParams.set("token", "x".repeat(32));
+    expect((await request(wrong)).status).toBe(401);
+    const elsewhere = new URL(`/${"0".repeat(32)}/${new URL(review.url).search}`, review.url);
+    expect((await request(elsewhere)).status).toBe(401);
+    expect((await request(elsewhere, { headers: { cookie } })).status).toBe(404);
+  });
+
+  test.each(["coder::update-file", "coder::create-file", "coder::delete-file", "shell::exec", "constructor"])(
+    "to call %s",
+    async (id) => {
+      expect((await call(id, { path: "a", content: "" })).status).toBe(404);
+    },
+  );
+
+  test("a payload that is not JSON, one in a form's type, and one that is too long", async () => {
+    const to = new URL("call/coder::undo", folder);
+    const send = (headers: Record<string, string>, body: string) =>
+      request(to, { method: "POST", headers: { cookie, ...headers }, body });
+    const json = { "content-type": "application/json" };
+    expect((await send(json, "{")).status).toBe(400);
+    expect((await send({ "content-type": "text/plain" }, "{}")).status).toBe(415);
+    expect((await send(json, `"${"x".repeat(1024 * 1024)}"`)).status).toBe(400);
+    expect((await request(to, { headers: { cookie } })).status).toBe(405);
+  });
+});
+
+test("answers what the functions answer, within their rules", async () => {
+  const { text } = await call("coder::read-file", { path: "a" });
+  expect(JSON.parse(text).answer).toMatchObject({ content: "a\n" });
+  const denied = await call("coder::read-file", { path: ".env" });
+  expect(denied.status).toBe(200);
+  expect(JSON.parse(JSON.parse(denied.text).error).code).toBe("C211");
+  expect(denied.text).not.toContain("SECRET");
+  const outside = await call("coder::read-file", { path: "../config.yaml" });
+  expect(JSON.parse(JSON.parse(outside.text).error).code).toMatch(/^C21/);
+});
+
+test("an undo is in the journal under the name of the person", async () => {
+  const agent = await review.join("codex");
+  await agent.call("coder_create_file", { path: "b", content: "b\n" });
+  const { text } = await call("coder::undo", { seq: 1 });
+  expect(JSON.parse(text).answer.undone[0].removed).toEqual(["b"]);
+  const listed = await call("coder::checkpoints", { limit: 2 });
+  const [undone, created] = JSON.parse(listed.text).answer.checkpoints;
+  expect(undone.author).toEqual({ user: expect.any(String) });
+  expect(created.author.client).toBe("codex 2.1");
+});
