@@ -170,8 +170,8 @@ interface Recovering extends FsDependencies {
 }
 
 /**
- * Finishes transactions of killed workers. If the rules of this one deny a transaction, the worker that began it
- * finishes it.
+ * Finishes transactions of killed workers. If the rules of this one deny a transaction, the worker that began
+ * it finishes it.
  */
 async function recover(
   folder: StateFolder,
