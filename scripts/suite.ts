@@ -146,6 +146,10 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
       "git, make, cc, npm ci from a warm cache, python -m venv and unit tests of ours under os_sandbox: required, beside denied files",
     command: ["tests/shell/os-sandbox/work.ts"],
   },
+  "disk-quota": {
+    description: "calls that exceed a disk quota, on a Btrfs of its own; as root, with btrfs-progs",
+    command: ["tests/faults/disk-quota.ts"],
+  },
   btrfs: {
     description:
       "snapshots and subvolumes by commands on Btrfs, as root and as a user without rights; as root, with btrfs-progs",

@@ -1,0 +1,78 @@
+/**
+ * Calls that exceed a disk quota (EDQUOT), on a Btrfs of its own: `npm run suite -- disk-quota`. It needs root, a loop
+ * device and btrfs-progs. Each call is refused with that reason, and the tree is as before.
+ */
+import { execFileSync } from "node:child_process";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { callWith, type FunctionCall } from "../../src/coder/call-with.test-kit.ts";
+
+/** Text that does not compress, of more bytes than the quota. */
+const large = Array.from({ length: 1_200_000 }, (_, index) =>
+  (Math.imul(index, 0x9e3779b1) >>> 0).toString(36).padStart(8, "x"),
+).join("");
+
+const calls: readonly FunctionCall[] = [
+  ["coder::create-file", { files: [{ path: "large", content: large }] }],
+  ["coder::create-file", { files: [{ path: "small.txt", content: large, overwrite: true }] }],
+  [
+    "coder::update-file",
+    { files: [{ path: "small.txt", ops: [{ op: "insert", at_line: 1, content: large }] }] },
+  ],
+  [
+    "coder::transact",
+    {
+      changes: [
+        { op: "delete", path: "small.txt" },
+        { op: "create", path: "large", content: large },
+      ],
+    },
+  ],
+  [
+    "coder::apply-patch",
+    { patch: `*** Begin Patch\n*** Add File: a\n+x\n*** Add File: b\n+${large}\n*** End Patch\n` },
+  ],
+];
+
+const folder = mkdtempSync(join(tmpdir(), "coder-"));
+const [image, mounted] = [join(folder, "image"), join(folder, "mounted")];
+const base = join(mounted, "base");
+const treeOf = (): string =>
+  readdirSync(base)
+    .sort()
+    .map((name) => `${name} ${readFileSync(join(base, name), "utf8")}`)
+    .join("\n");
+
+writeFileSync(image, "");
+truncateSync(image, 1024 ** 3);
+mkdirSync(mounted);
+execFileSync("mkfs.btrfs", ["-q", image], { stdio: "ignore" });
+execFileSync("mount", ["-o", "loop", image, mounted]);
+let wrong = 0;
+try {
+  execFileSync("btrfs", ["quota", "enable", mounted]);
+  execFileSync("btrfs", ["-q", "subvolume", "create", base]);
+  execFileSync("btrfs", ["qgroup", "limit", "8M", base]);
+  writeFileSync(join(base, "small.txt"), "small\n");
+  const before = treeOf();
+  for (const call of calls) {
+    const [outcome] = await callWith(mounted, { profile: "agent", index: "off", fsync: true }, call);
+    const isRefused = JSON.stringify(outcome).includes("EDQUOT");
+    const isKept = treeOf() === before;
+    if (!isRefused || !isKept) wrong++;
+    console.log(`${isRefused && isKept ? "passed" : "failed"}: ${call[0]}`);
+  }
+} finally {
+  execFileSync("umount", [mounted]);
+  rmSync(folder, { recursive: true });
+}
+process.exit(wrong);
