@@ -34,7 +34,8 @@ const token = process.platform === "linux" ? undefined : randomBytes(16).toStrin
 const address = `ws://127.0.0.1:${port}`;
 const command = `dist/coder call coder::read-file '{"path":"README.md"}'`;
 console.log(`
-Serving the same folder on the bus at ${address}. Stop with Ctrl-C. In another terminal, try:
+Serving the same folder on the bus at ${address}. Stop with Ctrl-C. When the line "serving" appears below, try
+in another terminal:
 
   ${token === undefined ? `${command} --url ${address}` : `III_URL=${address}/${token} ${command}`}
 `);
