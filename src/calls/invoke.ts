@@ -17,7 +17,7 @@ import type { AnswerLease, OrderedCall, Origin } from "./contract/origin.ts";
 import { Measured, WrittenAnswer } from "./contract/prepared-answer.ts";
 import { bringsLinks, touchesOf } from "./contract/request-paths.ts";
 import { isHttpRequest } from "./http-request.ts";
-import { exampleOf } from "./requests/example.ts";
+import { exampleOf, otherFieldFor } from "./requests/example.ts";
 import { refuseField } from "./requests/field-errors.ts";
 import { readMistakenPath } from "./requests/mistaken-paths.ts";
 import { type ReadPayload, readPayload } from "./requests/read-request.ts";
@@ -257,7 +257,8 @@ function requireFit(definition: FunctionDefinition, payload: unknown): void {
       refusal = ofFunction;
     }
     if (fault === undefined) throw refusal;
-    throw refuseField.withExample(refusal, exampleOf(field, fault.schema, fault.value));
+    const other = otherFieldFor(definition.request["properties"], { field, sent: fault.value });
+    throw refuseField.withExample(refusal, other ?? exampleOf(field, fault.schema, fault.value));
   }
 }
 

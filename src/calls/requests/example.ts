@@ -10,6 +10,26 @@ export function exampleOf(field: string, schema: TSchema, sent: unknown): string
   return isItem || name === "" ? value : `"${name}": ${value}`;
 }
 
+/**
+ * Returns the field that the sent value is meant for, as an example, if the value is of another field's form:
+ * an entry with a path belongs in `files`, and several paths in `paths` or `include_globs`.
+ */
+export function otherFieldFor(
+  properties: Readonly<Record<string, TSchema>>,
+  { field, sent }: { readonly field: string; readonly sent: unknown },
+): string | undefined {
+  if (/^paths\[\d+\]$/.test(field) && hasPath(sent) && properties["files"] !== undefined)
+    return `"files": ${JSON.stringify([{ path: sent.path.slice(0, 60), line_from: 1, line_to: 20 }])}`;
+  const isSeveral = Array.isArray(sent) && sent.length > 1 && sent.every((one) => typeof one === "string");
+  if (field !== "path" || !isSeveral) return undefined;
+  const name = ["paths", "include_globs"].find((one) => properties[one] !== undefined);
+  const shown = sent.slice(0, 3).map((one: string) => one.slice(0, 60));
+  return name && `"${name}": ${JSON.stringify(shown)}`;
+}
+
+const hasPath = (sent: unknown): sent is { readonly path: string } =>
+  typeof sent === "object" && sent !== null && "path" in sent && typeof sent.path === "string";
+
 function valueFor(schema: TSchema, sent: unknown, name: string): unknown {
   const type = withoutNull(schema);
   const literals = literalsOf(type);
