@@ -14,14 +14,17 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { callWith, type FunctionCall } from "../../src/coder/call-with.test-kit.ts";
+import { createLog } from "../../src/base/log/log.ts";
+import { createInvoke } from "../../src/calls/invoke.ts";
+import { functions } from "../../src/coder/functions.ts";
+import { loadConfig, openCoder } from "../../src/coder/services.ts";
 
 /** Text that does not compress, of more bytes than the quota. */
 const large = Array.from({ length: 1_200_000 }, (_, index) =>
   (Math.imul(index, 0x9e3779b1) >>> 0).toString(36).padStart(8, "x"),
 ).join("");
 
-const calls: readonly FunctionCall[] = [
+const calls: readonly (readonly [id: string, payload: object])[] = [
   ["coder::create-file", { files: [{ path: "large", content: large }] }],
   ["coder::create-file", { files: [{ path: "small.txt", content: large, overwrite: true }] }],
   [
@@ -43,6 +46,7 @@ const calls: readonly FunctionCall[] = [
   ],
 ];
 
+const log = createLog({ level: "error", form: "text", write: (line) => process.stderr.write(line) });
 const folder = mkdtempSync(join(tmpdir(), "coder-"));
 const [image, mounted] = [join(folder, "image"), join(folder, "mounted")];
 const base = join(mounted, "base");
@@ -64,13 +68,20 @@ try {
   execFileSync("btrfs", ["qgroup", "limit", "8M", base]);
   writeFileSync(join(base, "small.txt"), "small\n");
   const before = treeOf();
-  for (const call of calls) {
-    const [outcome] = await callWith(mounted, { profile: "agent", index: "off", fsync: true }, call);
+  const keys = { base_path: base, profile: "agent", index: "off" };
+  const runtime = await openCoder(
+    loadConfig({ config: { source: "test", keys }, basePath: undefined, environment: {} }),
+    { environment: { XDG_STATE_HOME: join(mounted, "state") } },
+  );
+  const invoke = createInvoke(runtime, log);
+  for (const [id, payload] of calls) {
+    const outcome = await invoke(functions.find((one) => one.id === id)!, payload);
     const isRefused = JSON.stringify(outcome).includes("EDQUOT");
     const isKept = treeOf() === before;
     if (!isRefused || !isKept) wrong++;
-    console.log(`${isRefused && isKept ? "passed" : "failed"}: ${call[0]}`);
+    console.log(`${isRefused && isKept ? "passed" : "failed"}: ${id}`);
   }
+  await runtime.close();
 } finally {
   execFileSync("umount", [mounted]);
   rmSync(folder, { recursive: true });
