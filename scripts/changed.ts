@@ -31,7 +31,7 @@ const diskRooms = [
 export const scopes: Readonly<Record<string, Scope>> = {
   conformance: {
     folder: "tests/conformance",
-    through: ["cli/call", "coder", "transports/bus", "calls", "transports/bus"],
+    through: ["cli/call", "coder", "transports/bus", "calls"],
   },
   shell: { folder: "tests/shell", through: ["shell"] },
   mcp: { folder: "tests/mcp", through: ["transports/mcp"] },

@@ -112,7 +112,7 @@ export const suites: readonly Suite[] = [
     files: ["tests/security/**/*.test.ts"],
     except: race,
     needsBuild: true,
-    inMemory: ["tests/security/{autorun,protected}.test.ts", "tests/security/shell/matrix.test.ts"],
+    inMemory: ["tests/security/{autorun,matrix,protected}.test.ts", "tests/security/shell/matrix.test.ts"],
   },
   { name: "races", files: [race], needsBuild: true },
   { name: "faults", files: ["tests/faults/**/*.test.ts"], needsBuild: true },
