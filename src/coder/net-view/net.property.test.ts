@@ -80,6 +80,19 @@ async function pagesOf({ call: make }: AuthorCalls, request: object): Promise<Ne
   }
 }
 
+/** A folder moved to the earlier path of another one, which is in it now. */
+const movedTwice: [FunctionCall[], [FunctionCall, boolean][], number] = [
+  [
+    ["coder::create-file", { files: [{ path: "d1/d3/f", content: "" }] }],
+    ["coder::move", { files: [{ from: "d1/d3", to: "d2" }] }],
+  ],
+  [
+    [["coder::undo", {}], false],
+    [["coder::move", { files: [{ from: "d1", to: "d2" }] }], false],
+  ],
+  1,
+];
+
 const isText = (content: Buffer): boolean => !content.includes(0) && isUtf8(content);
 
 test("the net diff applied to the old tree makes the new one", async () => {
@@ -129,6 +142,6 @@ test("the net diff applied to the old tree makes the new one", async () => {
         rmSync(old, { recursive: true });
       },
     ),
-    propertyRuns(25),
+    { ...propertyRuns(25), examples: [movedTwice] },
   );
 }, 120_000);

@@ -50,6 +50,11 @@ export async function findNetChanges(
     found.addEarlier(path, entry);
     await pause();
   }
+  for (const { path, now, seqs } of found.mergedFolders)
+    for (const file of await filesBelow(now, context)) {
+      const inside = file.slice(now.length);
+      found.addInside(`${path}${inside}`, { now: file, seqs });
+    }
   for (const [path, seqs] of tree.created) found.addCreated(path, seqs);
   for (const event of events) found.addEvent(event);
   const changes = [];
@@ -62,6 +67,13 @@ export async function findNetChanges(
   return { changes, records };
 }
 
+/** An entry of the earlier tree, and its path now. */
+interface Moved {
+  readonly path: string;
+  readonly now: string;
+  readonly seqs: readonly number[];
+}
+
 class Net {
   readonly #tree: RewoundTree;
   readonly #disk: CurrentTree;
@@ -69,6 +81,8 @@ class Net {
   readonly #left: ReadonlyMap<string, RecordedState>;
   /** The changes by their paths now, or the earlier ones of what is gone. */
   readonly #changes = new Map<string, NetDifference>();
+  /** Folders that were moved to where another one was, or have one at their earlier path. */
+  readonly mergedFolders: Moved[] = [];
   /** The earlier paths of the changes. */
   readonly #earlier = new Map<string, string>();
   /** Paths that other programs changed, with the kind of their first event and their origin. */
@@ -84,7 +98,17 @@ class Net {
   addEarlier(path: string, { kind, now = path, seqs }: RewoundEntry): void {
     if (kind === "absent") return;
     if (now === path || this.#after(now).state.kind === "absent") this.#compareAt(path, seqs);
-    else if (this.#isPlainMove(path, now)) this.#addMoved(path, now, seqs);
+    else if (this.#isPlainMove(path, now)) this.#addMoved(path, now, { seqs });
+    else {
+      if (this.#before(path).state.kind === "dir") this.mergedFolders.push({ path, now, seqs });
+      for (const end of [path, now]) this.#compareAt(end, seqs);
+    }
+  }
+
+  /** Adds a file that was moved with a folder whose contents have to be compared one by one. */
+  addInside(path: string, { now, seqs }: Omit<Moved, "path">): void {
+    if (this.#changes.has(now) || this.#tree.entryAt(path).now !== now) return;
+    if (this.#isPlainMove(path, now)) this.#addMoved(path, now, { seqs, isAlone: true });
     else for (const end of [path, now]) this.#compareAt(end, seqs);
   }
 
@@ -95,15 +119,17 @@ class Net {
 
   /** Returns whether nothing else had the path now, or has the earlier path. */
   #isPlainMove(path: string, now: string): boolean {
-    const isFolder = this.#before(path).state.kind === "dir";
-    const isFree = isFolder || this.#after(path).state.kind === "absent";
-    return isFree && this.#before(now).state.kind === "absent";
+    return [this.#after(path), this.#before(now)].every(({ state }) => state.kind === "absent");
   }
 
-  #addMoved(from: string, path: string, seqs: readonly number[]): void {
+  #addMoved(
+    from: string,
+    path: string,
+    { seqs, isAlone = false }: { readonly seqs: readonly number[]; readonly isAlone?: boolean },
+  ): void {
     const [before, after] = [this.#before(from), this.#after(path)];
     const change = { path, from, before, after, seqs, isExternal: false, unknown: this.#unknownAt(from) };
-    if (!this.#isMovedAlong(from, path)) this.#add({ kind: "moved", ...change });
+    if (isAlone || !this.#isMovedAlong(from, path)) this.#add({ kind: "moved", ...change });
     else if (!areEqual(before, after)) this.#add({ kind: "modified", ...change });
   }
 
