@@ -141,6 +141,12 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
     command: ["tests/channels/bundles.ts"],
     needsBuild: true,
   },
+  shells: {
+    description:
+      "the completions in bash, zsh and fish, and linters on the manual page and the units of systemd",
+    command: ["tests/channels/shells.ts"],
+    needsBuild: true,
+  },
   commands: {
     description:
       "git, make, cc, npm ci from a warm cache, python -m venv and unit tests of ours under os_sandbox: required, beside denied files",

@@ -27,6 +27,10 @@ async function carryOut(command: Command): Promise<void> {
       return print(await help(command));
     case "licenses":
       return print((await import("./cli/licenses.ts")).notices());
+    case "completions":
+      return print(await completions(command));
+    case "man":
+      return print((await import("./cli/man.ts")).renderManual(command.worker));
     case "manifest":
       return printJson(
         (await import("./calls/reference/manifest.ts")).renderManifest(await workerNamed(command.worker)),
@@ -73,6 +77,21 @@ async function help({ worker, topic }: Extract<Command, { name: "help" }>): Prom
   if (topic.function === undefined) return general + listFunctions(functions, options);
   const { functionNamed } = await import("./cli/function-named.ts");
   return renderFunctionHelp(functionNamed(topic.function, worker, functions), options);
+}
+
+async function completions({ shell, worker }: Extract<Command, { name: "completions" }>): Promise<string> {
+  const [{ functions }, { clients }, { renderCompletions }] = await Promise.all([
+    workerNamed(worker),
+    import("./cli/setup/clients.ts"),
+    import("./cli/completions/completions.ts"),
+  ]);
+  return renderCompletions(shell, worker, {
+    call: functions.map(({ id }) => id.slice(worker.length + 2)),
+    ...(worker === "coder" && { setup: Object.keys(clients) }),
+    audit: ["verify"],
+    completions: ["bash", "zsh", "fish"],
+    help: worker === "coder" ? ["mcp", "setup", "review", "call", "audit"] : ["mcp", "call", "audit"],
+  });
 }
 
 async function reference({ worker, api }: Extract<Command, { name: "print-schema" }>): Promise<unknown> {

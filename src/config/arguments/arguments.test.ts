@@ -129,7 +129,15 @@ describe("one command", () => {
     });
   });
 
-  test.each(["help", "version", "manifest", "licenses", "print-schema"])("--%s", (does) => {
+  test("completions of a shell", () => {
+    const command = { name: "completions", worker: "coder", shell: "zsh" } as const;
+    expect(parse("completions zsh")).toEqual(command);
+    expect(parse("--completions zsh")).toEqual(command);
+    expect(() => parse("completions")).toThrow("completions are for bash, zsh, fish");
+    expect(() => parse("--completions tcsh")).toThrow('"tcsh" is none of these');
+  });
+
+  test.each(["help", "version", "manifest", "man", "licenses", "print-schema"])("--%s", (does) => {
     expect(parse(`--${does}`) as unknown).toEqual({ name: does, worker: "coder" });
   });
 

@@ -33,8 +33,13 @@ export interface EmbeddedEngine {
 /** The command that the command line names. */
 export type Command =
   | {
-      readonly name: "manifest" | "licenses" | "version";
+      readonly name: "manifest" | "man" | "licenses" | "version";
       readonly worker: WorkerName;
+    }
+  | {
+      readonly name: "completions";
+      readonly worker: WorkerName;
+      readonly shell: Shell;
     }
   | {
       readonly name: "help";
@@ -116,7 +121,11 @@ export interface HelpTopic {
 type CallCommand = Extract<Command, { readonly name: "call" }>;
 
 /** Flags that print something about the program. If several are set, the first of this list wins. */
-const answers = ["version", "manifest", "licenses", "print-schema"] as const;
+const answers = ["version", "manifest", "man", "licenses", "print-schema"] as const;
+
+const shells = ["bash", "zsh", "fish"] as const;
+/** A shell whose completions can be printed. */
+export type Shell = (typeof shells)[number];
 
 /**
  * Returns the worker whose name the program was called by, according to `argv0`, or `coder` for any other
@@ -147,6 +156,8 @@ export function parseArguments(
       ? { name: answer, worker, api: values.get("api") }
       : { name: answer, worker };
   }
+  const shell = values.get("completions") ?? (words[0] === "completions" ? (words[1] ?? "") : undefined);
+  if (shell !== undefined) return { name: "completions", worker, shell: parseShell(shell) };
   const mode = modeOf(words);
   const line: CommandLine = { program: called, mode, words, values, environment };
   refuseConflicts(line);
@@ -308,9 +319,9 @@ function unknownFlag(rawName: string, name: string, program: WorkerName): UsageE
 }
 
 /** The words that a command line may begin with, by worker. */
-const commandWords: Readonly<Record<WorkerName, readonly string[]>> = {
-  coder: ["mcp", "setup", "call", "undo", "checkpoints", "review", "audit", "help"],
-  shell: ["mcp", "call", "audit", "help"],
+export const commandWords: Readonly<Record<WorkerName, readonly string[]>> = {
+  coder: ["mcp", "setup", "call", "undo", "checkpoints", "review", "audit", "completions", "help"],
+  shell: ["mcp", "call", "audit", "completions", "help"],
 };
 
 function unknownCommand(word: string, { program }: CommandLine, worker: WorkerName): UsageError {
@@ -329,6 +340,12 @@ function parseUrl(url: string): string {
   throw new UsageError(
     `${renderFlag("url")} is ${JSON.stringify(originOf(url))}; it must look like ${defaultUrl}`,
   );
+}
+
+function parseShell(name: string): Shell {
+  const known = shells.find((candidate) => candidate === name);
+  if (known !== undefined) return known;
+  throw new UsageError(`completions are for ${shells.join(", ")}; ${JSON.stringify(name)} is none of these`);
 }
 
 function parseWorker(name: string): WorkerName {

@@ -210,6 +210,11 @@ a file, undo, or run a command) or all that change something; wins over the conf
     help: "with --print-schema: the published reference of that version, and nothing that came later",
   },
   manifest: { help: "print the registry manifest as JSON" },
+  completions: {
+    value: "SHELL",
+    help: "print the script with which bash, zsh or fish completes the command line",
+  },
+  man: { help: "print the manual page" },
   licenses: { help: "print whose software is in this program, and under which licences" },
   version: { short: "v", help: "print the version" },
   help: { short: "h", help: "print this, or with mcp, setup, call or call FUNCTION the help of that" },

@@ -16,7 +16,8 @@ Usage
 ${worker === "coder" ? setup : ""}  ${program} call FUNCTION [JSON | - | @FILE]     call one function and print its answer
 ${worker === "coder" ? aliases : ""}  ${program} audit verify FILE                    check that no line of an audit trail was changed or removed
   ${program} help [mcp | setup | review | call [FUNCTION]] the flags of a command; the fields of a function
-  ${program} --print-schema | --manifest | --licenses | --version | --help
+  ${program} completions bash | zsh | fish        the completions of a shell
+  ${program} --print-schema | --manifest | --man | --licenses | --version | --help
 
 Flags
 ${flagNames.map((name) => renderFlagHelp(name, basePathKey)).join("")}
@@ -116,9 +117,18 @@ const flagsOf = (mode: Mode, worker: WorkerName): string =>
     .map((name) => renderFlagHelp(name, words[worker].basePathKey))
     .join("");
 
-const ofTheProgram: readonly string[] = ["print-schema", "api", "manifest", "licenses", "version"];
+const ofTheProgram: readonly string[] = [
+  "print-schema",
+  "api",
+  "manifest",
+  "completions",
+  "man",
+  "licenses",
+  "version",
+];
 
-const isRefusedIn = (name: FlagName, mode: Mode): boolean =>
+/** Returns whether a command refuses the flag, whatever else is on the command line. */
+export const isRefusedIn = (name: FlagName, mode: Mode): boolean =>
   flags[name].conflicts?.some(
     (conflict) =>
       conflict.in.includes(mode) &&
