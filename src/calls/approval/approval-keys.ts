@@ -10,7 +10,7 @@ export const ApprovalKey = (code: string) =>
     approvalModes.map((mode) => Type.Literal(mode)),
     {
       default: "none",
-      description: `Which calls wait until a person approves them: destructive are those that delete, replace a file as a whole, undo or run a command; all are those that change anything. The user of a client of MCP is asked through that client (elicitation), and everyone at the review page can answer. Declined or unanswered calls are ${code}, and change nothing. Where nobody can be asked, the answer names a plan, which coder::commit carries out once it is approved. Needs a folder for the records of transactions.`,
+      description: `Which calls wait until a person approves them: destructive are those that delete, replace a file as a whole, undo or run a command; all are those that change anything. The user of a client of MCP is asked through that client (elicitation). Declined or unanswered calls are ${code}, and change nothing. Where nobody can be asked, the answer names a plan, about which coder::commit asks again. Needs a folder for the records of transactions.`,
     },
   );
 
