@@ -346,12 +346,13 @@ describe.each(subjects)("%s", (subject) => {
       await client.trigger(create("b.txt"));
       const first = await consumer.next();
       expect(first.data).toMatchObject({ path: "a.txt" });
-      const second = await consumer.next();
-      expect(second.data).toEqual({ ...first.data, redelivered: true });
-      consumer.answer(second);
-      const third = await consumer.next();
-      expect(third.data).toMatchObject({ path: "b.txt" });
-      expect(third.data.redelivered).toBeUndefined();
+      // The feed goes on when it repeats the event, and the engine keeps no order.
+      const later = [await consumer.next(), await consumer.next()];
+      for (const delivery of later) consumer.answer(delivery);
+      const [repeated, next] = later[0]!.data.path === "a.txt" ? later : later.toReversed();
+      expect(repeated!.data).toEqual({ ...first.data, redelivered: true });
+      expect(next!.data).toMatchObject({ path: "b.txt" });
+      expect(next!.data.redelivered).toBeUndefined();
       consumer.leave();
     });
   });
