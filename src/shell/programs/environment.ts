@@ -4,9 +4,9 @@ import { isPlainVariable } from "./plain-variables.ts";
 export interface EnvironmentRules {
   /** Gives a child the worker's whole environment. */
   readonly inherit: boolean;
-  /** Otherwise it gets these names, as far as the worker has them. */
+  /** The names that it gets otherwise, if the worker has them. */
   readonly allowed: readonly string[];
-  /** Besides those it gets the listed ones (`plain-variables.ts`). */
+  /** Whether it also gets the listed ones (`plain-variables.ts`). */
   readonly addsPlain?: boolean;
 }
 

@@ -1,7 +1,7 @@
 /** Waits for programs in the foreground. */
 import { type Captured, type RunningProgram, withTimeout } from "./running.ts";
 
-/** Limits of a run in time. */
+/** The limits of a run in time. */
 export interface RunLimits {
   /** Milliseconds after which the program is stopped and the result has `timed_out`. */
   readonly timeoutMs: number;
@@ -13,7 +13,7 @@ export interface RunLimits {
 
 /** The answer of a run, as on the wire (shell §6.1). */
 export interface RunResult extends Captured {
-  /** Null after a timeout, and when a signal ended the program. */
+  /** The exit code; null after a timeout, or if a signal ended the program. */
   readonly exit_code: number | null;
   /** Milliseconds from the start to the end of the output. */
   readonly duration_ms: number;
@@ -22,16 +22,15 @@ export interface RunResult extends Captured {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Milliseconds that processes left behind may go on writing after the program has exited. */
+/** Milliseconds that orphans of a program may go on writing after it has exited. */
 const leftoversMs = 100;
 
-/** The longest delay of a timer, in milliseconds. */
+/** Maximum delay of a timer, in milliseconds. */
 const longestDelay = 2 ** 31 - 1;
 
 /**
- * Waits for a program and ends what it leaves behind, so that the answer comes within the timeout plus the
- * bound of `RunningProgram.end`. Rejects with the signal's reason when the signal aborts, after the program
- * is gone.
+ * Waits for a program and ends its orphans, so that the answer comes within the timeout plus the bound of
+ * `RunningProgram.end`. If the signal aborts, rejects with its reason after the program has ended.
  */
 export async function awaitResult(running: RunningProgram, limits: RunLimits): Promise<RunResult> {
   const ending = await awaitEnding(running, limits);

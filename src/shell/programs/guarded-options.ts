@@ -8,15 +8,15 @@ import type { Argv } from "./words.ts";
 interface Guard {
   /** Refused options of one letter. */
   readonly letters: string;
-  /** Those that take an argument: the rest of the word, or the next word. */
+  /** The letters with an argument: the rest of the word, or the next word. */
   readonly valued: string;
-  /** Those whose argument is the rest of the word or nothing. */
+  /** The letters whose argument is the rest of the word, if any. */
   readonly optional?: string;
   /** The long options that are refused. */
   readonly names: readonly string[];
   /** Long options that take the next word as their argument when they hold no "=". */
   readonly valuedNames: readonly string[];
-  /** Whether to refuse a word that is no option; `before` counts such words before it. */
+  /** Returns whether to refuse a word that is not an option. `before` counts such words before it. */
   refusesOperand(word: string, before: number): boolean;
 }
 
@@ -56,7 +56,7 @@ const guards: Readonly<Record<string, Guard>> = {
   },
 };
 
-/** The first argument that `program` must not be called with; undefined when there is none. */
+/** Returns the first argument that `program` must not be called with, if any. */
 export function findGuarded(program: string, [, ...args]: Argv): string | undefined {
   const guard = Object.hasOwn(guards, program) ? guards[program] : undefined;
   if (guard === undefined) return undefined;

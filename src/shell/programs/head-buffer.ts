@@ -45,7 +45,7 @@ export class HeadBuffer {
     return new TextDecoder("utf-8", { ignoreBOM: true }).decode(this.bytes());
   }
 
-  /** What it keeps, valid until the next `add`. */
+  /** Returns the kept bytes, valid until the next `add`. */
   bytes(): Buffer {
     return this.#kept.subarray(0, this.#length);
   }

@@ -6,35 +6,38 @@ import type { Program } from "./program.ts";
 
 /** All processes of a program, however they have been started. */
 export interface ProcessGroup {
-  /** Kills them at once, and lets them start no others. */
+  /** Kills them at once, before they can start others. */
   kill(): void;
-  /** For when they are gone, or have never been. */
+  /** Removes the group, after its processes have ended or if none was started. */
   remove(): void;
 }
 
-/** What to start instead of a program. */
+/** The program to start instead of another. */
 export interface Launch extends Program, Disposable {
   /**
-   * What it gets as its descriptor 3. Then 4 is where it writes 16 bytes when it has failed, and nothing when
-   * it has become the program: 2 if that was execve(2), 1 for what comes before it, and the negative errno;
-   * as words of 64 bits.
+   * The descriptor that becomes its descriptor 3. It then writes 16 bytes to 4 if it fails, and nothing when
+   * it has become the program: 2 if execve(2) failed, 1 if a call before it did, and the negative errno, as
+   * words of 64 bits.
    */
   readonly descriptor?: number;
-  /** What it gets as its descriptors 5, 6 and so on. */
+  /** The descriptors that become its descriptors 5, 6 and so on. */
   readonly inherited?: readonly number[];
-  /** What holds the processes; the starter removes it. */
+  /** The group of its processes, which the starter removes. */
   readonly group?: ProcessGroup;
 }
 
-/** Throws when the system has no more descriptors, or no rules for the program can be made. */
+/**
+ * Returns the program to start instead. Throws if the system has no further descriptors, or no rules for the
+ * program can be made.
+ */
 export type Launcher = (program: Program) => Launch | Promise<Launch>;
 
 const executeFailed = 2n;
 
 /**
- * Waits until a launcher has become its program, or has failed: then with the name of the error of execve(2),
- * or with "not-confined". Closes the descriptor. A launcher that is killed has run nothing, and its end is
- * the end of the program.
+ * Waits until a launcher has become its program, or has failed. Then it resolves to the name of the error of
+ * execve(2), or to "not-confined". Closes the descriptor. A launcher that is killed has run no program, and
+ * its end is the end of the program.
  */
 export async function awaitLaunch(descriptor: number): Promise<string | undefined> {
   try {

@@ -7,12 +7,12 @@ import type { HeadBuffer } from "./head-buffer.ts";
 /** Keeps a part of an output. */
 export type OutputBuffer = Pick<HeadBuffer, "truncated" | "add" | "endWith" | "render">;
 
-/** Which output of a program. */
+/** An output of a program. */
 export type OutputName = "stdout" | "stderr";
 
 /**
- * Gets each piece of the outputs when it is read. Nothing more is read of that output until its promise
- * resolves, if there is one.
+ * Receives each piece of the outputs. If it returns a promise, nothing more is read of that output until it
+ * resolves.
  */
 export type LiveOutput = (piece: Uint8Array, from: OutputName) => Promise<void> | undefined;
 
@@ -22,7 +22,7 @@ type LivePieces = (piece: Uint8Array) => Promise<void> | undefined;
 export interface Output {
   /** The part that is kept. */
   readonly head: OutputBuffer;
-  /** Resolves when it has been read to its end, or reading has stopped. Never rejects. */
+  /** Resolves when the output has been read to its end, or reading has stopped. Never rejects. */
   readonly closed: Promise<void>;
   /** Stops reading, even if a process still holds the other end. */
   destroy(): void;
@@ -38,7 +38,7 @@ export function capturePipe(readEnd: number, head: OutputBuffer, live?: LivePiec
   };
 }
 
-/** What this uses of a reader: its types differ between the two runtimes. */
+/** The part of a reader that this file uses. Its types differ between the two runtimes. */
 interface Reader {
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
 }

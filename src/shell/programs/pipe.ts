@@ -13,8 +13,8 @@ export interface Pipe {
 }
 
 /**
- * `count` pipes whose reading ends do not block; undefined where the C library cannot be called. Throws a
- * `StartFailure` when descriptors run short.
+ * Opens `count` pipes whose reading ends do not block; `undefined` if the C library cannot be called. Throws
+ * a `StartFailure` if descriptors run short.
  */
 export function openPipes(count: number): Pipe[] | undefined {
   if (loadLibc() === undefined) return undefined;
@@ -47,7 +47,7 @@ function openPipe(): Pipe {
   return pipe;
 }
 
-/** A pipe both of whose ends block. Throws a `StartFailure` when descriptors run short. */
+/** Opens a pipe with two blocking ends. Throws a `StartFailure` if descriptors run short. */
 export function openBlockingPipe(): Pipe {
   const ends = new Int32Array(2);
   if ((loadLibc()?.pipe2(ends, closeOnExec) ?? -1) < 0) throw new StartFailure("exhausted");

@@ -1,6 +1,6 @@
 /**
- * Refusals that are bare prose on the wire, without a code (shell §2.3). Their fixed phrases
- * are those that clients look for (shell §11.2).
+ * Refusals that are bare prose on the wire, without a code (shell §2.3). Clients match their fixed phrases
+ * (shell §11.2).
  */
 import { type StartProblem, startProblems } from "./start-problems.ts";
 
@@ -8,7 +8,7 @@ export class PlainRefusal extends Error {
   override readonly name = "PlainRefusal";
 }
 
-/** What the caller sent, short, well-formed and on one line. */
+/** Returns a text of the caller, short, well-formed and on one line. */
 const shown = (text: string): string =>
   text
     .slice(0, 300)
@@ -18,7 +18,7 @@ const shown = (text: string): string =>
       (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
     );
 
-/** What the caller sent in place of a string. */
+/** Returns the kind of a value that a caller sent instead of a string. */
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return "an array";
   return typeof value === "object" && value !== null ? "an object" : String(value);

@@ -18,7 +18,7 @@ import type { Argv } from "./words.ts";
 export interface DenylistPattern {
   /** The text of the pattern in the configuration. */
   readonly source: string;
-  /** Whether it matches anywhere in `text`. */
+  /** Returns whether it matches anywhere in `text`. */
   matches(text: string): boolean;
 }
 
@@ -32,7 +32,7 @@ export interface PolicyRules {
   readonly writableRoots: readonly string[];
 }
 
-/** Where a command would run. */
+/** The folder and the search path with which a command would run. */
 export interface ProgramContext {
   /** Absolute working folder of the child. */
   readonly folder: string;

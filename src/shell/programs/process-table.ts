@@ -1,8 +1,11 @@
-/** The process table, as far as sessions go (proc(5), credentials(7)). Linux only. */
+/** Reads the sessions in the process table (proc(5), credentials(7)). Linux only. */
 import { readdirSync, readFileSync } from "node:fs";
 import { loadLibc } from "./libc.ts";
 
-/** The ids of all processes; undefined where there is no process table, or only that of another namespace. */
+/**
+ * Returns the ids of all processes; `undefined` if there is no process table, or only that of another
+ * namespace.
+ */
 export function processIds(): number[] | undefined {
   try {
     const ids = readdirSync("/proc").map(Number).filter(Number.isInteger);
@@ -12,12 +15,12 @@ export function processIds(): number[] | undefined {
   }
 }
 
-/** More passes than a session needs to be stable, unless it tries to escape. */
+/** Maximum passes. A session is stable after fewer, unless it tries to escape. */
 const maxPasses = 5;
 
 /**
- * The ids of a session's running processes, without zombies, which only wait for their parent. Undefined
- * where there is no process table.
+ * Returns the ids of a session's running processes; `undefined` without a process table. Zombies are left
+ * out, since they only wait for their parent.
  */
 export function membersOf(session: number): number[] | undefined {
   for (let passes = 0; passes < maxPasses; passes++) {
@@ -27,10 +30,13 @@ export function membersOf(session: number): number[] | undefined {
   return [];
 }
 
-/** Whether a process, or a zombie, has this id. */
+/** Returns whether a process, or a zombie, has this id. */
 export const isProcess = (id: number): boolean => statOf(id) !== undefined;
 
-/** The name of a process's program, at most 15 bytes, as the process has set it; empty when it is gone. */
+/**
+ * Returns the name of a process's program, at most 15 bytes, as the process has set it; empty if the process
+ * has ended.
+ */
 export function programNameOf(id: number): string {
   try {
     return readFileSync(`/proc/${id}/comm`, "utf8").trimEnd();
@@ -40,7 +46,7 @@ export function programNameOf(id: number): string {
 }
 
 /**
- * One pass over the table. It is not stable when a process of the list had ended: that may have started
+ * Makes one pass over the table. It is not stable if a listed process has ended, which may have started
  * another after the list was made.
  */
 function readTable(session: number): { readonly members: number[]; readonly isStable: boolean } | undefined {
@@ -70,7 +76,7 @@ interface Stat {
   readonly isDead: boolean;
 }
 
-/** Where `num_threads` is behind the name of the program. */
+/** The index of `num_threads` among the fields after the name of the program. */
 const threadsAt = 17;
 
 function statOf(id: number): Stat | undefined {
@@ -79,7 +85,7 @@ function statOf(id: number): Stat | undefined {
     // The second field is the program's name in parentheses, which may hold anything.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     const [state = "", , , session] = fields;
-    // A process whose first thread has ended is shown as a zombie, too, while others of its threads go on.
+    // A process whose first thread has ended is shown as a zombie even if its other threads run.
     const threads = Number(fields[threadsAt]);
     return { session: Number(session), isDead: state === "X" || (state === "Z" && threads <= 1) };
   } catch {

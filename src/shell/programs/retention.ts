@@ -6,7 +6,9 @@ export interface RetentionLimits {
   readonly maxAgeMs: number;
   /** Maximum number of ended jobs to keep. */
   readonly maxCount: number;
-  /** Most bytes of commands and outputs of ended jobs. The job that ended last stays whatever its size. */
+  /**
+   * Maximum bytes of commands and outputs of ended jobs. The job that ended last is kept whatever its size.
+   */
   readonly maxBytes: number;
 }
 
@@ -16,13 +18,13 @@ export interface Retention {
    * limits.
    */
   add(record: JobRecord, outputBytes?: number): void;
-  /** Drops the records that are too old. A timer does that too. */
+  /** Drops the records that are too old, as a timer also does. */
   prune(): void;
   /** Stops the timer that prunes. */
   close(): void;
 }
 
-/** The longest delay of a timer, in milliseconds. */
+/** Maximum delay of a timer, in milliseconds. */
 const longestDelay = 2 ** 31 - 1;
 
 /** `drop` is called with the id of each dropped job; `now` returns milliseconds of the Unix epoch. */

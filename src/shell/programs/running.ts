@@ -5,10 +5,10 @@ import type { Output } from "./output.ts";
 import { isProcess } from "./process-table.ts";
 import { endSession, killSession, signalSession } from "./session.ts";
 
-/** Milliseconds between TERM and KILL for a session, and again until it has to be gone. */
+/** Milliseconds between TERM and KILL for a session, and from KILL until it must be gone. */
 export const graceMs = 250;
 
-/** Milliseconds to wait for the outputs once nothing of the session runs. */
+/** Milliseconds to wait for the outputs after all processes of the session have ended. */
 const drainMs = 250;
 
 /** The outputs of a program, as on the wire. */
@@ -80,28 +80,28 @@ export class RunningProgram {
     return this.#signal;
   }
 
-  /** Why the worker ended it while it ran; undefined if it did not, or gave no reason. */
+  /** The reason why the worker ended it; `undefined` if it did not, or had no reason. */
   get endReason(): string | undefined {
     return this.#endReason;
   }
 
-  /** Whether nothing of the session runs any more, without processes that have left it. */
+  /** Whether all processes of the session have ended, except those that have left it. */
   get isGone(): boolean {
-    // The system reuses the id of a session once it has no process: from then on this must not signal it.
+    // The system reuses the id of a session without processes, so it must not be signalled from then on.
     this.#isGone ||= this.#hasExited && isProcess(this.session);
     return this.#isGone;
   }
 
-  /** Whether the operating system lets the worker end the session. */
+  /** Returns whether the operating system permits the worker to end the session. */
   mayEnd(): boolean {
     return this.isGone || signalSession(this.session, 0) !== "forbidden";
   }
 
   /**
-   * Ends what is left of the session: TERM, `graceMs`, KILL, until it is empty. Resolves when it is gone and
-   * its output is read, at the latest after twice `graceMs` and 250 ms, even if a process still holds the
-   * outputs; never rejects. If anything of it still runs at the TERM, `reason` becomes the last line of
-   * standard error.
+   * Ends the remaining processes of the session: TERM, `graceMs`, KILL, until it is empty. Resolves when they
+   * have ended and their output is read, at the latest after twice `graceMs` and 250 ms, even if a process
+   * still holds the outputs; never rejects. If a process still runs at the TERM, `reason` becomes the last
+   * line of standard error.
    */
   end(reason?: string): Promise<void> {
     if (!this.#isEnding) {
@@ -112,13 +112,13 @@ export class RunningProgram {
     return this.ended;
   }
 
-  /** Kills what is left of the session, without waiting. */
+  /** Kills the remaining processes of the session, without waiting. */
   kill(): void {
     this.#group?.kill();
     if (!this.isGone) killSession(this.session);
   }
 
-  /** What has been read so far. */
+  /** Returns the output so far. */
   capture(): Captured {
     const [stdout, stderr] = this.#outputs.map(({ head }) => head);
     return {
@@ -131,8 +131,8 @@ export class RunningProgram {
 
   async #end(reason: string | undefined): Promise<void> {
     this.#isGone = this.isGone || (await endSession(this.session, graceMs, this.#group));
-    // The group also holds what has left the session, and what ends before its turn in the table of processes
-    // comes.
+    // The group also contains processes that have left the session, or that the process table does not show
+    // in time.
     this.#group?.kill();
     await withTimeout(drainMs, Promise.all([this.exited, this.drained]));
     this.#group?.remove();
@@ -141,7 +141,7 @@ export class RunningProgram {
   }
 }
 
-/** Waits for a promise, at most `milliseconds`. Input that is ready by then is read first. */
+/** Waits for a promise, at most `milliseconds`. Input that is ready when the time is up is read first. */
 export async function withTimeout(milliseconds: number, promise: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

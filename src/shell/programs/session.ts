@@ -1,19 +1,19 @@
 /**
- * Signals the session that a program leads (setsid(2)), process by process: every process that it started,
- * whatever its process group, unless that made itself a session of its own. Where there is no process table,
- * the first process group stands for the session (kill(2) with a negative id).
+ * Signals the session that a program leads (setsid(2)), process by process: all processes that it started, in
+ * any process group, except those that made a session of their own. On systems without a process table, the
+ * first process group stands for the session (kill(2) with a negative id).
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { membersOf } from "./process-table.ts";
 
-/** Least milliseconds between two polls of a session that was signalled to end. */
+/** Minimum milliseconds between two polls of a session that has been signalled to end. */
 const pollMilliseconds = 5;
 
-/** Most passes for processes that start while others are killed. */
+/** Maximum passes over processes that start while others are killed. */
 const maxRounds = 100;
 
 /**
- * Which processes of a session a signal has reached. "sent": some, or some have just gone. "gone": there is
+ * The processes of a session that a signal reached. "sent": some, or some have just ended. "gone": there is
  * none. "forbidden": all belong to other users.
  */
 export type Reached = "sent" | "gone" | "forbidden";
@@ -23,13 +23,13 @@ export function signalSession(session: number, signal: "SIGTERM" | "SIGKILL" | 0
   const members = membersOf(session);
   if (members === undefined) return send(-session, signal);
   const reached = sum(members.map((id) => send(id, signal)));
-  // Those that have gone meanwhile may have started others first.
+  // Processes that ended during the pass may have started others first.
   return reached === "gone" && members.length > 0 ? "sent" : reached;
 }
 
 /**
- * Kills a session at once. After SIGKILL a process starts no others, so the last round finds none; and one
- * signal reaches the whole first process group, so none of it can be born meanwhile (kill(2)).
+ * Kills a session at once. A killed process starts no others, so the last round finds none. One signal
+ * reaches the whole first process group, so no process of it can start during the call (kill(2)).
  */
 export function killSession(session: number): Reached {
   const killed = new Set<number>();
@@ -47,8 +47,9 @@ export function killSession(session: number): Reached {
 }
 
 /**
- * Terminates a session, and kills it after `graceMs` milliseconds. Resolves when nothing of it runs any more,
- * at the latest `graceMs` after that, with whether it is gone; never rejects. `group` holds its processes.
+ * Terminates a session, and kills it after `graceMs` milliseconds. Resolves when all its processes have
+ * ended, at the latest `graceMs` after that, with whether they have; never rejects. `group` contains its
+ * processes.
  */
 export async function endSession(
   session: number,
@@ -65,7 +66,7 @@ export async function endSession(
   return reached === "gone";
 }
 
-/** A session sends no event when its last process is gone. */
+/** Polls until a session is gone, which sends no event. */
 async function pollUntilGone(session: number, milliseconds: number): Promise<Reached> {
   const end = performance.now() + milliseconds;
   for (;;) {

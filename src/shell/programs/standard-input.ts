@@ -1,6 +1,6 @@
 /**
- * Standard input by a pipe. JavaScript runtimes make it a socket, for which bash takes itself for the child
- * of a remote shell daemon and reads the user's start-up file.
+ * Standard input through a pipe. JavaScript runtimes use a socket, which makes bash believe that a remote
+ * shell daemon started it, so that it reads the user's start-up file.
  */
 import { closeSync, constants, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,7 +15,7 @@ const pipeBytes = 1024 * 1024;
 const pauseMs = 5;
 
 export interface StandardInput {
-  /** What the program gets as its standard input. Its starter closes it. */
+  /** The end that becomes the program's standard input. Its starter closes it. */
   readonly readEnd: number;
   /**
    * Writes the text until all is written, the program has closed its end, or `ended` has resolved. Never
@@ -30,8 +30,8 @@ export interface StandardInput {
 }
 
 /**
- * Opens one for a text; undefined where the C library cannot be called. Throws a `StartFailure` when
- * descriptors run short.
+ * Opens one for a text; `undefined` if the C library cannot be called. Throws a `StartFailure` if descriptors
+ * run short.
  */
 export function openStandardInput(text: string): StandardInput | undefined {
   const libc = loadLibc();
@@ -54,7 +54,7 @@ export function openStandardInput(text: string): StandardInput | undefined {
           at += count;
         }
       } catch {
-        // The program has closed its end, and wants no more.
+        // The program has closed its end.
       } finally {
         closeSync(writeEnd);
       }
@@ -66,7 +66,7 @@ export function openStandardInput(text: string): StandardInput | undefined {
   };
 }
 
-/** Returns how much was written, 0 if the pipe is full. Throws when no process has its other end. */
+/** Returns the number of written bytes, 0 if the pipe is full. Throws if no process has its other end. */
 function tryWrite(descriptor: number, bytes: Uint8Array): number {
   try {
     return writeSync(descriptor, bytes);

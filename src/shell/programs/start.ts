@@ -18,17 +18,17 @@ export interface SpawnOptions {
   readonly environment: Environment;
   /** Absolute working folder. Its getter throws a `StartFailure` when the folder is missing. */
   readonly folder: string;
-  /** Bytes kept of each of its two outputs; the rest is read and discarded. */
+  /** Maximum bytes kept of each of its two outputs. The rest is read and discarded. */
   readonly maxOutputBytes: number;
-  /** Whether half of them are of the end of the output. */
+  /** Whether half of these bytes come from the end of the output. */
   readonly keepsTail?: boolean;
-  /** Gets the outputs while it runs. */
+  /** Receives the outputs while the program runs. */
   readonly live?: LiveOutput | undefined;
-  /** Its standard input; without one that is the null device. */
+  /** Its standard input. Default: the null device. */
   readonly stdin?: string | undefined;
-  /** What starts it, and confines it before it runs. Without one it is started as it is. */
+  /** The launcher that confines it before it runs. Without one, it is started directly. */
   readonly launcher?: Launcher | undefined;
-  /** Gets it when it has a process, and may end it. */
+  /** Called when the program has a process; may end it. */
   readonly watch?: ((running: RunningProgram) => void) | undefined;
 }
 
@@ -62,7 +62,7 @@ export async function startProgram(
   return running;
 }
 
-/** Throws a `StartFailure`, and then leaves nothing behind. */
+/** Starts a program with pipes for its outputs. Throws a `StartFailure`, and then leaves nothing behind. */
 async function spawnWithPipes(launch: Launch, options: SpawnOptions) {
   let pipes: Pipe[] | undefined;
   let input: StandardInput | undefined;
@@ -93,7 +93,7 @@ async function prepare(program: Program, launcher: Launcher | undefined): Promis
   }
 }
 
-/** Throws a `StartFailure` when the launcher has not become the program. */
+/** Throws a `StartFailure` if the launcher has not become the program. */
 async function requireLaunched(running: RunningProgram, { readEnd }: Pipe): Promise<void> {
   const problem = await awaitLaunch(readEnd);
   if (problem === undefined) return;
@@ -101,7 +101,10 @@ async function requireLaunched(running: RunningProgram, { readEnd }: Pipe): Prom
   throw new StartFailure(problem === "not-confined" ? problem : problemOf(problem));
 }
 
-/** Closes the writing ends in any case: the program has its own copies, or has not started. */
+/**
+ * Starts the process. Closes the writing ends in any case, since the program has its own copies, or has not
+ * started.
+ */
 function spawn(
   { file, argv: [name, ...args], descriptor, inherited = [] }: Launch,
   { environment, folder, stdin }: SpawnOptions,
@@ -137,7 +140,7 @@ function spawn(
 
 interface OpenedPipes {
   readonly pipes: readonly Pipe[] | undefined;
-  /** Without one the runtime makes the standard input, if there is to be any. */
+  /** The standard input. If absent, the runtime makes one if needed. */
   readonly input: StandardInput | undefined;
 }
 
@@ -145,14 +148,14 @@ function closeEnds(pipes: readonly Pipe[] | undefined, end: keyof Pipe): void {
   for (const pipe of pipes ?? []) closeSync(pipe[end]);
 }
 
-/** Most bytes of one argument on Linux (MAX_ARG_STRLEN in execve(2)). */
+/** Maximum bytes of one argument on Linux (MAX_ARG_STRLEN in execve(2)). */
 const longestArgument = 128 * 1024;
 
-/** More descriptors than starting a program needs. */
+/** A number of descriptors that is more than a start needs. */
 const neededDescriptors = 16;
 
 /**
- * Throws when descriptors run short. When spawn fails for lack of them, execa throws before it listens to the
+ * Throws if descriptors run short. If spawn fails for lack of them, execa throws before it listens to the
  * subprocess, whose error event then ends the worker.
  */
 function requireDescriptors(): void {

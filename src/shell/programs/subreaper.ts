@@ -1,12 +1,11 @@
 /**
- * A child subreaper (prctl(2), PR_SET_CHILD_SUBREAPER): processes that the programs leave behind become
- * children of this process instead of init. This process reaps them, and reports those that have left their
- * session and go on.
+ * A child subreaper (prctl(2), PR_SET_CHILD_SUBREAPER): orphans of programs become children of this process
+ * instead of init. This process reaps them, and reports those that have left their session and still run.
  */
 import { loadLibc } from "./libc.ts";
 import { processIds, programNameOf } from "./process-table.ts";
 
-/** A process that made itself a session of its own (setsid(2)), and outlived the one that started it. */
+/** A process that made a session of its own (setsid(2)) and outlived the one that started it. */
 export interface Escaped {
   readonly process: number;
   /** The name of its program, as the process has set it. */
@@ -18,7 +17,7 @@ export interface Led {
   readonly session: number;
   /** Resolves when the runtime has reaped the leader. */
   readonly exited: Promise<unknown>;
-  /** Resolves when no call waits for the session any more. */
+  /** Resolves when no call waits for the session any longer. */
   readonly ended: Promise<unknown>;
 }
 
@@ -26,21 +25,23 @@ export interface Subreaper {
   /** Adds a program. Call it as soon as the program runs: the runtime, not this, reaps its leader. */
   add(led: Led): void;
   /**
-   * Reaps, and reports. Runs by itself too: when a program has ended, and regularly while there is something
-   * to reap.
+   * Reaps and reports. It also runs by itself: when a program has ended, and regularly while processes wait
+   * to be reaped.
    */
   reap(): void;
 }
 
-/** Milliseconds between two runs while programs run: an orphan that has ended keeps its id until then. */
+/**
+ * Milliseconds between two runs while programs run. An orphan that has ended keeps its id until the next run.
+ */
 const reapEvery = 1000;
 
 const setChildSubreaper = 36;
 const noHang = 1;
 
 /**
- * Makes this process a subreaper; calls `report` once for each session that has escaped. Does nothing where
- * the C library cannot be called: then init reaps, and nothing is reported.
+ * Makes this process a subreaper. Calls `report` once for each session that has escaped. If the C library
+ * cannot be called, init reaps instead, and nothing is reported.
  */
 export function createSubreaper(report: (escaped: Escaped) => void): Subreaper {
   const libc = loadLibc();
@@ -64,8 +65,8 @@ export function createSubreaper(report: (escaped: Escaped) => void): Subreaper {
   }
 
   /**
-   * Reaps the orphans that have ended, and yields those that run. No program has started what is in the own
-   * session.
+   * Reaps the orphans that have ended, and yields those that run. Processes in this process's own session
+   * were not started by programs.
    */
   function* adopted(): Generator<{ readonly id: number; readonly session: number }> {
     const own = libc?.getsid(0);

@@ -11,7 +11,7 @@ export interface WorkingFolder {
   close(): void;
 }
 
-/** Opens the folder; where it is missing, each use tries again. */
+/** Opens the folder. If it is missing, each use tries again. */
 export function holdFolder(path: string): WorkingFolder {
   let held = tryOpen(path);
   return {
@@ -32,7 +32,7 @@ interface Held extends Identity {
   readonly descriptor: number;
 }
 
-/** What identifies a folder as long as it is held open. */
+/** The identity of a folder while it is held open. */
 interface Identity {
   readonly dev: bigint;
   readonly ino: bigint;
