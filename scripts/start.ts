@@ -1,12 +1,13 @@
 /**
- * `npm start`: shows the sample folder to an MCP client, then serves it on the embedded engine, for trying
- * the worker out. Compiles it first if its sources have changed. Ctrl-C ends it.
+ * `npm start`: shows the sample folder to an MCP client, serves the page for a copy that an agent has changed, and
+ * serves the folder on the embedded engine, for trying the worker out. Compiles it first if its sources have changed. Ctrl-C ends it.
  */
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { ensureExecutable, executable, root } from "./build.ts";
 import { showMcp } from "./start/show-mcp.ts";
+import { showReview } from "./start/show-review.ts";
 
 const defaultPort = 49134;
 
@@ -25,6 +26,12 @@ function freePort(wanted: number): Promise<number> {
 if (await ensureExecutable()) console.log("Compiled dist/coder.");
 console.log("\nThe folder ./sample over MCP, as `dist/coder mcp --base-path sample` gives it to an agent:\n");
 await showMcp(executable, join(root, "sample"));
+const review = await showReview(executable, join(root, "sample"));
+console.log(`
+What an agent has just changed in a copy of that folder, to look at and to undo, in your browser:
+
+  ${review.url}
+`);
 const port = await freePort(defaultPort);
 if (port !== defaultPort)
   console.log(`Port ${defaultPort} is taken by another program; using ${port} instead.`);
@@ -47,3 +54,4 @@ const worker = Bun.spawn([executable, "--engine", `embedded:${port}`, "--base-pa
 // From a terminal the worker gets Ctrl-C twice, which has the effect of one.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => worker.kill(signal));
 process.exitCode = await worker.exited;
+await review.stop();

@@ -47,6 +47,12 @@ test("npm start shows the sample over MCP and serves it on the bus, and the call
     expect(before).toContain("Port 49134 is taken");
     for (const shown of ["coder_list_folder", "notes/todo.md\n    4→", "C211"])
       expect(before).toContain(shown);
+    const [page = ""] = before.match(/http:\/\/127\.0\.0\.1:\S+/) ?? [];
+    const entered = await fetch(page, { redirect: "manual" });
+    expect([entered.status, entered.headers.get("set-cookie")]).toEqual([
+      303,
+      expect.stringContaining("HttpOnly"),
+    ]);
     const caller: Artifact = { name: "executable", command: [join(root, program)] };
     const answer = await callArtifact(caller, ["coder::read-file", payload, url], root);
     expect(JSON.parse(answer.stdout)).toMatchObject({ path: "README.md" });

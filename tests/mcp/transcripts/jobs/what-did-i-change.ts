@@ -23,6 +23,8 @@ export default {
     callTool("coder_changes", { answer: "names" }),
     callTool("coder_changes", { answer: "stat", by: "me" }),
     callTool("coder_changes", { answer: "diff", path: "src" }),
+    callTool("coder_changes", { answer: "diff", path: "src", max_diff_bytes: 120 }),
+    callTool("coder_checkpoints", { answer: "diff", limit: 1, max_diff_bytes: 120 }),
     callTool("coder_changes", { by: "others" }),
     callTool("coder_changes", { checkpoint: 1, net: true, limit: 2 }),
     callTool("coder_changes", { checkpoint: 1, net: true, cursor: "0 docs/orders.md" }),
