@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { root } from "./build.ts";
 import { scopes } from "./changed.ts";
-import { countTests, filesOf, secondsIn, suites, TaskQueue, tasksNamed } from "./check.ts";
+import { countTests, filesOf, inTurn, secondsIn, suites, TaskQueue, tasksNamed } from "./check.ts";
 
 const report = (totals: string) =>
   `<?xml version="1.0"?>\n<testsuites name="bun test" ${totals} time="1">\n</testsuites>`;
@@ -44,6 +44,10 @@ test("a suite that tries the executable comes with the build", () => {
   expect(named("rooms")).toEqual(["rooms"]);
   expect(named("conformance", "rooms")).toEqual(["build", "rooms", "conformance"]);
   expect(() => named("shel")).toThrow("There is no step shel; they are build");
+});
+
+test("tests and checks come in turn, so that a slow machine runs some of both", () => {
+  expect(inTurn([1, 2, 3, 4], [10, 20])).toEqual([1, 10, 2, 20, 3, 4]);
 });
 
 test("while the build runs, what does not need it is taken, and then the rest in order", async () => {

@@ -546,7 +546,15 @@ function tasksFor(changed: readonly string[]): Pick<Choice, "tasks" | "notice" |
   const notice = `Running ${chosen.length} test files that the change of ${changed.length} files can touch${
     left > 0 ? `, the nearest ones; ${left} more would take longer than ${changeSeconds} s` : ""
   }. Everything: npm test -- --all`;
-  return { tasks: [...longestFirst(checks.map(taskOf)), ...tasks], notice, seconds: changeSeconds };
+  const [build, ...others] = longestFirst(checks.map(taskOf));
+  return { tasks: [build!, ...inTurn(tasks, others)], notice, seconds: changeSeconds };
+}
+
+/** Returns the items of both lists in turn, and then the rest of the longer one. */
+export function inTurn<T>(one: readonly T[], other: readonly T[]): T[] {
+  const length = Math.max(one.length, other.length);
+  const places = Array.from({ length }, (_, place) => place);
+  return places.flatMap((place) => [...one.slice(place, place + 1), ...other.slice(place, place + 1)]);
 }
 
 async function main(): Promise<void> {
