@@ -5,6 +5,7 @@
  *     npm run suite -- race --seconds 30
  *     npm run suite -- only src/text/edits
  */
+import { join } from "node:path";
 import { ensureExecutable, root } from "./build.ts";
 
 interface LongSuite {
@@ -57,6 +58,12 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
       "tests/security/shell/matrix.test.ts",
     ],
     env: { ROOTS: "all" },
+  },
+  pictures: {
+    description: "the pictures of the page in docs/, by Chromium",
+    command: [...testing, "tests/review/browser.test.ts", "-t", "pictures"],
+    env: { CODER_PICTURES: join(root, "docs") },
+    needsBuild: true,
   },
   crash: {
     description:

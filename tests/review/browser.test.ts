@@ -344,6 +344,25 @@ use("breaks no rule of accessibility, in light and dark, narrow and wide", async
   expect(found).toEqual([]);
 });
 
+const pictures = process.env["CODER_PICTURES"];
+
+/** Takes the pictures of docs/review.md, if a folder for them is given, and otherwise shows what is in them. */
+use("looks like its pictures in the documents", async () => {
+  const { review } = await withSession();
+  await using _ = review;
+  for (const colorScheme of ["light", "dark"] as const) {
+    const viewport = { width: 1120, height: 560 };
+    await using opened = await openPage(review.url, { colorScheme, viewport, deviceScaleFactor: 1.5 });
+    const { page, faults } = opened;
+    await checkpoint(page, /Edited src\/tax\.ts/).click();
+    await shown(page.getByRole("region", { name: "Changes, lines" }).locator(".added .mark"));
+    await shown(page.locator(".hljs-keyword"));
+    if (pictures !== undefined)
+      await page.screenshot({ path: join(pictures, `review-${colorScheme}.png`), animations: "disabled" });
+    expect(faults).toEqual([]);
+  }
+});
+
 use("scrolls through a difference of 100,000 lines", async () => {
   const line = (index: number) => `export const value${index} = ${index * 7};`;
   const content = `${Array.from({ length: 50_000 }, (_, index) => line(index)).join("\n")}\n`;
