@@ -1,6 +1,7 @@
 /**
- * `npm start`: shows the sample folder to an MCP client, serves the page for a copy that an agent has changed, and
- * serves the folder on the embedded engine, for trying the worker out. Compiles it first if its sources have changed. Ctrl-C ends it.
+ * `npm start`: shows the sample folder to an MCP client, serves the page for a copy that an agent has
+ * changed, and serves the folder on the embedded engine, for trying the worker out. Compiles it first if its
+ * sources have changed. Ctrl-C ends it.
  */
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:net";
