@@ -154,6 +154,11 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
     command: ["tests/channels/shells.ts"],
     needsBuild: true,
   },
+  image: {
+    description: "the image of the Dockerfile, built and run by buildah; Debian on x64, as root",
+    command: ["tests/channels/image.ts"],
+    needsBuild: true,
+  },
   commands: {
     description:
       "git, make, cc, npm ci from a warm cache, python -m venv and unit tests of ours under os_sandbox: required, beside denied files",
