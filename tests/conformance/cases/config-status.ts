@@ -12,7 +12,7 @@ const started = (name: string, config: Case["config"] | undefined, payload: obje
     answer: {
       applied_reloads: 0,
       last_outcome: "started",
-      needs_restart: ["base_path", "roots", "journal", "call_timeout_ms"],
+      needs_restart: ["base_path", "roots", "journal", "call_timeout_ms", "review"],
       rejected_reloads: 0,
     },
   },
