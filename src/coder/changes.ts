@@ -220,7 +220,10 @@ interface Page {
   readonly selection: Selection;
 }
 
-/** The selected changes after `from`, as many as an answer holds, and the number of the last that was considered. */
+/**
+ * The selected changes after `from`, as many as an answer holds, and the number of the last that was
+ * considered.
+ */
 function pageOf(
   { from, newest, limit, selection }: Page,
   context: CoderContext,

@@ -1,9 +1,9 @@
 /**
- * Every configuration key, once: its type, bounds, default and meaning. Reading the file, the example file and the
- * reference page all come from `configSchema`.
+ * Every configuration key, once: its type, bounds, default and meaning. Reading the file, the example file
+ * and the reference page all come from `configSchema`.
  *
- * The deny globs live in the configuration, so nothing falls back silently: whatever is wrong is a `ConfigError`
- * with file, key and reason.
+ * The deny globs live in the configuration, so nothing falls back silently: whatever is wrong is a
+ * `ConfigError` with file, key and reason.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { maxAnswerBytes } from "../base/schema/message-size.ts";
@@ -19,7 +19,10 @@ import { EncodingsKey } from "./encodings-config.ts";
 import { coderCodes } from "./error-codes.ts";
 import { RootsKey } from "./roots-config.ts";
 
-/** The keys that a reload cannot change: calls of both configurations would disagree about the tree, and about locks and records. */
+/**
+ * The keys that a reload cannot change: calls of both configurations would disagree about the tree, and about
+ * locks and records.
+ */
 export const fixedKeys = ["base_path", "roots", "journal", "call_timeout_ms", "review"] as const;
 
 const mebibyte = 1024 * 1024;

@@ -129,8 +129,8 @@ interface Opening
 }
 
 /**
- * Opens everything that calls work with, and finishes the transactions of killed processes first. Throws a `ConfigError`, or
- * the reason for not starting of the jail, or of a transaction that cannot be finished.
+ * Opens everything that calls work with, and finishes the transactions of killed processes first. Throws a
+ * `ConfigError`, or the reason for not starting of the jail, or of a transaction that cannot be finished.
  */
 export async function openCoder(config: Config, opening: Opening = {}): Promise<CoderRuntime> {
   const { threads } = readRuntimeOptions(opening.environment ?? {});

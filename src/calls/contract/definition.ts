@@ -76,7 +76,10 @@ export interface Services {
   readonly usesTransportNames?: boolean | undefined;
   /** The rules for reading requests. If absent, payloads are taken literally. */
   readonly requestRules?: RequestRules | undefined;
-  /** The services of a function of another family; `undefined` for one of this family. If absent, there is one family. */
+  /**
+   * The services of a function of another family; `undefined` for one of this family. If absent, there is one
+   * family.
+   */
   familyOf?(definition: FunctionDefinition): Services | undefined;
   /** Returns the services that replace these for a call whose payload limits its rights. Throws a refusal. */
   narrow?(call: {

@@ -80,8 +80,8 @@ async function openReview(
 }
 
 /**
- * Prints to standard output, which HTTP leaves free, and not to the log, which files keep. Ignores a closed output: then
- * the operator does not want the token printed.
+ * Prints to standard output, which HTTP leaves free, and not to the log, which files keep. Ignores a closed
+ * output: then the operator does not want the token printed.
  */
 function announce(configuration: string): void {
   process.stdout.on("error", () => {});
