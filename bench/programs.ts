@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { type IIIClient, registerWorker } from "iii-sdk";
 import { executable } from "../scripts/build.ts";
 
@@ -21,6 +21,7 @@ export interface BusServer extends Server {
 
 export interface McpServer extends Server {
   listTools(): Promise<unknown>;
+  readonly pid: number;
 }
 
 /** `dist/coder` with the embedded engine inside it, and a client of the official SDK. */
@@ -45,8 +46,16 @@ export async function startBusServer(folder: string, settings: Settings = {}): P
 }
 
 /** `dist/coder mcp` on standard input and output. */
-export const startMcpServer = (folder: string, settings: Settings = {}): Promise<McpServer> =>
-  startMcp(executable, ["mcp", "--config", writeSettings(folder, settings), "--log-level", "error"]);
+export const startMcpServer = (
+  folder: string,
+  settings: Settings = {},
+  environment: Readonly<Record<string, string>> = {},
+): Promise<McpServer> =>
+  startMcp(
+    executable,
+    ["mcp", "--config", writeSettings(folder, settings), "--log-level", "error"],
+    environment,
+  );
 
 /** The MCP filesystem server, under Node as it is usually run. */
 export const startMcpFilesystem = (script: string, folder: string): Promise<McpServer> =>
@@ -55,8 +64,13 @@ export const startMcpFilesystem = (script: string, folder: string): Promise<McpS
 /** Longer than any answer here. */
 const maxBufferSize = 64 * 1024 * 1024;
 
-async function startMcp(command: string, args: string[]): Promise<McpServer> {
-  const transport = new StdioClientTransport({ command, args, stderr: "ignore", maxBufferSize });
+async function startMcp(
+  command: string,
+  args: string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<McpServer> {
+  const env = { ...getDefaultEnvironment(), ...environment };
+  const transport = new StdioClientTransport({ command, args, env, stderr: "ignore", maxBufferSize });
   const client = new Client({ name: "bench", version: "1.0.0" });
   await client.connect(transport);
   return {
@@ -66,6 +80,7 @@ async function startMcp(command: string, args: string[]): Promise<McpServer> {
       return result;
     },
     listTools: () => client.listTools(),
+    pid: transport.pid!,
     [Symbol.asyncDispose]: () => client.close(),
   };
 }

@@ -37,6 +37,7 @@ import {
   verifyCounts,
 } from "./searches.ts";
 import { openServerComparisons } from "./servers.ts";
+import { firstSearches, memoryOfSessions, startsOfSessions } from "./sessions.ts";
 import { openTelemetryComparisons } from "./telemetry.ts";
 import { compareTokens } from "./tokens.ts";
 import { walksOf } from "./walks.ts";
@@ -50,6 +51,7 @@ const parts = [
   "disk",
   "replacements",
   "servers",
+  "sessions",
   "fairness",
   "commands",
   "order",
@@ -106,6 +108,7 @@ async function main(): Promise<void> {
     await using servers = await openServerComparisons(peers.mcpFilesystem);
     await compareAll(servers.comparisons);
   }
+  if (run.only.includes("sessions")) await startSessions(run, peers, compareAll);
   if (run.only.includes("order")) {
     await using order = await openOrderComparisons();
     await compareAll(order.comparisons);
@@ -150,6 +153,14 @@ async function searchWithIndex({ trees }: Run, { rg }: Peers, compareAll: Compar
       await using indexed = await openIndexedTree(tree, index);
       await compareAll(searchesWithIndex(indexed, tree, index));
     }
+  }
+}
+
+async function startSessions({ trees }: Run, peers: Peers, compareAll: CompareAll): Promise<void> {
+  await compareAll([startsOfSessions(peers.mcpFilesystem), memoryOfSessions(peers.mcpFilesystem)]);
+  for (const name of trees) {
+    await using tree = await openSearchTree(name, peers.rg);
+    await compareAll(await firstSearches(tree));
   }
 }
 
