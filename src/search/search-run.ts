@@ -26,6 +26,9 @@ import { NewestFirst } from "./walk/newest-first.ts";
 import { createOutcomes, outcomes } from "./walk/tally.ts";
 import { Walk } from "./walk/walk.ts";
 
+/** Milliseconds after which a search leaves its files to threads that have not started yet. */
+const maxStartOfThreads = 1000;
+
 /** The first file of a batch in this thread that was not searched before the deadline. */
 interface UnfinishedBatch {
   readonly batch: Batch;
@@ -84,13 +87,13 @@ export class SearchRun {
       if (state.pool === undefined || walk.jail.backend === "current-directory") {
         // A literal that is searched in paths alone needs no validation, and may be empty.
         if (!this.#isPathLiteral) this.#searchBatchHere(empty);
-        await this.#searchHere(Number.POSITIVE_INFINITY);
+        await this.#searchHere(() => true);
       } else {
         // A caller's pattern could block the event loop, so only threads match it if the platform has them.
         const isCheap = isLiteral(request.query);
         if (!isCheap) this.#pending.push(this.#submit(empty, state.pool, false));
         if (this.#indexUse !== undefined) await this.#consult(this.#indexUse);
-        if (isCheap) await this.#searchHere(headStart[this.#answer.index]);
+        if (isCheap) await this.#searchFirstHere(state.pool);
         await this.#searchInThreads(state.pool);
       }
       if (this.#isPathLiteral && !this.#endsEarly) await this.#searchPathsHere();
@@ -148,19 +151,35 @@ export class SearchRun {
     });
   }
 
-  /** Searches batch by batch in this thread, for `milliseconds`, or longer if the answer is nearly full. */
-  async #searchHere(milliseconds: number): Promise<void> {
+  /**
+   * Searches in this thread before others do: for a moment, or longer if the answer is nearly full, and until
+   * threads have started.
+   */
+  async #searchFirstHere(pool: Pool<SearchJob, ThreadReply>): Promise<void> {
     const started = performance.now();
+    const milliseconds = headStart[this.#answer.index];
     const mayGoOn = () =>
       performance.now() - started < milliseconds * (1 + (maxHeadStart - 1) * this.#answer.fill);
+    const isDone = await this.#searchHere(mayGoOn);
+    if (isDone || this.#isPathLiteral || pool.isReady) return;
+    pool.prepare();
+    await this.#searchHere(() => !pool.isReady && performance.now() - started < maxStartOfThreads);
+  }
+
+  /** Searches batch by batch in this thread. Returns true if nothing is left to search, or no time. */
+  async #searchHere(mayGoOn: () => boolean): Promise<boolean> {
     while (!this.#answer.isFull && !this.#isPathLiteral && mayGoOn()) {
       const batch = takeBatch(this.#walk, localBatch, this.#options.state.held);
-      if (batch === undefined) break;
+      if (batch === undefined) return true;
       this.#searchBatchHere(batch);
       if (batch.isEmpty) this.#page?.makeProgressTo(this.#walk.position);
-      if (this.#isOver()) return this.#endEarly();
+      if (this.#isOver()) {
+        this.#endEarly();
+        return true;
+      }
       await this.#yieldIfDue();
     }
+    return this.#answer.isFull;
   }
 
   #searchBatchHere(batch: Batch): void {

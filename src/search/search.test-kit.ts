@@ -76,7 +76,7 @@ export const stateRunning = (
   run: (job: never) => unknown,
   fields: Partial<SearchState> = {},
 ): SearchState => ({
-  pool: { run } as unknown as NonNullable<SearchState["pool"]>,
+  pool: { run, isReady: true } as unknown as NonNullable<SearchState["pool"]>,
   index: undefined,
   batchesAtOnce: 1,
   held: { folders: 0 },

@@ -60,6 +60,16 @@ export class Pool<Job, Reply> {
     return { reply: promise, cancel: () => this.#cancel(task) };
   }
 
+  /** Starts the threads, if none is running, ahead of jobs for them. Throws if none can start. */
+  prepare(): void {
+    while (this.#threads.size < this.#options.size && !this.#isClosed) this.#start();
+  }
+
+  /** Whether a thread could begin a job at once. */
+  get isReady(): boolean {
+    return [...this.#threads].some(({ isReady }) => isReady);
+  }
+
   /** Ends the threads, and rejects the jobs in progress. */
   async close(): Promise<void> {
     this.#isClosed = true;

@@ -52,6 +52,7 @@ export class PooledThread {
   /** The time when it began the first of its tasks. */
   #begun = 0;
   #hasEnded = false;
+  #isReady = false;
 
   constructor(program: ThreadProgram, data: unknown, events: ThreadEvents) {
     this.#events = events;
@@ -122,7 +123,13 @@ export class PooledThread {
     this.#events.onEnd(begun, waiting);
   }
 
+  /** Whether it has loaded its program. */
+  get isReady(): boolean {
+    return this.#isReady && !this.#hasEnded;
+  }
+
   #settle({ number, reply }: PostedReply): void {
+    this.#isReady = true;
     const index = this.#tasks.findIndex((task) => task.number === number);
     if (index < 0) return;
     const [settled] = this.#tasks.splice(index, 1);

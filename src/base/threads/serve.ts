@@ -20,6 +20,7 @@ export const JobState = { posted: 0, begun: 1, reclaimed: 2, cancelled: 3 } as c
 
 /** The message that returns a reply. */
 export interface PostedReply {
+  /** The number of the job; 0 for the message of a thread that is ready for its first. */
   readonly number: number;
   readonly reply: unknown;
 }
@@ -71,4 +72,5 @@ export function serveJobs<Data, Job>(
     current = state;
     port.postMessage({ number, reply: act(job as Job, shared) } satisfies PostedReply);
   });
+  port.postMessage({ number: 0, reply: undefined } satisfies PostedReply);
 }
