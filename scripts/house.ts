@@ -130,6 +130,7 @@ export const plan: Plan = {
       "base/local-user",
       "base/log",
       "calls",
+      "calls/approval",
       "calls/contract",
       "config",
       "config/arguments",

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { Approvals } from "../calls/approval/approvals.ts";
 import type { ReportedChange, TreeChanges } from "../calls/contract/tree-changes.ts";
 
 /** Milliseconds between the first change and the event that reports it with those after it. */
@@ -16,10 +17,12 @@ const maxStreams = 32;
 /** The streams of events of all open pages (server-sent events, HTML 9.2). */
 export class EventStreams {
   readonly #treeChanges: () => TreeChanges | undefined;
+  readonly #approvals: Approvals | undefined;
   readonly #open = new Set<EventStream>();
 
-  constructor(treeChanges: () => TreeChanges | undefined) {
+  constructor(treeChanges: () => TreeChanges | undefined, approvals?: Approvals) {
     this.#treeChanges = treeChanges;
+    this.#approvals = approvals;
   }
 
   /** Answers with a stream, which lasts until its page leaves. The oldest of too many is closed. */
@@ -27,7 +30,7 @@ export class EventStreams {
     const [oldest] = this.#open;
     if (this.#open.size >= maxStreams) oldest?.close();
     outgoing.writeHead(200, { ...headers, "content-type": "text/event-stream" });
-    const stream = new EventStream(outgoing, this.#treeChanges);
+    const stream = new EventStream(outgoing, this.#treeChanges, this.#approvals);
     this.#open.add(stream);
     outgoing.once("close", () => {
       stream.close();
@@ -45,12 +48,13 @@ class EventStream {
   readonly #treeChanges: () => TreeChanges | undefined;
   readonly #source: TreeChanges | undefined;
   readonly #end: (() => void) | undefined;
+  readonly #answering: readonly Disposable[];
   readonly #beat: NodeJS.Timeout;
   #batch: NodeJS.Timeout | undefined;
   #paths = new Set<string>();
   #isAll = false;
 
-  constructor(outgoing: ServerResponse, treeChanges: () => TreeChanges | undefined) {
+  constructor(outgoing: ServerResponse, treeChanges: () => TreeChanges | undefined, approvals?: Approvals) {
     this.#outgoing = outgoing;
     this.#treeChanges = treeChanges;
     this.#source = treeChanges();
@@ -58,11 +62,20 @@ class EventStream {
     // Changes of other processes are reported from here on, such as those of an agent's own worker.
     void this.#source?.watch().catch(() => {});
     this.#beat = setInterval(() => this.#sendBeat(), beatMilliseconds).unref();
+    // Calls wait for an answer while a page is open.
+    this.#answering =
+      approvals === undefined
+        ? []
+        : [
+            approvals.offer({ name: "the review page" }),
+            approvals.onChange(() => this.#send("approvals", {})),
+          ];
     this.#send("open", {});
   }
 
   close(): void {
     this.#end?.();
+    for (const one of this.#answering) one[Symbol.dispose]();
     clearInterval(this.#beat);
     clearTimeout(this.#batch);
     this.#outgoing.end();

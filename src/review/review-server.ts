@@ -4,8 +4,9 @@
  */
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Author } from "../base/author.ts";
+import { type Author, renderAuthor } from "../base/author.ts";
 import type { Log } from "../base/log/log.ts";
+import type { Approvals } from "../calls/approval/approvals.ts";
 import type { FunctionDefinition } from "../calls/contract/definition.ts";
 import type { TreeChanges } from "../calls/contract/tree-changes.ts";
 import { InFlight } from "../calls/in-flight.ts";
@@ -44,6 +45,8 @@ export interface ReviewOptions {
   readonly invoke: Invoke;
   /** Returns the changes of the tree, which a reload replaces. */
   readonly treeChanges: () => TreeChanges | undefined;
+  /** The calls that wait for approval, if any do. The page is a place to answer while it is open. */
+  readonly approvals?: Approvals | undefined;
   /** The author of what the page changes. */
   readonly author: Author;
   readonly log: Log;
@@ -67,7 +70,7 @@ export async function serveReview(options: ReviewOptions): Promise<Review> {
     throw new Error("the page is not part of these sources; npm run build makes a program that has it");
   const folder = folderOf(token);
   const calls = new InFlight();
-  const events = new EventStreams(options.treeChanges);
+  const events = new EventStreams(options.treeChanges, options.approvals);
   const routes: Routes = { ...options, files, folder, calls, events };
   const checkNames = createNameCheck(host);
   const isToken = createTokenCheck(token);
@@ -136,7 +139,7 @@ function checkSite({ headers }: IncomingMessage): Denial | undefined {
   return { status: 403, sentence: "Another page than this server's own has sent this request." };
 }
 
-interface Routes extends Pick<ReviewOptions, "functions" | "invoke" | "author" | "log"> {
+interface Routes extends Pick<ReviewOptions, "functions" | "invoke" | "author" | "approvals" | "log"> {
   readonly files: NonNullable<typeof pageFiles>;
   readonly folder: string;
   readonly calls: InFlight;
@@ -154,9 +157,24 @@ function answer(exchanged: Exchanged, routes: Routes): void {
         log.warn("bad exchange", { failure: error.name });
         outgoing.destroy();
       });
-  } else if (incoming.method !== "GET") refuse(405, "Files of the page are read with GET.");
+  } else if (name === "approvals") void answerApprovals(exchanged, routes).catch(() => outgoing.destroy());
+  else if (incoming.method !== "GET") refuse(405, "Files of the page are read with GET.");
   else if (name === "events") events.open(outgoing, safeHeaders);
   else sendFile(name, exchanged, routes);
+}
+
+/** Sends what waits for approval, or takes the answer of the person at the page. */
+async function answerApprovals(
+  { incoming, outgoing }: Exchanged,
+  { approvals, author }: Routes,
+): Promise<void> {
+  if (incoming.method === "GET") return sendJson(outgoing, approvals?.pending() ?? []);
+  const isJson = incoming.headers["content-type"] === "application/json";
+  const answer = isJson ? parse((await readBody(incoming)) ?? "") : undefined;
+  const { id, verdict } = (answer ?? {}) as { readonly id?: unknown; readonly verdict?: unknown };
+  if (typeof id !== "string" || (verdict !== "yes" && verdict !== "no"))
+    return sendRefusal(outgoing, 400, "An answer is JSON with an id and a verdict, yes or no.");
+  sendJson(outgoing, approvals?.answer(id, verdict, renderAuthor(author)) ?? "gone");
 }
 
 function sendFile(name: string, { outgoing, refuse }: Exchanged, { files }: Routes): void {
@@ -185,7 +203,9 @@ async function call(
   const body = await readBody(incoming);
   const payload = body === undefined ? undefined : parse(body);
   if (payload === undefined) return sendRefusal(outgoing, 400, "The payload is not JSON of at most 1 MiB.");
-  const origin = { author, session: "review", cancelled: left.signal };
+  // The person at the page has approved an undo in its dialog.
+  const promptUser = async () => "yes" as const;
+  const origin = { author, session: "review", cancelled: left.signal, promptUser };
   const outcome = await calls.add(invoke(definition, payload, origin));
   sendJson(outgoing, "error" in outcome ? { error: outcome.error } : { answer: outcome.answer });
 }

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { testUnless } from "../faults/machine.ts";
+import { connectStdio } from "../mcp/client.ts";
 import { closeBrowser, nextFrame, openPage, reasonAgainstBrowser, violationsOf } from "./browser.ts";
 import { type Agent, openReview, type ReviewFixture } from "./fixture.ts";
 import { hostileContents, hostileNames } from "./hostile.ts";
@@ -342,6 +343,36 @@ use("breaks no rule of accessibility, in light and dark, narrow and wide", async
     found.push(...faults);
   }
   expect(found).toEqual([]);
+});
+
+use("asks the person before a call, and says who approved", async () => {
+  const folder = { tree: sessionTree, args: ["--review", "--approval", "all"] };
+  await using agent = await connectStdio("executable", folder);
+  await agent.waitForStderr(/"message":"review"/);
+  const [, url = ""] = /"message":"review","url":"([^"]+)"/.exec(agent.stderr()) ?? [];
+  await using opened = await openPage(url);
+  const { page, faults } = opened;
+  await shown(page.getByText("Live", { exact: true }));
+  const approvals = page.getByRole("region", { name: "Waiting for approval" });
+  const create = (path: string) => agent.call("coder_create_file", { path, content: "const one = 1;\n" });
+  const created = create("approved.ts");
+  await shown(approvals.getByRole("alert").filter({ hasText: "approved.ts" }));
+  await shown(approvals.getByText("const one = 1;"));
+  expect(existsSync(join(agent.base, "approved.ts"))).toBe(false);
+  expect(await violationsOf(page)).toEqual([]);
+  await approvals.getByRole("button", { name: "Approve", exact: true }).click();
+  expect((await created).isError).toBeFalsy();
+  expect(existsSync(join(agent.base, "approved.ts"))).toBe(true);
+  const declined = create("declined.ts");
+  await approvals.getByRole("button", { name: "Decline", exact: true }).click();
+  expect(JSON.stringify(await declined)).toContain("C224");
+  expect(existsSync(join(agent.base, "declined.ts"))).toBe(false);
+  await approvals.waitFor({ state: "detached" });
+  await checkpoint(page, /Created approved\.ts/).click();
+  await page.getByRole("button", { name: "Undo …" }).first().click();
+  await confirmUndo(page);
+  expect(existsSync(join(agent.base, "approved.ts"))).toBe(false);
+  expect(faults).toEqual([]);
 });
 
 const pictures = process.env["CODER_PICTURES"];

@@ -93,6 +93,22 @@ describe("refuses", () => {
     },
   );
 
+  test("an answer for a call that nobody waits for, and one that is none", async () => {
+    const to = new URL("approvals", folder);
+    const send = (body: string, headers: Record<string, string> = {}) =>
+      request(to, {
+        method: "POST",
+        headers: { cookie, "content-type": "application/json", ...headers },
+        body,
+      });
+    expect(JSON.parse((await send('{"id":"x","verdict":"yes"}')).text)).toBe("gone");
+    for (const body of ["", "null", '{"id":"x"}', '{"id":1,"verdict":"yes"}'])
+      expect((await send(body)).status).toBe(400);
+    expect((await send('{"id":"x","verdict":"yes"}', { "content-type": "text/plain" })).status).toBe(400);
+    expect((await send('{"id":"x","verdict":"yes"}', { cookie: "" })).status).toBe(401);
+    expect((await send('{"id":"x","verdict":"yes"}', { origin: "http://127.0.0.1:1" })).status).toBe(403);
+  });
+
   test("a payload that is not JSON, one in a form's type, and one that is too long", async () => {
     const to = new URL("call/coder::undo", folder);
     const send = (headers: Record<string, string>, body: string) =>

@@ -1,11 +1,20 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { ApprovalsView } from "./approvals.tsx";
 import { CheckpointView, OutsideView, SessionView, SinceView } from "./changes-view.tsx";
 import { FilesView } from "./files-view.tsx";
 import { go, parseRoute, type Route, renderRoute } from "./route.ts";
 import { type Item, keyOf, type OutsideBatch, TimelineView } from "./timeline.tsx";
 import { UndoDialog, type UndoProposal } from "./undo-dialog.tsx";
 import { type Timeline, useTimeline } from "./use-timeline.ts";
-import { follow, type Info, type LinkState, readInfo, readOutside } from "./worker.ts";
+import {
+  follow,
+  type Info,
+  type LinkState,
+  readInfo,
+  readOutside,
+  readWaiting,
+  type WaitingCall,
+} from "./worker.ts";
 
 /** Batches of other programs' changes that are kept. */
 const maxOutside = 200;
@@ -21,6 +30,7 @@ export function App() {
   const propose = (proposal: UndoProposal) =>
     setProposed((before) => ({ id: (before?.id ?? 0) + 1, proposal }));
   const [notice, setNotice] = useState("");
+  const [waiting, setWaiting] = useState<readonly WaitingCall[]>([]);
   const [turn, setTurn] = useState(0);
   const refresh = useRef(timeline.refresh);
   refresh.current = timeline.refresh;
@@ -29,7 +39,7 @@ export function App() {
     setTurn((before) => before + 1);
     readInfo().then(setInfo, () => {});
   }, []);
-  const connection = useLive(onChange, (batch) =>
+  const connection = useLive({ onChange, onWaiting: setWaiting }, (batch) =>
     setOutside((known) => [batch, ...known].slice(0, maxOutside)),
   );
   const onDone = (sentence: string) => {
@@ -43,6 +53,7 @@ export function App() {
     <div class={`page ${hasDetail(route) ? "has-detail" : ""}`}>
       <Top route={route} connection={connection} newest={timeline.checkpoints[0]?.seq} />
       <Banner connection={connection} info={info} />
+      <ApprovalsView waiting={waiting} onAnswered={onDone} />
       <View {...{ route, timeline, outside, turn }} onUndo={canUndo ? propose : undefined} />
       <p class="notice" role="status">
         {notice}
@@ -215,11 +226,16 @@ function useRoute(): Route {
   return route;
 }
 
+interface Listeners {
+  readonly onChange: () => void;
+  readonly onWaiting: (waiting: readonly WaitingCall[]) => void;
+}
+
 /**
  * Follows the worker. Calls `onChange` after changes and when the worker is back, and `onOutside` for changes
  * of other programs.
  */
-function useLive(onChange: () => void, onOutside: (batch: OutsideBatch) => void): LinkState {
+function useLive({ onChange, onWaiting }: Listeners, onOutside: (batch: OutsideBatch) => void): LinkState {
   const [connection, setConnection] = useState<LinkState>("connecting");
   const outside = useRef(onOutside);
   outside.current = onOutside;
@@ -237,6 +253,7 @@ function useLive(onChange: () => void, onOutside: (batch: OutsideBatch) => void)
         place = undefined;
       });
     };
+    const readApprovals = () => void readWaiting().then(onWaiting, () => onWaiting([]));
     return follow(
       () => {
         onChange();
@@ -244,11 +261,13 @@ function useLive(onChange: () => void, onOutside: (batch: OutsideBatch) => void)
       },
       (state) => {
         setConnection(state);
-        if (state !== "live") return;
+        if (state !== "live") return onWaiting([]);
         onChange();
         readNext();
+        readApprovals();
       },
+      readApprovals,
     );
-  }, [onChange]);
+  }, [onChange, onWaiting]);
   return connection;
 }

@@ -275,6 +275,32 @@ export async function readOutside(
   return { changes: changes.filter(({ cause, ignored }) => cause.by === "external" && !ignored), next };
 }
 
+/** A call that waits for approval. */
+export interface WaitingCall {
+  readonly id: string;
+  readonly function: string;
+  readonly author: string;
+  readonly expires: number;
+  readonly summary: readonly string[];
+  readonly diff: string;
+  readonly isDiffCut: boolean;
+}
+
+export async function readWaiting(): Promise<readonly WaitingCall[]> {
+  const response = await fetch("approvals");
+  return response.ok ? await response.json() : [];
+}
+
+/** Approves or declines a call. Resolves to "gone" if another answer came first, or the call has ended. */
+export async function answerWaiting(id: string, verdict: "yes" | "no"): Promise<"taken" | "gone"> {
+  const response = await fetch("approvals", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ id, verdict }),
+  });
+  return response.ok ? await response.json() : "gone";
+}
+
 /** The state of the connection to the worker. */
 export type LinkState = "live" | "connecting" | "gone";
 
@@ -285,12 +311,14 @@ export type LinkState = "live" | "connecting" | "gone";
 export function follow(
   onChange: (paths: readonly string[] | undefined) => void,
   onState: (state: LinkState) => void,
+  onApprovals: () => void,
 ): () => void {
   let source: EventSource;
   let retry: ReturnType<typeof setTimeout> | undefined;
   const open = () => {
     source = new EventSource("events");
     source.addEventListener("open", () => onState("live"));
+    source.addEventListener("approvals", onApprovals);
     source.addEventListener("changed", (event) => onChange(JSON.parse((event as MessageEvent).data).paths));
     source.addEventListener("error", () => {
       onState("gone");
