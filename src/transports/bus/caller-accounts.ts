@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Bus } from "./bus.ts";
 
 /** The account of all callers without a name. */
@@ -9,10 +10,12 @@ const maxCallers = 1000;
 /** The milliseconds that the engine has to list its workers. */
 const listMilliseconds = 2000;
 
+/** The number of lists that are read for a caller who is in none, and the milliseconds between them. */
+const attempts = { count: 4, everyMilliseconds: 50 };
+
 interface WorkerRow {
   readonly id?: unknown;
   readonly name?: unknown;
-  readonly pid?: unknown;
 }
 
 /**
@@ -31,8 +34,7 @@ export class CallerAccounts {
   async of(caller: string): Promise<string> {
     const known = this.#accounts.get(caller);
     if (known !== undefined) return known;
-    const account = await this.#find(caller);
-    if (account === undefined) return unnamed;
+    const account = (await this.#find(caller)) ?? unnamed;
     this.#accounts.set(caller, account);
     const [oldest] = this.#accounts.keys();
     if (this.#accounts.size > maxCallers) this.#accounts.delete(oldest!);
@@ -42,18 +44,26 @@ export class CallerAccounts {
   async #find(caller: string): Promise<string | undefined> {
     try {
       const request = { function_id: "engine::workers::list", payload: {}, timeoutMs: listMilliseconds };
-      const { workers } = (await this.#bus.trigger(request)) as { readonly workers: readonly WorkerRow[] };
-      const row = workers.find(({ id }) => id === caller);
-      return row === undefined ? undefined : accountOf(row);
+      // The engine may handle the first call of a connection before the registration that was sent before it.
+      for (let attempt = 1; attempt <= attempts.count; attempt++) {
+        const { workers } = (await this.#bus.trigger(request)) as { readonly workers: readonly WorkerRow[] };
+        const row = workers.find(({ id }) => id === caller);
+        const account = row && accountOf(row);
+        if (account !== undefined) return account;
+        if (attempt < attempts.count) await sleep(attempts.everyMilliseconds);
+      }
+      return undefined;
     } catch {
       return undefined;
     }
   }
 }
 
-/** Returns the name of a worker, without the process id that the SDK puts into its default names. */
-function accountOf({ name, pid }: WorkerRow): string | undefined {
+/** A process id at the end of a name: in default names of the SDK (`host:7`), and in those of `coder call`. */
+const processEnding = /:\d+$|(?<=^coder-call)-\d+$/;
+
+/** Returns the name of a worker, without the id of its process. */
+function accountOf({ name }: WorkerRow): string | undefined {
   if (typeof name !== "string" || name === "") return undefined;
-  const ending = `:${String(pid)}`;
-  return `worker ${name.endsWith(ending) ? name.slice(0, -ending.length) : name}`;
+  return `worker ${name.replace(processEnding, "")}`;
 }
