@@ -44,7 +44,7 @@ export class CallerAccounts {
   async #find(caller: string): Promise<string | undefined> {
     try {
       const request = { function_id: "engine::workers::list", payload: {}, timeoutMs: listMilliseconds };
-      // The engine may handle the first call of a connection before the registration that was sent before it.
+      // The engine may handle the first call of a connection before the registration sent earlier.
       for (let attempt = 1; attempt <= attempts.count; attempt++) {
         const { workers } = (await this.#bus.trigger(request)) as { readonly workers: readonly WorkerRow[] };
         const row = workers.find(({ id }) => id === caller);
