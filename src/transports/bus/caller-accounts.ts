@@ -59,7 +59,7 @@ export class CallerAccounts {
   }
 }
 
-/** A process id at the end of a name: in default names of the SDK (`host:7`), and in those of `coder call`. */
+/** A process id at the end of a name: in default names of the SDK (`host:7`), and in that of `coder call`. */
 const processEnding = /:\d+$|(?<=^coder-call)-\d+$/;
 
 /** Returns the name of a worker, without the id of its process. */
