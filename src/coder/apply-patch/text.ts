@@ -34,7 +34,7 @@ interface HunkEcho {
 export function renderPatched(result: PatchedFileResult): string {
   const { path, kind, from, new_line_count: lines, echo = [], echo_truncated: isTruncated } = result;
   const source = from === undefined ? "" : ` from ${from}`;
-  const count = lines === undefined ? "" : `, ${lines} lines now`;
+  const count = lines === undefined ? "" : `, ${lines} ${lines === 1 ? "line" : "lines"} now`;
   return [
     `${path}: ${kind}${source}${count}`,
     ...echo.flatMap(renderEcho),

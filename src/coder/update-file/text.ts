@@ -38,7 +38,7 @@ export function renderEdit(result: EditResult, ops: readonly SentOp[] = []): str
   const { path, applied, new_line_count: count, echoes = [], diff = "" } = result;
   const isTruncated = result.echoes_truncated === true || result.diff_truncated === true;
   return [
-    `${path}: ${applied} ${applied === 1 ? "op" : "ops"} applied${renderCounts(echoes)}, ${count} lines now`,
+    `${path}: ${applied} ${applied === 1 ? "op" : "ops"} applied${renderCounts(echoes)}, ${count} ${count === 1 ? "line" : "lines"} now`,
     ...renderEchoes(echoes),
     ...(diff === "" ? [] : [diff.trimEnd()]),
     ...(isTruncated ? ["[more of it is not shown]"] : []),
