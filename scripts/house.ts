@@ -286,6 +286,7 @@ export const plan: Plan = {
     ],
     "search/batches": [
       "base/threads",
+      "base/wasm",
       "search/matchers",
       "search/place",
       "search/signatures",

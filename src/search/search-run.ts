@@ -9,14 +9,20 @@ import { ResultPage } from "./answer/result-page.ts";
 import { Batch, localBatch, takeBatch } from "./batches/batches.ts";
 import type { Finding, FindingSink } from "./batches/files.ts";
 import { decodeFindings, type EncodedFindings } from "./batches/findings-codec.ts";
-import { type BatchJob, batchSignals, type SearchJob, type ThreadReply } from "./batches/job.ts";
+import {
+  type BatchJob,
+  batchSignals,
+  type SearchJob,
+  type SharedInSearch,
+  type ThreadReply,
+} from "./batches/job.ts";
 import { type BatchOutcome, PendingBatch } from "./batches/pending.ts";
 import type { ListedPaths } from "./index/listed-paths.ts";
 import type { Replay } from "./index/replay.ts";
 import type { IndexUse } from "./index/search-index.ts";
 import { LocalSearch } from "./local.ts";
 import { isPathLiteral } from "./matchers/path-literal.ts";
-import { isLiteral } from "./matchers/query-compiler.ts";
+import { isLiteral, needsEngine } from "./matchers/query-compiler.ts";
 import { headStart, maxHeadStart, Pacing } from "./pacing.ts";
 import { searchPaths } from "./path-search.ts";
 import { beforeRanked, laterPlace, type Place } from "./place.ts";
@@ -26,6 +32,11 @@ import { NewestFirst } from "./walk/newest-first.ts";
 import { createOutcomes, outcomes } from "./walk/tally.ts";
 import { Walk } from "./walk/walk.ts";
 
+/**
+ * Milliseconds that a search runs in this thread before it starts the first threads. To start them takes
+ * about as long as 5,000 files, with two processors longer.
+ */
+const aloneMilliseconds = 150;
 /** Milliseconds after which a search leaves its files to threads that have not started yet. */
 const maxStartOfThreads = 1000;
 
@@ -45,6 +56,7 @@ export class SearchRun {
   readonly #local: LocalSearch;
   readonly #page: ResultPage | undefined;
   readonly #indexUse: IndexUse | undefined;
+  #shared: SharedInSearch | undefined;
   #unfinished: UnfinishedBatch | undefined;
   #endsEarly = false;
   /** Whether the answer holds all paths that match fuzzily, if requested. */
@@ -152,18 +164,20 @@ export class SearchRun {
   }
 
   /**
-   * Searches in this thread before others do: for a moment, or longer if the answer is nearly full, and until
-   * threads have started.
+   * Searches in this thread before others do: for a moment, or longer if the answer is nearly full, or if no
+   * thread has started yet.
    */
   async #searchFirstHere(pool: Pool<SearchJob, ThreadReply>): Promise<void> {
     const started = performance.now();
     const milliseconds = headStart[this.#answer.index];
     const mayGoOn = () =>
       performance.now() - started < milliseconds * (1 + (maxHeadStart - 1) * this.#answer.fill);
-    const isDone = await this.#searchHere(mayGoOn);
-    if (isDone || this.#isPathLiteral || pool.isReady) return;
+    if (await this.#searchHere(mayGoOn)) return;
+    if (this.#isPathLiteral || pool.isReady) return;
+    const mayWait = (most: number) => () => !pool.isReady && performance.now() - started < most;
+    if (await this.#searchHere(mayWait(aloneMilliseconds))) return;
     pool.prepare();
-    await this.#searchHere(() => !pool.isReady && performance.now() - started < maxStartOfThreads);
+    await this.#searchHere(mayWait(maxStartOfThreads));
   }
 
   /** Searches batch by batch in this thread. Returns true if nothing is left to search, or no time. */
@@ -261,8 +275,18 @@ export class SearchRun {
 
   #submit(batch: Batch, pool: Pool<SearchJob, ThreadReply>, isRetry: boolean): PendingBatch {
     const own = { answer: this.#answer, page: this.#page, signal: this.#signal, indexUse: this.#indexUse };
-    const job = pool.run(batchJobOf(batch, { ...this.#options, ...own }), this.#indexUse?.candidates);
+    const job = pool.run(batchJobOf(batch, { ...this.#options, ...own }), this.#sharedWithThreads());
     return new PendingBatch(batch, job, { isRetry, onSettled: () => this.#wake() });
+  }
+
+  #sharedWithThreads(): SharedInSearch | undefined {
+    const { request, state } = this.#options;
+    const candidates = this.#indexUse?.candidates;
+    const engine = needsEngine(request.query) ? state.engineModule() : undefined;
+    if (engine === undefined && candidates === undefined) return undefined;
+    if (this.#shared === undefined || this.#shared.candidates !== candidates)
+      this.#shared = { engine, candidates };
+    return this.#shared;
   }
 
   /** Collects the first batch under way, if it is settled. */

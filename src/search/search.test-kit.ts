@@ -82,6 +82,8 @@ export const stateRunning = (
   held: { folders: 0 },
   active: 1,
   isClosed: false,
+  // No thread runs the jobs.
+  engineModule: () => undefined as never,
   engines: undefined,
   isOverHere: () => false,
   createEngines: () => {

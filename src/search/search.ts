@@ -17,7 +17,6 @@ import { createThreadEngines } from "./matchers/thread-engines.ts";
 import type { Found, SearchRequest } from "./request.ts";
 import { SearchRun } from "./search-run.ts";
 import type { SearchOptions, SearchState } from "./state.ts";
-import type { SearchThreadData } from "./thread.ts";
 import { SharedFolder } from "./walk/shared-folder.ts";
 import type { WalkOptions } from "./walk/walk.ts";
 
@@ -121,7 +120,6 @@ export function createSearcher({ jail, files, regex, threads = true, index }: Se
     program: "search",
     size,
     depth: batchesPerThread,
-    data: (): SearchThreadData => ({ engine: regex.module }),
   });
   const hasThreads = threads !== false && canSpawn();
   const searchIndex =
@@ -133,6 +131,7 @@ export function createSearcher({ jail, files, regex, threads = true, index }: Se
     index: searchIndex,
     batchesAtOnce: size * (batchesPerThread + 1),
     held: { folders: 0 },
+    engineModule: () => regex.module,
     engines: undefined,
     createEngines: (interrupt) => createThreadEngines(() => regex.openRuntime(interrupt)),
     isOverHere: () => false,

@@ -1,5 +1,6 @@
 import type { Walker } from "../base/scheduling/walk-slice.ts";
 import type { Pool } from "../base/threads/pool.ts";
+import type { WasmModule } from "../base/wasm/module.ts";
 import type { HeldFolders } from "./batches/batches.ts";
 import type { SearchJob, ThreadReply } from "./batches/job.ts";
 import type { SearchIndex } from "./index/search-index.ts";
@@ -19,6 +20,8 @@ export interface SearchState {
   active: number;
   /** Whether the worker is shutting down. Searches then return their findings so far. */
   isClosed: boolean;
+  /** Returns the compiled module of the regex engine, for threads. */
+  readonly engineModule: () => WasmModule;
   /** The engines of this thread, or `undefined` until a search needs them. */
   engines: ThreadEngines | undefined;
   /** Creates the engines, with a regex runtime that calls `interrupt` regularly, which may throw. */

@@ -13,6 +13,7 @@ import {
   type BatchReply,
   batchSignals,
   type SearchJob,
+  type SharedInSearch,
   type ThreadReply,
 } from "./batches/job.ts";
 import { KnownFiles } from "./index/known-files.ts";
@@ -24,26 +25,23 @@ import { FileSigner, type SignedFiles } from "./signatures/sign-files.ts";
 import { createSigner } from "./signatures/signature.ts";
 import { createOutcomes } from "./walk/tally.ts";
 
-/** The data that starts a search thread. */
-export interface SearchThreadData {
-  /** The compiled module of the regex engine. */
-  readonly engine: WasmModule;
-}
-
-serveJobs(({ engine }: SearchThreadData, check) => {
+serveJobs((check) => {
   let runtime: RegexRuntime | undefined;
+  let engine: WasmModule | undefined;
   const engines = createThreadEngines(() => {
-    runtime ??= new RegexRuntime(engine, check);
+    runtime ??= new RegexRuntime(engine!, check);
     return runtime;
   });
   let signer: FileSigner | undefined;
-  return (job: SearchJob, candidates): ThreadReply => {
+  return (job: SearchJob, shared): ThreadReply => {
+    const { candidates, ...others } = (shared ?? {}) as SharedInSearch;
+    engine ??= others.engine;
     try {
       if ("what" in job) {
         signer ??= new FileSigner(createSigner());
         return signFiles(job, signer);
       }
-      return searchBatch(job, engines, candidates as CandidateSet | undefined);
+      return searchBatch(job, engines, candidates);
     } catch (error) {
       const { name, message } = error as Error;
       return { failure: name, message };

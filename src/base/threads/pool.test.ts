@@ -2,6 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { type ReplaceJob, type ReplaceReply, readReply } from "../../text/regex/replace.ts";
 import { createRegexEngine } from "../../text/regex/rust-regex.ts";
 import { Pool, ThreadEnded } from "./pool.ts";
+import { spawnThread } from "./spawn.ts";
 
 const engine = createRegexEngine();
 const pools: Pool<ReplaceJob, ReplaceReply>[] = [];
@@ -11,7 +12,7 @@ afterEach(async () => {
 });
 
 function openPool(size: number, depth: number) {
-  const pool = new Pool<ReplaceJob, ReplaceReply>({ program: "text/regex", size, depth, data: () => null });
+  const pool = new Pool<ReplaceJob, ReplaceReply>({ program: "text/regex", size, depth });
   pools.push(pool);
   return pool;
 }
@@ -87,9 +88,9 @@ test("a job for which no thread can start is refused at once, and nothing is lef
     program: "text/regex",
     size: 1,
     depth: 1,
-    data() {
+    spawn: (program) => {
       if (fails) throw new Error("no thread");
-      return null;
+      return spawnThread(program);
     },
   });
   pools.push(pool);

@@ -2,8 +2,10 @@
  * A pool of threads of one program, which starts them on demand and keeps them. To cancel a job that a thread
  * has begun, it ends the thread; the thread's other jobs go to another.
  */
+import type { Worker } from "node:worker_threads";
 import { PooledThread, type Task, ThreadEnded } from "./pooled-thread.ts";
 import type { ThreadProgram } from "./sources.ts";
+import { spawnThread } from "./spawn.ts";
 
 export { ThreadEnded };
 
@@ -13,8 +15,8 @@ export interface PoolOptions {
   readonly size: number;
   /** Maximum jobs assigned to a thread at once, so that it need not wait for the next one. */
   readonly depth: number;
-  /** Returns the `workerData` for a thread that starts. It must be structured-cloneable. */
-  readonly data: () => unknown;
+  /** Starts a thread, or throws. Default: `spawnThread`. */
+  readonly spawn?: (program: ThreadProgram) => Worker;
 }
 
 /** A job that waits or runs. */
@@ -35,6 +37,7 @@ export class Pool<Job, Reply> {
   readonly #threads = new Set<PooledThread>();
   readonly #waiting: Task[] = [];
   #nextRebalance: ReturnType<typeof setTimeout> | undefined;
+  #isReady = false;
   #isClosed = false;
 
   constructor(options: PoolOptions) {
@@ -65,9 +68,9 @@ export class Pool<Job, Reply> {
     while (this.#threads.size < this.#options.size && !this.#isClosed) this.#start();
   }
 
-  /** Whether a thread could begin a job at once. */
+  /** Whether a thread has loaded its program since the pool was created. */
   get isReady(): boolean {
-    return [...this.#threads].some(({ isReady }) => isReady);
+    return this.#isReady;
   }
 
   /** Ends the threads, and rejects the jobs in progress. */
@@ -102,8 +105,11 @@ export class Pool<Job, Reply> {
   }
 
   #start(): PooledThread {
-    const { program, data } = this.#options;
-    const thread = new PooledThread(program, data(), {
+    const { program, spawn = spawnThread } = this.#options;
+    const thread = new PooledThread(spawn(program), {
+      onReady: () => {
+        this.#isReady = true;
+      },
       onReply: () => this.#dispatch(),
       onGone: () => {
         this.#threads.delete(thread);

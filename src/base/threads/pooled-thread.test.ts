@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import type { ReplaceJob } from "../../text/regex/replace.ts";
 import { createRegexEngine } from "../../text/regex/rust-regex.ts";
 import { PooledThread, type Task, ThreadEnded } from "./pooled-thread.ts";
+import { spawnThread } from "./spawn.ts";
 
 /**
  * A job that takes minutes, in a single call into the engine: for each letter it searches for a "z" up to the
@@ -19,7 +20,8 @@ const endless: ReplaceJob = {
 test("a thread that is ended in the midst of a call into the engine is soon gone", async () => {
   const gone = Promise.withResolvers<void>();
   const rejected = Promise.withResolvers<ThreadEnded>();
-  const thread = new PooledThread("text/regex", null, {
+  const thread = new PooledThread(spawnThread("text/regex"), {
+    onReady: () => {},
     onReply: () => rejected.reject(new Error("it was answered")),
     onEnd: (begun) => begun?.reject(new ThreadEnded("ended")),
     onGone: () => gone.resolve(),

@@ -1,7 +1,5 @@
 import type { Worker } from "node:worker_threads";
 import { JobState, type PostedJob, type PostedReply } from "./serve.ts";
-import type { ThreadProgram } from "./sources.ts";
-import { spawnThread } from "./spawn.ts";
 
 /**
  * Thrown if the thread ended before its reply: the job was cancelled, the thread could not start, or it
@@ -21,6 +19,8 @@ export interface Task {
 }
 
 export interface ThreadEvents {
+  /** Reports that it has loaded its program. */
+  onReady(): void;
   onReply(): void;
   /** Receives the task that the thread had begun, if any, and those that it had not. */
   onEnd(begun: Task | undefined, waiting: Task[]): void;
@@ -52,11 +52,10 @@ export class PooledThread {
   /** The time when it began the first of its tasks. */
   #begun = 0;
   #hasEnded = false;
-  #isReady = false;
 
-  constructor(program: ThreadProgram, data: unknown, events: ThreadEvents) {
+  constructor(worker: Worker, events: ThreadEvents) {
     this.#events = events;
-    this.#worker = spawnThread(program, data);
+    this.#worker = worker;
     this.#worker.on("message", (reply: PostedReply) => this.#settle(reply));
     this.#worker.on("error", () => this.end());
     this.#worker.on("exit", () => this.end());
@@ -123,13 +122,8 @@ export class PooledThread {
     this.#events.onEnd(begun, waiting);
   }
 
-  /** Whether it has loaded its program. */
-  get isReady(): boolean {
-    return this.#isReady && !this.#hasEnded;
-  }
-
   #settle({ number, reply }: PostedReply): void {
-    this.#isReady = true;
+    if (number === 0) this.#events.onReady();
     const index = this.#tasks.findIndex((task) => task.number === number);
     if (index < 0) return;
     const [settled] = this.#tasks.splice(index, 1);

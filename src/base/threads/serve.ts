@@ -1,5 +1,5 @@
 import { getPriority, setPriority } from "node:os";
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 
 /** A job, as a message to a thread. */
 export interface PostedJob {
@@ -50,18 +50,16 @@ function lowerPriority(): void {
 }
 
 /**
- * Runs the jobs that the pool posts to this thread, in order. `open` makes the function that runs them from
- * `workerData`; it gets each job, and the data that several jobs share (`Pool.run`).
+ * Runs the jobs that the pool posts to this thread, in order. `open` makes the function that runs them; it
+ * gets each job, and the data that several jobs share (`Pool.run`).
  */
-export function serveJobs<Data, Job>(
-  open: (data: Data, check: CheckJob) => (job: Job, shared: unknown) => unknown,
-): void {
+export function serveJobs<Job>(open: (check: CheckJob) => (job: Job, shared: unknown) => unknown): void {
   if (parentPort === null) return;
   lowerPriority();
   const port = parentPort;
   let current: Int32Array | undefined;
   let shared: unknown;
-  const act = open(workerData as Data, () => {
+  const act = open(() => {
     if (current !== undefined && Atomics.load(current, 0) === JobState.cancelled) throw new Cancelled();
   });
   port.on("message", (message: PostedJob) => {

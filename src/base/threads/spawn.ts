@@ -36,7 +36,7 @@ function readLimits(): string {
 }
 
 /** Starts a thread. Its `error` event reports a failure to start. */
-export function spawnThread(program: ThreadProgram, workerData: unknown): Worker {
+export function spawnThread(program: ThreadProgram, workerData?: unknown): Worker {
   if (threadSources !== undefined) return new Worker(threadSources[program], { eval: true, workerData });
   return new Worker(entry(program), { workerData });
 }

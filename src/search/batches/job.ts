@@ -1,6 +1,8 @@
+import type { WasmModule } from "../../base/wasm/module.ts";
 import type { LineOptions } from "../matchers/lines.ts";
 import type { Query } from "../matchers/query-compiler.ts";
 import type { Position } from "../place.ts";
+import type { CandidateSet } from "../signatures/content-index.ts";
 import type { SignJob } from "../signatures/filler.ts";
 import type { NeededNgrams } from "../signatures/needed-ngrams.ts";
 import type { SignedFiles } from "../signatures/sign-files.ts";
@@ -39,6 +41,14 @@ export interface BatchJob {
   /** Whether to return the n-grams that matching files contain. */
   readonly wantsNeeded?: boolean;
   readonly files: PostedFiles;
+}
+
+/** Data that the batches of one search share, which a thread gets once. */
+export interface SharedInSearch {
+  /** The compiled module of the regex engine, if the query needs it. */
+  readonly engine: WasmModule | undefined;
+  /** The files that may match, if the index was consulted. */
+  readonly candidates: CandidateSet | undefined;
 }
 
 /** The findings, or the failure with the name of its class, which an error loses in a message. */

@@ -65,9 +65,15 @@ export type QueryMatcher = LineMatcher | TextMatcher;
  */
 const cacheSize = 8;
 
-/** Returns whether the query is a literal, which never takes long to match, and needs no engine. */
+/** Returns whether the query is a literal, which never takes long to match. */
 export const isLiteral = ({ regex, ignoreCase, word = false, others = [] }: Query): boolean =>
   !regex && !ignoreCase && !word && others.length === 0;
+
+/**
+ * Returns whether the regex engine matches the query. It also finds a literal with U+FFFD, which a decoded
+ * line may contain and the file does not.
+ */
+export const needsEngine = (query: Query): boolean => !isLiteral(query) || query.pattern.includes("\ufffd");
 
 /** Compiles queries to matchers in one regex runtime, and caches them. */
 export class QueryCompiler {
@@ -104,8 +110,7 @@ export class QueryCompiler {
 
   #compile(query: Query): QueryMatcher {
     const { pattern, multiline = false, withoutReturns = false } = query;
-    // A decoded line may contain a U+FFFD that the file does not.
-    if (isLiteral(query) && !pattern.includes("\ufffd"))
+    if (!needsEngine(query))
       return new (multiline ? LiteralTextMatcher : LiteralMatcher)(pattern, this.#kernel);
     const runtime = this.#runtime();
     runtime.trimMemory();

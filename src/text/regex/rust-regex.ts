@@ -117,7 +117,6 @@ class LazyEngine implements RegexEngine {
     program: "text/regex",
     size: poolSize,
     depth: 1,
-    data: () => null,
   });
 
   constructor(hasThreads: boolean) {

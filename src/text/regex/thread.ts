@@ -2,7 +2,7 @@
 import { serveJobs } from "../../base/threads/serve.ts";
 import { type ReplaceJob, Replacer, replyTo } from "./replace.ts";
 
-serveJobs((_: null, check) => {
+serveJobs((check) => {
   const replacer = new Replacer(check);
   return (job: ReplaceJob) => replyTo(job, replacer);
 });
