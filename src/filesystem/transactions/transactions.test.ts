@@ -228,23 +228,17 @@ test("one that runs out of time is taken back, at whichever step, while other wo
 test("what is staged and taken away before it is recorded is a refusal, and no failure of ours", async () => {
   using fixture = new TransactionsFixture("descriptors", sampleTree, [], { fsync: true });
   const before = fixture.snapshot();
-  const steps = Array.from({ length: 50 }, (_, index): Step => {
-    return { kind: "place", path: `n${index}`, staged: fileOf("n"), change: index };
-  });
-  let isOver = false;
   let taken = 0;
-  const take = () => {
-    if (isOver) return;
+  // A file is staged right after its check, so that of the next one finds it.
+  const check = () => {
     for (const name of readdirSync(fixture.base)) {
       if (!isTemporary(name)) continue;
       rmSync(`${fixture.base}/${name}`);
       taken++;
     }
-    setImmediate(take);
   };
-  setImmediate(take);
-  const failure = await fixture.commit(steps).catch((error: unknown) => error);
-  isOver = true;
+  const deadline = { ...deadlineAfter(Number.POSITIVE_INFINITY).deadline, check };
+  const failure = await run(fixture, placing(50), deadline).catch((error: unknown) => error);
   expect(taken).toBeGreaterThan(0);
   expect(failure).toBeInstanceOf(Refusal);
   expect(fixture.snapshot()).toEqual(before);
