@@ -50,12 +50,14 @@ export const startMcpServer = (
   folder: string,
   settings: Settings = {},
   environment: Readonly<Record<string, string>> = {},
+): Promise<McpServer> => startMcpWith(writeSettings(folder, settings), environment);
+
+/** Like `startMcpServer`, with a configuration that several servers use. */
+export const startMcpWith = (
+  config: string,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<McpServer> =>
-  startMcp(
-    executable,
-    ["mcp", "--config", writeSettings(folder, settings), "--log-level", "error"],
-    environment,
-  );
+  startMcp(executable, ["mcp", "--config", config, "--log-level", "error"], environment);
 
 /** The MCP filesystem server, under Node as it is usually run. */
 export const startMcpFilesystem = (script: string, folder: string): Promise<McpServer> =>

@@ -7,7 +7,13 @@ import { join } from "node:path";
 import { type Comparison, ExternalCost } from "./comparison.ts";
 import { workFolder } from "./corpus.ts";
 import { makeWorkFolder } from "./disk.ts";
-import { type McpServer, startMcpFilesystem, startMcpServer } from "./programs.ts";
+import {
+  type McpServer,
+  startMcpFilesystem,
+  startMcpServer,
+  startMcpWith,
+  writeSettings,
+} from "./programs.ts";
 import { queryNamed, ripgrepInTree, type SearchTree } from "./searches.ts";
 
 const group = "a session of MCP";
@@ -43,13 +49,15 @@ export async function firstSearches(tree: SearchTree): Promise<Comparison[]> {
   const state = join(workFolder, `sessions-${tree.name}`);
   rmSync(state, { recursive: true, force: true });
   mkdirSync(state);
-  await saveIndex(tree, state);
+  // A saved index is one of a configuration: it also depends on what that denies.
+  const config = writeSettings(tree.folder, {});
+  await saveIndex(config, state);
   const query = queryNamed("rare");
-  const compare = (name: string, settings: object, target: number): Comparison => ({
+  const compare = (name: string, used: string, target: number): Comparison => ({
     group,
     name: `${name}, ${tree.name}`,
     ours: async () => {
-      await using server = await startMcpServer(tree.folder, { ...settings }, { XDG_STATE_HOME: state });
+      await using server = await startMcpWith(used, { XDG_STATE_HOME: state });
       await server.listTools();
       await new Promise((resolve) => setTimeout(resolve, patience));
       const started = performance.now();
@@ -59,20 +67,20 @@ export async function firstSearches(tree: SearchTree): Promise<Comparison[]> {
     peers: [{ name: "rg -j2", target, run: () => ripgrepInTree(tree, query, ["-j2"]) }],
   });
   return [
-    compare("the first search of the first session", { index_saved: "off" }, 1),
-    compare("the first search of the second session", {}, 0.5),
+    compare("the first search of the first session", writeSettings(tree.folder, { index_saved: "off" }), 1),
+    compare("the first search of the second session", config, 0.5),
   ];
 }
 
 /** Has a session search until its index is saved. */
-async function saveIndex({ folder }: SearchTree, state: string): Promise<void> {
-  await using server = await startMcpServer(folder, {}, { XDG_STATE_HOME: state });
+async function saveIndex(config: string, state: string): Promise<void> {
+  await using server = await startMcpWith(config, { XDG_STATE_HOME: state });
   await server.call("coder_search", { query: "absent" });
   const saved = () =>
     existsSync(state) &&
     readdirSync(state, { recursive: true, encoding: "utf8" }).some((name) => name.endsWith(".index"));
   for (const ends = performance.now() + 60_000; !saved(); ) {
-    if (performance.now() > ends) throw new Error(`no index of ${folder} was saved`);
+    if (performance.now() > ends) throw new Error(`no index was saved with ${config}`);
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }
