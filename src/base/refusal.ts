@@ -30,7 +30,7 @@ export type Reason =
   | "over-quota"
   /** A person refused the call, or did not answer in time. */
   | "declined"
-  /** The call needs the approval of a person, and there is no way to get it. */
+  /** The call needs the approval of a person, and has no way to request it. */
   | "approval-required";
 
 /** Further facts that help a caller repair its call, as JSON. */

@@ -75,7 +75,8 @@ export class FeedFixture implements AsyncDisposable {
   }
 
   /**
-   * What came since the last time: `kind path` or `kind from to path`, a "/" after folders, and who did it.
+   * Returns the changes since the last time: `kind path` or `kind from to path`, with a "/" after folders,
+   * and the author.
    */
   async take(request: object = {}): Promise<string[]> {
     const pulled = await this.pull({ since: this.next, ...request });

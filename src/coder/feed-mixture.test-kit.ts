@@ -9,8 +9,8 @@ import { FeedFixture, renderChange } from "./changes.test-kit.ts";
 import { type Operation, OtherProgram } from "./other-program.test-kit.ts";
 
 /**
- * What a change by a call, or a few changes by the other program between two of those, are expected to be
- * reported as.
+ * The expected reports of a change by a call, or of a few changes by the other program between two of
+ * those.
  */
 interface Expected {
   /** In this order, of a call. */

@@ -1,6 +1,5 @@
 /**
- * What a call with a scope answers and changes does not depend on what lies outside, and nothing outside is
- * changed.
+ * A call with a scope answers and changes the same, whatever lies outside, and changes nothing there.
  */
 import { expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";

@@ -31,8 +31,8 @@ export const revisionMismatch = ({ path, expected, ranges = [] }: Expectation, b
   });
 
 /**
- * Runs `work`, which expects a file to have a revision, where it expects one. Throws for what is none, and
- * for a file that is not what was expected with what it is now.
+ * Runs `work`, which may expect a file to have a revision. Throws for a malformed revision, and for a file
+ * with another one, which the error names.
  */
 export async function expecting<T>(
   work: () => Promise<T>,

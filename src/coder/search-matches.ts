@@ -1,7 +1,4 @@
-/**
- * What a search answers about the contents of files: the fields of the request, and of the answer
- * (coder §16).
- */
+/** The fields of requests and answers for matches in the contents of files (coder §16). */
 import { type Static, Type } from "@sinclair/typebox";
 import { Named, UInt32 } from "../base/schema/fragments.ts";
 import type { LineOptions } from "../search/matchers/lines.ts";

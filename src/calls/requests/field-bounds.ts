@@ -26,7 +26,7 @@ const name = { max: 256 };
 export const maxObjects = 2500;
 
 /**
- * The bounds, by function and field, or by field alone. A field is a JSON pointer, or its end, in which `*`
+ * The bounds, by function and field, or by field alone. A field is a JSON pointer, or the end of one; `*`
  * stands for each entry of a list or a map. The longest key that fits counts.
  */
 export const fieldBounds: Readonly<Record<string, FieldBound>> = {

@@ -6,7 +6,7 @@ import type { CoderContext } from "../define.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { propose } from "./propose.ts";
 
-/** Thrown if there is no approver, so that a plan is made of the call. */
+/** Thrown if no person can approve the call, which then becomes a plan. */
 export class NoApprover extends Error {
   readonly proposal: Proposal;
 

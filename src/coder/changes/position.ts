@@ -8,8 +8,8 @@ export const renderPosition = (epoch: string, seq: number): string => `${epoch}:
 export const unknownPosition = renderPosition("0", 0);
 
 /**
- * The number in a place of this feed; undefined where what came after is not known. Throws for what is no
- * place.
+ * Returns the number in a place of this feed, or `undefined` if later changes are unknown. Throws for any
+ * other text.
  */
 export function parsePosition(since: string, feed: Pick<Feed, "epoch" | "follows">): number | undefined {
   const [, epoch, digits] = /^([0-9a-f]{1,32}):(\d{1,15})$/.exec(since) ?? [];

@@ -85,8 +85,7 @@ export interface ReadOptions {
   /** Maximum bytes of content in the answer. */
   readonly maxOutputBytes: number | undefined;
   /**
-   * Most bytes of base64 in which an image may be shown as one. Undefined: it is read as what the request
-   * says.
+   * Maximum bytes of base64 of an image that is shown as one. `undefined` reads it like any other file.
    */
   readonly maxImageBytes: number | undefined;
   /** Whether a file that is not text is answered as its kind. */
