@@ -519,7 +519,7 @@ export const plan: Plan = {
     "filesystem/disk/swap-names",
     "filesystem/disk/write",
     // It makes a temporary name, to find out how names are compared.
-    "filesystem/jail/case-sensitivity",
+    "filesystem/jail/probe-case-sensitivity",
     // `filesystem/disk/chmod` calls `chmod` and `chown` of these handles.
     "filesystem/jail/current-directory",
     "filesystem/jail/descriptor-handle",

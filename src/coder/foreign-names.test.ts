@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 import { snapshotTree, treeOf } from "../../tests/harness/tree.ts";
 import { createLog } from "../base/log/log.ts";
 import { createInvoke } from "../calls/invoke.ts";
-import * as folding from "../filesystem/jail/folding.ts";
+import * as folding from "../filesystem/jail/name-comparison.ts";
 import { defaultConfig } from "./config.ts";
 import { functions } from "./functions.ts";
 import { openCoder } from "./services.ts";

@@ -5,9 +5,9 @@ import { readGitUser, readRuntimeOptions } from "../config/environment.ts";
 import { openDisk } from "../filesystem/disk/disk.ts";
 import type { MutationListener } from "../filesystem/disk/mutation.ts";
 import { type Files, filesOver } from "../filesystem/files/files.ts";
-import { trialFor } from "../filesystem/jail/case-sensitivity.ts";
 import type { Jail, JailRoot } from "../filesystem/jail/folder.ts";
 import { openJail, openRootsJail } from "../filesystem/jail/jail.ts";
+import { trialFor } from "../filesystem/jail/probe-case-sensitivity.ts";
 import { writeDenialOf } from "../filesystem/jail/write-rules.ts";
 import {
   hasRecords,

@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { Refusal, refuse } from "../../base/errors.ts";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { namesOf, pathIn } from "../../filesystem/jail/backend.ts";
-import { fold } from "../../filesystem/jail/fold.ts";
+import { fold } from "../../filesystem/jail/fold-path.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
 import { type ChangedPath, changedPaths } from "../../filesystem/journal/changed-paths.ts";
 import type { Journal } from "../../filesystem/journal/journal.ts";

@@ -2,9 +2,9 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { type Refusal, refuse } from "../../base/errors.ts";
 import type { OnDirent } from "./dirents.ts";
 import type { BackendName, Folder, Name, PathHandle } from "./folder.ts";
-import type { Naming } from "./folding.ts";
 import { inodeAt } from "./inode.ts";
 import { kindOf } from "./kind.ts";
+import type { Naming } from "./name-comparison.ts";
 
 /** A way of holding folders. One walk serves all of them. */
 export interface Backend {

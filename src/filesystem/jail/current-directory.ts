@@ -32,12 +32,12 @@ import {
   pathIn,
   readLinkByPath,
 } from "./backend.ts";
-import { isCasefoldedAt } from "./casefold.ts";
+import { isCasefoldedAt } from "./casefold-flag.ts";
 import type { OnDirent } from "./dirents.ts";
 import { errnoError, errnoOf } from "./errno.ts";
 import type { JailedPath, Name, PathHandle } from "./folder.ts";
-import { type Folding, type Naming, namingIn, namingOfBase } from "./folding.ts";
 import { jailedPath } from "./jailed-path.ts";
+import { type Folding, type Naming, namingIn, namingOfBase } from "./name-comparison.ts";
 import { fileSystemType, isPseudoType } from "./pseudo.ts";
 
 const readFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;

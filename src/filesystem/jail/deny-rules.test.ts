@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
 import { type DenyRules, denyRules } from "./deny-rules.ts";
-import type { Folding } from "./folding.ts";
+import type { Folding } from "./name-comparison.ts";
 
 const globs = compileGlobSet(["**/.env", "**/*.PEM", "**/secrets/**", "**/caf\u00e9"]);
 

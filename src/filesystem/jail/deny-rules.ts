@@ -1,8 +1,8 @@
 import { compileGlobSet, type GlobSet, longestSet } from "../../text/globs/glob-set.ts";
 import { pathIn } from "./backend.ts";
-import { fold, foldGlob } from "./fold.ts";
+import { fold, foldGlob } from "./fold-path.ts";
 import type { Folder } from "./folder.ts";
-import type { Folding } from "./folding.ts";
+import type { Folding } from "./name-comparison.ts";
 import { isStateFolderName, isStateFolderNameIn } from "./state-name.ts";
 import { isTemporary, isTemporaryIn } from "./temporary.ts";
 

@@ -9,13 +9,13 @@ import {
   pathIn,
   readLinkByPath,
 } from "./backend.ts";
-import { isCasefolded, isCasefoldedWithin } from "./casefold.ts";
+import { isCasefolded, isCasefoldedWithin } from "./casefold-flag.ts";
 import { DescriptorHandle } from "./descriptor-handle.ts";
 import type { OnDirent } from "./dirents.ts";
 import type { JailedPath, Name, PathHandle } from "./folder.ts";
-import { type Folding, type Naming, namingIn } from "./folding.ts";
 import { jailedPath, requireOneName } from "./jailed-path.ts";
 import type { FileStats } from "./kind.ts";
+import { type Folding, type Naming, namingIn } from "./name-comparison.ts";
 import {
   O_PATH,
   type OpenAt,

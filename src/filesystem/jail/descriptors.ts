@@ -5,10 +5,10 @@
  */
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { type Backend, type BaseName, onlyBase } from "./backend.ts";
-import { isCasefoldedWithin } from "./casefold.ts";
+import { isCasefoldedWithin } from "./casefold-flag.ts";
 import { DescriptorFolder, folderFlags, type Opener } from "./descriptor-folder.ts";
-import { namingOfBase } from "./folding.ts";
 import { inodeOf, isStillAt } from "./inode.ts";
+import { namingOfBase } from "./name-comparison.ts";
 import { type OpenAt, openAt, openBeneath, openThroughProc, reopen, reopenThroughProc } from "./openat.ts";
 import { fileSystemType } from "./pseudo.ts";
 import { supportsOpenat2 } from "./selftest.ts";

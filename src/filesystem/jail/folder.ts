@@ -4,8 +4,8 @@
  */
 import type { Stats } from "node:fs";
 import type { OnDirent } from "./dirents.ts";
-import type { Folding } from "./folding.ts";
 import type { FileStats } from "./kind.ts";
+import type { Folding } from "./name-comparison.ts";
 
 /** The scope of a change: a name, or a name with everything below it. */
 export type ProtectedChange = "entry" | "tree";

@@ -1,5 +1,5 @@
 import { pathIn } from "./backend.ts";
-import { fold } from "./fold.ts";
+import { fold } from "./fold-path.ts";
 import type { Jail } from "./folder.ts";
 
 /**

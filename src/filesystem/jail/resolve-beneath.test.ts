@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Backend } from "./backend.ts";
-import type { Folding, Naming } from "./folding.ts";
+import type { Folding, Naming } from "./name-comparison.ts";
 import { resolveBeneath } from "./resolve-beneath.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { type Backend, pathIn } from "./backend.ts";
-import type { Folding } from "./folding.ts";
+import type { Folding } from "./name-comparison.ts";
 
 /** The rules of a resolution in one step. */
 export interface ResolveBeneathRules {

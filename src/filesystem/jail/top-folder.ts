@@ -9,8 +9,8 @@ import { nameText } from "./backend.ts";
 import type { OnDirent } from "./dirents.ts";
 import { errnoError } from "./errno.ts";
 import type { JailedPath, Name, PathHandle } from "./folder.ts";
-import type { Naming } from "./folding.ts";
 import { refuseJailed } from "./jail-errors.ts";
+import type { Naming } from "./name-comparison.ts";
 import type { Roots } from "./roots.ts";
 
 /** Returns a backend whose base is the top folder, over those of the roots. */

@@ -5,8 +5,8 @@ import { autorunProgramOf } from "./autorun.ts";
 import { namesOf, pathIn } from "./backend.ts";
 import { denyRules } from "./deny-rules.ts";
 import type { Folder, ProtectedChange } from "./folder.ts";
-import type { Folding } from "./folding.ts";
 import { GitPaths, type GitUser, isReadByGit } from "./git-paths.ts";
+import type { Folding } from "./name-comparison.ts";
 import { type ChangedPlace, protectFiles } from "./protected.ts";
 
 export interface WriteDenial {

@@ -4,11 +4,11 @@
  */
 import { closeSync, constants } from "node:fs";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
-import { isCasefolded } from "../jail/casefold.ts";
+import { isCasefolded } from "../jail/casefold-flag.ts";
 import type { OnDirent } from "../jail/dirents.ts";
 import { errnoOf } from "../jail/errno.ts";
-import { namingOfBase } from "../jail/folding.ts";
 import type { EntryKind } from "../jail/kind.ts";
+import { namingOfBase } from "../jail/name-comparison.ts";
 import { O_PATH, openAt, openBeneath, readDirents } from "../jail/openat.ts";
 import { endOffsetOn } from "../jail/pseudo.ts";
 import { type Links, linksAt, statAt } from "../jail/statx.ts";

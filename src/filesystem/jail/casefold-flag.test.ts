@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { closeSync, constants, existsSync, openSync } from "node:fs";
-import { hasCasefold, isCasefolded } from "./casefold.ts";
+import { hasCasefold, isCasefolded } from "./casefold-flag.ts";
 import { JailFixture } from "./jail.test-kit.ts";
 
 const sandbox = new JailFixture();

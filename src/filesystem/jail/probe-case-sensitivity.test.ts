@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isCaseInsensitive, type Trial } from "./case-sensitivity.ts";
 import type { Folder, JailedPath, Name } from "./folder.ts";
 import { JailFixture } from "./jail.test-kit.ts";
+import { isCaseInsensitive, type Trial } from "./probe-case-sensitivity.ts";
 
 /** Returns a folder on a made-up file system that stores every name as `store` spells it. */
 function folderStoring(base: string, store: (name: string) => string): Folder {

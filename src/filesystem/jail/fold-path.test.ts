@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { propertyRuns } from "../../../tests/harness/random.ts";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
-import { fold, foldGlob } from "./fold.ts";
+import { fold, foldGlob } from "./fold-path.ts";
 
 const codePoints = Array.from({ length: 0x110000 }, (_, i) => i).filter((i) => i < 0xd800 || i > 0xdfff);
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { exactNaming, hasExactNames, type Naming, namingIn, namingOfBase } from "./folding.ts";
+import { exactNaming, hasExactNames, type Naming, namingIn, namingOfBase } from "./name-comparison.ts";
 
 const plain = { isCasefolded: () => false };
 const [btrfs, nfs, vfat] = [0x9123683e, 0x6969, 0x4d44];

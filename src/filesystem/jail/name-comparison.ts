@@ -1,5 +1,5 @@
 /** The ways in which kinds of file systems compare names. */
-import { hasCasefold } from "./casefold.ts";
+import { hasCasefold } from "./casefold-flag.ts";
 
 /**
  * The way a folder compares names: "exact"; "folded", where two spellings mean one entry (case, Unicode
