@@ -11,7 +11,7 @@ import { removePath } from "../../filesystem/operations/remove.ts";
 import { FileEdit } from "../../filesystem/operations/update.ts";
 import type { PlannedTree } from "../../filesystem/overlay/planned-tree.ts";
 import { type Echo, echoesOf } from "../../text/edits/echo.ts";
-import { explainMissing } from "../../text/edits/misses.ts";
+import { explainMissing } from "../../text/edits/explain-miss.ts";
 import { addedText } from "../../text/patch/added-text.ts";
 import { applyHunks, type HunkPlacement, type PatchedFile } from "../../text/patch/apply.ts";
 import { maxExplainedBytes } from "../../text/patch/fit.ts";

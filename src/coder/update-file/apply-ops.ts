@@ -3,9 +3,9 @@ import { refuse } from "../../base/errors.ts";
 import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { refuseEdit } from "../../text/edits/edit-errors.ts";
 import { EditTrace, spliceBetween } from "../../text/edits/edit-trace.ts";
+import { candidatesAt, explainMissing, placesOf, placesOfDone } from "../../text/edits/explain-miss.ts";
 import { applyLineOps } from "../../text/edits/line-ops.ts";
 import { bomLength, countLines } from "../../text/edits/lines.ts";
-import { candidatesAt, explainMissing, placesOf, placesOfDone } from "../../text/edits/misses.ts";
 import { joinPieces } from "../../text/edits/pieces.ts";
 import type { Splice } from "../../text/edits/splices.ts";
 import {

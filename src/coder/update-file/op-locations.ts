@@ -1,5 +1,5 @@
 import type { LineRange } from "../../text/edits/conflict.ts";
-import { type Candidate, explainMissing, placesOf } from "../../text/edits/misses.ts";
+import { type Candidate, explainMissing, placesOf } from "../../text/edits/explain-miss.ts";
 import { findMatches } from "../../text/edits/str-replace.ts";
 import type { CoderContext } from "../define.ts";
 import { inSlices } from "./apply-ops.ts";

@@ -1,7 +1,7 @@
 /** Refusals of edits that name a text. They contain everything that the caller needs to repair its call. */
 import { quoteShort, Refusal } from "../../base/errors.ts";
-import { describeMiss, missDetails } from "./miss-text.ts";
-import type { Candidate, ExplainedMiss } from "./misses.ts";
+import { describeMiss, missDetails } from "./describe-miss.ts";
+import type { Candidate, ExplainedMiss } from "./explain-miss.ts";
 
 /** The place of an op: its file, and its index. */
 interface OpPlace {

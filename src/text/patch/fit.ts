@@ -4,8 +4,8 @@
  */
 
 import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { type Candidate, candidatesAt, explainMissing } from "../edits/explain-miss.ts";
 import { lineFeed, surveyLines } from "../edits/lines.ts";
-import { type Candidate, candidatesAt, explainMissing } from "../edits/misses.ts";
 import type { Region } from "../edits/splices.ts";
 import { Comparisons } from "./comparisons.ts";
 import { HeadingFinder, type HeadingScope, narrow } from "./headings.ts";

@@ -1,7 +1,7 @@
 /** Finds the parts of a file that the `@@` lines of a hunk name. */
 
 import type { Steps } from "../../base/scheduling/time-slice.ts";
-import { explainMissing } from "../edits/misses.ts";
+import { explainMissing } from "../edits/explain-miss.ts";
 import type { Comparisons } from "./comparisons.ts";
 import type { LineIndex } from "./line-index.ts";
 import type { LineTable } from "./line-table.ts";

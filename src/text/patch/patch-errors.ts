@@ -1,6 +1,6 @@
 import { quoteShort, Refusal } from "../../base/errors.ts";
-import { describeMiss, listLines, missDetails } from "../edits/miss-text.ts";
-import type { Candidate, ExplainedMiss } from "../edits/misses.ts";
+import { describeMiss, listLines, missDetails } from "../edits/describe-miss.ts";
+import type { Candidate, ExplainedMiss } from "../edits/explain-miss.ts";
 
 /**
  * The place of a hunk: its file and number, and its lines in the patch. Numbers count from 1, and the last

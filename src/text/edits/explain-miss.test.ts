@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { refuseEdit } from "./edit-errors.ts";
-import { crlf, missCases, spaces, tabs } from "./misses.test-kit.ts";
-import { explainMissing, placesOfDone } from "./misses.ts";
+import { crlf, missCases, spaces, tabs } from "./explain-miss.test-kit.ts";
+import { explainMissing, placesOfDone } from "./explain-miss.ts";
 import { findMatches } from "./str-replace.ts";
 
 const missOf = (file: string, sent: string) => {

@@ -2,7 +2,7 @@
 import { quoteShort } from "../../base/errors.ts";
 import { findConfusables } from "./confusables.ts";
 import type { Difference } from "./differences.ts";
-import type { Candidate, ExplainedMiss, Miss } from "./misses.ts";
+import type { Candidate, ExplainedMiss, Miss } from "./explain-miss.ts";
 
 const differences: Readonly<Record<Difference, string>> = {
   indent: "its indentation",

@@ -7,7 +7,7 @@ import { withoutLineNumbers } from "./line-numbers.ts";
 import { pairLines } from "./line-pairs.ts";
 import { LineNumbers, linesAround } from "./line-window.ts";
 import { countLines, surveyLines } from "./lines.ts";
-import { findNearMatches } from "./near-matches.ts";
+import { findNearMatches } from "./similar-lines.ts";
 import type { Region } from "./splices.ts";
 import type { Matches } from "./str-replace.ts";
 import { cutToBytes } from "./text.ts";
