@@ -9,14 +9,14 @@ import { IgnoredPaths } from "./changes/ignored.ts";
 import { parsePosition, renderPosition } from "./changes/position.ts";
 import { type Selection, selects } from "./changes/selection.ts";
 import { changeFields, describeChange, type WireChange } from "./changes/wire.ts";
+import { By } from "./checkpoints/authors.ts";
+import { plainPath } from "./checkpoints/recorded-paths.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { renderName } from "./entry-text.ts";
 import { diffBytes, NetChange, netAnswers, netPageOf, renderNet } from "./net-view/answer.ts";
 import type { NetDifference } from "./net-view/file-diff.ts";
 import { findNetChanges } from "./net-view/net.ts";
-import { plainPath } from "./undo/select-paths.ts";
-import { By } from "./undo/whose.ts";
 
 const request = Type.Object(
   {

@@ -5,15 +5,15 @@ import type { Wording } from "../calls/contract/wording.ts";
 import { changedPaths } from "../filesystem/journal/changed-paths.ts";
 import { type JournalRecord, type RecordedStep, readRecords } from "../filesystem/journal/read-record.ts";
 import { stepsOf } from "../filesystem/journal/rewind.ts";
+import { AuthorFields, By, describeAuthor, selectsAuthor } from "./checkpoints/authors.ts";
+import { endsOf, isShown, plainPath } from "./checkpoints/recorded-paths.ts";
+import { requireJournal } from "./checkpoints/require-journal.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { diffBytes, type NetAnswer, netAnswers } from "./net-view/answer.ts";
 import type { FileDiff } from "./net-view/file-diff.ts";
 import { BackInTime } from "./net-view/record-changes.ts";
 import { pauseOf } from "./pause.ts";
-import { requireJournal } from "./undo/require-journal.ts";
-import { endsOf, isShown, plainPath } from "./undo/select-paths.ts";
-import { AuthorFields, By, describeAuthor, selectsAuthor } from "./undo/whose.ts";
 
 const request = Type.Object(
   {

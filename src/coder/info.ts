@@ -2,10 +2,10 @@ import { type Static, Type } from "@sinclair/typebox";
 import { about } from "../base/about.ts";
 import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Wording } from "../calls/contract/wording.ts";
+import { findOthersWork, renderCount } from "./checkpoints/authors.ts";
 import type { Config } from "./config.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { profileNames } from "./profiles.ts";
-import { findOthersWork, renderCount } from "./undo/whose.ts";
 
 const Globs = Named("Globs", {
   default_exclude: Type.Array(Type.String(), {

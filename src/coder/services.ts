@@ -22,6 +22,7 @@ import { adviceAgainst } from "../text/globs/unmatchable.ts";
 import { createRegexEngine } from "../text/regex/rust-regex.ts";
 import { changedOver } from "./changes/changed.ts";
 import { FeedReaders } from "./changes/readers.ts";
+import { findOthersWork, renderOthersWork } from "./checkpoints/authors.ts";
 import { type Config, configSchema, defaultConfig } from "./config.ts";
 import type { CoderServices } from "./define.ts";
 import { encodingRulesOf } from "./encodings-config.ts";
@@ -32,7 +33,6 @@ import { type ProfileDefaults, type ProfileName, profileOf } from "./profiles.ts
 import { onlyRootOf, requireRoots } from "./roots-config.ts";
 import { openStorage, type Storage } from "./storage.ts";
 import { Plans } from "./transact/plans.ts";
-import { findOthersWork, renderOthersWork } from "./undo/whose.ts";
 
 /** The services of `coder::*`, open until closed. */
 export type CoderRuntime = CoderServices & worker.Runtime & Pick<Storage, "tree" | "filesIn">;

@@ -5,16 +5,16 @@ import type { Plan } from "../filesystem/disk/steps.ts";
 import { LaterRecords } from "../filesystem/journal/later-records.ts";
 import { contentOf, type JournalRecord, readRecord, readRecords } from "../filesystem/journal/read-record.ts";
 import { stepsOf } from "../filesystem/journal/rewind.ts";
-import { type UndoneRecord, type UndoOutcome, undoRecords } from "../filesystem/journal/undo.ts";
+import { type UndoneRecord, type UndoOutcome, undoRecords } from "../filesystem/journal/undo-records.ts";
 import { Restoration } from "../filesystem/overlay/restore.ts";
+import { selectsAuthor } from "./checkpoints/authors.ts";
+import { baseTree } from "./checkpoints/base-tree.ts";
+import { endsOf, isShown, type StepNames, selectPaths } from "./checkpoints/recorded-paths.ts";
+import { requireJournal } from "./checkpoints/require-journal.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { renderName } from "./entry-text.ts";
 import { pauseOf } from "./pause.ts";
-import { plannedTree } from "./undo/planned-tree.ts";
-import { requireJournal } from "./undo/require-journal.ts";
-import { endsOf, isShown, type StepNames, selectPaths } from "./undo/select-paths.ts";
-import { selectsAuthor } from "./undo/whose.ts";
 
 const request = Type.Object(
   {
@@ -133,7 +133,7 @@ export const undo = defineCoderFunction({
       pause,
     });
     const plan = async (): Promise<Plan<UndoOutcome>> => {
-      const tree = plannedTree(context);
+      const tree = baseTree(context);
       const content: Parameters<typeof undoRecords>[0]["content"] = (step, kept) =>
         contentOf(journal, step, kept);
       const outcome = await undoRecords({

@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { type Author, isSameAuthor } from "../../base/author.ts";
 import { Named, UInt64 } from "../../base/schema/fragments.ts";
 import type { Cause, FeedChange } from "../../filesystem/feed/change.ts";
-import { AuthorFields, describeAuthor } from "../undo/whose.ts";
+import { AuthorFields, describeAuthor } from "../checkpoints/authors.ts";
 
 /** The kind of the change. */
 export const KindOfChange = Type.Union(

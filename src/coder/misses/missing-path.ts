@@ -12,9 +12,9 @@ import { recentRecords } from "../../filesystem/journal/recent-records.ts";
 import type { WatchedFolder, WatchedTree } from "../../filesystem/watch/watched-tree.ts";
 import { findConfusables } from "../../text/edits/confusables.ts";
 import { type ExcludeGlobs, excludesPath } from "../../text/globs/exclude-globs.ts";
+import { isShown, plainPath } from "../checkpoints/recorded-paths.ts";
 import { refuseCoder } from "../coder-errors.ts";
 import { renderName } from "../entry-text.ts";
-import { isShown, plainPath } from "../undo/select-paths.ts";
 
 /** The sources of what is known. */
 export interface Knowledge {

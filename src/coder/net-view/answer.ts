@@ -2,9 +2,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { isSameAuthor, renderAuthor } from "../../base/author.ts";
 import { Named, UInt64 } from "../../base/schema/fragments.ts";
+import type { By } from "../checkpoints/authors.ts";
 import type { CoderContext } from "../define.ts";
 import { renderName } from "../entry-text.ts";
-import type { By } from "../undo/whose.ts";
 import { compare, type NetDifference } from "./file-diff.ts";
 import { type NetChanges, placeOf } from "./net.ts";
 

@@ -2,13 +2,13 @@
 import { isUtf8 } from "node:buffer";
 import { Refusal } from "../../base/errors.ts";
 import { readWholeFile } from "../../filesystem/files/read.ts";
+import type { TreeState } from "../../filesystem/journal/restored-tree.ts";
 import type { CurrentTree } from "../../filesystem/journal/rewound-tree.ts";
-import type { TreeState } from "../../filesystem/journal/undo-tree.ts";
 import { Restoration } from "../../filesystem/overlay/restore.ts";
 import { diffLines } from "../../text/edits/line-diff.ts";
 import { unifiedDiff } from "../../text/edits/unified-diff.ts";
+import { baseTree } from "../checkpoints/base-tree.ts";
 import type { CoderContext } from "../define.ts";
-import { plannedTree } from "../undo/planned-tree.ts";
 
 /** An entry at one of the times. */
 export interface EntryThen {
@@ -19,7 +19,7 @@ export interface EntryThen {
 
 /** Returns the tree on disk, read once for each path. A path that the call may not see is absent. */
 export function diskView(context: CoderContext): CurrentTree {
-  const tree = plannedTree(context);
+  const tree = baseTree(context);
   const restoring = new Restoration(tree, context);
   const states = new Map<string, TreeState>();
   const unlessRefused = <T>(act: () => T): T | undefined => {

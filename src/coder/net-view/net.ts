@@ -5,9 +5,9 @@ import { isAsRecorded } from "../../filesystem/journal/is-as-recorded.ts";
 import { type JournalRecord, readRecords } from "../../filesystem/journal/read-record.ts";
 import { rewind } from "../../filesystem/journal/rewind.ts";
 import { type CurrentTree, type RewoundEntry, RewoundTree } from "../../filesystem/journal/rewound-tree.ts";
+import { isShown } from "../checkpoints/recorded-paths.ts";
 import type { CoderContext } from "../define.ts";
 import { pauseOf } from "../pause.ts";
-import { isShown } from "../undo/select-paths.ts";
 import { areEqual, diskView, type EntryThen, type NetDifference, nothing } from "./file-diff.ts";
 import { filesBelow } from "./files-below.ts";
 

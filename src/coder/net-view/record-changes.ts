@@ -3,10 +3,10 @@ import { changedPaths } from "../../filesystem/journal/changed-paths.ts";
 import type { JournalRecord, RecordedStep } from "../../filesystem/journal/read-record.ts";
 import { rewind, stepsOf } from "../../filesystem/journal/rewind.ts";
 import { RewoundTree } from "../../filesystem/journal/rewound-tree.ts";
+import { isShown } from "../checkpoints/recorded-paths.ts";
+import { requireJournal } from "../checkpoints/require-journal.ts";
 import type { CoderContext } from "../define.ts";
 import { pauseOf } from "../pause.ts";
-import { requireJournal } from "../undo/require-journal.ts";
-import { isShown } from "../undo/select-paths.ts";
 import { compare, diskView, type EntryThen, type FileDiff } from "./file-diff.ts";
 
 /** Goes back in time, from the tree on disk, one record after the other. */

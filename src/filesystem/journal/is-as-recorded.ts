@@ -1,5 +1,5 @@
 import type { RecordedState } from "./frame.ts";
-import type { TreeState } from "./undo-tree.ts";
+import type { TreeState } from "./restored-tree.ts";
 
 /** Returns whether the state of a path matches a record. With `modeOnly` its content does not count. */
 export function isAsRecorded(recorded: RecordedState, found: TreeState, modeOnly: boolean): boolean {

@@ -29,10 +29,10 @@ import { openStateFolder } from "../state/state-folder.ts";
 import { Journal } from "./journal.ts";
 import { LaterRecords } from "./later-records.ts";
 import { contentOf, type JournalRecord, readSegment } from "./read-record.ts";
+import type { RestoredTree, TreeState } from "./restored-tree.ts";
 import { listSegments } from "./segment-folder.ts";
 import type { JournalBounds } from "./segments.ts";
-import { type UndoOptions, type UndoOutcome, undoRecords } from "./undo.ts";
-import type { TreeState, UndoTree } from "./undo-tree.ts";
+import { type UndoOptions, type UndoOutcome, undoRecords } from "./undo-records.ts";
 
 const generous: JournalBounds = { max_bytes: 64 * 1024 * 1024, max_records: 100_000 };
 
@@ -126,7 +126,7 @@ export class JournalFixture implements Disposable {
 }
 
 /** Carries each change out when it comes. */
-class ImmediateTree implements UndoTree {
+class ImmediateTree implements RestoredTree {
   readonly #bench: FilesFixture;
   readonly #call: Requester;
   readonly #mutations: Mutations;
@@ -176,7 +176,7 @@ class ImmediateTree implements UndoTree {
     await this.#bench.files.makeFolder(path, { mode, parents: false }, this.#call);
   }
 
-  inRemade(): UndoTree {
+  inRemade(): RestoredTree {
     return this;
   }
 

@@ -1,6 +1,6 @@
 import { isAsRecorded } from "./is-as-recorded.ts";
 import type { JournalRecord, RecordedStep } from "./read-record.ts";
-import type { TreeState } from "./undo-tree.ts";
+import type { TreeState } from "./restored-tree.ts";
 
 export interface LaterRecordsOptions {
   /** The number of the oldest checkpoint that is undone: only records after it count. */

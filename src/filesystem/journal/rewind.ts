@@ -1,7 +1,7 @@
 import { LaterRecords } from "./later-records.ts";
 import { contentOf, type JournalRecord, type JournalSource, type RecordedStep } from "./read-record.ts";
 import type { RewoundTree } from "./rewound-tree.ts";
-import { undoRecords } from "./undo.ts";
+import { undoRecords } from "./undo-records.ts";
 
 /** Returns the selected steps of a record, which may have many, and calls `pause` after each. */
 export async function stepsOf(

@@ -1,6 +1,6 @@
 /** The tree of an earlier time, which undoing records makes in memory, over the tree on disk. */
 import { revisionOfBytes } from "../files/revision.ts";
-import type { TreeState, UndoTree } from "./undo-tree.ts";
+import type { RestoredTree, TreeState } from "./restored-tree.ts";
 
 /** Reads the tree on disk by paths from the base, without following links. */
 export interface CurrentTree {
@@ -24,7 +24,7 @@ export type RewoundEntry = {
   | { readonly kind: "dir"; readonly mode: number }
 );
 
-export class RewoundTree implements UndoTree {
+export class RewoundTree implements RestoredTree {
   readonly #disk: CurrentTree;
   /** The entries that differ from those of the same path on disk, by their earlier paths. */
   readonly #entries = new Map<string, RewoundEntry>();
@@ -113,7 +113,7 @@ export class RewoundTree implements UndoTree {
     this.#put(path, { kind: "dir", mode });
   }
 
-  inRemade(): UndoTree {
+  inRemade(): RestoredTree {
     return this;
   }
 

@@ -6,7 +6,7 @@ import type { Journal } from "../../filesystem/journal/journal.ts";
 import type { JournalRecord } from "../../filesystem/journal/read-record.ts";
 import { recentRecords } from "../../filesystem/journal/recent-records.ts";
 import type { CoderContext } from "../define.ts";
-import { isShown } from "./select-paths.ts";
+import { isShown } from "./recorded-paths.ts";
 
 export const AuthorFields = Named("Author", {
   client: Type.Optional(Type.String({ description: "The name and version that a client of MCP claims." })),

@@ -1,8 +1,10 @@
 import { PlannedTree } from "../../filesystem/overlay/planned-tree.ts";
 import type { CoderContext } from "../define.ts";
 
-/** Returns the tree with the paths of records, which are from the base. Old contents may be of any size. */
-export function plannedTree({ jail, config }: CoderContext): PlannedTree {
+/**
+ * Returns a planned tree whose paths start at the base, like those of records. Old contents may have any size.
+ */
+export function baseTree({ jail, config }: CoderContext): PlannedTree {
   const unlimited = Number.MAX_SAFE_INTEGER;
   return new PlannedTree(
     { jail: jail.fromBase(), config: { ...config, max_write_bytes: unlimited } },

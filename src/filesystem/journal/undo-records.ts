@@ -9,10 +9,10 @@ import { isAsRecorded } from "./is-as-recorded.ts";
 import { refuseJournal } from "./journal-errors.ts";
 import type { LaterRecords } from "./later-records.ts";
 import type { JournalRecord, RecordedStep } from "./read-record.ts";
-import type { TreeState, UndoTree } from "./undo-tree.ts";
+import type { RestoredTree, TreeState } from "./restored-tree.ts";
 
 export interface UndoOptions {
-  readonly tree: UndoTree;
+  readonly tree: RestoredTree;
   /** Undone together, in the order of their steps in time. */
   readonly records: readonly JournalRecord[];
   /** Whether a step is to be undone. */
@@ -93,7 +93,7 @@ class Undo {
    */
   readonly #modes = new Map<string, number>();
   /** Removed folders that this undo has restored, with the trees for their entries. */
-  readonly #remade = new Map<string, UndoTree | undefined>();
+  readonly #remade = new Map<string, RestoredTree | undefined>();
   /** The states of paths before they are changed. */
   readonly #initial = new Map<string, TreeState>();
 
@@ -237,7 +237,7 @@ class Undo {
   }
 
   /** Returns the tree for a path, which may lie in a folder that this undo has made again. */
-  #treeFor(path: string): UndoTree {
+  #treeFor(path: string): RestoredTree {
     const { tree } = this.#options;
     const folder = foldersAbove(path).find((above) => this.#remade.has(above));
     if (folder === undefined) return tree;

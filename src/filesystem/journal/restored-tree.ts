@@ -1,4 +1,4 @@
-/** The tree operations that an undo needs. */
+/** A tree as an undo leaves it: its operations, without an implementation. */
 
 /** The state of a path, without following links. */
 export type TreeState =
@@ -11,7 +11,7 @@ export type TreeState =
  * The tree in the state that the undo so far leaves. Paths are relative to the base; everything throws a
  * `Refusal`.
  */
-export interface UndoTree {
+export interface RestoredTree {
   state(path: string): TreeState;
   /** Returns whether both are names of one entry, which the second one only spells differently. */
   isRespelling(path: string, other: string): boolean;
@@ -21,7 +21,7 @@ export interface UndoTree {
   putLink(path: string, text: Buffer): Promise<void>;
   makeFolder(path: string, mode: number): Promise<void>;
   /** Returns the tree for what was in a folder that was removed, and has been made again at `path`. */
-  inRemade(path: string): UndoTree;
+  inRemade(path: string): RestoredTree;
   /** Removes a file, a link, or an empty folder. */
   remove(path: string): Promise<void>;
   /** Moves an entry to a name that is free. */
