@@ -13,10 +13,10 @@ import { By } from "./checkpoints/authors.ts";
 import { plainPath } from "./checkpoints/recorded-paths.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
-import { renderName } from "./entry-text.ts";
 import { diffBytes, NetChange, netAnswers, netPageOf, renderNet } from "./net-view/answer.ts";
 import type { NetDifference } from "./net-view/file-diff.ts";
 import { findNetChanges } from "./net-view/net.ts";
+import { renderName } from "./render/entry-text.ts";
 
 const request = Type.Object(
   {

@@ -13,7 +13,7 @@ import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { diffBytes, type NetAnswer, netAnswers } from "./net-view/answer.ts";
 import type { FileDiff } from "./net-view/file-diff.ts";
 import { BackInTime } from "./net-view/record-changes.ts";
-import { pauseOf } from "./pause.ts";
+import { pauseOf } from "./services/pause.ts";
 
 const request = Type.Object(
   {

@@ -15,9 +15,9 @@ import { QuotasKey } from "../calls/quotas/quotas-config.ts";
 import { parseConfigText } from "../config/file.ts";
 import { JournalKey } from "../filesystem/journal/journal-config.ts";
 import { CommandsKey } from "../shell/commands.ts";
-import { EncodingsKey } from "./encodings-config.ts";
+import { EncodingsKey } from "./config/encodings-config.ts";
+import { RootsKey } from "./config/roots-config.ts";
 import { coderCodes } from "./error-codes.ts";
-import { RootsKey } from "./roots-config.ts";
 
 /**
  * The keys that a reload cannot change: calls of both configurations would disagree about the tree, and about

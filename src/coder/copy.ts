@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { Named } from "../base/schema/fragments.ts";
 import { copyPath } from "../filesystem/operations/copy.ts";
-import { summarizeBatch } from "./batch-text.ts";
 import { defineCoderFunction } from "./define.ts";
 import { EntryError, entryError } from "./error-codes.ts";
+import { summarizeBatch } from "./render/batch-text.ts";
 import { Revision } from "./revisions.ts";
 import { eachEntry, revisionLeft, targetPaths, twoPathsRequest } from "./two-paths.ts";
 

@@ -7,16 +7,16 @@ import { revisionOfBytes } from "../filesystem/files/revision.ts";
 import type { Limit } from "../filesystem/files/types.ts";
 import { createFileAt } from "../filesystem/operations/create.ts";
 import { beginsAsUtf16 } from "../text/encodings/search-text.ts";
-import { summarizeBatch } from "./batch-text.ts";
 import { ContentEncoding, contentBytes, isEncodingOfContent } from "./create-file/content-encoding.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
 import { refuseEncoding } from "./encoding-errors.ts";
 import { withoutForeignEncodings } from "./file-encoding.ts";
 import { Literal } from "./literal.ts";
-import { explainMissingFolder } from "./missing-folder.ts";
+import { explainMissingFolder } from "./missing-paths/missing-folder.ts";
 import { permissionBits } from "./permission-bits.ts";
 import { wrapFlatEnvelope } from "./profiles.ts";
+import { summarizeBatch } from "./render/batch-text.ts";
 import { ExpectedRevision, expecting, Revision } from "./revisions.ts";
 
 const mode = {

@@ -3,10 +3,10 @@ import { refuse } from "../base/errors.ts";
 import { Named, Nullable, UInt64 } from "../base/schema/fragments.ts";
 import type { Entry } from "../filesystem/files/types.ts";
 import { removePath } from "../filesystem/operations/remove.ts";
-import { summarizeBatch } from "./batch-text.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
+import { summarizeBatch } from "./render/batch-text.ts";
 import { expecting } from "./revisions.ts";
 
 const request = Type.Object(

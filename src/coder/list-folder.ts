@@ -6,7 +6,7 @@ import type { Folder } from "../filesystem/jail/folder.ts";
 import type { EntryKind } from "../filesystem/jail/kind.ts";
 import type { Config } from "./config.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
-import { renderEntry } from "./entry-text.ts";
+import { renderEntry } from "./render/entry-text.ts";
 
 const request = Type.Object(
   {

@@ -2,12 +2,12 @@ import { Type } from "@sinclair/typebox";
 import { refuse } from "../base/errors.ts";
 import { Named } from "../base/schema/fragments.ts";
 import { makeFolderAt } from "../filesystem/operations/make-folder.ts";
-import { summarizeBatch } from "./batch-text.ts";
 import { defineCoderFunction } from "./define.ts";
 import { EntryError, entryError } from "./error-codes.ts";
 import { Literal } from "./literal.ts";
-import { explainMissingFolder } from "./missing-folder.ts";
+import { explainMissingFolder } from "./missing-paths/missing-folder.ts";
 import { permissionBits } from "./permission-bits.ts";
+import { summarizeBatch } from "./render/batch-text.ts";
 
 const request = Type.Object(
   {

@@ -8,14 +8,14 @@ import type { GlobSet } from "../text/globs/glob-set.ts";
 import { jsonBytes } from "../text/sizes/json-size.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defaultAnswerBytes, defineCoderFunction } from "./define.ts";
-import { renderName } from "./entry-text.ts";
 import { FolderFilterFields, folderFilterOf } from "./folder-filter.ts";
 import type { ProfileDefaults } from "./profiles.ts";
+import { renderName } from "./render/entry-text.ts";
 import { parseGlobFields } from "./request-globs.ts";
-import { hintsFor } from "./search-hints.ts";
-import { FileList, lineOptionsOf, MatchEntry, MatchFields, shownLineBytes } from "./search-matches.ts";
-import { PageAnswerFields, PageRequestFields, pageOf, renderPage } from "./search-pages.ts";
-import { renderFiles, renderMatches, renderTotal } from "./search-text.ts";
+import { hintsFor } from "./search/hints.ts";
+import { FileList, lineOptionsOf, MatchEntry, MatchFields, shownLineBytes } from "./search/matches.ts";
+import { PageAnswerFields, PageRequestFields, pageOf, renderPage } from "./search/pages.ts";
+import { renderFiles, renderMatches, renderTotal } from "./search/text.ts";
 
 const request = Type.Object(
   {

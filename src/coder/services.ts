@@ -23,15 +23,15 @@ import { createRegexEngine } from "../text/regex/rust-regex.ts";
 import { changedOver } from "./changes/changed.ts";
 import { FeedReaders } from "./changes/readers.ts";
 import { findOthersWork, renderOthersWork } from "./checkpoints/authors.ts";
+import { encodingRulesOf } from "./config/encodings-config.ts";
+import { onlyRootOf, requireRoots } from "./config/roots-config.ts";
 import { type Config, configSchema, defaultConfig } from "./config.ts";
 import type { CoderServices } from "./define.ts";
-import { encodingRulesOf } from "./encodings-config.ts";
 import { renderCoderError } from "./error-codes.ts";
-import { explainAbsence } from "./misses/missing-path.ts";
-import { narrowerOf } from "./narrower.ts";
+import { explainAbsence } from "./missing-paths/missing-path.ts";
 import { type ProfileDefaults, type ProfileName, profileOf } from "./profiles.ts";
-import { onlyRootOf, requireRoots } from "./roots-config.ts";
-import { openStorage, type Storage } from "./storage.ts";
+import { narrowerOf } from "./services/narrower.ts";
+import { openStorage, type Storage } from "./services/storage.ts";
 import { Plans } from "./transact/plans.ts";
 
 /** The services of `coder::*`, open until closed. */

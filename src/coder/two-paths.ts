@@ -7,7 +7,7 @@ import type { copyPath } from "../filesystem/operations/copy.ts";
 import type { movePath } from "../filesystem/operations/move.ts";
 import type { CoderContext } from "./define.ts";
 import { Literal } from "./literal.ts";
-import { explainMissingFolder } from "./missing-folder.ts";
+import { explainMissingFolder } from "./missing-paths/missing-folder.ts";
 import { expecting } from "./revisions.ts";
 
 /** An entry of a request. */

@@ -13,8 +13,8 @@ import { endsOf, isShown, type StepNames, selectPaths } from "./checkpoints/reco
 import { requireJournal } from "./checkpoints/require-journal.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
-import { renderName } from "./entry-text.ts";
-import { pauseOf } from "./pause.ts";
+import { renderName } from "./render/entry-text.ts";
+import { pauseOf } from "./services/pause.ts";
 
 const request = Type.Object(
   {

@@ -1,12 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { refuse } from "../base/errors.ts";
 import { Named, Nullable, UInt32, UInt64 } from "../base/schema/fragments.ts";
-import { summarizeBatch } from "./batch-text.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./dry-run.ts";
 import { FileEncoding, withoutForeignEncodings } from "./file-encoding.ts";
 import { Literal } from "./literal.ts";
 import { wrapFlatEnvelope } from "./profiles.ts";
+import { summarizeBatch } from "./render/batch-text.ts";
 import { ExpectedRevision, Revision } from "./revisions.ts";
 import { UpdateAnswer } from "./update-file/answer.ts";
 import { editFile, shownAs } from "./update-file/edit-file.ts";

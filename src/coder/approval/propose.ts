@@ -4,9 +4,9 @@ import type { ExchangeStep, PlaceStep, Step } from "../../filesystem/disk/steps.
 import { isTemporary } from "../../filesystem/jail/temporary.ts";
 import type { CurrentTree } from "../../filesystem/journal/rewound-tree.ts";
 import type { CoderContext } from "../define.ts";
-import { renderName } from "../entry-text.ts";
 import { compare, diskView, type EntryThen, nothing } from "../net-view/file-diff.ts";
 import { filesBelow } from "../net-view/files-below.ts";
+import { renderName } from "../render/entry-text.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 
 /** Maximum lines of a summary. */

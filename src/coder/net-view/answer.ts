@@ -4,7 +4,7 @@ import { isSameAuthor, renderAuthor } from "../../base/author.ts";
 import { Named, UInt64 } from "../../base/schema/fragments.ts";
 import type { By } from "../checkpoints/authors.ts";
 import type { CoderContext } from "../define.ts";
-import { renderName } from "../entry-text.ts";
+import { renderName } from "../render/entry-text.ts";
 import { compare, type NetDifference } from "./file-diff.ts";
 import { type NetChanges, placeOf } from "./net.ts";
 

@@ -7,7 +7,7 @@ import { rewind } from "../../filesystem/journal/rewind.ts";
 import { type CurrentTree, type RewoundEntry, RewoundTree } from "../../filesystem/journal/rewound-tree.ts";
 import { isShown } from "../checkpoints/recorded-paths.ts";
 import type { CoderContext } from "../define.ts";
-import { pauseOf } from "../pause.ts";
+import { pauseOf } from "../services/pause.ts";
 import { areEqual, diskView, type EntryThen, type NetDifference, nothing } from "./file-diff.ts";
 import { filesBelow } from "./files-below.ts";
 

@@ -6,7 +6,7 @@ import { RewoundTree } from "../../filesystem/journal/rewound-tree.ts";
 import { isShown } from "../checkpoints/recorded-paths.ts";
 import { requireJournal } from "../checkpoints/require-journal.ts";
 import type { CoderContext } from "../define.ts";
-import { pauseOf } from "../pause.ts";
+import { pauseOf } from "../services/pause.ts";
 import { compare, diskView, type EntryThen, type FileDiff } from "./file-diff.ts";
 
 /** Goes back in time, from the tree on disk, one record after the other. */

@@ -4,7 +4,7 @@ import type { FileStats } from "../../filesystem/jail/kind.ts";
 import type { FileContent } from "../../text/edits/content.ts";
 import type { LineWindow } from "../../text/edits/window.ts";
 import { jsonBytes, objectBytes } from "../../text/sizes/json-size.ts";
-import { LeftOutFields } from "../search-pages.ts";
+import { LeftOutFields } from "../search/pages.ts";
 
 const since = "0.4.0";
 

@@ -1,8 +1,8 @@
 /** What a model is shown of the answers of `coder::read-file`. */
 import type { Image, Rendered, Wording } from "../../calls/contract/wording.ts";
-import { summarizeBatch } from "../batch-text.ts";
-import { renderName } from "../entry-text.ts";
-import { renderLeftOut, renderUnmatchedGlobs } from "../search-pages.ts";
+import { summarizeBatch } from "../render/batch-text.ts";
+import { renderName } from "../render/entry-text.ts";
+import { renderLeftOut, renderUnmatchedGlobs } from "../search/pages.ts";
 import type { ReadAnswer, ReadResult } from "./answer.ts";
 import { type ReadRequest, requestOfEntry, selectsFiles } from "./options.ts";
 

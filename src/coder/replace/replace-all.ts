@@ -2,7 +2,7 @@
 import { Refusal, refuse } from "../../base/errors.ts";
 import type { PlannedTree } from "../../filesystem/overlay/planned-tree.ts";
 import type { CoderContext } from "../define.ts";
-import { pauseOf } from "../pause.ts";
+import { pauseOf } from "../services/pause.ts";
 import type { ChangeAnswer, ChangeResult } from "../transact/changes.ts";
 import { validateOps } from "../update-file/apply-ops.ts";
 import { editFile } from "../update-file/edit-file.ts";

@@ -6,7 +6,7 @@
 import type { Entry } from "../../filesystem/files/types.ts";
 import { pathIn } from "../../filesystem/jail/backend.ts";
 import type { Folder, Name } from "../../filesystem/jail/folder.ts";
-import { renderEntry, renderName } from "../entry-text.ts";
+import { renderEntry, renderName } from "../render/entry-text.ts";
 import {
   cutBefore,
   isDue,

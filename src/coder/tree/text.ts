@@ -2,7 +2,7 @@
 
 import type { Kind } from "../../base/schema/fragments.ts";
 import type { Wording } from "../../calls/contract/wording.ts";
-import { renderEntry } from "../entry-text.ts";
+import { renderEntry } from "../render/entry-text.ts";
 
 interface RenderedNode {
   readonly name: string;

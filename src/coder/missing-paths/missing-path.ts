@@ -14,7 +14,7 @@ import { findConfusables } from "../../text/edits/confusables.ts";
 import { type ExcludeGlobs, excludesPath } from "../../text/globs/exclude-globs.ts";
 import { isShown, plainPath } from "../checkpoints/recorded-paths.ts";
 import { refuseCoder } from "../coder-errors.ts";
-import { renderName } from "../entry-text.ts";
+import { renderName } from "../render/entry-text.ts";
 
 /** The sources of what is known. */
 export interface Knowledge {

@@ -1,10 +1,10 @@
 /** A search in pages: the fields of the request, and of the answer (coder §16). */
 import { type Static, Type } from "@sinclair/typebox";
-import { UInt32, UInt64 } from "../base/schema/fragments.ts";
-import type { PageRequest } from "../search/request.ts";
-import { refuseCoder } from "./coder-errors.ts";
-import type { CoderContext } from "./define.ts";
-import { renderName } from "./entry-text.ts";
+import { UInt32, UInt64 } from "../../base/schema/fragments.ts";
+import type { PageRequest } from "../../search/request.ts";
+import { refuseCoder } from "../coder-errors.ts";
+import type { CoderContext } from "../define.ts";
+import { renderName } from "../render/entry-text.ts";
 
 const since = "0.4.0";
 

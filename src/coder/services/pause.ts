@@ -1,6 +1,6 @@
-import { createTimeSlice } from "../base/scheduling/time-slice.ts";
-import { yieldIfDue } from "../base/scheduling/walk-slice.ts";
-import type { CoderContext } from "./define.ts";
+import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
+import { yieldIfDue } from "../../base/scheduling/walk-slice.ts";
+import type { CoderContext } from "../define.ts";
 
 const sliceMilliseconds = 5;
 

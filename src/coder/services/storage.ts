@@ -1,29 +1,29 @@
-import { createLog } from "../base/log/log.ts";
-import { openAudit } from "../calls/audit/audit-config.ts";
-import type * as worker from "../calls/contract/definition.ts";
-import { readGitUser, readRuntimeOptions } from "../config/environment.ts";
-import { openDisk } from "../filesystem/disk/disk.ts";
-import type { MutationListener } from "../filesystem/disk/mutation.ts";
-import { type Files, filesOver } from "../filesystem/files/files.ts";
-import type { Jail, JailRoot } from "../filesystem/jail/folder.ts";
-import { openJail, openRootsJail } from "../filesystem/jail/jail.ts";
-import { trialFor } from "../filesystem/jail/probe-case-sensitivity.ts";
-import { writeDenialOf } from "../filesystem/jail/write-rules.ts";
+import { createLog } from "../../base/log/log.ts";
+import { openAudit } from "../../calls/audit/audit-config.ts";
+import type * as worker from "../../calls/contract/definition.ts";
+import { readGitUser, readRuntimeOptions } from "../../config/environment.ts";
+import { openDisk } from "../../filesystem/disk/disk.ts";
+import type { MutationListener } from "../../filesystem/disk/mutation.ts";
+import { type Files, filesOver } from "../../filesystem/files/files.ts";
+import type { Jail, JailRoot } from "../../filesystem/jail/folder.ts";
+import { openJail, openRootsJail } from "../../filesystem/jail/jail.ts";
+import { trialFor } from "../../filesystem/jail/probe-case-sensitivity.ts";
+import { writeDenialOf } from "../../filesystem/jail/write-rules.ts";
 import {
   hasRecords,
   type LocatedState,
   locateState,
   locateTemporaryState,
   openJournal,
-} from "../filesystem/journal/journal-config.ts";
-import { DiskTree } from "../filesystem/operations/disk-tree.ts";
-import { editLockIn } from "../filesystem/transactions/root-lock.ts";
-import { abandonedIn, createTransactions, recoverIn } from "../filesystem/transactions/transactions.ts";
-import { compileGlobSet } from "../text/globs/glob-set.ts";
-import type { Config } from "./config.ts";
-import type { CoderServices } from "./define.ts";
-import type { ProfileDefaults } from "./profiles.ts";
-import { onlyRootOf, type RootConfig } from "./roots-config.ts";
+} from "../../filesystem/journal/journal-config.ts";
+import { DiskTree } from "../../filesystem/operations/disk-tree.ts";
+import { editLockIn } from "../../filesystem/transactions/root-lock.ts";
+import { abandonedIn, createTransactions, recoverIn } from "../../filesystem/transactions/transactions.ts";
+import { compileGlobSet } from "../../text/globs/glob-set.ts";
+import { onlyRootOf, type RootConfig } from "../config/roots-config.ts";
+import type { Config } from "../config.ts";
+import type { CoderServices } from "../define.ts";
+import type { ProfileDefaults } from "../profiles.ts";
 
 /** The tree, and what listens to its changes. */
 export interface Storage

@@ -1,6 +1,6 @@
-import { Refusal } from "../base/errors.ts";
-import { refuseCoder } from "./coder-errors.ts";
-import type { CoderContext } from "./define.ts";
+import { Refusal } from "../../base/errors.ts";
+import { refuseCoder } from "../coder-errors.ts";
+import type { CoderContext } from "../define.ts";
 
 interface NewPath {
   readonly path: string;

@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Refusal } from "../base/errors.ts";
-import { ConfigError } from "../config/file.ts";
-import { defaultConfig } from "./config.ts";
-import { loadConfig, openCoder } from "./services.ts";
+import { Refusal } from "../../base/errors.ts";
+import { ConfigError } from "../../config/file.ts";
+import { defaultConfig } from "../config.ts";
+import { loadConfig, openCoder } from "../services.ts";
 
 const load = (keys: object, basePath?: string) =>
   loadConfig({ config: { source: "c.yaml", keys: keys as never }, basePath, environment: {} });

@@ -1,5 +1,5 @@
-import { quoteVisibly } from "../base/log/quote.ts";
-import type { Kind } from "../base/schema/fragments.ts";
+import { quoteVisibly } from "../../base/log/quote.ts";
+import type { Kind } from "../../base/schema/fragments.ts";
 
 interface RenderedEntry {
   readonly name: string;

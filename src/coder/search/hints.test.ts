@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { hintsFor, type QueryFields } from "./search-hints.ts";
+import { hintsFor, type QueryFields } from "./hints.ts";
 
 const literal = "searched as a literal (regex: true)";
 const lines = "line by line (multiline: true)";

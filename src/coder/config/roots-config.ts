@@ -1,7 +1,7 @@
 /** The configuration key `roots`: several folders instead of one (coder §24). */
 import { type Static, Type } from "@sinclair/typebox";
-import { ConfigError } from "../config/file.ts";
-import { compileGlobSet, GlobError } from "../text/globs/glob-set.ts";
+import { ConfigError } from "../../config/file.ts";
+import { compileGlobSet, GlobError } from "../../text/globs/glob-set.ts";
 
 const Root = Type.Object({
   name: Type.String(),

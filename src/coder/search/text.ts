@@ -1,7 +1,7 @@
 /** The matches of a search as a text for models. */
 import type { Static } from "@sinclair/typebox";
-import { renderName } from "./entry-text.ts";
-import type { MatchEntry } from "./search-matches.ts";
+import { renderName } from "../render/entry-text.ts";
+import type { MatchEntry } from "./matches.ts";
 
 type Match = Static<typeof MatchEntry>;
 

@@ -1,9 +1,9 @@
 /** The encodings of files by their paths, in the configuration. */
 import { Type } from "@sinclair/typebox";
-import { ConfigError } from "../config/file.ts";
-import { encodingWithLabel } from "../text/encodings/codec.ts";
-import { EncodingRules } from "../text/encodings/encoding-rules.ts";
-import { GlobError } from "../text/globs/glob-set.ts";
+import { ConfigError } from "../../config/file.ts";
+import { encodingWithLabel } from "../../text/encodings/codec.ts";
+import { EncodingRules } from "../../text/encodings/encoding-rules.ts";
+import { GlobError } from "../../text/globs/glob-set.ts";
 
 export const EncodingsKey = Type.Array(
   Type.Object({

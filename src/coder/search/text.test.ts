@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { renderFiles, renderMatches, renderTotal } from "./search-text.ts";
+import { renderFiles, renderMatches, renderTotal } from "./text.ts";
 
 test("the path of each file, its lines below it, and a blank line between files", () => {
   const matches = [
