@@ -10,7 +10,7 @@ import { type PatchedEntry, patchTree } from "./apply-patch/patch-tree.ts";
 import { patchPaths } from "./apply-patch/paths.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
-import { Literal } from "./literal.ts";
+import { Literal } from "./fields/literal.ts";
 import { type Done, planTransaction, runTransaction, type Transaction } from "./transact/run-transaction.ts";
 import { renderTransacted } from "./transact/text.ts";
 import { inSlices } from "./update-file/apply-ops.ts";

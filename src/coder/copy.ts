@@ -3,9 +3,9 @@ import { Named } from "../base/schema/fragments.ts";
 import { copyPath } from "../filesystem/operations/copy.ts";
 import { defineCoderFunction } from "./define.ts";
 import { EntryError, entryError } from "./error-codes.ts";
+import { Revision } from "./fields/revisions.ts";
+import { eachEntry, revisionLeft, targetPaths, twoPathsRequest } from "./fields/two-paths.ts";
 import { summarizeBatch } from "./render/batch-text.ts";
-import { Revision } from "./revisions.ts";
-import { eachEntry, revisionLeft, targetPaths, twoPathsRequest } from "./two-paths.ts";
 
 const CopyResult = Named("CopyResult", {
   copied: Type.Boolean(),

@@ -9,15 +9,15 @@ import { createFileAt } from "../filesystem/operations/create.ts";
 import { beginsAsUtf16 } from "../text/encodings/search-text.ts";
 import { ContentEncoding, contentBytes, isEncodingOfContent } from "./create-file/content-encoding.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
-import { DryRun } from "./dry-run.ts";
-import { refuseEncoding } from "./encoding-errors.ts";
-import { withoutForeignEncodings } from "./file-encoding.ts";
-import { Literal } from "./literal.ts";
+import { DryRun } from "./fields/dry-run.ts";
+import { refuseEncoding } from "./fields/encoding-errors.ts";
+import { withoutForeignEncodings } from "./fields/file-encoding.ts";
+import { Literal } from "./fields/literal.ts";
+import { permissionBits } from "./fields/permission-bits.ts";
+import { ExpectedRevision, expecting, Revision } from "./fields/revisions.ts";
 import { explainMissingFolder } from "./missing-paths/missing-folder.ts";
-import { permissionBits } from "./permission-bits.ts";
 import { wrapFlatEnvelope } from "./profiles.ts";
 import { summarizeBatch } from "./render/batch-text.ts";
-import { ExpectedRevision, expecting, Revision } from "./revisions.ts";
 
 const mode = {
   published: Type.String({

@@ -5,9 +5,9 @@ import type { Entry } from "../filesystem/files/types.ts";
 import { removePath } from "../filesystem/operations/remove.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
-import { DryRun } from "./dry-run.ts";
+import { DryRun } from "./fields/dry-run.ts";
+import { expecting } from "./fields/revisions.ts";
 import { summarizeBatch } from "./render/batch-text.ts";
-import { expecting } from "./revisions.ts";
 
 const request = Type.Object(
   {

@@ -3,6 +3,7 @@ import { withFsScope } from "../calls/contract/fs-scope.ts";
 import { applyPatch } from "./apply-patch.ts";
 import { withApproval } from "./approval/with-approval.ts";
 import { changes } from "./changes.ts";
+import { withCheckpoint } from "./checkpoints/with-checkpoint.ts";
 import { checkpoints } from "./checkpoints.ts";
 import { commit } from "./commit.ts";
 import { configStatus } from "./config-status.ts";
@@ -20,7 +21,6 @@ import { transact } from "./transact.ts";
 import { tree } from "./tree.ts";
 import { undo } from "./undo.ts";
 import { updateFile } from "./update-file.ts";
-import { withCheckpoint } from "./with-checkpoint.ts";
 
 /**
  * The functions of `coder`: those of the published reference in its order, then the newer ones. Registration,

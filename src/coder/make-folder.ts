@@ -4,9 +4,9 @@ import { Named } from "../base/schema/fragments.ts";
 import { makeFolderAt } from "../filesystem/operations/make-folder.ts";
 import { defineCoderFunction } from "./define.ts";
 import { EntryError, entryError } from "./error-codes.ts";
-import { Literal } from "./literal.ts";
+import { Literal } from "./fields/literal.ts";
+import { permissionBits } from "./fields/permission-bits.ts";
 import { explainMissingFolder } from "./missing-paths/missing-folder.ts";
-import { permissionBits } from "./permission-bits.ts";
 import { summarizeBatch } from "./render/batch-text.ts";
 
 const request = Type.Object(

@@ -3,9 +3,9 @@ import { Named } from "../base/schema/fragments.ts";
 import { movePath } from "../filesystem/operations/move.ts";
 import { defineCoderFunction } from "./define.ts";
 import { EntryError, entryError } from "./error-codes.ts";
+import { Revision } from "./fields/revisions.ts";
+import { eachEntry, revisionLeft, targetPaths, twoPathsRequest } from "./fields/two-paths.ts";
 import { summarizeBatch } from "./render/batch-text.ts";
-import { Revision } from "./revisions.ts";
-import { eachEntry, revisionLeft, targetPaths, twoPathsRequest } from "./two-paths.ts";
 
 const MoveResult = Named("MoveResult", {
   error: Type.Optional(EntryError),

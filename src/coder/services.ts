@@ -30,7 +30,7 @@ import type { CoderServices } from "./define.ts";
 import { renderCoderError } from "./error-codes.ts";
 import { explainAbsence } from "./missing-paths/missing-path.ts";
 import { type ProfileDefaults, type ProfileName, profileOf } from "./profiles.ts";
-import { narrowerOf } from "./services/narrower.ts";
+import { narrowerOf } from "./services/scoped-services.ts";
 import { openStorage, type Storage } from "./services/storage.ts";
 import { Plans } from "./transact/plans.ts";
 

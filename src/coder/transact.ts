@@ -4,7 +4,7 @@ import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Measured } from "../calls/contract/prepared-answer.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { RemovedFiles } from "./delete-file.ts";
-import { Literal } from "./literal.ts";
+import { Literal } from "./fields/literal.ts";
 import { fitResults } from "./transact/answer.ts";
 import { type ChangeResult, changeAnswers, makeChanges, TransactChange } from "./transact/changes.ts";
 import { type Done, planTransaction, runTransaction, type Transaction } from "./transact/run-transaction.ts";

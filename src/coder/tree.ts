@@ -6,7 +6,7 @@ import type { Folder } from "../filesystem/jail/folder.ts";
 import { JsonBudget } from "../text/sizes/json-budget.ts";
 import { jsonBytes } from "../text/sizes/json-size.ts";
 import { defaultAnswerBytes, defineCoderFunction } from "./define.ts";
-import { FolderFilterFields, folderFilterOf } from "./folder-filter.ts";
+import { FolderFilterFields, folderFilterOf } from "./fields/folder-filter.ts";
 import { BytePlan } from "./tree/byte-plan.ts";
 import { TreeFilter } from "./tree/filter.ts";
 import { inShownOrder, TreeNode } from "./tree/node.ts";

@@ -17,7 +17,6 @@ import type { ShellServices } from "./define.ts";
 import { renderShellError } from "./error-codes.ts";
 import { type FsServices, openFsOver, openFsServices } from "./fs/services.ts";
 import { jobFinishedOver } from "./job-finished.ts";
-import { shellNarrowerOf } from "./narrower.ts";
 import type { ObservedServices } from "./observed.ts";
 import { killOnExit } from "./on-exit.ts";
 import { createPolicy, denylistOf } from "./policy.ts";
@@ -28,6 +27,7 @@ import { createPrograms } from "./programs/programs.ts";
 import type { SpawnOptions } from "./programs/start.ts";
 import type { Escaped } from "./programs/subreaper.ts";
 import { holdFolder, type WorkingFolder } from "./programs/working-folder.ts";
+import { shellNarrowerOf } from "./scoped-services.ts";
 import { compileSnapshotGlobs } from "./snapshot-globs.ts";
 import { warnAboutConfig } from "./warnings.ts";
 

@@ -7,7 +7,7 @@ import { Subscription } from "../../filesystem/feed/subscription.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
 import { plainPath } from "../checkpoints/recorded-paths.ts";
 import type { CoderServices } from "../define.ts";
-import { parseGlobFields } from "../request-globs.ts";
+import { parseGlobFields } from "../fields/request-globs.ts";
 import { IgnoredPaths } from "./ignored.ts";
 import { parsePosition, renderPosition, unknownPosition } from "./position.ts";
 import { selects } from "./selection.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { FeedChange } from "../../filesystem/feed/change.ts";
+import { parseGlobFields } from "../fields/request-globs.ts";
 import { profileOf } from "../profiles.ts";
-import { parseGlobFields } from "../request-globs.ts";
 import { selects } from "./selection.ts";
 
 const changeAt = (path: string, isFolder = false, from?: string) =>

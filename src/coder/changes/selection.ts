@@ -1,5 +1,5 @@
 import type { FeedChange } from "../../filesystem/feed/change.ts";
-import type { SelectedPaths } from "../request-globs.ts";
+import type { SelectedPaths } from "../fields/request-globs.ts";
 
 /** The changes that a reader gets. */
 export interface Selection extends SelectedPaths {

@@ -4,8 +4,8 @@ import { createCodec, encodingName, isUtf16 } from "../../text/encodings/codec.t
 import { encodeText, MissingCharacter } from "../../text/encodings/encoded-text.ts";
 import { refuseCoder } from "../coder-errors.ts";
 import type { CoderContext } from "../define.ts";
-import { refuseEncoding } from "../encoding-errors.ts";
-import { configuredEncoding, requestedEncoding } from "../file-encoding.ts";
+import { refuseEncoding } from "../fields/encoding-errors.ts";
+import { configuredEncoding, requestedEncoding } from "../fields/file-encoding.ts";
 
 export const ContentEncoding = Type.Optional(
   Type.String({

@@ -1,6 +1,6 @@
 import type { CoderContext } from "../define.ts";
-import { folderFilterOf } from "../folder-filter.ts";
-import { parseGlobFields } from "../request-globs.ts";
+import { folderFilterOf } from "../fields/folder-filter.ts";
+import { parseGlobFields } from "../fields/request-globs.ts";
 
 /** Maximum files that are listed of one folder. */
 const maxFiles = 10_000;

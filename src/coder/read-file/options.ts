@@ -3,7 +3,7 @@ import { Named } from "../../base/schema/fragments.ts";
 import { fsScopeField } from "../../calls/contract/fs-scope.ts";
 import type { WindowRange } from "../../text/edits/window.ts";
 import type { Encoding } from "../../text/encodings/codec.ts";
-import { requestedEncoding } from "../file-encoding.ts";
+import { requestedEncoding } from "../fields/file-encoding.ts";
 import type { ProfileDefaults } from "../profiles.ts";
 import { maxImageBytes } from "./file-kind.ts";
 import { refuseRead } from "./read-errors.ts";

@@ -1,8 +1,8 @@
 /** Says what is known of each file that globs select, besides its content (coder §15). */
 import type { PageFields, SearchRequest } from "../../search/request.ts";
 import type { CoderContext } from "../define.ts";
-import { folderFilterOf } from "../folder-filter.ts";
-import { parseGlobFields } from "../request-globs.ts";
+import { folderFilterOf } from "../fields/folder-filter.ts";
+import { parseGlobFields } from "../fields/request-globs.ts";
 import type { ReadResult } from "./answer.ts";
 import { optionsOfStat, type ReadOptions, type ReadRequest } from "./options.ts";
 import { refuseRead } from "./read-errors.ts";

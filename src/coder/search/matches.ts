@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Named, UInt32 } from "../../base/schema/fragments.ts";
 import type { LineOptions } from "../../search/matchers/lines.ts";
 import type { CoderContext } from "../define.ts";
-import { FileEncoding, requestedEncoding } from "../file-encoding.ts";
+import { FileEncoding, requestedEncoding } from "../fields/file-encoding.ts";
 import type { ProfileDefaults } from "../profiles.ts";
 
 const since = "0.4.0";

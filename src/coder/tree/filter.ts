@@ -3,7 +3,7 @@ import type { Folder } from "../../filesystem/jail/folder.ts";
 import type { IgnoreFiles } from "../../search/ignore/ignore-files.ts";
 import { IgnoreRules } from "../../search/ignore/ignore-rules.ts";
 import { EntryFilter } from "../../search/walk/entry-filter.ts";
-import type { FolderFilter } from "../folder-filter.ts";
+import type { FolderFilter } from "../fields/folder-filter.ts";
 
 export interface TreeFilterOptions extends FolderFilter {
   readonly includesHidden: boolean;

@@ -18,7 +18,7 @@ import {
   withoutLineEnds,
 } from "../../text/edits/str-replace.ts";
 import type { CoderContext } from "../define.ts";
-import { refuseEncoding } from "../encoding-errors.ts";
+import { refuseEncoding } from "../fields/encoding-errors.ts";
 import type { Ops, ReplaceOp, StrReplaceOp } from "./ops.ts";
 
 /** The ops of one file. */

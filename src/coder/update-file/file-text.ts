@@ -4,8 +4,8 @@ import { type Encoding, encodingName } from "../../text/encodings/codec.ts";
 import { DamagedLine, MissingCharacter } from "../../text/encodings/encoded-text.ts";
 import { type OpenedText, openText } from "../../text/encodings/open-text.ts";
 import type { CoderContext } from "../define.ts";
-import { refuseEncoding } from "../encoding-errors.ts";
-import { configuredEncoding } from "../file-encoding.ts";
+import { refuseEncoding } from "../fields/encoding-errors.ts";
+import { configuredEncoding } from "../fields/file-encoding.ts";
 import type { Ops } from "./ops.ts";
 
 /** The ops of a file, and the encoding that it has unless a byte order mark says another. */

@@ -1,8 +1,8 @@
 /** The entries of folders that search and tree leave out (coder §16). */
 import { Type } from "@sinclair/typebox";
-import type { IgnoreFiles } from "../search/ignore/ignore-files.ts";
-import type { ExcludeGlobs } from "../text/globs/exclude-globs.ts";
-import type { CoderContext } from "./define.ts";
+import type { IgnoreFiles } from "../../search/ignore/ignore-files.ts";
+import type { ExcludeGlobs } from "../../text/globs/exclude-globs.ts";
+import type { CoderContext } from "../define.ts";
 
 const since = "0.4.0";
 

@@ -1,8 +1,8 @@
 /** The encodings of files in requests, or by their paths. */
 import { posix } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { type Encoding, encodingWithLabel } from "../text/encodings/codec.ts";
-import type { CoderContext } from "./define.ts";
+import { type Encoding, encodingWithLabel } from "../../text/encodings/codec.ts";
+import type { CoderContext } from "../define.ts";
 import { refuseEncoding } from "./encoding-errors.ts";
 
 /** The field for the encoding of a file without a byte order mark. */

@@ -1,13 +1,13 @@
 /** What `coder::move` and `coder::copy` share. */
 import { type Static, type TObject, Type } from "@sinclair/typebox";
-import { refuse } from "../base/errors.ts";
-import { Named } from "../base/schema/fragments.ts";
-import type { Attempt, RequestPath } from "../calls/contract/definition.ts";
-import type { copyPath } from "../filesystem/operations/copy.ts";
-import type { movePath } from "../filesystem/operations/move.ts";
-import type { CoderContext } from "./define.ts";
+import { refuse } from "../../base/errors.ts";
+import { Named } from "../../base/schema/fragments.ts";
+import type { Attempt, RequestPath } from "../../calls/contract/definition.ts";
+import type { copyPath } from "../../filesystem/operations/copy.ts";
+import type { movePath } from "../../filesystem/operations/move.ts";
+import type { CoderContext } from "../define.ts";
+import { explainMissingFolder } from "../missing-paths/missing-folder.ts";
 import { Literal } from "./literal.ts";
-import { explainMissingFolder } from "./missing-paths/missing-folder.ts";
 import { expecting } from "./revisions.ts";
 
 /** An entry of a request. */

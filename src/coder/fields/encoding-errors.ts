@@ -1,5 +1,5 @@
 /** Refusals of encodings, and of texts that the encoding of a file cannot hold. */
-import { quoteShort, Refusal } from "../base/errors.ts";
+import { quoteShort, Refusal } from "../../base/errors.ts";
 
 /** Returns a character and its code point. */
 function show(character: string): string {

@@ -1,4 +1,4 @@
-import { refuseCoder } from "./coder-errors.ts";
+import { refuseCoder } from "../coder-errors.ts";
 
 /** The permission bits of a request, or of a profile where that has some. */
 export function permissionBits(mode: string | undefined, byDefault: string | undefined): number | undefined {

@@ -3,11 +3,11 @@
  * those with operations a notice.
  */
 import { type TSchema, Type } from "@sinclair/typebox";
-import { UInt64 } from "../base/schema/fragments.ts";
-import type { FunctionDefinition } from "../calls/contract/definition.ts";
-import { Measured, WrittenAnswer } from "../calls/contract/prepared-answer.ts";
-import { jsonBytes } from "../text/sizes/json-size.ts";
-import type { CoderContext } from "./define.ts";
+import { UInt64 } from "../../base/schema/fragments.ts";
+import type { FunctionDefinition } from "../../calls/contract/definition.ts";
+import { Measured, WrittenAnswer } from "../../calls/contract/prepared-answer.ts";
+import { jsonBytes } from "../../text/sizes/json-size.ts";
+import type { CoderContext } from "../define.ts";
 
 /** Maximum bytes that the number of a checkpoint adds to an answer. */
 const checkpointBytes = 64;

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { createInvoke } from "../calls/invoke.ts";
-import { jsonBytes } from "../text/sizes/json-size.ts";
-import { functions } from "./functions.ts";
-import { SessionsFixture } from "./sessions.test-kit.ts";
+import { createInvoke } from "../../calls/invoke.ts";
+import { jsonBytes } from "../../text/sizes/json-size.ts";
+import { functions } from "../functions.ts";
+import { SessionsFixture } from "../sessions.test-kit.ts";
 
 const author = { client: "anna 1.0", session: "aaaaaaaa" };
 

@@ -1,11 +1,11 @@
 /** Revisions in requests and answers (coder §14). */
 import { Type } from "@sinclair/typebox";
-import { Refusal, refuse } from "../base/errors.ts";
-import { readWholeFile } from "../filesystem/files/read.ts";
-import { revisionOfBytes } from "../filesystem/files/revision.ts";
-import { requireRevisionForm } from "../filesystem/operations/expected-revision.ts";
-import { describeConflict, type LineRange } from "../text/edits/conflict.ts";
-import type { CoderContext } from "./define.ts";
+import { Refusal, refuse } from "../../base/errors.ts";
+import { readWholeFile } from "../../filesystem/files/read.ts";
+import { revisionOfBytes } from "../../filesystem/files/revision.ts";
+import { requireRevisionForm } from "../../filesystem/operations/expected-revision.ts";
+import { describeConflict, type LineRange } from "../../text/edits/conflict.ts";
+import type { CoderContext } from "../define.ts";
 
 export const ExpectedRevision = (description: string) =>
   Type.Optional(Type.String({ since: "0.4.0", description }));

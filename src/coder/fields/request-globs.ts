@@ -1,7 +1,7 @@
-import { refuse } from "../base/errors.ts";
-import { GlobList, PathGlobs } from "../search/ignore/path-globs.ts";
-import { compileGlobSet, GlobError, type GlobSet, longestSet } from "../text/globs/glob-set.ts";
-import type { ProfileDefaults } from "./profiles.ts";
+import { refuse } from "../../base/errors.ts";
+import { GlobList, PathGlobs } from "../../search/ignore/path-globs.ts";
+import { compileGlobSet, GlobError, type GlobSet, longestSet } from "../../text/globs/glob-set.ts";
+import type { ProfileDefaults } from "../profiles.ts";
 
 interface GlobFields {
   readonly include_globs: readonly string[];
