@@ -401,7 +401,7 @@ export const plan: Plan = {
     "text/edits": ["base/errors", "base/scheduling", "text/encodings", "text/sizes"],
     "text/regex": ["base/errors", "base/scheduling", "base/threads", "base/wasm", "text/encodings"],
     "text/sizes": ["base/wasm"],
-    "text/encodings": ["text/globs"],
+    "text/encodings": ["base/errors", "text/globs"],
     "text/globs": [],
     "config/arguments": ["base/about", "base/log", "base/similar-name", "config"],
     config: ["base/log", "base/schema"],

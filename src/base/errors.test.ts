@@ -5,7 +5,7 @@ import { refuseQuota } from "../calls/quotas/quota-errors.ts";
 import { refuseField } from "../calls/requests/field-errors.ts";
 import { refuseCoder } from "../coder/coder-errors.ts";
 import { coderCodes, coderMeanings, renderRefusal } from "../coder/error-codes.ts";
-import { refuseEncoding } from "../coder/fields/encoding-errors.ts";
+import { refuseFileEncoding } from "../coder/fields/file-encoding-errors.ts";
 import { refuseRead } from "../coder/read-file/read-errors.ts";
 import { refuseReplacing } from "../coder/replace/replace-errors.ts";
 import { refuseTransacting } from "../coder/transact/transact-errors.ts";
@@ -16,6 +16,7 @@ import { refusePlan } from "../filesystem/overlay/plan-errors.ts";
 import { refuseTransaction } from "../filesystem/transactions/transaction-errors.ts";
 import { refuseEdit } from "../text/edits/edit-errors.ts";
 import { refuseLines } from "../text/edits/line-errors.ts";
+import { refuseEncoding } from "../text/encodings/encoding-errors.ts";
 import { refusePatch } from "../text/patch/patch-errors.ts";
 import { Refusal, refuse } from "./errors.ts";
 
@@ -283,11 +284,14 @@ const ofEdits: Samples<typeof refuseEdit> = {
 
 const ofEncodings: Samples<typeof refuseEncoding> = {
   unknownLabel: refuseEncoding.unknownLabel("x"),
-  unknownEncoding: refuseEncoding.unknownEncoding("a.txt", "é"),
-  tooLarge: refuseEncoding.tooLarge("a.txt", "UTF-16LE"),
-  undecodable: refuseEncoding.undecodable("a.txt"),
   missingCharacter: refuseEncoding.missingCharacter("a.txt", "Shift_JIS", "é"),
   damagedLine: refuseEncoding.damagedLine("a.txt", "UTF-16LE"),
+};
+
+const ofFileEncodings: Samples<typeof refuseFileEncoding> = {
+  unknownEncoding: refuseFileEncoding.unknownEncoding("a.txt", "é"),
+  tooLarge: refuseFileEncoding.tooLarge("a.txt", "UTF-16LE"),
+  undecodable: refuseFileEncoding.undecodable("a.txt"),
 };
 
 const ofCommits: Samples<typeof refuseTransaction> = {
@@ -303,6 +307,7 @@ const all = [
   ofRequests,
   ofEdits,
   ofEncodings,
+  ofFileEncodings,
   ofLines,
   ofJail,
   ofMoves,

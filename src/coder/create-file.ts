@@ -10,8 +10,8 @@ import { beginsAsUtf16 } from "../text/encodings/search-text.ts";
 import { ContentEncoding, contentBytes, isEncodingOfContent } from "./create-file/content-encoding.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./fields/dry-run.ts";
-import { refuseEncoding } from "./fields/encoding-errors.ts";
 import { withoutForeignEncodings } from "./fields/file-encoding.ts";
+import { refuseFileEncoding } from "./fields/file-encoding-errors.ts";
 import { Literal } from "./fields/literal.ts";
 import { permissionBits } from "./fields/permission-bits.ts";
 import { ExpectedRevision, expecting, Revision } from "./fields/revisions.ts";
@@ -144,7 +144,7 @@ function requireKnownEncoding(
 ): void {
   if (!profile["encodings.are_checked"] || encoding !== undefined) return;
   const limit = { key: "max_write_bytes", bytes: config.max_write_bytes };
-  if (isOfUnknownEncoding(tree.jail, path, limit)) throw refuseEncoding.unknownEncoding(path, "\ufffd");
+  if (isOfUnknownEncoding(tree.jail, path, limit)) throw refuseFileEncoding.unknownEncoding(path, "\ufffd");
 }
 
 /** Returns whether a file at a path is neither UTF-8 nor marked as UTF-16. What may not be read is not. */

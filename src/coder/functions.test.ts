@@ -23,7 +23,7 @@ test("ids are unique, and each function lies in the file of its name", () => {
     "define.ts",
     "dry-run.ts",
     "entry-text.ts",
-    "encoding-errors.ts",
+    "file-encoding-errors.ts",
     "encodings-config.ts",
     "error-codes.ts",
     "file-encoding.ts",

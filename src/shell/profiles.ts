@@ -20,6 +20,8 @@ export const shellProfileTable = {
   "fs.write_deny_globs": { contract: [], agent: autorunGlobs },
   /** Whether `ls` answers pages, also where the caller names none. */
   "fs.ls.pages": { contract: false, agent: true },
+  /** Whether `grep` searches the text after a byte order mark, which also says its encoding. */
+  "fs.grep.decodes": { contract: false, agent: true },
   /** `sed` matches lines without their ends, and keeps these. */
   "fs.keeps_line_ends": { contract: false, agent: true },
   /** Whether the whole output of a command that was cut stays readable, as that of a job. */

@@ -2,10 +2,11 @@
 import { Type } from "@sinclair/typebox";
 import { createCodec, encodingName, isUtf16 } from "../../text/encodings/codec.ts";
 import { encodeText, MissingCharacter } from "../../text/encodings/encoded-text.ts";
+import { refuseEncoding } from "../../text/encodings/encoding-errors.ts";
+import { requestedEncoding } from "../../text/encodings/requested-encoding.ts";
 import { refuseCoder } from "../coder-errors.ts";
 import type { CoderContext } from "../define.ts";
-import { refuseEncoding } from "../fields/encoding-errors.ts";
-import { configuredEncoding, requestedEncoding } from "../fields/file-encoding.ts";
+import { base64Sentence, configuredEncoding } from "../fields/file-encoding.ts";
 
 export const ContentEncoding = Type.Optional(
   Type.String({
@@ -32,7 +33,7 @@ interface Content {
  */
 export function contentBytes({ path, content, encoding: sent }: Content, context: CoderContext): Buffer {
   if (sent === "base64") return fromBase64(content);
-  const requested = requestedEncoding(sent === "text" ? undefined : sent);
+  const requested = requestedEncoding(sent === "text" ? undefined : sent, base64Sentence);
   const encoding = requested ?? configuredEncoding(path, context);
   if (encoding === undefined || encoding === "utf-8") return Buffer.from(content);
   const text = isUtf16(encoding) && !content.startsWith("\ufeff") ? `\ufeff${content}` : content;

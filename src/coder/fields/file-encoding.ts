@@ -1,9 +1,8 @@
 /** The encodings of files in requests, or by their paths. */
 import { posix } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { type Encoding, encodingWithLabel } from "../../text/encodings/codec.ts";
+import type { Encoding } from "../../text/encodings/codec.ts";
 import type { CoderContext } from "../define.ts";
-import { refuseEncoding } from "./encoding-errors.ts";
 
 /** The field for the encoding of a file without a byte order mark. */
 export const FileEncoding = () =>
@@ -31,13 +30,8 @@ function withoutForeignEncoding(entry: unknown, isOwn: (encoding: unknown) => bo
   return isOwn(encoding) ? entry : rest;
 }
 
-/** Returns the encoding that a request names. Throws bad-input for a label of none. */
-export function requestedEncoding(label: string | undefined): Encoding | undefined {
-  if (label === undefined) return undefined;
-  const encoding = encodingWithLabel(label);
-  if (encoding === undefined) throw refuseEncoding.unknownLabel(label);
-  return encoding;
-}
+/** A sentence on the value that is not an encoding, for functions that take it. */
+export const base64Sentence = 'For exact bytes send "base64".';
 
 /** Returns the encoding that the configuration gives a file, or none in the profile contract. */
 export function configuredEncoding(

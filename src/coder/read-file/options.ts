@@ -3,7 +3,8 @@ import { Named } from "../../base/schema/fragments.ts";
 import { fsScopeField } from "../../calls/contract/fs-scope.ts";
 import type { WindowRange } from "../../text/edits/window.ts";
 import type { Encoding } from "../../text/encodings/codec.ts";
-import { requestedEncoding } from "../fields/file-encoding.ts";
+import { requestedEncoding } from "../../text/encodings/requested-encoding.ts";
+import { base64Sentence } from "../fields/file-encoding.ts";
 import type { ProfileDefaults } from "../profiles.ts";
 import { maxImageBytes } from "./file-kind.ts";
 import { refuseRead } from "./read-errors.ts";
@@ -110,7 +111,7 @@ export function readOptions(request: ReadRequest, profile: ProfileDefaults): Rea
   if (isStat) requireNone(request, partFields, "stat answers no content");
   if (isStat && isBase64) throw refuseRead.useless("encoding", "stat answers no content");
   const isLabel = request.encoding !== "base64" && request.encoding !== "text";
-  const encoding = requestedEncoding(isLabel ? request.encoding : undefined);
+  const encoding = requestedEncoding(isLabel ? request.encoding : undefined, base64Sentence);
   return {
     encoding,
     isDecoded: !isBase64 && (encoding !== undefined || profile["read-file.decodes"]),

@@ -18,8 +18,8 @@ import { encodingName, isUtf16 } from "../../text/encodings/codec.ts";
 import { decodeText } from "../../text/encodings/open-text.ts";
 import { objectBytes } from "../../text/sizes/json-size.ts";
 import type { CoderContext } from "../define.ts";
-import { refuseEncoding } from "../fields/encoding-errors.ts";
 import { configuredEncoding } from "../fields/file-encoding.ts";
+import { refuseFileEncoding } from "../fields/file-encoding-errors.ts";
 import { type FileView, viewOf } from "./answer.ts";
 import { binaryKind, mediaTypeOf } from "./file-kind.ts";
 import type { ReadOptions } from "./options.ts";
@@ -134,7 +134,7 @@ function viewPart(read: FileRead, stats: FileStats, window: LineWindow): FileVie
     ? (options.encoding ?? configuredEncoding(path, context) ?? "utf-8")
     : "utf-8";
   // The lines of a large file are found by their bytes.
-  if (isUtf16(encoding)) throw refuseEncoding.tooLarge(path, encodingName(encoding));
+  if (isUtf16(encoding)) throw refuseFileEncoding.tooLarge(path, encodingName(encoding));
   const binary = options.hasBinaryKinds ? binaryKind(content) : undefined;
   if (binary !== undefined) return viewOf({ path, stats, binary });
   const name = encoding === "utf-8" ? undefined : encodingName(encoding);

@@ -2,8 +2,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Named, UInt32 } from "../../base/schema/fragments.ts";
 import type { LineOptions } from "../../search/matchers/lines.ts";
+import { requestedEncoding } from "../../text/encodings/requested-encoding.ts";
 import type { CoderContext } from "../define.ts";
-import { FileEncoding, requestedEncoding } from "../fields/file-encoding.ts";
+import { FileEncoding } from "../fields/file-encoding.ts";
 import type { ProfileDefaults } from "../profiles.ts";
 
 const since = "0.4.0";
@@ -72,7 +73,7 @@ export function lineOptionsOf(
 }
 
 /** Returns the options for the encodings of files. */
-function encodingOptions(
+export function encodingOptions(
   label: string | undefined,
   { profile, encodings: { rules } }: Pick<CoderContext, "encodings" | "profile">,
 ): Pick<LineOptions, "decodes" | "encoding" | "encodings"> {

@@ -18,7 +18,7 @@ import {
   withoutLineEnds,
 } from "../../text/edits/str-replace.ts";
 import type { CoderContext } from "../define.ts";
-import { refuseEncoding } from "../fields/encoding-errors.ts";
+import { refuseFileEncoding } from "../fields/file-encoding-errors.ts";
 import type { Ops, ReplaceOp, StrReplaceOp } from "./ops.ts";
 
 /** The ops of one file. */
@@ -108,7 +108,7 @@ async function replace(body: Buffer, op: ReplaceOp, scope: TextOpScope): Promise
   const { path, isTraced, context } = scope;
   const { regex, config, deadline } = context;
   if (!isUtf8(body))
-    throw context.profile.keeps_line_ends ? refuseEncoding.undecodable(path) : refuse.notUtf8(path);
+    throw context.profile.keeps_line_ends ? refuseFileEncoding.undecodable(path) : refuse.notUtf8(path);
   const mark = body.subarray(0, bomLength(body));
   const text = body.subarray(mark.length);
   const replacement = {

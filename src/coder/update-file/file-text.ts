@@ -1,11 +1,11 @@
 /** The text of a file as ops see it, and what its encoding refuses. */
 import { isUtf8 } from "node:buffer";
 import { type Encoding, encodingName } from "../../text/encodings/codec.ts";
-import { DamagedLine, MissingCharacter } from "../../text/encodings/encoded-text.ts";
-import { type OpenedText, openText } from "../../text/encodings/open-text.ts";
+import { openFileText } from "../../text/encodings/open-file-text.ts";
+import type { OpenedText } from "../../text/encodings/open-text.ts";
 import type { CoderContext } from "../define.ts";
-import { refuseEncoding } from "../fields/encoding-errors.ts";
 import { configuredEncoding } from "../fields/file-encoding.ts";
+import { refuseFileEncoding } from "../fields/file-encoding-errors.ts";
 import type { Ops } from "./ops.ts";
 
 /** The ops of a file, and the encoding that it has unless a byte order mark says another. */
@@ -60,25 +60,11 @@ function openWritten(
   { path, encoding }: Pick<TextOps, "path" | "encoding">,
   written: () => string,
 ): OpenedText {
-  const opened = refusing(path, encoding, () => openText(file, encoding));
+  const opened = openFileText(file, { path, encoding });
   const strange =
     opened.encoding === undefined && !isUtf8(file) ? /[^\0-\x7f]/u.exec(written())?.[0] : undefined;
-  if (strange !== undefined) throw refuseEncoding.unknownEncoding(path, strange);
-  return {
-    ...opened,
-    bytesOf: (edited) => refusing(path, opened.encoding, () => opened.bytesOf(edited)),
-  };
-}
-
-function refusing<T>(path: string, encoding: Encoding | undefined, act: () => T): T {
-  try {
-    return act();
-  } catch (error) {
-    const name = encodingName(encoding ?? "utf-8");
-    if (error instanceof MissingCharacter) throw refuseEncoding.missingCharacter(path, name, error.character);
-    if (error instanceof DamagedLine) throw refuseEncoding.damagedLine(path, name);
-    throw error;
-  }
+  if (strange !== undefined) throw refuseFileEncoding.unknownEncoding(path, strange);
+  return opened;
 }
 
 /** Returns the texts that an op may put into a file. */

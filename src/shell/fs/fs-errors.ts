@@ -69,7 +69,13 @@ export const refuseFs = {
   notUtf8: (path: string): Refusal =>
     new Refusal(
       "bad-input",
-      `${quoteShort(path)} is not valid UTF-8, so a replacement could damage it. Nothing was changed.`,
+      `${quoteShort(path)} is not valid UTF-8, so a replacement could damage it. Nothing was changed. Repeat the call with the encoding of the file, such as "encoding": "windows-1252".`,
+    ),
+
+  encodingInSandbox: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "The field `encoding` is for files of the host, and not for the sandbox target. Nothing was done. Leave one of the two out.",
     ),
 
   idle: (path: string, milliseconds: number): Refusal =>

@@ -2,11 +2,13 @@ import { Type } from "@sinclair/typebox";
 import { refuse } from "../../base/errors.ts";
 import { Named, UInt64 } from "../../base/schema/fragments.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
+import { requestedEncoding } from "../../text/encodings/requested-encoding.ts";
 import { commaBytes, JsonBudget } from "../../text/sizes/json-budget.ts";
 import { jsonBytes } from "../../text/sizes/json-size.ts";
 import { defineFsFunction, shortDeadline } from "./define.ts";
 import { refuseFs } from "./fs-errors.ts";
 import { filtersFor } from "./globs.ts";
+import { HostEncoding, withoutEncoding } from "./host-encoding.ts";
 import { requirePattern } from "./pattern.ts";
 import { largestWhole } from "./services.ts";
 
@@ -34,6 +36,7 @@ export const grep = defineFsFunction({
     exclude_glob: Globs(),
     max_matches: UInt64({ default: 10_000 }),
     max_line_bytes: UInt64({ default: 4096 }),
+    encoding: HostEncoding(),
   },
   response: Type.Object(
     { matches: Type.Array(FsMatch), truncated: Type.Boolean() },
@@ -45,8 +48,10 @@ export const grep = defineFsFunction({
       request: { path: "/srv/data", pattern: "\\bTODO\\b", include_glob: ["*.ts"] },
     },
   ],
+  forwarded: withoutEncoding,
   async handle(request, context) {
     const { jail, searcher } = context.fs;
+    const encoding = requestedEncoding(request.encoding);
     const { path, pattern, ignore_case: ignoreCase, max_matches, max_line_bytes } = request;
     const start = startOf(jail, path);
     requirePattern(context.regex, { pattern, ignoreCase });
@@ -62,6 +67,8 @@ export const grep = defineFsFunction({
       {
         query: { pattern, regex: true, ignoreCase },
         lines: {
+          decodes: encoding !== undefined || context.profile["fs.grep.decodes"],
+          ...(encoding !== undefined && { encoding }),
           maxLineBytes: wholeLine,
           textBytes: max_line_bytes === 0 ? wholeLine : max_line_bytes,
         },

@@ -1,10 +1,15 @@
 import { Type } from "@sinclair/typebox";
 import { Int64, UInt64 } from "../../base/schema/fragments.ts";
 import { type BusAccess, RemoteError } from "../../calls/contract/bus-access.ts";
+import type { OpenFile } from "../../filesystem/files/open-file.ts";
+import { markedEncoding } from "../../text/encodings/byte-order-mark.ts";
+import { decodePieces, type Encoding, encodingName } from "../../text/encodings/codec.ts";
+import { requestedEncoding } from "../../text/encodings/requested-encoding.ts";
 import { refuseShell } from "../shell-errors.ts";
 import { ContentRef, ForwardedContentRef, idleMilliseconds } from "./content.ts";
 import { defineFsFunction } from "./define.ts";
 import { refuseFs } from "./fs-errors.ts";
+import { HostEncoding, withoutEncoding } from "./host-encoding.ts";
 import { renderMode, renderTime } from "./mode.ts";
 import { send } from "./send.ts";
 
@@ -20,11 +25,25 @@ export const read = defineFsFunction({
   needsBus: true,
   effect: "reads",
   paths: [{ at: "/path", access: "read" }],
-  fields: { path: Type.String() },
-  response: Type.Object({ content: ContentRef, ...metadata }, { title: "ReadResponseWire" }),
+  fields: { path: Type.String(), encoding: HostEncoding() },
+  response: Type.Object(
+    {
+      content: ContentRef,
+      encoding: Type.Optional(
+        Type.String({
+          since: "0.4.0",
+          description: "The encoding of the file, whose text `content` has in UTF-8.",
+        }),
+      ),
+      ...metadata,
+    },
+    { title: "ReadResponseWire" },
+  ),
   forwardedResponse: Type.Object({ content: ForwardedContentRef, ...metadata }),
   examples: [{ title: "Read one file", request: { path: "/srv/data/notes.txt" } }],
-  async handle({ path }, { fs: disk, bus, config, log }) {
+  forwarded: withoutEncoding,
+  async handle({ path, encoding: label }, { fs: disk, bus, config, log }) {
+    const requested = requestedEncoding(label);
     const { max_read_bytes: bytes } = config.fs;
     const limit = bytes === 0 ? undefined : { key: "fs.max_read_bytes", bytes };
     const file = disk.files.open(path, limit);
@@ -36,19 +55,31 @@ export const read = defineFsFunction({
         file.close();
         transfer.end();
       };
+      const encoding = requested && ((await markOf(file)) ?? requested);
       const { reader, writer } = await createChannel(bus, path);
       const failed = (error: unknown) => log.error("sending a file failed", { failure: String(error) });
-      void send(file, bus.openSink(writer), { idleMilliseconds, signal: transfer.signal })
+      const pieces = encoding === undefined ? file.pieces() : decodePieces(file.pieces(), encoding);
+      void send(pieces, bus.openSink(writer), { idleMilliseconds, signal: transfer.signal })
         .catch(failed)
         .finally(end);
       const { size } = file.stats;
-      return { content: reader, size, mode: renderMode(file.stats), mtime: renderTime(file.stats) };
+      return {
+        content: reader,
+        ...(encoding !== undefined && { encoding: encodingName(encoding) }),
+        ...{ size, mode: renderMode(file.stats), mtime: renderTime(file.stats) },
+      };
     } catch (error) {
       end();
       throw error;
     }
   },
 });
+
+/** Returns the encoding that the byte order mark of a file says. */
+async function markOf(file: OpenFile): Promise<Encoding | undefined> {
+  for await (const piece of file.pieces()) return markedEncoding(piece);
+  return undefined;
+}
 
 async function createChannel(bus: BusAccess, path: string): ReturnType<BusAccess["createChannel"]> {
   try {

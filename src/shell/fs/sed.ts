@@ -9,8 +9,10 @@ import { takeBatch } from "../../search/batches/batches.ts";
 import { FileCursor } from "../../search/batches/file-cursor.ts";
 import { SharedFolder } from "../../search/walk/shared-folder.ts";
 import { Walk } from "../../search/walk/walk.ts";
-import { DamagedLine } from "../../text/encodings/encoded-text.ts";
-import { type OpenedText, openText } from "../../text/encodings/open-text.ts";
+import type { Encoding } from "../../text/encodings/codec.ts";
+import { openFileText } from "../../text/encodings/open-file-text.ts";
+import type { OpenedText } from "../../text/encodings/open-text.ts";
+import { requestedEncoding } from "../../text/encodings/requested-encoding.ts";
 import { escapePattern } from "../../text/regex/regex-runtime.ts";
 import type { LineReplacement } from "../../text/regex/rust-regex.ts";
 import type { ShellContext } from "../define.ts";
@@ -18,6 +20,7 @@ import { defineFsFunction, requirePath, shortDeadline } from "./define.ts";
 import { inShellWords, refuseFs } from "./fs-errors.ts";
 import { filtersFor } from "./globs.ts";
 import { type Start, startOf } from "./grep.ts";
+import { HostEncoding, withoutEncoding } from "./host-encoding.ts";
 import { requireReplacement } from "./pattern.ts";
 import { largestWhole } from "./services.ts";
 
@@ -34,6 +37,7 @@ const fields = {
   regex: Type.Boolean({ default: true }),
   first_only: Type.Boolean({ default: false }),
   ignore_case: Type.Boolean({ default: false }),
+  encoding: HostEncoding(),
 };
 
 const Request = Type.Object(fields);
@@ -75,8 +79,10 @@ export const sed = defineFsFunction({
       request: { files: ["/srv/data/src/user.ts"], pattern: "\\bgetUser\\b", replacement: "loadUser" },
     },
   ],
+  forwarded: withoutEncoding,
   async handle(request, context) {
     const { jail } = context.fs;
+    const encoding = requestedEncoding(request.encoding);
     if (request.files.length > 0 === (request.path !== null)) throw refuseFs.whichFiles();
     using deadline = shortDeadline(context);
     using slice = createWalkSlice({ deadline, caller: context.caller });
@@ -91,7 +97,7 @@ export const sed = defineFsFunction({
     requireReplacement(context.regex, replacement);
     const files = start === undefined ? request.files : await collect(start, request, context, pace);
     const call = { ...context, deadline };
-    const edit = { replacement, literal: literalOf(request) };
+    const edit = { replacement, literal: literalOf(request), encoding };
     const results = [];
     for (const path of files) {
       results.push(await resultOf(path, () => editFile(path, edit, call)));
@@ -176,17 +182,24 @@ interface Edit {
   readonly replacement: LineReplacement;
   /** A file without it has no match, and needs no thread. */
   readonly literal: Buffer | undefined;
+  /** The encoding of files without a byte order mark. */
+  readonly encoding: Encoding | undefined;
 }
 
 /** Edits one file; returns the number of replacements. */
-async function editFile(path: string, { replacement, literal }: Edit, call: ShellContext): Promise<number> {
+async function editFile(
+  path: string,
+  { replacement, literal, encoding }: Edit,
+  call: ShellContext,
+): Promise<number> {
   const { fs, regex, config, deadline, profile } = call;
   const keepsLineEnds = profile["fs.keeps_line_ends"];
   deadline.check();
   const limits = { path, maxBytes: config.fs.max_write_bytes || largestWhole, deadline };
   await using edit = await FileEdit.begin(fs.tree, path, call);
   for (;;) {
-    const { text, bytesOf } = keepsLineEnds ? openForSed(edit.before, path) : asItIs(edit.before);
+    const isDecoded = keepsLineEnds || encoding !== undefined;
+    const { text, bytesOf } = isDecoded ? openFileText(edit.before, { path, encoding }) : asItIs(edit.before);
     if (!isUtf8(text)) throw refuseFs.notUtf8(path);
     if (text.length === 0 || (literal !== undefined && !text.includes(literal))) return 0;
     const { body, count } = await regex.replaceInLines(text, { ...replacement, keepsLineEnds }, limits);
@@ -198,21 +211,6 @@ const asItIs = (text: Buffer): Pick<OpenedText, "text" | "bytesOf"> => ({
   text,
   bytesOf: (edited) => edited,
 });
-
-/** Opens a file whose encoding its byte order mark says. */
-function openForSed(file: Buffer, path: string): Pick<OpenedText, "text" | "bytesOf"> {
-  const { text, bytesOf } = openText(file);
-  return {
-    text,
-    bytesOf(edited) {
-      try {
-        return bytesOf(edited);
-      } catch (error) {
-        throw error instanceof DamagedLine ? refuseFs.notUtf8(path) : error;
-      }
-    },
-  };
-}
 
 async function resultOf(path: string, act: () => Promise<number>): Promise<Static<typeof FsSedFileResult>> {
   try {

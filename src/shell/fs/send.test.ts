@@ -60,7 +60,7 @@ const patient = { idleMilliseconds: 30_000, signal: new AbortController().signal
 test("a file goes out whole, and the end of an empty one is seen too", async () => {
   for (const bytes of [0, 1, 65_536, 262_144, 700_000]) {
     const [opened, reader] = [file(bytes), new Reader()];
-    await send(opened, reader, patient);
+    await send(opened.pieces(), reader, patient);
     opened.close();
     expect(reader).toMatchObject({ received: bytes, isConnected: true, messages: [] });
     expect(reader.stream.writableFinished).toBe(true);
@@ -69,7 +69,7 @@ test("a file goes out whole, and the end of an empty one is seen too", async () 
 
 test("a reader that takes nothing is given up", async () => {
   const [opened, reader] = [file(200_000), new Reader({ isStuck: true })];
-  await send(opened, reader, { ...patient, idleMilliseconds: 5 });
+  await send(opened.pieces(), reader, { ...patient, idleMilliseconds: 5 });
   opened.close();
   expect(reader.stream.destroyed).toBe(true);
 });
@@ -77,14 +77,14 @@ test("a reader that takes nothing is given up", async () => {
 test("a reader that leaves ends it", async () => {
   const opened = file(700_000);
   const reader: Reader = new Reader({ onPiece: () => reader.stream.destroy() });
-  await send(opened, reader, patient);
+  await send(opened.pieces(), reader, patient);
   opened.close();
   expect(reader.received).toBeLessThan(700_000);
 });
 
 test("the end of the worker ends it", async () => {
   const [opened, reader, controller] = [file(200_000), new Reader({ isStuck: true }), new AbortController()];
-  const sent = send(opened, reader, { ...patient, signal: controller.signal });
+  const sent = send(opened.pieces(), reader, { ...patient, signal: controller.signal });
   controller.abort();
   await sent;
   opened.close();
@@ -100,7 +100,7 @@ test("a file that grows over the limit is cut, and the reader is told", async ()
       hasGrown = true;
     },
   });
-  await send(opened, reader, patient);
+  await send(opened.pieces(), reader, patient);
   opened.close();
   expect(reader.received).toBeLessThanOrEqual(80_000);
   expect(reader.messages).toEqual([expect.stringContaining("fs.max_read_bytes")]);

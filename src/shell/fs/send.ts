@@ -1,19 +1,17 @@
 import { once } from "node:events";
 import { Refusal } from "../../base/errors.ts";
 import type { ChannelSink } from "../../calls/contract/bus-access.ts";
-import type { OpenFile } from "../../filesystem/files/open-file.ts";
 import { inShellWords } from "./fs-errors.ts";
 
 /** Most milliseconds for sending a file, however steadily its reader reads. */
 const longestMilliseconds = 10 * 60_000;
 
 /**
- * Sends a file into a channel and ends the channel. It reports its own failures in the text message
- * `{"error": …}`, and ends when the reader leaves, never connects or pauses too long. Never throws. The file
- * stays open.
+ * Sends the pieces of a file into a channel and ends the channel. It reports its own failures in the text
+ * message `{"error": …}`, and ends when the reader leaves, never connects or pauses too long. Never throws.
  */
 export async function send(
-  file: OpenFile,
+  pieces: AsyncIterable<Buffer>,
   sink: ChannelSink,
   { idleMilliseconds, signal }: { readonly idleMilliseconds: number; readonly signal: AbortSignal },
 ): Promise<void> {
@@ -26,7 +24,7 @@ export async function send(
   signal.addEventListener("abort", stop, { once: true });
   try {
     sink.connect();
-    for await (const piece of file.pieces()) {
+    for await (const piece of pieces) {
       const taken = new Promise<void>((resolve) => stream.write(piece, () => resolve()));
       await Promise.race([taken, gone]);
       if (stream.destroyed) return;

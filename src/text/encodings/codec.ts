@@ -38,6 +38,16 @@ export function createCodec(encoding: Encoding): Codec {
   return { decode: (bytes) => decoder.decode(bytes), encode: encoderFor(encoding) };
 }
 
+/** Decodes a text that comes in pieces, like `Codec.decode`. U+FFFD replaces what is invalid. */
+export async function* decodePieces(
+  pieces: AsyncIterable<Uint8Array>,
+  encoding: Encoding,
+): AsyncGenerator<Buffer> {
+  const decoder = new TextDecoder(encoding as "utf-8", { ignoreBOM: true });
+  for await (const piece of pieces) yield Buffer.from(decoder.decode(piece, { stream: true }));
+  yield Buffer.from(decoder.decode());
+}
+
 function encoderFor(encoding: Encoding): Codec["encode"] {
   if (encoding === "utf-8") return (text) => Buffer.from(text);
   if (encoding === "utf-16le") return (text) => utf16fromString(text, "uint8-le");

@@ -31,6 +31,27 @@ const open = new FsCases()
     expect(content).toMatchObject({ direction: "read" });
     expect((await readChannel(fixture.served, content)).bytes.toString()).toBe("round trip 123");
   })
+  .scriptOn(
+    164,
+    "a file in another encoding, as text",
+    { wide: Buffer.from("\ufeffдва\r\n", "utf16le"), latin1: Buffer.from("caf\xe9\n", "latin1") },
+    async (fixture) => {
+      const readAs = async (name: string, encoding?: string) => {
+        const { content, ...rest } = await fixture.answer("read", { path: `<base>/${name}`, encoding });
+        const { bytes } = await readChannel(fixture.served, content);
+        return { text: bytes.toString(), encoding: rest["encoding"], size: rest["size"] };
+      };
+      expect([
+        await readAs("latin1", "latin1"),
+        await readAs("wide", "latin1"),
+        await readAs("latin1"),
+      ]).toEqual([
+        { text: "café\n", encoding: "windows-1252", size: 5 },
+        { text: "\ufeffдва\r\n", encoding: "UTF-16LE", size: 12 },
+        { text: "caf\ufffd\n", encoding: undefined, size: 5 },
+      ]);
+    },
+  )
   .scriptOn(165, "the usual mode", {}, async (fixture) => {
     await callWrite(fixture, { path: "<base>/f" }, text("x"));
     expect(fixture.mode("f")).toBe(0o644);

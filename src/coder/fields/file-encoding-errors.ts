@@ -1,0 +1,30 @@
+/** Refusals of files whose encoding is unknown, or that are too large to be decoded. */
+import { quoteShort, Refusal } from "../../base/errors.ts";
+import { showCharacter } from "../../text/encodings/encoding-errors.ts";
+
+export const refuseFileEncoding = {
+  unknownEncoding: (path: string, character: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `${quoteShort(path)} is not UTF-8 and has no byte order mark, so its encoding is unknown, and the new text has ${
+        character === "\ufffd"
+          ? "U+FFFD, which stands for bytes that could not be shown"
+          : `${showCharacter(character)}, which is not ASCII`
+      }. Nothing was changed. Repeat the call with the encoding of the file, such as "encoding": "windows-1252", or send ASCII only.`,
+      path,
+    ),
+
+  tooLarge: (path: string, encoding: string): Refusal =>
+    new Refusal(
+      "too-large",
+      `${quoteShort(path)} is larger than max_read_bytes, and of such a file no lines are read in ${encoding}. Search it with coder::search, or ask the user to raise the limit.`,
+      path,
+    ),
+
+  undecodable: (path: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `${quoteShort(path)} is not UTF-8 and has no byte order mark, so a pattern has no text to match. Nothing was changed. Repeat the call with the encoding of the file, such as "encoding": "windows-1252", or use line ops and str_replace, which leave all other bytes alone.`,
+      path,
+    ),
+} as const;

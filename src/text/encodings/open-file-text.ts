@@ -1,0 +1,31 @@
+import { type Encoding, encodingName } from "./codec.ts";
+import { DamagedLine, MissingCharacter } from "./encoded-text.ts";
+import { refuseEncoding } from "./encoding-errors.ts";
+import { type OpenedText, openText } from "./open-text.ts";
+
+interface FileText {
+  /** The path of the request, for refusals. */
+  readonly path: string;
+  /** The encoding, unless the file has a byte order mark. */
+  readonly encoding: Encoding | undefined;
+}
+
+/** Like `openText`, but throws refusals: bad-input for what cannot be written back. */
+export function openFileText(file: Buffer, { path, encoding }: FileText): OpenedText {
+  const opened = refusing(path, encoding, () => openText(file, encoding));
+  return {
+    ...opened,
+    bytesOf: (edited) => refusing(path, opened.encoding, () => opened.bytesOf(edited)),
+  };
+}
+
+function refusing<T>(path: string, encoding: Encoding | undefined, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    const name = encodingName(encoding ?? "utf-8");
+    if (error instanceof MissingCharacter) throw refuseEncoding.missingCharacter(path, name, error.character);
+    if (error instanceof DamagedLine) throw refuseEncoding.damagedLine(path, name);
+    throw error;
+  }
+}
