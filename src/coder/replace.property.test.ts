@@ -1,17 +1,28 @@
 /** A replacement in a tree leaves the bytes that replacing in each file by hand leaves. */
-import { expect, test } from "bun:test";
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { snapshotTree } from "../../tests/harness/tree.ts";
-import { callWith, type FunctionCall } from "./call-with.test-kit.ts";
+import { propertyRuns } from "../../tests/harness/random.ts";
+import { createLog } from "../base/log/log.ts";
+import type { FunctionDefinition } from "../calls/contract/definition.ts";
+import { createInvoke } from "../calls/invoke.ts";
+import { createCodec, type Encoding } from "../text/encodings/codec.ts";
+import { defaultConfig } from "./config.ts";
+import { replace } from "./replace.ts";
+import { openCoder } from "./services.ts";
+import { updateFile } from "./update-file.ts";
 
 const line = fc.constantFrom("foo", "Foo bar", "x.y", "foofoo", "", "bar$1", "(a)", "é foo");
-const ending = fc.constantFrom("\n", "\r\n");
+const ending = fc.constantFrom("\n", "\r\n", "\r");
+const encoding = fc.constantFrom<Encoding | undefined>(undefined, undefined, "utf-8", "utf-16le", "utf-16be");
 const content = fc
-  .tuple(fc.array(line, { maxLength: 6 }), ending, fc.boolean())
-  .map(([lines, end, hasEnd]) => lines.join(end) + (hasEnd && lines.length > 0 ? end : ""));
+  .tuple(fc.array(line, { maxLength: 6 }), ending, fc.boolean(), encoding)
+  .map(([lines, end, hasEnd, marked]) => {
+    const text = lines.join(end) + (hasEnd && lines.length > 0 ? end : "");
+    return Buffer.from(marked === undefined ? text : createCodec(marked).encode(`\ufeff${text}`));
+  });
 const paths = ["a.txt", "b.md", "d/c.txt", "d/e/f.txt", ".hidden"];
 const tree = fc.record(Object.fromEntries(paths.map((path) => [path, content])));
 
@@ -57,30 +68,50 @@ function opOf(sent: Sent): object {
   return { op: "replace", pattern, replacement: sent.replacement.replaceAll("$", "$$$$"), ignore_case: true };
 }
 
+const log = createLog({ level: "error", form: "text", write: () => undefined });
+
+/** A worker with an empty folder. */
+async function open() {
+  const base = mkdtempSync(join(tmpdir(), "coder-"));
+  const journal = { dir: mkdtempSync(join(tmpdir(), "state-")), max_bytes: 2 ** 20, max_records: 9 };
+  const config = { ...defaultConfig(), profile: "agent" as const, base_path: base, journal };
+  const runtime = await openCoder({ ...config, fsync: false }, { environment: {} });
+  const invoke = createInvoke(runtime, log);
+  return {
+    /** Makes the folder hold these files alone, and returns the answers of calls. */
+    async callOn(files: Record<string, Buffer>, ...calls: readonly [FunctionDefinition, object][]) {
+      for (const name of readdirSync(base)) rmSync(join(base, name), { recursive: true });
+      for (const [path, content] of Object.entries(files)) {
+        mkdirSync(join(base, dirname(path)), { recursive: true });
+        writeFileSync(join(base, path), content);
+      }
+      const outcomes: unknown[] = [];
+      for (const [definition, payload] of calls) outcomes.push(await invoke(definition, payload));
+      return outcomes;
+    },
+    contents: () => paths.map((path) => [path, readFileSync(join(base, path), "latin1")]),
+    async close() {
+      await runtime.close();
+      for (const folder of [base, journal.dir]) rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+const [one, other] = [await open(), await open()];
+afterAll(async () => {
+  await one.close();
+  await other.close();
+});
+
 test("a replacement in a tree is that in each file", async () => {
   await fc.assert(
     fc.asyncProperty(tree, replacement, async (files, sent) => {
-      const roots = [0, 1].map(() => realpathSync(mkdtempSync(join(tmpdir(), "coder-"))));
-      const [one, other] = roots as [string, string];
-      for (const [path, text] of Object.entries(files)) {
-        mkdirSync(join(one, "base", dirname(path)), { recursive: true });
-        writeFileSync(join(one, "base", path), text);
-      }
-      cpSync(join(one, "base"), join(other, "base"), { recursive: true });
-      const profile = { profile: "agent" as const };
-      const [outcome] = await callWith(one, profile, ["coder::replace", sent]);
-      const byHand = paths.map(
-        (path): FunctionCall => ["coder::update-file", { files: [{ path, ops: [opOf(sent)] }] }],
-      );
-      await callWith(other, profile, ...byHand);
-      const contents = (root: string) =>
-        [...snapshotTree(root)].flatMap(([path, entry]) =>
-          path.startsWith("..") || entry.kind !== "file" ? [] : [[path, String(entry.content)]],
-        );
+      const [outcome] = await one.callOn(files, [replace, sent]);
+      const byHand = paths.map((path) => ({ path, ops: [opOf(sent)] }));
+      await other.callOn(files, [updateFile, { files: byHand }]);
       if (sent.query !== sent.replacement) expect(outcome).toHaveProperty("answer.committed", true);
-      expect(contents(one)).toEqual(contents(other));
-      for (const root of roots) rmSync(root, { recursive: true });
+      expect(one.contents()).toEqual(other.contents());
     }),
-    { numRuns: 60 },
+    propertyRuns(120),
   );
-}, 120_000);
+});

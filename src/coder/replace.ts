@@ -5,11 +5,13 @@ import type { SearchAnswer } from "../search/request.ts";
 import { JsonBudget } from "../text/sizes/json-budget.ts";
 import { jsonBytes } from "../text/sizes/json-size.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
+import { FileEncoding } from "./fields/file-encoding.ts";
 import { folderFilterOf } from "./fields/folder-filter.ts";
 import { parseGlobFields } from "./fields/request-globs.ts";
 import { candidateQuery, type FileReplacement, replaceInFiles } from "./replace/replace-all.ts";
 import { refuseReplacing } from "./replace/replace-errors.ts";
 import { hintsFor } from "./search/hints.ts";
+import { encodingOptions } from "./search/matches.ts";
 import { LeftOutFields, renderPage } from "./search/pages.ts";
 import { parseFileTypes } from "./search.ts";
 import { type ChangeResult, changeAnswers } from "./transact/changes.ts";
@@ -28,6 +30,7 @@ const request = Type.Object(
       { default: "echo", isRare: true, description: "What is shown of each file." },
     ),
     dry_run: Type.Boolean({ default: false }),
+    encoding: FileEncoding(),
     exclude_globs: Globs(),
     expect_files: Type.Optional(UInt32({ isRare: true, description: "Files there must be." })),
     expect_matches: Type.Optional(UInt32()),
@@ -172,6 +175,7 @@ async function findFiles(sent: Request, context: CoderContext): Promise<FoundFil
       query: { ...candidateQuery(sent), ignoreCase: sent.ignore_case, word: sent.whole_word },
       lines: {
         maxLineBytes: config.max_read_bytes,
+        ...encodingOptions(sent.encoding, context),
         linesBefore: 0,
         linesAfter: 0,
         every: false,

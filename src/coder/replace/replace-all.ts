@@ -16,6 +16,8 @@ export interface TreeReplacement {
   readonly ignore_case: boolean;
   readonly whole_word: boolean;
   readonly answer: ChangeAnswer;
+  /** The label of the encoding of files without a byte order mark. */
+  readonly encoding?: string | undefined;
 }
 
 /** Returns the op that makes the replacement in one file. */
@@ -91,7 +93,7 @@ export async function replaceInFiles(
     context.deadline.check();
     await pause();
     try {
-      const one = await replaceInFile(path, op, replacement.answer, context);
+      const one = await replaceInFile(path, op, replacement, context);
       if (one !== undefined) replaced.push(one);
     } catch (error) {
       throw error instanceof Refusal ? refuse.inChange(error, index) : error;
@@ -103,7 +105,7 @@ export async function replaceInFiles(
 async function replaceInFile(
   path: string,
   op: ReplaceOp | StrReplaceOp,
-  answer: ChangeAnswer,
+  { answer, encoding }: TreeReplacement,
   context: CoderContext,
 ): Promise<FileReplacement | undefined> {
   const ops = [op];
@@ -114,7 +116,11 @@ async function replaceInFile(
       revision,
       fields,
       matches = 0,
-    } = await editFile({ path, ops }, { form: answer, hasRevision: true, countsMatches: true }, context);
+    } = await editFile(
+      { path, ops, encoding },
+      { form: answer, hasRevision: true, countsMatches: true },
+      context,
+    );
     const counts = { applied: 1, new_line_count: lines };
     const result = { op: "update" as const, path, ...counts, revision: revision!, ...fields };
     // A search by lines finds more than a pattern that is matched in the whole text; then nothing is changed.
