@@ -423,6 +423,7 @@ export const plan: Plan = {
     "@decimalturn/toml-patch": ["cli/setup/toml"],
     "@tanstack/virtual-core": ["review/page/virtual"],
     "@exodus/bytes": ["text/encodings/codec"],
+    "@modelcontextprotocol/ext-apps": ["review/page/host", "transports/mcp/review-app"],
     "@modelcontextprotocol/server": ["serve/http-walls/guard", "transports/mcp"],
     "@opentelemetry/api": ["serve/telemetry"],
     "@opentelemetry/core": ["serve/telemetry/collector"],

@@ -12,7 +12,7 @@ const maxBytes = 1024 * 1024;
 /** The texts of the page in the form of `src/review/page-files.ts`. */
 export interface Page {
   readonly pageFiles: Readonly<Record<string, { readonly type: string; readonly text: string }>>;
-  readonly appPage: string | undefined;
+  readonly appPage: string;
   /** The paths of all files that it is made of. */
   readonly sources: readonly string[];
 }
@@ -51,13 +51,44 @@ export async function buildPage(): Promise<Page> {
   const pageFiles = Object.fromEntries(
     [...statics, ...scripts].map(([name, text]) => [name, { type: types[name.split(".").at(-1)!]!, text }]),
   );
-  const bytes = Object.values(pageFiles).reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+  const app = await buildAppPage();
+  const bytes = [...Object.values(pageFiles), app].reduce(
+    (sum, { text }) => sum + Buffer.byteLength(text),
+    0,
+  );
   if (bytes > maxBytes) throw new Error(`The page has ${bytes} bytes; ${maxBytes} are allowed.`);
-  const sources = Object.values(metafile!.outputs).flatMap(({ inputs }) =>
+  const sources = [...sourcesIn(metafile!), ...app.sources];
+  return { pageFiles, appPage: app.text, sources: [...new Set(sources)].sort() };
+}
+
+/**
+ * Bundles the page for a host of MCP Apps: one HTML text, whose script has all languages, since a host lets
+ * it load nothing.
+ */
+async function buildAppPage(): Promise<{ readonly text: string; readonly sources: readonly string[] }> {
+  const { outputs, metafile } = await Bun.build({
+    ...common,
+    entrypoints: [join(folder, "main-in-host.tsx")],
+    metafile: true,
+  });
+  const [script = ""] = await Promise.all(outputs.map((output) => output.text()));
+  const style = readFileSync(join(folder, "page.css"), "utf8");
+  const text = readFileSync(join(folder, "index.html"), "utf8")
+    .replace(/ *<link rel="icon".*\n/, "")
+    .replace(/<link rel="stylesheet".*>/, () => `<style>${style}</style>`)
+    .replace(/<script type="module".*<\/script>/, "")
+    .replace("</body>", () => `<script type="module">${withoutTags(script)}</script></body>`);
+  return { text, sources: sourcesIn(metafile!) };
+}
+
+/** Returns the script without tags of scripts in its texts, which HTML would read. */
+const withoutTags = (script: string): string =>
+  script.replaceAll(/<(\/?)script/gi, (tag, slash) => (slash === "" ? `\\x3c${tag.slice(1)}` : `<\\/script`));
+
+const sourcesIn = ({ outputs }: Bun.BuildMetafile): string[] =>
+  Object.values(outputs).flatMap(({ inputs }) =>
     Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
   );
-  return { pageFiles, appPage: undefined, sources: [...new Set(sources)].sort() };
-}
 
 /** Returns the plugin that replaces the module without a page by the page. */
 export const pageTexts = ({ pageFiles, appPage }: Page): BunPlugin => ({
@@ -72,6 +103,7 @@ export const appPage = ${JSON.stringify(appPage)};`,
 });
 
 if (import.meta.main) {
-  const { pageFiles } = await buildPage();
-  for (const [name, { text }] of Object.entries(pageFiles)) console.log(Buffer.byteLength(text), name);
+  const { pageFiles, appPage } = await buildPage();
+  const texts = [...Object.entries(pageFiles), ["the page for hosts", { text: appPage }] as const];
+  for (const [name, { text }] of texts) console.log(Buffer.byteLength(text), name);
 }

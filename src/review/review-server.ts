@@ -19,19 +19,9 @@ import {
   listen,
   makeToken,
 } from "../serve/http-walls/guarded-server.ts";
+import { calledByPage } from "./called-by-page.ts";
 import { EventStreams } from "./event-streams.ts";
 import { pageFiles } from "./page-files.ts";
-
-/** The functions that the page calls. It reads what agents read, and changes the tree only by undo. */
-const calledByPage = [
-  "coder::info",
-  "coder::checkpoints",
-  "coder::changes",
-  "coder::undo",
-  "coder::list-folder",
-  "coder::read-file",
-  "coder::search",
-] as const;
 
 export interface ReviewOptions {
   /** The port, 0 for any free one. */
@@ -192,8 +182,7 @@ async function call(
   { incoming, outgoing }: Pick<Exchanged, "incoming" | "outgoing">,
   { functions, invoke, author, calls }: Routes,
 ): Promise<void> {
-  const isKnown = calledByPage.some((known) => known === id);
-  const definition = isKnown ? functions.find((one) => one.id === id) : undefined;
+  const definition = calledByPage.includes(id) ? functions.find((one) => one.id === id) : undefined;
   if (definition === undefined)
     return sendRefusal(outgoing, 404, "The worker offers no such function to this page.");
   if (incoming.headers["content-type"] !== "application/json")

@@ -35,7 +35,11 @@ export interface OpenedPage extends AsyncDisposable {
 }
 
 /** Opens an address in a context of its own. */
-export async function openPage(url: string, options: BrowserContextOptions = {}): Promise<OpenedPage> {
+export async function openPage(
+  url: string,
+  options: BrowserContextOptions = {},
+  prepare: (page: Page) => Promise<void> = async () => {},
+): Promise<OpenedPage> {
   const browser = await startBrowser();
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const page = await context.newPage();
@@ -55,6 +59,7 @@ export async function openPage(url: string, options: BrowserContextOptions = {})
     const isOwn = request.url().startsWith(`${origin}/`) || request.url().startsWith("data:image/");
     if (!isOwn) faults.push(`request to ${request.url()}`);
   });
+  await prepare(page);
   await page.goto(url);
   return {
     page,

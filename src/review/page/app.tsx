@@ -2,25 +2,25 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { ApprovalsView } from "./approvals.tsx";
 import { CheckpointView, OutsideView, SessionView, SinceView } from "./changes-view.tsx";
 import { FilesView } from "./files-view.tsx";
-import { go, parseRoute, type Route, renderRoute } from "./route.ts";
+import type { Hosting } from "./hosting.ts";
+import { currentLink, type LinkState } from "./link.ts";
+import { readWaiting, type WaitingCall } from "./over-http.ts";
+import { currentRoute, go, onRoute, type Route, renderRoute } from "./route.ts";
 import { type Item, keyOf, type OutsideBatch, TimelineView } from "./timeline.tsx";
 import { UndoDialog, type UndoProposal } from "./undo-dialog.tsx";
 import { type Timeline, useTimeline } from "./use-timeline.ts";
-import {
-  follow,
-  type Info,
-  type LinkState,
-  readInfo,
-  readOutside,
-  readWaiting,
-  type WaitingCall,
-} from "./worker.ts";
+import { type Info, readInfo, readOutside } from "./worker.ts";
 
 /** Batches of other programs' changes that are kept. */
 const maxOutside = 200;
 
+interface AppProps {
+  /** Absent on a page of its own. */
+  readonly hosting?: Hosting | undefined;
+}
+
 /** The whole page: a list on one side, the chosen item on the other. */
-export function App() {
+export function App({ hosting }: AppProps) {
   const route = useRoute();
   const path = route.view === "timeline" ? (route.path ?? "") : "";
   const timeline = useTimeline(path);
@@ -50,9 +50,9 @@ export function App() {
   };
   const canUndo = info?.functions.includes("coder::undo") !== false;
   return (
-    <div class={`page ${hasDetail(route) ? "has-detail" : ""}`}>
-      <Top route={route} connection={connection} newest={timeline.checkpoints[0]?.seq} />
-      <Banner connection={connection} info={info} />
+    <div class={classesOf(route, hosting)}>
+      <Top {...{ route, connection, hosting }} newest={timeline.checkpoints[0]?.seq} />
+      <Banner {...{ connection, info, hosting }} />
       <ApprovalsView waiting={waiting} onAnswered={onDone} />
       <View {...{ route, timeline, outside, turn }} onUndo={canUndo ? propose : undefined} />
       <p class="notice" role="status">
@@ -73,6 +73,11 @@ export function App() {
 
 /** The time that a notice stays, long enough to be read. */
 const noticeMilliseconds = 8000;
+
+function classesOf(route: Route, hosting: Hosting | undefined): string {
+  const isInline = hosting !== undefined && !hosting.isFullScreen;
+  return ["page", ...(hasDetail(route) ? ["has-detail"] : []), ...(isInline ? ["inline"] : [])].join(" ");
+}
 
 /** Returns whether something is chosen, which a narrow window shows in place of the list. */
 const hasDetail = ({ view, seq, path }: Route): boolean =>
@@ -140,19 +145,19 @@ function TimelinePage({ route, timeline, outside, onUndo }: ViewProps) {
   );
 }
 
-interface TopProps {
+interface TopProps extends AppProps {
   readonly route: Route;
   readonly connection: LinkState;
   readonly newest: number | undefined;
 }
 
-const connectionWords: Readonly<Record<LinkState, string>> = {
+const connectionWords: Readonly<Record<Exclude<LinkState, "hosted">, string>> = {
   live: "Live",
   connecting: "Connecting",
   gone: "Not connected",
 };
 
-function Top({ route, connection, newest }: TopProps) {
+function Top({ route, connection, newest, hosting }: TopProps) {
   const link = (text: string, to: Route) => (
     <a href={renderRoute(to)} aria-current={route.view === to.view ? "page" : undefined}>
       {text}
@@ -172,14 +177,26 @@ function Top({ route, connection, newest }: TopProps) {
         {link("Files", { view: "files" })}
       </nav>
       <span class="spring" />
-      <span class={`connection ${connection}`} role="status" aria-label="Connection">
-        {connectionWords[connection]}
-      </span>
+      {connection !== "hosted" && (
+        <span class={`connection ${connection}`} role="status" aria-label="Connection">
+          {connectionWords[connection]}
+        </span>
+      )}
+      {hosting?.onFullScreen !== undefined && (
+        <button type="button" onClick={() => hosting.onFullScreen!(!hosting.isFullScreen)}>
+          {hosting.isFullScreen ? "Leave full screen" : "Full screen"}
+        </button>
+      )}
     </header>
   );
 }
 
-function Banner({ connection, info }: { readonly connection: LinkState; readonly info: Info | undefined }) {
+interface BannerProps extends AppProps {
+  readonly connection: LinkState;
+  readonly info: Info | undefined;
+}
+
+function Banner({ connection, info, hosting }: BannerProps) {
   if (connection === "gone")
     return (
       <p class="banner" role="alert">
@@ -196,6 +213,9 @@ function Banner({ connection, info }: { readonly connection: LinkState; readonly
           : `: ${info.journal.reason}`}
       </p>
     );
+  if (hosting?.call === "running") return <p class="banner">The call has not ended yet.</p>;
+  if (hosting?.call === "no-checkpoint")
+    return <p class="banner">This call left no checkpoint, so there is nothing of it to see or undo.</p>;
   return null;
 }
 
@@ -217,12 +237,8 @@ function Welcome() {
 }
 
 function useRoute(): Route {
-  const [route, setRoute] = useState(() => parseRoute(location.hash));
-  useEffect(() => {
-    const read = () => setRoute(parseRoute(location.hash));
-    addEventListener("hashchange", read);
-    return () => removeEventListener("hashchange", read);
-  }, []);
+  const [route, setRoute] = useState(currentRoute);
+  useEffect(() => onRoute(() => setRoute(currentRoute())), []);
   return route;
 }
 
@@ -254,20 +270,20 @@ function useLive({ onChange, onWaiting }: Listeners, onOutside: (batch: OutsideB
       });
     };
     const readApprovals = () => void readWaiting().then(onWaiting, () => onWaiting([]));
-    return follow(
-      () => {
+    return currentLink().follow({
+      onChange() {
         onChange();
         readNext();
       },
-      (state) => {
+      onState(state) {
         setConnection(state);
         if (state !== "live") return onWaiting([]);
         onChange();
         readNext();
         readApprovals();
       },
-      readApprovals,
-    );
+      onApprovals: readApprovals,
+    });
   }, [onChange, onWaiting]);
   return connection;
 }

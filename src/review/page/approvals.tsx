@@ -1,7 +1,8 @@
 import { useMemo, useState } from "preact/hooks";
 import { DiffView } from "./diff/diff-view.tsx";
+import { answerWaiting, type WaitingCall } from "./over-http.ts";
 import { visible } from "./words.ts";
-import { answerWaiting, type ChangedFile, type WaitingCall } from "./worker.ts";
+import type { ChangedFile } from "./worker.ts";
 
 interface ApprovalsProps {
   readonly waiting: readonly WaitingCall[];

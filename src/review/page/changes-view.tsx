@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { authorId } from "../../base/author.ts";
 import { DiffView } from "./diff/diff-view.tsx";
-import { renderRoute } from "./route.ts";
+import { go, renderRoute } from "./route.ts";
 import type { OutsideBatch } from "./timeline.tsx";
 import type { UndoProposal } from "./undo-dialog.tsx";
 import { useLoaded } from "./use-loaded.ts";
@@ -118,10 +118,7 @@ export function SinceView({ seq, turn }: SinceViewProps) {
           onSubmit={(event) => {
             event.preventDefault();
             const given = Number(new FormData(event.currentTarget).get("seq"));
-            location.hash = renderRoute({
-              view: "since",
-              seq: Number.isSafeInteger(given) ? Math.max(0, given) : 0,
-            });
+            go({ view: "since", seq: Number.isSafeInteger(given) ? Math.max(0, given) : 0 });
           }}
         >
           <label>

@@ -3,12 +3,13 @@ import { Problem } from "./changes-view.tsx";
 import { CodeText } from "./diff/code.tsx";
 import { useLanguages } from "./diff/diff-view.tsx";
 import { Block, languageOf } from "./highlight.ts";
+import { RefusedCall } from "./link.ts";
 import { ListBox } from "./list-box.tsx";
 import { go, renderRoute } from "./route.ts";
 import { useLoaded } from "./use-loaded.ts";
 import { useVirtual } from "./virtual.ts";
 import { parentOf, plural, renderNumber, visible } from "./words.ts";
-import { type FolderEntry, RefusedCall, readContent, readFolder, type ShownContent } from "./worker.ts";
+import { type FolderEntry, readContent, readFolder, type ShownContent } from "./worker.ts";
 
 interface FilesViewProps {
   readonly path: string;

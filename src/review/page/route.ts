@@ -9,7 +9,7 @@ export interface Route {
   readonly path?: string | undefined;
 }
 
-export function parseRoute(hash: string): Route {
+function parseRoute(hash: string): Route {
   const [name = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
   const fields = new URLSearchParams(query);
   const seq = Number(fields.get("seq") ?? Number.NaN);
@@ -28,8 +28,36 @@ export function renderRoute({ view, ...fields }: Route): string {
   return `#/${view}${text === "" ? "" : `?${text}`}`;
 }
 
+/** The route of a page without an address of its own, such as one in a frame of a host. */
+let kept: string | undefined;
+
+/** Keeps the route out of the address, and has links change it there. */
+export function keepRoute(): void {
+  kept = "";
+  document.addEventListener("click", (event) => {
+    const link = (event.target as Element).closest?.("a[href^='#']");
+    if (link === null) return;
+    event.preventDefault();
+    show(link.getAttribute("href")!);
+  });
+}
+
+function show(hash: string): void {
+  kept = hash;
+  dispatchEvent(new Event("hashchange"));
+}
+
+export const currentRoute = (): Route => parseRoute(kept ?? location.hash);
+
+/** Calls the listener whenever the route has changed. Returns a function that ends it. */
+export function onRoute(listener: () => void): () => void {
+  addEventListener("hashchange", listener);
+  return () => removeEventListener("hashchange", listener);
+}
+
 /** Shows a route. With `isReplaced` the back button skips the one before. */
 export function go(route: Route, isReplaced = false): void {
-  if (isReplaced) location.replace(renderRoute(route));
+  if (kept !== undefined) show(renderRoute(route));
+  else if (isReplaced) location.replace(renderRoute(route));
   else location.hash = renderRoute(route);
 }

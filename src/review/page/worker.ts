@@ -1,31 +1,6 @@
-/** The worker that serves the page: its functions and its events. */
+/** The functions of the worker, and the types of their answers. */
 import type { Author } from "../../base/author.ts";
-
-/** An error of a call: the worker's sentence, and its code. */
-export class RefusedCall extends Error {
-  override readonly name = "RefusedCall";
-  readonly code: string | undefined;
-
-  constructor(text: string) {
-    const { message, code } = parseError(text);
-    super(message);
-    this.code = code;
-  }
-}
-
-/** The worker does not answer, or no longer knows this page. */
-export class Unreachable extends Error {
-  override readonly name = "Unreachable";
-}
-
-function parseError(text: string): { message: string; code?: string } {
-  try {
-    const value = JSON.parse(text);
-    return typeof value?.message === "string" ? value : { message: text };
-  } catch {
-    return { message: text };
-  }
-}
+import { currentLink } from "./link.ts";
 
 /** A file of a checkpoint, or of a comparison. */
 export interface ChangedFile {
@@ -108,34 +83,7 @@ export interface OutsideChange {
   readonly kind: "created" | "modified" | "deleted" | "moved";
 }
 
-/** Sends a payload to a function of the worker, and resolves to its answer. */
-export type SendCall = (id: string, payload: object) => Promise<unknown>;
-
-const overHttp: SendCall = async (id, payload) => {
-  let response: Response;
-  try {
-    response = await fetch(`call/${id}`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(payload),
-    });
-  } catch {
-    throw new Unreachable("The worker does not answer.");
-  }
-  if (!response.ok) throw new Unreachable((await response.text()).trim());
-  const { answer, error } = await response.json();
-  if (error !== undefined) throw new RefusedCall(error);
-  return answer;
-};
-
-let send: SendCall = overHttp;
-
-/** Has calls sent in another way, as in a host of MCP Apps. */
-export function sendThrough(call: SendCall): void {
-  send = call;
-}
-
-const call = <T>(id: string, payload: object): Promise<T> => send(id, payload) as Promise<T>;
+const call = <T>(id: string, payload: object): Promise<T> => currentLink().send(id, payload) as Promise<T>;
 
 /** Maximum bytes of the diffs in one answer: enough for 100,000 lines of a usual length. */
 const maxDiffBytes = 4 * 1024 * 1024;
@@ -273,63 +221,4 @@ export async function readOutside(
     next: string;
   }>("coder::changes", since === undefined ? { limit: 0 } : { since });
   return { changes: changes.filter(({ cause, ignored }) => cause.by === "external" && !ignored), next };
-}
-
-/** A call that waits for approval. */
-export interface WaitingCall {
-  readonly id: string;
-  readonly function: string;
-  readonly author: string;
-  readonly expires: number;
-  readonly summary: readonly string[];
-  readonly diff: string;
-  readonly isDiffCut: boolean;
-}
-
-export async function readWaiting(): Promise<readonly WaitingCall[]> {
-  const response = await fetch("approvals");
-  return response.ok ? await response.json() : [];
-}
-
-/** Approves or declines a call. Resolves to "gone" if another answer came first, or the call has ended. */
-export async function answerWaiting(id: string, verdict: "yes" | "no"): Promise<"taken" | "gone"> {
-  const response = await fetch("approvals", {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ id, verdict }),
-  });
-  return response.ok ? await response.json() : "gone";
-}
-
-/** The state of the connection to the worker. */
-export type LinkState = "live" | "connecting" | "gone";
-
-/**
- * Follows the changes of the tree. Calls `onState` when the worker goes away, and when it is back. Returns a
- * function that ends it.
- */
-export function follow(
-  onChange: (paths: readonly string[] | undefined) => void,
-  onState: (state: LinkState) => void,
-  onApprovals: () => void,
-): () => void {
-  let source: EventSource;
-  let retry: ReturnType<typeof setTimeout> | undefined;
-  const open = () => {
-    source = new EventSource("events");
-    source.addEventListener("open", () => onState("live"));
-    source.addEventListener("approvals", onApprovals);
-    source.addEventListener("changed", (event) => onChange(JSON.parse((event as MessageEvent).data).paths));
-    source.addEventListener("error", () => {
-      onState("gone");
-      // The browser reconnects by itself unless the answer was an error.
-      if (source.readyState !== EventSource.CLOSED) return;
-      retry = setTimeout(open, 2000);
-    });
-  };
-  open();
-  return () => {
-    clearTimeout(retry);
-    source.close();
-  };
 }

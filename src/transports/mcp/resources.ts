@@ -18,6 +18,7 @@ import type { ReadAnswer } from "../../coder/read-file/answer.ts";
 import { readFile } from "../../coder/read-file.ts";
 import { pathOf, uriOf, uriTemplate } from "./resource-uris.ts";
 import type { ResourceWatch } from "./resource-watch.ts";
+import { appUri, readApp } from "./review-app.ts";
 import type { CallOptions, ToolHost } from "./tool-host.ts";
 import { wording } from "./tools.ts";
 
@@ -46,7 +47,7 @@ export function offerResources(server: Server, host: ToolHost, { optionsOf, watc
     ],
   }));
   server.setRequestHandler("resources/read", ({ params }, context) =>
-    readResource(host, params.uri, optionsOf(context)),
+    params.uri === appUri && host.hasApp ? readApp() : readResource(host, params.uri, optionsOf(context)),
   );
   if (watch !== undefined) {
     server.setRequestHandler("resources/subscribe", async ({ params }) => {

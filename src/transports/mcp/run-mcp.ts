@@ -33,6 +33,7 @@ export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promis
     commandRules: runtime.commandRules,
     approval: runtime.approvals?.mode,
     describeOthers: () => runtime.describeOthers?.(),
+    hasApp: runtime.describeOthers !== undefined && !command.readOnly,
     isStructured: command.isStructured,
     takesFlatEnvelopes: runtime.takesFlatEnvelopes ?? false,
     isForgiving: runtime.requestRules?.isForgiving ?? false,

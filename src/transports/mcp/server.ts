@@ -1,5 +1,12 @@
 /** Offers the functions as an MCP server, one for each connection. */
-import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
 import { about, descriptions } from "../../base/about.ts";
 import { type Author, claimedName } from "../../base/author.ts";
 import type { CallOrder } from "../../calls/call-order.ts";
@@ -11,6 +18,7 @@ import { reportProgress } from "./progress.ts";
 import { promptUserOver } from "./prompt-user.ts";
 import type { ResourceWatch } from "./resource-watch.ts";
 import { offerResources } from "./resources.ts";
+import { appTool, callForApp, showsApps, toolsWithApp, withCheckpointKey } from "./review-app.ts";
 import { showRoots } from "./roots.ts";
 import { renderInstructions, serverInfo } from "./server-info.ts";
 import type { CallOptions, ToolHost } from "./tool-host.ts";
@@ -67,17 +75,7 @@ export function createMcpServer(
       instructions: instructions.join("\n"),
     },
   );
-  server.setRequestHandler("tools/list", () => ({ tools: [...host.tools] }));
-  server.setRequestHandler("tools/call", ({ params }, context) => {
-    const definition = host.functions.get(params.name);
-    if (definition === undefined) throw unknownTool(params.name, [...host.functions.keys()]);
-    return callTool(host, {
-      definition,
-      payload: params.arguments ?? {},
-      context,
-      options: optionsOf(context),
-    });
-  });
+  offerTools(server, host, optionsOf);
   if (hasResources) offerResources(server, host, { optionsOf, watch });
   const askForRoots = showRoots(server, host.log);
   server.oninitialized = () => {
@@ -87,11 +85,43 @@ export function createMcpServer(
   return server;
 }
 
+/** Registers the handlers of tools. */
+function offerTools(
+  server: Server,
+  host: ToolHost,
+  optionsOf: (context: ServerContext) => CallOptions,
+): void {
+  const hasApp = (context: ServerContext) => host.hasApp && showsApps(capabilitiesOf(server, context));
+  server.setRequestHandler("tools/list", (_, context) => ({
+    tools: hasApp(context) ? toolsWithApp(host) : [...host.tools],
+  }));
+  server.setRequestHandler("tools/call", ({ params }, context) => {
+    if (params.name === appTool && hasApp(context))
+      return callForApp(host, params.arguments ?? {}, optionsOf(context));
+    const definition = host.functions.get(params.name);
+    if (definition === undefined) throw unknownTool(params.name, [...host.functions.keys()]);
+    return callTool(host, {
+      definition,
+      payload: params.arguments ?? {},
+      context,
+      options: optionsOf(context),
+      hasApp: hasApp(context),
+    });
+  });
+}
+
 const resourceCapabilities = { resources: { subscribe: true, listChanged: true }, completions: {} };
 
 /** Returns whether the revision of the client has requests from the server, which ended with 2026-07-28. */
 const canBeSentRequests = (server: Server): boolean =>
   (server.getNegotiatedProtocolVersion() ?? "") < "2026-07-28";
+
+/** Returns the capabilities of a client, which revision 2026-07-28 sends with each request. */
+function capabilitiesOf(server: Server, { mcpReq }: ServerContext): ClientCapabilities | undefined {
+  const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
+  const sent = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+  return sent ?? server.getClientCapabilities();
+}
 
 /** Returns the author of a client's calls, from what it claims about itself. */
 function authorOf(
@@ -125,12 +155,16 @@ interface ToolCall {
   readonly payload: unknown;
   readonly context: ServerContext;
   readonly options: CallOptions;
+  /** Whether the client shows the page beside the result. */
+  readonly hasApp: boolean;
 }
 
-async function callTool(host: ToolHost, { definition, payload, context, options }: ToolCall) {
+async function callTool(host: ToolHost, { definition, payload, context, options, hasApp }: ToolCall) {
   using progress = reportProgress(context, host.callMilliseconds);
   const { onOutput } = progress;
-  return host.render(definition, payload, await host.call(definition, payload, { ...options, onOutput }));
+  const outcome = await host.call(definition, payload, { ...options, onOutput });
+  const result = host.render(definition, payload, outcome);
+  return hasApp && "answer" in outcome ? withCheckpointKey(result, outcome.answer) : result;
 }
 
 function unknownTool(name: string, names: readonly string[]): ProtocolError {

@@ -32,6 +32,8 @@ export interface ToolHostOptions extends ToolOptions {
   readonly approval?: ApprovalMode | undefined;
   /** Describes the checkpoints of others to a new session, if any. */
   readonly describeOthers?: (() => string | undefined) | undefined;
+  /** Whether hosts of MCP Apps may show the page, which needs a journal and calls that change files. */
+  readonly hasApp?: boolean;
 }
 
 /**
@@ -76,6 +78,7 @@ export class ToolHost {
   readonly functions: ReadonlyMap<string, FunctionDefinition>;
   readonly log: Log;
   readonly callMilliseconds: number;
+  readonly hasApp: boolean;
   readonly #treeChanges: TreeChanges | undefined;
   readonly #describeOthers: ToolHostOptions["describeOthers"];
   readonly #messageBytes: number;
@@ -93,6 +96,7 @@ export class ToolHost {
     this.callMilliseconds = callMilliseconds;
     this.commandRules = (options.commandRules ?? []).map(wording.sentence);
     this.approval = options.approval;
+    this.hasApp = options.hasApp ?? false;
     this.#treeChanges = options.treeChanges;
     this.#describeOthers = options.describeOthers;
     this.#messageBytes = maxReadBytes > defaultMessageBytes ? Number.POSITIVE_INFINITY : defaultMessageBytes;

@@ -1,0 +1,10 @@
+/** The functions that the page calls. It reads what agents read, and changes the tree only by undo. */
+export const calledByPage: readonly string[] = [
+  "coder::info",
+  "coder::checkpoints",
+  "coder::changes",
+  "coder::undo",
+  "coder::list-folder",
+  "coder::read-file",
+  "coder::search",
+];
