@@ -350,15 +350,11 @@ async function main(): Promise<void> {
   } finally {
     registry.stop();
   }
-  const launch = join(
-    base,
-    "projects/npm-install---ignore-scripts/node_modules",
-    npmPackage,
-    "bin/launch.cjs",
-  );
+  const bin = join(base, "projects/npm-install---ignore-scripts/node_modules", npmPackage, "bin");
   const launchers = {
-    [`the launcher in Node ${run(["node", "--version"]).trim()}`]: ["node", launch],
-    "the launcher in Node 24": [newNode, launch],
+    "the launcher": [join(bin, "launch.sh")],
+    [`the launcher in Node ${run(["node", "--version"]).trim()}`]: ["node", join(bin, "launch.cjs")],
+    "the launcher in Node 24": [newNode, join(bin, "launch.cjs")],
   };
   for (const [name, command] of Object.entries(launchers)) await tryLauncher(name, command);
   printStarts({

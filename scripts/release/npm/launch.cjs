@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 // Starts the executable that npm has installed for this machine, with the same arguments, streams and signals.
 "use strict";
 const { name, version, optionalDependencies } = require("../package.json");

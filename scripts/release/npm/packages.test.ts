@@ -1,7 +1,16 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { about, npmPackage } from "../../../src/base/about.ts";
 import { run } from "../packages.ts";
 import { targets } from "../targets.ts";
@@ -50,7 +59,7 @@ test("the launcher depends on every platform package, in this version, and on no
   expect(manifest.optionalDependencies).toEqual(
     Object.fromEntries(targets.map(({ triple }) => [platformPackageName(triple), about.version])),
   );
-  expect(manifest.bin).toEqual({ coder: "bin/launch.cjs" });
+  expect(manifest).toMatchObject({ bin: { coder: "bin/launch.sh" }, os: ["darwin", "linux"] });
   for (const key of ["scripts", "dependencies", "private"]) expect(manifest).not.toHaveProperty(key);
 });
 
@@ -70,5 +79,58 @@ test("the launcher says for which machines there are packages, and how to get a 
     const missing = start("");
     expect(missing.exitCode).toBe(1);
     expect(missing.stderr.toString()).toContain(" is not installed; install @iii-hq/coder@");
+  });
+});
+
+/** The packages that a package manager has installed. */
+interface Layout {
+  /** The packages of each folder of `node_modules`. */
+  readonly packages: Readonly<Record<string, readonly string[]>>;
+  /** The folder of the package whose executable starts. */
+  readonly chosen: string;
+  readonly needsNode?: true;
+}
+
+const own = `${npmPackage}-${process.platform}-${process.arch}`;
+const layouts: Readonly<Record<string, Layout>> = {
+  "one package": { packages: { "": [own] }, chosen: own },
+  "another machine's too": { packages: { "": [own, `${npmPackage}-sunos-sparc`] }, chosen: own },
+  "one for each C library": { packages: { "": [own, `${own}-musl`] }, chosen: own, needsNode: true },
+  "two versions": {
+    packages: { "": [own], [npmPackage]: [own] },
+    chosen: `${npmPackage}/node_modules/${own}`,
+    needsNode: true,
+  },
+};
+
+test.each(Object.entries(layouts))("the launcher starts the right executable, with %s", (_, layout) => {
+  unpacked(packLauncher().archive, (unpackedLauncher) => {
+    const modules = join(dirname(realpathSync(unpackedLauncher)), "my project", "node_modules");
+    cpSync(unpackedLauncher, join(modules, npmPackage), { recursive: true });
+    for (const [folder, names] of Object.entries(layout.packages))
+      for (const name of names) {
+        const bin = join(modules, folder && join(folder, "node_modules"), name, "bin");
+        mkdirSync(bin, { recursive: true });
+        // It prints where it is, what it got, and which variables it has.
+        const program = '#!/bin/sh\nprintf "%s\\n" "$0" "$@"; env | cut -d= -f1 | sort; exit 7\n';
+        writeFileSync(join(bin, "coder"), program, { mode: 0o755 });
+      }
+    mkdirSync(join(modules, ".bin"));
+    symlinkSync(`../${npmPackage}/bin/launch.sh`, join(modules, ".bin/coder"));
+    writeFileSync(join(modules, "node"), "#!/bin/sh\nexit 9\n", { mode: 0o755 });
+    const path = process.env["PATH"] ?? "";
+    const env = { PATH: layout.needsNode ? path : `${modules}:${path}`, CDPATH: "/" };
+    const started = (command: readonly string[]) => {
+      const options = { env, cwd: modules };
+      const { exitCode, stdout, stderr } = Bun.spawnSync([...command, "a  b", "", "*"], options);
+      return { exitCode, lines: stdout.toString().split("\n"), stderr: stderr.toString() };
+    };
+    const executable = join(modules, layout.chosen, "bin/coder");
+    const direct = started([executable]);
+    expect(direct).toMatchObject({ exitCode: 7, stderr: "" });
+    expect(direct.lines.slice(0, 4)).toEqual([executable, "a  b", "", "*"]);
+    for (const command of [join(modules, ".bin/coder"), ".bin/coder"])
+      expect(started([command])).toEqual(direct);
+    if (layout.needsNode) expect(started(["node", ".bin/coder"])).toEqual(direct);
   });
 });

@@ -88,16 +88,18 @@ export function packLauncher(): NpmPackage {
     description: summary,
     keywords: ["mcp", "mcp-server", "filesystem", "agents", "sandbox"],
     mcpName: channels.mcp,
-    bin: { [about.name]: "bin/launch.cjs" },
+    bin: { [about.name]: "bin/launch.sh" },
     engines: { node: ">=18" },
+    // On Windows no shell would start the launcher, so npm refuses to install it there.
+    os: ["darwin", "linux"],
     optionalDependencies: Object.fromEntries(names.map((name) => [name, about.version])),
   };
   return pack(manifest, [
-    {
-      name: "bin/launch.cjs",
-      contents: readFileSync(join(import.meta.dir, "launch.cjs")),
-      isExecutable: true,
-    },
+    ...["launch.sh", "launch.cjs"].map((name) => ({
+      name: `bin/${name}`,
+      contents: readFileSync(join(import.meta.dir, name)),
+      isExecutable: name.endsWith(".sh"),
+    })),
     text("README.md", readme),
   ]);
 }
