@@ -9,6 +9,7 @@ import type {
   WorkerDefinition,
 } from "../calls/contract/definition.ts";
 import { changed } from "../coder/changes/changed.ts";
+import { withRoots } from "../coder/config/roots-config.ts";
 import { type Config, configSchema, fixedKeys } from "../coder/config.ts";
 import { coderMeanings, coderReasons } from "../coder/error-codes.ts";
 import { functions } from "../coder/functions.ts";
@@ -147,11 +148,12 @@ export async function openWorker(
   log: Log,
   reloading: Reloading = { status: new ConfigStatus() },
 ): Promise<Runtime> {
-  const { worker, configFile: named, basePath, name: mode, readOnly, environment } = opening;
+  const { worker, configFile: named, basePath, folders, name: mode, readOnly, environment } = opening;
   const { commands, approval } = opening;
   const definition = workers[worker];
   const keys = Object.keys(definition.configSchema.properties);
-  const config = await findConfig({ worker, keys, mode, named, environment, log });
+  const found = await findConfig({ worker, keys, mode, named, environment, log });
+  const config = folders === undefined ? found : withRoots(found, folders);
   return definition.open({
     config,
     configFiles: configFiles({ named, environment }),

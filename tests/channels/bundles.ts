@@ -1,12 +1,17 @@
 /**
  * `npm run suite -- bundles`: the official tool of MCPB validates and unpacks the bundles, and the server in
- * one for this machine answers. The last line says `N passed, N failed, N skipped`.
+ * one for this machine answers. The schema that the registry of MCP publishes, or that of `--schema FILE`,
+ * accepts server.json. The last line says `N passed, N failed, N skipped`.
  */
 import { deepEqual, match } from "node:assert/strict";
-import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Ajv } from "ajv";
 import { executable } from "../../scripts/build.ts";
+import { channels } from "../../scripts/release/channels.ts";
+import { registryEntry } from "../../scripts/release/manifests/manifests.ts";
 import { bundleManifest, bundleName, desktopTargets, packBundle } from "../../scripts/release/mcpb/bundle.ts";
 import { run } from "../../scripts/release/packages.ts";
 import { check, skip, totals } from "../../scripts/release/trial/checks.ts";
@@ -33,19 +38,36 @@ try {
     });
   }
   if (!isHost) skip("the server in a bundle", `there is no bundle for ${process.platform} here`);
-  else await check("the server starts as the manifest says, and read only", startServer);
+  else await check("the server starts as the manifest says, with two folders, and read only", startServer);
+  await checkRegistryEntry();
 } finally {
   rmSync(base, { recursive: true });
 }
 console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
 process.exitCode = totals.failed === 0 ? 0 : 1;
 
-/** Starts the unpacked server with the settings of a user, as the manifest describes it. */
-function startServer(): void {
-  const values = { __dirname: join(base, host), "user_config.folder": base, "user_config.read_only": "true" };
-  const fill = (text: string) =>
-    Object.entries(values).reduce((filled, [name, value]) => filled.replaceAll(`\${${name}}`, value), text);
-  const { command, args, env } = bundleManifest(host).server.mcp_config;
+/** What the official tool makes of a manifest and the settings of a user. */
+interface McpConfig {
+  readonly command: string;
+  readonly args: string[];
+  readonly env: Record<string, string>;
+}
+
+/** Starts the unpacked server with the settings of a user, as the official tool fills them in. */
+async function startServer(): Promise<void> {
+  const { getMcpConfigForManifest } = await import(
+    join(base, "node_modules/@anthropic-ai/mcpb/dist/shared/config.js")
+  );
+  const folders = ["one", "two"].map((name) => join(base, name));
+  for (const folder of folders) mkdirSync(folder);
+  const { command, args, env }: McpConfig = await getMcpConfigForManifest({
+    manifest: bundleManifest(host),
+    extensionPath: join(base, host),
+    systemDirs: {},
+    userConfig: { folders, read_only: true },
+    pathSeparator: "/",
+  });
+  deepEqual(args, ["mcp", ...folders]);
   const messages = [
     {
       id: 1,
@@ -54,15 +76,42 @@ function startServer(): void {
     },
     { method: "notifications/initialized" },
     { id: 2, method: "tools/list" },
+    { id: 3, method: "tools/call", params: { name: "coder_tree", arguments: {} } },
   ];
   const input = messages.map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join("");
-  const { stdout, stderr } = Bun.spawnSync([fill(command), ...args.map(fill)], {
-    stdin: Buffer.from(input),
-    env: {
-      HOME: base,
-      ...Object.fromEntries(Object.entries(env).map(([name, value]) => [name, fill(value)])),
-    },
+  const server = Bun.spawn([command, ...args], {
+    stdio: ["pipe", "pipe", "pipe"],
+    env: { HOME: base, ...env },
   });
-  match(stdout.toString(), /coder_read_file/, stderr.toString());
-  if (stdout.toString().includes("coder_update_file")) throw new Error("it offers tools that change files");
+  server.stdin.write(input);
+  server.stdin.flush();
+  let stdout = "";
+  for await (const bytes of server.stdout) {
+    stdout += Buffer.from(bytes).toString();
+    if (stdout.includes('"id":3}')) server.stdin.end();
+  }
+  match(stdout, /coder_read_file/, await new Response(server.stderr).text());
+  match(stdout, /one\/\\n {2}two\//);
+  if (stdout.includes("coder_update_file")) throw new Error("it offers tools that change files");
 }
+
+/** Checks the entry of a release by the schema that it names, which the registry publishes. */
+async function checkRegistryEntry(): Promise<void> {
+  const entry = registryEntry([{ url: `${channels.repository}/a.mcpb`, digest: "0".repeat(64) }]);
+  const { schema: file } = parseArgs({ options: { schema: { type: "string" } } }).values;
+  const schema = file === undefined ? await published(entry.$schema) : JSON.parse(readFileSync(file, "utf8"));
+  if (schema === undefined) return skip("server.json", `${entry.$schema} cannot be reached`);
+  await check(`server.json is valid by ${schema.$id}`, () => {
+    const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
+    deepEqual(schema.$id, entry.$schema);
+    const isValid = (value: object) => validate(value);
+    deepEqual([isValid(entry), validate.errors], [true, null]);
+    deepEqual(isValid({ ...entry, name: "no namespace" }), false);
+  });
+}
+
+const published = (url: string) =>
+  fetch(url).then(
+    (response) => response.json(),
+    () => undefined,
+  );

@@ -13,17 +13,18 @@ const serverFor = (folder: string) => ({
 
 const author = { name: "The authors of coder", url: channels.repository };
 
-/** A package in the registry of MCP, with the folder as an argument that the user fills in. */
+/** A package in the registry of MCP, with the folders as arguments that the user fills in. */
 const inRegistry = {
   transport: { type: "stdio" },
   packageArguments: [
     { type: "positional", value: "mcp" },
     {
-      type: "named",
-      name: "--base-path",
-      description: "The folder that the agent may work in",
+      type: "positional",
+      valueHint: "folder",
+      description: "The folders that the agent may work in",
       format: "filepath",
       isRequired: true,
+      isRepeated: true,
     },
   ],
   environmentVariables: [

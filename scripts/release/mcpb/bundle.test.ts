@@ -15,17 +15,17 @@ test("bundles are for targets of a release, and each names its platform", () => 
 
 test("a client starts the server as the command line accepts it, with the settings of its user", () => {
   const { server, user_config: settings } = bundleManifest("x86_64-apple-darwin");
-  const values: Readonly<Record<string, string>> = { folder: "/home/me/a b", read_only: "true" };
-  expect(Object.keys(values)).toEqual(Object.keys(settings));
-  const fill = (text: string) =>
-    text.replaceAll(/\$\{user_config\.(\w+)\}/g, (_, name) => values[name] ?? "");
-  const { args, env } = server.mcp_config;
-  const environment = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, fill(value)]));
-  expect(parseArguments(args.map(fill), environment)).toMatchObject({
-    name: "mcp",
-    basePath: "/home/me/a b",
-    readOnly: true,
-  });
+  const start = (folders: string[]) => {
+    const values: Readonly<Record<string, string[]>> = { folders, read_only: ["true"] };
+    expect(Object.keys(values)).toEqual(Object.keys(settings));
+    const fill = (text: string) => values[/^\$\{user_config\.(\w+)\}$/.exec(text)?.[1] ?? ""] ?? [text];
+    const { args, env } = server.mcp_config;
+    const environment = Object.entries(env).map(([name, value]) => [name, ...fill(value)]);
+    return parseArguments(args.flatMap(fill), Object.fromEntries(environment));
+  };
+  const started = { name: "mcp", readOnly: true };
+  expect(start(["/home/me/a b"])).toMatchObject({ ...started, basePath: "/home/me/a b" });
+  expect(start(["/a", "/b"])).toMatchObject({ ...started, basePath: undefined, folders: ["/a", "/b"] });
 });
 
 test("a bundle is the same when made again", () => {

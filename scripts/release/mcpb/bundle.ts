@@ -34,17 +34,19 @@ export const bundleManifest = (triple: string) => ({
     entry_point: entryPoint,
     mcp_config: {
       command: `\${__dirname}/${entryPoint}`,
-      args: ["mcp", "--base-path", "${user_config.folder}"],
+      // A client puts each of several folders in a word of its own.
+      args: ["mcp", "${user_config.folders}"],
       env: { CODER_READ_ONLY: "${user_config.read_only}" },
     },
   },
   tools_generated: true,
   compatibility: { platforms: [npmMachine(triple).os] },
   user_config: {
-    folder: {
+    folders: {
       type: "directory",
-      title: "Folder",
-      description: "The folder that the agent may work in. It reaches nothing outside.",
+      multiple: true,
+      title: "Folders",
+      description: "The folders that the agent may work in. It reaches nothing outside.",
       required: true,
     },
     read_only: {

@@ -6,6 +6,7 @@ import { Refusal } from "../../base/errors.ts";
 import { ConfigError } from "../../config/file.ts";
 import { defaultConfig } from "../config.ts";
 import { loadConfig, openCoder } from "../services.ts";
+import { withRoots } from "./roots-config.ts";
 
 const load = (keys: object, basePath?: string) =>
   loadConfig({ config: { source: "c.yaml", keys: keys as never }, basePath, environment: {} });
@@ -21,6 +22,32 @@ function problem(keys: object, basePath?: string): string {
 }
 
 const root = (name: string, more: object = {}) => ({ name, path: `/srv/${name}`, ...more });
+
+describe("folders of the command line", () => {
+  const rootsOf = (folders: string[], keys: object = {}) => {
+    const config = withRoots({ source: "c.yaml", keys: keys as never }, folders);
+    return loadConfig({ config, basePath: undefined, environment: {} }).roots;
+  };
+
+  test("are roots with the names of the folders", () => {
+    const folders = ["/a/app", "/b/app/", "/b/My Projects", "/b/.config", "/"];
+    expect(rootsOf(folders, { base_path: "/x" })).toMatchObject([
+      { name: "app", path: "/a/app" },
+      { name: "app-2", path: "/b/app" },
+      { name: "My-Projects", path: "/b/My Projects" },
+      { name: "config", path: "/b/.config" },
+      { name: "folder", path: "/" },
+    ]);
+    expect(rootsOf(["a", `/${"x".repeat(200)}`])).toMatchObject([
+      { name: "a", path: join(process.cwd(), "a") },
+      { name: "x".repeat(60) },
+    ]);
+  });
+
+  test("do not go with roots of the configuration", () => {
+    expect(() => rootsOf(["/a", "/b"], { roots: [root("c")] })).toThrow("folders on the command line");
+  });
+});
 
 describe("roots that cannot be served together", () => {
   test.each([

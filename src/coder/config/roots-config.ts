@@ -1,6 +1,8 @@
 /** The configuration key `roots`: several folders instead of one (coder §24). */
+import { basename, resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { ConfigError } from "../../config/file.ts";
+import type { FoundConfig } from "../../config/source.ts";
 import { compileGlobSet, GlobError } from "../../text/globs/glob-set.ts";
 
 const Root = Type.Object({
@@ -58,6 +60,36 @@ export function requireRoots({ config: { roots }, source, hasBasePath, isOverrid
       if (!(error instanceof GlobError)) throw error;
       fail(`${name}: non_accessible_globs: ${error.message}`);
     }
+  }
+}
+
+/**
+ * Returns the configuration with the folders of the command line as roots, which have the names of the
+ * folders. Throws a `ConfigError` if it has roots of its own.
+ */
+export function withRoots({ source, keys }: FoundConfig, folders: readonly string[]): FoundConfig {
+  const { base_path: _, roots = null, ...others } = keys;
+  if (roots !== null)
+    throw new ConfigError(
+      `${source}: roots: is given, and so are folders on the command line; leave one of them out.`,
+    );
+  const taken = new Set<string>();
+  const named = folders.map((folder) => {
+    const path = resolve(folder);
+    const name = freeName(basename(path), taken);
+    taken.add(name);
+    return { name, path };
+  });
+  return { source, keys: { ...others, roots: named } };
+}
+
+/** Returns a name of a root that resembles that of its folder. */
+function freeName(folder: string, taken: ReadonlySet<string>): string {
+  const letters = folder.replaceAll(/[^A-Za-z0-9._-]/g, "-").replace(/^\.+/, "");
+  const stem = letters.slice(0, 60) || "folder";
+  for (let number = 1; ; number++) {
+    const name = number === 1 ? stem : `${stem}-${number}`;
+    if (!taken.has(name)) return name;
   }
 }
 

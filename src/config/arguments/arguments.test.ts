@@ -115,6 +115,8 @@ describe("one command", () => {
       tools: "usual",
       hasReview: false,
     });
+    expect(parse("mcp a")).toMatchObject({ basePath: "a" });
+    expect(parse("mcp a --read-only b")).toMatchObject({ basePath: undefined, folders: ["a", "b"] });
     const http = (line: string, environment = {}) => parse(`mcp --http ${line}`, environment);
     const token = "0123456789abcdef";
     expect(http("8080")).toMatchObject({
@@ -247,7 +249,8 @@ describe("misuse names the flag", () => {
     ["setup cursor --log-level loud", '--log-level (or CODER_LOG) is "loud"'],
     ["setup cursor --worker shell", '"setup" is not a command'],
     ["mcp --remove", "--remove only goes with setup"],
-    ["mcp now", 'mcp takes no further words; "now" is too much'],
+    ["mcp a --base-path b", 'mcp takes its folders as words or by --base-path; "a" is too much'],
+    ["mcp a b --worker shell", 'the worker shell serves one folder; "b" is too much'],
     ["mcp --url ws://x", "--url does not go with mcp"],
     ["mcp --engine embedded", "--engine does not go with mcp"],
     ["mcp --token 0123456789abcdef", "--token only goes with --http"],

@@ -16,6 +16,8 @@ export interface ConfigSource {
   readonly configFile: string | undefined;
   /** The value of `--base-path`, which wins over the folder that the file names. */
   readonly basePath: string | undefined;
+  /** The folders that are served as roots, if the command line names several. */
+  readonly folders?: readonly string[];
   readonly logLevel: LogLevel;
   /** Whether `--read-only` is set, so that only functions that cannot change anything exist. */
   readonly readOnly: boolean;
@@ -165,7 +167,7 @@ export function parseArguments(
   const source: ConfigSource = {
     worker,
     configFile: valueFor(line, "config"),
-    basePath: valueFor(line, "base-path"),
+    ...parseFolders(line, worker),
     logLevel: parseLogLevel(valueFor(line, "log-level")),
     readOnly: parseReadOnly(line),
     environment,
@@ -230,6 +232,24 @@ interface CommandLine extends ParsedFlags {
 /** Returns the mode of a command line. A word that is not a command is refused later. */
 const modeOf = ([command]: readonly string[]): Mode =>
   command === "mcp" || command === "call" || command === "setup" || command === "review" ? command : "serve";
+
+/** Parses `--base-path`, or the words after `mcp` and `review`, which may be several folders. */
+function parseFolders(line: CommandLine, worker: WorkerName): Pick<ConfigSource, "basePath" | "folders"> {
+  const basePath = valueFor(line, "base-path");
+  const [command, ...folders] = line.mode === "mcp" || line.mode === "review" ? line.words : [];
+  const [first] = folders;
+  if (first === undefined) return { basePath };
+  if (basePath !== undefined)
+    throw new UsageError(
+      `${command} takes its folders as words or by --base-path; ${JSON.stringify(first)} is too much`,
+    );
+  if (folders.includes("")) throw new UsageError(`${command} got an empty word in place of a folder`);
+  if (folders.length === 1) return { basePath: first };
+  if (worker === "coder") return { basePath, folders };
+  throw new UsageError(
+    `the worker shell serves one folder; ${JSON.stringify(folders[1])} is too much (--commands of coder mcp is for several)`,
+  );
+}
 
 /** Returns the value of the flag, or of the first of its variables that is set. */
 function valueFor({ values, mode, environment }: CommandLine, name: FlagName): string | undefined {
@@ -386,12 +406,9 @@ function parseEngine(line: CommandLine): EmbeddedEngine | undefined {
 }
 
 function parseMcp(line: CommandLine): HttpAddress | undefined {
-  const { words, values } = line;
-  if (words.length > 1)
-    throw new UsageError(`mcp takes no further words; ${JSON.stringify(words[1])} is too much`);
   const address = valueFor(line, "http");
   if (address === undefined) return undefined;
-  const needsToken = !values.has("no-token");
+  const needsToken = !line.values.has("no-token");
   return { ...parseHttpAddress(address, needsToken ? parseToken(line) : undefined), needsToken };
 }
 
@@ -437,9 +454,7 @@ function parseSetup(line: CommandLine, worker: WorkerName): Extract<Command, { n
   };
 }
 
-function parsePort({ words, values }: CommandLine): number {
-  if (words.length > 1)
-    throw new UsageError(`review takes no further words; ${JSON.stringify(words[1])} is too much`);
+function parsePort({ values }: CommandLine): number {
   const given = values.get("port") ?? "0";
   if (/^\d{1,5}$/.test(given) && Number(given) <= 65_535) return Number(given);
   throw new UsageError(`--port is ${JSON.stringify(given)}; it must be a port, or 0 for any free one`);

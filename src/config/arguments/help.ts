@@ -49,7 +49,7 @@ const commandHelp: Readonly<Record<HelpTopic["command"], (worker: WorkerName) =>
 Usage
   ${words[worker].program} mcp [--base-path DIR] [FLAGS]                over standard input and output
   ${words[worker].program} mcp [--base-path DIR] --http [HOST:]PORT     over HTTP
-
+${worker === "coder" ? "  coder mcp DIR DIR … [FLAGS]                       several folders, as entries of one\n" : ""}
 Flags
 ${flagsOf("mcp", worker)}
 Examples
@@ -89,6 +89,7 @@ ${exitStatuses}`,
 
 Usage
   ${words[worker].program} review [--base-path DIR] [--port PORT] [FLAGS]
+  ${words[worker].program} review DIR DIR … [--port PORT] [FLAGS]
 
   It listens on 127.0.0.1 only and prints its address. The token in that admits everyone who has it, so keep it to
   yourself.
