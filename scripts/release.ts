@@ -1,8 +1,8 @@
 /**
  * `npm run release`: writes an archive and a checksum for each worker and target to dist/release, the
- * packages of npm to dist/release/npm, MCPB bundles, the entry in the registry of MCP, and NOTES.md. The
- * workers are those of src/base/about.ts, one executable under several names; the targets are those of
- * targets.json.
+ * packages of npm to dist/release/npm, MCPB bundles, the entry in the registry of MCP, a formula of Homebrew,
+ * and NOTES.md. The workers are those of src/base/about.ts, one executable under several names; the targets
+ * are those of targets.json.
  *
  *     npm run release -- --targets aarch64-apple-darwin,x86_64-unknown-linux-musl --out /tmp/release
  */
@@ -10,11 +10,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { about, workerNames } from "../src/base/about.ts";
+import { workerNames } from "../src/base/about.ts";
 import { buildExecutable, buildNodeBundle, type CompileTarget, noticesFile, root } from "./build.ts";
 import { packExecutable, renderChecksum, sha256 } from "./release/archive.ts";
 import type { Artefact } from "./release/artefact.ts";
-import { channels } from "./release/channels.ts";
+import { releaseUrl, renderFormula } from "./release/formula.ts";
 import { signAdHoc } from "./release/mach-o.ts";
 import { type PublishedBundle, registryEntry } from "./release/manifests/manifests.ts";
 import { bundleName, desktopTargets, packBundle } from "./release/mcpb/bundle.ts";
@@ -30,7 +30,9 @@ import { chooseTargets, type ReleaseTarget } from "./release/targets.ts";
  */
 export async function release(targets: readonly ReleaseTarget[], folder: string): Promise<Artefact[]> {
   mkdirSync(folder, { recursive: true });
-  const earlier = new Bun.Glob(`{NOTES.md,server.json,*.mcpb,{${workerNames.join(",")}}-*.{tar.gz,sha256}}`);
+  const earlier = new Bun.Glob(
+    `{NOTES.md,server.json,coder.rb,*.mcpb,{${workerNames.join(",")}}-*.{tar.gz,sha256}}`,
+  );
   for (const name of earlier.scanSync(folder)) rmSync(join(folder, name));
   const notices = { name: basename(noticesFile), contents: readFileSync(noticesFile) };
   rmSync(join(folder, "npm"), { recursive: true, force: true });
@@ -49,6 +51,8 @@ export async function release(targets: readonly ReleaseTarget[], folder: string)
     }
   }
   writeFileSync(join(folder, "server.json"), `${JSON.stringify(registryEntry(bundles), null, 2)}\n`);
+  const formula = renderFormula(artefacts);
+  if (formula !== undefined) writeFileSync(join(folder, "coder.rb"), formula);
   return artefacts;
 }
 
@@ -109,8 +113,7 @@ function writePackage({ file, archive }: NpmPackage, folder: string): void {
 function writeBundle({ triple }: ReleaseTarget, executable: Buffer, folder: string): PublishedBundle {
   const [name, bundle] = [bundleName(triple), packBundle(triple, executable)];
   writeFileSync(join(folder, name), bundle);
-  const release = `${channels.repository}/releases/download/${about.name}/v${about.version}`;
-  return { url: `${release}/${name}`, digest: sha256(bundle) };
+  return { url: releaseUrl(name), digest: sha256(bundle) };
 }
 
 if (import.meta.main) {

@@ -144,13 +144,14 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
     needsBuild: true,
   },
   bundles: {
-    description: "the MCPB bundles, with the official tool from npm",
+    description:
+      "the MCPB bundles, with the official tool from npm, and server.json by the schema of the registry of MCP",
     command: ["tests/channels/bundles.ts"],
     needsBuild: true,
   },
   shells: {
     description:
-      "the completions in bash, zsh and fish, and linters on the manual page and the units of systemd",
+      "the completions in bash, zsh and fish, and linters on the manual page, the units of systemd and the formula of Homebrew",
     command: ["tests/channels/shells.ts"],
     needsBuild: true,
   },

@@ -1,6 +1,6 @@
 /**
  * `npm run suite -- shells`: the real shells read the completions, fish offers words from them, and the
- * linters of Debian read the manual page and the units of systemd. As root on Debian, it installs what is
+ * linters of Debian read the manual page, the units of systemd and the formula of Homebrew. As root on Debian, it installs what is
  * missing. The last line says `N passed, N failed, N skipped`.
  */
 import { deepEqual, equal } from "node:assert/strict";
@@ -9,10 +9,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { executable, root } from "../../scripts/build.ts";
 import { ensureInstalled } from "../../scripts/release/debian.ts";
+import { releaseUrl, renderFormula } from "../../scripts/release/formula.ts";
 import { run } from "../../scripts/release/packages.ts";
+import { targets } from "../../scripts/release/targets.ts";
 import { check, skip, totals } from "../../scripts/release/trial/checks.ts";
 
-const reason = ensureInstalled(["zsh", "fish", "mandoc", "systemd"]);
+const reason = ensureInstalled(["zsh", "fish", "mandoc", "systemd", "ruby"]);
 const base = mkdtempSync(join(tmpdir(), "coder-shells-"));
 try {
   if (reason === undefined) await tryAll();
@@ -58,6 +60,7 @@ async function tryAll(): Promise<void> {
       deepEqual(warnings.filter(Boolean), []);
     }
   });
+  await check("ruby finds nothing to warn of in the formula, and the archive of each machine", tryFormula);
   for (const unit of ["coder", "shell"])
     await check(`systemd accepts ${unit}.service`, () => {
       const text = readFileSync(join(root, "docs/systemd", `${unit}.service`), "utf8");
@@ -67,4 +70,51 @@ async function tryAll(): Promise<void> {
       equal(stderr.toString(), "");
       equal(exitCode, 0);
     });
+}
+
+/** Loads the formula into a Ruby that has as much of Homebrew as the formula needs to name an archive. */
+function tryFormula(): void {
+  const artefacts = targets.map((target) => ({
+    worker: "coder" as const,
+    target,
+    archive: `coder-${target.triple}.tar.gz`,
+    digest: target.triple,
+    archiveBytes: 1,
+    executableBytes: 1,
+    programBytes: 1,
+  }));
+  const formula = join(base, "coder.rb");
+  writeFileSync(formula, renderFormula(artefacts) ?? "");
+  const brew = join(base, "brew.rb");
+  writeFileSync(
+    brew,
+    `class Formula
+  def self.method_missing(name, *values)
+    ($said[name] ||= []).concat(values)
+    yield if block_given? && name.start_with?("on_") && $machine.include?(name)
+  end
+  def self.respond_to_missing?(*) = true
+  def self.test = nil
+end
+%i[on_macos on_linux].product(%i[on_arm on_intel]).each do |machine|
+  $machine, $said = machine, {}
+  load ARGV[0]
+  puts [*machine, *$said.fetch(:url), *$said.fetch(:sha256)].join(" ")
+  Object.send(:remove_const, :Coder)
+end
+`,
+  );
+  equal(run(["ruby", "-wc", formula]), "Syntax OK\n");
+  const machines = [
+    ["on_macos on_arm", "aarch64-apple-darwin"],
+    ["on_macos on_intel", "x86_64-apple-darwin"],
+    ["on_linux on_arm", "aarch64-unknown-linux-gnu"],
+    ["on_linux on_intel", "x86_64-unknown-linux-gnu"],
+  ];
+  equal(
+    run(["ruby", brew, formula]),
+    machines
+      .map(([machine, triple]) => `${machine} ${releaseUrl(`coder-${triple}.tar.gz`)} ${triple}\n`)
+      .join(""),
+  );
 }
