@@ -113,7 +113,7 @@ export const refuseCoder = {
     new Refusal(
       "bad-input",
       missing === undefined
-        ? "The worker keeps no journal, so nothing is recorded and nothing can be undone. Ask the user to set the key `journal` in the configuration."
+        ? "This folder has no journal, so nothing is recorded here and nothing can be undone. `coder mcp` starts one with its first change, and other workers if the user sets the key `journal` in the configuration."
         : `The worker keeps no journal, because ${missing}, so nothing is recorded and nothing can be undone. Ask the user to set \`journal.dir\` in the configuration to a folder that the worker can write to.`,
     ),
 

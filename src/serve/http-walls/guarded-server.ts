@@ -76,9 +76,10 @@ export function listen(
 ): Promise<number> {
   const { host, port } = address;
   return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) =>
-      reject(new Error(`${flag} cannot listen at ${host} port ${port} (${error.code})`)),
-    );
+    server.once("error", ({ code }: NodeJS.ErrnoException) => {
+      const advice = code === "EADDRINUSE" ? "; another program listens there, so choose another port" : "";
+      reject(new Error(`${flag} cannot listen at ${host} port ${port} (${code})${advice}`));
+    });
     server.listen(port, host, () => resolve((server.address() as { port: number }).port));
   });
 }
