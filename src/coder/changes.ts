@@ -324,7 +324,7 @@ function renderChanges(
 ): string {
   if (net !== undefined)
     return [
-      ...(net.length === 0 ? ["[nothing differs]"] : renderNet(net, form)),
+      ...(net.length === 0 ? ["[nothing differs]"] : renderNet(net, form, sentence)),
       ...(cursor === undefined
         ? []
         : [`[there is more; go on with the same call and "cursor": ${JSON.stringify(cursor)}]`]),

@@ -100,7 +100,7 @@ class Description {
   ): void {
     const kind = before === nothing ? "created" : after === nothing ? "deleted" : "modified";
     const room = Math.max(0, maxDiffBytes - this.#diff.length);
-    const found = compare({ kind, path, before, after, seqs: [], isExternal: false }, room);
+    const found = compare({ kind, path, before, after, seqs: [], others: [] }, room);
     if (typeof found === "string") {
       this.#say(`${verb} ${renderName(path)} (${found})`);
       return;

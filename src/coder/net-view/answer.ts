@@ -1,7 +1,8 @@
 /** Net changes in an answer: their fields, pages and text (coder §25). */
 import { type Static, Type } from "@sinclair/typebox";
-import { isSameAuthor, renderAuthor } from "../../base/author.ts";
+import { type Author, isSameAuthor, renderAuthor } from "../../base/author.ts";
 import { Named, UInt64 } from "../../base/schema/fragments.ts";
+import type { Wording } from "../../calls/contract/wording.ts";
 import type { By } from "../checkpoints/authors.ts";
 import type { CoderContext } from "../define.ts";
 import { renderName } from "../render/entry-text.ts";
@@ -15,6 +16,9 @@ export const NetChange = Named("NetChange", {
   added: Type.Optional(UInt64({ description: "Lines." })),
   by: Type.Array(Type.String({ description: "`me`, another author, or `another program`." })),
   checkpoints: Type.Array(UInt64()),
+  commands: Type.Optional(
+    Type.Array(Type.String(), { description: "Functions that ran a program which changed it." }),
+  ),
   diff: Type.Optional(Type.String({ description: "In git's format, which coder::apply-patch takes." })),
   diff_truncated: Type.Optional(Type.Boolean()),
   dir: Type.Optional(Type.Literal(true)),
@@ -36,6 +40,9 @@ export const diffBytes = (requested: number | undefined, { maxAnswerBytes }: Cod
 
 /** Maximum checkpoints that are named of one path. */
 const maxSeqs = 20;
+
+/** Maximum commands that are named of one path. */
+const maxCommands = 5;
 
 interface Page {
   readonly form: NetAnswer;
@@ -68,17 +75,19 @@ export function netPageOf(
     const described = describe(change, form, room);
     room -= described.diff?.length ?? 0;
     const isFull = net.length === limit || (room < 0 && net.length > 0) || described.diff_truncated === true;
+    const commands = commandsOf(change);
     if (isFull && net.length > 0) return { net, next_cursor: placeOf(listed[index - 1]!) };
     net.push({
       ...described,
       by: authorsOf(change, records, context),
+      ...(commands.length > 0 && { commands }),
       checkpoints: change.seqs.slice(0, maxSeqs),
     });
   }
   return { net };
 }
 
-type Described = Omit<NetChange, "by" | "checkpoints">;
+type Described = Omit<NetChange, "by" | "checkpoints" | "commands">;
 
 function describe(
   change: NetDifference & { readonly files?: number },
@@ -103,18 +112,26 @@ function describe(
   return { ...lines, diff, ...(isTruncated && { diff_truncated: true }) };
 }
 
+/** Returns the commands that took part, such as `shell::exec node`. */
+function commandsOf({ others }: NetDifference): string[] {
+  const named = others.flatMap((cause) =>
+    cause.by === "call" && cause.program !== undefined ? [`${cause.function_id} ${cause.program}`] : [],
+  );
+  return [...new Set(named)].slice(0, maxCommands);
+}
+
 function authorsOf(
-  { seqs, isExternal }: NetDifference,
+  { seqs, others }: Pick<NetDifference, "others" | "seqs">,
   records: NetChanges["records"],
   { author: own }: CoderContext,
 ): string[] {
-  const authors = seqs.map((seq) => {
-    const { author } = records.get(seq) ?? {};
-    return author === undefined || isSameAuthor(own, author) ? "me" : renderAuthor(author);
-  });
-  return [...new Set([...authors, ...(isExternal ? ["another program"] : [])])].sort((one) =>
-    one === "me" ? -1 : 1,
-  );
+  const nameOf = (author: Author | undefined): string =>
+    author === undefined || isSameAuthor(own, author) ? "me" : renderAuthor(author);
+  const authors = [
+    ...seqs.map((seq) => nameOf(records.get(seq)?.author)),
+    ...others.map((cause) => (cause.by === "call" ? nameOf(cause.author) : "another program")),
+  ];
+  return [...new Set(authors)].sort((one) => (one === "me" ? -1 : 1));
 }
 
 /** Leaves out what is in a folder that was created or deleted as a whole, and counts its files. */
@@ -155,23 +172,34 @@ const isLeafIn =
   };
 
 /** Renders changes as lines, or as a patch. */
-export function renderNet(net: readonly NetChange[], form: NetAnswer): string[] {
+export function renderNet(
+  net: readonly NetChange[],
+  form: NetAnswer,
+  sentence: Wording["sentence"],
+): string[] {
   return net.flatMap((change) => {
     const { diff = "", diff_truncated: isTruncated, note } = change;
-    const line = renderLine(change);
+    const line = renderLine(change, sentence);
     const said = form === "diff" && note !== undefined ? [`[no diff: ${note}]`] : [];
     if (form !== "diff" || diff === "") return [line, ...said];
     return [line, diff.trimEnd(), ...(isTruncated ? ["[more of it is not shown]"] : [])];
   });
 }
 
-function renderLine({ kind, path, from, dir, files, added, removed, by }: NetChange): string {
+function renderLine(
+  { kind, path, from, dir, files, added, removed, by, commands = [] }: NetChange,
+  sentence: Wording["sentence"],
+): string {
   const mark = dir ? "/" : "";
   const was = from === undefined ? "" : `${renderName(from)}${mark} to `;
   const counts = added === undefined || dir ? "" : ` +${added} -${removed}`;
   const inside = files === undefined ? "" : `, ${files} ${files === 1 ? "file" : "files"}`;
   const others = by.filter((author) => author !== "me");
-  const authors =
-    others.length === 0 ? "" : ` (by ${[...(by.includes("me") ? ["you"] : []), ...others].join(", ")})`;
+  const names = others.length === 0 ? [] : [...(by.includes("me") ? ["you"] : []), ...others];
+  const whose = [
+    ...(commands.length === 0 ? [] : [sentence(commands.join(", "))]),
+    ...(names.length === 0 ? [] : [`by ${names.join(", ")}`]),
+  ];
+  const authors = whose.length === 0 ? "" : ` (${whose.join(" ")})`;
   return `${kind}: ${was}${renderName(path)}${mark}${counts}${inside}${authors}`;
 }

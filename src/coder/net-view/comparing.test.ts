@@ -118,6 +118,41 @@ test("changes of other programs are named, and their diffs are shown if the jour
   );
 });
 
+test("what a command changed is its author's work, and named after it", async () => {
+  const { fixture, one, other } = await work();
+  await using _ = fixture;
+  writeFileSync(fixture.at("plain.txt"), "plain\n");
+  const { next: since } = await one.call("coder::changes");
+  const { feed } = await fixture.runtime;
+  const cause = { by: "call", function_id: "shell::exec", author: anna, program: "node" } as const;
+  const command = await feed.beginCommand(cause);
+  if (command === undefined) return expect(feed.reportsExternal).toBe(false);
+  writeFileSync(fixture.at("made.txt"), "made\n");
+  renameSync(fixture.at("plain.txt"), fixture.at("lib/plain.txt"));
+  writeFileSync(fixture.at("src/a.ts"), "other\n");
+  await feed.endCommand(command);
+  expect(await one.text("coder::changes", { by: "me", since })).toBe(
+    [
+      "moved: plain.txt to lib/plain.txt (shell::exec node)",
+      "created: made.txt (shell::exec node)",
+      "modified: src/a.ts (shell::exec node)",
+    ].join("\n"),
+  );
+  expect(await one.text("coder::changes", { by: "me", answer: "stat", path: "src/a.ts" })).toBe(
+    "modified: src/a.ts +1 -2 (shell::exec node)",
+  );
+  expect(await other.text("coder::changes", { by: "others", path: "made.txt" })).toBe(
+    "created: made.txt (shell::exec node by anna 1.0 (session aaaaaaaa))",
+  );
+  expect((await one.call("coder::changes", { by: "others", since })).net).toEqual([]);
+  const { next } = await one.call("coder::changes");
+  await feed.beginCommand(cause);
+  writeFileSync(fixture.at("made.txt"), "again\n");
+  expect(await one.text("coder::changes", { since: next, answer: "diff" })).toBe(
+    "modified: made.txt (shell::exec node)\n[no diff: a command changed it, and what it was before is not kept]",
+  );
+});
+
 test("a checkpoint, and a file through time under all its names, are shown as diffs", async () => {
   const { fixture, one } = await work();
   await using _ = fixture;
@@ -153,4 +188,46 @@ test("a checkpoint, and a file through time under all its names, are shown as di
   expect(await shown({ seq: 6, answer: "diff" })).toContain(
     "[no diff: it was changed before the next checkpoint]",
   );
+});
+
+test("a file that one call moves and changes is moved, in a checkpoint too", async () => {
+  const { fixture, one } = await work();
+  await using _ = fixture;
+  const shown = async (changes: object[]) => {
+    const { checkpoint } = await one.call("coder::transact", { changes });
+    const forms = await Promise.all(
+      ["names", "stat"].map((answer) => one.text("coder::checkpoints", { seq: checkpoint, answer })),
+    );
+    return forms.map((text) => text.split("\n").slice(1));
+  };
+  const move = { op: "move", from: "src/a.ts", to: "new/a.ts" };
+  const update = { op: "update", ...edit("new/a.ts", "a2", "a3\na4").files[0]! };
+  expect(await shown([move, update])).toEqual([
+    ["  created: new", "  moved: src/a.ts to new/a.ts"],
+    ["  created: new", "  moved: src/a.ts to new/a.ts +2 -1"],
+  ]);
+  const { checkpoints } = await one.call("coder::checkpoints", { limit: 1, answer: "diff" });
+  const { diff } = checkpoints[0].files[1];
+  await one.call("coder::undo");
+  await one.call("coder::apply-patch", { patch: diff });
+  expect(await one.text("coder::read-file", { path: "new/a.ts" })).toContain("a0\na3\na4");
+  expect(await shown([{ op: "chmod", path: "new/a.ts", mode: "0755" }])).toEqual([
+    ["  mode: new/a.ts"],
+    ["  mode: new/a.ts +0 -0"],
+  ]);
+  const there = { op: "move", from: "new/a.ts", to: "new/b.ts" };
+  const back = { op: "move", from: "new/b.ts", to: "src/a.ts" };
+  expect((await shown([there, { op: "chmod", path: "new/b.ts", mode: "0700" }, back]))[0]).toEqual([
+    "  moved: new/a.ts to src/a.ts",
+  ]);
+  const made = { op: "create", path: "made", content: "x\n" };
+  expect((await shown([made, { op: "move", from: "made", to: "made2" }]))[0]).toEqual(["  created: made2"]);
+  expect(
+    (
+      await shown([
+        { op: "move", from: "made2", to: "made3" },
+        { op: "delete", path: "made3" },
+      ])
+    )[0],
+  ).toEqual(["  deleted: made2"]);
 });

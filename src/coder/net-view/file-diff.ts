@@ -1,6 +1,7 @@
 /** The entries at a path at two times, and the difference between them. */
 import { isUtf8 } from "node:buffer";
 import { Refusal } from "../../base/errors.ts";
+import type { Cause } from "../../filesystem/feed/change.ts";
 import { readWholeFile } from "../../filesystem/files/read.ts";
 import type { TreeState } from "../../filesystem/journal/restored-tree.ts";
 import type { CurrentTree } from "../../filesystem/journal/rewound-tree.ts";
@@ -53,8 +54,8 @@ export interface NetDifference {
   readonly after: EntryThen;
   /** The checkpoints that made it. */
   readonly seqs: readonly number[];
-  /** Whether other programs took part. */
-  readonly isExternal: boolean;
+  /** The causes that have no checkpoint: other programs, and commands. */
+  readonly others: readonly Cause[];
   /** The reason for showing no diff, if any. */
   readonly unknown?: string | undefined;
   /** The files in a folder that was moved as a whole, relative to it. */

@@ -1,5 +1,5 @@
 /** The difference between the tree after a checkpoint, or at a place in the feed, and the tree on disk. */
-import type { FeedChange } from "../../filesystem/feed/change.ts";
+import type { Cause, FeedChange } from "../../filesystem/feed/change.ts";
 import type { RecordedState } from "../../filesystem/journal/frame.ts";
 import { isAsRecorded } from "../../filesystem/journal/is-as-recorded.ts";
 import { type JournalRecord, readRecords } from "../../filesystem/journal/read-record.ts";
@@ -67,6 +67,15 @@ export async function findNetChanges(
   return { changes, records };
 }
 
+/** Changes of a path that no record has. */
+interface Unrecorded {
+  /** Whether something was there before the first. */
+  readonly wasThere: boolean;
+  /** The path before, if it was moved. */
+  readonly from: string | undefined;
+  readonly causes: readonly Cause[];
+}
+
 /** An entry of the earlier tree, and its path now. */
 interface Moved {
   readonly path: string;
@@ -85,8 +94,8 @@ class Net {
   readonly mergedFolders: Moved[] = [];
   /** The earlier paths of the changes. */
   readonly #earlier = new Map<string, string>();
-  /** Paths that other programs changed, with the kind of their first event and their origin. */
-  readonly #events = new Map<string, { readonly wasThere: boolean; readonly from: string | undefined }>();
+  /** Paths that other programs and commands changed. */
+  readonly #events = new Map<string, Unrecorded>();
 
   constructor(tree: RewoundTree, disk: CurrentTree, left: ReadonlyMap<string, RecordedState>) {
     this.#tree = tree;
@@ -128,7 +137,7 @@ class Net {
     { seqs, isAlone = false }: { readonly seqs: readonly number[]; readonly isAlone?: boolean },
   ): void {
     const [before, after] = [this.#before(from), this.#after(path)];
-    const change = { path, from, before, after, seqs, isExternal: false, unknown: this.#unknownAt(from) };
+    const change = { path, from, before, after, seqs, others: [], unknown: this.#unknownAt(from) };
     if (isAlone || !this.#isMovedAlong(from, path)) this.#add({ kind: "moved", ...change });
     else if (!areEqual(before, after)) this.#add({ kind: "modified", ...change });
   }
@@ -140,7 +149,7 @@ class Net {
     if (unknown === undefined && areEqual(before, after)) return;
     const [wasThere, isThere] = [before, after].map(({ state }) => state.kind !== "absent");
     const all = [...new Set([...(this.#changes.get(path)?.seqs ?? []), ...seqs])];
-    const change = { path, before, after, seqs: all, isExternal: false, unknown };
+    const change = { path, before, after, seqs: all, others: [], unknown };
     if (wasThere || unknown !== undefined) this.#add({ kind: isThere ? "modified" : "deleted", ...change });
     else this.#add({ kind: "created", ...change });
   }
@@ -157,12 +166,14 @@ class Net {
     const left = this.#left.get(path);
     const isRecorded = left !== undefined && isAsRecorded(left, this.#disk.state(path), false);
     if (known !== undefined && !isCall && !isRecorded)
-      this.#changes.set(known.path, { ...known, isExternal: true });
+      this.#changes.set(known.path, { ...known, others: [...known.others, cause] });
     if (known !== undefined || isCall || isRecorded) return;
     const earlier = this.#events.get(from ?? path);
     const wasThere = earlier?.wasThere ?? kind !== "created";
-    if (from !== undefined) this.#events.set(from, { wasThere, from: undefined });
+    const causes = [...(earlier?.causes ?? []), cause];
+    if (from !== undefined) this.#events.set(from, { wasThere, from: undefined, causes });
     this.#events.set(path, {
+      causes,
       wasThere: from === undefined ? wasThere : false,
       from: from === undefined ? earlier?.from : (earlier?.from ?? (wasThere ? from : undefined)),
     });
@@ -170,7 +181,7 @@ class Net {
 
   /** Returns the changes, ordered so that a patch can make them one by one. */
   changes(): NetDifference[] {
-    for (const [path, event] of this.#events) this.#addExternal(path, event);
+    for (const [path, event] of this.#events) this.#addUnrecorded(path, event);
     return [...this.#changes.values()].sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
   }
 
@@ -180,16 +191,14 @@ class Net {
     return inside.filter((file) => !this.#changes.has(file)).map((file) => file.slice(path.length + 1));
   }
 
-  #addExternal(
-    path: string,
-    { wasThere, from }: { readonly wasThere: boolean; readonly from: string | undefined },
-  ) {
+  #addUnrecorded(path: string, { wasThere, from, causes }: Unrecorded) {
     const after = this.#after(path);
     const isThere = after.state.kind !== "absent";
     const isMoved = isThere && from !== undefined && this.#after(from).state.kind === "absent";
     const isMovedAway = [...this.#events.values()].some((event) => event.from === path);
-    const known = { path, before: nothing, after, seqs: [], isExternal: true };
-    const unknown = "another program changed it, and what it was before is not kept";
+    const known = { path, before: nothing, after, seqs: [], others: causes };
+    const who = causes.some(({ by }) => by === "external") ? "another program" : "a command";
+    const unknown = `${who} changed it, and what it was before is not kept`;
     if (isMoved) this.#add({ ...known, kind: "moved", from, unknown });
     else if (isThere && wasThere) this.#add({ ...known, kind: "modified", unknown });
     else if (isThere) this.#add({ ...known, kind: "created" });

@@ -49,7 +49,7 @@ export class BackInTime {
       const seen = { path, from: from === path ? undefined : from, kind, before: old, after: now };
       const isKept = !this.#tree.isUnknown(from);
       const reason = isKept ? unknown : "the journal does not keep what it was";
-      const one = compare({ ...seen, seqs: [], isExternal: false, unknown: reason }, Math.max(this.#room, 0));
+      const one = compare({ ...seen, seqs: [], others: [], unknown: reason }, Math.max(this.#room, 0));
       if (typeof one !== "string") this.#room -= one.diff.length;
       found.set(path, one);
     }
