@@ -40,7 +40,7 @@ export async function release(targets: readonly ReleaseTarget[], folder: string)
   const bundles: PublishedBundle[] = [];
   writePackage(packLauncher(), folder);
   for (const target of targets) {
-    const { executable, programBytes } = await build(target);
+    const { executable, programBytes } = await buildTarget(target);
     writePackage(packPlatformPackage(target, executable), folder);
     if (desktopTargets.includes(target.triple)) bundles.push(writeBundle(target, executable, folder));
     const sizes = { executableBytes: executable.length, programBytes };
@@ -62,7 +62,8 @@ interface Built {
   readonly programBytes: number;
 }
 
-async function build({ triple, runtime }: ReleaseTarget): Promise<Built> {
+/** Builds the executable for a target. */
+export async function buildTarget({ triple, runtime }: ReleaseTarget): Promise<Built> {
   const work = mkdtempSync(join(tmpdir(), "coder-release-"));
   try {
     const file = fetchFile(lockedPackage(runtime.package), runtime.file, work);

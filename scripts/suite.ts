@@ -156,7 +156,8 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
     needsBuild: true,
   },
   image: {
-    description: "the image of the Dockerfile, built and run by buildah; Debian on x64, as root",
+    description:
+      "the image of the Dockerfile, built and run by buildah, for arm64 under qemu; Debian on x64, as root",
     command: ["tests/channels/image.ts"],
     needsBuild: true,
   },
