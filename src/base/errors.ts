@@ -1,16 +1,16 @@
 /**
- * The ways to refuse a call that functions share, in their words. `error-codes.ts` of each family has the
- * codes on the wire.
+ * The refusals that functions share, with their sentences. `error-codes.ts` of each family has the codes on
+ * the wire.
  *
- * The caller is a model that has only this sentence to repair its call. So a sentence says what was sent, why
- * it is refused, and the next call that would work; it names only paths the caller sent.
+ * A model repairs its call from this sentence alone, so the sentence says what was sent, why it was refused,
+ * and the next call that works. It names only paths that the caller sent.
  */
 
 import { quoteShort, Refusal, type RefusalDetails } from "./refusal.ts";
 
 export { quoteShort, type Reason, Refusal, type RefusalDetails } from "./refusal.ts";
 
-/** Errors of system calls that say that something has run out or is broken, whatever was called. */
+/** The errors of system calls that report an exhausted or broken resource, whatever was called. */
 export const shortages: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only (EROFS)",
   ENOSPC: "no space is left on the disk (ENOSPC)",
@@ -23,13 +23,13 @@ export const shortages: Readonly<Record<string, string>> = {
 
 /** The constructors. Only these make a `Refusal`. */
 export const refuse = {
-  /** Turns a refusal into that of one change of a transaction, by its index. */
+  /** Adds the index of the refused change of a transaction. */
   inChange: ({ reason, message, path, isBelowFile, details }: Refusal, change: number): Refusal =>
     new Refusal(reason, message, path, { isBelowFile, details: { ...details, change } }),
 
   /**
-   * Refuses a missing or denied path. Both share one sentence, so that a probe cannot find out which of the
-   * two it met.
+   * Refuses a missing or denied path. Both share one sentence, so that a caller cannot find out which of the
+   * two applies.
    */
   absent: (path: string, reason: "missing" | "below-file" | "denied"): Refusal =>
     new Refusal(
@@ -320,7 +320,7 @@ export const refuse = {
       path,
     ),
 
-  /** `what` is one of `shortages`: nothing is known of the path that it happened at. */
+  /** Refuses a call for lack of a resource. `what` is one of `shortages`; the path is unknown. */
   shortage: (what: string): Refusal =>
     new Refusal(
       "io",

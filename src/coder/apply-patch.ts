@@ -38,14 +38,14 @@ const request = Type.Object(
     literal: Literal(),
     overwrite: Type.Boolean({
       default: false,
-      description: "Replace files that are where new, moved or copied ones come.",
+      description: "Replace files at the paths of new, moved or copied ones.",
       isRare: true,
     }),
     patch: Type.Optional(Type.String()),
     patch_path: Type.Optional(
       Type.String({ description: "A file with the patch, instead of `patch`.", isRare: true }),
     ),
-    reverse: Type.Boolean({ default: false, description: "Take the patch back.", isRare: true }),
+    reverse: Type.Boolean({ default: false, description: "Undo the patch.", isRare: true }),
     strip: Type.Optional(
       UInt32({
         description: "Leading parts to remove from names of a unified diff. Absent: found by what exists.",
@@ -65,10 +65,12 @@ const HunkEcho = Named("HunkEcho", {
 
 const PlacedHunk = Named("PlacedHunk", {
   hunk: UInt32({ description: "Which hunk of the file, from 1." }),
-  indented: Type.Optional(Type.String({ description: "The blanks that its new lines got, like the file." })),
+  indented: Type.Optional(Type.String({ description: "The blanks added to its new lines, as in the file." })),
   line: UInt64({ description: "Its first line in the file afterwards." }),
-  offset: Type.Optional(Int64({ description: "Lines from where its header says; negative: before." })),
-  outdented: Type.Optional(Type.String({ description: "The blanks that its new lines lost." })),
+  offset: Type.Optional(
+    Int64({ description: "Distance in lines from where its header says; negative: before." }),
+  ),
+  outdented: Type.Optional(Type.String({ description: "The blanks removed from its new lines." })),
   typographic: Type.Optional(
     Type.Boolean({ description: "Whether the file differs from it in typographic characters." }),
   ),
@@ -79,21 +81,21 @@ const PatchResult = Named("PatchResult", {
   echo_truncated: Type.Optional(Type.Boolean()),
   from: Type.Optional(Type.String({ description: "Where it was, or what it is a copy of." })),
   kind: Type.Union(["added", "modified", "deleted", "moved"].map((kind) => Type.Literal(kind))),
-  line_ends: Type.Optional(Type.String({ description: "The line ends, if others than LF." })),
+  line_ends: Type.Optional(Type.String({ description: "The line ends, unless LF." })),
   line_ends_changed: Type.Optional(Type.Boolean()),
-  more_placed: Type.Optional(UInt64({ description: "How many more there are than in `placed`." })),
+  more_placed: Type.Optional(UInt64({ description: "The number of hunks left out of `placed`." })),
   new_line_count: Type.Optional(UInt64()),
   path: Type.String(),
   placed: Type.Optional(
-    Type.Array(PlacedHunk, { description: "Hunks that are not applied as they are written." }),
+    Type.Array(PlacedHunk, { description: "Hunks that were applied in another form or place than written." }),
   ),
-  revision: Type.Optional(Type.String({ description: "SHA-256 of what the file is now." })),
+  revision: Type.Optional(Type.String({ description: "SHA-256 of the file now." })),
 });
 
 const response = Type.Object(
   {
     committed: Type.Boolean(),
-    plan: Type.Optional(Type.String({ description: "To do exactly this by coder::commit." })),
+    plan: Type.Optional(Type.String({ description: "Send it to coder::commit to do exactly this." })),
     plan_expires_at: Type.Optional(UInt64({ description: "Seconds since 1970." })),
     results: Type.Array(PatchResult),
     transaction: Type.Optional(
@@ -108,7 +110,7 @@ export const applyPatch = defineCoderFunction({
   id: "coder::apply-patch",
   since: "0.4.0",
   description:
-    "Apply a patch in the V4A format (`*** Begin Patch`) or a unified diff over one or more files: all of it, or nothing. Each hunk must fit in exactly one place: exactly, or else but for blanks at the ends of lines. One that does not is explained, and never guessed.",
+    "Apply a patch in the V4A format (`*** Begin Patch`) or a unified diff over one or more files: all of it, or nothing. Each hunk must fit in exactly one place, exactly or except for blanks at the ends of lines. A hunk that does not fit is explained, never guessed.",
   summary: "a patch in V4A or a unified diff over many files, all or nothing",
   brief:
     "Apply a patch, all or nothing: V4A (*** Begin Patch, *** Update File: path, @@ line above, lines with ' ', '-' or '+', *** End Patch; also *** Add File:, *** Delete File:, *** Move to:) or a unified diff. Each hunk must fit in exactly one place.",

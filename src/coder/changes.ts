@@ -34,12 +34,12 @@ const request = Type.Object(
     cursor: Type.Optional(
       Type.String({
         isRare: true,
-        description: "`next_cursor` of the page before, with the other fields as then.",
+        description: "`next_cursor` of the page before, with the other fields unchanged.",
       }),
     ),
-    limit: UInt32({ default: 1000, isRare: true, description: "Most changes to answer." }),
+    limit: UInt32({ default: 1000, isRare: true, description: "Maximum changes in an answer." }),
     max_diff_bytes: Type.Optional(
-      UInt32({ isRare: true, description: "Most bytes of all diffs together. Default 65536." }),
+      UInt32({ isRare: true, description: "Maximum bytes of all diffs together. Default 65536." }),
     ),
     net: Type.Optional(Type.Boolean({ isRare: true, description: "Each path once, by name." })),
     path: Type.Optional(Type.String({ description: "Only changes of this path or below it." })),
@@ -58,27 +58,27 @@ const response = Type.Object(
     changes: Type.Array(Type.Object(changeFields, { $id: "Change" })),
     net: Type.Optional(
       Type.Array(NetChange, {
-        description: "With `net`, `answer`, `by` or `checkpoint`, in place of `changes`.",
+        description: "With `net`, `answer`, `by` or `checkpoint`, instead of `changes`.",
       }),
     ),
     ignored: Type.Optional(
       UInt64({
-        description: "Paths that other programs changed and ignore files name, or in .git; not in `net`.",
+        description:
+          "Number of paths that other programs changed and that ignore files name, or in .git; not in `net`.",
       }),
     ),
     next_cursor: Type.Optional(Type.String({ description: "Where the next page of `net` begins." })),
     external: Type.Boolean({
-      description:
-        "Whether changes of other programs are reported, in all roots, and not only those of calls.",
+      description: "Whether changes by other programs are reported too, in all roots.",
     }),
     next: Type.String({ description: "Send it as `since` for what comes after." }),
     note: Type.Optional(Type.String({ description: "What to do about an overflow." })),
     overflow: Type.Boolean({ description: "Some changes are not known." }),
     since_session: Type.Optional(
-      Type.Boolean({ description: "They are those since the session of MCP began." }),
+      Type.Boolean({ description: "The changes are those since the MCP session began." }),
     ),
     unwatched_folders: Type.Optional(
-      UInt32({ description: "Folders of which other programs' changes are not reported." }),
+      UInt32({ description: "Folders in which changes by other programs are not reported." }),
     ),
   },
   { title: "ChangesOutput" },
@@ -95,7 +95,7 @@ export const changes = defineCoderFunction({
   since: "0.4.0",
   description:
     "What has changed since an earlier call, in order: by calls, and by other programs where the tree can be watched. The first call, without `since`, answers where to begin.",
-  summary: "what has changed since then, and who did it",
+  summary: "what changed since an earlier call, and who changed it",
   brief: "What changed, and who did it, since an earlier call (`since`) or else since the session began.",
   effect: "reads",
   paths: [],

@@ -20,9 +20,9 @@ const request = Type.Object(
     answer: Type.Optional(Type.Union(netAnswers.map((form) => Type.Literal(form)))),
     before_seq: Type.Optional(UInt64({ description: "Only checkpoints older than this one." })),
     by: By(true),
-    limit: UInt32({ default: 50, description: "Most checkpoints to answer." }),
+    limit: UInt32({ default: 50, description: "Maximum checkpoints in an answer." }),
     max_diff_bytes: Type.Optional(
-      UInt32({ isRare: true, description: "Most bytes of all diffs together. Default 65536." }),
+      UInt32({ isRare: true, description: "Maximum bytes of all diffs together. Default 65536." }),
     ),
     path: Type.Optional(
       Type.String({
@@ -83,7 +83,7 @@ export const checkpoints = defineCoderFunction({
   id: "coder::checkpoints",
   since: "0.4.0",
   description:
-    "List what calls changed, newest first, as far as the journal keeps it: each checkpoint is one call, which coder::undo can undo by its `seq`. `next_before_seq` is there when older ones are left.",
+    "List what calls changed, newest first, for as long as the journal keeps it. Each checkpoint is one call, which coder::undo can undo by its `seq`. `next_before_seq` is present if older ones are left.",
   summary: "what calls changed, newest first",
   brief: "List what coder::undo can undo, newest first: one checkpoint for each call.",
   effect: "reads",

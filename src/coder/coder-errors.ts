@@ -5,8 +5,8 @@ import type { JournalRecord } from "../filesystem/journal/read-record.ts";
 
 export const refuseCoder = {
   /**
-   * The refusal of a missing path, which ends with the sentence `plain`, with what is known of that path
-   * instead of advice.
+   * Replaces the advice at the end of a missing path's refusal, the sentence `plain`, with the facts that are
+   * known of the path.
    */
   explainedAbsence: (
     { reason, message, path = "", isBelowFile, details }: Refusal,
@@ -20,7 +20,7 @@ export const refuseCoder = {
       { isBelowFile, ...(details && { details }) },
     ),
 
-  /** The same whether the folder is missing or denied. */
+  /** Uses the same sentence whether the folder is missing or denied. */
   noFolder: (path: string, folder: string): Refusal =>
     new Refusal(
       "missing",
@@ -46,7 +46,7 @@ export const refuseCoder = {
   strayRevision: (path: string): Refusal =>
     new Refusal(
       "bad-input",
-      `\`expected_revisions\` names ${quoteShort(path)}, which is none of the paths. Nothing was removed. Write each path there as it stands in \`paths\`.`,
+      `\`expected_revisions\` names ${quoteShort(path)}, which is not one of the paths. Nothing was removed. Write each path exactly as in \`paths\`.`,
     ),
 
   patchAndPath: (): Refusal =>
@@ -58,19 +58,19 @@ export const refuseCoder = {
   strayPatchRevision: (name: string): Refusal =>
     new Refusal(
       "bad-input",
-      `\`expected_revisions\` names ${quoteShort(name)}, which the patch does not. Nothing was changed. Write each name there as it stands in the patch, without a/ and b/.`,
+      `\`expected_revisions\` names ${quoteShort(name)}, which the patch does not. Nothing was changed. Write each name as in the patch, without a/ and b/.`,
     ),
 
   tooManyPatchedFiles: (files: number, limit: number): Refusal =>
     new Refusal(
       "bad-input",
-      `The patch is about ${files} files, and one call changes at most ${limit}. Nothing was changed. Send it in several calls.`,
+      `The patch changes ${files} files, and one call changes at most ${limit}. Nothing was changed. Send it in several calls.`,
     ),
 
   unknownFileType: (type: string): Refusal =>
     new Refusal(
       "bad-input",
-      `The file type ${quoteShort(type.slice(0, 60))} is unknown; send names that ripgrep has, such as "py", "rust" or "ts", or include_globs for other files.`,
+      `The file type ${quoteShort(type.slice(0, 60))} is unknown. Send names that ripgrep knows, such as "py", "rust" or "ts", or use \`include_globs\` for other files.`,
     ),
 
   invertedLines: (): Refusal =>
@@ -94,13 +94,13 @@ export const refuseCoder = {
   longFuzzyQuery: (characters: number, most: number): Refusal =>
     new Refusal(
       "bad-input",
-      `\`query\` has ${characters} characters, and with \`fuzzy_paths\` it may have ${most}. Send fewer, or leave \`fuzzy_paths\` out.`,
+      `\`query\` has ${characters} characters; with \`fuzzy_paths\` the maximum is ${most}. Send a shorter one, or leave \`fuzzy_paths\` out.`,
     ),
 
   badCursor: (cursor: string): Refusal =>
     new Refusal(
       "bad-input",
-      `\`cursor\` is ${quoteShort(cursor)}, which is not a cursor of this search, or the worker was restarted since. Send \`next_cursor\` as it was given, with all other fields as then, or leave \`cursor\` out to start again.`,
+      `\`cursor\` is ${quoteShort(cursor)}, which is not a cursor of this search, or the worker was restarted since. Send \`next_cursor\` unchanged, with all other fields as in the call that returned it, or leave \`cursor\` out to start again.`,
     ),
 
   noFsScope: (id: string): Refusal =>

@@ -4,7 +4,7 @@ import { renderTransacted } from "./transact/text.ts";
 import { refuseTransacting } from "./transact/transact-errors.ts";
 
 const request = Type.Object(
-  { plan: Type.String({ description: "What a dry run has answered as `plan`." }) },
+  { plan: Type.String({ description: "The `plan` in the answer of a dry run." }) },
   { title: "CommitInput" },
 );
 
@@ -12,7 +12,7 @@ const response = Type.Object(
   {
     committed: Type.Boolean(),
     results: Type.Array(Type.Unknown(), {
-      description: "As the call answers that the plan is of, made without `dry_run`.",
+      description: "As the planned call answers without `dry_run`.",
     }),
     transaction: Type.Optional(
       Type.String({ description: "Its name. Absent when there was nothing to do." }),
@@ -26,10 +26,9 @@ export const commit = defineCoderFunction({
   id: "coder::commit",
   since: "0.4.0",
   description:
-    "Do exactly what a dry run of coder::transact or coder::apply-patch has shown, once. When a file is not what it was then, or the plan is older than 10 minutes, nothing is changed and the error is C221.",
-  summary: "what a dry run has shown, exactly so",
-  brief:
-    "Do exactly what a dry run showed that answered with this `plan`, or nothing if a file changed since.",
+    "Do exactly what a dry run of coder::transact or coder::apply-patch has shown, once. If a file has changed since, or the plan is older than 10 minutes, nothing is changed and the error is C221.",
+  summary: "exactly what a dry run showed",
+  brief: "Do exactly what the dry run that returned this `plan` showed, or nothing if a file changed since.",
   effect: "writes",
   paths: [],
   request,

@@ -11,7 +11,7 @@ const response = Type.Object(
     ),
     last_outcome: Type.Union(
       (["started", "applied", "rejected"] as const).map((outcome) => Type.Literal(outcome)),
-      { description: "Of the start, where nothing was reloaded, or of the newest reload." },
+      { description: "Of the newest reload, or of the start if there was none." },
     ),
     needs_restart: Type.Array(Type.String(), {
       description:
@@ -27,7 +27,7 @@ export const configStatus = defineCoderFunction({
   id: "coder::config-status",
   since: "0.4.0",
   description:
-    "Report what became of the configuration: whether the newest reload was applied, or why it was rejected and the old one stays.",
+    "Report the state of the configuration: whether the newest reload was applied, or why it was rejected and the old configuration stays.",
   summary: "whether a changed configuration is in force",
   brief: "Report whether the newest reload of the configuration was applied.",
   isRare: true,

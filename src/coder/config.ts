@@ -50,7 +50,7 @@ export const configSchema = Type.Object({
   write_deny_globs: Type.Union([Type.Array(Type.String()), Type.Null()], {
     default: null,
     description:
-      "Paths that calls may read, and never create, write, move or delete. Globs relative to base_path. null is the list of the profile: files by which other programs run commands in agent, and none in contract.",
+      "Paths that calls may read, and never create, write, move or delete. Globs relative to base_path. null is the list of the profile: in agent, files that make other programs run commands; in contract, none.",
   }),
   write_allow_globs: Type.Array(Type.String(), {
     default: [],
@@ -60,7 +60,7 @@ export const configSchema = Type.Object({
   fold_deny: Type.Union([Type.Literal("auto"), Type.Literal("always")], {
     default: "auto",
     description:
-      "Where a deny glob also covers the other spellings of a name, in case, in Unicode form and with characters that are not seen: auto is wherever the file system may take them for the same name, always is everywhere.",
+      "Where a deny glob also covers other spellings of a name, in case, in Unicode form and with invisible characters: auto is wherever the file system may take them for the same name, always is everywhere.",
   }),
   max_read_bytes: Bytes(10 * mebibyte, "Largest file, in bytes, that is read, and that a search opens."),
   max_write_bytes: Bytes(
@@ -99,7 +99,7 @@ export const configSchema = Type.Object({
   profile: Type.Union([Type.Literal("auto"), Type.Literal("contract"), Type.Literal("agent")], {
     default: "auto",
     description:
-      "Defaults of the request fields that came after coder 0.2.0: contract is as 0.2.0 is, agent is what suits models, auto is agent over MCP and contract elsewhere. The table is on the reference page of profiles.",
+      "Defaults of the request fields that came after coder 0.2.0: contract keeps those of 0.2.0, agent has those that suit models, auto is agent over MCP and contract elsewhere. The table is on the reference page of profiles.",
   }),
   unknown_fields: UnknownFieldsKey(),
   default_exclude_globs: Type.Array(Type.String(), {
@@ -112,7 +112,7 @@ export const configSchema = Type.Object({
       "**/__pycache__/**",
     ],
     description:
-      "Paths that coder::search and coder::tree leave out with use_default_excludes. Globs relative to base_path; those that end in `/**` keep the folder itself, and nothing in it is read.",
+      "Paths that coder::search and coder::tree leave out with use_default_excludes. Globs relative to base_path; a glob that ends in `/**` shows the folder itself, and nothing in it is read.",
   }),
   encodings: EncodingsKey,
   index: Type.Union(
@@ -127,13 +127,12 @@ export const configSchema = Type.Object({
     minimum: mebibyte,
     maximum: 16 * 1024 * mebibyte,
     default: 128 * mebibyte,
-    description:
-      "Most bytes of memory that the index takes. Files for which there is no room are read by each search.",
+    description: "Maximum bytes of memory for the index. Files that do not fit are read by each search.",
   }),
   index_saved: Type.Union([Type.Literal("auto"), Type.Literal("on"), Type.Literal("off")], {
     default: "auto",
     description:
-      "Whether the index of contents is kept in the folder of the journal, for the first search of the next worker: with on, also by the profile contract; auto is on in the profile agent. It tells which sequences of characters occur in a file, and is not used after a restart of the machine.",
+      "Whether the index of contents is kept in the folder of the journal, for the first search of the next worker: with on, also by the profile contract; auto is on in the profile agent. It reveals which sequences of characters occur in a file, and is not used after a restart of the machine.",
   }),
   refuse_undefined_groups: Type.Boolean({
     default: true,
@@ -152,7 +151,7 @@ export const configSchema = Type.Object({
     {
       default: null,
       description:
-        "A page on 127.0.0.1 that shows what calls changed, and takes it back: as coder review serves it, beside this worker. The log has its address, whose token admits everyone who has it: $CODER_TOKEN, else one is made. A mapping of port (0), where 0 is any free one. null serves none.",
+        "A page on 127.0.0.1 that shows what calls changed, and takes it back: as coder review serves it, beside this worker. The log has its address, whose token admits everyone who has it: $CODER_TOKEN, or else a random one. A mapping of port (0), where 0 is any free one. null serves none.",
     },
   ),
   audit: AuditKey("coder::info has the hash of the newest."),
@@ -171,7 +170,7 @@ export const configSchema = Type.Object({
     maximum: maxAnswerBytes,
     default: maxAnswerBytes,
     description:
-      "Most bytes of JSON that an answer may have; larger ones are refused with C213. The default is what one message on the bus carries. Python SDKs before 0.24.6 take less than 1 MiB and lose all calls under way with more: 1000000 serves them.",
+      "Maximum bytes of JSON in an answer; larger answers are refused with C213. The default is what one message on the bus carries. Python SDKs before 0.24.6 take less than 1 MiB, and lose all pending calls on a larger message: use 1000000 for them.",
   }),
 });
 

@@ -41,7 +41,7 @@ const DeleteFileResult = Named("DeleteFileResult", {
   undo: Type.Optional(
     Type.Literal("unavailable", {
       since: "0.4.0",
-      description: "The journal does not keep all of what was removed.",
+      description: "The journal does not keep everything that was removed.",
     }),
   ),
 });

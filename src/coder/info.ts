@@ -12,12 +12,12 @@ const Globs = Named("Globs", {
     description: "What use_default_excludes leaves out of searches and trees.",
   }),
   non_accessible: Type.Array(Type.String(), {
-    description: "Listed, and otherwise as if it were not there.",
+    description: "Listed, but otherwise treated as missing.",
   }),
   write_allow: Type.Optional(
-    Type.Array(Type.String(), { description: "Changed although write_deny covers it." }),
+    Type.Array(Type.String(), { description: "Can be changed although write_deny covers it." }),
   ),
-  write_deny: Type.Array(Type.String(), { description: "Read, and never changed." }),
+  write_deny: Type.Array(Type.String(), { description: "Can be read, never changed." }),
 });
 
 /** The keys of the configuration that bound a call. */
@@ -63,7 +63,7 @@ const Root = Named("Root", {
 });
 
 const Health = Named("Health", {
-  memory_bytes: UInt64({ description: "What the process holds in memory." }),
+  memory_bytes: UInt64({ description: "The memory of the process." }),
   uptime_ms: UInt64(),
 });
 
@@ -71,7 +71,7 @@ const response = Type.Object(
   {
     approval: Type.Optional(
       Type.Union([Type.Literal("destructive"), Type.Literal("all")], {
-        description: "Which calls wait for the approval of a person. Absent if none does.",
+        description: "The calls that wait for a person's approval. Absent if none do.",
       }),
     ),
     audit: AuditState,
@@ -80,7 +80,7 @@ const response = Type.Object(
     health: Health,
     index: Type.Union([Type.Literal("scan"), Type.Literal("verified"), Type.Literal("watched")], {
       description:
-        "How a search finds what can match, where an index is of use. watched: a store through a mapping made after the file was read, and a write by a name outside of the base, are seen after some searches, and all else at once.",
+        "How a search finds candidates if an index helps. watched: a store through a mapping made after the file was read, and a write by a name outside of the base, are seen after some searches, and all else at once.",
     }),
     journal: JournalState,
     limits: Limits,
@@ -89,7 +89,7 @@ const response = Type.Object(
     unresolved_transactions: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          "Transactions that were left half done, because another program has changed something of them. coder::undo resolves each.",
+          "Transactions left half done, because another program has changed some of their files. coder::undo resolves each.",
       }),
     ),
     version: Type.String(),

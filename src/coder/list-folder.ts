@@ -55,7 +55,7 @@ export const listFolder = defineCoderFunction({
   description:
     "Paginated single-folder listing, sorted by name. Non-accessible entries are still listed with a `non_accessible: true` flag.",
   summary: "one folder, in pages",
-  brief: "One folder, sorted by name, in pages. A mode other than 0644, of a folder 0755, is shown.",
+  brief: "One folder, sorted by name, in pages. Modes are shown unless 0644, or 0755 of a folder.",
   effect: "reads",
   paths: [{ at: "/path", access: "list" }],
   request,

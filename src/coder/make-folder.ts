@@ -11,7 +11,7 @@ import { summarizeBatch } from "./render/batch-text.ts";
 
 const request = Type.Object(
   {
-    dry_run: Type.Boolean({ default: false, description: "Check and answer, and make nothing." }),
+    dry_run: Type.Boolean({ default: false, description: "Check and answer, but create nothing." }),
     literal: Literal(),
     mode: Type.Optional(
       Type.String({
@@ -40,7 +40,7 @@ export const makeFolder = defineCoderFunction({
   description:
     "Create one or more folders. A folder that exists is a success with `created: false`, and keeps its mode.",
   summary: "folders, with those above them",
-  brief: "Create folders, with those above them. One that exists is no error.",
+  brief: "Create folders, with those above them. Existing folders are not an error.",
   isRare: true,
   effect: "writes",
   paths: [

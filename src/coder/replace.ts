@@ -59,7 +59,7 @@ const Result = Named("ReplaceResult", {
   new_line_count: Type.Optional(UInt64()),
   op: Type.String(),
   path: Type.String(),
-  revision: Type.Optional(Type.String({ description: "SHA-256 of what the change leaves." })),
+  revision: Type.Optional(Type.String({ description: "SHA-256 of the file after the change." })),
 });
 
 const ReplacedFileFields = Named("ReplacedFile", { matches: UInt64(), path: Type.String() });
@@ -69,7 +69,7 @@ const response = Type.Object(
     committed: Type.Boolean(),
     files: Type.Array(ReplacedFileFields),
     not_searched: LeftOutFields.not_searched,
-    plan: Type.Optional(Type.String({ description: "To do exactly this by coder::commit." })),
+    plan: Type.Optional(Type.String({ description: "Send it to coder::commit to do exactly this." })),
     plan_expires_at: Type.Optional(UInt64({ description: "Seconds since 1970." })),
     results: Type.Array(Result),
     transaction: Type.Optional(
@@ -93,7 +93,7 @@ export const replace = defineCoderFunction({
   id: "coder::replace",
   since: "0.4.0",
   description:
-    "Replace a literal or a regex in all files that a search finds, as one transaction: all of them, or none. Ignore files and default excludes hold as for coder::search; the replacement is made as by coder::update-file, with str_replace for a literal and with replace for a regex. A dry run gives a plan for coder::commit.",
+    "Replace a literal or a regex in all files that a search finds, as one transaction: all of them, or none. Ignore files and default excludes apply as in coder::search; a literal is replaced as by str_replace of coder::update-file, a regex as by its replace op. A dry run gives a plan for coder::commit.",
   summary: "a text in many files, all or none",
   brief:
     "Replace a literal, or a regex ($1: a group), in all files that coder::search finds, all or none. `dry_run` gives a plan.",

@@ -89,7 +89,7 @@ const response = Type.Object(
     hints: Type.Optional(
       Type.Array(Type.String(), {
         since: "0.4.0",
-        description: "Where nothing was found: how the query was searched that could match otherwise.",
+        description: "If nothing was found: how the query was searched, if it could match in another way.",
       }),
     ),
     index: Type.Optional(

@@ -24,7 +24,7 @@ const request = Type.Object(
       default: false,
       description: "Check and answer, change nothing, and give a plan for coder::commit.",
     }),
-    label: Type.Optional(Type.String({ maxLength: 200, description: "What to call the transaction." })),
+    label: Type.Optional(Type.String({ maxLength: 200, description: "A name for the transaction." })),
     literal: Literal(),
   },
   { title: "TransactInput" },
@@ -49,14 +49,14 @@ const Result = Named("ChangeResult", {
   path: Type.Optional(Type.String()),
   removed: Type.Optional(Type.Boolean()),
   removed_files: RemovedFiles,
-  revision: Type.Optional(Type.String({ description: "SHA-256 of what the change leaves." })),
+  revision: Type.Optional(Type.String({ description: "SHA-256 of the file after the change." })),
   to: Type.Optional(Type.String()),
 });
 
 const response = Type.Object(
   {
     committed: Type.Boolean(),
-    plan: Type.Optional(Type.String({ description: "To do exactly this by coder::commit." })),
+    plan: Type.Optional(Type.String({ description: "Send it to coder::commit to do exactly this." })),
     plan_expires_at: Type.Optional(UInt64({ description: "Seconds since 1970." })),
     results: Type.Array(Result),
     transaction: Type.Optional(
@@ -80,7 +80,7 @@ export const transact = defineCoderFunction({
   id: "coder::transact",
   since: "0.4.0",
   description:
-    "Make several changes as one: all of them, or none. Each is checked on the tree as the changes before it leave it. The first that fails is the error of the whole call, its index is `details.change`, and nothing is changed.",
+    "Make several changes as one: all of them, or none. Each change is checked against the tree that the changes before it leave. The first failure is the error of the whole call, with its index in `details.change`, and nothing is changed.",
   summary: "several changes as one, all or none",
   brief:
     "Make several changes, in order, all or none. `create`: path, content. `update`: path, ops. `delete`: path. `move`, `copy`: from, to. `make-folder`: path. `chmod`: path, mode (octal). Other fields as in the tool for that. `dry_run` gives a plan for coder::commit.",

@@ -33,7 +33,7 @@ const request = Type.Object(
       }),
     ),
     max_bytes: Type.Optional(
-      UInt32({ since: "0.4.0", isRare: true, description: "Bytes of lines, shared by the folders." }),
+      UInt32({ since: "0.4.0", isRare: true, description: "Bytes of all lines, shared by the folders." }),
     ),
     max_depth: Nullable(UInt32(), {
       default: null,

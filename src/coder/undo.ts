@@ -25,10 +25,10 @@ const request = Type.Object(
           "Whose newest checkpoints to undo: a session, worker or user as coder::checkpoints names it, or `anyone`. Default in the profile `agent`: your own.",
       }),
     ),
-    dry_run: Type.Boolean({ default: false, description: "Check and answer, and change nothing." }),
+    dry_run: Type.Boolean({ default: false, description: "Check and answer, but change nothing." }),
     force: Type.Boolean({
       default: false,
-      description: "Undo also over what was changed since. That is recorded too.",
+      description: "Undo even what has changed since. This is recorded too.",
     }),
     paths: Type.Optional(
       Type.Array(Type.String(), {
@@ -55,7 +55,7 @@ const UndoneCheckpoint = Named("UndoneCheckpoint", {
       ),
     }),
   ),
-  undone_by: Type.Optional(UInt64({ description: "The checkpoint that has undone it already." })),
+  undone_by: Type.Optional(UInt64({ description: "The checkpoint that already undid it." })),
 });
 
 const state = () =>
@@ -78,7 +78,7 @@ const Resolved = Named("ResolvedTransaction", {
   ),
   paths: Type.Array(Type.String(), {
     description:
-      "In conflict: what others have changed. Given up: what had been taken away, by its names now.",
+      "In conflict: paths that others have changed. Given up: what had been removed, by its current names.",
   }),
 });
 
@@ -101,9 +101,9 @@ export const undo = defineCoderFunction({
   since: "0.4.0",
   description:
     "Undo what calls changed, all or nothing: the newest checkpoints, or one by its `seq` or transaction. A path that is not what the checkpoint left there is a conflict, and then nothing is undone without `force`. An undo is a checkpoint too, so undoing it is redo.",
-  summary: "takes back what calls changed",
+  summary: "undoes what calls changed",
   brief:
-    "Undo the newest change, or a checkpoint by `seq`, all or nothing. What was changed since by others is a conflict: nothing is undone then without `force`. Undo again to redo.",
+    "Undo the newest change, or a checkpoint by `seq`, all or nothing. What others changed since is a conflict: without `force`, nothing is undone. Undo again to redo.",
   effect: "writes",
   paths: [],
   takesScope: true,

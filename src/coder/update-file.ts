@@ -40,11 +40,11 @@ export const LineEndFields = {
   line_ends: Type.Optional(
     Type.String({
       since: "0.4.0",
-      description: "Line ends of a file that has, or had, others than LF, in the profile `agent`.",
+      description: "Line ends of a file that has, or had, any but LF, in the profile `agent`.",
     }),
   ),
   line_ends_changed: Type.Optional(
-    Type.Boolean({ since: "0.4.0", description: "Whether the edit has changed them." }),
+    Type.Boolean({ since: "0.4.0", description: "Whether the edit changed them." }),
   ),
   text_notes: Type.Optional(
     Type.Array(Type.String(), {
@@ -56,7 +56,7 @@ export const LineEndFields = {
   hints: Type.Optional(
     Type.Array(Type.String(), {
       since: "0.4.0",
-      description: "Advice on replacements that most likely did not do what was meant.",
+      description: "Advice on replacements that probably did not do what was meant.",
     }),
   ),
 };

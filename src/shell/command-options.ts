@@ -23,7 +23,7 @@ export const optionFields = {
   env: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       since,
-      description: "Variables; none that makes programs run code, such as PATH.",
+      description: "Variables, but none that makes programs run code, such as PATH.",
     }),
   ),
   stdin: Type.Optional(Type.String({ since, description: "Standard input." })),
@@ -31,7 +31,7 @@ export const optionFields = {
     Type.Literal("channel", {
       since,
       description:
-        "Answer once the command has started, with a channel of the bus in content: both outputs while they are written, then a message with the exit code.",
+        "Answer once the command has started, with a channel of the bus in content, which carries both outputs as they are written, then a message with the exit code.",
     }),
   ),
   snapshot: Type.Optional(
@@ -39,7 +39,7 @@ export const optionFields = {
       since,
       isRare: true,
       description:
-        "Globs, as in coder::search, of the files to hold before the command starts, so that coder::undo takes back what it changes in them. Default: those of the configuration.",
+        "Globs, as in coder::search, of the files to hold before the command starts, so that coder::undo can undo what it changes in them. Default: those of the configuration.",
     }),
   ),
   max_output_bytes: Type.Optional(

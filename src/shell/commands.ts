@@ -41,7 +41,7 @@ const keysOfCommands = Type.Omit(shellConfigSchema, otherKeys) as unknown as TOb
 /** The key `commands` of a worker. */
 export const CommandsKey = Type.Union([Type.Null(), keysOfCommands], {
   default: null,
-  description: `Commands over MCP, beside the functions on files, in the same folders and hidden from the same files: a mapping, which may be empty, of ${Object.keys(keysOfCommands.properties).join(", ")}, as in the configuration of the shell worker. null is none, unless \`coder mcp --commands\` asks for them.`,
+  description: `Commands over MCP, beside the functions on files, in the same folders and hidden from the same files: a mapping, which may be empty, of ${Object.keys(keysOfCommands.properties).join(", ")}, as in the configuration of the shell worker. null means none, unless \`coder mcp --commands\` enables them.`,
 });
 
 export type CommandsConfig = Static<typeof keysOfCommands>;

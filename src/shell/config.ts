@@ -130,7 +130,7 @@ export const shellConfigSchema = Type.Object({
       write_deny_globs: Type.Union([Type.Array(Type.String()), Type.Null()], {
         default: null,
         description:
-          "Paths that shell::fs::* reads, and never makes, writes, moves or deletes. Globs relative to host_root. null is the list of the profile: files by which other programs run commands in agent, and none in contract. os_sandbox makes those that are there read-only for commands, where the system allows mounts.",
+          "Paths that shell::fs::* may read, and never create, write, move or delete. Globs relative to host_root. null is the list of the profile: in agent, files that make other programs run commands; in contract, none. os_sandbox makes existing ones read-only for commands, if the system allows mounts.",
       }),
       write_allow_globs: Texts(
         [],
@@ -139,7 +139,7 @@ export const shellConfigSchema = Type.Object({
       fold_deny: Type.Union([Type.Literal("auto"), Type.Literal("always")], {
         default: "auto",
         description:
-          "Where denylist_paths also covers the other spellings of a name: auto is wherever the file system may take them for the same name, always is everywhere.",
+          "Where denylist_paths also covers other spellings of a name: auto is wherever the file system may take them for the same name, always is everywhere.",
       }),
     },
     "Files of the host.",
@@ -158,7 +158,7 @@ export const shellConfigSchema = Type.Object({
     default: 64,
     description: "Commands in the foreground that may run at once; more wait in line.",
   }),
-  max_finished_jobs: Count(1000, 100_000, "Records of ended jobs that are kept at most."),
+  max_finished_jobs: Count(1000, 100_000, "Maximum records of ended jobs."),
   max_finished_job_bytes: Count(
     64 * mebibyte,
     4 * gibibyte,
@@ -169,7 +169,7 @@ export const shellConfigSchema = Type.Object({
     maximum: 16 * gibibyte,
     default: 64 * mebibyte,
     description:
-      "Most bytes of the whole output of a command that are kept for `shell::status` to page and search, the newest ones: 256 KiB in memory, the rest in a file of the temporary folder that no other process can open. Those of ended jobs count towards max_finished_job_bytes.",
+      "Maximum bytes kept of a command's output for `shell::status` to page and search, the newest ones: 256 KiB in memory, the rest in a file of the temporary folder that no other process can open. Those of ended jobs count towards max_finished_job_bytes.",
   }),
   max_job_secs: Count(
     0,
@@ -189,8 +189,7 @@ export const shellConfigSchema = Type.Object({
     minimum: 1024 * 1024,
     maximum: 16 * 1024 * 1024 * 1024,
     default: 128 * 1024 * 1024,
-    description:
-      "Most bytes of memory that the index takes. Files for which there is no room are read by each search.",
+    description: "Maximum bytes of memory for the index. Files that do not fit are read by each search.",
   }),
   audit: AuditKey(
     "A command is named by its program, without its arguments, and what it changes is not in the trail. It needs fs.host_root: nothing lies outside of the whole host.",
@@ -206,7 +205,7 @@ export const shellConfigSchema = Type.Object({
   profile: Type.Union([Type.Literal("auto"), Type.Literal("contract"), Type.Literal("agent")], {
     default: "auto",
     description:
-      "Defaults of what came after shell 0.3.5: contract is as 0.3.5 is, agent is what suits models, auto is agent over MCP and contract elsewhere. The table is on the reference page of profiles.",
+      "Defaults of what came after shell 0.3.5: contract keeps those of 0.3.5, agent has those that suit models, auto is agent over MCP and contract elsewhere. The table is on the reference page of profiles.",
   }),
   unknown_fields: UnknownFieldsKey(),
   ...osSandboxKeys,
@@ -215,7 +214,7 @@ export const shellConfigSchema = Type.Object({
     maximum: maxAnswerBytes,
     default: maxAnswerBytes,
     description:
-      "Most bytes of JSON that an answer may have; larger ones are refused with S218. The default is what one message on the bus carries. Python SDKs before 0.24.6 take less than 1 MiB and lose all calls under way with more: 1000000 serves them.",
+      "Maximum bytes of JSON in an answer; larger answers are refused with S218. The default is what one message on the bus carries. Python SDKs before 0.24.6 take less than 1 MiB, and lose all pending calls on a larger message: use 1000000 for them.",
   }),
 });
 

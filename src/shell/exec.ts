@@ -49,7 +49,7 @@ const response = Type.Object(
     job_id: Type.Optional(
       Type.String({
         since,
-        description: "Of a command whose output was cut: `shell::status` has all of it.",
+        description: "The job of a command whose output was cut: `shell::status` has all of it.",
       }),
     ),
     signal: Type.Optional(Type.String({ since, description: "The signal that ended the program." })),

@@ -79,7 +79,7 @@ export const execBg = defineShellFunction({
   description:
     "Spawn an allowlisted command as a background job. Same payload shape as shell::exec; returns { job_id, argv } immediately. Poll with shell::status, terminate with shell::kill, list with shell::list. Do NOT pass argv as an array in 'command' — use 'command' (string) + 'args' (string[]).",
   brief:
-    "Start a program that runs on, such as a server, a watcher or a long build. Answers soon, with the id of the job: shell::status follows it, shell::kill ends it.",
+    "Start a program that keeps running, such as a server, a watcher or a long build. Answers soon, with the job's id: shell::status follows it, shell::kill ends it.",
   effect: "writes",
   paths: [],
   isOpenWorld: true,

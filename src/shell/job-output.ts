@@ -12,13 +12,13 @@ import { refuseShell } from "./shell-errors.ts";
 
 /** A part of the output of a job, as on the wire. Its lines are numbered from 1. */
 export const JobOutput = Named("JobOutput", {
-  text: Type.String({ description: "Both outputs in the order in which their lines ended." }),
+  text: Type.String({ description: "Both outputs, in the order in which their lines ended." }),
   from: UInt64({ description: "The number of the first line shown." }),
   next: UInt64({ description: "The number of the line after the last: `since` of the next call." }),
   start: UInt64({ description: "The number of the first line that is still kept." }),
   end: UInt64({ description: "The number that the next line gets." }),
   matches: Type.Optional(UInt64({ description: "With `grep`: the lines that match, up to `next`." })),
-  found: Type.Optional(Type.String({ description: "The line that `wait_for` has found." })),
+  found: Type.Optional(Type.String({ description: "The line that `wait_for` found." })),
   found_line: Type.Optional(UInt64({ description: "Its number." })),
 });
 

@@ -36,7 +36,7 @@ export const remarkFields = {
     UInt64({
       since: "0.4.0",
       description:
-        "The checkpoint with which coder::undo takes back the changes of files that `snapshot` names.",
+        "The checkpoint to send to coder::undo, which undoes the changes of files that `snapshot` names.",
     }),
   ),
   not_held: Type.Optional(
@@ -48,7 +48,7 @@ export const remarkFields = {
   notes: Type.Optional(
     Type.Array(Type.String(), {
       since: "0.4.0",
-      description: "Rules of the sandbox that the output suggests it has met.",
+      description: "Sandbox rules that the command seems to have met, judging by its output.",
     }),
   ),
 };

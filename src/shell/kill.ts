@@ -24,7 +24,7 @@ export const kill = defineShellFunction({
   id: "shell::kill",
   publishedIn: "shell 0.3.5",
   description: "Kill a running background job",
-  brief: "End a job with all that it started.",
+  brief: "End a job and everything it started.",
   effect: "writes",
   paths: [],
   touchesNoFiles: true,

@@ -36,14 +36,14 @@ export const osSandboxKeys = {
   os_sandbox: Type.Union([Type.Null(), Type.Literal("off"), Type.Literal("best"), Type.Literal("required")], {
     default: null,
     description:
-      "Whether the rules of the kernel confine commands: they write only below fs.host_root, writable_folders and a temporary folder of their own ($TMPDIR), read nothing of fs.denylist_paths, and signal and inspect no other programs. best is as far as the kernel can, and the log says what holds; with required the worker does not start where something is missing; null is best in the profile agent and off in contract.",
+      "Whether the rules of the kernel confine commands: they write only below fs.host_root, writable_folders and a temporary folder of their own ($TMPDIR), read nothing of fs.denylist_paths, and signal and inspect no other programs. best applies as many rules as the kernel can, and the log says which; with required the worker does not start if one is missing; null is best in the profile agent and off in contract.",
   }),
   network: Type.Union(
     [Type.Null(), Type.Boolean(), Type.Literal("none"), Type.Literal("loopback"), Type.Literal("full")],
     {
       default: null,
       description:
-        "The network of commands that os_sandbox confines. With loopback they listen and connect on 127.0.0.1 and ::1, where they reach one another and nothing else; where the system has no network namespaces for it, that is none. true is full, false is none; null is loopback in the profile agent and none in contract. Sockets of other programs of this machine (AF_UNIX) stay out of reach.",
+        "The network of commands that os_sandbox confines. With loopback they listen and connect on 127.0.0.1 and ::1, where they reach one another and nothing else; on systems without network namespaces this means none. true is full, false is none; null is loopback in the profile agent and none in contract. Sockets of other programs of this machine (AF_UNIX) stay out of reach.",
     },
   ),
   writable_folders: Type.Array(Type.String(), {

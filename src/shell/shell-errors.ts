@@ -14,7 +14,9 @@ export class ForwardedRefusal extends Error {
 }
 
 export const refuseShell = {
-  /** A payload of `shell::fs::<op>` that does not fit; `problem` is a `Mismatch`'s. */
+  /**
+   * Refuses a payload that does not fit the schema of `shell::fs::<op>`; `problem` comes from a `Mismatch`.
+   */
   badPayload: (op: string, field: string, problem: string): Refusal =>
     new Refusal(
       "bad-input",
@@ -30,10 +32,10 @@ export const refuseShell = {
   noFsScope: (id: string): Refusal =>
     new Refusal(
       "bad-input",
-      `The function ${id} cannot be held to a part of the tree, so it takes \`fs_scope\` of sessions only, with the \`boundary\` "workspace" or "configured_roots". Nothing was done. Leave the field out, or call a function that takes a path.`,
+      `The function ${id} cannot be limited to a part of the tree, so it takes \`fs_scope\` of sessions only, with the \`boundary\` "workspace" or "configured_roots". Nothing was done. Leave the field out, or call a function that takes a path.`,
     ),
 
-  /** A scope of a call to a sandbox, whose files are not those of this worker. */
+  /** Refuses a scope in a call to a sandbox, whose files are not those of this worker. */
   noScopeInSandbox: (): Refusal =>
     new Refusal(
       "bad-input",
@@ -43,18 +45,18 @@ export const refuseShell = {
   badScope: (field: string, problem: string): Refusal =>
     new Refusal("bad-input", `The field fs_scope${field === "" ? "" : `.${field}`} ${problem}.`),
 
-  /** The call did not come over the bus, so there is no way to other workers and no channels. */
+  /** Refuses a call that needs other workers or channels, but did not come over the bus. */
   noBus: (what: string): Refusal =>
     new Refusal(
       "io",
       `There is no bus here, and ${what} needs one: this call runs inside the worker's own process; make it through an iii engine (--url).`,
     ),
 
-  /** The engine made no channel for the output of a command. */
+  /** Refuses a command because the engine created no channel for its output. */
   noChannel: (): Refusal =>
     new Refusal("io", "The engine makes no channel for the output now; try again, or leave out 'output'."),
 
-  /** A pattern for the lines of an output. */
+  /** Refuses a pattern that takes too long on a line of the output. */
   slowPattern: (pattern: string, milliseconds: number): Refusal =>
     new Refusal(
       "bad-pattern",
@@ -67,7 +69,7 @@ export const refuseShell = {
       `bad engine response: the answer of ${functionId} ${problem}; the sandbox worker is of another version, or failed. Try again; if it fails again, tell the user.`,
     ),
 
-  /** `shell::exec` could not start a program (shell §6.5). */
+  /** Refuses a program that `shell::exec` could not start (shell §6.5). */
   notStarted: (problem: StartProblem): Refusal =>
     new Refusal("io", `host exec: spawn: ${startProblems[problem]}.`),
 

@@ -39,7 +39,7 @@ const outputFields = {
     Type.Integer({
       minimum: 1,
       since,
-      description: "Wait at most this time, for the end of the job if wait_for is left out.",
+      description: "Maximum time to wait: for the end of the job, unless wait_for is sent.",
     }),
   ),
   max_output_bytes: Type.Optional(Type.Integer({ minimum: 1, since, description: "Bytes of output." })),
@@ -65,7 +65,7 @@ export const status = defineShellFunction({
   publishedIn: "shell 0.3.5",
   description: "Get status of a background job",
   brief:
-    "Show a job, running or ended: the end of its output, or the part that the fields say. All output is kept.",
+    "Show a job, running or ended: the end of its output, or the part that the fields select. All output is kept.",
   effect: "reads",
   paths: [],
   touchesNoFiles: true,

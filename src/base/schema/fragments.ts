@@ -48,5 +48,5 @@ export type Kind = Static<ReturnType<typeof Kind>>;
 
 /** The mark of an event of a trigger that is sent once more. */
 export const Redelivered = Type.Boolean({
-  description: "Sent once more, because the function had not answered: it may have got the event before.",
+  description: "Sent again, because the function did not answer: it may have received the event before.",
 });

@@ -18,7 +18,7 @@ export const ApprovalTimeoutKey = Type.Integer({
   minimum: 100,
   maximum: 86_400_000,
   default: 300_000,
-  description: "Milliseconds that a call waits for approval. They do not count as time of the call.",
+  description: "Milliseconds that a call waits for approval. They do not count towards the call's own time.",
 });
 
 interface ApprovalConfig {

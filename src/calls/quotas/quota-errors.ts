@@ -15,7 +15,7 @@ export const refuseQuota = {
   exceeded: ({ quota, limit, retryAfterMilliseconds: wait }: Exceeded): Refusal =>
     new Refusal(
       "over-quota",
-      `This caller is over its quota ${quota} (${limit}). The call was not begun. ${wait === undefined ? "Send it again when another of your calls was answered" : `Send it again in ${wait} ms`}.`,
+      `This caller is over its quota ${quota} (${limit}). The call was not begun. ${wait === undefined ? "Send it again once another of your calls has been answered" : `Send it again in ${wait} ms`}.`,
       undefined,
       { details: { quota, limit, ...(wait !== undefined && { retry_after_ms: wait }) } },
     ),

@@ -20,14 +20,14 @@ const config = Type.Object(
     coalesce_ms: UInt32({
       default: 200,
       description:
-        "How often events are sent, 50 to 60000; modifications between of one content are one event.",
+        "Milliseconds between events, 50 to 60000; modifications of one file in between are one event.",
     }),
     exclude_globs: Globs("Paths that are not reported."),
     include_globs: Globs("Files that are reported, where not all are."),
     include_ignored: Type.Optional(
       Type.Boolean({
         description:
-          "Also changes of paths that an ignore file names. Default: true, with the profile `agent` false.",
+          "Also changes of paths that an ignore file names. Default: true; in the profile `agent` false.",
       }),
     ),
     kinds: Type.Optional(Type.Array(KindOfChange, { description: "Only these." })),
@@ -44,7 +44,7 @@ export const changed: TriggerDefinition = {
   id: "coder::changed",
   since: "0.4.0",
   description:
-    "Calls the function for each change of the tree, by calls and by other programs, in order. An event with `overflow` says that changes before it are not known.",
+    "Calls the function for each change of the tree, by calls and by other programs, in order. An event with `overflow` says that changes before it were lost.",
   config,
   event: Type.Object({ ...changeFields, redelivered: Type.Optional(Redelivered) }, { title: "ChangedEvent" }),
 };

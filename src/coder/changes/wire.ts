@@ -23,9 +23,9 @@ const WireCause = Named("Cause", {
 export const changeFields = {
   cause: WireCause,
   dir: Type.Boolean({
-    description: "A folder. One that was created, deleted or moved counts for everything in it.",
+    description: "A folder. If it was created, deleted or moved, so was everything in it.",
   }),
-  epoch: Type.String({ description: "Another one each time the worker starts." }),
+  epoch: Type.String({ description: "Different after each start of the worker." }),
   from: Type.Optional(Type.String({ description: "Where it was moved from." })),
   ignored: Type.Boolean({ description: "Whether an ignore file names it." }),
   kind: KindOfChange,

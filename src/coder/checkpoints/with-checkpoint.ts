@@ -18,13 +18,13 @@ export function withCheckpoint(definition: FunctionDefinition): FunctionDefiniti
   const { publishedIn, request, published, response, render, infersOperations } = definition;
   const since = publishedIn === undefined ? {} : { since: "0.4.0" };
   const label = Type.Optional(
-    Type.String({ ...since, isRare: true, maxLength: 200, description: "What to call the checkpoint." }),
+    Type.String({ ...since, isRare: true, maxLength: 200, description: "A name for the checkpoint." }),
   );
   const checkpoint = Type.Optional(
     UInt64({ ...since, description: "The number of the checkpoint, for coder::undo, if one was made." }),
   );
   const notice = Type.Optional(
-    Type.String({ ...since, description: "The kinds of operations that were sent without, as inferred." }),
+    Type.String({ ...since, description: "The inferred kinds of operations that were sent without one." }),
   );
   return {
     ...definition,

@@ -11,7 +11,7 @@ import { base64Sentence, configuredEncoding } from "../fields/file-encoding.ts";
 export const ContentEncoding = Type.Optional(
   Type.String({
     since: "0.4.0",
-    description: "`base64`: `content` has exact bytes. Else that of the file.",
+    description: "`base64`: `content` is exact bytes. Else the file's own.",
   }),
 );
 

@@ -4,5 +4,5 @@ import { Type } from "@sinclair/typebox";
 export const DryRun = Type.Boolean({
   default: false,
   since: "0.4.0",
-  description: "Check and answer, and change nothing.",
+  description: "Check and answer, but change nothing.",
 });

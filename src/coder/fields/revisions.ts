@@ -11,7 +11,7 @@ export const ExpectedRevision = (description: string) =>
   Type.Optional(Type.String({ since: "0.4.0", description }));
 
 export const Revision = Type.Optional(
-  Type.String({ since: "0.4.0", description: "SHA-256 of what the file is now." }),
+  Type.String({ since: "0.4.0", description: "SHA-256 of the file now." }),
 );
 
 interface Expectation {

@@ -22,7 +22,7 @@ export const NetChange = Named("NetChange", {
   diff: Type.Optional(Type.String({ description: "In git's format, which coder::apply-patch takes." })),
   diff_truncated: Type.Optional(Type.Boolean()),
   dir: Type.Optional(Type.Literal(true)),
-  files: Type.Optional(UInt64({ description: "Files in a folder, which are not listed." })),
+  files: Type.Optional(UInt64({ description: "Files in the folder that are not listed." })),
   from: Type.Optional(Type.String({ description: "Where it was." })),
   kind: Type.Union((["created", "modified", "deleted", "moved"] as const).map((kind) => Type.Literal(kind))),
   note: Type.Optional(Type.String({ description: "Why there is no diff." })),

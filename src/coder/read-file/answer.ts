@@ -19,8 +19,7 @@ const Later = <T extends TSchema>(schema: T): TOptional<T> =>
 const fields = {
   binary: Later(
     Type.String({
-      description:
-        "Kind of a file that is not text, or an empty text for an unknown kind. There is no `content` then.",
+      description: "The kind of a file that is not text, empty if unknown. Such a file has no `content`.",
     }),
   ),
   content: Published(
@@ -30,16 +29,16 @@ const fields = {
     }),
   ),
   encoding: Later(
-    Type.String({ description: "Of a text that is not UTF-8, which `content` was decoded from." }),
+    Type.String({ description: "The encoding that `content` was decoded from, unless UTF-8." }),
   ),
   is_utf8: Published(Type.Boolean({ description: "Whether `content` lost bytes to UTF-8 sanitisation." })),
-  kind: Later(Type.Literal("dir", { description: "A folder, of which `stat` answers mode and time." })),
+  kind: Later(Type.Literal("dir", { description: "A folder; `stat` returns its mode and time." })),
   lines_returned: Later(UInt64({ description: "Lines in `content`." })),
   media_type: Later(
-    Type.String({ description: "Of an image or sound, which `content` then holds in base64." }),
+    Type.String({ description: "The type of an image or sound, whose bytes `content` has in base64." }),
   ),
   mode: Published(UInt32({ description: "Unix permission bits (lower 9 bits of `st_mode`), e.g. 0o644." })),
-  more_lines: Later(Type.Boolean({ description: "Whether the file goes on behind `content`." })),
+  more_lines: Later(Type.Boolean({ description: "Whether the file continues after `content`." })),
   mtime: Published(Int64({ description: "Last-modified time as a Unix epoch in seconds." })),
   path: Published(
     Type.String({ description: "The original `path` argument echoed back for caller correlation." }),
@@ -48,10 +47,10 @@ const fields = {
   size: Published(UInt64()),
   text_notes: Later(
     Type.Array(Type.String(), {
-      description: "How the text differs from UTF-8 with LF and a line end at its end.",
+      description: "How the text differs from UTF-8 with LF and a final line end.",
     }),
   ),
-  total_lines: Later(UInt64({ description: "Lines of the file, where all were counted." })),
+  total_lines: Later(UInt64({ description: "Lines of the file, if all were counted." })),
 };
 
 const ReadFileResult = Named("ReadFileResult", {
@@ -68,7 +67,7 @@ export const ReadResponse = Type.Object(
     results: Later(
       Type.Array(ReadFileResult, {
         description:
-          "One for each of `paths` or `files`, or of the first files that `include_globs` selects.",
+          "One for each of `paths` or `files`, or for the first files that `include_globs` selects.",
       }),
     ),
     total_files: Later(UInt64({ description: "Files that `include_globs` selects." })),

@@ -37,7 +37,7 @@ export const ReadRequest = Type.Object(
     encoding: Type.Optional(
       Type.String({
         since,
-        description: "`base64`: the exact bytes of whole files. Else that of the file.",
+        description: "`base64`: exact bytes of whole files. Else the file's own.",
       }),
     ),
     files: Type.Optional(

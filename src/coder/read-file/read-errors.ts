@@ -1,15 +1,15 @@
 /**
- * How `coder::read-file` refuses options, and more of a file than it may answer: then a sentence names the
- * ways to less.
+ * The refusals of `coder::read-file`: of options, and of content that exceeds a limit, with the ways to read
+ * less.
  */
 import { quoteShort, Refusal } from "../../base/errors.ts";
 import type { Limit } from "../../filesystem/files/types.ts";
 
-/** A file of which more was requested than the limit lets one answer hold. */
+/** A file of which a call requests more than one answer may hold. */
 export interface Excess {
   readonly path: string;
   readonly size: number;
-  /** Lines of the file; undefined where they were not counted. */
+  /** The number of lines, unless they were not counted. */
   readonly lines?: number | undefined;
   readonly limit: Limit;
 }
@@ -17,7 +17,7 @@ export interface Excess {
 /** The content that was requested. */
 interface TooMuch {
   readonly bytes: number;
-  /** The last line up to which it would fit, if there is one. */
+  /** The last line that would still fit, if any. */
   readonly lineTo: number | undefined;
   readonly isBase64: boolean;
 }
@@ -38,7 +38,7 @@ export const refuseRead = {
   globsWithoutStat: (): Refusal =>
     new Refusal(
       "bad-input",
-      "`include_globs` selects files of which `stat` answers size, lines and time. Send `stat`: true; to read files, send their `paths`.",
+      "`include_globs` selects files for `stat`, which returns their size, lines and time. Send `stat`: true; to read files, send their `paths`.",
     ),
 
   globsAndOthers: (field: string): Refusal =>
@@ -56,7 +56,7 @@ export const refuseRead = {
   tooManyFiles: (most: number): Refusal =>
     new Refusal(
       "bad-input",
-      `More than ${most} files match \`include_globs\`, and one call compares no more. Send globs that match fewer, or a folder as \`path\`.`,
+      `More than ${most} files match \`include_globs\`, the maximum for one call. Send globs that match fewer, or a folder as \`path\`.`,
     ),
 
   tailAndLines: (): Refusal =>
@@ -71,11 +71,11 @@ export const refuseRead = {
       `line_from is ${from} and line_to is ${to}, which are no lines; send a line_to that is not below line_from.`,
     ),
 
-  /** A field that cannot do anything in this call. */
+  /** Refuses a field without effect in this call. */
   useless: (field: string, why: string): Refusal =>
     new Refusal("bad-input", `\`${field}\` has no use here, since ${why}. Leave one of the two out.`),
 
-  /** A whole file over `max_read_bytes`. */
+  /** Refuses a whole file that is larger than `max_read_bytes`. */
   file: (excess: Excess): Refusal =>
     refusal(excess, `${windows}, or send stat to see what it is without its content`),
 
@@ -95,14 +95,14 @@ export const refuseRead = {
     return refusal(excess, sentence, { line_to: lineTo });
   },
 
-  /** An image that takes more in base64 than clients show. */
+  /** Refuses an image that takes more in base64 than clients show. */
   image: (excess: Excess, bytes: number): Refusal =>
     refusal(
       excess,
       `it is an image, which takes ${bytes} bytes in base64; make a smaller one of it and read that, or send stat to see what it is`,
     ),
 
-  /** The largest of several files, which together have too much. */
+  /** Refuses the largest of several files that exceed the limit together. */
   largest: (excess: Excess): Refusal =>
     refusal(
       excess,

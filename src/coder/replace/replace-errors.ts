@@ -27,7 +27,7 @@ export const refuseReplacing = {
   ): Refusal =>
     new Refusal(
       "bad-input",
-      `\`${field}\` is ${expected}, and there ${found === 1 ? "is" : "are"} ${found}. Nothing was changed. Check \`details.files\`, narrow \`path\` or the globs, or send the number that is there.`,
+      `\`${field}\` is ${expected}, and there ${found === 1 ? "is" : "are"} ${found}. Nothing was changed. Check \`details.files\`, narrow \`path\` or the globs, or send the actual number.`,
       undefined,
       { details: { expected, found, files } },
     ),

@@ -118,7 +118,7 @@ export const MatchEntry = Named("ContentMatch", {
 
 const MatchingFile = Named("MatchingFile", {
   count: Type.Optional(UInt32()),
-  matches: Type.Optional(UInt32({ since, description: "In mode counts, where `count` is of lines." })),
+  matches: Type.Optional(UInt32({ since, description: "In mode counts, if `count` counts lines." })),
   path: Type.String(),
 });
 

@@ -10,7 +10,7 @@ const since = "0.4.0";
 
 export const PageRequestFields = {
   cursor: Type.Optional(
-    Type.String({ since, description: "`next_cursor` of the page before; other fields as then." }),
+    Type.String({ since, description: "`next_cursor` of the page before; other fields unchanged." }),
   ),
   deadline_ms: Type.Optional(UInt32({ since, isRare: true })),
   max_bytes: Type.Optional(UInt32({ since, description: "Of JSON; as text it is shorter." })),
@@ -22,7 +22,7 @@ export const LeftOutFields = {
       Type.Object({
         also_ignored: Type.Optional(
           Type.Boolean({
-            description: "Ignore files name some of these too, which default excludes leave out.",
+            description: "Ignore files also name some of these, which default excludes leave out.",
           }),
         ),
         count: UInt64(),
@@ -53,9 +53,7 @@ export const LeftOutFields = {
 };
 
 export const PageAnswerFields = {
-  next_cursor: Type.Optional(
-    Type.String({ since, description: "Where the next page starts, if there is one." }),
-  ),
+  next_cursor: Type.Optional(Type.String({ since, description: "The start of the next page, if any." })),
   not_searched: LeftOutFields.not_searched,
   searched: Type.Optional(Type.Object({ bytes: UInt64(), files: UInt64() }, { since })),
   skipped: Type.Optional(

@@ -2,15 +2,16 @@ import { quoteShort, Refusal, type RefusalDetails } from "../../base/errors.ts";
 
 /** Refusals of calls that make several changes as one. */
 export const refuseTransacting = {
-  /** No folder outside of the tree can keep the records that a crash is survived by. */
+  /** No folder outside the tree can hold the crash-recovery records. */
   unavailable: (): Refusal =>
     new Refusal(
       "io",
-      "This worker has no folder for the records of transactions, without which a crash would leave half of one. Nothing was changed. Make the changes by calls of the single functions, or ask the user to set XDG_STATE_HOME to a folder outside of base_path.",
+      "This worker has no folder for transaction records, so a crash could leave a transaction half done. Nothing was changed. Make the changes in separate calls, or ask the user to set XDG_STATE_HOME to a folder outside base_path.",
     ),
 
   /**
-   * A change of several that are made together or not at all; `place` is such as `Change 2 of 4 ("a.txt")`.
+   * Turns the refusal of one of several changes into that of the whole call. `place` names the change, such
+   * as `Change 2 of 4 ("a.txt")`.
    */
   inPlace: ({ reason, message, path, isBelowFile, details }: Refusal, place: string | undefined): Refusal => {
     const problem = message.replace(/ Nothing was (?:changed|written|removed|moved or copied)\./, "");
@@ -24,26 +25,26 @@ export const refuseTransacting = {
   tooManyChanges: (count: number, most: number): Refusal =>
     new Refusal(
       "bad-input",
-      `\`changes\` holds ${count} changes, and a call makes at most ${most}. Send them in several calls.`,
+      `\`changes\` has ${count} entries, and a call takes at most ${most}. Send them in several calls.`,
     ),
 
   largePlan: (bytes: number, most: number): Refusal =>
     new Refusal(
       "too-large",
-      `A plan for these changes would take ${bytes} bytes of memory, and one may take ${most}. Nothing was changed. Send fewer or smaller changes, or the same call without \`dry_run\`.`,
+      `A plan for these changes would take ${bytes} bytes of memory; the limit is ${most}. Nothing was changed. Send fewer or smaller changes, or the same call without \`dry_run\`.`,
     ),
 
   badPlan: (plan: string): Refusal =>
     new Refusal(
       "bad-input",
-      `${quoteShort(plan.slice(0, 60))} is not a plan. Send the 32 hex digits that a dry run has answered as \`plan\`.`,
+      `${quoteShort(plan.slice(0, 60))} is not a plan. Send the 32 hex digits of \`plan\` from the answer of a dry run.`,
     ),
 
-  /** One sentence for all of these: a plan of someone else is none. */
+  /** Uses one sentence for all cases, so that it does not reveal the plans of others. */
   noPlan: (plan: string): Refusal =>
     new Refusal(
       "revision-mismatch",
-      `There is no plan ${quoteShort(plan)} of yours: it was carried out, is older than 10 minutes, or made room for newer ones, of which 64 are kept. Nothing was changed. Repeat the dry run, and send the plan that it answers.`,
+      `You have no plan ${quoteShort(plan)}: it was committed already, is older than 10 minutes, or was dropped for newer plans (64 are kept). Nothing was changed. Repeat the dry run, and send its \`plan\`.`,
     ),
 
   stalePlan: (plan: string, details: RefusalDetails): Refusal =>

@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Named, UInt32, UInt64 } from "../../base/schema/fragments.ts";
 
 const ExpectMatches = () =>
-  Type.Optional(UInt32({ since: "0.4.0", description: "Matches there must be; 0: none." }));
+  Type.Optional(UInt32({ since: "0.4.0", description: "Required number of matches; 0: none." }));
 
 export const UpdateOp = Type.Union(
   [
@@ -43,7 +43,7 @@ export const UpdateOp = Type.Union(
       },
       {
         since: "0.4.0",
-        description: "`old_str` is there once, or `replace_all` is sent.",
+        description: "`old_str` occurs once, or `replace_all` is sent.",
       },
     ),
   ],

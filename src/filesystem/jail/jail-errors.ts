@@ -44,14 +44,14 @@ export const refuseJailed = {
   outOfScope: (path: string): Refusal =>
     new Refusal(
       "out-of-scope",
-      `${quoteShort(path)} is outside of what \`fs_scope\` of this call permits. Send a path inside it.`,
+      `${quoteShort(path)} is outside the \`fs_scope\` of this call. Send a path inside it.`,
       path,
     ),
 
   readOnlyGrant: (path: string): Refusal =>
     new Refusal(
       "out-of-scope",
-      `\`fs_scope\` of this call permits only to read ${quoteShort(path)}. Nothing was changed. Choose a path that it permits to write.`,
+      `The \`fs_scope\` of this call only permits reading ${quoteShort(path)}. Nothing was changed. Choose a path that it permits writing.`,
       path,
     ),
 
@@ -65,7 +65,7 @@ export const refuseJailed = {
   manyGrants: (grants: number, limit: number): Refusal =>
     new Refusal(
       "bad-input",
-      `\`fs_scope\` has ${grants} grants, and may have ${limit}. Send fewer, such as the folders around them.`,
+      `\`fs_scope\` has ${grants} grants; the maximum is ${limit}. Send fewer, such as the folders around them.`,
     ),
 
   rootMissing: (root: string): Refusal =>

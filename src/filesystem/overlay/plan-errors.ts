@@ -5,10 +5,10 @@ export const refusePlan = {
   tooMuch: (limit: number): Refusal =>
     new Refusal(
       "too-large",
-      `The files that these changes make and edit are larger than max_transaction_bytes (${limit} bytes) together. Send them in several calls.`,
+      `The files that these changes create and edit exceed max_transaction_bytes (${limit} bytes) in total. Send the changes in several calls.`,
     ),
 
-  /** Refuses to copy a folder entry by entry that has many: that is done while other calls wait. */
+  /** Refuses to copy a folder with many entries one by one, since other calls would wait. */
   manyEntries: (requested: string, most: number): Refusal =>
     new Refusal(
       "bad-input",

@@ -16,12 +16,12 @@ export const refuseTransaction = {
   notTakenBack: (path: string, transaction: string): Refusal =>
     new Refusal(
       "io",
-      `The transaction failed, and it could not be rolled back at ${quoteShort(visiblePath(path))}, which another program has changed since. Some of its changes remain. Read the files that it names before you change them again, and tell the user. coder::undo with "transaction": "${transaction}" tries again to take it back; with "force": true it keeps what is there now, and gives back what the transaction had taken away.`,
+      `The transaction failed, and it could not be rolled back at ${quoteShort(visiblePath(path))}, which another program has changed since. Some of its changes remain. Read the files that it names before you change them again, and tell the user. coder::undo with "transaction": "${transaction}" tries to roll it back again; with "force": true it keeps what is there now, and restores what the transaction had removed.`,
       visiblePath(path),
       { details: { transaction } },
     ),
 
-  /** Many transactions were left half done. */
+  /** Refuses a transaction because many earlier ones were left half done. */
   manyLeft: (count: number): Refusal =>
     new Refusal(
       "io",

@@ -14,7 +14,7 @@ const sentences: Readonly<Partial<Record<Reason, (path: string) => string>>> = {
     `${quoteShort(path)} exists already; remove it with shell::fs::rm, or choose another name.`,
 };
 
-/** The refusal with the sentence of `shell::fs::*`. */
+/** Returns the refusal in the words of `shell::fs::*`, if they differ. */
 export function inShellWords(refusal: Refusal): Refusal {
   const { reason, path } = refusal;
   if (path === undefined) return refusal;

@@ -95,7 +95,7 @@ test.each(everywhere)(
     const { value, count } = run(patchedBy(patch, body));
     expect(value).toMatchObject({
       reason: "ambiguous",
-      message: expect.stringContaining("comparisons of lines to find"),
+      message: expect.stringContaining("line comparisons"),
     });
     expect(count).toBeLessThan(maxComparisons / 1000);
   },

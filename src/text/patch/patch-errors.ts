@@ -41,13 +41,13 @@ export const refusePatch = {
   cutOff: (): Refusal =>
     new Refusal(
       "bad-input",
-      'The patch has "*** Begin Patch" and no "*** End Patch" behind it, so its end may be missing; send it whole.',
+      'The patch has "*** Begin Patch" but no "*** End Patch" after it, so its end may be missing. Send the whole patch.',
     ),
 
   badLine: ({ line, text }: PatchLine, wanted: string): Refusal =>
     new Refusal(
       "bad-input",
-      `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, fits nowhere: ${wanted}. Nothing was changed.`,
+      `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, is not valid there: ${wanted}. Nothing was changed.`,
       undefined,
       { details: { patch_line: line } },
     ),
@@ -55,7 +55,7 @@ export const refusePatch = {
   noFileName: ({ line, text }: PatchLine): Refusal =>
     new Refusal(
       "bad-input",
-      `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, does not name a file; put the path behind the colon, or behind "--- a/" and "+++ b/".`,
+      `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, does not name a file. Put the path after the colon, or after "--- a/" and "+++ b/".`,
     ),
 
   twoNames: ({ line, text }: PatchLine, [old, now]: readonly [string, string]): Refusal =>
@@ -67,7 +67,7 @@ export const refusePatch = {
   irreversible: ({ line, text }: PatchLine, what: string): Refusal =>
     new Refusal(
       "bad-input",
-      `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, is about ${what}, which "reverse": true cannot take back. Leave that file out, and change it with coder::transact. Nothing was changed.`,
+      `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, is about ${what}, which "reverse": true cannot undo. Leave that file out, and change it with coder::transact. Nothing was changed.`,
     ),
 
   tooFewParts: ({ line, text }: PatchLine, parts: number): Refusal =>
@@ -101,21 +101,21 @@ export const refusePatch = {
   pathIsTaken: (path: string): Refusal =>
     new Refusal(
       "bad-input",
-      `Something is at ${quoteShort(path)} already, and a patch puts a new file only where nothing is; name it as a file to update, or send "overwrite": true to replace it.`,
+      `${quoteShort(path)} already exists, and a patch creates files only at free paths. Name it as a file to update, or send "overwrite": true to replace it.`,
       path,
     ),
 
   notRemoved: (path: string, lines: number): Refusal =>
     new Refusal(
       "bad-input",
-      `The patch deletes ${quoteShort(path)} and does not remove all of it: ${lines === 1 ? "1 line is" : `${lines} lines are`} left. Read the file, and send all of its lines, or delete it without hunks.`,
+      `The patch deletes ${quoteShort(path)} but does not remove all of it: ${lines === 1 ? "1 line is" : `${lines} lines are`} left. Read the file, and send all of its lines, or delete it without hunks.`,
       path,
     ),
 
   newFileHasLines: (place: HunkPlace): Refusal =>
     new Refusal(
       "bad-input",
-      `${nameHunk(place)} is of a new file and has lines that do not begin with "+"; send all of them with "+", or name the file as one to update.`,
+      `${nameHunk(place)} belongs to a new file but has lines that do not begin with "+". Send all of them with "+", or name the file as one to update.`,
       place.path,
       { details: factsOf(place) },
     ),
@@ -135,7 +135,7 @@ export const refusePatch = {
     const [best] = miss.candidates;
     return new Refusal(
       "text-not-found",
-      `${nameHunk(place)} is below "@@ ${heading.slice(0, 120)}", and no line of the file is that${best === undefined ? "" : `; most like it ${listLines(best)}`}. Send behind @@ a line exactly as it is in the file, or leave it out.`.replace(
+      `${nameHunk(place)} is below "@@ ${heading.slice(0, 120)}", which matches no line of the file${best === undefined ? "" : `; most like it ${listLines(best)}`}. Send after @@ a line exactly as it is in the file, or leave it out.`.replace(
         /[\p{Cc}\u2028\u2029]/gu,
         " ",
       ),
@@ -153,8 +153,8 @@ export const refusePatch = {
       "text-not-found",
       `${nameHunk(place)} fits elsewhere than it says: what it shows ${candidates.map(listLines).join(", ")}. ${
         isAtEnd
-          ? 'Leave "*** End of File" out, since more lines stand behind it.'
-          : "Send behind @@ a line that stands before it, or no such line."
+          ? 'Leave out "*** End of File", since more lines follow.'
+          : "Send after @@ a line that precedes it, or no such line."
       }`,
       place.path,
       { details: { ...factsOf(place), candidates, differs: "none" } },
@@ -167,7 +167,7 @@ export const refusePatch = {
   ): Refusal =>
     new Refusal(
       "ambiguous",
-      `${nameHunk(place)} fits in ${count} places, first in lines ${candidates.map(({ from_line }) => from_line).join(", ")}; send more of the lines around it, or the line of its function or class behind @@.`,
+      `${nameHunk(place)} fits in ${count} places, first in lines ${candidates.map(({ from_line }) => from_line).join(", ")}; send more of the lines around it, or the line of its function or class after @@.`,
       place.path,
       { details: { ...factsOf(place), candidates, differs: "none" } },
     ),
@@ -175,7 +175,7 @@ export const refusePatch = {
   tooManyComparisons: (place: HunkPlace, limit: number): Refusal =>
     new Refusal(
       "ambiguous",
-      `${nameHunk(place)} and those before it show lines that stand nearly everywhere in the file: their places take more than ${limit} comparisons of lines to find. Nothing was changed. Send line numbers in the @@ lines, more of the lines around, or fewer hunks in one patch.`,
+      `${nameHunk(place)} and those before it show lines that occur nearly everywhere in the file: finding their places takes more than ${limit} line comparisons. Nothing was changed. Send line numbers in the @@ lines, more of the lines around, or fewer hunks in one patch.`,
       place.path,
       { details: factsOf(place) },
     ),
@@ -188,7 +188,7 @@ export const refusePatch = {
       { details: factsOf(place) },
     ),
 
-  /** Refuses a hunk that fits only with another indentation, which is not the same for all its lines. */
+  /** Refuses a hunk that fits only if its lines are indented differently, each by another amount. */
   unevenIndentation: (place: HunkPlace, candidates: readonly Candidate[]): Refusal =>
     new Refusal(
       "text-not-found",
@@ -210,7 +210,7 @@ export const refusePatch = {
   notEmptyBefore: (place: HunkPlace, lines: number): Refusal =>
     new Refusal(
       "bad-input",
-      `${nameHunk(place)} is of an empty or missing file, and ${quoteShort(place.path)} has ${lines === 1 ? "1 line" : `${lines} lines`}. Nothing was changed. Send lines of the file around the new ones, or all of its lines with "-" to replace them.`,
+      `${nameHunk(place)} expects an empty or missing file, and ${quoteShort(place.path)} has ${lines === 1 ? "1 line" : `${lines} lines`}. Nothing was changed. Send lines of the file around the new ones, or all of its lines with "-" to replace them.`,
       place.path,
       { details: factsOf(place) },
     ),
