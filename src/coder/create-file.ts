@@ -6,8 +6,15 @@ import { readWholeFile } from "../filesystem/files/read.ts";
 import { revisionOfBytes } from "../filesystem/files/revision.ts";
 import type { Limit } from "../filesystem/files/types.ts";
 import { createFileAt } from "../filesystem/operations/create.ts";
+import { markedEncoding } from "../text/encodings/byte-order-mark.ts";
+import { type Encoding, encodingName, isUtf16 } from "../text/encodings/codec.ts";
 import { beginsAsUtf16 } from "../text/encodings/search-text.ts";
-import { ContentEncoding, contentBytes, isEncodingOfContent } from "./create-file/content-encoding.ts";
+import {
+  ContentEncoding,
+  contentBytes,
+  isEncodingOfContent,
+  renderKeptEncoding,
+} from "./create-file/content-encoding.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./fields/dry-run.ts";
 import { withoutForeignEncodings } from "./fields/file-encoding.ts";
@@ -56,6 +63,12 @@ const requestOf = <Spec extends TSchema>(spec: Spec) =>
 
 const CreateFileResult = Named("CreateFileResult", {
   bytes_written: UInt64(),
+  encoding: Type.Optional(
+    Type.String({
+      since: "0.4.0",
+      description: "UTF-16, if the file that was replaced had it, in the profile `agent`.",
+    }),
+  ),
   error: Type.Optional(Nullable(Type.String())),
   path: Type.String(),
   revision: Revision,
@@ -112,8 +125,9 @@ export const createFile = defineCoderFunction({
           : {
               path,
               success: true,
-              bytes_written: outcome.value.length,
-              ...(hasRevision && { revision: revisionOfBytes([outcome.value]) }),
+              bytes_written: outcome.value.bytes.length,
+              ...(outcome.value.encoding !== undefined && { encoding: outcome.value.encoding }),
+              ...(hasRevision && { revision: revisionOfBytes([outcome.value.bytes]) }),
             },
       );
     }
@@ -128,9 +142,10 @@ export const createFile = defineCoderFunction({
         isDone: () => true,
         nameOf: ({ path }) => path,
       }),
-      ...results.map(({ path, bytes_written, error }) =>
-        error ? failure(error, path) : `${path}: created, ${bytes_written} bytes`,
-      ),
+      ...results.map(({ path, bytes_written, encoding, error }) => {
+        if (error) return failure(error, path);
+        return `${path}: created, ${bytes_written} bytes${renderKeptEncoding(encoding)}`;
+      }),
     ].join("\n"),
 });
 
@@ -147,29 +162,53 @@ function requireKnownEncoding(
   if (isOfUnknownEncoding(tree.jail, path, limit)) throw refuseFileEncoding.unknownEncoding(path, "\ufffd");
 }
 
+/** Returns UTF-16 if the file to be replaced is marked as such, and the request names no encoding. */
+function keptEncoding(
+  { path, encoding }: Static<typeof CreateFileSpec>,
+  { profile, tree, config }: CoderContext,
+): Encoding | undefined {
+  if (!profile["encodings.are_checked"] || encoding !== undefined) return undefined;
+  const limit = { key: "max_write_bytes", bytes: config.max_write_bytes };
+  const marked = unlessRefused(() => readWholeFile(tree.jail, path, { limit, use: markedEncoding }));
+  return isUtf16(marked) ? marked : undefined;
+}
+
 /** Returns whether a file at a path is neither UTF-8 nor marked as UTF-16. What may not be read is not. */
 function isOfUnknownEncoding(jail: CoderContext["jail"], path: string, limit: Limit): boolean {
+  const use = (bytes: Buffer) => !isUtf8(bytes) && !beginsAsUtf16(bytes);
+  return unlessRefused(() => readWholeFile(jail, path, { limit, use })) ?? false;
+}
+
+function unlessRefused<T>(act: () => T): T | undefined {
   try {
-    return readWholeFile(jail, path, { limit, use: (bytes) => !isUtf8(bytes) && !beginsAsUtf16(bytes) });
+    return act();
   } catch (error) {
-    if (error instanceof Refusal) return false;
+    if (error instanceof Refusal) return undefined;
     throw error;
   }
 }
 
-/** Makes one file. Returns its content. */
+/** A file that was made. */
+interface CreatedFile {
+  readonly bytes: Buffer;
+  /** The name of the encoding, if it is that of the file which was replaced. */
+  readonly encoding?: string;
+}
+
+/** Makes one file, as an entry of a request says. */
 export async function createOne(
   spec: Static<typeof CreateFileSpec>,
   { dryRun = false }: { dryRun?: boolean },
   context: CoderContext,
-): Promise<Buffer> {
+): Promise<CreatedFile> {
   const { path, overwrite, parents, expected_revision: expected } = spec;
   const mode = permissionBits(spec.mode, context.profile["create-file.mode"]);
-  const bytes = contentBytes(spec, context);
+  const kept = overwrite ? keptEncoding(spec, context) : undefined;
+  const bytes = contentBytes(spec, kept, context);
   if (overwrite && spec.content.includes("\ufffd")) requireKnownEncoding(spec, context);
   const creation = { path, content: bytes, mode, overwrite, parents, expectedRevision: expected, dryRun };
   const create = () => createFileAt(context.tree, creation, context);
   const work = () => explainMissingFolder(create, { path, parents }, context);
   await expecting(work, { path, expected, mayBeAbsent: true }, context);
-  return bytes;
+  return { bytes, ...(kept !== undefined && { encoding: encodingName(kept) }) };
 }

@@ -89,6 +89,26 @@ describe("UTF-16 with a byte order mark", () => {
     expect(bytes("new.txt").toString("hex")).toBe("feff00e9000a");
   });
 
+  test("stays so when it is overwritten, unless the request says another", async () => {
+    write("u.txt", utf16("one\n").swap16());
+    const file = { path: "u.txt", content: "два\n", overwrite: true };
+    expect(await call("create-file", { files: [file] })).toMatchObject({
+      results: [{ success: true, bytes_written: 10, encoding: "UTF-16BE" }],
+    });
+    expect(bytes("u.txt")).toEqual(utf16("два\n").swap16());
+    const change = { ...file, op: "create", content: "три\n" };
+    expect(await call("transact", { changes: [change] })).toMatchObject({
+      results: [{ bytes_written: 10, encoding: "UTF-16BE" }],
+    });
+    expect(bytes("u.txt")).toEqual(utf16("три\n").swap16());
+    const { results } = await call("create-file", { files: [{ ...file, encoding: "utf-8" }] });
+    expect(results).toMatchObject([{ bytes_written: 7 }]);
+    expect([bytes("u.txt").toString(), "encoding" in results![0]!]).toEqual(["два\n", false]);
+    write("u.txt", utf16("one\n"));
+    await call("create-file", { files: [file] }, contract);
+    expect(bytes("u.txt").toString()).toBe("два\n");
+  });
+
   test("with a NUL in its text is binary", async () => {
     write("u.txt", utf16("a\0b\n"));
     expect(await call("read-file", { path: "u.txt" })).toMatchObject({ binary: "UTF-16LE text, BOM" });

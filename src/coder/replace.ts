@@ -268,11 +268,16 @@ function renderReplaced(answer: Answer, { answer: form = "echo", ...sent }: Part
 }
 
 /** Returns how the query was matched where it could match otherwise, each with the way to that. */
-function hintsForReplacement({ query = "", regex = false, ignore_case = false }: Partial<Request>): string[] {
+function hintsForReplacement({
+  query = "",
+  regex = false,
+  ignore_case = false,
+  encoding,
+}: Partial<Request>): string[] {
   const isOfWhole = regex && /(?<!\\)[\^$]/.test(query) && !/\(\?[a-zA-Z]*m/.test(query);
   const searched = { search_content: true, search_paths: true, multiline: true };
   return [
-    ...hintsFor({ query, regex, ignore_case, ...searched }),
+    ...hintsFor({ query, regex, ignore_case, encoding, ...searched }),
     ...(isOfWhole ? ["with ^ and $ as the ends of each file ((?m) before the query: of each line)"] : []),
   ];
 }

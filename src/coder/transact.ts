@@ -37,6 +37,9 @@ const Result = Named("ChangeResult", {
   created: Type.Optional(Type.Boolean()),
   diff: Type.Optional(Type.String({ description: "Unified diff, of at most 4 KiB." })),
   diff_truncated: Type.Optional(Type.Boolean()),
+  encoding: Type.Optional(
+    Type.String({ description: "UTF-16, if the file that a creation replaced had it." }),
+  ),
   echoes: Type.Optional(
     Type.Array(OpEcho, { description: "The lines around each change, of at most 4 KiB." }),
   ),

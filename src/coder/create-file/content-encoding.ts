@@ -1,6 +1,6 @@
 /** The encoding of the content of a new file. */
 import { Type } from "@sinclair/typebox";
-import { createCodec, encodingName, isUtf16 } from "../../text/encodings/codec.ts";
+import { createCodec, type Encoding, encodingName, isUtf16 } from "../../text/encodings/codec.ts";
 import { encodeText, MissingCharacter } from "../../text/encodings/encoded-text.ts";
 import { refuseEncoding } from "../../text/encodings/encoding-errors.ts";
 import { requestedEncoding } from "../../text/encodings/requested-encoding.ts";
@@ -28,13 +28,17 @@ interface Content {
 
 /**
  * Returns the bytes of a content: those that it has in base64 (RFC 4648, line breaks allowed), or its text in
- * the encoding of the request or the configuration, with a byte order mark in UTF-16. Throws bad-input for
- * what is not base64, and for a character that the encoding lacks.
+ * the encoding of the request, else `kept`, else that of the configuration, with a byte order mark in UTF-16.
+ * Throws bad-input for what is not base64, and for a character that the encoding lacks.
  */
-export function contentBytes({ path, content, encoding: sent }: Content, context: CoderContext): Buffer {
+export function contentBytes(
+  { path, content, encoding: sent }: Content,
+  kept: Encoding | undefined,
+  context: CoderContext,
+): Buffer {
   if (sent === "base64") return fromBase64(content);
   const requested = requestedEncoding(sent === "text" ? undefined : sent, base64Sentence);
-  const encoding = requested ?? configuredEncoding(path, context);
+  const encoding = requested ?? kept ?? configuredEncoding(path, context);
   if (encoding === undefined || encoding === "utf-8") return Buffer.from(content);
   const text = isUtf16(encoding) && !content.startsWith("\ufeff") ? `\ufeff${content}` : content;
   try {
@@ -54,3 +58,7 @@ function fromBase64(content: string): Buffer {
     throw refuseCoder.badBase64(`has ${text.length} characters, which is not a multiple of 4`);
   return Buffer.from(text, "base64");
 }
+
+/** Says that a new file has the encoding of the one that it replaces, and how to change that. */
+export const renderKeptEncoding = (encoding: string | undefined): string =>
+  encoding === undefined ? "" : `, in ${encoding} as before (encoding: "utf-8" for UTF-8)`;

@@ -5,6 +5,7 @@ const literal = "searched as a literal (regex: true)";
 const lines = "line by line (multiline: true)";
 const exactCase = "case-sensitively (ignore_case: true)";
 const contents = "not in paths (search_paths: true)";
+const utf8 = 'in other files than UTF-16 as UTF-8 (encoding: "windows-1252")';
 
 const plain = { regex: false, ignore_case: false, search_content: true, search_paths: false };
 
@@ -12,6 +13,9 @@ const cases: readonly (readonly [Partial<QueryFields> & { query: string }, reado
   [{ query: "123" }, []],
   [{ query: "foo bar" }, [exactCase]],
   [{ query: "foo bar", ignore_case: true }, []],
+  [{ query: "caf\u00e9", ignore_case: true }, [utf8]],
+  [{ query: "caf\u00e9", ignore_case: true, encoding: "latin1" }, []],
+  [{ query: "caf\u00e9", ignore_case: true, search_content: false }, []],
   [{ query: "foo.*", invert: true }, []],
   [{ query: "foo.*", files_without_match: true }, []],
   [{ query: "FOO.*bar" }, [literal, exactCase]],

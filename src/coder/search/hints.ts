@@ -11,6 +11,7 @@ export interface QueryFields {
   readonly files_without_match?: boolean;
   readonly search_content: boolean;
   readonly search_paths: boolean;
+  readonly encoding?: string | undefined;
 }
 
 /** Characters of a query, and queries, that hints are given for: some tests take the square of the length. */
@@ -39,6 +40,10 @@ export function hintsFor({ query, patterns = [], ...request }: QueryFields): str
     [
       searchesContent && !request.search_paths && all.some(looksLikePath),
       "not in paths (search_paths: true)",
+    ],
+    [
+      searchesContent && request.encoding === undefined && all.some((one) => /[^\0-\x7f]/.test(one)),
+      'in other files than UTF-16 as UTF-8 (encoding: "windows-1252")',
     ],
   ];
   return hints.filter(([isOfUse]) => isOfUse).map(([, hint]) => hint);

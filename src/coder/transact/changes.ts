@@ -106,6 +106,7 @@ export interface ChangeResult extends ShownFields {
   readonly from?: string;
   readonly to?: string;
   readonly bytes_written?: number;
+  readonly encoding?: string;
   readonly applied?: number;
   readonly new_line_count?: number;
   readonly removed?: boolean;
@@ -158,8 +159,8 @@ async function makeChange(change: TransactChange, answer: ChangeAnswer, made: Ma
 }
 
 async function create({ op, ...spec }: ChangeOf<"create">, context: CoderContext): Promise<ChangeResult> {
-  const bytes = await createOne(spec, {}, context);
-  return { op, path: spec.path, bytes_written: bytes.length, revision: revisionOfBytes([bytes]) };
+  const { bytes, ...kept } = await createOne(spec, {}, context);
+  return { op, path: spec.path, bytes_written: bytes.length, ...kept, revision: revisionOfBytes([bytes]) };
 }
 
 async function update(

@@ -1,6 +1,7 @@
 /** What a model reads of several changes that were made as one, or would be. */
 
 import { type PatchedFileResult, renderPatched } from "../apply-patch/text.ts";
+import { renderKeptEncoding } from "../create-file/content-encoding.ts";
 import { renderRemoval } from "../delete-file.ts";
 import { renderEdit } from "../update-file/text.ts";
 import type { ChangeResult } from "./changes.ts";
@@ -51,7 +52,7 @@ function renderResult(result: CommittedResult, ops?: SentOps): string {
   const { op, path = "", from, to, applied = 0, new_line_count = 0 } = result;
   switch (op) {
     case "create":
-      return `${path}: created, ${result.bytes_written} bytes`;
+      return `${path}: created, ${result.bytes_written} bytes${renderKeptEncoding(result.encoding)}`;
     case "update":
       return renderEdit(
         { ...result, path, applied, new_line_count } as Parameters<typeof renderEdit>[0],
