@@ -163,7 +163,12 @@ async function callHere(
   payload: unknown,
   { log, onFiles }: Pick<Origin, "onFiles"> & { readonly log: Log },
 ): Promise<Outcome> {
-  const definition = functionNamed(command.function, command.worker, offeredFunctions(command));
+  const { worker } = command;
+  const definition = functionNamed(command.function, worker, workers[worker].functions);
+  if (!offeredFunctions(command).includes(definition))
+    throw new UsageError(
+      `${definition.id} can change something, and --read-only offers only functions that cannot; leave it out`,
+    );
   const isElsewhere = typeof payload === "object" && payload !== null && "target" in payload;
   if (definition.id === "shell::exec_bg" && !isElsewhere)
     throw new UsageError(

@@ -12,9 +12,9 @@ export function functionNamed(
   worker: WorkerName,
   functions: readonly FunctionDefinition[],
 ): FunctionDefinition {
-  const id = name.includes("::") ? name : `${worker}::${name}`;
-  const found = functions.find((definition) => definition.id === id);
+  const found = functions.find(({ id }) => id === name || id === `${worker}::${name}`);
   if (found !== undefined) return found;
+  const id = name.includes("::") ? name : `${worker}::${name}`;
   const ids = functions.map((definition) => definition.id);
   const meant = maxSimilar(
     id.slice(id.indexOf("::")).replaceAll("_", "-"),

@@ -372,6 +372,9 @@ describe.each(defaultSubjects)("%s", (subject) => {
           expect(refused).toMatchObject({ code: 2, stdout: "" });
           expect(refused.stderr).toContain("leave --url out to run the function in this process");
         }
+        const readOnly = await remove("--read-only", "--base-path", named);
+        expect(readOnly).toMatchObject({ code: 2, stdout: "" });
+        expect(readOnly.stderr).toContain("coder::delete-file can change something, and --read-only");
         const restricted = await remove("--read-only");
         expect(restricted).toMatchObject({ code: 2, stdout: "" });
         expect(restricted.stderr).toContain("--base-path DIR");

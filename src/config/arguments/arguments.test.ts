@@ -102,6 +102,8 @@ describe("one command", () => {
     });
     expect(call("call list --worker shell", "bun")).toMatchObject({ worker: "shell" });
     expect(call("call tree", "")).toMatchObject({ worker: "coder" });
+    expect(call("call fs::ls", "shell")).toMatchObject({ function: "shell::fs::ls" });
+    expect(call("call fs::ls", "coder")).toMatchObject({ function: "fs::ls" });
   });
 
   test("MCP, on stdio or over HTTP", () => {

@@ -539,12 +539,16 @@ function parseCall(line: CommandLine, worker: WorkerName): CallWords {
     throw new UsageError(`call takes one payload; ${JSON.stringify(extra)} is too much (quote the JSON)`);
   const url = callUrl(line);
   return {
-    function: id.includes("::") ? id : `${worker}::${id}`,
+    function: fullId(id, worker),
     payload,
     url: url === undefined ? undefined : parseUrl(url),
     isJson: values.has("json"),
   };
 }
+
+/** Returns the id of a function whose worker may be left out: `tree`, or `fs::ls` of the shell worker. */
+const fullId = (id: string, worker: WorkerName): string =>
+  !id.includes("::") || (worker === "shell" && id.startsWith("fs::")) ? `${worker}::${id}` : id;
 
 /**
  * Returns the engine to call through, or `undefined` for a call in this process. `--base-path` and `--config`
