@@ -1,6 +1,6 @@
 /** `--approval`: calls that wait for the user of a client, who is asked by elicitation. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -115,6 +115,17 @@ describe("a client that can ask its user", () => {
     );
   });
 
+  test("files that change while the user thinks are left as they are", async () => {
+    user.answer = () => {
+      writeFileSync(at("a.txt"), "by hand\n");
+      return "accept";
+    };
+    const result = await connected.call("coder_delete_file", { paths: ["a.txt"] });
+    expect(textOf(result)).toStartWith("C221 revision_mismatch: Files changed after the user was shown");
+    expect(readFileSync(at("a.txt"), "utf8")).toBe("by hand\n");
+    expect(newestApproval()).toEqual({ verdict: "approved", by });
+  });
+
   test("a command waits, with its arguments shown, and one that may not run is not asked about", async () => {
     const args = ["-c", "echo hello > made.txt"];
     await connected.call("shell_exec", { command: "sh", args, cwd: "docs" });
@@ -173,11 +184,26 @@ test("over HTTP the user is asked on the stream of the call", async () => {
   );
   const user: User = { questions: [], answer: () => "accept" };
   ask(client, user);
-  await client.connect(new StreamableHTTPClientTransport(server.url));
+  const transport = new StreamableHTTPClientTransport(server.url);
+  await client.connect(transport);
   const result = await client.callTool({ name: "coder_delete_file", arguments: { paths: ["a.txt"] } });
   expect(result.isError).toBeUndefined();
   expect(user.questions.length).toBe(1);
+  const asked = Promise.withResolvers<void>();
+  user.answer = () => {
+    asked.resolve();
+    return new Promise(() => {});
+  };
+  const abandoned = client
+    .callTool({ name: "coder_delete_file", arguments: { paths: ["docs"], recursive: true } })
+    .catch(() => {});
+  await asked.promise;
+  // Ends the session, and with it the question. A lost connection alone does not end a call.
+  await transport.terminateSession();
   await client.close();
+  await abandoned;
+  await server.waitForStderr(/"outcome":"error"/);
+  expect(existsSync(join(server.base, "docs/b.md"))).toBe(true);
 });
 
 test("the flag says which values it takes, and goes with mcp and the coder worker", async () => {

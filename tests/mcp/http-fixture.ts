@@ -5,6 +5,8 @@ import { type McpFolderOptions, makeMcpFolder, watchStderr } from "./client.ts";
 
 /** A program that serves a folder of its own over HTTP. */
 export interface HttpFixture extends AsyncDisposable {
+  /** The folder that is served. */
+  readonly base: string;
   readonly url: URL;
   readonly child: ChildProcess;
   stderr(): string;
@@ -21,7 +23,7 @@ export async function startHttp(
   subject: Subject,
   { args = ["--http", "0", "--no-token"], env = {}, ...folder }: HttpFixtureOptions = {},
 ): Promise<HttpFixture> {
-  const { file, remove } = makeMcpFolder(folder);
+  const { base, file, remove } = makeMcpFolder(folder);
   const [command, ...before] = commandOf(subject);
   const child = spawn(command, [...before, "mcp", "--config", file, ...args], {
     env: { PATH: process.env["PATH"], ...env },
@@ -31,6 +33,7 @@ export async function startHttp(
   await log.waitForStderr(/"url":"[^"]+"/);
   const [, url = ""] = /"url":"([^"]+)"/.exec(log.stderr()) ?? [];
   return {
+    base,
     url: new URL(url),
     child,
     ...log,

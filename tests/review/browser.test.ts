@@ -1,16 +1,25 @@
 /** The page in a real browser: each use by the roles and names that assistive technology reads. */
 import { afterAll, expect, test } from "bun:test";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
+import type { CallToolResult, ClientOptions } from "@modelcontextprotocol/client";
 import type { Locator, Page } from "playwright-core";
 import { testUnless } from "../faults/machine.ts";
-import { connectStdio } from "../mcp/client.ts";
+import { connectStdio, textOf } from "../mcp/client.ts";
 import { closeBrowser, nextFrame, openPage, reasonAgainstBrowser, violationsOf } from "./browser.ts";
 import { type Agent, openReview, type ReviewFixture } from "./fixture.ts";
 import { hostileContents, hostileNames } from "./hostile.ts";
 import { makeSession, sessionTree } from "./session.ts";
 
-afterAll(closeBrowser);
+afterAll(async () => {
+  await closeBrowser();
+  await (await unchanging)?.review[Symbol.asyncDispose]();
+});
+
+/** The session of the cases that change nothing. */
+let unchanging: ReturnType<typeof withSession> | undefined;
 
 const use = (name: string, act: () => Promise<void>) => testUnless(reasonAgainstBrowser, name, act);
 
@@ -67,8 +76,8 @@ use("shows who changed what, live, and what other programs changed", async () =>
 });
 
 use("compares: a checkpoint, a file through time, since a checkpoint, all of a session", async () => {
-  const { review } = await withSession();
-  await using _ = review;
+  unchanging ??= withSession();
+  const { review } = await unchanging;
   await using opened = await openPage(review.url);
   const { page, faults } = opened;
   await checkpoint(page, /Edited src\/tax\.ts/).click();
@@ -306,93 +315,238 @@ use("goes on when the worker is back, and says so while it is away", async () =>
 });
 
 const looks = [
-  { name: "light, wide", colorScheme: "light", viewport: { width: 1280, height: 800 } },
-  { name: "dark, wide", colorScheme: "dark", viewport: { width: 1280, height: 800 } },
-  { name: "light, narrow", colorScheme: "light", viewport: { width: 390, height: 800 } },
-  { name: "dark, narrow", colorScheme: "dark", viewport: { width: 390, height: 800 } },
+  { name: "light, wide", colorScheme: "light", width: 1280 },
+  { name: "dark, wide", colorScheme: "dark", width: 1280 },
+  { name: "dark, narrow", colorScheme: "dark", width: 390 },
+  { name: "light, narrow", colorScheme: "light", width: 390 },
 ] as const;
 
 use("breaks no rule of accessibility, in light and dark, narrow and wide", async () => {
-  const { review } = await withSession();
-  await using _ = review;
+  unchanging ??= withSession();
+  const { review } = await unchanging;
+  // A colour on its way to another one would be measured.
+  await using opened = await openPage(review.url, { reducedMotion: "reduce" });
+  const { page, faults } = opened;
   const found: string[] = [];
-  for (const { name, ...look } of looks) {
-    await using opened = await openPage(review.url, look);
-    const { page, faults } = opened;
-    const check = async (place: string) => {
+  const check = async (place: string) => {
+    for (const { name, colorScheme, width } of looks) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 800 });
+      await nextFrame(page);
       for (const violation of await violationsOf(page)) found.push(`${name}, ${place}: ${violation}`);
       const overflow = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
       if (overflow) found.push(`${name}, ${place}: the page is wider than the window`);
-    };
-    await shown(checkpoint(page, /Deleted notes/));
-    await check("timeline");
-    await checkpoint(page, /Edited src\/tax\.ts/).click();
-    await shown(page.locator(".hljs-keyword"));
-    await check("checkpoint");
-    await page.getByRole("button", { name: "Undo …" }).click();
-    await shown(page.getByRole("region", { name: "What was changed since, lines" }));
-    await check("conflict");
-    await page.keyboard.press("Escape");
-    await page.getByRole("link", { name: "Compare", exact: true }).click();
-    await shown(page.getByRole("region", { name: "Differences, lines" }).locator(".line"));
-    await check("comparison");
-    await page.getByRole("link", { name: "Files" }).click();
-    await page.getByRole("option", { name: "README.md" }).click();
-    await shown(page.getByRole("region", { name: "Content" }).locator(".line"));
-    await check("file");
-    found.push(...faults);
-  }
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+  };
+  await shown(checkpoint(page, /Deleted notes/));
+  await check("timeline");
+  await checkpoint(page, /Edited src\/tax\.ts/).click();
+  await shown(page.locator(".hljs-keyword"));
+  await check("checkpoint");
+  await page.getByRole("button", { name: "Undo …" }).click();
+  await shown(page.getByRole("region", { name: "What was changed since, lines" }));
+  await check("conflict");
+  await page.keyboard.press("Escape");
+  await page.getByRole("link", { name: "Compare", exact: true }).click();
+  await shown(page.getByRole("region", { name: "Differences, lines" }).locator(".line"));
+  await check("comparison");
+  await page.getByRole("link", { name: "Files" }).click();
+  await page.getByRole("option", { name: "README.md" }).click();
+  await shown(page.getByRole("region", { name: "Content" }).locator(".line"));
+  await check("file");
   expect(found).toEqual([]);
+  expect(faults).toEqual([]);
 });
 
-use("asks the person before a call, and says who approved", async () => {
-  const folder = { tree: sessionTree, args: ["--review", "--approval", "all"] };
-  await using agent = await connectStdio("executable", folder);
+const byHand = `${sessionTree["README.md"]}By hand.\n`;
+
+/** An agent whose calls wait for approval, the page beside it, and the audit trail of both. */
+async function withApproval(config: Readonly<Record<string, unknown>> = {}, client: ClientOptions = {}) {
+  const settings = mkdtempSync(join(tmpdir(), "coder-"));
+  const file = join(settings, "audit.jsonl");
+  const agent = await connectStdio("executable", {
+    tree: sessionTree,
+    args: ["--review", "--approval", "all"],
+    config: { audit: { file }, profile: "auto", ...config },
+    client,
+  });
   await agent.waitForStderr(/"message":"review"/);
   const [, url = ""] = /"message":"review","url":"([^"]+)"/.exec(agent.stderr()) ?? [];
-  await using opened = await openPage(url);
+  return {
+    agent,
+    url,
+    create: (path: string, signal?: AbortSignal) =>
+      agent.client.callTool(
+        { name: "coder_create_file", arguments: { path, content: "const one = 1;\n" } },
+        signal && { signal },
+      ) as Promise<CallToolResult>,
+    edit: () => agent.call("coder_update_file", { path: "README.md", old_str: "small", new_str: "useful" }),
+    /** Adds a line to the file of that edit, as another program would. */
+    editByHand: () => writeFileSync(join(agent.base, "README.md"), byHand),
+    readme: () => readFileSync(join(agent.base, "README.md"), "utf8"),
+    has: (path: string) => existsSync(join(agent.base, path)),
+    /** Returns what the audit trail says about the approval of the newest call of a function. */
+    approvalOf(id: string): unknown {
+      const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+      const calls = lines.map((line) => JSON.parse(line) as { function: string; approval?: unknown });
+      return calls.findLast((call) => call.function === id)?.approval;
+    },
+    async [Symbol.asyncDispose]() {
+      await agent[Symbol.asyncDispose]();
+      rmSync(settings, { recursive: true });
+    },
+  };
+}
+
+const person = `user ${userInfo().username}`;
+const waitingCalls = (page: Page) => page.getByRole("region", { name: "Waiting for approval" });
+const answerWith = (page: Page, name: "Approve" | "Decline") =>
+  waitingCalls(page).getByRole("button", { name, exact: true }).click();
+
+use("asks everyone at the page before a call, and the first answer counts", async () => {
+  await using session = await withApproval();
+  const { create, edit, has, approvalOf, agent } = session;
+  await using opened = await openPage(session.url);
   const { page, faults } = opened;
-  await shown(page.getByText("Live", { exact: true }));
-  const approvals = page.getByRole("region", { name: "Waiting for approval" });
-  const create = (path: string) => agent.call("coder_create_file", { path, content: "const one = 1;\n" });
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  for (const one of [page, other]) await shown(one.getByText("Live", { exact: true }));
   const created = create("approved.ts");
-  await shown(approvals.getByRole("alert").filter({ hasText: "approved.ts" }));
-  await shown(approvals.getByText("const one = 1;"));
-  expect(existsSync(join(agent.base, "approved.ts"))).toBe(false);
+  for (const one of [page, other])
+    await shown(waitingCalls(one).getByRole("alert").filter({ hasText: "approved.ts" }));
+  await shown(waitingCalls(page).getByText("const one = 1;"));
+  expect(has("approved.ts")).toBe(false);
   expect(await violationsOf(page)).toEqual([]);
-  await approvals.getByRole("button", { name: "Approve", exact: true }).click();
+  await answerWith(page, "Approve");
   expect((await created).isError).toBeFalsy();
-  expect(existsSync(join(agent.base, "approved.ts"))).toBe(true);
+  expect([has("approved.ts"), approvalOf("coder::create-file")]).toEqual([
+    true,
+    { verdict: "approved", by: person },
+  ]);
+  await waitingCalls(other).waitFor({ state: "detached" });
   const declined = create("declined.ts");
-  await approvals.getByRole("button", { name: "Decline", exact: true }).click();
-  expect(JSON.stringify(await declined)).toContain("C224");
-  expect(existsSync(join(agent.base, "declined.ts"))).toBe(false);
-  await approvals.waitFor({ state: "detached" });
+  await answerWith(other, "Decline");
+  expect(textOf(await declined)).toStartWith("C224 declined: The user declined this call.");
+  expect([has("declined.ts"), approvalOf("coder::create-file")]).toEqual([
+    false,
+    { verdict: "declined", by: person },
+  ]);
+  await waitingCalls(page).waitFor({ state: "detached" });
+  const overtaken = edit();
+  await shown(waitingCalls(page).getByText("useful"));
+  session.editByHand();
+  await answerWith(page, "Approve");
+  expect(textOf(await overtaken)).toStartWith(
+    "C221 revision_mismatch: Files changed after the user was shown",
+  );
+  expect(session.readme()).toBe(byHand);
+  const leaving = new AbortController();
+  const cancelled = create("cancelled.ts", leaving.signal).catch((error: Error) => error);
+  await shown(waitingCalls(other));
+  leaving.abort();
+  expect(await cancelled).toBeInstanceOf(Error);
+  for (const one of [page, other]) await waitingCalls(one).waitFor({ state: "detached" });
   await checkpoint(page, /Created approved\.ts/).click();
   await page.getByRole("button", { name: "Undo …" }).first().click();
   await confirmUndo(page);
-  expect(existsSync(join(agent.base, "approved.ts"))).toBe(false);
+  expect([has("approved.ts"), approvalOf("coder::undo")]).toEqual([
+    false,
+    { verdict: "approved", by: person },
+  ]);
+  const abandoned = create("abandoned.ts").catch(() => {});
+  await shown(waitingCalls(page));
+  await agent.client.close();
+  await abandoned;
+  await shown(page.getByRole("alert").filter({ hasText: "The worker does not answer" }));
+  await waitingCalls(page).waitFor({ state: "detached" });
+  expect([has("cancelled.ts"), has("abandoned.ts")]).toEqual([false, false]);
+  expect(faults).toEqual([]);
+});
+
+use("approves plans of calls that nobody could approve, as long as they do the same", async () => {
+  await using session = await withApproval({ approval_timeout_ms: 1500 });
+  const { create, edit, has, approvalOf, agent } = session;
+  const planIn = (text: string) => {
+    expect(text).toContain("Ask the user to open the review page, if this server has one");
+    return /plan: ([0-9a-f]{32})$/.exec(text)![1]!;
+  };
+  const commit = async (plan: string) => textOf(await agent.call("coder_commit", { plan }));
+  const done = planIn(textOf(await create("done.ts")));
+  const stale = planIn(textOf(await edit()));
+  await using opened = await openPage(session.url);
+  const { page, faults } = opened;
+  await shown(page.getByText("Live", { exact: true }));
+  for (const name of ["done.ts", "README.md"]) {
+    const call = waitingCalls(page).getByRole("article").filter({ hasText: name });
+    await call.getByRole("button", { name: "Approve" }).click();
+    await call.waitFor({ state: "detached" });
+  }
+  expect(await commit(done)).toContain("done.ts");
+  expect([has("done.ts"), approvalOf("coder::commit")]).toEqual([true, { verdict: "approved", by: person }]);
+  session.editByHand();
+  expect(await commit(stale)).toStartWith("C221");
+  expect(session.readme()).toBe(byHand);
+  expect(textOf(await create("late.ts"))).toStartWith("C224 declined: Nobody answered the question");
+  expect([has("late.ts"), approvalOf("coder::create-file")]).toEqual([false, { verdict: "unanswered" }]);
+  await waitingCalls(page).waitFor({ state: "detached" });
+  expect(faults).toEqual([]);
+});
+
+use("asks at the page and in the client, and withdraws the question where it was not answered", async () => {
+  await using session = await withApproval({}, { capabilities: { elicitation: { form: {} } } });
+  const { create, has, approvalOf, agent } = session;
+  const asked: { signal: AbortSignal; answer: (action: "accept" | "decline") => void }[] = [];
+  let heard = Promise.withResolvers<void>();
+  agent.client.setRequestHandler("elicitation/create", (_, { mcpReq: { signal } }) => {
+    const { promise, resolve } = Promise.withResolvers<"accept" | "decline">();
+    asked.push({ signal, answer: resolve });
+    heard.resolve();
+    return promise.then((action) => ({ action }));
+  });
+  await using opened = await openPage(session.url);
+  const { page, faults } = opened;
+  await shown(page.getByText("Live", { exact: true }));
+  const atPage = create("at-page.ts");
+  await heard.promise;
+  await answerWith(page, "Approve");
+  expect((await atPage).isError).toBeFalsy();
+  expect([has("at-page.ts"), approvalOf("coder::create-file")]).toEqual([
+    true,
+    { verdict: "approved", by: person },
+  ]);
+  if (!asked[0]!.signal.aborted) await once(asked[0]!.signal, "abort");
+  heard = Promise.withResolvers();
+  const inClient = create("in-client.ts");
+  await heard.promise;
+  await shown(waitingCalls(page));
+  asked[1]!.answer("decline");
+  expect(textOf(await inClient)).toStartWith("C224 declined: The user declined this call.");
+  await waitingCalls(page).waitFor({ state: "detached" });
+  expect([has("in-client.ts"), approvalOf("coder::create-file")]).toEqual([
+    false,
+    { verdict: "declined", by: expect.stringMatching(/^the user of tests 1\.0\.0 \(session [0-9a-f]{8}\)$/) },
+  ]);
   expect(faults).toEqual([]);
 });
 
 const pictures = process.env["CODER_PICTURES"];
 
-/** Takes the pictures of docs/review.md, if a folder for them is given, and otherwise shows what is in them. */
-use("looks like its pictures in the documents", async () => {
-  const { review } = await withSession();
-  await using _ = review;
-  for (const colorScheme of ["light", "dark"] as const) {
-    const viewport = { width: 1120, height: 560 };
-    await using opened = await openPage(review.url, { colorScheme, viewport, deviceScaleFactor: 1.5 });
-    const { page, faults } = opened;
-    await checkpoint(page, /Edited src\/tax\.ts/).click();
-    await shown(page.getByRole("region", { name: "Changes, lines" }).locator(".added .mark"));
-    await shown(page.locator(".hljs-keyword"));
-    if (pictures !== undefined)
+/** Takes the pictures of docs/review.md into a folder. */
+if (pictures !== undefined)
+  use("takes pictures", async () => {
+    unchanging ??= withSession();
+    const { review } = await unchanging;
+    for (const colorScheme of ["light", "dark"] as const) {
+      const viewport = { width: 1120, height: 560 };
+      await using opened = await openPage(review.url, { colorScheme, viewport, deviceScaleFactor: 1.5 });
+      const { page } = opened;
+      await checkpoint(page, /Edited src\/tax\.ts/).click();
+      await shown(page.getByRole("region", { name: "Changes, lines" }).locator(".added .mark"));
+      await shown(page.locator(".hljs-keyword"));
       await page.screenshot({ path: join(pictures, `review-${colorScheme}.png`), animations: "disabled" });
-    expect(faults).toEqual([]);
-  }
-});
+    }
+  });
 
 use("scrolls through a difference of 100,000 lines", async () => {
   const line = (index: number) => `export const value${index} = ${index * 7};`;

@@ -74,10 +74,12 @@ export async function openPage(
 export const nextFrame = (page: Page): Promise<unknown> =>
   page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
 
+const axeText = () => Bun.file(join(repository, "node_modules/axe-core/axe.min.js")).text();
+
 /** Returns the violations of accessibility rules (WCAG 2.2, A and AA), one sentence each. */
 export async function violationsOf(page: Page): Promise<string[]> {
   // The page's policy admits no script of tests, so that this one comes through the debugger.
-  await page.evaluate(await Bun.file(join(repository, "node_modules/axe-core/axe.min.js")).text());
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(await axeText());
   return await page.evaluate(async () => {
     const { axe } = globalThis as unknown as {
       axe: { run(): Promise<{ violations: { id: string; help: string; nodes: { html: string }[] }[] }> };

@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { rmSync } from "node:fs";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { commandOf, startCoder, stateFolder } from "../harness/subject.ts";
@@ -77,7 +76,6 @@ export async function openReview(folder: McpFolderOptions = {}): Promise<ReviewF
       for (const agent of agents) await agent.leave();
       await stop();
       remove();
-      rmSync(environment.XDG_STATE_HOME, { recursive: true, force: true });
     },
   };
 }

@@ -37,7 +37,7 @@ export const refuseApproval = {
   planned: (plan: string): Refusal =>
     new Refusal(
       "approval-required",
-      `This call needs the user's approval, for which this client cannot ask. Nothing was changed. The plan ${quoteShort(plan)} does exactly this. Ask the user to connect a client that supports elicitation, or to set \`approval\` to none. Then send the plan to coder::commit.`,
+      `This call needs the user's approval, for which this client cannot ask. Nothing was changed. The plan ${quoteShort(plan)} does exactly this. Ask the user to open the review page, if this server has one, to connect a client that supports elicitation, or to set \`approval\` to none. Then send the plan to coder::commit.`,
       undefined,
       { details: { plan } },
     ),
@@ -46,7 +46,7 @@ export const refuseApproval = {
   impossible: (): Refusal =>
     new Refusal(
       "approval-required",
-      "This call needs the user's approval, for which this client cannot ask. Nothing was run. Ask the user to run it, to connect a client that supports elicitation, or to set `approval` to none.",
+      "This call needs the user's approval, for which this client cannot ask. Nothing was run. Ask the user to run it, to open the review page, if this server has one, to connect a client that supports elicitation, or to set `approval` to none.",
     ),
 
   /** Refuses a call whose effect has changed since the user saw it. */

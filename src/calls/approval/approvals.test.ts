@@ -43,6 +43,13 @@ test("the user of the client approves, or declines", async () => {
   expect(approvals.pending()).toEqual([]);
 });
 
+test("a person who makes the call at the page approves it", async () => {
+  const { approvals, call } = open();
+  const asking = { ...call(async () => "yes" as const), author: { user: "ann" } };
+  await approvals.request(proposal, asking);
+  expect(approvals.outcomeOf(asking.call)).toEqual({ verdict: "approved", by: "user ann" });
+});
+
 test("someone else may answer first, which withdraws the question to the user", async () => {
   const { approvals, call } = open();
   const user = userOf();

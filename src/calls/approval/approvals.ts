@@ -199,7 +199,8 @@ export class Approvals {
     const ended = new AbortController();
     const { signal: cancelled } = asking.deadline;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const by = `the user of ${renderAuthor(asking.author)}`;
+    const { user } = asking.author ?? {};
+    const by = `${user === undefined ? "the user of " : ""}${renderAuthor(asking.author)}`;
     try {
       await new Promise<void>((resolve, reject) => {
         const settle = (verdict: "yes" | "no", by: string) => {
