@@ -30,6 +30,7 @@ import type { CoderServices } from "./define.ts";
 import { renderCoderError } from "./error-codes.ts";
 import { explainAbsence } from "./missing-paths/missing-path.ts";
 import { type ProfileDefaults, type ProfileName, profileOf } from "./profiles.ts";
+import { usualSearch } from "./search/matches.ts";
 import { narrowerOf } from "./services/scoped-services.ts";
 import { openStorage, type Storage } from "./services/storage.ts";
 import { Plans } from "./transact/plans.ts";
@@ -243,6 +244,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
       },
     },
     ...(opening.readOnly !== true && { sweep: sweeper.sweep }),
+    warmUp: () => searcher.warmUp(usualSearch({ config, encodings, profile, defaultExcludes, ignoreFiles })),
     interrupt: async () => approvals?.close(),
     async close() {
       await sweeper.stop();

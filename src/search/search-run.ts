@@ -66,8 +66,8 @@ export class SearchRun {
 
   constructor(options: SearchOptions) {
     this.#options = options;
-    const { request } = options;
-    this.#indexUse = options.state.index?.use(options);
+    const { request, leftOut } = options;
+    this.#indexUse = leftOut?.index ? undefined : options.state.index?.use(options);
     this.#local = new LocalSearch(request, options.state, () => this.#isOver());
     const start = request.fuzzyPaths ? beforeRanked : undefined;
     this.#page = request.page && new ResultPage(request.page, options.deadline.left, start);
@@ -91,22 +91,23 @@ export class SearchRun {
    * that would prevent any read.
    */
   async run(): Promise<Found> {
-    const { request, state, folder, walk } = this.#options;
+    const { request, state, folder, walk, leftOut } = this.#options;
+    const pool = leftOut?.threads ? undefined : state.pool;
     // Searching an empty batch validates the pattern, even if there is nothing to search.
     const empty = new Batch(localBatch, state.held);
     try {
       if (request.fuzzyPaths && !(await this.#addRanked())) return this.#render();
-      if (state.pool === undefined || walk.jail.backend === "current-directory") {
+      if (pool === undefined || walk.jail.backend === "current-directory") {
         // A literal that is searched in paths alone needs no validation, and may be empty.
         if (!this.#isPathLiteral) this.#searchBatchHere(empty);
         await this.#searchHere(() => true);
       } else {
         // A caller's pattern could block the event loop, so only threads match it if the platform has them.
         const isCheap = isLiteral(request.query);
-        if (!isCheap) this.#pending.push(this.#submit(empty, state.pool, false));
+        if (!isCheap) this.#pending.push(this.#submit(empty, pool, false));
         if (this.#indexUse !== undefined) await this.#consult(this.#indexUse);
-        if (isCheap) await this.#searchFirstHere(state.pool);
-        await this.#searchInThreads(state.pool);
+        if (isCheap) await this.#searchFirstHere(pool);
+        await this.#searchInThreads(pool);
       }
       if (this.#isPathLiteral && !this.#endsEarly) await this.#searchPathsHere();
       return this.#render();

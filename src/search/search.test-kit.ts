@@ -139,5 +139,6 @@ export function openSearcher(base: string, { backend, threads, deny = [], index 
     while (!(await subscription.tree.build()).isComplete);
     subscription.end();
   };
-  return { search, close, watched, index: searcher.index };
+  const warmUp = () => searcher.warmUp(requestOf({}));
+  return { search, warmUp, close, watched, index: searcher.index };
 }

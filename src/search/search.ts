@@ -19,6 +19,7 @@ import { SearchRun } from "./search-run.ts";
 import type { SearchOptions, SearchState } from "./state.ts";
 import { SharedFolder } from "./walk/shared-folder.ts";
 import type { WalkOptions } from "./walk/walk.ts";
+import { type PartialSearch, type UsualFields, WarmUp } from "./warm-up.ts";
 
 export interface Searcher {
   /**
@@ -31,6 +32,8 @@ export interface Searcher {
   readonly cursors: Cursors;
   /** The index, or `undefined` if each search reads all files. */
   readonly index: SearchIndex | undefined;
+  /** Prepares the first search while the client is idle, until one begins. Never rejects. */
+  warmUp(fields: UsualFields): Promise<void>;
   /** Ends the threads. Searches still under way return their findings so far. */
   close(): Promise<void>;
 }
@@ -113,14 +116,28 @@ function withLess(request: SearchRequest, milliseconds: number): SearchRequest {
   return { ...request, page: { ...page, milliseconds: Math.max(0, page.milliseconds - milliseconds) } };
 }
 
+type Shared = Pick<SearcherOptions, "jail" | "files"> & { readonly state: SearchState };
+
+/** Runs a search, and releases the folder of its start. */
+async function searchFrom({ folder, only }: Start, options: PartialSearch, shared: Shared): Promise<Found> {
+  const { request, walker, leftOut } = options;
+  const { state, jail, files } = shared;
+  using slice = createWalkSlice(walker);
+  const filter = only !== undefined && request.searchesGivenFile ? noFilter : {};
+  const walk = { jail, files, ...request, ...filter, only };
+  const { deadline, onFiles } = walker;
+  state.active++;
+  try {
+    return await runSearch({ request, deadline, onFiles, slice, state, folder, walk, leftOut });
+  } finally {
+    state.active--;
+  }
+}
+
 /** Creates a searcher, which loads WebAssembly and starts threads only when a search needs them. */
 export function createSearcher({ jail, files, regex, threads = true, index }: SearcherOptions): Searcher {
   const size = typeof threads === "number" ? threads : maxThreads;
-  const pool = new Pool<SearchJob, ThreadReply>({
-    program: "search",
-    size,
-    depth: batchesPerThread,
-  });
+  const pool = new Pool<SearchJob, ThreadReply>({ program: "search", size, depth: batchesPerThread });
   const hasThreads = threads !== false && canSpawn();
   const searchIndex =
     hasThreads && index !== undefined && index.mode !== "off"
@@ -138,32 +155,38 @@ export function createSearcher({ jail, files, regex, threads = true, index }: Se
     active: 0,
     isClosed: false,
   };
+  const shared = { jail, files, state };
+  let searching = 0;
+  const warmUp = new WarmUp({
+    search: (options) => searchFrom(startOf(jail, options.request), options, shared),
+    pool: state.pool,
+    index: searchIndex,
+  });
   return {
     cursors: new Cursors(),
     index: searchIndex,
     async search(request, walker, scoped = jail) {
-      const { folder, only } = startOf(scoped, request);
-      using slice = createWalkSlice(walker);
-      const filter = only !== undefined && request.searchesGivenFile ? noFilter : {};
-      const walk = { jail, files, ...request, ...filter, only };
-      state.active++;
+      const start = startOf(scoped, request);
+      searching++;
       searchIndex?.pause();
       try {
-        const { deadline, onFiles } = walker;
-        if (searchIndex?.isLoaded === false) await unlessOver(searchIndex.load(), deadline);
-        return await runSearch({ request, deadline, onFiles, slice, state, folder, walk });
+        await unlessOver(warmUp.end(), walker.deadline);
+        if (searchIndex?.isLoaded === false) await unlessOver(searchIndex.load(), walker.deadline);
+        return await searchFrom(start, { request, walker }, shared);
       } catch (error) {
         // An error that every file and folder would meet, such as EMFILE.
         if (errnoOf(error) !== undefined) throw refusalOfErrno(error, request.path);
         const { pattern, others = [] } = request.query;
         throw refusalOfPattern(error, [pattern, ...others].join("|"));
       } finally {
-        state.active--;
-        searchIndex?.resume(state.active === 0);
+        searching--;
+        searchIndex?.resume(searching === 0);
       }
     },
+    warmUp: (fields) => warmUp.run(fields),
     close() {
       state.isClosed = true;
+      void warmUp.end();
       searchIndex?.close();
       return pool.close();
     },

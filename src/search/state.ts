@@ -33,4 +33,12 @@ export interface SearchState {
 /** The options that a search runs with. */
 export interface SearchOptions extends RunningSearch, Pick<Walker, "onFiles"> {
   readonly state: SearchState;
+  /** The parts of the searcher that are not used. */
+  readonly leftOut?: LeftOut | undefined;
+}
+
+/** The parts of a searcher that a search can do without. */
+export interface LeftOut {
+  readonly threads?: boolean;
+  readonly index?: boolean;
 }

@@ -100,3 +100,23 @@ test("a job for which no thread can start is refused at once, and nothing is lef
   // A rejection without a handler would fail the test.
   await pool.close();
 });
+
+test("idle threads end, and the next job has a new one", async () => {
+  const ended = Promise.withResolvers<void>();
+  const pool = new Pool<ReplaceJob, ReplaceReply>({
+    program: "text/regex",
+    size: 1,
+    depth: 1,
+    idleMilliseconds: 1,
+    spawn: (program) => {
+      const thread = spawnThread(program);
+      thread.once("exit", ended.resolve);
+      return thread;
+    },
+  });
+  pools.push(pool);
+  expect(textOf(await pool.run(job("a", "a")).reply)).toBe("aa");
+  expect(pool.isReady).toBe(true);
+  await ended.promise;
+  expect(textOf(await pool.run(job("b", "b")).reply)).toBe("bb");
+});

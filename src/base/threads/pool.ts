@@ -15,6 +15,8 @@ export interface PoolOptions {
   readonly size: number;
   /** Maximum jobs assigned to a thread at once, so that it need not wait for the next one. */
   readonly depth: number;
+  /** Milliseconds without a job after which the threads end. Default: a minute. */
+  readonly idleMilliseconds?: number;
   /** Starts a thread, or throws. Default: `spawnThread`. */
   readonly spawn?: (program: ThreadProgram) => Worker;
 }
@@ -29,6 +31,8 @@ export interface PoolJob<Reply> {
 
 /** Milliseconds on one job after which a thread counts as stuck, so that another may start in its place. */
 const longJob = 500;
+/** See `PoolOptions.idleMilliseconds`. An idle thread takes 10 MB, and 50 ms to start. */
+const defaultIdle = 60_000;
 /** Stuck threads that the pool tolerates, per working thread. */
 const maxStuck = 3;
 
@@ -37,7 +41,10 @@ export class Pool<Job, Reply> {
   readonly #threads = new Set<PooledThread>();
   readonly #waiting: Task[] = [];
   #nextRebalance: ReturnType<typeof setTimeout> | undefined;
+  #idle: ReturnType<typeof setTimeout> | undefined;
   #isReady = false;
+  /** Callbacks of those who wait for the first thread. */
+  #onReady: (() => void)[] = [];
   #isClosed = false;
 
   constructor(options: PoolOptions) {
@@ -66,17 +73,24 @@ export class Pool<Job, Reply> {
   /** Starts the threads, if none is running, ahead of jobs for them. Throws if none can start. */
   prepare(): void {
     while (this.#threads.size < this.#options.size && !this.#isClosed) this.#start();
+    this.#endIdleLater();
   }
 
-  /** Whether a thread has loaded its program since the pool was created. */
+  /** Whether a thread runs, and has loaded its program. */
   get isReady(): boolean {
     return this.#isReady;
+  }
+
+  /** Resolves when a thread has loaded its program. */
+  async ready(): Promise<void> {
+    if (!this.#isReady) await new Promise<void>((resolve) => this.#onReady.push(resolve));
   }
 
   /** Ends the threads, and rejects the jobs in progress. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#nextRebalance);
+    clearTimeout(this.#idle);
     for (const thread of this.#threads) thread.end();
     for (const task of this.#waiting.splice(0)) task.reject(new ThreadEnded("the pool was closed"));
   }
@@ -88,6 +102,7 @@ export class Pool<Job, Reply> {
       thread.assign(this.#waiting.shift() as Task);
     }
     this.#endSurplus();
+    this.#endIdleLater();
     if (this.#nextRebalance === undefined && this.#isBusy()) {
       this.#nextRebalance = setTimeout(() => this.#rebalance(), longJob);
       this.#nextRebalance.unref();
@@ -109,10 +124,12 @@ export class Pool<Job, Reply> {
     const thread = new PooledThread(spawn(program), {
       onReady: () => {
         this.#isReady = true;
+        for (const resolve of this.#onReady.splice(0)) resolve();
       },
       onReply: () => this.#dispatch(),
       onGone: () => {
         this.#threads.delete(thread);
+        this.#isReady &&= this.#threads.size > 0;
         this.#dispatch();
       },
       onEnd: (begun, waiting) => {
@@ -156,6 +173,16 @@ export class Pool<Job, Reply> {
     const threads = [...this.#threads].filter((thread) => !thread.hasEnded);
     const idle = threads.filter((thread) => thread.load === 0);
     for (const thread of idle.slice(0, Math.max(0, threads.length - this.#options.size))) thread.end();
+  }
+
+  /** Ends all threads once the pool has been idle for a while. */
+  #endIdleLater(): void {
+    if (this.#isBusy() || this.#threads.size === 0) return;
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => {
+      if (!this.#isBusy()) for (const thread of this.#threads) thread.end();
+    }, this.#options.idleMilliseconds ?? defaultIdle);
+    this.#idle.unref();
   }
 
   #isBusy(): boolean {

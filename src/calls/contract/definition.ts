@@ -128,6 +128,8 @@ export interface Runtime extends Services {
   readonly holds?: Readonly<Record<string, number>>;
   /** Removes the leftovers of killed processes. Returns the number of files. */
   sweep?(): Promise<number>;
+  /** Prepares first calls while a client is idle, until such a call comes. Never rejects. */
+  warmUp?(): Promise<void>;
   /** Ends whatever calls wait for, so that they are answered before the worker stops. */
   interrupt?(): Promise<void>;
   /** Ends threads, and releases folders. */

@@ -2,6 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Named, UInt32 } from "../../base/schema/fragments.ts";
 import type { LineOptions } from "../../search/matchers/lines.ts";
+import type { UsualFields } from "../../search/warm-up.ts";
 import { requestedEncoding } from "../../text/encodings/requested-encoding.ts";
 import type { CoderContext } from "../define.ts";
 import { FileEncoding } from "../fields/file-encoding.ts";
@@ -82,6 +83,22 @@ export function encodingOptions(
   if (!profile["search.decodes"]) return {};
   return { decodes: true, ...(rules.length > 0 && { encodings: rules }) };
 }
+
+/** Returns the fields of a search without options, by the defaults of the profile. */
+export function usualSearch(context: UsualContext): UsualFields {
+  const { config, profile, defaultExcludes, ignoreFiles } = context;
+  return {
+    lines: lineOptionsOf({ max_line_bytes: null }, context),
+    maxFileBytes: config.max_read_bytes,
+    ignoreFiles: profile["search.respect_gitignore"] ? ignoreFiles : undefined,
+    defaultExcludes: profile["search.use_default_excludes"] ? defaultExcludes : undefined,
+  };
+}
+
+type UsualContext = Pick<
+  CoderContext,
+  "config" | "encodings" | "profile" | "defaultExcludes" | "ignoreFiles"
+>;
 
 /**
  * Whether each match is an entry: a line that does not match has none, and where both are counted, lines are

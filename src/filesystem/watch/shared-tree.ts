@@ -25,6 +25,8 @@ export interface TreeSubscription {
   readonly tree: WatchedTree;
   /** Like `WatchedTree.drain`, but if the queue cannot be read, the tree is incomplete. */
   drain(): Promise<WatchState>;
+  /** Resolves when the tree is complete, or an attempt to build it has ended. */
+  built(): Promise<void>;
   /** Stops reporting to the listener. The last one to end closes the tree. */
   end(): void;
 }
@@ -59,6 +61,8 @@ export class SharedTree {
   /** The reason why the tree is incomplete, once it was reported. */
   #reported: IncompleteReason | undefined;
   #isClosed = false;
+  /** Callbacks of those who wait for the end of a build. */
+  #onBuilt: (() => void)[] = [];
 
   constructor(options: SharedTreeOptions) {
     this.#options = options;
@@ -77,6 +81,9 @@ export class SharedTree {
       drain: () => {
         this.#activeAt = performance.now();
         return drained(tree);
+      },
+      built: async () => {
+        if (!tree.state.isComplete) await new Promise<void>((resolve) => this.#onBuilt.push(resolve));
       },
       end: () => {
         this.#listeners.delete(listener);
@@ -119,6 +126,7 @@ export class SharedTree {
     this.#opened?.tree.close();
     this.#opened?.base.close();
     this.#opened = undefined;
+    this.#endWaiting();
     this.#reported = undefined;
     this.#buildAt = 0;
   }
@@ -133,9 +141,14 @@ export class SharedTree {
     if (isDue) {
       const built = await tree.build().catch(() => tree.state);
       this.#putOffNextBuild(!built.isComplete && built.reason === "limit");
+      this.#endWaiting();
     }
     if (this.#listeners.reports !== reports) this.#activeAt = performance.now();
     if (this.#opened?.tree === tree) this.#schedule(tree);
+  }
+
+  #endWaiting(): void {
+    for (const resolve of this.#onBuilt.splice(0)) resolve();
   }
 
   #schedule(tree: WatchedTree): void {

@@ -222,6 +222,12 @@ export class SearchIndex {
     });
   }
 
+  /** Has the tree watched before a search has ended. Returns whether searches may rely on that. */
+  async watch(): Promise<boolean> {
+    await this.#watched?.opened();
+    return this.mode === "watched";
+  }
+
   /** Resolves when the index is saved, if it is to be. */
   async settled(): Promise<void> {
     await this.filled();

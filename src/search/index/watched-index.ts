@@ -80,6 +80,12 @@ export class WatchedIndex {
     }
   }
 
+  /** Starts watching, and resolves once all folders are watched, or if they cannot be. */
+  async opened(): Promise<void> {
+    this.open();
+    await this.#subscription?.built();
+  }
+
   close(): void {
     this.#isOpened = true;
     this.#subscription?.end();

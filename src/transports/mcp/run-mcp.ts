@@ -34,6 +34,7 @@ export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promis
     approval: runtime.approvals?.mode,
     describeOthers: () => runtime.describeOthers?.(),
     hasApp: runtime.describeOthers !== undefined && !command.readOnly,
+    warmUp: () => void runtime.warmUp?.(),
     isStructured: command.isStructured,
     takesFlatEnvelopes: runtime.takesFlatEnvelopes ?? false,
     isForgiving: runtime.requestRules?.isForgiving ?? false,

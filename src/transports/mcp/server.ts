@@ -92,9 +92,10 @@ function offerTools(
   optionsOf: (context: ServerContext) => CallOptions,
 ): void {
   const hasApp = (context: ServerContext) => host.hasApp && showsApps(capabilitiesOf(server, context));
-  server.setRequestHandler("tools/list", (_, context) => ({
-    tools: hasApp(context) ? toolsWithApp(host) : [...host.tools],
-  }));
+  server.setRequestHandler("tools/list", (_, context) => {
+    host.warmUpSoon();
+    return { tools: hasApp(context) ? toolsWithApp(host) : [...host.tools] };
+  });
   server.setRequestHandler("tools/call", ({ params }, context) => {
     if (params.name === appTool && hasApp(context))
       return callForApp(host, params.arguments ?? {}, optionsOf(context));

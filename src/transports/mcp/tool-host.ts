@@ -34,6 +34,8 @@ export interface ToolHostOptions extends ToolOptions {
   readonly describeOthers?: (() => string | undefined) | undefined;
   /** Whether hosts of MCP Apps may show the page, which needs a journal and calls that change files. */
   readonly hasApp?: boolean;
+  /** Prepares first calls while a client is idle. */
+  readonly warmUp?: (() => void) | undefined;
 }
 
 /**
@@ -45,6 +47,9 @@ const defaultMessageBytes = 10 * 1024 * 1024;
 /** Of a message, what is left for the text beside an answer at least; and what is left for all else. */
 const textBytes = 64 * 1024;
 const envelopeBytes = 64 * 1024;
+
+/** Milliseconds after the list of tools in which a client sends the other requests of its handshake. */
+const handshakeMilliseconds = 20;
 
 /** What a call takes from its request. */
 export interface CallOptions {
@@ -83,6 +88,7 @@ export class ToolHost {
   readonly #describeOthers: ToolHostOptions["describeOthers"];
   readonly #messageBytes: number;
   readonly #isStructured: boolean;
+  #warmUp: (() => void) | undefined;
   readonly #invoke: Invoke;
   readonly #inFlight = new InFlight();
   readonly #budget = new AnswerBudget();
@@ -101,6 +107,7 @@ export class ToolHost {
     this.#describeOthers = options.describeOthers;
     this.#messageBytes = maxReadBytes > defaultMessageBytes ? Number.POSITIVE_INFINITY : defaultMessageBytes;
     this.#isStructured = isStructured;
+    this.#warmUp = options.warmUp;
     this.#invoke = invoke;
   }
 
@@ -125,6 +132,13 @@ export class ToolHost {
   /** The leases of a new connection, which share the budget of the process with those of all others. */
   openLeases(caller: string): Leases {
     return new Leases(this.#budget, caller);
+  }
+
+  /** Prepares first calls, once, when a client has read the list of tools, which ends its handshake. */
+  warmUpSoon(): void {
+    const warmUp = this.#warmUp;
+    this.#warmUp = undefined;
+    if (warmUp !== undefined) setTimeout(warmUp, handshakeMilliseconds).unref();
   }
 
   /** Has changes of calls kept for a session, and returns the place where it begins. */

@@ -1,0 +1,91 @@
+/** Warm-ups over a real folder, with and without an index that an earlier searcher has saved. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openStateFolder } from "../filesystem/state/state-folder.ts";
+import type { IndexMode, IndexOptions } from "./index/search-index.ts";
+import { openSearcher } from "./search.test-kit.ts";
+
+let folder: string;
+let base: string;
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+  base = join(folder, "base");
+  mkdirSync(join(base, "sub"), { recursive: true });
+  for (let number = 0; number < 40; number++)
+    writeFileSync(join(base, number % 2 === 0 ? `${number}.txt` : `sub/${number}.txt`), `line ${number}\n`);
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function open(mode: IndexMode) {
+  const state = openStateFolder({ dir: join(folder, "state"), roots: [{ name: ".", hostPath: base }] });
+  const index: IndexOptions = {
+    mode,
+    maxBytes: 10_000_000,
+    saved: { state, identity: "test", fewestFiles: 1 },
+  };
+  return openSearcher(base, { backend: "descriptors", threads: 1, index });
+}
+
+/** Returns the paths of files with the text, and how they were found. */
+async function find({ search }: ReturnType<typeof open>, pattern: string) {
+  const { content_matches, index } = await search({ pattern, paths: false, isExtended: true });
+  return { paths: content_matches.map(({ path }) => path), index };
+}
+
+async function saveIndex(): Promise<void> {
+  const searcher = open("watched");
+  await find(searcher, "absent");
+  await searcher.index?.settled();
+  await searcher.close();
+}
+
+test("a warm-up without a saved index adds no file to the index, and the first search does", async () => {
+  const searcher = open("watched");
+  await searcher.warmUp();
+  expect(searcher.index?.files).toBe(0);
+  expect(await find(searcher, "line 7")).toEqual({ paths: ["sub/7.txt"], index: "scan" });
+  await searcher.index?.filled();
+  expect(searcher.index?.files).toBe(40);
+  await searcher.close();
+});
+
+test("after a warm-up with a saved index, the first search relies on the watched tree", async () => {
+  await saveIndex();
+  writeFileSync(join(base, "4.txt"), "changed between\n");
+  const searcher = open("watched");
+  await searcher.warmUp();
+  writeFileSync(join(base, "sub/9.txt"), "changed after\n");
+  writeFileSync(join(base, "new.txt"), "changed after\n");
+  expect(await find(searcher, "changed")).toEqual({
+    paths: ["4.txt", "new.txt", "sub/9.txt"],
+    index: "watched",
+  });
+  expect((await find(searcher, "line 8")).paths).toEqual(["8.txt"]);
+  await searcher.close();
+});
+
+test.each<IndexMode>(["off", "verified", "watched"])("index %s: a search ends a warm-up", async (mode) => {
+  await saveIndex();
+  const searcher = open(mode);
+  const warmUp = searcher.warmUp();
+  expect((await find(searcher, "line 7")).paths).toEqual(["sub/7.txt"]);
+  await warmUp;
+  // From then on, a warm-up has nothing to prepare.
+  await searcher.warmUp();
+  expect((await find(searcher, "line 8")).paths).toEqual(["8.txt"]);
+  await searcher.close();
+});
+
+test("a warm-up ends with the searcher, and without an error if the folder is gone", async () => {
+  const searcher = open("watched");
+  const warmUp = searcher.warmUp();
+  await searcher.close();
+  await warmUp;
+  const other = open("watched");
+  rmSync(base, { recursive: true });
+  await other.warmUp();
+  await other.close();
+});
