@@ -1,6 +1,6 @@
 /**
- * The environment of commands in the profile `agent`: listed variables, a home of their own, and what git
- * needs of the user's.
+ * The environment of commands in the profile `agent`: listed variables, a home of their own, and the settings
+ * of the user that git needs.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ interface CommandEnvironmentOptions {
   };
 }
 
-/** Makes the environment of all commands, and a home that goes with `close`. */
+/** Makes the environment of all commands, and a home that `close` removes. */
 export async function openCommandEnvironment(
   config: ShellConfig,
   { profile, environment, programs, confinement }: CommandEnvironmentOptions,
@@ -42,8 +42,7 @@ export async function openCommandEnvironment(
 }
 
 /**
- * Which variables of the worker commands get. The default of `allowed_env` gives way to the list of the
- * profile.
+ * Returns the worker's variables that commands get. The profile's list replaces the default of `allowed_env`.
  */
 function environmentRules(config: ShellConfig, profile: ShellProfile): EnvironmentRules {
   const { inherit_env: inherit, allowed_env: allowed } = config;
@@ -51,7 +50,7 @@ function environmentRules(config: ShellConfig, profile: ShellProfile): Environme
   return { inherit, allowed: isChosen(config) ? allowed : ["PATH"], addsPlain: true };
 }
 
-/** The names of variables that callers may set besides those that are listed. */
+/** Returns the names of variables that callers may set in addition to the listed ones. */
 export const namedVariables = (config: ShellConfig): readonly string[] =>
   isChosen(config) ? config.allowed_env : [];
 
@@ -60,18 +59,18 @@ const isChosen = ({ allowed_env }: ShellConfig): boolean =>
   allowed_env.length !== defaultAllowedEnv.length ||
   !defaultAllowedEnv.every((name) => allowed_env.includes(name));
 
-/** Makes a folder in `parent` that is HOME; undefined where commands get the one of the worker. */
+/** Makes a folder in `parent` for HOME. Returns `undefined` if commands get the worker's. */
 function openHome(config: ShellConfig, profile: ShellProfile, parent: string): PrivateFolder | undefined {
   const keepsHome = config.inherit_env || (isChosen(config) && config.allowed_env.includes("HOME"));
   return profile.private_home && !keepsHome ? makePrivateFolder(parent) : undefined;
 }
 
-/** Folders of toolchains that programs look for in HOME, by the variables that name them instead. */
+/** Folders of toolchains below HOME, by the variables that can name them instead. */
 const toolchainFolders = { RUSTUP_HOME: ".rustup", PYENV_ROOT: ".pyenv" } as const;
 
 /**
- * The user's toolchains, which commands may run and not change: without them `cargo` and `python3` are names
- * that run nothing.
+ * Returns the user's toolchains, which commands may run but not change: without them `cargo` and `python3`
+ * run nothing.
  */
 function toolchains(own: NodeJS.ProcessEnv): Record<string, string> {
   const entries = Object.entries(toolchainFolders).map(([name, folder]) => {
@@ -88,8 +87,8 @@ export type GitSetting = readonly [key: string, value: string];
 const gitMs = 5000;
 
 /**
- * Reads of the user's configuration of git as whom to commit, and which folders of other users are trusted: a
- * home of their own hides it from commands. None where git is missing or fails.
+ * Reads the author of commits and the trusted folders of other users from the user's git configuration, which
+ * commands with a home of their own cannot see. Returns nothing if git is missing or fails.
  */
 async function readGitIdentity(programs: Programs, own: NodeJS.ProcessEnv): Promise<GitSetting[]> {
   const file = findProgram("git", programFolders);
@@ -115,7 +114,7 @@ async function readGitIdentity(programs: Programs, own: NodeJS.ProcessEnv): Prom
   }
 }
 
-/** The variables by which git takes settings (git-config(1)). */
+/** Returns the variables that pass settings to git (git-config(1)). */
 const gitVariables = (settings: readonly GitSetting[]): Record<string, string> =>
   settings.length === 0
     ? {}

@@ -1,4 +1,4 @@
-/** The fields of a command that came after shell 0.3.5, and what they change about how it is started. */
+/** The fields of a command that came after shell 0.3.5, and their effect on its start. */
 import { type Static, Type } from "@sinclair/typebox";
 import { UInt64 } from "../base/schema/fragments.ts";
 import type { Folder } from "../filesystem/jail/folder.ts";
@@ -53,7 +53,7 @@ export const optionFields = {
 const CommandOptions = Type.Object(optionFields);
 export type CommandOptions = Static<typeof CommandOptions>;
 
-/** The options of starting a command, and what is held for it until it has started. */
+/** The options of a start, and the resources held for it until the command has started. */
 export interface HeldOptions extends Disposable, Pick<BegunCommand, "findMade"> {
   readonly options: SpawnOptions;
 }
@@ -90,7 +90,7 @@ export function holdOptions(
   };
 }
 
-/** Throws a plain refusal when the command is for another worker, which knows none of these fields. */
+/** Throws a plain refusal if the command is for another worker, which has none of these fields. */
 export function requireNoOptions(options: CommandOptions): void {
   const name = Object.keys(optionFields).find(
     (field) => options[field as keyof CommandOptions] !== undefined,
@@ -99,8 +99,8 @@ export function requireNoOptions(options: CommandOptions): void {
 }
 
 /**
- * `listed`: names that may be set besides the listed ones; undefined where every name may be that runs no
- * code.
+ * Throws a plain refusal for a variable that callers may not set. `listed` contains the names that they may
+ * set in addition to the listed ones; `undefined` allows every name that runs no code.
  */
 function requireSettable(name: string, value: string, listed: readonly string[] | undefined): void {
   const isPlain = listed !== undefined && isPlainVariable(name);
@@ -111,6 +111,6 @@ function requireSettable(name: string, value: string, listed: readonly string[] 
     throw refusePlainly.badPayload(`env.${name}`, "is no text");
 }
 
-/** Where the folder is held open, no other can replace it. */
+/** Returns a path of the folder. While it is held open, no other folder can replace it. */
 const pathOf = (folder: Folder): string =>
   folder.descriptor === undefined ? folder.enter(() => process.cwd()) : `/proc/self/fd/${folder.descriptor}`;

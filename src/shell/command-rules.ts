@@ -4,12 +4,12 @@ import type { ShellConfig } from "./config.ts";
 import type { Network } from "./os-sandbox/ruleset.ts";
 import type { ShellProfile } from "./profiles.ts";
 
-/** What the kernel holds commands to. */
+/** The rules that the kernel enforces on commands. */
 export interface ConfinedRules {
   readonly network: Network;
-  /** Whether files are kept from them; otherwise only the rest is. */
+  /** Whether files are hidden from them; otherwise only the other rules apply. */
   readonly holdsFiles: boolean;
-  /** Whether those that other programs run by themselves are kept from being changed. */
+  /** Whether files that other programs run by themselves are protected from changes. */
   readonly keepsFiles: boolean;
 }
 
@@ -25,13 +25,13 @@ export interface CommandRules {
     | "writable_folders"
   >;
   readonly profile: ShellProfile;
-  /** `undefined` where the kernel confines nothing. */
+  /** `undefined` if the kernel confines nothing. */
   readonly confined: ConfinedRules | undefined;
   /** Patterns of command lines that are refused. */
   readonly denylist: readonly string[];
-  /** What is hidden, as callers name it: paths and globs. */
+  /** The hidden paths and globs, as callers name them. */
   readonly hidden: readonly string[];
-  /** The globs of what may be read and not changed. */
+  /** The globs of files that may be read but not changed. */
   readonly kept: readonly string[];
 }
 

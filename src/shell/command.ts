@@ -9,7 +9,7 @@ import { refusePlainly } from "./programs/plain-refusal.ts";
 import { type Argv, parseArgv } from "./programs/words.ts";
 import { Target } from "./target.ts";
 
-/** Descriptions of the fields in the published reference, which differ between the two functions. */
+/** The descriptions of the fields in the published reference, which differ between the two functions. */
 interface Descriptions {
   readonly command: string;
   readonly args: string;
@@ -81,7 +81,8 @@ function requireText(field: string, text: string): string {
 }
 
 /**
- * Whether a timeout counts: one beyond 64 bits counts as absent, any other is cut to the configured limit.
+ * Returns whether a timeout is used: one beyond 64 bits counts as absent, any other is cut to the configured
+ * limit.
  */
 const isMilliseconds = (value: unknown): value is number =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 64;
@@ -92,7 +93,7 @@ export const resolveTimeout = (
   config: Pick<ShellConfig, "default_timeout_ms" | "max_timeout_ms">,
 ): number => Math.min(timeout ?? config.default_timeout_ms, config.max_timeout_ms);
 
-/** The program of a command, as it was sent; undefined for a line that is none. */
+/** Returns the program of a command as it was sent, or `undefined` for a line that is not a command. */
 export function programOf(command: Pick<ShellCommand, "command" | "args">): string | undefined {
   try {
     return argvOf(command)[0];
@@ -101,6 +102,6 @@ export function programOf(command: Pick<ShellCommand, "command" | "args">): stri
   }
 }
 
-/** The argument vector of a command. Throws a plain refusal. */
+/** Returns the argument vector of a command. Throws a plain refusal. */
 export const argvOf = ({ command, args }: Pick<ShellCommand, "command" | "args">): Argv =>
   parseArgv(command, args);

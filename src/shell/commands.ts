@@ -18,7 +18,7 @@ export const commandFunctions: readonly FunctionDefinition[] = [
   list,
 ];
 
-/** The keys of the shell worker that are about its files, or that each worker has for itself. */
+/** The keys of the shell worker that concern its files, or that each worker has for itself. */
 const otherKeys = [
   "fs",
   "working_dir",
@@ -46,14 +46,14 @@ export const CommandsKey = Type.Union([Type.Null(), keysOfCommands], {
 
 export type CommandsConfig = Static<typeof keysOfCommands>;
 
-/** What is the same for all functions of the worker. */
+/** The settings that all functions of the worker share. */
 export type SharedKeys = Pick<
   ShellConfig,
   "profile" | "unknown_fields" | "max_answer_bytes" | "audit" | "journal"
 >;
 
 interface CommandOptions {
-  /** Programs that may run besides those of the list. */
+  /** Programs that may run in addition to those of the list. */
   readonly allow: readonly string[];
   /** Host path of the folder that commands run in. */
   readonly folder: string;

@@ -243,7 +243,7 @@ export function loadShellConfig(options: ConfigOptions): ShellConfig {
   return crossCheck({ ...config, working_dir, fs: { ...config.fs, host_root: root } }, source);
 }
 
-/** Returns whether iii has started this worker, and nothing says how. */
+/** Returns whether iii has started this worker without a configuration. */
 const isBareEntry = ({ config: { source, keys }, basePath, environment, mode }: ConfigOptions): boolean =>
   mode === "serve" &&
   basePath === undefined &&

@@ -1,4 +1,4 @@
-/** Commands under the rules of the kernel, as the configuration wants them. */
+/** Confines commands by the rules of the kernel, as configured. */
 import { realpathSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { Log } from "../base/log/log.ts";
@@ -23,38 +23,38 @@ export interface ConfinementOptions {
   readonly isAgent: boolean;
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Log;
-  /** Finds what is denied or kept by globs. */
+  /** Finds the files that globs deny or protect. */
   readonly guarded?: GuardedFinder | undefined;
   /** The globs whose files commands may not read. */
   readonly denyGlobs?: readonly string[] | undefined;
-  /** The served folders that commands write; by default `fs.host_root`. */
+  /** The served folders that commands may write; by default `fs.host_root`. */
   readonly writableRoots?: readonly string[] | undefined;
-  /** What opens the sandbox of this system. */
+  /** Opens the sandbox of this system. */
   readonly open?: typeof openOsSandbox;
 }
 
 /** A command that is about to run. */
 export interface BegunCommand extends Pick<SpawnOptions, "launcher"> {
   /**
-   * Returns the host paths of files and folders that commands cannot change, and that were made while this
-   * one ran: they could not be kept from it.
+   * Returns the host paths of protected files and folders that were created while this command ran, which the
+   * sandbox could not prevent.
    */
   findMade(): Promise<readonly string[]>;
 }
 
-/** What `SpawnOptions` gets of it. */
+/** The part that becomes `SpawnOptions`. */
 export interface CommandConfinement extends Pick<SpawnOptions, "watch"> {
-  /** To be called for each command. */
+  /** Confines one command. Call it for each. */
   begin(): BegunCommand;
-  /** Variables that confined commands get besides. */
+  /** Additional variables of confined commands. */
   readonly variables: Readonly<Record<string, string>>;
   /** The settings with which git ignores hidden files. */
   readonly gitSettings: readonly GitSetting[];
-  /** What holds; `undefined` where nothing does. */
+  /** The rules in force, if any. */
   readonly rules: ConfinedRules | undefined;
-  /** The host paths of what is hidden from commands. */
+  /** The host paths that are hidden from commands. */
   hidden(): readonly string[];
-  /** The host paths of what they cannot change. */
+  /** Returns the host paths that they cannot change. */
   kept(): readonly string[];
   close(): void;
 }
@@ -71,8 +71,8 @@ const none: CommandConfinement = {
 };
 
 /**
- * Opens the sandbox and logs what holds. Throws a `ConfigError` where the configuration requires what this
- * machine does not have.
+ * Opens the sandbox and logs the rules in force. Throws a `ConfigError` if the configuration requires rules
+ * that this machine does not have.
  */
 export function openConfinement(config: ShellConfig, options: ConfinementOptions): CommandConfinement {
   const { log, environment, guarded, open = openOsSandbox } = options;
@@ -159,7 +159,7 @@ function beginCommand(sandbox: OsSandbox, guarded: GuardedFinder | undefined): B
   };
 }
 
-/** Git passes over what is hidden in the served folder, and records none of it. */
+/** Makes git skip hidden files in the served folder, and never record them. */
 function settingsFor(
   config: ShellConfig,
   folder: string,
@@ -174,7 +174,7 @@ function settingsFor(
 const networkOf = (chosen: Network | boolean): Network =>
   typeof chosen === "string" ? chosen : chosen ? "full" : "none";
 
-/** The folder that is served, or without one the folder that commands run in, if that is there. */
+/** Returns the served folder, or without one the folder that commands run in, if it exists. */
 function rootOf({ fs, working_dir }: ShellConfig): string[] {
   try {
     return [realpathSync(fs.host_root ?? working_dir ?? ".")];

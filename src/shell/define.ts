@@ -26,7 +26,7 @@ export interface ShellServices extends Services, ObservedServices {
   readonly jobs: Jobs;
   /** The environment and limits of commands. */
   readonly spawnOptions: SpawnOptions;
-  /** Confines a command. To be called for each. */
+  /** Confines a command. Call it for each. */
   beginCommand(): BegunCommand;
 }
 

@@ -104,7 +104,7 @@ export const exec = defineShellFunction({
   render: renderResult,
 });
 
-/** Keeps the whole output of a command that is cut, where the profile wants that. */
+/** Keeps the whole output of a command if the answer cuts it and the profile requires it. */
 async function runToItsEnd({ program, held, limits, snapshot }: Run, context: ShellContext) {
   const { programs, jobs, caller, profile } = context;
   const observed = await observe(context, { program, findMade: held.findMade, snapshot });
@@ -139,7 +139,8 @@ interface Run {
 }
 
 /**
- * Answers once the program has started. Its result follows on the channel, and its reader's leaving ends it.
+ * Answers once the program has started. Its result follows on the channel; the program ends when the reader
+ * leaves.
  */
 async function runIntoChannel({ program, held, limits, snapshot }: Run, context: ShellContext) {
   const { bus, programs } = context;
@@ -171,7 +172,7 @@ async function runIntoChannel({ program, held, limits, snapshot }: Run, context:
   return { ...nothingYet, content: channel.reader };
 }
 
-/** The answer about a command that has just started. */
+/** The answer for a command that has just started. */
 const nothingYet = {
   duration_ms: 0,
   exit_code: null,
@@ -217,6 +218,6 @@ function outcomeOf({ exit_code: code, signal }: Result): string {
   return signal === undefined ? "ended by a signal" : `ended by ${signal}`;
 }
 
-/** Whether the end is missing: what is cut in its middle says so there. */
+/** Returns whether the end is missing. An output that is cut in its middle says so there. */
 const isCutAtEnd = (output: string, isTruncated: boolean): boolean =>
   isTruncated && !/^\[\d+ bytes left out\]$/m.test(output);

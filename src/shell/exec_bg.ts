@@ -26,7 +26,7 @@ import { execInSandbox, type SandboxCommand } from "./sandbox-exec.ts";
 
 const since = "0.4.0";
 
-/** What a job has that a command in the foreground has not. */
+/** The fields of a job that a command in the foreground lacks. */
 const jobFields = {
   job_id: Type.Optional(
     Nullable(Type.String(), {
@@ -104,7 +104,7 @@ export const execBg = defineShellFunction({
 
 type JobCommand = ShellCommand & Static<TObject<typeof jobFields>>;
 
-/** Throws a plain refusal, also for an id that would not be one line. */
+/** Throws a plain refusal, even for an id that is not a single line. */
 function parseJob(payload: unknown): JobCommand {
   const command = parseCommand(payload);
   const { job_id, ...others } = parsePlainly(Type.Object(jobFields), payload);
@@ -114,7 +114,7 @@ function parseJob(payload: unknown): JobCommand {
   return { ...command, ...others, job_id };
 }
 
-/** What became of a job in its first moments. */
+/** Returns the state of a job after its first moments. */
 async function firstNews(id: string, milliseconds: number, { jobs, caller, config, deadline }: ShellContext) {
   const { log, settled } = jobs.follow(id, caller);
   const wait = Math.min(milliseconds, config.max_timeout_ms);

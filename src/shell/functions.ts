@@ -16,7 +16,7 @@ import { kill } from "./kill.ts";
 import { list } from "./list.ts";
 import { status } from "./status.ts";
 
-/** What `shell` offers, in the order of the published reference. */
+/** The functions of `shell`, in the order of the published reference. */
 export const shellFunctions: readonly FunctionDefinition[] = [
   mv,
   mkdir,

@@ -1,6 +1,6 @@
 /**
- * Settings for git about denied files that a mask hides: they are unchanged by size and time, and must never
- * be recorded.
+ * Git settings for denied files that a mask hides: they are unchanged by size and time, and must never be
+ * recorded.
  */
 import { relative } from "node:path";
 import type { GitSetting } from "./command-environment.ts";
@@ -8,7 +8,7 @@ import type { GitSetting } from "./command-environment.ts";
 /** The name of the filter that refuses to take the content of a mask. */
 const filter = "hidden-file";
 
-/** The settings. `attributes` is the path of a file with `hiddenAttributes`. */
+/** Returns the settings. `attributes` is the path of a file with `hiddenAttributes`. */
 export const hiddenFileSettings = (attributes: string): GitSetting[] => [
   // A mask has another inode, and the time of its own change.
   ["core.checkStat", "minimal"],
@@ -19,7 +19,8 @@ export const hiddenFileSettings = (attributes: string): GitSetting[] => [
 ];
 
 /**
- * Attributes (gitattributes(5)) of denied paths below a folder, whichever folder above them is a repository.
+ * Returns the attributes (gitattributes(5)) of denied paths below a folder, whichever folder above them is a
+ * repository.
  */
 export function hiddenAttributes(denied: readonly string[], folder: string): string {
   const patterns = denied
@@ -33,8 +34,8 @@ export function hiddenAttributes(denied: readonly string[], folder: string): str
 }
 
 /**
- * Attributes of what globs cover, also where it is made later. Those with braces, which git does not know,
- * are left out.
+ * Returns the attributes of paths that globs cover, even if they are created later. Globs with braces, which
+ * git lacks, are left out.
  */
 export const globAttributes = (globs: readonly string[]): string =>
   globs
@@ -44,7 +45,7 @@ export const globAttributes = (globs: readonly string[]): string =>
     .join("");
 
 /**
- * A pattern that means its own text: special characters are escaped, once as in a glob and once as in a
+ * Returns a pattern that matches its own text: special characters are escaped as in a glob, and then as in a
  * quoted text.
  */
 const quote = (pattern: string): string =>

@@ -7,7 +7,7 @@ import { StartFailure } from "./programs/start-failure.ts";
 import type { StartProblem } from "./programs/start-problems.ts";
 import type { Argv } from "./programs/words.ts";
 
-/** Admits the program of a command. Throws a plain refusal, or a `StartFailure` when it is missing. */
+/** Admits the program of a command. Throws a plain refusal, or a `StartFailure` if it is missing. */
 export function admitProgram(
   argv: Argv,
   { policy }: Pick<ShellContext, "policy">,

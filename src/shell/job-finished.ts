@@ -46,13 +46,13 @@ export const jobFinished: TriggerDefinition = {
   event,
 };
 
-/** Milliseconds between two attempts to call a function that is not there, and how many there are. */
+/** The milliseconds between two attempts to call a missing function, and the number of attempts. */
 const retries = { pauseMs: 1000, most: 30 } as const;
 
-/** Where a trigger for one job ends that has had its event. */
+/** The position of a trigger for one job that has had its event. */
 const delivered = "delivered";
 
-/** The trigger type over the jobs of a worker. `isPrivate` is `private_jobs`. */
+/** Returns the trigger type for the jobs of a worker. `isPrivate` is `private_jobs`. */
 export const jobFinishedOver = (jobs: Jobs, isPrivate: boolean): TriggerType => ({
   definition: jobFinished,
   async open(value, fire, from) {
@@ -84,7 +84,7 @@ function followOne(jobs: Jobs, id: string, fire: Fire): () => string {
   };
 }
 
-/** Delivers one event after the other, those first that came since the trigger ended before. */
+/** Delivers events one after the other, beginning with those since the trigger ended last. */
 function followAll(jobs: Jobs, fire: Fire, from: string | undefined): () => string {
   const stop = new AbortController();
   let last = from === undefined ? jobs.endings : Number(from);

@@ -1,4 +1,4 @@
-/** Parts of the output of a job: by position, by lines at its end, or by lines that match. */
+/** Selects parts of a job's output: by position, by lines at its end, or by lines that match. */
 import { isUtf8 } from "node:buffer";
 import { type Static, Type } from "@sinclair/typebox";
 import type { Deadline } from "../base/scheduling/deadline.ts";
@@ -24,10 +24,10 @@ export const JobOutput = Named("JobOutput", {
 
 export type JobOutput = Static<typeof JobOutput>;
 
-/** Bytes of output in an answer, unless the call asks for another number. */
+/** Default bytes of output in an answer. */
 export const defaultOutputBytes = 16 * 1024;
 
-/** Adds what is written to the log, and then hands it on. */
+/** Adds output to the log, and then passes it on. */
 export const logging =
   (log: OutputLog, live: LiveOutput | undefined): LiveOutput =>
   (piece, from) => {
@@ -35,7 +35,7 @@ export const logging =
     return live?.(piece, from);
   };
 
-/** Which part of the output is wanted. */
+/** The requested part of the output. */
 export interface OutputSelection {
   /** The number of a line. */
   readonly since?: number | undefined;
@@ -45,8 +45,8 @@ export interface OutputSelection {
 }
 
 /**
- * Lines at the end of what is there, or from one on; those that have not ended come last, where all before
- * them is shown. A line that is too long by itself is cut.
+ * Returns the last lines of the output so far, or those from one line on; unfinished lines come last, if
+ * everything before them is shown. A line that is too long by itself is cut.
  */
 export function selectOutput(log: OutputLog, { since, tailLines, maxBytes }: OutputSelection): JobOutput {
   const isForward = since !== undefined && tailLines === undefined;
@@ -68,13 +68,13 @@ const numbersOf = (log: OutputLog, from: number, to: number) => ({
 const start = (line: Buffer, maxBytes: number): string =>
   line.length <= maxBytes ? decode(line) : `${decode(line.subarray(0, maxBytes))}…`;
 
-/** The newest part of a line that has not ended: of a progress bar, what stands there now. */
+/** Returns the newest part of an unfinished line, such as the current state of a progress bar. */
 function end(line: Buffer, maxBytes: number): string {
   const text = line.subarray(line.lastIndexOf(carriageReturn, -2) + 1);
   return text.length <= maxBytes ? decode(text) : `…${decode(text.subarray(-maxBytes))}`;
 }
 
-/** Where the last lines begin that fit, at least one of them. */
+/** Returns the position of the last lines that fit, at least one. */
 function tailOf(
   log: OutputLog,
   { first, tailLines, maxBytes }: { first: number; tailLines: number | undefined; maxBytes: number },
@@ -86,7 +86,7 @@ function tailOf(
   let at = bytes.length;
   for (let lines = 0; lines < most && at > 0; lines++) {
     const before = at < 2 ? 0 : bytes.lastIndexOf(newline, at - 2) + 1;
-    // What begins before these bytes is not shown in part.
+    // A line that begins before these bytes is not shown in part.
     if (before === 0 && earliest > first) break;
     if (bytes.length - before > maxBytes && lines + unfinished > 0) break;
     at = before;
@@ -94,10 +94,10 @@ function tailOf(
   return earliest + at;
 }
 
-/** Bytes of the longest line that a log has. */
+/** Maximum bytes of a line in a log. */
 const longestLine = 128 * 1024 + 1;
 
-/** Where a page of whole lines ends, of one line at least. */
+/** Returns the end of a page of whole lines, at least one. */
 function endOfPage(log: OutputLog, from: number, maxBytes: number): number {
   const bytes = log.read(from, Math.min(log.end, from + Math.max(maxBytes, longestLine)));
   if (bytes.length <= maxBytes && from + bytes.length === log.end) return log.end;
@@ -107,11 +107,11 @@ function endOfPage(log: OutputLog, from: number, maxBytes: number): number {
 
 /** A compiled pattern for single lines. */
 export interface LinePattern extends Disposable {
-  /** Where it matches in the line, in bytes, or -1. Throws a refusal if that takes too long. */
+  /** Returns the byte position of the match in the line, or -1. Throws a refusal if that takes too long. */
   find(line: Buffer): number;
 }
 
-/** Maximum milliseconds for one line of at most 128 KiB, during which a thread of the worker stands still. */
+/** Maximum milliseconds for one line of at most 128 KiB, which block a thread of the worker. */
 const lineMilliseconds = 200;
 
 /** Throws a refusal for a pattern that is not one of Rust's dialect. */
@@ -142,7 +142,7 @@ export function compileLinePattern(pattern: string, regex: RegexEngine): LinePat
 interface OutputLine {
   /** The number of the line, from 1. */
   readonly number: number;
-  /** Where the line after it begins. */
+  /** The position of the next line. */
   readonly end: number;
   /** The bytes of the line, without its line feed. */
   readonly bytes: Buffer;
@@ -150,7 +150,7 @@ interface OutputLine {
 
 const chunkBytes = 256 * 1024;
 
-/** The lines between two positions. What is dropped before its turn is left out. */
+/** Yields the lines between two positions, without those that are dropped in between. */
 export function* linesOf(
   log: OutputLog,
   from: number,
@@ -174,10 +174,10 @@ export function* linesOf(
   }
 }
 
-/** Lines that are shown before and after each that matches. */
+/** The number of lines shown before and after each match. */
 const contextLines = 2;
 
-/** Most bytes that are shown of a line that matches. */
+/** Maximum bytes shown of a matching line. */
 const shownBytes = 512;
 
 export interface GrepOptions extends OutputSelection {
@@ -188,8 +188,8 @@ export interface GrepOptions extends OutputSelection {
 const sliceMilliseconds = 20;
 
 /**
- * The lines that match from `since` on, with two before and after each, as a search shows them: `number→line`
- * and `number-line`. It ends when the text is full; `tailLines` are the last of those lines.
+ * Returns the lines that match from `since` on, with two before and after each, as a search shows them:
+ * `number→line` and `number-line`. It ends when the text is full; `tailLines` selects the last of them.
  */
 export async function grepOutput(log: OutputLog, options: GrepOptions): Promise<JobOutput> {
   const { since = 1, tailLines, maxBytes, pattern, deadline } = options;
@@ -208,7 +208,7 @@ export async function grepOutput(log: OutputLog, options: GrepOptions): Promise<
   return { text: found.text, matches: found.matches, ...numbersOf(log, Math.max(from, log.start), next) };
 }
 
-/** What is shown of lines that match and those around them. */
+/** The matching lines and those around them, as an answer shows them. */
 class FoundLines {
   matches = 0;
   bytes = 0;
@@ -218,7 +218,7 @@ class FoundLines {
   #after = 0;
   #hasGap = false;
 
-  /** Keeps the last `most` of the lines that are shown. */
+  /** Keeps the last `most` shown lines. */
   constructor(most: number | undefined) {
     this.#most = most;
   }
@@ -254,7 +254,7 @@ class FoundLines {
   }
 }
 
-/** As much of a line as is shown of it, around the byte `at`. */
+/** Returns the shown part of a line, around the byte `at`. */
 function excerpt(line: Buffer, at: number): string {
   if (line.length <= shownBytes) return decode(line);
   const from = Math.max(0, Math.min(at - shownBytes / 2, line.length - shownBytes));
@@ -268,7 +268,7 @@ const carriageReturn = 0x0d;
 const decode = (bytes: Uint8Array): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 
 export interface WaitOptions {
-  /** The position from which on a line may match. */
+  /** The position of the first line that may match. */
   readonly from: number;
   readonly pattern: LinePattern | undefined;
   readonly milliseconds: number;
@@ -300,7 +300,7 @@ export async function waitForOutput(
   const reader = pattern && new LineReader(log, options.from, pattern);
   try {
     for (;;) {
-      // Before what is there is read, so that nothing comes in between.
+      // Called before the existing output is read, so that no line is missed in between.
       const changed = log.changed();
       const found = await reader?.read(deadline);
       if (found !== undefined) return found;
@@ -325,7 +325,7 @@ class LineReader {
     this.#pattern = pattern;
   }
 
-  /** Returns the first line that matches, also one that has not ended. */
+  /** Returns the first line that matches, even an unfinished one. */
   async read(deadline: Deadline): Promise<{ found: string; found_line: number } | undefined> {
     const slice = createTimeSlice(sliceMilliseconds);
     for (const { number, bytes, end } of linesOf(this.#log, this.#position)) {

@@ -5,7 +5,7 @@ import type { JobOutput } from "./job-output.ts";
 import { renderRemarks } from "./observed.ts";
 import { remarksOf } from "./programs/records.ts";
 
-/** How a command ended, or that it runs. */
+/** The way a command ended, unless it is running. */
 export interface CommandEnding {
   readonly status: "running" | "finished" | "killed" | "failed";
   readonly exit_code?: number | null | undefined;
@@ -44,7 +44,7 @@ interface ShownJob {
   readonly id: string;
   readonly ending: CommandEnding;
   readonly output: JobOutput;
-  /** The line from which on output was asked for. */
+  /** The number of the first requested line. */
   readonly since?: number | undefined;
   /** The pattern that was waited for. */
   readonly awaited?: string | undefined;
@@ -52,7 +52,7 @@ interface ShownJob {
   readonly isSearch?: boolean;
 }
 
-/** The output, and a line in brackets with what became of the job and how to go on. */
+/** Renders the output, and a line in brackets with the state of the job and how to continue. */
 export function renderJob(
   { id, ending, output, since = 1, awaited, isSearch = false }: ShownJob,
   wording: Pick<Wording, "sentence">,
@@ -87,6 +87,6 @@ const countLines = (count: number): string => (count === 1 ? "1 line" : `${count
 const countMatches = (count: number): string =>
   count === 0 ? "no line matches" : count === 1 ? "1 line matches" : `${count} lines match`;
 
-/** The command line as a person would type it. */
+/** Renders the command line as a person would type it. */
 export const renderCommand = (argv: readonly string[]): string =>
   argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");

@@ -24,7 +24,7 @@ export const JobRecordSchema = Named("JobRecord", {
   stdout: Type.String(),
 });
 
-/** What is said of a command that has ended beside its output, in the profile `agent`. */
+/** The remarks about an ended command beside its output, in the profile `agent`. */
 export const remarkFields = {
   changed: Type.Optional(
     Type.String({
@@ -53,7 +53,7 @@ export const remarkFields = {
   ),
 };
 
-/** What came later, in the profile `agent`. */
+/** The fields that came later, in the profile `agent`. */
 const laterFields = {
   argv: Type.Optional(Type.Array(Type.String(), { since: "0.4.0" })),
   signal: Type.Optional(Type.String({ since: "0.4.0" })),

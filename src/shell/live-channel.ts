@@ -6,8 +6,8 @@ import type { LiveOutput } from "./programs/output.ts";
 import { refuseShell } from "./shell-errors.ts";
 
 /**
- * Bytes that wait for the reader: with this many a command waits too, and with twice as many the channel is
- * cut.
+ * The bytes that may wait for the reader: beyond these the command waits too, and at twice as many the
+ * channel is cut.
  */
 const maxWaiting = 1024 * 1024;
 
@@ -22,15 +22,15 @@ export interface LiveChannel {
   readonly reader: Static<typeof OutputChannel>;
   /** Sends a piece of output into the channel. */
   readonly live: LiveOutput;
-  /** From here on the command does not wait for the reader. */
+  /** Makes the command no longer wait for the reader. */
   release(): void;
-  /** Aborts when nothing more is read: the reader has left, or has taken nothing for too long. */
+  /** Aborts once nothing more is read: the reader has left, or has been idle for too long. */
   readonly gone: AbortSignal;
-  /** Sends what waits, then a text message, and ends the channel. Never rejects. */
+  /** Sends the waiting bytes, then a text message, and ends the channel. Never rejects. */
   finish(last: object): Promise<void>;
 }
 
-/** Throws a `Refusal` where there is no bus, or the engine makes no channel. */
+/** Throws a `Refusal` if there is no bus, or the engine creates no channel. */
 export async function openLiveChannel(bus: BusAccess | undefined): Promise<LiveChannel> {
   if (bus === undefined) throw refuseShell.noBus("a channel");
   try {

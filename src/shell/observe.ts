@@ -24,16 +24,18 @@ import { compileSnapshotGlobs } from "./snapshot-globs.ts";
 
 /** A command that is about to run. */
 export interface Observed {
-  /** To be called when it has ended, also if it never started. */
+  /** Call it when the command has ended, even if it never started. */
   end(output?: { readonly stdout: string; readonly stderr: string }): Promise<Remarks>;
 }
 
-/** Milliseconds that a command waits for the tree to be watched: until it is, nothing is said of changes. */
+/**
+ * Maximum milliseconds that a command waits for the tree to be watched. Changes before that are not reported.
+ */
 const patienceMs = 1000;
 
 interface Observing {
   readonly program: Program;
-  /** Finds what the command has made and cannot change, like that of `BegunCommand`. */
+  /** Finds protected files that the command has created, like that of `BegunCommand`. */
   readonly findMade: () => Promise<readonly string[]>;
   /** Globs of the files to hold. Default: those of the configuration. */
   readonly snapshot: readonly string[] | undefined;
@@ -66,7 +68,7 @@ export async function observe(
       const found = command && (await feed?.endCommand(command).catch(() => undefined));
       const remarks = { ...changesOf(found), ...(holding && undoOf(outcome, command)) };
       if (!profile.command_remarks) return isRemarked ? remarks : {};
-      // A command that has changed nothing has made nothing.
+      // A command that changed nothing has created nothing.
       const hasChanged = found === undefined || remarks.changed !== undefined;
       const made = hasChanged ? context.namesOf(await findMade().catch(() => [])).toSorted() : [];
       const notes = [...new Set([...sandboxNotesOf(context, program.argv, output), ...noteMade(made)])];
@@ -142,7 +144,7 @@ function changesOf(found: ChangeSummary | undefined): Pick<Remarks, "changed"> {
 /** Maximum number of changes that are named as lost. */
 const maxLost = 5;
 
-/** Says what of a command's changes can be undone, and what cannot. */
+/** Reports which of a command's changes can be undone, and which cannot. */
 function undoOf(
   outcome: SnapshotOutcome | undefined,
   command: CommandChanges | undefined,
@@ -174,10 +176,10 @@ const sandboxNotesOf = (
       ]
     : [];
 
-/** Maximum number of made files that are named. */
+/** Maximum number of created files that are named. */
 const maxNamed = 5;
 
-/** Notes the made files and folders that commands cannot change: the sandbox could not prevent that. */
+/** Notes the protected files and folders that the command created, which the sandbox could not prevent. */
 function noteMade(names: readonly string[]): string[] {
   if (names.length === 0) return [];
   const more = names.length - maxNamed;
@@ -185,5 +187,5 @@ function noteMade(names: readonly string[]): string[] {
   return [`made ${listed}, which other programs act on by themselves: tell the user`];
 }
 
-/** For a command of which nothing is said. */
+/** The remarks about a command without any. */
 export const unobserved: Observed = { end: async () => ({}) };

@@ -13,9 +13,9 @@ export interface CommandFeed {
 }
 
 export interface ObservedServices {
-  /** `undefined` where no feed is kept. */
+  /** `undefined` if no feed is kept. */
   readonly feed: CommandFeed | undefined;
-  /** `undefined` where the kernel confines nothing. */
+  /** `undefined` if the kernel confines nothing. */
   readonly confined: ConfinedRules | undefined;
   /** Names of the files that are hidden from commands. */
   readonly hiddenNames: () => readonly string[];
@@ -23,7 +23,7 @@ export interface ObservedServices {
   readonly keptNames: () => readonly string[];
   /** Returns the call that removes a folder around a path of `keptNames`, if one does. */
   readonly removalOf: (kept: string) => FolderRemoval | undefined;
-  /** Returns host paths as callers name them, without those outside of the served folders. */
+  /** Returns host paths as callers name them, without those outside the served folders. */
   readonly namesOf: (hostPaths: readonly string[]) => readonly string[];
 }
 

@@ -2,7 +2,7 @@ import type { Programs } from "./programs/programs.ts";
 
 /**
  * Kills all programs when this process ends by itself or by a signal without another handler: in sessions of
- * their own, they would outlive it. Returns a function that undoes this.
+ * their own, they would outlive it. Returns a function that removes the handlers.
  */
 export function killOnExit(programs: Programs): () => void {
   const killAll = () => programs.killAll();

@@ -13,11 +13,11 @@ export async function findOrphans({ bus, caller, config, jobs }: ShellContext): 
   try {
     jobs.disown(idsIn(await bus.call("engine::workers::list", {}, patience)));
   } catch {
-    // Without an answer the owners stay as they are.
+    // Without an answer the owners stay unchanged.
   }
 }
 
-/** Throws when the answer is not a list of workers: then no owner is known to have left. */
+/** Throws if the answer is not a list of workers: then no owner is known to have left. */
 function idsIn(answer: unknown): Set<string> {
   const { workers } = answer as { readonly workers: readonly { readonly id: string }[] };
   return new Set(workers.map(({ id }) => id));

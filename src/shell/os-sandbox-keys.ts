@@ -1,4 +1,4 @@
-/** The keys of the configuration about what the kernel lets commands do. */
+/** The configuration keys of the kernel's rules for commands. */
 import { type TSchema, Type } from "@sinclair/typebox";
 
 const gibibyte = 1024 ** 3;

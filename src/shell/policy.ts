@@ -6,12 +6,12 @@ import { defaultDenylist, type ShellConfig } from "./config.ts";
 import type { ShellProfile } from "./profiles.ts";
 import { type DenylistPattern, makePolicy, type Policy } from "./programs/policy.ts";
 
-/** Removes everything that commands may write, which the sandbox does not keep them from. */
+/** Matches commands that remove everything that commands may write, which the sandbox permits. */
 const confinedDenylist = [String.raw`\brm\s+(-\S+\s+)*(/|/\*)(\s|$)`];
 
 /**
- * The patterns of command lines that are refused. The default ones give way to the sandbox where that keeps
- * files from commands.
+ * Returns the patterns of refused command lines. The sandbox replaces the default ones if it hides files from
+ * commands.
  */
 export function denylistOf(
   { denylist_patterns: patterns }: ShellConfig,
@@ -26,8 +26,8 @@ export function denylistOf(
 }
 
 /**
- * The configured policy. `roots` are the canonical folders that calls can write in: the worker runs nothing
- * in them. Throws a `ConfigError` for a pattern that does not compile.
+ * Returns the configured policy. `roots` are the canonical folders that calls can write in, from which the
+ * worker runs nothing. Throws a `ConfigError` for a pattern that does not compile.
  */
 export function createPolicy(
   config: ShellConfig,

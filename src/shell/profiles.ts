@@ -3,9 +3,9 @@ import type { ShellConfig } from "./config.ts";
 
 /** Defaults that differ between the profiles. */
 export const shellProfileTable = {
-  /** Whether the kernel confines commands, where the configuration does not say. */
+  /** Whether the kernel confines commands, unless configured. */
   os_sandbox: { contract: "off", agent: "best" },
-  /** The network of commands that the kernel confines, where the configuration does not say. */
+  /** The network of confined commands, unless configured. */
   network: { contract: "none", agent: "loopback" },
   /**
    * Whether commands get, and callers set, only variables that are listed (`plain-variables.ts`) or that
@@ -14,17 +14,17 @@ export const shellProfileTable = {
   listed_variables: { contract: false, agent: true },
   /** Whether HOME is a folder of their own, unless `allowed_env` names HOME. */
   private_home: { contract: false, agent: true },
-  /** The same for `exec` and `exec_bg`. `undefined`: the beginning, as much as the configuration keeps. */
+  /** The kept output of `exec` and `exec_bg`. `undefined` keeps the beginning, as configured. */
   "exec.max_output_bytes": { contract: undefined, agent: 65_536 },
-  /** What `shell::fs::*` may read and not change, where the configuration does not say. */
+  /** The globs of files that `shell::fs::*` may read but not change, unless configured. */
   "fs.write_deny_globs": { contract: [], agent: autorunGlobs },
-  /** Whether `ls` answers pages, also where the caller names none. */
+  /** Whether `ls` answers pages even if the caller requests none. */
   "fs.ls.pages": { contract: false, agent: true },
-  /** Whether `grep` searches the text after a byte order mark, which also says its encoding. */
+  /** Whether `grep` searches the text after a byte order mark, in the encoding that the mark indicates. */
   "fs.grep.decodes": { contract: false, agent: true },
   /** `sed` matches lines without their ends, and keeps these. */
   "fs.keeps_line_ends": { contract: false, agent: true },
-  /** Whether the whole output of a command that was cut stays readable, as that of a job. */
+  /** Whether the whole output of a command stays readable like that of a job if the answer cuts it. */
   "exec.keeps_output": { contract: false, agent: true },
   /** Milliseconds that `exec_bg` waits for an early end. `undefined`: it answers at once. */
   "exec_bg.start_ms": { contract: undefined, agent: 300 },
@@ -33,16 +33,12 @@ export const shellProfileTable = {
   /** Whether answers have the output of a job by positions, command lines, and how a command ended. */
   followed_jobs: { contract: false, agent: true },
   /**
-   * Paths relative to the served folder are taken too, and commands run there unless `working_dir` says
-   * otherwise.
+   * Whether relative paths start at the served folder, and commands run there unless `working_dir` is set.
    */
   relative_paths: { contract: false, agent: true },
   /** Whether answers say what a command changed, and which rules of the sandbox it seems to have met. */
   command_remarks: { contract: false, agent: true },
-  /**
-   * Whether the default of `denylist_patterns` gives way to the sandbox, where that keeps files from
-   * commands.
-   */
+  /** Whether the sandbox replaces the default of `denylist_patterns` if it hides files from commands. */
   confined_denylist: { contract: false, agent: true },
   /** Whether `status` shows what a running job has written. */
   "status.running_output": { contract: false, agent: true },
@@ -50,9 +46,9 @@ export const shellProfileTable = {
    * The default of `unknown_fields`: whether a field that the function does not have is ignored or refused.
    */
   unknown_fields: { contract: "ignore", agent: "refuse" },
-  /** Answers in JSON name functions as the transport does: tools over MCP. */
+  /** Whether answers in JSON name functions as the transport does: tools over MCP. */
   transport_names: { contract: false, agent: true },
-  /** Names and types of other tool sets are taken for what they mean. */
+  /** Whether names and types of other tool sets are understood. */
   forgiving_arguments: { contract: false, agent: true },
 } as const;
 

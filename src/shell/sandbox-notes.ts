@@ -1,6 +1,6 @@
 /**
  * Names the rules of the sandbox that an output suggests a command has met: `listen EACCES` reads like a
- * fault of the project. A note says only what holds for every command, so it is true also where the program
+ * fault of the project. A note only says what applies to every command, so it is true even if the program
  * failed for another reason.
  */
 import type { ConfinedRules } from "./command-rules.ts";
@@ -39,7 +39,7 @@ const unanswered = /ECONNREFUSED|connection refused|failed to connect|couldn't c
 /** A trace of Python, whose last line does not say what was refused. */
 const pythonSocket = /socket(?:server)?\.py/;
 
-/** Paths of what a command cannot read, and of what it cannot change. */
+/** The paths that a command cannot read, and those that it cannot change. */
 export interface GuardedNames {
   readonly hidden?: readonly string[];
   readonly kept?: readonly string[];

@@ -27,8 +27,8 @@ export interface Forwarding<Response extends TSchema> {
 const defaultMilliseconds = 30_000;
 
 /**
- * Forwards a call to a sandbox and returns its answer. Throws a `Refusal` when it cannot (disabled, no bus,
- * an answer that does not fit), and the sandbox's own refusal as a `ForwardedRefusal`.
+ * Forwards a call to a sandbox and returns its answer. Throws a `Refusal` if that is impossible (disabled, no
+ * bus, an invalid answer), and the sandbox's own refusal as a `ForwardedRefusal`.
  */
 export async function forward<Response extends TSchema>(
   forwarding: Forwarding<Response>,
@@ -45,7 +45,9 @@ export async function forward<Response extends TSchema>(
   return readAnswer(functionId, response, answer);
 }
 
-/** The bus, for a call to a sandbox. Throws a `Refusal` when sandboxes are disabled or there is no bus. */
+/**
+ * Returns the bus, for a call to a sandbox. Throws a `Refusal` if sandboxes are disabled or there is no bus.
+ */
 export function admitSandbox({ config, bus }: Pick<ShellContext, "config" | "bus">): BusAccess {
   if (!config.sandbox.enabled) throw refuseShell.sandboxDisabled();
   if (bus === undefined) throw refuseShell.noBus("the sandbox target");

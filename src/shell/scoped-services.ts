@@ -16,7 +16,7 @@ type Narrowed = Pick<ShellServices, "fs" | "dependenciesOf">;
  * Returns the services of a call that its payload limits (coder §26): the same files, for a part of the tree.
  * A command cannot be limited like that: it starts in the folder of a session, and a scope in coder's form is
  * refused, because its caller would believe the command limited. The scope of a session, which is in every
- * call of iii's harness, is ignored where nothing of the call is below it.
+ * call of iii's harness, is ignored if nothing of the call is below it.
  */
 export const shellNarrowerOf =
   (fs: FsServices) =>

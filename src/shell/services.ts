@@ -35,9 +35,9 @@ import { warnAboutConfig } from "./warnings.ts";
 export interface ServedTree extends Omit<FsServices, "transfers" | "close"> {
   /** Host paths of the folders that commands may write. */
   readonly writable: readonly string[];
-  /** The globs of what is hidden from them. */
+  /** The globs of files that are hidden from them. */
   readonly denyGlobs: readonly string[];
-  /** The globs of what they cannot change. */
+  /** The globs of files that they cannot change. */
   readonly writeDenyGlobs: readonly string[];
 }
 
@@ -49,12 +49,12 @@ interface ShellOpenOptions
   readonly tree?: ServedTree | undefined;
 }
 
-/** Milliseconds that a call may take beyond its command: to wait for a permit, to start, to end. */
+/** The milliseconds that a call may take beyond its command, to wait for a permit, to start and to end. */
 const besidesTheCommand = 30_000;
 
 /**
- * Opens the services of `shell::*`, and finishes the transactions that killed workers left first. Throws a
- * `ConfigError`, or says why one cannot be finished.
+ * Opens the services of `shell::*`, after finishing the transactions that killed workers left. Throws a
+ * `ConfigError`, or the reason why one cannot be finished.
  */
 export async function openShell(
   config: ShellConfig,
@@ -64,7 +64,7 @@ export async function openShell(
   const runtimeOptions = readRuntimeOptions(environment);
   const regex = createRegexEngine(runtimeOptions);
   const writable = tree?.writable ?? (root === undefined ? [] : [root]);
-  // A pattern that does not compile is refused before anything is made.
+  // A pattern that does not compile is refused before anything is created.
   createPolicy(config, config.denylist_patterns, writable, regex);
   requireSnapshotGlobs(config);
   const profile = shellProfileOf(config, opening.mode === "mcp");
@@ -198,8 +198,8 @@ function removableAbove(jail: FsServices["jail"], path: string): string | undefi
 }
 
 /**
- * Opens what finds the files that the sandbox keeps from commands, if they run in one and a folder is served.
- * Without globs, these are only the files of the configuration, and no folder is searched.
+ * Opens the search for files that the sandbox hides or protects from commands, if they run in one and a
+ * folder is served. Without globs, these are only the files of the configuration, and no folder is searched.
  */
 async function openGuarded(
   config: ShellConfig,
@@ -279,7 +279,9 @@ function spawnOptionsOf(
   };
 }
 
-/** The folder that `shell::fs::*` is confined to; undefined without one, or for the whole host. */
+/**
+ * Returns the folder that `shell::fs::*` is confined to, or `undefined` without one, or for the whole host.
+ */
 function canonicalRoot(path: string | null): string | undefined {
   if (path === null) return undefined;
   try {

@@ -73,7 +73,10 @@ export const refuseShell = {
   notStarted: (problem: StartProblem): Refusal =>
     new Refusal("io", `host exec: spawn: ${startProblems[problem]}.`),
 
-  /** `how` says where the code was found: "" or "(wrapped)", in the message of another error. */
+  /**
+   * Passes on a refusal. `how` says where its code was found: "" or "(wrapped)", in the message of another
+   * error.
+   */
   forwarded: (code: string, how: string, message: string): ForwardedRefusal => {
     const line = message
       .slice(0, 2000)

@@ -15,7 +15,7 @@ import { remarksOf } from "./programs/records.ts";
 
 const since = "0.4.0";
 
-/** Which part of the output is answered, and what is waited for first. */
+/** The requested part of the output, and the event to wait for first. */
 const outputFields = {
   since: Type.Optional(
     Type.Integer({ minimum: 1, since, description: "Only from this line on, numbered from 1." }),
@@ -106,7 +106,7 @@ export const status = defineShellFunction({
   },
 });
 
-/** The output of a record, for an answer that has no other. */
+/** Returns the output of a record, for an answer without another. */
 function recorded({ stdout, stderr }: Static<typeof JobRecordSchema>): JobOutput {
   const text = stdout === "" || stdout.endsWith("\n") ? stdout + stderr : `${stdout}\n${stderr}`;
   return { text, from: 1, next: 1, start: 1, end: 1 };

@@ -4,7 +4,7 @@ import { Type } from "@sinclair/typebox";
 const ContentDirection = (byDefault: object) =>
   Type.Union([Type.Literal("read"), Type.Literal("write")], { $id: "ContentDirection", ...byDefault });
 
-/** A channel by its id. Without a direction it is one to read from. */
+/** A channel, by its id. Without a direction it is readable. */
 export const ContentRef = Type.Object(
   {
     access_key: Type.String(),
@@ -18,7 +18,7 @@ export const ContentRef = Type.Object(
   },
 );
 
-/** The same in the answer of a sandbox, which must name the direction. */
+/** A channel in the answer of a sandbox, which must name the direction. */
 export const ForwardedContentRef = Type.Object({
   access_key: Type.String(),
   channel_id: Type.String(),
@@ -26,7 +26,7 @@ export const ForwardedContentRef = Type.Object({
 });
 
 /**
- * Longest pause on a channel, in milliseconds. By default callers wait 30 s for an answer (bus §3), and the
+ * Maximum pause on a channel, in milliseconds. By default callers wait 30 s for an answer (bus §3), and the
  * error with the reason has to arrive before.
  */
 export const idleMilliseconds = 25_000;

@@ -15,7 +15,7 @@ interface FsFunction<Fields extends TProperties, Response extends TSchema> {
   /** The fields of a request besides its target, and of the request to a sandbox. */
   readonly fields: Fields;
   readonly response: Response;
-  /** The schema of a sandbox's answer, where that is not `response`. */
+  /** The schema of a sandbox's answer, unless it is `response`. */
   readonly forwardedResponse?: TSchema;
   readonly effect: FunctionDefinition["effect"];
   readonly isLong?: boolean;
@@ -24,9 +24,9 @@ interface FsFunction<Fields extends TProperties, Response extends TSchema> {
   readonly isIdempotent?: boolean;
   readonly needsBus?: boolean;
   readonly examples: readonly Example[];
-  /** The request to a sandbox, where that differs. */
+  /** The request to a sandbox, if it differs. */
   forwarded?(request: Static<TObject<Fields>>): object;
-  /** An upper estimate of the answer's bytes, where it may be large. */
+  /** An upper estimate of the answer's bytes, if it may be large. */
   readonly answerBytes?: number;
   /** Does the work on the host. */
   handle(
@@ -105,13 +105,13 @@ async function inWords<T>(act: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** The deadline of a call that works before it answers. End it. */
+/** Returns the deadline of a call that works before it answers. The caller must end it. */
 export function shortDeadline({ deadline }: ShellContext): Deadline & Disposable {
   const short = deadlineIn(Math.min(longestMilliseconds, deadline.left), deadline.signal);
   return Object.assign(short, { [Symbol.dispose]: () => short.end() });
 }
 
-/** Throws unless a call may reach, or make, something at `path`: the first check (shell §8.2). */
+/** Throws unless a call may reach or create something at `path`: the first check (shell §8.2). */
 export function requirePath(jail: Jail, path: string): void {
   try {
     jail.admit(path, { mayBeMissing: true, parents: true })[Symbol.dispose]();

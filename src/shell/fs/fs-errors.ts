@@ -1,7 +1,7 @@
 /** Refusals in the words of `shell::fs::*`. Fixed phrases are those of shell §11.2. */
 import { quoteShort, type Reason, Refusal } from "../../base/errors.ts";
 
-/** Sentences that replace shared ones which name functions of another family. */
+/** The sentences that replace shared ones, which name functions of another family. */
 const sentences: Readonly<Partial<Record<Reason, (path: string) => string>>> = {
   missing: (path) => `path not found: ${path}; list its folder with shell::fs::ls to see what is there.`,
   denied: (path) =>

@@ -35,13 +35,14 @@ const below = (prefix: string, filter: PathFilter): PathFilter => ({
   matches: (path) => filter.matches(path.slice(prefix.length)),
 });
 
-/** Most UTF-16 units of all patterns together. */
+/** Maximum UTF-16 units of all patterns together. */
 const longest = 8192;
 
 const isNested = (part: Buffer): boolean => part.length === 2 && part[0] === star && part[1] === star;
 
 /**
- * Whether the parts match all of the names; `reached[n]` says that the parts so far match the first n names.
+ * Returns whether the parts match all of the names. `reached[n]` says that the parts so far match the first n
+ * names.
  */
 function matchesPath(parts: readonly Buffer[], names: readonly Buffer[]): boolean {
   let reached = [true, ...names.map(() => false)];
@@ -61,7 +62,7 @@ function matchesPath(parts: readonly Buffer[], names: readonly Buffer[]): boolea
 const star = 0x2a;
 const anyByte = 0x3f;
 
-/** Backtracks to the last `*` alone: an earlier one can match no more than that one. */
+/** Backtracks only to the last `*`: an earlier one cannot match more than that one. */
 function matchesName(pattern: Buffer, name: Buffer): boolean {
   let [p, n, lastStar, resume] = [0, 0, -1, 0];
   while (n < name.length) {

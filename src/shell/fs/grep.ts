@@ -16,7 +16,7 @@ const FsMatch = Named("FsMatch", { content: Type.String(), line: UInt64(), path:
 
 const Globs = () => Type.Array(Type.String(), { default: [] });
 
-/** Bytes of a line to match: all of them. */
+/** The number of bytes of a line to match: all of them. */
 const wholeLine = 2 ** 31;
 
 /** `shell::fs::grep`: lines that match a pattern (shell §9.7). */
@@ -91,7 +91,7 @@ export const grep = defineFsFunction({
       content: text,
     }));
     const matches = fitting(found, context.maxAnswerBytes);
-    // Also without further matches, as published.
+    // Even without further matches, as published.
     return { matches, truncated: truncated || matches.length < found.length || matches.length >= most };
   },
 });
@@ -99,13 +99,13 @@ export const grep = defineFsFunction({
 /** The file or folder where a walk starts. */
 export interface Start {
   readonly isFolder: boolean;
-  /** Bytes of a file; 0 for anything else. */
+  /** The size of a file in bytes; 0 for anything else. */
   readonly size: number;
-  /** Prefix of the paths that globs match, in paths from the base. */
+  /** The prefix of the paths that globs match, in paths from the base. */
   readonly prefix: string;
 }
 
-/** Finds the start of the walk; closes the handle. */
+/** Finds the start of the walk, and closes the handle. */
 export function startOf(jail: Jail, requested: string): Start {
   using place = jail.admit(requested);
   const { stats, path, name } = place;
@@ -115,7 +115,8 @@ export function startOf(jail: Jail, requested: string): Start {
 }
 
 /**
- * The matches that fit into one message: host paths are longer than the paths that the search has counted.
+ * Returns the matches that fit into one message: host paths are longer than the paths that the search
+ * counted.
  */
 function fitting<T>(matches: T[], maxAnswerBytes: number): T[] {
   const budget = new JsonBudget(maxAnswerBytes, jsonBytes({ matches: [], truncated: false }));

@@ -6,7 +6,7 @@ import { entryFields, entryOf } from "./entry.ts";
 
 const since = "0.4.0";
 
-/** Entries of a page whose size the caller does not say. */
+/** The number of entries of a page if the caller does not set it. */
 const defaultPageSize = 500;
 const maxPageSize = 2000;
 

@@ -1,12 +1,12 @@
 import type { Stats } from "node:fs";
 import { refuseFs } from "./fs-errors.ts";
 
-/** Bits that run a program as its owner or group. Only a folder may have the one of the group. */
+/** The bits that run a program as its owner or group. Only a folder may have that of the group. */
 const setGroup = 0o2000;
 
 /**
- * Parses permission bits in octal (shell §8.4). Throws bad-input, also for bits that would run the file with
- * this worker's rights.
+ * Parses permission bits in octal (shell §8.4). Throws bad-input, including for bits that would run the file
+ * with this worker's rights.
  */
 export function parseMode(text: string, { isFolder = false }: { isFolder?: boolean } = {}): number {
   const mode = /^[0-7]+$/.test(text) ? Number.parseInt(text, 8) : Number.NaN;
@@ -15,10 +15,10 @@ export function parseMode(text: string, { isFolder = false }: { isFolder?: boole
   return mode;
 }
 
-/** The permission bits as text, at least four octal digits. */
+/** Renders the permission bits as at least four octal digits. */
 export const renderMode = ({ mode }: Pick<Stats, "mode">): string =>
   (mode & 0o7777).toString(8).padStart(4, "0");
 
-/** The time of the last change in whole seconds since 1970, and never before. */
+/** Returns the time of the last change in whole seconds since 1970, at least 0. */
 export const renderTime = ({ mtimeMs }: Pick<Stats, "mtimeMs">): number =>
   Math.max(Math.floor(mtimeMs / 1000), 0);

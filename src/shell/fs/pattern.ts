@@ -18,8 +18,8 @@ export function requirePattern(regex: RegexEngine, pattern: Pattern): Regex {
 }
 
 /**
- * Throws bad-pattern unless the pattern compiles and, where the replacement is strict, has the groups that it
- * names.
+ * Throws bad-pattern unless the pattern compiles and, if the replacement is strict, has the groups that the
+ * replacement names.
  */
 export function requireReplacement(
   regex: RegexEngine,

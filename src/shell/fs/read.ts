@@ -75,7 +75,7 @@ export const read = defineFsFunction({
   },
 });
 
-/** Returns the encoding that the byte order mark of a file says. */
+/** Returns the encoding that the byte order mark of a file indicates. */
 async function markOf(file: OpenFile): Promise<Encoding | undefined> {
   for await (const piece of file.pieces()) return markedEncoding(piece);
   return undefined;

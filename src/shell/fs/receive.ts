@@ -7,19 +7,19 @@ import { refuseFs } from "./fs-errors.ts";
 export interface Receiving {
   /** The target path, as the caller sent it, for error sentences. */
   readonly path: string;
-  /** Most bytes to accept; undefined for no limit. */
+  /** Maximum bytes to accept, if limited. */
   readonly maxBytes: number | undefined;
-  /** Number of bytes that the caller has announced, if any. */
+  /** The number of bytes that the caller announced, if any. */
   readonly announced: number | undefined;
   readonly deadline: Deadline;
-  /** Longest pause between two chunks. */
+  /** Maximum pause between two chunks. */
   readonly idleMilliseconds: number;
   /** Aborts when the worker ends. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Yields the bytes of a channel. It ends normally only when the channel does after the announced number of
+ * Yields the bytes of a channel. It ends normally only if the channel ends after the announced number of
  * bytes: a sender that dies looks like one that is done. The channel may also announce the number, by the
  * text message `{"size": n}`; the message `{"error": …}` reports a failure of the sender. It ignores other
  * messages.

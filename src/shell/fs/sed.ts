@@ -107,7 +107,7 @@ export const sed = defineFsFunction({
   },
 });
 
-/** Throws unless the call may reach all paths, before it changes any. */
+/** Throws unless the call may reach all paths, before any is changed. */
 async function requireAll(jail: Jail, paths: readonly string[], pace: Pace): Promise<void> {
   for (const path of paths) {
     requirePath(jail, path);
@@ -115,10 +115,10 @@ async function requireAll(jail: Jail, paths: readonly string[], pace: Pace): Pro
   }
 }
 
-/** Size of a batch from the walk, which holds its folders open. */
+/** The size of a batch from the walk, which holds its folders open. */
 const batchSize = { files: 256, folders: 64 };
 
-/** The start of a walk. */
+/** The place where a walk starts. */
 interface WalkStart extends Start {
   readonly path: string;
 }
@@ -129,7 +129,7 @@ function requireStart(jail: Jail, path: string, { recursive }: Request): WalkSta
   return { ...start, path };
 }
 
-/** The host paths of the regular files at or below `path`, in the order of their bytes. */
+/** Returns the host paths of the regular files at or below `path`, in the order of their bytes. */
 async function collect(
   { path, isFolder, prefix }: WalkStart,
   { include_glob, exclude_glob }: Request,
@@ -160,7 +160,7 @@ async function collect(
 }
 
 /**
- * A literal in every match; undefined if there is no simple one. It skips most files, which hold no match.
+ * Returns a literal that every match contains, if a simple one exists, to skip most files without a match.
  */
 function literalOf({ pattern, regex, ignore_case }: Request): Buffer | undefined {
   const isLiteral = !ignore_case && (!regex || /^[\w ,:;<=>@!"%'/]*$/.test(pattern));
@@ -180,13 +180,13 @@ function replacementOf(
 
 interface Edit {
   readonly replacement: LineReplacement;
-  /** A file without it has no match, and needs no thread. */
+  /** A literal that every match contains. A file without it needs no thread. */
   readonly literal: Buffer | undefined;
   /** The encoding of files without a byte order mark. */
   readonly encoding: Encoding | undefined;
 }
 
-/** Edits one file; returns the number of replacements. */
+/** Edits one file. Returns the number of replacements. */
 async function editFile(
   path: string,
   { replacement, literal, encoding }: Edit,

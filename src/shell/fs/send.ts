@@ -3,7 +3,7 @@ import { Refusal } from "../../base/errors.ts";
 import type { ChannelSink } from "../../calls/contract/bus-access.ts";
 import { inShellWords } from "./fs-errors.ts";
 
-/** Most milliseconds for sending a file, however steadily its reader reads. */
+/** Maximum milliseconds for sending a file, however steadily its reader reads. */
 const longestMilliseconds = 10 * 60_000;
 
 /**

@@ -38,7 +38,7 @@ export interface FsServices {
   filesIn(jail: Jail): Pick<FsServices, "files" | "tree">;
   readonly searcher: Searcher;
   readonly transfers: Transfers;
-  /** Undefined where the configuration wants none. */
+  /** `undefined` if the configuration disables it. */
   readonly audit: Audit | undefined;
   /** `undefined` if the configuration disables it. */
   readonly journal: Journal | undefined;
@@ -49,7 +49,7 @@ export interface FsServices {
   close(): Promise<void>;
 }
 
-/** Largest file, in bytes, to edit or search as a whole when the configuration sets no limit. */
+/** Maximum bytes of a file to edit or search as a whole if the configuration sets no limit. */
 export const largestWhole = 64 * 1024 * 1024;
 
 interface FsDependencies {
@@ -62,8 +62,8 @@ interface FsDependencies {
 }
 
 /**
- * Opens the jail around `fs.host_root`, or around everything, and finishes the transactions that killed
- * workers left there first. Throws a `ConfigError`, or says why one cannot be finished.
+ * Opens the jail around `fs.host_root`, or around everything, after finishing the transactions that killed
+ * workers left there. Throws a `ConfigError`, or the reason why one cannot be finished.
  */
 export async function openFsServices(config: ShellConfig, dependencies: FsDependencies): Promise<FsServices> {
   const { fs } = config;
@@ -87,7 +87,7 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
     return { files: filesOver(scoped, (folder, entries) => tree.sweepFolder(folder, entries)), tree };
   };
   const { files, tree } = filesIn(jail);
-  // The whole host has more folders than anyone may watch.
+  // The whole host has more folders than a user may watch.
   const onIncomplete = logIncomplete(log);
   const watched =
     fs.host_root === null
@@ -158,7 +158,7 @@ function stateFor(
   jail: Jail,
   { environment, log }: FsDependencies,
 ): StateFolder | undefined {
-  // Nothing lies outside of the whole host.
+  // Nothing lies outside the whole host.
   if (config === null && fs.host_root === null) return undefined;
   return locateState({ config, roots: jail.roots, environment, log }).folder;
 }

@@ -1,13 +1,13 @@
 import { refuseFs } from "./fs-errors.ts";
 
-/** Most transfers at once: each holds a file and a socket. */
+/** Maximum concurrent transfers. Each holds a file and a socket. */
 const most = 64;
 
-/** The transfers of files under way. */
+/** The running transfers of files. */
 export class Transfers {
   readonly #inFlight = new Set<AbortController>();
 
-  /** Begins a transfer; its signal aborts when the worker ends. Throws io when there are too many. */
+  /** Begins a transfer, whose signal aborts when the worker ends. Throws io if there are too many. */
   begin(): { readonly signal: AbortSignal; end(): void } {
     if (this.#inFlight.size >= most) throw refuseFs.tooManyTransfers(most);
     const controller = new AbortController();
@@ -15,7 +15,7 @@ export class Transfers {
     return { signal: controller.signal, end: () => this.#inFlight.delete(controller) };
   }
 
-  /** Ends all transfers that are still running. */
+  /** Ends all running transfers, as the worker does when it stops. */
   close(): void {
     for (const controller of this.#inFlight) controller.abort();
   }

@@ -66,7 +66,7 @@ const table: readonly CodeVariables[] = [
 
 const words = (texts: readonly (string | undefined)[]) => texts.flatMap((text) => text?.split(" ") ?? []);
 
-/** All names, and prefixes of names, that make some program run code. */
+/** The names, and prefixes of names, that make some program run code. */
 export const codeVariables = {
   names: words(table.map(({ names }) => names)),
   prefixes: words(table.map(({ prefixes }) => prefixes)),
@@ -74,6 +74,6 @@ export const codeVariables = {
 
 const names = new Set(codeVariables.names);
 
-/** Whether a variable of this name can make a program load or run code. */
+/** Returns whether a variable of this name can make a program load or run code. */
 export const runsCode = (name: string): boolean =>
   names.has(name) || codeVariables.prefixes.some((prefix) => name.startsWith(prefix));

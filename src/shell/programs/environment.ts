@@ -4,7 +4,7 @@ import { isPlainVariable } from "./plain-variables.ts";
 export interface EnvironmentRules {
   /** Gives a child the worker's whole environment. */
   readonly inherit: boolean;
-  /** The names that it gets otherwise, if the worker has them. */
+  /** The names that it otherwise gets, if the worker has them. */
   readonly allowed: readonly string[];
   /** Whether it also gets the listed ones (`plain-variables.ts`). */
   readonly addsPlain?: boolean;
@@ -29,8 +29,9 @@ export function childEnvironment(rules: EnvironmentRules, own: NodeJS.ProcessEnv
 }
 
 /**
- * Whether a caller may set a variable of this name: one of the portable form (environ(7)) that makes no
- * program run code, nor decides where programs, their configuration and their temporary files are.
+ * Returns whether a caller may set a variable of this name: one in the portable form (environ(7)) that
+ * neither makes programs run code nor determines where programs, their configuration and their temporary
+ * files are.
  */
 export const isSettable = (name: string): boolean =>
   /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !runsCode(name) && !isOurs(name) && !decidesPlaces(name);

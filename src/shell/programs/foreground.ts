@@ -22,7 +22,7 @@ export interface RunResult extends Captured {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Milliseconds that orphans of a program may go on writing after it has exited. */
+/** The milliseconds during which orphans of a program may continue to write after it has exited. */
 const leftoversMs = 100;
 
 /** Maximum delay of a timer, in milliseconds. */

@@ -75,7 +75,9 @@ export function findGuarded(program: string, [, ...args]: Argv): string | undefi
   return undefined;
 }
 
-/** "-" is a file; "--" ends the options, which does not count here. */
+/**
+ * Returns whether a word is an option: "-" is a file, and "--" ends the options, which does not count here.
+ */
 const isOption = (word: string) => word.startsWith("-") && word !== "-";
 
 function isRefused(guard: Guard, word: string): boolean {
@@ -94,7 +96,7 @@ function abbreviates(word: string, names: readonly string[]): boolean {
   return name !== "" && names.some((full) => full.startsWith(name));
 }
 
-/** The options in a word such as "-ro": up to the first that takes the rest of the word. */
+/** Returns the options in a word such as "-ro", up to the first that takes the rest of the word. */
 function lettersOf({ valued, optional = "" }: Guard, word: string): string[] {
   const letters = [...word.slice(1)];
   const last = letters.findIndex((letter) => valued.includes(letter) || optional.includes(letter));

@@ -25,7 +25,7 @@ export class HeadTailBuffer {
     return Math.max(0, this.#all - this.#headBytes - this.#tailBytes);
   }
 
-  /** Keeps what fits, and of the rest the end. Copies. */
+  /** Keeps the bytes that fit, and the end of the others. Copies them. */
   add(chunk: Uint8Array): void {
     const room = Math.max(0, this.#headBytes - this.#all);
     this.#all += chunk.length;
@@ -40,8 +40,8 @@ export class HeadTailBuffer {
   }
 
   /**
-   * Decodes it as `HeadBuffer` does, with a line in the gap that says how many bytes are left out. No line is
-   * cut, unless it is alone in its half.
+   * Decodes it like `HeadBuffer`, with a line in the gap that says how many bytes are left out. Only a line
+   * that is alone in its half is cut.
    */
   render(): string {
     const kept = Buffer.concat(this.#tail).subarray(-this.#tailBytes || this.#held);
@@ -64,11 +64,14 @@ export class HeadTailBuffer {
 
 const newline = 0x0a;
 
-/** The whole lines at the beginning of `bytes`; all of it without one. */
+/** Returns the whole lines at the beginning of `bytes`, or all of it without any. */
 const upToLineEnd = (bytes: Uint8Array): Uint8Array =>
   bytes.subarray(0, bytes.lastIndexOf(newline) + 1 || undefined);
 
-/** The whole lines at the end of `bytes`, the last perhaps without its end; all of it without one. */
+/**
+ * Returns the whole lines at the end of `bytes`, the last of which may be unfinished, or all of it without
+ * any.
+ */
 function fromLineStart(bytes: Uint8Array): Uint8Array {
   const start = bytes.indexOf(newline) + 1;
   return start === bytes.length ? bytes : bytes.subarray(start);

@@ -19,18 +19,18 @@ import type { Captured, RunningProgram } from "./running.ts";
 import type { Argv } from "./words.ts";
 
 export interface JobLimits extends RetentionLimits {
-  /** Most jobs that run at once; 0 refuses all. A killed job counts until nothing of it runs. */
+  /** Maximum concurrent jobs; 0 refuses all. A killed job counts until none of its processes runs. */
   readonly maxRunning: number;
   /** Milliseconds after which a program is ended; 0 means no limit. */
   readonly maxRunMs: number;
   /** Whether callers see only their own jobs; otherwise every caller sees all. */
   readonly isPrivate: boolean;
   /**
-   * Whether ids are `job-1`, `job-2` and so on, which models copy without faults; otherwise no caller can
+   * Whether ids are `job-1`, `job-2` and so on, which models copy without errors; otherwise no caller can
    * guess them.
    */
   readonly hasShortIds?: boolean;
-  /** How much of the whole output of each job is kept, and where. */
+  /** The size and the place of the kept output of each job. */
   readonly output?: OutputLogOptions;
 }
 
@@ -38,23 +38,23 @@ export interface JobLimits extends RetentionLimits {
 export interface JobOrigin {
   readonly argv: Argv;
   readonly owner: string | undefined;
-  /** The id that the sender has chosen; without one the job gets one. */
+  /** The id that the sender has chosen, if any; otherwise one is generated. */
   readonly id?: string | undefined;
 }
 
-/** A job as those see it who follow it. */
+/** A job, as seen by those who follow it. */
 export interface FollowedJob {
   readonly record: JobRecord & JobEnding;
   readonly log: OutputLog;
-  /** Resolves when nothing of the job runs any more, and its record is final. */
+  /** Resolves when none of the job's processes runs and its record is final. */
   readonly settled: Promise<void>;
 }
 
-/** A job in the background of which nothing runs any more. */
+/** A background job that has ended with all its processes. */
 export interface EndedJob {
   readonly record: JobRecord;
   readonly signal: string | null;
-  /** Its number among all that have ended, from 1. */
+  /** Its number among all ended jobs, from 1. */
   readonly ending: number;
 }
 
@@ -89,7 +89,7 @@ export class Jobs {
   readonly #now: () => number;
   readonly #jobs = new Map<string, Job>();
   readonly #retention: Retention;
-  /** Ids of jobs that are being started. */
+  /** The ids of jobs that are being started. */
   readonly #reserved = new Set<string>();
   readonly #listeners = new Set<(job: EndedJob) => void>();
   #endings = 0;
@@ -113,8 +113,8 @@ export class Jobs {
 
   /**
    * Takes a slot, then starts a program, whose outputs go into the log. Returns the job's id. Throws a plain
-   * refusal when no slot is free or the chosen id is taken, and what `start` throws; then there is no job.
-   * `remark` is called when it has ended.
+   * refusal if no slot is free or the chosen id is taken, or the error of `start`; then there is no job.
+   * `remark` is called when the job has ended.
    */
   async startProgram(
     order: JobOrigin,
@@ -162,7 +162,7 @@ export class Jobs {
     return this.#add({ ...order, id, log }, () => awaitForwarded(forward, log), undefined);
   }
 
-  /** A job to follow. Throws a plain refusal when there is none that `viewer` may see. */
+  /** Returns a job to follow. Throws a plain refusal unless `viewer` may see it. */
   follow(id: string, viewer: string | undefined): FollowedJob {
     const job = this.#find(id, viewer);
     return {
@@ -175,8 +175,8 @@ export class Jobs {
   }
 
   /**
-   * The record of a job, with what a running one has written so far only `withRunning`. Throws a plain
-   * refusal when there is none that `viewer` may see.
+   * Returns the record of a job; only `withRunning` includes the output so far of a running one. Throws a
+   * plain refusal unless `viewer` may see it.
    */
   status(id: string, viewer: string | undefined, { withRunning = false } = {}): JobRecord {
     const {
@@ -191,7 +191,7 @@ export class Jobs {
     return this.#endings;
   }
 
-  /** The jobs in the background that have ended after that number of others, and whose records are kept. */
+  /** Returns the background jobs that ended after that number of others and whose records are kept. */
   endedAfter(endings: number): EndedJob[] {
     return [...this.#jobs.values()]
       .flatMap((job) => (job.ending === undefined ? [] : [endedJob(job, job.ending)]))
@@ -199,22 +199,18 @@ export class Jobs {
       .sort((one, other) => one.ending - other.ending);
   }
 
-  /**
-   * Calls `listener` for each job in the background that has ended, until the returned function is called.
-   */
+  /** Calls `listener` for each background job that ends, until the returned function is called. */
   onEnded(listener: (job: EndedJob) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Whether a running job belongs to another caller than `viewer`, one not known to have left. */
+  /** Returns whether a running job belongs to a caller other than `viewer` that is not known to have left. */
   hasForeign(viewer: string | undefined): boolean {
     return [...this.#jobs.values()].some((job) => !this.#isVisible(job, viewer) && !job.isOrphan);
   }
 
-  /**
-   * Makes orphans of the jobs whose owner is not among those `present`: every caller may list and end them.
-   */
+  /** Marks the jobs whose owner is not `present` as orphans, which every caller may list and end. */
   disown(present: ReadonlySet<string>): void {
     for (const job of this.#jobs.values()) {
       job.isOrphan = job.owner !== undefined && !present.has(job.owner);
@@ -233,14 +229,14 @@ export class Jobs {
     return { jobs, count: jobs.length };
   }
 
-  /** A job, as `listInDetail` has it. Throws a plain refusal when there is none that `viewer` may end. */
+  /** Returns a job in the form of `listInDetail`. Throws a plain refusal unless `viewer` may end it. */
   summary(id: string, viewer: string | undefined): DetailedSummary {
     return summarizeInDetail(this.#find(id, viewer, "orphans").record);
   }
 
   /**
-   * Ends a job, a program with its whole session; `killed` is true when nothing of it runs any more. Throws a
-   * plain refusal for an unknown job and for one that the operating system protects.
+   * Ends a job, a program with its whole session. `killed` is true once none of its processes runs. Throws a
+   * plain refusal for an unknown job, and for one that the operating system protects.
    */
   async kill(id: string, viewer: string | undefined): Promise<KillAnswer> {
     const job = this.#find(id, viewer, "orphans");
@@ -255,7 +251,7 @@ export class Jobs {
     return job.running.isGone ? killed : { ...killed, killed: false, reason: wasNotEnded };
   }
 
-  /** Stops the timers, and frees the outputs. Their starter ends the programs. */
+  /** Stops the timers and frees the outputs. The starter of the programs ends them. */
   close(): void {
     this.#retention.close();
     for (const { log } of this.#jobs.values()) log.drop();
@@ -347,7 +343,7 @@ function endedJob({ record: { signal, ...record } }: Job, ending: number): Ended
 }
 
 interface Job {
-  /** See `EndedJob`; undefined while something of it runs, and for commands of the foreground. */
+  /** See `EndedJob`; `undefined` while any of its processes runs, and for commands in the foreground. */
   ending?: number;
   record: JobRecord & JobEnding;
   readonly owner: string | undefined;
@@ -356,7 +352,7 @@ interface Job {
   isOrphan: boolean;
   /** Undefined when another worker runs the command. */
   readonly running: RunningProgram | undefined;
-  /** Resolves when nothing of the job runs any more and its record is final. */
+  /** Resolves when none of the job's processes runs and its record is final. */
   settled: Promise<void>;
 }
 
@@ -390,7 +386,7 @@ async function awaitProgram(
   return { ...output, ...statusOf(exitCode), signal, ...(await remark(output)) };
 }
 
-/** As many as are read of a pipe at once. */
+/** The number of bytes that are read from a pipe at once. */
 const pieceBytes = 64 * 1024;
 
 async function awaitForwarded(forward: () => Promise<ForwardedResult>, log: OutputLog): Promise<JobOutcome> {

@@ -1,4 +1,4 @@
-/** Programs that are started by another one, which becomes them. */
+/** Starts programs through a launcher, which then becomes the program. */
 import { closeSync } from "node:fs";
 import { constants } from "node:os";
 import { readDescriptor } from "../../base/bun.ts";

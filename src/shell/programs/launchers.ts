@@ -1,10 +1,10 @@
 /**
- * Programs that run other programs, or write files, because an argument says so: an allowlist that names one
- * of them lets everything run, in another spelling.
+ * Programs that an argument makes run other programs or write files: an allowlist with one of them lets
+ * everything run, in another spelling.
  */
 
 const launchers: ReadonlySet<string> = new Set([
-  // Shells and interpreters, which run the code that they are given.
+  // Shells and interpreters, which run the code in their arguments.
   ..."sh ash bash busybox csh dash fish ksh tcsh toybox zsh".split(" "),
   ..."awk bun deno gawk lua mawk nawk node nodejs perl php python python3 R Rscript ruby tclsh".split(" "),
   // Programs that run the rest of their command line.
@@ -26,6 +26,6 @@ const launchers: ReadonlySet<string> = new Set([
   ..."cp curl dd install ln mv patch tee truncate uniq unzip wget".split(" "),
 ]);
 
-/** Returns the names of a list, or of paths in it, that are those of such programs. */
+/** Returns the entries of a list, names or paths, that lead to such programs. */
 export const launchersIn = (allowlist: readonly string[]): string[] =>
   allowlist.filter((name) => launchers.has(name.slice(name.lastIndexOf("/") + 1)));

@@ -15,8 +15,8 @@ interface Libc {
 let loaded: Libc | "none" | undefined;
 
 /**
- * The functions; undefined on Node, on systems other than Linux, and where the system forbids code made at
- * run time.
+ * Returns the functions, or `undefined` on Node, on systems other than Linux, and if the system forbids code
+ * made at run time.
  */
 export function loadLibc(): Libc | undefined {
   loaded ??=

@@ -1,25 +1,25 @@
-/** Keeps the whole output of a program, both of its outputs in one, as a terminal shows them. */
+/** Keeps the whole output of a program, both streams merged as in a terminal. */
 import { closeSync, constants, openSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { OutputName } from "./output.ts";
 
 export interface OutputLogOptions {
-  /** Most bytes that are kept: of more, the oldest are dropped. */
+  /** Maximum kept bytes. Beyond that the oldest are dropped. */
   readonly maxBytes: number;
-  /** Where files may be made for what does not stay in memory. */
+  /** The folder for files with output that does not stay in memory. */
   readonly temporaryFolder: string;
 }
 
-/** A line that has not ended is broken when it has this many bytes. */
+/** An unfinished line is broken at this number of bytes. */
 const longestLine = 64 * 1024;
 
 /** The first bytes of each output stay in memory. */
 const memoryBytes = 256 * 1024;
 
-/** Parts in which the oldest output is dropped. */
+/** The number of parts in which the oldest output is dropped. */
 const maxSegments = 4;
 
-/** Bytes between two lines whose places are known. */
+/** The bytes between two lines of known position. */
 const markBytes = 64 * 1024;
 
 /** A line of the output, and the offset at which it begins. */
@@ -30,7 +30,7 @@ interface Mark {
 }
 
 /**
- * The output of a program from its beginning. It grows by whole lines, so that those of its two outputs are
+ * The output of a program from its beginning. It grows by whole lines, so that lines of its two outputs are
  * not mixed. A position in it is a number of bytes since the beginning; positions and numbers of lines stay
  * valid when the oldest lines are dropped.
  */
@@ -43,7 +43,7 @@ export class OutputLog {
   #end = 0;
   #start = 0;
   #lines = 0;
-  /** Whether files take what does not stay in memory: not after the first that failed. */
+  /** Whether output that exceeds memory goes to files; false after the first failure. */
   #hasFiles = true;
 
   constructor(options: OutputLogOptions) {
@@ -73,14 +73,14 @@ export class OutputLog {
     this.#notify();
   }
 
-  /** Ends lines that have not ended, and adds a line of the worker's own. */
+  /** Ends unfinished lines, and adds a line of the worker's own. */
   close(note?: string): void {
     for (const unfinished of Object.values(this.#unfinished)) this.#finish(unfinished);
     if (note !== undefined) this.#append(Buffer.from(`${note}\n`));
     this.#notify();
   }
 
-  /** The beginnings of lines that have not ended, each on a line. */
+  /** Returns the beginnings of unfinished lines, each on a line. */
   unfinished(): Buffer {
     const lines = Object.values(this.#unfinished).filter((pieces) => pieces.length > 0);
     return Buffer.concat(lines.flatMap((pieces, index) => [...(index > 0 ? [lineEnd] : []), ...pieces]));
@@ -120,12 +120,12 @@ export class OutputLog {
     return mark.line + countLines(this.read(mark.position, position));
   }
 
-  /** Resolves when more is there, also of a line that has not ended. */
+  /** Resolves when more output arrives, even of an unfinished line. */
   changed(): Promise<void> {
     return new Promise((resolve) => this.#listeners.add(resolve));
   }
 
-  /** Frees the output that is kept. */
+  /** Frees the kept output and closes its files. */
   drop(): void {
     for (const segment of this.#segments.splice(0)) segment.drop();
     this.#start = this.#end;
@@ -173,7 +173,7 @@ export class OutputLog {
     this.#startAfterLine(this.#segments[0]!.start);
   }
 
-  /** Begins with the first line that is there as a whole and whose number is known. */
+  /** Begins with the first complete line whose number is known. */
   #startAfterLine(position: number): void {
     const end = { line: this.#lines + 1, position: this.#end };
     while (this.#marks.length > 0 && this.#marks[0]!.position < position) this.#marks.shift();
@@ -203,9 +203,9 @@ const sizeOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, { leng
 interface Segment {
   readonly start: number;
   readonly end: number;
-  /** Whether its file takes no more. */
+  /** Whether its file is full. */
   readonly hasFailed: boolean;
-  /** Takes what fits; returns how much that is. */
+  /** Writes the bytes that fit. Returns their number. */
   append(bytes: Buffer): number;
   read(from: number, to: number): Buffer;
   drop(): void;
@@ -279,7 +279,7 @@ class FileSegment implements Segment {
       this.#length += written;
       return written;
     } catch {
-      // The disk is full: what comes now stays in memory.
+      // The disk is full: later output stays in memory.
       this.#hasFailed = true;
       return 0;
     }
@@ -297,7 +297,10 @@ class FileSegment implements Segment {
 
 let files = 0;
 
-/** A file that no other process can open, and that is gone with this one; `undefined` if none can be made. */
+/**
+ * Opens a file that no other process can open, and that ends with this one. Returns `undefined` if that
+ * fails.
+ */
 function openNameless(folder: string): number | undefined {
   const path = join(folder, `.coder-output-${process.pid}-${files++}-${Date.now().toString(36)}`);
   try {

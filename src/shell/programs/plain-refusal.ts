@@ -26,7 +26,9 @@ function kindOf(value: unknown): string {
 
 /** The constructors. Nothing else in the project makes a `PlainRefusal`. */
 export const refusePlainly = {
-  /** A payload that does not fit, of a function without phrases of its own; `problem` is a `Mismatch`'s. */
+  /**
+   * Refuses an invalid payload of a function without phrases of its own. `problem` comes from a `Mismatch`.
+   */
   badPayload: (field: string, problem: string): PlainRefusal =>
     new PlainRefusal(`invalid payload: ${field === "" ? "it" : `\`${field}\``} ${problem}.`),
 
@@ -51,19 +53,19 @@ export const refusePlainly = {
   illFormed: (field: string): PlainRefusal =>
     new PlainRefusal(`'${field}' holds half of a surrogate pair; send well-formed Unicode text.`),
 
-  /** A variable that callers may not set. */
+  /** Refuses a variable that callers may not set. */
   notSettable: (name: string): PlainRefusal =>
     new PlainRefusal(
       `env holds '${shown(name)}', which decides what programs run or is no name of a variable; leave it out, and take letters, digits and _ for a name.`,
     ),
 
-  /** A variable that is not on the list of those that callers may set. */
+  /** Refuses a variable that is not on the list of those that callers may set. */
   notListed: (name: string, listed: string): PlainRefusal =>
     new PlainRefusal(
       `env holds '${shown(name)}', and callers may set these variables only: ${listed}. Take one of them, or ask the user to add the name to allowed_env.`,
     ),
 
-  /** A field of a command for another worker. */
+  /** Refuses a field that a command for another worker cannot have. */
   hostOnly: (field: string): PlainRefusal =>
     new PlainRefusal(`'${field}' is for commands on the host; leave it out, or leave target out.`),
 
@@ -85,7 +87,7 @@ export const refusePlainly = {
       `command '${shown(name)}' not in allowlist; send one of these instead: ${allowed.slice(0, 50).join(", ")}.`,
     ),
 
-  /** The path of a listed name, but not the file that the name stands for; or no file at all. */
+  /** Refuses a path whose name is listed but that is not the file of that name, or a missing file. */
   otherFile: (name: string): PlainRefusal =>
     new PlainRefusal(
       `command '${shown(name)}' not in allowlist under this path, because it is not the file that the name stands for; send "${shown(name)}" without a folder.`,
@@ -97,15 +99,15 @@ export const refusePlainly = {
     ),
 
   /**
-   * An argument that makes a program of the published allowlist run programs, write files or change the
-   * system.
+   * Refuses an argument that makes a program of the published allowlist run programs, write files or change
+   * the system.
    */
   guarded: (name: string, argument: string): PlainRefusal =>
     new PlainRefusal(
       `command '${shown(name)}' not allowed with '${shown(argument)}', which can run a program, write a file or change the system; leave it out and take what the answer holds in stdout, or ask the user for an allowlist that names '${shown(name)}'.`,
     ),
 
-  /** `shell::exec_bg` could not start a program (shell §7.2). */
+  /** Refuses a program that `shell::exec_bg` could not start (shell §7.2). */
   notStarted: (problem: StartProblem): PlainRefusal => new PlainRefusal(`spawn: ${startProblems[problem]}.`),
 
   tooManyJobs: (most: number, running: number): PlainRefusal =>

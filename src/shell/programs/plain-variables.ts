@@ -1,7 +1,8 @@
 /**
- * The environment variables that commands get, and callers may set, where a list says so. A list of what runs
- * code is never complete (`code-variables.ts`): every program has variables of its own. These say how to
- * print, in which language and time, and as whom to commit, or are read by the programs of projects.
+ * The environment variables that commands get, and callers may set, in profiles with a list. A list of
+ * variables that run code is never complete (`code-variables.ts`): every program has variables of its own.
+ * These control printing, language, time zone and the author of commits, or are read by the programs of
+ * projects.
  */
 
 const names = new Set(
@@ -17,9 +18,9 @@ const names = new Set(
 
 const prefixes = ["LC_", "APP_"];
 
-/** The list as a text for a caller. */
+/** Renders the list for a caller. */
 export const plainVariables = [...names, ...prefixes.map((prefix) => `${prefix}*`)].join(", ");
 
-/** Whether the list has a variable of this name. */
+/** Returns whether the list has a variable of this name. */
 export const isPlainVariable = (name: string): boolean =>
   names.has(name) || prefixes.some((prefix) => name.startsWith(prefix) && /^[A-Z0-9_]+$/.test(name));

@@ -1,7 +1,7 @@
 /**
  * Decides which commands may run.
  *
- * The denylist matches the text of a command and is advice only: `sh -c` can express the same command in many
+ * The denylist matches the text of a command and is advisory: `sh -c` can express the same command in many
  * ways. The allowlist names files: the lookup of a bare name uses fixed folders, not the child's PATH, and
  * the file that was checked is the one that runs. It does not promise that an allowed program is harmless
  * with all its arguments; only for a few programs of the published list it checks those. A list with `sh` or
@@ -47,7 +47,7 @@ export interface Policy {
    */
   validate(argv: Argv): void;
   /**
-   * Checks the name, then finds the file and checks that. Throws a plain refusal, or a `StartFailure` when an
+   * Checks the name, then finds the file and checks that. Throws a plain refusal, or a `StartFailure` if an
    * allowed command is missing.
    */
   admit(argv: Argv, context: ProgramContext): Program;
@@ -98,7 +98,10 @@ export function makePolicy(rules: PolicyRules): Policy {
   };
 }
 
-/** Whether the list is the published one: an operator who writes another knows what its programs can do. */
+/**
+ * Returns whether the list is the published one: an operator who writes another knows what its programs can
+ * do.
+ */
 export const isPublishedList = (list: readonly string[]) =>
   list.length === defaultAllowlist.length && defaultAllowlist.every((name) => list.includes(name));
 
@@ -113,7 +116,7 @@ function findAnywhere(name: string, { folder, path }: ProgramContext): string | 
   return findProgram(name, path === undefined ? programFolders : parseSearchPath(path));
 }
 
-/** The last component of a path, as in Rust's `Path::file_name`. */
+/** Returns the last component of a path, like Rust's `Path::file_name`. */
 const lastName = (path: string) => path.replace(/\/+$/, "").split("/").at(-1) || path;
 
 const lies = (file: string, root: string) => file.startsWith(root.endsWith("/") ? root : `${root}/`);

@@ -13,12 +13,12 @@ export interface Program {
 /** Folders of the operating system's programs, whatever PATH says. */
 export const programFolders: readonly string[] = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 
-/** The folders that a PATH names, without relative ones, which depend on the working folder. */
+/** Returns the folders of a PATH, except relative ones, which depend on the working folder. */
 export const parseSearchPath = (path: string): string[] => path.split(":").filter(isAbsolute);
 
 /**
- * The canonical file of the first executable regular file called `name` in the folders, as execvp(3) finds
- * it.
+ * Returns the canonical path of the first executable regular file called `name` in the folders, as execvp(3)
+ * finds it.
  */
 export function findProgram(name: string, folders: readonly string[]): string | undefined {
   // For execvp(3) "" is missing; "." and ".." are folders.
@@ -30,7 +30,7 @@ export function findProgram(name: string, folders: readonly string[]): string | 
   return undefined;
 }
 
-/** The canonical file at a path, executable or not. A relative path starts at `folder`. */
+/** Returns the canonical path of a file, executable or not. A relative path starts at `folder`. */
 export function findFile(path: string, folder: string): string | undefined {
   try {
     return realpathSync.native(resolve(folder, path));

@@ -19,19 +19,19 @@ export interface JobRecord extends Captured {
   readonly exit_code: number | null;
 }
 
-/** What is said of a command that has ended beside its output. */
+/** The remarks about an ended command beside its output. */
 export interface Remarks {
-  /** What was changed while it ran. */
+  /** The changes made while it ran. */
   readonly changed?: string;
-  /** The checkpoint that takes back the changes of held files. */
+  /** The checkpoint that undoes the changes of held files. */
   readonly checkpoint?: number;
-  /** The changes that no checkpoint takes back. */
+  /** The changes that cannot be undone. */
   readonly not_held?: string[];
   /** The rules of the sandbox that it seems to have met. */
   readonly notes?: string[];
 }
 
-/** What came after shell 0.3.5. */
+/** The fields that came after shell 0.3.5. */
 export interface JobEnding extends Remarks {
   /** The signal that ended its program, such as `SIGSEGV`; null while it runs and when it exited. */
   readonly signal: string | null;
@@ -56,7 +56,7 @@ export function summarize(record: JobRecord & JobEnding): JobSummary {
   return summary;
 }
 
-/** The part of a record that came later. */
+/** Returns the part of a record that came later. */
 export const remarksOf = ({
   changed,
   checkpoint,

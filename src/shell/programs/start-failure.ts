@@ -1,6 +1,6 @@
 import type { StartProblem } from "./start-problems.ts";
 
-/** A program did not start. Functions report that in different forms, so they make the sentence. */
+/** The failure to start a program. Functions report it in different forms, so each makes its own sentence. */
 export class StartFailure extends Error {
   override readonly name = "StartFailure";
   readonly problem: StartProblem;

@@ -1,4 +1,4 @@
-/** Why a program did not start and what to do, as parts of the functions' error sentences. */
+/** The reasons why a program did not start, and the remedies, as parts of the functions' error sentences. */
 export const startProblems = {
   missing:
     "the program, the interpreter it names or the configured working folder is not there; send a program that is installed, or ask the user to add its folder to program_folders",
@@ -15,7 +15,7 @@ export const startProblems = {
  * Why a program did not start. "missing": there is no such program, interpreter or working folder.
  * "not-executable": no permission, a folder, or a file that this machine cannot run. "too-long": more
  * arguments than the operating system accepts. "null-character": in an argument, where C ends a string.
- * "exhausted": no descriptors, processes or memory left; later it may work. "not-confined": a launcher could
- * not confine it. "stopping": the worker is ending.
+ * "exhausted": no descriptors, processes or memory left; a later attempt may succeed. "not-confined": a
+ * launcher could not confine it. "stopping": the worker is ending.
  */
 export type StartProblem = keyof typeof startProblems;

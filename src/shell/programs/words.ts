@@ -8,8 +8,8 @@ import { refusePlainly } from "./plain-refusal.ts";
 export type Argv = readonly [string, ...string[]];
 
 /**
- * The argument vector of a call: `command` and `args` as they are, or without `args` the words of the line
- * `command`. Throws a plain refusal for an unclosed quote and for a line without words.
+ * Returns the argument vector of a call: `command` and `args` unchanged, or without `args` the words of the
+ * line `command`. Throws a plain refusal for an unclosed quote, and for a line without words.
  */
 export function parseArgv(command: string, args: readonly string[] | null | undefined): Argv {
   const [name, ...rest] = args ? [command, ...args] : parseWords(command);
@@ -17,7 +17,7 @@ export function parseArgv(command: string, args: readonly string[] | null | unde
   return [name, ...rest];
 }
 
-/** The words of a command line. Throws a plain refusal for an unclosed quote. */
+/** Returns the words of a command line. Throws a plain refusal for an unclosed quote. */
 export function parseWords(line: string): string[] {
   const words: string[] = [];
   let at = 0;
@@ -37,7 +37,7 @@ export function parseWords(line: string): string[] {
 const isSeparator = (character: string | undefined) =>
   character === " " || character === "\t" || character === "\n";
 
-/** End of what separates words at `at`: a separator, a joined line or a comment; `at` if there is none. */
+/** Returns the end of a separator, a joined line or a comment at `at`, or `at` without any. */
 function skipBetweenWords(line: string, at: number): number {
   if (isSeparator(line[at])) return at + 1;
   if (line.startsWith("\\\n", at)) return at + 2;
@@ -73,7 +73,7 @@ function parsePiece(line: string, at: number): Piece {
 }
 
 /**
- * Characters without special meaning, outside of quotes and in double quotes. Sticky: they match at
+ * Match characters without special meaning, outside quotes and in double quotes. Sticky: they match at
  * `lastIndex`.
  */
 const unquoted = /[^ \t\n'"\\]+/y;

@@ -4,8 +4,8 @@ import { StartFailure } from "./start-failure.ts";
 
 export interface WorkingFolder {
   /**
-   * A path of the folder for this process and for programs that it starts. On Linux the path names the
-   * descriptor, so the folder may be renamed. Throws a `StartFailure` when the folder is missing.
+   * Returns a path of the folder for this process and for programs that it starts. On Linux the path names
+   * the descriptor, so the folder may be renamed. Throws a `StartFailure` if the folder is missing.
    */
   path(): string;
   close(): void;
@@ -51,8 +51,8 @@ function tryOpen(path: string): Held | undefined {
 }
 
 /**
- * Without a path by descriptor, the folder must still be at its old path; between this check and the start
- * nothing is promised.
+ * Checks, on systems without paths by descriptor, that the folder is still at its path. Nothing is promised
+ * between this check and the start.
  */
 const pathTo = (held: Held, path: string): string | undefined =>
   [`/proc/self/fd/${held.descriptor}`, path].find((candidate) => leadsTo(held, candidate));
