@@ -17,7 +17,7 @@ export type ContentPlace =
 /** The recorded state of a path. */
 export type RecordedState =
   | { readonly kind: "absent" | "other" }
-  /** `content` is present only if the step takes it away. */
+  /** `content` is present only if the step removes it. */
   | {
       readonly kind: "file";
       readonly mode: number;

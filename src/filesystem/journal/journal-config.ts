@@ -40,7 +40,7 @@ interface Place {
   readonly roots: readonly ServedRoot[];
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Log;
-  /** Whether nothing is recorded, as no call may change anything. */
+  /** Whether nothing is recorded, since no call may change anything. */
   readonly isReadOnly?: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The journal: everything that changes of the tree take away, so that it can be restored. A listener of
+ * The journal: everything that changes of the tree remove, so that it can be restored. A listener of
  * `filesystem/disk` writes a frame before each step is done (write-ahead). It never fails a call: if it
  * cannot be written, the log says so, and the record says that the step cannot be undone.
  */
@@ -80,13 +80,13 @@ export class Journal implements MutationListener {
     return this.#segments.bytes;
   }
 
-  /** Returns the number of the record of this call; `undefined` if it has changed nothing so far. */
+  /** Returns the number of this call's record, or `undefined` if the call has changed nothing so far. */
   checkpointOf(requester: Requester): number | undefined {
     const record = this.#records.get(callOf(requester));
     return record === undefined || record.frames <= record.notDone.size ? undefined : record.seq;
   }
 
-  /** Returns how many steps of this call cannot be undone, so far. */
+  /** Returns the number of steps of this call so far that cannot be undone. */
   lossesOf(requester: Requester): number {
     return this.#losses.get(callOf(requester)) ?? 0;
   }
@@ -219,7 +219,7 @@ export class Journal implements MutationListener {
   }
 }
 
-/** The bytes that contents leave free for a frame that records the step as lost. */
+/** The bytes that contents must leave for a frame that records the step as lost. */
 const roomToSayLost = 512;
 
 /** The contents of one frame. */

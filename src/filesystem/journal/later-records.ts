@@ -7,7 +7,7 @@ export interface LaterRecordsOptions {
   readonly after: number;
   /** Whether the call may know of a step. */
   readonly isShown: (step: RecordedStep) => boolean;
-  /** Called after each step: lets other calls run. */
+  /** Lets other calls run. Called after each step. */
   readonly pause: () => Promise<void>;
 }
 
@@ -17,9 +17,9 @@ interface RankedStep {
   readonly rank: number;
 }
 
-/** The records that came after those of an undo, by path. */
+/** The records after those of an undo, by path. */
 export class LaterRecords {
-  /** The last step at each path, of those that have it as an end. */
+  /** The last step at each path that begins or ends there. */
   readonly #lastAt = new Map<string, RankedStep>();
   /** The newest undo that has a step at each path. */
   readonly #undoAt = new Map<string, number>();
@@ -54,7 +54,7 @@ export class LaterRecords {
   }
 
   /**
-   * Returns the checkpoint after `seq` that has left `found` at a path; `undefined` if another program has.
+   * Returns the checkpoint after `seq` that left `found` at a path, or `undefined` if another program did.
    */
   causeOf(path: string, found: TreeState, seq: number): number | undefined {
     let last: RankedStep | undefined;

@@ -1,4 +1,4 @@
-/** Reads what a journal keeps. */
+/** Reads the records of a journal. */
 import { closeSync, fstatSync } from "node:fs";
 import type { Log } from "../../base/log/log.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
@@ -8,40 +8,40 @@ import { type ContentPlace, isHead, isNotDone, type RecordHead, type StepFrame }
 import { type PlacedFrame, readBytes, readHeader, SegmentScan } from "./segment.ts";
 import { listSegments, openContent, openFrames, openIfThere } from "./segment-folder.ts";
 
-/** A step, as a record has it. */
+/** A step in the form of a record. */
 export interface RecordedStep extends StepFrame {
   readonly seq: number;
   /** The number of its segment, and the name of its record there. */
   readonly segment: number;
   readonly record: string;
-  /** Where the contents begin that its frame keeps. */
+  /** The offset of the contents in its frame. */
   readonly contentsAt: number;
-  /** Of everything that is kept for it. */
+  /** The bytes of everything kept for it. */
   readonly bytes: number;
 }
 
 /** The changes of one call, as read from the journal. */
 export interface JournalRecord extends RecordHead {
-  /** Its number, which rises from one record to the next. */
+  /** Its number, which increases from one record to the next. */
   readonly seq: number;
-  /** In the order in which they were done. */
+  /** The steps in the order in which they were done. */
   readonly steps: readonly RecordedStep[];
-  /** Of everything that is kept for it. */
+  /** The bytes of everything kept for it. */
   readonly bytes: number;
 }
 
-/** Where the records of a root are. */
+/** The place of a root's records. */
 export interface JournalSource {
   readonly state: StateFolder;
   readonly log: Log;
 }
 
-/** Called between two frames: lets other calls run, and throws when the reading has to end. */
+/** Lets other calls run. Called between two frames, it throws if the reading must end. */
 export type Pause = () => Promise<void>;
 
 /**
- * Yields the records older than `before`, newest first, and reads each segment when it needs it. Throws the
- * errno error.
+ * Yields the records older than `before`, newest first, reading each segment when needed. Throws the errno
+ * error.
  */
 export async function* readRecords(
   source: JournalSource,
@@ -55,7 +55,7 @@ export async function* readRecords(
 }
 
 /**
- * Returns `undefined` for a record that is gone, or of which nothing whole is left. Throws the errno error.
+ * Returns the record, or `undefined` if it is gone or no complete part of it is left. Throws the errno error.
  */
 export async function readRecord(
   source: JournalSource,
@@ -79,7 +79,7 @@ async function inPauses<T>(steps: Steps<T>, pause: Pause): Promise<T> {
   }
 }
 
-/** Returns the records of a segment, in ascending order, without those that no whole frame begins. */
+/** Yields the records of a segment, in ascending order, except those without a complete first frame. */
 export function* readSegment({ state, log }: JournalSource, segment: number): Steps<JournalRecord[]> {
   const descriptor = openIfThere(() => openFrames(state, segment));
   if (descriptor === undefined) return [];
@@ -122,9 +122,7 @@ function* recordsOf(frames: readonly PlacedFrame[], segment: number): Steps<Jour
   return records;
 }
 
-/**
- * Whether a head has the types of this version: one that has not must not keep the others from being read.
- */
+/** Returns whether a head has the types of this version: any other must not prevent reading the rest. */
 const isWholeHead = ({ ts, author = {}, ...names }: RecordHead): boolean =>
   Math.abs(ts) <= latestTime &&
   typeof author === "object" &&
@@ -162,9 +160,7 @@ function* recordOf(
   return { ...head, author: author ?? undefined, seq, steps, bytes: kept };
 }
 
-/**
- * A content that a step took away. Undefined when it is gone, or is not what it was. Throws the errno error.
- */
+/** Returns a content that a step removed, or `undefined` if it is gone or damaged. Throws the errno error. */
 export function contentOf(
   { state }: JournalSource,
   { segment, record, contentsAt }: RecordedStep,

@@ -3,14 +3,14 @@ import { type JournalRecord, type JournalSource, readSegment } from "./read-reco
 import { listSegments, openFrames, openIfThere } from "./segment-folder.ts";
 
 /**
- * Maximum records that are kept in memory for a journal, and of steps to read for them: they are read while
- * other calls wait.
+ * Maximum records kept in memory for a journal, and steps read for them: they are read while other calls
+ * wait.
  */
 const maxRecords = 200;
 const maxSteps = 2000;
 
 interface Recent {
-  /** The newest segment and the size of its frames: it grows with each step that is recorded. */
+  /** The newest segment and the size of its frames, which grows with each recorded step. */
   readonly signature: string;
   readonly records: readonly JournalRecord[];
 }
@@ -18,7 +18,7 @@ interface Recent {
 const known = new WeakMap<JournalSource, Recent>();
 
 /**
- * Returns the newest records, newest first, without those of a segment that would take long to read. Reads
+ * Returns the newest records, newest first, except those of a segment that would take long to read. Reads
  * them only if the journal has grown. Throws the errno error.
  */
 export function recentRecords(source: JournalSource): readonly JournalRecord[] {

@@ -13,18 +13,18 @@ export type TreeState =
  */
 export interface RestoredTree {
   state(path: string): TreeState;
-  /** Returns whether both are names of one entry, which the second one only spells differently. */
+  /** Returns whether both paths name one entry, in different spellings. */
   isRespelling(path: string, other: string): boolean;
-  /** Makes a file with exactly this mode, or replaces a file or a link by it. */
+  /** Creates a file with exactly this mode, replacing a file or a link. */
   putFile(path: string, content: Buffer, mode: number): Promise<void>;
-  /** Makes a link, or replaces a file or a link by it. */
+  /** Creates a link, replacing a file or a link. */
   putLink(path: string, text: Buffer): Promise<void>;
   makeFolder(path: string, mode: number): Promise<void>;
-  /** Returns the tree for what was in a folder that was removed, and has been made again at `path`. */
+  /** Returns the tree for the former contents of a removed folder that was created again at `path`. */
   inRemade(path: string): RestoredTree;
   /** Removes a file, a link, or an empty folder. */
   remove(path: string): Promise<void>;
-  /** Moves an entry to a name that is free. */
+  /** Moves an entry to a free name. */
   move(from: string, to: string): Promise<void>;
   setMode(path: string, mode: number): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { contentOf, type JournalRecord, type JournalSource, type RecordedStep } 
 import type { RewoundTree } from "./rewound-tree.ts";
 import { undoRecords } from "./undo-records.ts";
 
-/** Returns the selected steps of a record, which may have many, and calls `pause` after each. */
+/** Returns the selected steps of a record, calling `pause` after each, since there may be many. */
 export async function stepsOf(
   { steps }: Pick<JournalRecord, "steps">,
   isSelected: (step: RecordedStep) => boolean,
@@ -19,15 +19,15 @@ export async function stepsOf(
 
 interface RewindOptions {
   readonly source: JournalSource;
-  /** Returns whether the caller may know of a step. Others stay as they are. */
+  /** Returns whether the caller may know of a step. Other steps are not undone. */
   readonly isShown: (step: RecordedStep) => boolean;
-  /** Called between steps: lets other calls run, and throws when the work has to end. */
+  /** Lets other calls run. Called between steps, it throws if the work must end. */
   readonly pause: () => Promise<void>;
 }
 
 /**
- * Takes a record back on a tree in memory, over anything that changed since. Paths whose earlier content is
- * not kept become unknown.
+ * Undoes a record on a tree in memory, over anything that changed since. Paths whose earlier content is not
+ * kept become unknown.
  */
 export async function rewind(
   tree: RewoundTree,

@@ -1,4 +1,4 @@
-/** The tree of an earlier time, which undoing records makes in memory, over the tree on disk. */
+/** An earlier state of the tree, made in memory by undoing records over the tree on disk. */
 import { revisionOfBytes } from "../files/revision.ts";
 import type { RestoredTree, TreeState } from "./restored-tree.ts";
 
@@ -90,7 +90,7 @@ export class RewoundTree implements RestoredTree {
     }
   }
 
-  /** Returns the content of an earlier file; if it can be read. */
+  /** Returns the content of an earlier file, if it can be read. */
   contentAt(path: string): Buffer | undefined {
     const entry = this.entryAt(path);
     if (entry.kind === "file") return entry.content;

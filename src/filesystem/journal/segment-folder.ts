@@ -130,7 +130,7 @@ function removeFolder(folder: string): void {
   ignoreMissing(() => rmdirSync(folder));
 }
 
-/** Ignores that another worker was faster, or is about to keep something there. */
+/** Ignores errors because another worker was faster, or is about to write there. */
 function ignoreMissing(act: () => void): void {
   try {
     act();

@@ -1,6 +1,6 @@
 /**
- * Files that a program may change, held before it starts. Its changes of them become a checkpoint of the
- * journal, which an undo takes back like that of a call.
+ * Files that a program may change, held before it starts. Its changes to them become a checkpoint of the
+ * journal, which can be undone like that of a call.
  */
 import {
   closeSync,
@@ -27,25 +27,25 @@ import type { Journal } from "./journal.ts";
 import { readRecords } from "./read-record.ts";
 import { copyContent } from "./segments.ts";
 
-/** Maximum files and bytes that are held for one command. */
+/** Maximum files and bytes held for one command. */
 const snapshotBounds = { files: 10_000, bytes: 64 * 1024 * 1024 };
 
-/** A change that no undo takes back, and why. */
+/** A change that cannot be undone, and the reason. */
 export interface LostChange {
   readonly path: string;
   readonly reason: string;
 }
 
-/** What a command did to the held files. */
+/** The changes of a command to the held files. */
 export interface SnapshotOutcome {
   /** `undefined` if nothing was recorded. */
   readonly checkpoint: number | undefined;
-  /** The files and links that the checkpoint takes back. */
+  /** The files and links that the checkpoint restores. */
   readonly recorded: ReadonlySet<string>;
   readonly lost: readonly LostChange[];
 }
 
-/** The files to hold. Paths are those of folders, from the base. */
+/** The files to hold, selected by folders, whose paths start at the base. */
 export interface FileSelection {
   takesFile(path: string, name: NameBytes): boolean;
   entersFolder(path: string, name: NameBytes): boolean;
@@ -68,7 +68,7 @@ interface Held {
   readonly copy: string | undefined;
 }
 
-/** A selected file or link, as a walk finds it. */
+/** A selected file or link that a walk found. */
 interface Found {
   readonly folder: Folder;
   readonly name: Name;
@@ -78,10 +78,10 @@ interface Found {
 
 const heldFolder = "held";
 
-/** Milliseconds in which two changes of a file may get the same time. */
+/** The milliseconds within which two changes of a file may get the same time. */
 const settlingMs = 50;
 
-/** Milliseconds for finding what a command has changed, which its own deadline does not limit. */
+/** Maximum milliseconds for finding a command's changes, which its own deadline does not limit. */
 const recordingMs = 60_000;
 
 export class FilesSnapshot {
@@ -119,7 +119,7 @@ export class FilesSnapshot {
     }
   }
 
-  /** Records the changes of the held files as a checkpoint of the requester, and gives up the copies. */
+  /** Records the changes of the held files as a checkpoint of the requester, and drops the copies. */
   async record(requester: Requester): Promise<SnapshotOutcome> {
     try {
       if (this.#isOverfull)
@@ -158,7 +158,7 @@ export class FilesSnapshot {
     this.#files.set(path, { kind, stamp, text, copy });
   }
 
-  /** Copies a file by sharing its blocks, where the file system can. Returns the host path of the copy. */
+  /** Copies a file, sharing its blocks if possible. Returns the host path of the copy. */
   #copy(folder: Folder, name: Name, { size }: Stamp): string | undefined {
     if (this.#bytes + size > this.#bounds.bytes) return undefined;
     const from = folder.enter((at) => openSync(at(name), readFlags));
@@ -190,7 +190,7 @@ const tooMany = (files: number): LostChange => ({
   reason: `snapshot names more than ${files} files, so none was held; name fewer`,
 });
 
-/** Removes what killed processes have held. */
+/** Removes the copies of killed processes. */
 function sweep(location: string | undefined): void {
   if (location === undefined) return;
   try {
@@ -203,7 +203,7 @@ function sweep(location: string | undefined): void {
   }
 }
 
-/** The folders in which there is something that is neither selected nor a folder that is searched. */
+/** The folders that contain an entry that is neither selected nor a searched folder. */
 class MixedFolders {
   readonly #paths = new Set<string>();
 
@@ -302,7 +302,7 @@ interface HeldFiles {
 
 type WrittenKind = "remove" | "make-folder" | "replace" | "create";
 
-/** Compares the held files with those that are there now, and writes the differences into the journal. */
+/** Compares the held files with the current ones, and writes the differences into the journal. */
 class Recording {
   readonly #options: SnapshotOptions;
   readonly #held: HeldFiles;
@@ -345,7 +345,7 @@ class Recording {
         await slice.yieldIfDue();
       }
     };
-    // An undo takes these back in reverse order.
+    // An undo reverts these in reverse order.
     await write("remove", [...this.#unseen].filter(isOwn));
     await write("remove", this.#removedFolders());
     await write("make-folder", this.#madeFolders());
@@ -369,7 +369,7 @@ class Recording {
     else if (!isSame(before, now)) this.#modified.push(path);
   }
 
-  /** Returns the folders that are gone with everything in them, the innermost first. */
+  /** Returns the folders that were removed with everything in them, the innermost first. */
   #removedFolders(): string[] {
     const { folders, mixed } = this.#held;
     const needed = new Set([...this.#unseen].flatMap(foldersAbove));
@@ -407,7 +407,10 @@ class Recording {
     else if (entry !== "dir") this.#recorded.add(path);
   }
 
-  /** Returns the paths that calls have changed since the snapshot, which they take back themselves. */
+  /**
+   * Returns the paths that calls have changed since the snapshot, which are in the checkpoints of those
+   * calls.
+   */
   async #changesOfCalls(walker: Walker): Promise<CallPaths> {
     const { state, log } = this.#options.journal;
     const { startedAt } = this.#held;
@@ -426,7 +429,7 @@ class Recording {
   }
 }
 
-/** Milliseconds after which a call that began before a command has ended. */
+/** The milliseconds after which any call that began before a command has ended. */
 const longestCallMs = 60_000;
 
 interface CallPaths {

@@ -1,6 +1,6 @@
 /**
- * Undoes records on a tree. Each step is taken back, the newest first, where its path is what the step has
- * left there; what another program has changed since is a conflict.
+ * Undoes records on a tree. Each step is undone, the newest first, if its path is unchanged since the step; a
+ * change by another program since then is a conflict.
  */
 import { isDeepStrictEqual } from "node:util";
 import { Refusal } from "../../base/errors.ts";
@@ -13,24 +13,24 @@ import type { RestoredTree, TreeState } from "./restored-tree.ts";
 
 export interface UndoOptions {
   readonly tree: RestoredTree;
-  /** Undone together, in the order of their steps in time. */
+  /** The records to undo together, in the order of their steps in time. */
   readonly records: readonly JournalRecord[];
-  /** Whether a step is to be undone. */
+  /** Returns whether to undo a step. */
   readonly selects: (step: Pick<RecordedStep, "path" | "from" | "seq">) => boolean;
-  /** Also over what was changed since. */
+  /** Whether to undo steps whose paths have changed since. */
   readonly force: boolean;
-  /** A content that a step took away; undefined when it is not kept any more. */
+  /** Returns a content that a step removed, or `undefined` if it is no longer kept. */
   readonly content: (
     step: RecordedStep,
     kept: { place: ContentPlace; revision: string },
   ) => Buffer | undefined;
   /** The newest records, among them those that caused conflicts. */
   readonly later: LaterRecords;
-  /** Called after each path: lets other calls run, and throws when the undo has to end. */
+  /** Lets other calls run. Called after each path, it throws if the undo must end. */
   readonly pause: () => Promise<void>;
 }
 
-/** Why a path stays as it is. */
+/** The reason why a path stays unchanged. */
 export type SkipReason = "unavailable" | "in-the-way" | "protected";
 
 export interface Skipped {
@@ -38,35 +38,35 @@ export interface Skipped {
   readonly reason: SkipReason;
 }
 
-/** What becomes of one record. */
+/** The outcome for one record. */
 export interface UndoneRecord {
   readonly seq: number;
-  /** Paths that are as before the record. */
+  /** The paths restored to their state before the record. */
   readonly restored: string[];
-  /** Paths that the record had made. */
+  /** The paths that the record had created. */
   readonly removed: string[];
   readonly skipped: Skipped[];
 }
 
-/** A path that is not what a record has left there. */
+/** A path that has changed since a record. */
 export interface UndoConflict {
   readonly path: string;
   readonly seq: number;
   readonly expected: RecordedState["kind"];
   readonly found: TreeState["kind"];
-  /** The later checkpoint that has left what was found; absent if another program has. */
+  /** The later checkpoint that left what was found; absent if another program did. */
   readonly by?: number;
 }
 
 export interface UndoOutcome {
   readonly undone: readonly UndoneRecord[];
-  /** Without `force`, nothing may come of the undo when there are any. */
+  /** The conflicts. If there are any, the undo must not be carried out without `force`. */
   readonly conflicts: readonly UndoConflict[];
 }
 
 /**
- * Undoes the records on the tree. Throws a `Refusal` for what no call may change by now, where `force` does
- * not leave that as it is, and what is no `Refusal`.
+ * Undoes the records on the tree. Throws a `Refusal` for a path that calls may no longer change, unless
+ * `force` skips it, and any error that is not a `Refusal`.
  */
 export async function undoRecords(options: UndoOptions): Promise<UndoOutcome> {
   const undo = new Undo(options);
@@ -88,9 +88,7 @@ class Undo {
   readonly #skipped = new Map<number, Set<string>>();
   readonly #conflicts: UndoConflict[] = [];
   readonly #blocked = new BlockedPaths();
-  /**
-   * Folders that get their modes at the end, because those could keep us from putting something into them.
-   */
+  /** The folders whose modes are set at the end, since a mode could prevent adding entries. */
   readonly #modes = new Map<string, number>();
   /** Removed folders that this undo has restored, with the trees for their entries. */
   readonly #remade = new Map<string, RestoredTree | undefined>();
@@ -104,10 +102,7 @@ class Undo {
     );
   }
 
-  /**
-   * Returns each path once, with the oldest record that changed it, as restored or removed; without unchanged
-   * ones.
-   */
+  /** Returns each changed path once, as restored or removed, under the oldest record that changed it. */
   async outcome(): Promise<UndoOutcome> {
     const said = new Set<string>();
     const undone: UndoneRecord[] = [];
@@ -126,7 +121,7 @@ class Undo {
     return { undone: undone.reverse(), conflicts: this.#conflicts };
   }
 
-  /** Notes what has a path before it is changed. */
+  /** Notes the state of a path before it is changed. */
   #note(path: string): void {
     if (!this.#initial.has(path)) this.#initial.set(path, this.#stateIfReached(path));
   }
@@ -151,7 +146,7 @@ class Undo {
     }
   }
 
-  /** Gives the folders that were made again their modes, the innermost first. */
+  /** Sets the modes of the restored folders, the innermost first. */
   async setModes(): Promise<void> {
     const innermostFirst = [...this.#modes].sort(([one], [other]) => (one < other ? 1 : -1));
     for (const [path, mode] of innermostFirst) {
@@ -180,7 +175,7 @@ class Undo {
     this.#undone.get(seq)!.restored.push(path);
   }
 
-  /** Makes a path what it was before a step. */
+  /** Restores a path to its state before a step. */
   async #restore(step: RecordedStep, path: string, found: TreeState): Promise<void> {
     const { before, after, seq } = step;
     if (before.state.kind === "absent") {
@@ -206,7 +201,7 @@ class Undo {
     this.#modes.delete(path);
   }
 
-  /** Removes everything that a step has put into a folder. False when something else is there. */
+  /** Removes everything that a step put into a folder. Returns false if anything else is there. */
   async #isEmptied(step: RecordedStep, { inside = [] }: RecordedTree): Promise<boolean> {
     for (const [below, expected] of inside.toReversed()) {
       await this.#options.pause();
@@ -236,7 +231,7 @@ class Undo {
     this.#undone.get(step.seq)!.restored.push(path);
   }
 
-  /** Returns the tree for a path, which may lie in a folder that this undo has made again. */
+  /** Returns the tree for a path, which may lie in a folder that this undo has restored. */
   #treeFor(path: string): RestoredTree {
     const { tree } = this.#options;
     const folder = foldersAbove(path).find((above) => this.#remade.has(above));
@@ -302,8 +297,8 @@ class Undo {
   }
 
   /**
-   * What the tree itself refuses: a folder that is not empty, a path that is denied or protected by now, or
-   * here.
+   * Handles a refusal by the tree itself: a folder that is not empty, or a path that has since been denied or
+   * protected.
    */
   #refuse(step: RecordedStep, refusal: Refusal): void {
     const { path, after, seq } = step;
@@ -332,7 +327,9 @@ class Undo {
   }
 }
 
-/** Paths that are not what they would be, and why: earlier steps find something else there, and below. */
+/**
+ * The paths that could not be restored, and the reasons. Earlier steps find other entries there and below.
+ */
 class BlockedPaths {
   readonly #reasons = new Map<string, { reason: SkipReason | "conflict"; readonly order: number }>();
 

@@ -1,4 +1,4 @@
-/** The state that a caller believes a file to have (coder §14). */
+/** The state that a caller expects a file to have (coder §14). */
 import { closeSync } from "node:fs";
 import { refuse } from "../../base/errors.ts";
 import type { Disk } from "../disk/disk.ts";

@@ -19,7 +19,7 @@ export interface Removal {
   readonly dryRun?: boolean;
   /** The revision that the removed file must have. Throws revision-mismatch otherwise. */
   readonly expectedRevision?: string | undefined;
-  /** Gets each entry in a folder that is to go, before anything of it does. */
+  /** Receives each entry of a folder before anything in it is removed. */
   readonly onEntry?: ((entry: Entry) => void) | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What a copy in a planned tree is staged as. */
+/** Copies entries in a planned tree. */
 import { closeSync, type Stats } from "node:fs";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import type { StagedFolder } from "../disk/steps.ts";
@@ -15,13 +15,13 @@ import type { PlannedFolder } from "./folder.ts";
 import { refusePlan } from "./plan-errors.ts";
 import type { NewStep } from "./step-list.ts";
 
-/** An entry to be, and the steps that make it. */
+/** A future entry, and the steps that make it. */
 export interface Copied {
   readonly entry: NewFile | NewLink | PlannedEntries;
   readonly steps: readonly NewStep[];
 }
 
-/** Where the copy is to be, and the path that the caller sent for what it is a copy of. */
+/** The place of the copy, and the path of its source as the caller sent it. */
 interface Destination {
   readonly path: string;
   readonly requested: string;
@@ -30,7 +30,7 @@ interface Destination {
 /** Maximum number of entries that one change copies one by one. */
 const maxEntries = 2000;
 
-/** Makes copies of entries as the changes so far would leave them. */
+/** Makes copies of entries in the state that the changes so far would leave. */
 export class PlannedCopies {
   readonly #disk: DiskView;
   #entries = 0;
@@ -39,7 +39,7 @@ export class PlannedCopies {
     this.#disk = disk;
   }
 
-  /** A copy of an entry, a folder with everything in it. Throws the errno error. */
+  /** Returns a copy of an entry, a folder with everything in it. Throws the errno error. */
   copy(folder: PlannedFolder, name: string, to: Destination): Copied {
     const stats = folder.lstat(name);
     if (stats.isDirectory()) return this.#copyFolder(folder, name, { ...to, stats });
@@ -47,7 +47,7 @@ export class PlannedCopies {
     return { entry, steps: [{ kind: "place", path: to.path, staged: entry.staged }] };
   }
 
-  /** A copy of a file or link, which is to be made by a step of the caller's choice. */
+  /** Returns a copy of a file or link, for a step of the caller's choice. */
   copyLeaf(folder: PlannedFolder, name: string): NewFile | NewLink {
     return folder.lstat(name).isSymbolicLink() ? this.#copyLink(folder, name) : this.copyFile(folder, name);
   }
@@ -57,7 +57,7 @@ export class PlannedCopies {
     this.#entries = 0;
   }
 
-  /** A copy of what is in a folder, with that folder: empty, and then filled by steps. */
+  /** Returns a copy of a folder, which is placed empty and then filled by steps. */
   fill(inside: PlannedFolder, { path, requested, mode }: Destination & { readonly mode: number }): Filled {
     const staged: StagedFolder = { kind: "dir", mode: mode | 0o700 };
     const entry = new PlannedEntries(undefined);
@@ -72,7 +72,7 @@ export class PlannedCopies {
       entry.changed.set(raw, copied.entry);
       for (const step of copied.steps) steps.push(step);
     }
-    // The folder has to take what is in it before its mode keeps us out.
+    // The folder must be filled before its mode denies access.
     if (staged.mode !== mode) steps.push({ kind: "chmod", path, mode, expected: { staged } });
     return { staged, entry, steps };
   }
@@ -102,7 +102,7 @@ export class PlannedCopies {
     return { type: "symlink", staged: { kind: "symlink", text: folder.readLink(name) } };
   }
 
-  /** A copy of a file, with its times if need be. */
+  /** Returns a copy of a file, with its times if required. */
   copyFile(folder: PlannedFolder, name: string, { keepsTimes = false } = {}): NewFile {
     const entry = folder.change(name)?.entry;
     const handle = folder.openPath(name);
@@ -131,7 +131,7 @@ export class PlannedCopies {
   }
 }
 
-/** A folder to be, before what is in it. */
+/** A future folder, before it is filled. */
 interface Filled {
   readonly staged: StagedFolder;
   readonly entry: PlannedEntries;

@@ -16,7 +16,7 @@ export class DiskView {
     this.#jail = jail;
   }
 
-  /** Returns the folder at `path`. Throws the errno error, also if a link is now on the way. */
+  /** Returns the folder at `path`. Throws the errno error, including for a link that is now on the way. */
   folder(path: string): Folder {
     return openBelow(this.#jail.reopenFolder(""), namesOf(path));
   }

@@ -3,7 +3,7 @@ import type { Folder, Jail } from "../jail/folder.ts";
 import { isListed } from "../jail/listed-name.ts";
 import type { PlannedEntries, PlannedEntry } from "./entry.ts";
 
-/** Finds changed entries under every name that the file system takes for theirs. */
+/** Finds changed entries under every spelling of their names that the file system accepts. */
 export class PlannedNames {
   readonly #jail: Jail;
 

@@ -18,8 +18,8 @@ export type PlannedPlace = ResolvedPath & { readonly folder: PlannedFolder };
 export type EntryPlace = Pick<ResolvedPath, "folder" | "name" | "path" | "stats">;
 
 /**
- * The changes so far: what differs from the disk, and the steps that make it so. Nothing here asks whether
- * they may be.
+ * The changes so far: the differences from the disk, and the steps that make them. It does not check
+ * permissions.
  */
 export class PlannedChanges {
   readonly list = new StepList();
@@ -37,7 +37,7 @@ export class PlannedChanges {
     this.#view = { disk: this.disk, base, names: new PlannedNames(jail) };
   }
 
-  /** The base of the planned tree, for a walk of the path `requested`. */
+  /** Returns the base of the planned tree, for a walk of the path `requested`. */
   base(requested: string): PlannedFolder {
     return this.#show(this.#jail.reopenFolder(""), { requested, path: "", changes: this.#root });
   }
@@ -58,7 +58,7 @@ export class PlannedChanges {
     return new PlannedFolder(this.#view, { ...shown, disk, folding: disk.folding, device, origin, isCopy });
   }
 
-  /** Makes a new entry where nothing is, with the folders that it needs. */
+  /** Places a new entry at a free name, with the folders that it needs. */
   place(
     place: ResolvedPath,
     entry: NewFile | Extract<PlannedEntry, { type: "symlink" }> | PlannedEntries,
@@ -68,7 +68,7 @@ export class PlannedChanges {
     folder.changed.set(place.name, entry);
   }
 
-  /** Makes the folders that a place needs. Returns the one that has its name. */
+  /** Makes the folders that a place needs. Returns the folder that contains it. */
   makeFolders({ folder, newFolders }: Pick<ResolvedPath, "folder" | "newFolders">): PlannedEntries {
     let at = this.#entriesAt(folder.path);
     let { path } = folder;
@@ -82,7 +82,7 @@ export class PlannedChanges {
     return at;
   }
 
-  /** Replaces a file or link by a new one. */
+  /** Replaces a file or link with a new one. */
   exchange(
     place: ResolvedPath,
     entry: NewFile | Extract<PlannedEntry, { type: "symlink" }>,
@@ -96,8 +96,8 @@ export class PlannedChanges {
   }
 
   /**
-   * Gives a file other content; one that is new itself is made with that. `seen`: what it was when it was
-   * read.
+   * Changes the content of a file; a new file is then created with it. `seen` is the state in which the file
+   * was read.
    */
   rewrite(place: ResolvedPath, file: Omit<StagedFile, "kind">, { size, ...seen }: Rewritten): void {
     const old = this.#entriesAt(place.folder.path).changed.get(place.name);
@@ -115,7 +115,7 @@ export class PlannedChanges {
     changed.set(place.name, { type: "file", staged, size });
   }
 
-  /** Takes an entry away, a folder with everything in it. */
+  /** Removes an entry, a folder with everything in it. */
   remove(place: EntryPlace, revision?: string): void {
     const { folder, expected } = this.#expected(place);
     const known = withRevision(expected, revision);
@@ -123,14 +123,14 @@ export class PlannedChanges {
     folder.changed.set(place.name, undefined);
   }
 
-  /** Takes a folder away that has this digest (`digestOfTree`) when its step runs. */
+  /** Removes a folder that must have this digest (`digestOfTree`) when its step runs. */
   removeTree(place: EntryPlace, digest: string): void {
     const { folder, expected } = this.#expected(place);
     this.list.add({ kind: "set-aside", path: place.path, expected, digest });
     folder.changed.set(place.name, undefined);
   }
 
-  /** Gives an entry a name that nothing has. */
+  /** Gives an entry a free name. */
   rename(source: EntryPlace, target: Omit<EntryPlace, "stats"> & Pick<ResolvedPath, "newFolders">): void {
     const { folder, expected, entry } = this.#expected(source);
     const into = this.makeFolders(target);
@@ -139,9 +139,9 @@ export class PlannedChanges {
     into.changed.set(target.name, entry);
   }
 
-  /** Makes a copy of what is at `source` where nothing is. */
+  /** Places a copy of the entry at `source` at a free name. */
   copy(source: PlannedPlace, target: ResolvedPath): void {
-    // A folder that is made for the copy is no part of it.
+    // A folder created for the copy is not part of it.
     const { entry, steps } = this.copies.copy(source.folder, source.name, {
       path: target.path,
       requested: source.requested,
@@ -163,7 +163,7 @@ export class PlannedChanges {
     else folder.changed.set(place.name, { ...(entry as DiskEntry), mode });
   }
 
-  /** An entry that a step is about, and what it must be then. */
+  /** Returns the entry of a step, and the state that it must have then. */
   #expected(place: EntryPlace, seen?: EntryVersion) {
     const folder = this.#entriesAt(place.folder.path);
     const entry = this.#entryIn(folder, place, seen);
@@ -179,14 +179,14 @@ export class PlannedChanges {
     }
     const origin = pathIn(folder.origin!, name);
     const version = seen ?? this.disk.version(origin);
-    // Someone else may have put another there since it was admitted.
+    // Another program may have replaced it since it was admitted.
     if (Number(version.ino) !== stats!.ino) throw errnoError("ESTALE");
     const entry = entryOnDisk(origin, version, stats!);
     folder.changed.set(name, entry);
     return entry;
   }
 
-  /** What differs in the folder at `path`, to be changed. */
+  /** Returns the changed entries of the folder at `path`, for further changes. */
   #entriesAt(path: string): PlannedEntries {
     let at = this.#root;
     for (const name of namesOf(path)) {
@@ -201,7 +201,7 @@ export class PlannedChanges {
     return at;
   }
 
-  /** Makes the copy of a folder one by its parts, which can be changed. */
+  /** Turns the copy of a folder into copies of its entries, which can be changed. */
   #expand(copy: PlannedEntries): void {
     const { origin = "", staged } = copy;
     if (staged?.kind !== "copy") throw new Error("a part of a copy was changed before it was expanded");
@@ -229,7 +229,7 @@ interface Rewritten extends Seen {
 const withRevision = (expected: Expected, revision: string | undefined): Expected =>
   revision === undefined || "staged" in expected ? expected : { ...expected, revision };
 
-/** A folder that is not on disk yet; without a mode it gets what the umask leaves. */
+/** Returns a folder that is not on disk yet; without a mode it gets the one that the umask leaves. */
 export function newFolder(mode: number | undefined): PlannedEntries {
   const made = new PlannedEntries(undefined);
   made.staged = { kind: "dir", mode };

@@ -213,7 +213,7 @@ export class PlannedTree implements WritableTree {
   /** Copies a folder, and removes the old one if it has not changed. */
   async #moveTreeAcross(source: PlannedPlace, target: PlannedPlace, requester: Requester): Promise<void> {
     const { folder, name, requested } = source;
-    // Its contents will be those that earlier changes leave, which a current digest cannot match.
+    // Its contents will be those that earlier changes leave, which the current digest cannot match.
     if (!folder.isOnDisk(name)) throw refuseMove.changedInTransaction(requested);
     await requireTreeCopyable(this, requested, { source, target, requester });
     const { outer, name: origin } = splitLast(folder.originOf(name));
@@ -249,8 +249,8 @@ export class PlannedTree implements WritableTree {
   }
 
   /**
-   * Returns the kind of entry at a path, or at the end of the link there. Throws the jail's errors, also for
-   * a missing entry.
+   * Returns the kind of entry at a path, or at the end of the link there. Throws the jail's errors, including
+   * for a missing entry.
    */
   kindAt(path: string): EntryKind | undefined {
     using place = this.jail.admit(path);

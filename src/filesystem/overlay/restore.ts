@@ -22,7 +22,7 @@ export class Restoration {
   readonly #requester: Requester;
   /** The revisions of the files whose states were read. */
   readonly #revisions: Map<string, string>;
-  /** The resolved path of a folder that is made again with everything that was in it. */
+  /** The resolved path of a folder that is restored with all its entries. */
   readonly #remade: string | undefined;
 
   constructor(tree: PlannedTree, requester: Requester, within?: Within) {
@@ -34,7 +34,7 @@ export class Restoration {
 
   inRemade(path: string): Restoration {
     using place = this.#tree.jail.admit(path, { lastLink: "bare" });
-    // A link on the way would have it made elsewhere.
+    // A link on the way would lead to another place.
     const isItself = place.path === path && this.#tree.jail.mayGoWhole(place);
     const remade = isItself ? path : undefined;
     return new Restoration(this.#tree, this.#requester, { revisions: this.#revisions, remade });
@@ -126,7 +126,7 @@ export class Restoration {
     });
   }
 
-  /** Admits the path of a file or link that is to be made or replaced. */
+  /** Admits the path of a file or link to be created or replaced. */
   #admitName(path: string): ResolvedPath {
     const remade = this.#remade;
     const options = { changes: "entry", lastLink: "bare", mayBeMissing: true, remade } as const;

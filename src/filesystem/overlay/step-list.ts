@@ -5,7 +5,7 @@ export type NewStep = Step extends infer Kind ? (Kind extends Step ? Omit<Kind, 
 
 interface ListedStep {
   readonly step: Step;
-  /** The steps that fill the folder that it places, once it is no longer placed as a whole. */
+  /** The steps that fill the placed folder, unless it is placed as a whole. */
   filling: readonly ListedStep[];
 }
 
@@ -14,9 +14,9 @@ export class StepList {
   /** The index of the change that steps are added for. */
   change = 0;
   readonly #listed: ListedStep[] = [];
-  /** The steps that place something, by what they were added with. */
+  /** The placing steps, by the staged entry that they were added with. */
   readonly #placing = new Map<Staged, ListedStep>();
-  /** What is staged instead of something, and what that was added as. */
+  /** The replacements of staged entries, by the entry that was added first. */
   readonly #now = new Map<Staged, Staged>();
   readonly #added = new Map<Staged, Staged>();
 
@@ -46,8 +46,8 @@ export class StepList {
   }
 
   /**
-   * Stages something else instead: a later change is of what an earlier one makes, and no process sees it in
-   * between.
+   * Stages another entry instead, since a later change affects one that an earlier change creates, and no
+   * process sees the state in between.
    */
   replace(old: Staged, now: Staged): void {
     const added = this.#added.get(old) ?? old;
@@ -55,12 +55,12 @@ export class StepList {
     this.#added.set(now, added);
   }
 
-  /** The path at which something is placed. */
+  /** Returns the path at which an entry is placed. */
   pathOf(staged: Staged): string {
     return (this.#placingOf(staged).step as Extract<Step, { kind: "place" }>).path;
   }
 
-  /** Stages a folder instead, and then what is in it by `steps`. */
+  /** Stages an empty folder instead, which `steps` then fill. */
   expand(
     old: Staged,
     { staged, steps }: { readonly staged: Staged; readonly steps: readonly NewStep[] },

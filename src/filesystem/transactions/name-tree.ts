@@ -52,7 +52,7 @@ export interface NamedEntries {
 /** The names after all applied steps. */
 export class NameTree {
   readonly base = new NamedEntry();
-  /** The names that a step took away, and that its rollback needs. */
+  /** The names that a step vacated, and that its rollback needs. */
   readonly vacated: { readonly folder: NamedEntry; readonly name: string }[] = [];
   #steps = 0;
 

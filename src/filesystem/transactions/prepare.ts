@@ -1,4 +1,4 @@
-/** Stages a transaction and records what it is about to do. */
+/** Stages a transaction and records its steps. */
 
 import { refuse } from "../../base/errors.ts";
 import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
@@ -19,7 +19,7 @@ export interface PreparingContext extends StagingContext {
   readonly intents: Intents;
 }
 
-/** A transaction of which nothing is done yet, and whose record is on the disk. */
+/** A transaction whose record is on the disk and whose steps have not begun. */
 export interface Prepared {
   readonly file: Intent;
   readonly record: IntentRecord;
@@ -33,7 +33,7 @@ interface Preparing {
   readonly slice: TimeSlice;
 }
 
-/** Stages everything and writes the record. When it throws, nothing was changed. */
+/** Stages everything and writes the record. If it throws, nothing was changed. */
 export async function prepare(ctx: PreparingContext, preparing: Preparing): Promise<Prepared> {
   const { drafts, staging, requester, transaction, slice } = preparing;
   try {
@@ -63,10 +63,10 @@ export async function prepare(ctx: PreparingContext, preparing: Preparing): Prom
   }
 }
 
-/** Files that are staged at the same time, since most of the time of each is that of its flush. */
+/** The number of files staged concurrently, since most of the time of each is its flush. */
 const stagedAtOnce = 16;
 
-/** Groups steps in order: new contents of files, which do not need each other, or one other step. */
+/** Groups steps in order: new contents of files, which are independent, or one other step. */
 function groupsToStage(drafts: readonly DraftStep[]): DraftStep[][] {
   const groups: DraftStep[][] = [];
   let files: DraftStep[] | undefined;
@@ -81,8 +81,8 @@ function groupsToStage(drafts: readonly DraftStep[]): DraftStep[][] {
 }
 
 /**
- * The base, or each root that the steps are about: one that is gone keeps no transaction in the others from
- * being made.
+ * Returns the base, or the roots that the steps affect: a missing root does not prevent transactions in
+ * others.
  */
 function rootsOf(
   { jail }: PreparingContext,
@@ -96,7 +96,7 @@ function rootsOf(
 
 const pathsOf = (step: Step): string[] => (step.kind === "rename" ? [step.from, step.to] : [step.path]);
 
-/** What the folder at a path, the base or a root, is recognised by. */
+/** Returns the identity of the folder at a path, the base or a root. */
 export function folderIdentity(jail: Jail, path: string): { dev: string; ino: string } {
   using folder = jail.admitFolder(path);
   const { dev, ino } = recordOf(folder.enter((at) => statsAt(at(".")))!);
@@ -128,7 +128,7 @@ function modeBefore(jail: Jail, { step, entries }: DraftStep, modes: Map<NamedEn
   return before;
 }
 
-/** Undefined when nothing is there any more. */
+/** Returns the current mode of an entry, or `undefined` if it is gone. */
 function modeNow(jail: PreparingContext["jail"], path: string): number | undefined {
   const stats = statPath(jail, path);
   return stats && Number(stats.mode) & 0o7777;

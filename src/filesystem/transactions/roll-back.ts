@@ -1,4 +1,4 @@
-/** Takes back what was done of a transaction. Every part may be repeated after a kill. */
+/** Rolls back the steps of a transaction. Every part may be repeated after a kill. */
 
 import { constants, openSync } from "node:fs";
 import { createTimeSlice, type TimeSlice } from "../../base/scheduling/time-slice.ts";
@@ -25,9 +25,9 @@ export interface RollingBack {
 }
 
 /**
- * Takes all steps back that were done, the last one first, and removes what was staged. Answers the paths
- * that another program has changed since: if there are any, nothing was changed. Throws what the system
- * refuses; then a repetition goes on from there.
+ * Rolls back all steps that were done, the last one first, and removes the staged entries. Returns the paths
+ * that another program has changed since; if there are any, nothing was changed. Throws the error of the
+ * system; a repetition continues.
  */
 export async function rollBack(rolling: RollingBack): Promise<readonly string[]> {
   const { jail, steps } = rolling;
@@ -54,10 +54,7 @@ export async function rollBack(rolling: RollingBack): Promise<readonly string[]>
 
 const sliceMilliseconds = 5;
 
-/**
- * Brings exchanges that take three calls to their beginning or their end. Answers the paths where neither is
- * possible.
- */
+/** Completes or reverts exchanges that take three calls. Returns the paths where neither is possible. */
 async function settleExchanges(jail: Jail, { steps, entries }: Trace, slice: TimeSlice): Promise<string[]> {
   const locator = new EntryLocator(jail);
   const unsettled: string[] = [];
@@ -78,7 +75,7 @@ async function settleExchanges(jail: Jail, { steps, entries }: Trace, slice: Tim
 interface HalfExchange {
   readonly step: IntendedStep & { readonly kind: "exchange" };
   readonly outer: string;
-  /** What has the third name, and what it is exchanged with. */
+  /** The entry with the third name, and the one it is exchanged with. */
   readonly one: RecordedEntry;
   readonly other: RecordedEntry;
 }
@@ -95,7 +92,10 @@ function isSettled(jail: Jail, { step, outer, one, other }: HalfExchange): boole
   return true;
 }
 
-/** False when something has the name, or another entry the old one. */
+/**
+ * Returns whether the entry was moved. Returns false if the new name is taken, or another entry has the old
+ * one.
+ */
 function isMoved(from: HeldName, to: HeldName, verify: ReturnType<typeof verifySame>): boolean {
   try {
     moveBack([from, to], verify);
@@ -106,12 +106,12 @@ function isMoved(from: HeldName, to: HeldName, verify: ReturnType<typeof verifyS
   }
 }
 
-/** What a system call says when another program was there since we looked. */
+/** Returns whether the error means that another program changed an entry since it was checked. */
 const isOfOthers = (error: unknown): boolean => ["EEXIST", "ESTALE", "ENOENT"].includes(errnoOf(error) ?? "");
 
 /**
- * Changes of mode leave no trace in names: those that may have been made count as done, since taking one back
- * twice is once.
+ * Counts changes of mode as done if they may have been made: they leave no trace in names, and may be
+ * reverted twice.
  */
 async function passChmods(
   jail: Jail,
@@ -128,7 +128,7 @@ async function passChmods(
   return reached;
 }
 
-/** Where a file gets a new name by two calls it may have both: the new one goes. */
+/** Removes the new name of a file that has both, since two calls were needed to move it. */
 function dropHalfDone(
   jail: Jail,
   { steps, entries }: Trace,
@@ -159,7 +159,7 @@ function withBothFolders<T>(
   return act({ folder, name: first.name }, { folder: secondFolder, name: second.name });
 }
 
-/** Takes one step back, after all later ones. Answers the path where another program was faster. */
+/** Rolls back one step, after all later ones. Returns the path if another program has changed it. */
 async function takeBack({ jail, editLock }: RollingBack, step: IntendedStep): Promise<string | undefined> {
   const { outer, name } = splitLast(step.kind === "rename" ? step.to : step.path);
   try {
@@ -190,7 +190,7 @@ function takeBackNow(jail: Jail, step: IntendedStep, visible: HeldName): void {
   }
 }
 
-/** Removes what was staged, where it lay before all steps. */
+/** Removes the staged entries, at their places before all steps. */
 async function removeStaged(jail: Jail, { entries }: Trace, slice: TimeSlice): Promise<void> {
   for (const { staged } of entries.toReversed()) {
     if (staged !== undefined) await removeAt(jail, staged.pathAfter(0), verifySame(staged.recorded!));
@@ -198,7 +198,7 @@ async function removeStaged(jail: Jail, { entries }: Trace, slice: TimeSlice): P
   }
 }
 
-/** Removes what lies aside when all steps are done. */
+/** Removes the entries that were set aside, after all steps are done. */
 export async function removeAside(jail: Jail, steps: readonly IntendedStep[]): Promise<void> {
   const slice = createTimeSlice(sliceMilliseconds);
   const { entries } = await traceSteps(steps, slice);
@@ -210,7 +210,7 @@ export async function removeAside(jail: Jail, steps: readonly IntendedStep[]): P
   }
 }
 
-/** Removes what has a temporary name, if it is there and ours. */
+/** Removes the entry with a temporary name, if it exists and belongs to the transaction. */
 async function removeAt(jail: Jail, path: string, verify: ReturnType<typeof verifySame>): Promise<void> {
   if (statPath(jail, path) === undefined) return;
   const { outer, name } = splitLast(path);
@@ -254,7 +254,7 @@ async function flushFolders(jail: Jail, { entries }: Trace, { done, slice }: Ste
       using folder = holdFolderAt(jail, path);
       await flushFolder(folder);
     } catch {
-      // Someone else moved it away.
+      // Another program moved it away.
     }
   }
 }
