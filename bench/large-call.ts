@@ -1,11 +1,18 @@
-/** Makes one call from a process of its own: `large-call.ts URL FILE`, where the file has its function and payload. */
+/**
+ * Makes calls from a process of its own: `large-call.ts URL`. Each line on standard input names a file that has the
+ * function and the payload of a call; each line on standard output is the beginning of an answer. One process makes all
+ * of the calls, since an undo takes back only what the same caller did.
+ */
 import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
 import { openClient } from "./programs.ts";
 
-const [url = "", file = ""] = process.argv.slice(2);
-const { id, payload } = JSON.parse(readFileSync(file, "utf8")) as { id: string; payload: object };
-const client = openClient(url);
-const answer = await client
-  .trigger({ function_id: id, payload, timeoutMs: 120_000 })
-  .then(JSON.stringify, (error: Error) => error.message);
-process.stdout.write(`${answer.slice(0, 200)}\n`, () => process.exit(0));
+const client = openClient(process.argv[2]!);
+for await (const file of createInterface({ input: process.stdin })) {
+  const { id, payload } = JSON.parse(readFileSync(file, "utf8")) as { id: string; payload: object };
+  const answer = await client
+    .trigger({ function_id: id, payload, timeoutMs: 120_000 })
+    .then(JSON.stringify, (error: Error) => error.message);
+  process.stdout.write(`${answer.slice(0, 200)}\n`);
+}
+process.exit(0);

@@ -27,7 +27,8 @@ function textOf(entry: HeldEntry | undefined): string {
   if (entry.kind === "symlink") return `link ${entry.linkText()}`;
   if (entry.kind === "dir") {
     const inside: string[] = [];
-    for (const { path, entry: held } of entry.inside()) inside.push(`${path}=${textOf(held)}`);
+    for (const found of entry.inside())
+      if (found !== undefined) inside.push(`${found.path}=${textOf(found.entry)}`);
     return `dir(${inside.join(" ")})`;
   }
   return `${entry.mode.toString(8)} ${entry.read((descriptor) => {

@@ -1,7 +1,7 @@
 /** The entries that a step of the disk removes or places, for listeners that keep them. */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync } from "node:fs";
-import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { readEntries } from "../files/entries.ts";
+import type { Entry } from "../files/types.ts";
 import type { Folder, JailedPath, Name } from "../jail/folder.ts";
 import { kindOf } from "../jail/kind.ts";
 import { isTemporary } from "../jail/temporary.ts";
@@ -16,16 +16,19 @@ interface StepPlace {
   readonly name: Name;
   /** The temporary name of the entry that is to get the name. */
   readonly temporary?: Name | undefined;
+  /** The temporary name that the removed entry gets. */
+  readonly aside?: Name | undefined;
   /** Names entries of a folder that is entered already. */
   readonly at?: At | undefined;
 }
 
 /** Returns the entries of a step that assigns or removes a name. */
-export function entriesAt({ folder, name, temporary, at }: StepPlace): StepEntries {
+export function entriesAt({ folder, name, temporary, aside, at }: StepPlace): StepEntries {
   const enter: Enter = at === undefined ? (act) => folder.enter(act) : (act) => act(at);
   return {
     replaced: () => entryIn(folder, name, enter),
     ...(temporary !== undefined && { placed: () => entryIn(folder, temporary, enter) }),
+    ...(aside !== undefined && { aside: () => entryIn(folder, aside, enter) }),
   };
 }
 
@@ -92,7 +95,7 @@ function entryIn(
 
 function* insideOf(outer: Folder, name: Name, above: string): ReturnType<HeldEntry["inside"]> {
   using folder = outer.child(name);
-  for (const entry of runAtOnce(readEntries(folder))) {
+  for (const entry of yield* readEntries(folder) as Generator<undefined, Entry[]>) {
     if (isTemporary(entry.name)) continue;
     const path = `${above}${entry.name}`;
     const held = entryIn(folder, entry.raw);

@@ -50,10 +50,11 @@ export interface HeldEntry {
   read<T>(use: (descriptor: number) => T): T | undefined;
   linkText(): Buffer;
   /**
-   * Yields the contents of a folder that callers may see, each folder before its own contents. Paths are
-   * relative to the folder; an entry is held until the next one is requested.
+   * Yields the contents of a folder that callers may see, each folder before its own contents, and `undefined`
+   * after each step of listing a folder. Paths are relative to the folder; an entry is held until the next one
+   * is requested.
    */
-  inside(): Iterable<{ readonly path: string; readonly entry: HeldEntry }>;
+  inside(): Iterable<{ readonly path: string; readonly entry: HeldEntry } | undefined>;
 }
 
 /** The entries of a step. Call it in `before`; afterwards the names mean something else. */
@@ -62,6 +63,11 @@ export interface StepEntries {
   replaced(): HeldEntry | undefined;
   /** Returns the entry that gets the name. Absent if the name is removed, and for a new folder. */
   placed?(): HeldEntry | undefined;
+  /**
+   * Returns the removed entry under its temporary name, after the step. Present if a transaction sets aside a
+   * folder, which it removes once it is committed.
+   */
+  aside?(): HeldEntry | undefined;
 }
 
 /**
@@ -109,6 +115,13 @@ export interface Mutation {
  */
 export interface MutationListener {
   before?(mutation: Mutation): void;
+  /**
+   * Called before the step that places a folder with everything in it, which only the worker knows until then.
+   * It may await, so that reading many entries keeps no other call waiting.
+   */
+  readPlaced?(entries: StepEntries): Promise<void>;
+  /** Called after the step that sets a folder aside, if that is done. It may await for the same reason. */
+  readAside?(entries: StepEntries): Promise<void>;
   /**
    * Called after a change. `failed` means that nothing was changed, or in a tree only the steps that were
    * `done`.

@@ -1,4 +1,4 @@
-import type { Mutation, MutationListener, MutationOutcome } from "./mutation.ts";
+import type { Mutation, MutationListener, MutationOutcome, StepEntries } from "./mutation.ts";
 
 /** A mutation, with functions that find its revisions. */
 export interface MutationDescription extends Omit<Mutation, "isTree" | "revisionBefore" | "revisionAfter"> {
@@ -37,6 +37,26 @@ export class Mutations {
     const value = await act(report.mutation);
     report.outcome = "done";
     return value;
+  }
+
+  /** Has listeners read a folder that the next step places. */
+  readPlaced(entries: StepEntries): Promise<void> {
+    return this.#awaitEach((listener) => listener.readPlaced?.(entries));
+  }
+
+  /** Has listeners read a folder that a step has set aside. */
+  readAside(entries: StepEntries): Promise<void> {
+    return this.#awaitEach((listener) => listener.readAside?.(entries));
+  }
+
+  async #awaitEach(act: (listener: MutationListener) => Promise<void> | undefined): Promise<void> {
+    for (const listener of this.#listeners) {
+      try {
+        await act(listener);
+      } catch (error) {
+        this.#onError(error);
+      }
+    }
   }
 
   #begin({ revisionBefore, revisionAfter, ...rest }: MutationDescription & Pick<Mutation, "isTree">): Report {

@@ -8,6 +8,7 @@ import { temporaryName } from "../jail/temporary.ts";
 import { type At, entriesAt, linkWith, openedFile } from "./held-entry.ts";
 import type { HiddenFolder } from "./hidden-folder.ts";
 import { moveSameEntry, moveToNew } from "./move-to-new.ts";
+import type { StepEntries } from "./mutation.ts";
 import { before, type MutationScope, type StepPlace, stepAt, type VerifyEntry } from "./scope.ts";
 import { type ReplacedFile, replaceExpected } from "./swap-names.ts";
 
@@ -50,21 +51,27 @@ export function commitFile(scope: MutationScope, written: WrittenFile, target: C
   );
 }
 
+interface FolderTarget extends CommitTarget {
+  /** The path of the copied folder. */
+  readonly from: string;
+  readonly entries: StepEntries;
+}
+
 /**
- * Gives a folder that was built out of sight its name, in one step, unless that is taken. Throws the errno
- * error.
+ * Gives a folder that was built out of sight its name, in one step, unless that is taken. `entries` are those
+ * of the step, which listeners may have read. Throws the errno error.
  */
 export function commitFolder(
   scope: MutationScope,
   { name: temporary, requireOurs }: HiddenFolder,
-  { folder, name, exclusive, from }: CommitTarget & { readonly from: string },
+  { folder, name, exclusive, from, entries }: FolderTarget,
 ): void {
   scope.mutations.step(
     () => ({
       ...stepAt(scope, folder, { name, entry: "dir" }),
       kind: "copy",
       from,
-      entries: entriesAt({ folder, name, temporary }),
+      entries,
     }),
     () =>
       folder.enter((at) => {
@@ -149,19 +156,20 @@ interface Placing extends StepPlace {
   readonly verify: VerifyEntry;
   /** The path of the source, for a copy. */
   readonly from?: string | undefined;
+  readonly entries: StepEntries;
   readonly revisionAfter?: string | undefined;
 }
 
 /** Gives a staged entry its name. Throws the errno error, EEXIST if the name is taken. */
 export function placeEntry(scope: MutationScope, placing: Placing): void {
-  const { folder, name, temporary, entry, verify, from, revisionAfter } = placing;
+  const { folder, name, temporary, entry, verify, from, entries, revisionAfter } = placing;
   scope.mutations.step(
     () => ({
       ...stepAt(scope, folder, { name, entry }),
       kind: from !== undefined ? "copy" : entry === "dir" ? "make-folder" : "create",
       ...(from !== undefined && { from }),
       revisionAfter: () => revisionAfter,
-      entries: entriesAt({ folder, name, temporary }),
+      entries,
     }),
     () =>
       folder.enter((at) => {

@@ -7,7 +7,7 @@ import type { Folder, JailedPath } from "../jail/folder.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import { entriesAt } from "./held-entry.ts";
 import { moveToNew } from "./move-to-new.ts";
-import type { MutationKind } from "./mutation.ts";
+import type { MutationKind, StepEntries } from "./mutation.ts";
 import type { MutationDescription } from "./mutations.ts";
 import { type MutationScope, moveVerified, type StepPlace, stepAt, type VerifyEntry } from "./scope.ts";
 
@@ -82,20 +82,22 @@ function removalOf(scope: MutationScope, folder: Folder, entry: Removal["entry"]
 }
 
 /**
- * Gives an entry that is to be removed, a folder with everything in it, the temporary name. Throws the errno
- * error.
+ * Gives an entry that is to be removed, a folder with everything in it, the temporary name. Returns the
+ * entries of the step. Throws the errno error.
  */
 export function setEntryAside(
   scope: MutationScope,
   { folder, name, temporary, entry, verify }: StepPlace & { readonly verify: VerifyEntry },
-): void {
+): StepEntries {
+  const entries = entriesAt({ folder, name, ...(entry === "dir" && { aside: temporary }) });
   scope.mutations.step(
     () => ({
       ...stepAt(scope, folder, { name, entry }),
       kind: "remove",
       revisionBefore: entry === "file" ? () => folder.enter((at) => revisionAt(at(name))) : undefined,
-      entries: entriesAt({ folder, name }),
+      entries,
     }),
     () => folder.enter((at) => moveVerified([at(name), at(temporary)], verify)),
   );
+  return entries;
 }

@@ -3,6 +3,7 @@
  * after it.
  */
 import { readSync } from "node:fs";
+import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
 import type { HeldEntry, Mutation } from "../disk/mutation.ts";
 import { revisionOf, revisionOfBytes } from "../files/revision.ts";
 import type { ContentPlace, Loss, RecordedState, RecordedTree, StepFrame } from "./frame.ts";
@@ -16,7 +17,7 @@ export const largestInline = 1024 * 1024;
 /** Maximum bytes of a hashed file, because hashing makes other calls wait. */
 const largestHashed = 256 * 1024 * 1024;
 
-/** Maximum entries of a deleted folder, which is kept in one frame while other calls wait. */
+/** Maximum entries of a folder that is kept in one frame. */
 const maxEntries = 20_000;
 
 /** Thrown with the reason why a step cannot be undone. */
@@ -40,11 +41,28 @@ export interface ContentKeeper {
   keepBlob(descriptor: number, length: number): ContentPlace;
 }
 
-/** Returns the frame of a step. Throws `Unavailable` if it could not be undone, and all errors of reading. */
-export function frameOf(mutation: Mutation, at: number, keeper: ContentKeeper): StepFrame {
-  requireText(mutation);
-  return { ...headOf(mutation, at), ...treesOf(mutation, keeper) };
+/** Trees of a step that were read before its frame is made. Both throw what reading threw. */
+export interface ReadTrees {
+  readonly before?: (() => RecordedTree) | undefined;
+  readonly after?: (() => RecordedTree) | undefined;
 }
+
+/** Returns the frame of a step. Throws `Unavailable` if it could not be undone, and all errors of reading. */
+export function frameOf(
+  mutation: Mutation,
+  at: number,
+  { keeper, read = {} }: { readonly keeper: ContentKeeper; readonly read?: ReadTrees | undefined },
+): StepFrame {
+  requireText(mutation);
+  return { ...headOf(mutation, at), ...treesOf(mutation, keeper, read) };
+}
+
+/** Reads an entry that a step removes, with its content. */
+export const readRemoved = (entry: HeldEntry | undefined, keeper: ContentKeeper): Steps<RecordedTree> =>
+  readTree(entry, (file) => keptFile(file, keeper));
+
+/** Reads an entry that a step places. */
+export const readPlaced = (entry: HeldEntry | undefined): Steps<RecordedTree> => readTree(entry, fileState);
 
 /** Returns the frame of a step that cannot be undone. */
 export const lostFrame = (mutation: Mutation, at: number, loss: Loss): StepFrame => ({
@@ -77,18 +95,21 @@ function requireText({ path, from = "" }: Mutation): void {
   if (path.includes("\ufffd") || from.includes("\ufffd")) throw new Unavailable("name");
 }
 
-function treesOf(mutation: Mutation, keeper: ContentKeeper): Pick<StepFrame, "before" | "after"> {
+function treesOf(
+  mutation: Mutation,
+  keeper: ContentKeeper,
+  read: ReadTrees,
+): Pick<StepFrame, "before" | "after"> {
   const { kind, entries, entry, permissions } = mutation;
   if (permissions !== undefined) return modesOf(entry, permissions);
-  const replaced = entries?.replaced();
-  const placed = entries?.placed?.();
-  const before = treeOf(replaced, (file) => keptFile(file, keeper));
+  const before = read.before?.() ?? runAtOnce(readRemoved(entries?.replaced(), keeper));
   if (kind === "make-folder") return { before, after: { state: { kind: "dir" } } };
+  const after = read.after?.();
+  if (after !== undefined) return { before, after };
+  const placed = entries?.placed?.();
   // A moved entry does not change, and is not read.
-  return {
-    before,
-    after: kind === "rename" ? { state: stateOf(placed, fileState) } : treeOf(placed, fileState),
-  };
+  if (kind === "rename") return { before, after: { state: stateOf(placed, fileState) } };
+  return { before, after: runAtOnce(readPlaced(placed)) };
 }
 
 function modesOf(
@@ -104,11 +125,14 @@ function modesOf(
 
 type FileState = (file: HeldEntry) => RecordedState;
 
-function treeOf(entry: HeldEntry | undefined, ofFile: FileState): RecordedTree {
+function* readTree(entry: HeldEntry | undefined, ofFile: FileState): Steps<RecordedTree> {
   const state = stateOf(entry, ofFile);
   if (state.kind !== "dir") return { state };
   const inside: [string, RecordedState][] = [];
-  for (const { path, entry: held } of entry!.inside()) {
+  for (const found of entry!.inside()) {
+    yield;
+    if (found === undefined) continue;
+    const { path, entry: held } = found;
     if (inside.length === maxEntries) throw new Unavailable("too-large");
     if (path.includes("\ufffd")) throw new Unavailable("name");
     inside.push([path, stateOf(held, ofFile)]);

@@ -5,16 +5,32 @@
  */
 
 import type { Log } from "../../base/log/log.ts";
-import type { Mutation, MutationListener, MutationOutcome, Requester } from "../disk/mutation.ts";
+import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
+import type {
+  Mutation,
+  MutationListener,
+  MutationOutcome,
+  Requester,
+  StepEntries,
+} from "../disk/mutation.ts";
 import { errnoOf } from "../jail/errno.ts";
 import { isTemporary } from "../jail/temporary.ts";
 import type { StateFolder } from "../state/state-folder.ts";
-import { type ContentKeeper, frameOf, lostFrame, Unavailable } from "./capture.ts";
+import {
+  type ContentKeeper,
+  frameOf,
+  lostFrame,
+  type ReadTrees,
+  readPlaced,
+  readRemoved,
+  Unavailable,
+} from "./capture.ts";
 import {
   type EncodedFrame,
   encodeFrame,
   type FrameContents,
   type Loss,
+  type RecordedTree,
   type RecordHead,
   type StepFrame,
 } from "./frame.ts";
@@ -44,12 +60,15 @@ interface OpenRecord {
 interface Writing {
   readonly record: OpenRecord;
   readonly head: RecordHead | undefined;
+  /** The contents that the trees of the step name, if those were read in slices. */
+  readonly contents?: Contents | undefined;
 }
 
-/** A step, and the origin of the entry that it renames. */
+/** A step, the origin of the entry that it renames, and the trees that were read in slices. */
 interface Step {
   readonly mutation: Mutation;
-  readonly from: string | undefined;
+  readonly from?: string | undefined;
+  readonly read?: ReadTrees | undefined;
 }
 
 /** A step that is under way, or a transaction. */
@@ -67,6 +86,10 @@ export class Journal implements MutationListener {
   /** The origins of entries that have temporary names, by transaction. */
   readonly #origins = new WeakMap<Mutation, Map<string, string>>();
   readonly #losses = new WeakMap<object, number>();
+  /** Folders that were read before the step that places them. */
+  readonly #placed = new WeakMap<StepEntries, () => RecordedTree>();
+  /** Steps that set a folder aside, whose frames are written when it has been read. */
+  readonly #aside = new WeakMap<StepEntries, Mutation & { readonly requester: Requester }>();
   #isBrokenSaid = false;
 
   constructor({ state, bounds, log }: JournalOptions) {
@@ -92,17 +115,56 @@ export class Journal implements MutationListener {
   }
 
   before(mutation: Mutation): void {
-    const { requester, path } = mutation;
+    const { requester, path, entries } = mutation;
     if (requester === undefined || !isStep(mutation)) return;
     const from = this.#originOf(mutation);
     if (isHidden(path) || isHidden(from ?? "")) return;
+    if (entries?.aside !== undefined && isTransaction(mutation.whole)) {
+      this.#aside.set(entries, { ...mutation, requester });
+      return;
+    }
+    const after = entries && this.#placed.get(entries);
+    this.#orLose(requester, () => this.#write({ mutation, from, read: { after } }, requester));
+  }
+
+  async readPlaced(entries: StepEntries): Promise<void> {
+    this.#placed.set(entries, await outcomeOf(() => readPlaced(entries.placed?.())));
+  }
+
+  async readAside(entries: StepEntries): Promise<void> {
+    const mutation = this.#aside.get(entries);
+    if (mutation === undefined) return;
+    const { requester } = mutation;
+    for (let isWritten = false; !isWritten; ) {
+      const { known, place } = this.#orLose(requester, () => this.#placeFor(requester)) ?? {};
+      if (place === undefined) return;
+      const contents = this.#contentsIn(place);
+      const before = await outcomeOf(() => readRemoved(entries.aside?.(), contents));
+      // The segment may be full now, so that no record can begin there.
+      isWritten =
+        this.#orLose(requester, () => {
+          if (known === undefined && this.#segments.place().segment !== place.segment) {
+            contents.drop();
+            return false;
+          }
+          const step = { mutation, read: { before } };
+          if (known !== undefined)
+            return this.#writeFrame(step, requester, { record: known, head: undefined, contents });
+          return this.#begin(step, requester, { place, contents });
+        }) ?? true;
+    }
+  }
+
+  /** Runs `act`. An error means that the step of the requester cannot be undone; it returns `undefined`. */
+  #orLose<T>(requester: Requester, act: () => T): T | undefined {
     try {
-      this.#write({ mutation, from }, requester);
+      return act();
     } catch (error) {
       this.#lose(requester);
       this.#sayBroken(error);
       // The record may be gone, or have a gap.
       this.#records.delete(callOf(requester));
+      return undefined;
     }
   }
 
@@ -135,26 +197,45 @@ export class Journal implements MutationListener {
   }
 
   #write(step: Step, requester: Requester): void {
-    const known = this.#records.get(callOf(requester));
-    if (known !== undefined && this.#segments.has(known.place.segment)) {
-      this.#writeFrame(step, requester, { record: known, head: undefined });
-      return;
-    }
-    const head = headOf(step.mutation, requester);
     for (;;) {
-      const place = this.#segments.place();
-      const record = { place, seq: undefined, frames: 0, notDone: new Set<number>(), isFull: false };
-      if (!this.#writeFrame(step, requester, { record, head })) continue;
-      this.#records.set(callOf(requester), record);
-      return;
+      const { known, place } = this.#placeFor(requester);
+      if (known !== undefined) {
+        this.#writeFrame(step, requester, { record: known, head: undefined });
+        return;
+      }
+      if (this.#begin(step, requester, { place })) return;
     }
   }
 
+  /** Returns the record of the requester, if it has one, and the place of its frames. */
+  #placeFor(requester: Requester): { known: OpenRecord | undefined; place: RecordPlace } {
+    const known = this.#records.get(callOf(requester));
+    if (known !== undefined && this.#segments.has(known.place.segment)) return { known, place: known.place };
+    return { known: undefined, place: this.#segments.place() };
+  }
+
+  /** Begins a record with the frame of a step. Returns false if it cannot begin there any longer. */
+  #begin(
+    step: Step,
+    requester: Requester,
+    { place, contents }: { readonly place: RecordPlace; readonly contents?: Contents },
+  ): boolean {
+    const record = { place, seq: undefined, frames: 0, notDone: new Set<number>(), isFull: false };
+    const head = headOf(step.mutation, requester);
+    if (!this.#writeFrame(step, requester, { record, head, contents })) return false;
+    this.#records.set(callOf(requester), record);
+    return true;
+  }
+
+  #contentsIn(place: RecordPlace): Contents {
+    return new Contents(this.#segments, place, (error) => this.#sayBroken(error));
+  }
+
   /** Writes the frame of a step. Returns false if a record cannot begin there any longer. */
-  #writeFrame({ mutation, from }: Step, requester: Requester, { record, head }: Writing): boolean {
-    const contents = new Contents(this.#segments, record.place, (error) => this.#sayBroken(error));
+  #writeFrame({ mutation, from, read }: Step, requester: Requester, writing: Writing): boolean {
+    const { record, contents = this.#contentsIn(record.place) } = writing;
     const described = from === undefined ? mutation : { ...mutation, from };
-    const frames = this.#framesOf(described, { record, head }, contents);
+    const frames = this.#framesOf({ mutation: described, read }, writing, contents);
     if (frames !== undefined) {
       const begun = this.#segments.append(record.place, frames);
       if (begun === "full") {
@@ -173,7 +254,7 @@ export class Journal implements MutationListener {
 
   /** Returns the frames of a step, or `undefined` without room even to record the step as lost. */
   #framesOf(
-    mutation: Mutation,
+    { mutation, read }: Step,
     { record, head }: Writing,
     contents: Contents,
   ): readonly EncodedFrame[] | undefined {
@@ -190,7 +271,7 @@ export class Journal implements MutationListener {
       return undefined;
     }
     try {
-      const frames = framesWith(frameOf(mutation, now, contents), roomToSayLost);
+      const frames = framesWith(frameOf(mutation, now, { keeper: contents, read }), roomToSayLost);
       if (frames !== undefined) return frames;
       throw new Unavailable("too-large");
     } catch (error) {
@@ -269,6 +350,20 @@ class Contents implements ContentKeeper, FrameContents {
     this.inline.length = 0;
     this.apart = 0;
     for (const name of this.#blobs.splice(0)) this.#segments.dropContent(this.#place, name);
+  }
+}
+
+const sliceMilliseconds = 5;
+
+/** Runs steps in slices. Returns a function that returns their value or throws their error. */
+async function outcomeOf<T>(start: () => Steps<T>): Promise<() => T> {
+  try {
+    const value = await runInSlices(start(), createTimeSlice(sliceMilliseconds));
+    return () => value;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
   }
 }
 

@@ -4,6 +4,7 @@
 import { closeSync, fstatSync, readlinkSync } from "node:fs";
 import { createWalkSlice } from "../../base/scheduling/walk-slice.ts";
 import type { Disk } from "../disk/disk.ts";
+import { entriesAt } from "../disk/held-entry.ts";
 import {
   makeHiddenFolder,
   makeInnerFolder,
@@ -91,9 +92,11 @@ export async function copyTree(ctx: Disk, copying: Copying): Promise<void> {
   const hidden = mapErrno(exclusive!, () => makeHiddenFolder(outer));
   try {
     await fillCopy(ctx, copying, hidden.folder);
+    const entries = entriesAt({ folder: outer, name: destination.name, temporary: hidden.name });
+    await scope.mutations.readPlaced(entries);
     await copying.verify?.();
     requester.deadline.check();
-    commitFolder(scope, hidden, { ...destination, from: source.path });
+    commitFolder(scope, hidden, { ...destination, from: source.path, entries });
   } catch (error) {
     // Anything that cannot be removed here is left to the sweep.
     await removeHiddenFolder(outer, hidden.name).catch(() => {});

@@ -1,7 +1,9 @@
 import { changePermissions } from "../disk/chmod.ts";
 import type { Disk } from "../disk/disk.ts";
 import { exchangeEntry } from "../disk/exchange.ts";
+import { entriesAt } from "../disk/held-entry.ts";
 import { holdFolderAt, splitLast } from "../disk/hold-folder.ts";
+import type { StepEntries } from "../disk/mutation.ts";
 import { placeEntry } from "../disk/place.ts";
 import { renameAsStep } from "../disk/rename.ts";
 import type { MutationScope, VerifyEntry } from "../disk/scope.ts";
@@ -33,10 +35,14 @@ export class StepRunner {
     const { outer, name } = splitLast(step.kind === "rename" ? step.from : step.path);
     using folder = holdFolderAt(this.#jail, outer);
     const deadline = this.#scope.requester?.deadline;
-    if (step.kind === "set-aside") await this.#requireDigest(step, { folder, name });
-    await this.#editLock({ folder, deadline }, () =>
-      this.#runLocked(draft, { folder, name, temporary: draft.temporary }),
-    );
+    const { temporary } = draft;
+    const place = { folder, name, temporary };
+    const { mutations } = this.#scope;
+    if (step.kind === "set-aside") await this.#requireDigest(step, place);
+    const entries = entriesAt(place);
+    if (step.kind === "place" && stagedOf(draft)?.kind === "copy") await mutations.readPlaced(entries);
+    const setAside = await this.#editLock({ folder, deadline }, () => this.#runLocked(draft, place, entries));
+    if (setAside?.aside !== undefined) await mutations.readAside(setAside);
   }
 
   /** Throws ESTALE if another program has changed a folder since it was copied. */
@@ -45,17 +51,19 @@ export class StepRunner {
       throw errnoError("ESTALE");
   }
 
-  #runLocked(draft: DraftStep, place: Place): void {
+  /** Makes the step, at whose place are `held`. Returns the entries of an entry that was set aside. */
+  #runLocked(draft: DraftStep, place: Place, held: StepEntries): StepEntries | undefined {
     const { step, entries } = draft;
+    let setAside: StepEntries | undefined;
     switch (step.kind) {
       case "place":
-        this.#place(draft, place);
+        this.#place(draft, place, held);
         break;
       case "exchange":
         this.#exchange(draft, place);
         break;
       case "set-aside":
-        setEntryAside(this.#scope, {
+        setAside = setEntryAside(this.#scope, {
           ...place,
           entry: entries.entry!.recorded!.kind,
           verify: this.#verify(draft),
@@ -69,13 +77,15 @@ export class StepRunner {
     }
     const recorded = entries.entry?.recorded;
     if (recorded !== undefined) this.#touched.add(inodeOf(recorded));
+    return setAside;
   }
 
-  #place(draft: DraftStep, place: Place): void {
+  #place(draft: DraftStep, place: Place, entries: StepEntries): void {
     const staged = stagedOf(draft)!;
     const recorded = draft.entries.staged!.recorded!;
     placeEntry(this.#scope, {
       ...place,
+      entries,
       entry: recorded.kind,
       verify: verifySame(recorded),
       from: staged.kind === "copy" ? staged.of.path : undefined,
