@@ -1,7 +1,7 @@
 /**
  * Explains why a text was not replaced: the place where it was most likely meant to be, and the difference.
  */
-import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
 import { type Difference, differenceBetween, differsInSpacing } from "./differences.ts";
 import { withoutLineNumbers } from "./line-numbers.ts";
 import { pairLines } from "./line-pairs.ts";
@@ -58,8 +58,10 @@ const maxTextBytes = [2048, 1024, 1024];
 /** Explains a text that is not in the file. */
 export function* explainMissing(body: Buffer, sent: string): Steps<ExplainedMiss> {
   const bare = withoutLineNumbers(sent, (text) => body.includes(text));
+  yield;
   const near = yield* findNearMatches(body, Buffer.from(bare ?? sent));
-  const candidates = candidatesOf(body, near);
+  yield;
+  const candidates = yield* locate(body, near);
   const [best] = near;
   const isNumbered = bare !== undefined && best !== undefined;
   const plain = { candidates, differs: "none", pair: undefined, isNumbered, isSpacing: false } as const;
@@ -67,6 +69,7 @@ export function* explainMissing(body: Buffer, sent: string): Steps<ExplainedMiss
   const text = textOf(body, linesOf(body, best));
   const number = candidates[0]!.from_line;
   const differs = differenceBetween(text, sent);
+  yield;
   // Line ends that are all the same match in any case.
   const ignoresEnds = surveyLines(body, []).onlyEnding !== undefined || !differsInEnds(differs);
   return {
@@ -180,22 +183,30 @@ function firstGap(
   return undefined;
 }
 
-function candidatesOf(body: Buffer, regions: readonly (Region & { similarity: number })[]): Candidate[] {
+type SimilarRegion = Region & { readonly similarity: number };
+
+const candidatesOf = (body: Buffer, regions: readonly SimilarRegion[]): Candidate[] =>
+  runAtOnce(locate(body, regions));
+
+function* locate(body: Buffer, regions: readonly SimilarRegion[]): Steps<Candidate[]> {
   const numbers = new LineNumbers(body);
-  return regions.map((region, index) => {
+  const candidates: Candidate[] = [];
+  for (const [index, region] of regions.entries()) {
     const lines = linesOf(body, region);
     const first = numbers.of(lines.from);
     const isWhole = lines.to - lines.from <= maxTextBytes[index]!;
     // If the lines are too long, only the part that resembles the text is shown.
     const shown = isWhole ? lines : { from: region.from, to: lines.to };
-    return {
+    candidates.push({
       from_line: first,
       to_line: first + Math.max(countLines(body.subarray(lines.from, lines.to)), 1) - 1,
       similarity: region.similarity,
       text: cutToBytes(body.subarray(shown.from, shown.to), maxTextBytes[index]!),
       ...(!isWhole && { truncated: true as const }),
-    };
-  });
+    });
+    yield;
+  }
+  return candidates;
 }
 
 const linesOf = (body: Buffer, region: Region): Region => linesAround(body, region, 0);

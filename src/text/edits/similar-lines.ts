@@ -68,7 +68,7 @@ export function* findNearMatches(body: Buffer, text: Buffer): Steps<NearMatch[]>
   for (const start of [...places.map((place) => place.start), ...anchorsOf(whole, sent)]) {
     const taken = found.filter(({ similarity }) => similarity >= surelySimilar);
     const region = yield* fit(searched, regionOf(searched, whole, { start, sent }), { ...sent, taken });
-    found.push({ ...region, similarity: likenessOf(searched, region, sent) });
+    found.push({ ...region, similarity: yield* likenessOf(searched, region, sent) });
     yield;
   }
   found.sort((a, b) => b.similarity - a.similarity || a.from - b.from);
@@ -141,10 +141,13 @@ const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte ===
  * Computes `NearMatch.similarity`. If the text has several lines, its first and last lines should be the ends
  * of the region.
  */
-function likenessOf(body: Buffer, { from, to }: Region, { raw, folded, ends }: Sent): number {
+function* likenessOf(body: Buffer, { from, to }: Region, { raw, folded, ends }: Sent): Steps<number> {
   const text = body.subarray(from, Math.min(to, from + maxComparedBytes));
   const ofBlanks = compareTexts(raw.subarray(0, maxComparedBytes), text).coverage;
-  const ofText = compareTexts(folded.subarray(0, maxComparedBytes), foldAll(text)).coverage;
+  yield;
+  const { bytes } = yield* foldText(text);
+  yield;
+  const ofText = compareTexts(folded.subarray(0, maxComparedBytes), bytes).coverage;
   if (ends === undefined) return 0.9 * ofText + 0.1 * ofBlanks;
   const others = endsOf(text);
   const ofEnds =
@@ -167,13 +170,13 @@ function* fit(
   // If only blanks and the like differ, the place is right.
   if (Buffer.compare(sent.folded, foldAll(body.subarray(region.from, region.to))) === 0) return region;
   let best = region;
-  let likeness = likenessOf(body, region, sent);
+  let likeness = yield* likenessOf(body, region, sent);
   for (let round = 0; round < maxRounds; round++) {
     const before = best;
     for (const moved of movesOf(body, best)) {
       if (moved.to - moved.from > 2 * sent.raw.length + maxLineBytes) continue;
       if (sent.taken.some((other) => overlap(other, moved))) continue;
-      const other = likenessOf(body, moved, sent);
+      const other = yield* likenessOf(body, moved, sent);
       if (other > likeness) [best, likeness] = [moved, other];
     }
     if (best === before) break;
