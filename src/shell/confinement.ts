@@ -8,10 +8,10 @@ import { stateDirectories } from "../filesystem/state/state-folder.ts";
 import type { GitSetting } from "./command-environment.ts";
 import type { ConfinedRules } from "./command-rules.ts";
 import type { ShellConfig } from "./config.ts";
-import { globAttributes, hiddenAttributes, hiddenFileSettings } from "./hidden-files.ts";
+import { attributesOf, excludesOf, globPatterns, hiddenFileSettings, pathPatterns } from "./hidden-files.ts";
 import { createDiskWatch } from "./os-sandbox/disk-watch.ts";
 import { resourceLimits } from "./os-sandbox/limits.ts";
-import { writeAttributes } from "./os-sandbox/masks.ts";
+import { writeBeside } from "./os-sandbox/masks.ts";
 import { openOsSandbox } from "./os-sandbox/os-sandbox.ts";
 import { makePrivateFolder } from "./os-sandbox/private-folder.ts";
 import type { Network } from "./os-sandbox/ruleset.ts";
@@ -167,8 +167,12 @@ function settingsFor(
 ): GitSetting[] {
   const [root] = rootOf(config);
   const paths = [...config.fs.denylist_paths, ...(guarded?.found.denied ?? [])];
-  const named = root === undefined ? "" : hiddenAttributes(paths, root);
-  return hiddenFileSettings(writeAttributes(folder, globAttributes(denyGlobs) + named));
+  const named = root === undefined ? [] : pathPatterns(paths, root);
+  const patterns = [...globPatterns(denyGlobs), ...named];
+  return hiddenFileSettings({
+    attributes: writeBeside(folder, { name: "attributes", text: attributesOf(patterns) }),
+    excludes: writeBeside(folder, { name: "excludes", text: excludesOf(patterns) }),
+  });
 }
 
 const networkOf = (chosen: Network | boolean): Network =>

@@ -1,28 +1,36 @@
 /**
- * Git settings for denied files that a mask hides: they are unchanged by size and time, and must never be
- * recorded.
+ * Settings for git about denied files that a mask hides: tracked ones are unchanged, whatever git compares, and
+ * others are ignored.
  */
 import { relative } from "node:path";
 import type { GitSetting } from "./command-environment.ts";
 
-/** The name of the filter that refuses to take the content of a mask. */
+/** The name of the filter that git runs instead of taking the content of a mask. */
 const filter = "hidden-file";
 
-/** Returns the settings. `attributes` is the path of a file with `hiddenAttributes`. */
-export const hiddenFileSettings = (attributes: string): GitSetting[] => [
+/** The paths of files with `attributesOf` and `excludesOf` the same patterns. */
+export interface PatternFiles {
+  readonly attributes: string;
+  readonly excludes: string;
+}
+
+export const hiddenFileSettings = ({ attributes, excludes }: PatternFiles): GitSetting[] => [
   // A mask has another inode, and the time of its own change.
   ["core.checkStat", "minimal"],
   ["core.attributesFile", attributes],
-  [`filter.${filter}.clean`, "false"],
+  ["core.excludesFile", excludes],
+  // Git reads a file whose time is that of its index, as in a fresh clone. It then gets the content that it has
+  // recorded, and for a file that it does not track an error, so that it never records blank lines.
+  [`filter.${filter}.clean`, "git cat-file blob :0:%f"],
   [`filter.${filter}.smudge`, "cat"],
   [`filter.${filter}.required`, "true"],
 ];
 
 /**
- * Returns the attributes (gitattributes(5)) of denied paths below a folder, whichever folder above them is a
+ * Returns patterns (gitignore(5)) of denied paths below a folder, whichever folder above them is a
  * repository.
  */
-export function hiddenAttributes(denied: readonly string[], folder: string): string {
+export function pathPatterns(denied: readonly string[], folder: string): string[] {
   const patterns = denied
     .map((path) => relative(folder, path))
     .filter((path) => path !== "" && !path.startsWith(".."))
@@ -30,26 +38,26 @@ export function hiddenAttributes(denied: readonly string[], folder: string): str
       const names = path.split("/");
       return names.map((_, index) => `/${names.slice(index).join("/")}`);
     });
-  return [...new Set(patterns)].map((pattern) => `${quote(pattern)} filter=${filter}\n`).join("");
+  return [...new Set(patterns)].map((pattern) => pattern.replaceAll(/[*?[\\]/g, "\\$&"));
 }
 
 /**
- * Returns the attributes of paths that globs cover, even if they are created later. Globs with braces, which
- * git lacks, are left out.
+ * Returns patterns of what globs cover, even if it is made later. Those with braces, which git does not know,
+ * are left out.
  */
-export const globAttributes = (globs: readonly string[]): string =>
-  globs
-    .filter((glob) => !/[{}\n]/.test(glob))
-    .map((glob) => (glob.startsWith("**/") ? glob : `/${glob}`))
-    .map((pattern) => `"${pattern.replaceAll(/["\\]/g, "\\$&")}" filter=${filter}\n`)
+export const globPatterns = (globs: readonly string[]): string[] =>
+  globs.filter((glob) => !/[{}\n]/.test(glob)).map((glob) => (glob.startsWith("**/") ? glob : `/${glob}`));
+
+/** Renders a file of attributes (gitattributes(5)) that assigns the filter. */
+export const attributesOf = (patterns: readonly string[]): string =>
+  patterns
+    .map((pattern) => pattern.replaceAll(/["\\]/g, "\\$&").replaceAll("\n", "\\n"))
+    .map((pattern) => `"${pattern}" filter=${filter}\n`)
     .join("");
 
-/**
- * Returns a pattern that matches its own text: special characters are escaped as in a glob, and then as in a
- * quoted text.
- */
-const quote = (pattern: string): string =>
-  `"${pattern
-    .replaceAll(/[*?[\\]/g, "\\$&")
-    .replaceAll(/["\\]/g, "\\$&")
-    .replaceAll("\n", "\\n")}"`;
+/** Renders a file of patterns to ignore. Names with line feeds have no form there, and are left out. */
+export const excludesOf = (patterns: readonly string[]): string =>
+  patterns
+    .filter((pattern) => !pattern.includes("\n"))
+    .map((pattern) => `${pattern.replace(/ $/, "\\ ")}\n`)
+    .join("");

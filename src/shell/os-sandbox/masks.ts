@@ -73,8 +73,8 @@ function makeMask(file: string, { size, mtime, mode }: MaskStats): void {
 }
 
 /** Writes a text beside the masks, where commands can read but not change it. Returns its path. */
-export function writeAttributes(folder: string, text: string): string {
-  const file = join(folder, "attributes");
+export function writeBeside(folder: string, { name, text }: { name: string; text: string }): string {
+  const file = join(folder, name);
   const descriptor = openSync(file, "wx", 0o600);
   try {
     writeSync(descriptor, text);

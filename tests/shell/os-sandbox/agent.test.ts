@@ -97,15 +97,27 @@ describe("a repository with a tracked, denied file", () => {
       encoding: "utf8",
     });
 
-  /** The denied file is older than the index: otherwise git reads it, to be sure. */
   function commitAll(served: ShellFixture): void {
     rmSync(join(served.folder, ".git"), { recursive: true, force: true });
     writeFileSync(join(served.folder, ".env"), "secret\n", { mode: 0o644 });
     writeFileSync(join(served.folder, "file"), "one\n");
-    utimesSync(join(served.folder, ".env"), 1_700_000_000, 1_700_000_000);
     git(served, "init", "-q");
     git(served, "add", ".env", "file");
     git(served, "commit", "-qm", "first");
+  }
+
+  /** As after a commit of old files, where git compares times, and as in a fresh clone, where it reads the file. */
+  const ages = {
+    "older than the index": 1_700_000_000,
+    "as old as the index": undefined,
+    "newer than the index": 2_000_000_000,
+  };
+
+  function commitAged(served: ShellFixture, seconds: number | undefined): void {
+    commitAll(served);
+    if (seconds !== undefined) utimesSync(join(served.folder, ".env"), seconds, seconds);
+    // The index then has the old time.
+    if (seconds === ages["older than the index"]) git(served, "status");
   }
 
   const hasMounts = () => agent.worker.stderr().includes('"mounts":true');
@@ -119,27 +131,45 @@ describe("a repository with a tracked, denied file", () => {
     expect(stdout).not.toContain("secret");
   });
 
-  test("git status is clean, and git commit -a records the change of another file as the user", async () => {
-    commitAll(agent);
-    const line =
-      "git status --porcelain && echo two >> file && git status --porcelain && git commit -qam second && git status --porcelain";
-    const answer = await run(agent, line);
-    if (!hasMounts()) return expect(answer["stdout"]).not.toContain("secret");
-    expect(answer).toMatchObject({ stdout: " M file\n", stderr: "", exit_code: 0 });
-    expect(git(agent, "show", "HEAD:.env")).toBe("secret\n");
-    expect(git(agent, "log", "-1", "--format=%an %ae %s")).toBe("Some One one@example.org second\n");
-    expect(git(agent, "status", "--porcelain")).toBe("");
-  });
+  test.each(Object.entries(ages))(
+    "git status is clean and git commit -a records another file as the user, if it is %s",
+    async (_, seconds) => {
+      commitAged(agent, seconds);
+      const line =
+        "git status --porcelain && echo two >> file && git status --porcelain && git diff --stat && git add -A && git commit -qam second && git status --porcelain";
+      const answer = await run(agent, line);
+      if (!hasMounts()) return expect(answer["stdout"]).not.toContain("secret");
+      expect(answer).toMatchObject({
+        stdout: " M file\n file | 1 +\n 1 file changed, 1 insertion(+)\n",
+        stderr: "",
+        exit_code: 0,
+      });
+      expect(git(agent, "show", "HEAD:.env")).toBe("secret\n");
+      expect(git(agent, "log", "-1", "--format=%an %ae %s")).toBe("Some One one@example.org second\n");
+      expect(git(agent, "status", "--porcelain")).toBe("");
+    },
+  );
 
   test("a change of the file itself is seen, and nothing is recorded of it", async () => {
     commitAll(agent);
     writeFileSync(join(agent.folder, ".env"), "another secret\n");
-    const answer = await run(agent, "git status --porcelain 2> /dev/null; git commit -qam second");
-    expect(answer["stdout"]).toBe(" M .env\n");
+    const answer = await run(agent, "git status --porcelain; git diff; git commit -qam second");
+    if (hasMounts()) expect(answer["stdout"]).toStartWith(" M .env\n");
     expect(answer["exit_code"]).not.toBe(0);
     expect(git(agent, "show", "HEAD:.env")).toBe("secret\n");
     await run(agent, "git add -A; git add --force .env; git commit -qm second");
     expect(git(agent, "show", "HEAD:.env")).toBe("secret\n");
+  });
+
+  test("a denied file that is not tracked is ignored, and cannot be added", async () => {
+    commitAll(agent);
+    git(agent, "rm", "-q", "--cached", ".env");
+    git(agent, "commit", "-qm", "second");
+    const answer = await run(agent, "git status --porcelain && git add -A && git status --porcelain");
+    expect(answer).toMatchObject({ stdout: "", exit_code: 0 });
+    const added = await run(agent, "git add --force .env");
+    expect(added["exit_code"]).not.toBe(0);
+    expect(git(agent, "ls-files")).toBe("file\n");
   });
 
   test("settings of the user that run programs are not read", async () => {
