@@ -72,7 +72,11 @@ export function holdOptions(
   const kept =
     most === undefined
       ? { maxOutputBytes: spawnOptions.maxOutputBytes }
-      : { maxOutputBytes: Math.min(most, config.max_output_bytes), keepsTail: true };
+      : {
+          maxOutputBytes: Math.min(most, config.max_output_bytes),
+          keepsTail: true,
+          shownBytes: max_output_bytes === undefined ? profile["exec.cut_output_bytes"] : undefined,
+        };
   return {
     options: {
       ...kept,

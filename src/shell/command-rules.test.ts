@@ -27,6 +27,7 @@ describe("the rules of commands", () => {
       "10 s",
       "30 s",
       "64 KiB",
+      "8 KiB",
       "16 at once",
       String.raw`/rm\s+/`,
     ])
@@ -55,9 +56,9 @@ describe("the rules of commands", () => {
   test("say what commands cannot change, or that nothing keeps them from it", () => {
     const open = { network: "loopback", holdsFiles: true, keepsFiles: false } as const;
     const lines = (change: Partial<CommandRules>) => describeCommands({ ...rules, ...change })[1];
-    expect(lines({ kept: ["docs/**"] })).toEndWith(" Read-only for them: docs/**.");
-    expect(lines({ kept: [] })).toEndWith(" HOME is an empty folder of their own.");
-    expect(lines({ confined: open })).toEndWith(
+    expect(lines({ kept: ["docs/**"] })).toContain(" Read-only for them: docs/**. Undo does not take back");
+    expect(lines({ kept: [] })).toContain(" HOME is an empty folder of their own. Undo does not take back");
+    expect(lines({ confined: open })).toContain(
       " Nothing keeps them from files that other programs run by themselves (.git/hooks, .vscode and the like): leave those alone unless the user asks.",
     );
     expect(lines({ confined: open, kept: ["docs/**"] })).toContain("that calls may not change (docs/**)");

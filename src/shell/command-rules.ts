@@ -55,7 +55,7 @@ export function describeCommands({
   const isKept = confined?.holdsFiles === true;
   const undo =
     config.snapshot.length === 0
-      ? ""
+      ? " Undo does not take back what they change."
       : ` Undo takes back what they change in ${listNames(config.snapshot, maxHidden)}.`;
   return [
     allowlist.length === 0
@@ -66,7 +66,7 @@ export function describeCommands({
       : `The kernel does not keep files from commands: they read and write whatever the user can, inside and outside of the served folder.${undo}`,
     ...(isKept && hidden.length > 0
       ? [
-          `Hidden from commands, which cannot read them: ${listNames(hidden, maxHidden)}. Git takes a tracked one for unchanged.`,
+          `Hidden from commands, which do not find their content: ${listNames(hidden, maxHidden)}. Git takes a tracked one for unchanged, and shows what was committed of it.`,
         ]
       : []),
     networkLines[confined?.network ?? "full"],
@@ -75,7 +75,7 @@ export function describeCommands({
       : [
           "Other processes are not signalled or traced, and sockets of other programs (Docker, ssh-agent) not reached. What a command leaves running ends with it; shell::exec_bg is for what stays.",
         ]),
-    `A command runs for ${seconds(default_timeout_ms)} unless it has timeout_ms, at most ${seconds(max_timeout_ms)}; in the background without a limit, at most ${config.max_concurrent_jobs} at once. ${Math.floor(output / 1024)} KiB of each output are answered.`,
+    `A command runs for ${seconds(default_timeout_ms)} unless it has timeout_ms, at most ${seconds(max_timeout_ms)}; in the background without a limit, at most ${config.max_concurrent_jobs} at once. An output of up to ${Math.floor(output / 1024)} KiB is answered whole${describeCut(profile["exec.cut_output_bytes"], output)}.`,
     ...(denylist.length === 0
       ? []
       : [
@@ -85,6 +85,12 @@ export function describeCommands({
           )}.`,
         ]),
   ];
+}
+
+/** Returns what is answered of a longer output, as the end of a sentence. */
+function describeCut(cut: number | undefined, output: number): string {
+  const half = Math.floor(Math.min(cut ?? output, output) / 2048);
+  return `, and of a longer one the first and the last ${half} KiB`;
 }
 
 /** Returns the rule for files that may not be changed, as a further sentence. */

@@ -101,6 +101,8 @@ export const exec = defineShellFunction({
         : await runToItsEnd(run, context);
     });
   },
+  // An exit code is the answer of the program, such as that of tests that fail.
+  isFailure: ({ timed_out, signal }) => timed_out || signal !== undefined,
   render: renderResult,
 });
 

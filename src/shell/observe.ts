@@ -20,6 +20,7 @@ import { refusePlainly } from "./programs/plain-refusal.ts";
 import type { Program } from "./programs/program.ts";
 import type { Remarks } from "./programs/records.ts";
 import { hiddenInArguments, sandboxNotes } from "./sandbox-notes.ts";
+import { noteSyntax } from "./shell-syntax.ts";
 import { compileSnapshotGlobs } from "./snapshot-globs.ts";
 
 /** A command that is about to run. */
@@ -71,7 +72,13 @@ export async function observe(
       // A command that changed nothing has created nothing.
       const hasChanged = found === undefined || remarks.changed !== undefined;
       const made = hasChanged ? context.namesOf(await findMade().catch(() => [])).toSorted() : [];
-      const notes = [...new Set([...sandboxNotesOf(context, program.argv, output), ...noteMade(made)])];
+      const notes = [
+        ...new Set([
+          ...noteSyntax(program.argv, config.allowlist),
+          ...sandboxNotesOf(context, program.argv, output),
+          ...noteMade(made),
+        ]),
+      ];
       return { ...remarks, ...(notes.length > 0 && { notes }) };
     },
   };

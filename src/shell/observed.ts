@@ -5,6 +5,7 @@ import type { ChangeSummary, CommandChanges } from "../filesystem/feed/command-c
 import type { ConfinedRules } from "./command-rules.ts";
 import type { Remarks } from "./programs/records.ts";
 import type { FolderRemoval } from "./sandbox-notes.ts";
+import { syntaxNote } from "./shell-syntax.ts";
 
 /** The part of a feed that is for commands. */
 export interface CommandFeed {
@@ -32,7 +33,7 @@ export const renderRemarks = (
   { changed, checkpoint, not_held: lost = [], notes = [] }: Remarks,
   { sentence }: Pick<Wording, "sentence">,
 ): string[] => [
-  ...notes.map((note) => `[sandbox: ${sentence(note)}]`),
+  ...notes.map((note) => `[${note.startsWith(syntaxNote) ? "" : "sandbox: "}${sentence(note)}]`),
   ...(changed === undefined ? [] : [`[changed: ${changed}]`]),
   ...(checkpoint === undefined ? [] : [`[checkpoint: #${checkpoint}, which undo takes back]`]),
   ...(lost.length === 0 ? [] : [`[not undoable: ${lost.join(", ")}]`]),

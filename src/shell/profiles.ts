@@ -16,7 +16,9 @@ export const shellProfileTable = {
   private_home: { contract: false, agent: true },
   /** The kept output of `exec` and `exec_bg`. `undefined` keeps the beginning, as configured. */
   "exec.max_output_bytes": { contract: undefined, agent: 65_536 },
-  /** The globs of files that `shell::fs::*` may read but not change, unless configured. */
+  /** Bytes that are shown of an output that is longer, unless the call has `max_output_bytes`. */
+  "exec.cut_output_bytes": { contract: undefined, agent: 16_384 },
+  /** What `shell::fs::*` may read and not change, where the configuration does not say. */
   "fs.write_deny_globs": { contract: [], agent: autorunGlobs },
   /** Whether `ls` answers pages even if the caller requests none. */
   "fs.ls.pages": { contract: false, agent: true },

@@ -12,8 +12,10 @@ PermissionError: [Errno 13] Permission denied`;
 
 const writing = "commands write below the served folder and $TMPDIR only";
 const signalled = "only processes of the same command are signalled";
-const hidden = "config/.env is hidden";
+const hidden = "config/.env is hidden: commands do not find its content there";
 const started = "on 127.0.0.1 and ::1 only servers that commands have started are reached";
+
+const threeTimes = (notes: string[]) => [notes, notes, notes] as const;
 
 /** What programs have written, and the notes without a network, with loopback, and with all of it. */
 const rows: readonly (readonly [text: string, none: string[], loopback: string[], full: string[]])[] = [
@@ -48,12 +50,17 @@ const rows: readonly (readonly [text: string, none: string[], loopback: string[]
   ["touch: cannot touch '/etc/x': Permission denied", [writing], [writing], [writing]],
   ["Error: EACCES: permission denied, open '/tmp/outside'", [writing], [writing], [writing]],
   ["cat: .env: Permission denied", [hidden], [hidden], [hidden]],
+  [
+    "cat: /etc/shadow: Permission denied",
+    ...threeTimes(["/etc/shadow is hidden: commands do not find its content there"]),
+  ],
+  ["cat: /home/shadow: Permission denied", [writing], [writing], [writing]],
   ["all went well, and 3 tests were refused", [], [], []],
 ];
 
 test.each(rows)("%s", (text, withoutNetwork, withLoopback, withAll) => {
   const notes = [none, loopback, full].map((rules) =>
-    sandboxNotes({ stdout: "", stderr: text }, rules, { hidden: ["config/.env"] }),
+    sandboxNotes({ stdout: "", stderr: text }, rules, { hidden: ["config/.env", "/etc/shadow"] }),
   );
   expect(notes).toEqual([withoutNetwork, withLoopback, withAll]);
 });
@@ -90,10 +97,10 @@ test("a file or folder that commands cannot change is named where a line names i
 
 test("a hidden file that the command line names is named", () => {
   const noted = (...argv: string[]) => hiddenInArguments(argv, [".env", "config/key.pem"]);
-  expect(noted("cat", ".env")).toEqual([".env is hidden"]);
+  expect(noted("cat", ".env")).toEqual([".env is hidden: commands do not find its content there"]);
   expect(noted("bash", "-c", "cat <./.env | wc; cat config/key.pem")).toEqual([
-    ".env is hidden",
-    "config/key.pem is hidden",
+    ".env is hidden: commands do not find its content there",
+    "config/key.pem is hidden: commands do not find its content there",
   ]);
   expect(noted("cat", ".env.example", "key.pem", "notes.env")).toEqual([]);
 });

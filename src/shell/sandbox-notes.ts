@@ -39,7 +39,10 @@ const unanswered = /ECONNREFUSED|connection refused|failed to connect|couldn't c
 /** A trace of Python, whose last line does not say what was refused. */
 const pythonSocket = /socket(?:server)?\.py/;
 
-/** The paths that a command cannot read, and those that it cannot change. */
+/**
+ * Paths of what a command cannot read, and of what it cannot change: relative in the served folder, absolute
+ * elsewhere.
+ */
 export interface GuardedNames {
   readonly hidden?: readonly string[];
   readonly kept?: readonly string[];
@@ -82,8 +85,10 @@ export function hiddenInArguments(argv: readonly string[], hidden: readonly stri
   return hidden
     .filter((path) => words.has(path))
     .slice(0, maxNamed)
-    .map((path) => `${path} is hidden`);
+    .map(sayHidden);
 }
+
+const sayHidden = (path: string): string => `${path} is hidden: commands do not find its content there`;
 
 const socketNotes = ({ network }: ConfinedRules): string[] =>
   network === "none"
@@ -134,7 +139,9 @@ const removalSentence = ({ folder, call }: FolderRemoval): string =>
 
 function fileNotes(line: string, { holdsFiles }: ConfinedRules, hidden: readonly string[]): string[] {
   if (!holdsFiles) return [];
-  const named = hidden.filter((path) => line.includes(path.slice(path.lastIndexOf("/") + 1)));
-  if (named.length > 0) return named.slice(0, maxNamed).map((path) => `${path} is hidden`);
+  const isNamed = (path: string) =>
+    line.includes(path.startsWith("/") ? path : path.slice(path.lastIndexOf("/") + 1));
+  const named = hidden.filter(isNamed);
+  if (named.length > 0) return named.slice(0, maxNamed).map(sayHidden);
   return line.includes("/") ? ["commands write below the served folder and $TMPDIR only"] : [];
 }

@@ -163,15 +163,15 @@ function observedIn(
     prefix: `${hostPath}/`,
     name: jail.hasTop ? `${name}/` : "",
   }));
-  const namesOf = (paths: readonly string[]) =>
-    paths.flatMap((path) => {
-      const root = roots.find(({ prefix }) => path.startsWith(prefix));
-      return root === undefined ? [] : [root.name + path.slice(root.prefix.length)];
-    });
+  const nameOf = (path: string) => {
+    const root = roots.find(({ prefix }) => path.startsWith(prefix));
+    return root && root.name + path.slice(root.prefix.length);
+  };
+  const namesOf = (paths: readonly string[]) => paths.flatMap((path) => nameOf(path) ?? []);
   return {
     feed,
     confined: confinement.rules,
-    hiddenNames: () => namesOf(confinement.hidden()),
+    hiddenNames: () => confinement.hidden().map((path) => nameOf(path) ?? path),
     keptNames: () => namesOf(confinement.kept()),
     removalOf(kept) {
       const folder = removableAbove(jail, kept);

@@ -38,8 +38,26 @@ test("command lines of the published denylist run under the sandbox, but for one
 test("a refusal that the sandbox caused is named after the output", async () => {
   const text = await sh("echo x > /etc/made-by-a-command");
   expect(text).toContain("\n[sandbox: commands write below the served folder and $TMPDIR only]\n[exit code ");
-  expect(await sh("cat .env || true")).toContain("[sandbox: .env is hidden]");
+  expect(await sh("cat .env || true")).toContain(
+    "[sandbox: .env is hidden: commands do not find its content there]",
+  );
   expect(await sh("echo fine")).not.toContain("[sandbox");
+});
+
+test("a command that was cut off is a failed call, and one whose program answers with an exit code is not", async () => {
+  const flagOf = async (line: string, fields = {}) =>
+    (await connected.call("shell_exec", { command: "sh", args: ["-c", line], ...fields })).isError ?? false;
+  expect(await flagOf("exit 1")).toBe(false);
+  expect(await flagOf("kill -SEGV $$")).toBe(true);
+  expect(await flagOf("sleep 60", { timeout_ms: 50 })).toBe(true);
+});
+
+test("words that only a shell acts on are named", async () => {
+  const run = async (command: string) => textOf(await connected.call("shell_exec", { command }));
+  expect(await run("echo hi > out.txt")).toContain(
+    '\n[no shell runs here: echo got ">" as it is; sh with args ["-c", LINE] runs a line of a shell]\n',
+  );
+  expect(await run("git log --grep=a*")).not.toContain("no shell");
 });
 
 test("an answer says what the command changed, and the feed has it as the cause", async () => {

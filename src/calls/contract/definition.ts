@@ -319,6 +319,8 @@ interface FunctionContract<Request extends TSchema, Response extends TSchema, S 
    * the JSON. `request` is the payload as it was sent, without defaults.
    */
   render?(answer: Static<Response>, wording: Wording, request: Partial<Static<Request>>): Rendered;
+  /** Returns whether the answer tells of a failure, which transports that can do so mark as one. */
+  isFailure?(answer: Static<Response>): boolean;
   /**
    * Estimates the maximum size of the answer in bytes, before the work. Throws like `handle` would. If
    * absent, the answer counts as small.

@@ -21,6 +21,16 @@ test("the gap is said", () => {
   expect(filled(1, "abc").render()).toBe("a\n[2 bytes left out]\n");
 });
 
+test("of a longer stream only a part of the limit is shown", () => {
+  const filledWith = (text: string) => {
+    const buffer = new HeadTailBuffer(8, 4);
+    buffer.add(Buffer.from(text));
+    return buffer.render();
+  };
+  expect(filledWith("01234567")).toBe("01234567");
+  expect(filledWith("0123456789")).toBe("01\n[6 bytes left out]\n89");
+});
+
 test("a line at the end is there whatever is left out", () => {
   const buffer = filled(8, "0123456789");
   buffer.endWith("end");

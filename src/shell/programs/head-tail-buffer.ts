@@ -5,12 +5,14 @@ export class HeadTailBuffer {
   readonly #head: HeadBuffer;
   readonly #headBytes: number;
   readonly #tailBytes: number;
+  readonly #shownBytes: number;
   #all = 0;
   #tail: Buffer[] = [];
   #held = 0;
 
-  /** Keeps at most `limit` bytes, half of them of the end. */
-  constructor(limit: number) {
+  /** Keeps at most `limit` bytes, half of them of the end, and shows at most `shown` bytes of a longer stream. */
+  constructor(limit: number, shown = limit) {
+    this.#shownBytes = Math.min(shown, limit);
     this.#tailBytes = Math.floor(limit / 2);
     this.#headBytes = limit - this.#tailBytes;
     this.#head = new HeadBuffer(this.#headBytes);
@@ -46,8 +48,9 @@ export class HeadTailBuffer {
   render(): string {
     const kept = Buffer.concat(this.#tail).subarray(-this.#tailBytes || this.#held);
     if (!this.truncated) return decode(Buffer.concat([this.#head.bytes(), kept]));
-    const head = upToLineEnd(this.#head.bytes());
-    const tail = fromLineStart(kept);
+    const tailBytes = Math.floor(this.#shownBytes / 2);
+    const head = upToLineEnd(this.#head.bytes().subarray(0, this.#shownBytes - tailBytes));
+    const tail = fromLineStart(kept.subarray(Math.max(0, kept.length - tailBytes)));
     const omitted = this.#all - head.length - tail.length;
     const gap = `${head.at(-1) === newline ? "" : "\n"}[${omitted} bytes left out]\n`;
     return decode(head) + gap + decode(tail);

@@ -84,7 +84,7 @@ export const refusePlainly = {
 
   notAllowed: (name: string, allowed: readonly string[]): PlainRefusal =>
     new PlainRefusal(
-      `command '${shown(name)}' not in allowlist; send one of these instead: ${allowed.slice(0, 50).join(", ")}.`,
+      `command '${shown(name)}' not in allowlist; send one of these instead: ${allowed.slice(0, 50).join(", ")}.${insteadOf(name, allowed)}`,
     ),
 
   /** Refuses a path whose name is listed but that is not the file of that name, or a missing file. */
@@ -135,3 +135,29 @@ export const refusePlainly = {
       `the operating system does not permit to end ${id}, which runs as another user; wait for it to finish.`,
     ),
 } as const;
+
+const fileCommands = new Set(["rm", "rmdir", "mv", "cp", "mkdir", "touch", "chmod", "sed", "tee"]);
+
+/** Interpreters by the endings of their scripts. */
+const interpreters: Readonly<Record<string, readonly string[]>> = {
+  js: ["node", "bun"],
+  mjs: ["node", "bun"],
+  cjs: ["node", "bun"],
+  ts: ["bun", "node"],
+  py: ["python3", "python"],
+  sh: ["sh", "bash"],
+  rb: ["ruby"],
+};
+
+/** Returns a sentence with the call that was most likely meant, or "". */
+function insteadOf(name: string, allowed: readonly string[]): string {
+  if (name === "cd") return " Instead of cd, send the folder as `cwd` of the command that is to run there.";
+  if (fileCommands.has(name)) return ` Instead of ${name}, call a function that changes files.`;
+  const assigned = /^([A-Za-z_]\w*)=/.exec(name)?.[1] ?? (name === "export" ? "the variable" : undefined);
+  if (assigned !== undefined) return ` Send ${shown(assigned)} in \`env\`, and the program as \`command\`.`;
+  if (/\S\s+\S/.test(name))
+    return " With `args`, `command` is the name alone; without, it is the whole line.";
+  const known = interpreters[/\.(\w+)$/.exec(name)?.[1] ?? ""] ?? [];
+  const interpreter = known.find((one) => allowed.includes(one));
+  return interpreter === undefined ? "" : ` Send ${interpreter} with the path of the script.`;
+}

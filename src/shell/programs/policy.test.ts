@@ -69,6 +69,20 @@ describe("by name only", () => {
     },
   );
 
+  test.each([
+    ["cd", "Instead of cd, send the folder as `cwd`"],
+    ["rm", "call a function that changes files."],
+    ["NAME=world", "Send NAME in `env`"],
+    ["export", "Send the variable in `env`"],
+    ["ls -a", "With `args`, `command` is the name alone"],
+    ["./server.js", "Send node with the path of the script."],
+    ["./tool.py", "/usr/bin/id, node."],
+  ])("the refusal of %j ends with what was meant", (name, sentence) => {
+    const refused = () => policy({ allowlist: ["ls", "/usr/bin/id", "node"] }).validate([name]);
+    expect(refused).toThrow(`not in allowlist; send one of these instead: ls, /usr/bin/id, node.`);
+    expect(refused).toThrow(sentence);
+  });
+
   test("no list is the published one, which has 23 entries and lacks env", () => {
     const byDefault = policy({ allowlist: undefined });
     expect(defaultAllowlist).toHaveLength(23);

@@ -22,6 +22,8 @@ export interface SpawnOptions {
   readonly maxOutputBytes: number;
   /** Whether half of these bytes come from the end of the output. */
   readonly keepsTail?: boolean;
+  /** Maximum bytes shown of an output that is longer than those. Default: all of them. */
+  readonly shownBytes?: number | undefined;
   /** Receives the outputs while the program runs. */
   readonly live?: LiveOutput | undefined;
   /** Its standard input. Default: the null device. */
@@ -81,8 +83,8 @@ async function spawnWithPipes(launch: Launch, options: SpawnOptions) {
   }
 }
 
-const newBuffer = ({ maxOutputBytes, keepsTail = false }: SpawnOptions): OutputBuffer =>
-  keepsTail ? new HeadTailBuffer(maxOutputBytes) : new HeadBuffer(maxOutputBytes);
+const newBuffer = ({ maxOutputBytes, keepsTail = false, shownBytes }: SpawnOptions): OutputBuffer =>
+  keepsTail ? new HeadTailBuffer(maxOutputBytes, shownBytes) : new HeadBuffer(maxOutputBytes);
 
 async function prepare(program: Program, launcher: Launcher | undefined): Promise<Launch> {
   requireDescriptors();

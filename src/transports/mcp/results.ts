@@ -28,14 +28,16 @@ export interface AnswerForm extends ResultForm {
 }
 
 /**
- * Renders an answer. Its `isError` is true if an entry has `success: false`, and absent otherwise. Entries of
- * a transaction have no such field, because they fail together, with the call.
+ * Renders an answer. Its `isError` is true if an entry has `success: false`, or if the answer tells of a
+ * failure by the function's own rule, and absent otherwise. Entries of a transaction have no such field,
+ * because they fail together, with the call.
  */
 export function renderResult(
   call: AnsweredCall,
   { isStructured, shownBytes, notes }: AnswerForm,
 ): CallToolResult {
-  const { answer } = call;
+  const { answer, definition } = call;
+  const isFailure = hasFailedEntry(answer) || definition.isFailure?.(answer as never) === true;
   const rendered = renderAnswer(call, wording) ?? renderJson(answer);
   const cut = isStructured ? cutCopy : cutText;
   const said = renderNotes(notes);
@@ -45,7 +47,7 @@ export function renderResult(
         ? [textBlock([cut(rendered, shownBytes), ...said].join("\n"))]
         : [...rendered, ...said].map(block),
     ...(isStructured && { structuredContent: answer as Record<string, unknown> }),
-    ...(hasFailedEntry(answer) && { isError: true }),
+    ...(isFailure && { isError: true }),
   };
 }
 

@@ -1,0 +1,60 @@
+/** Notes words of a command that only a shell would act on, since commands run without one. */
+
+/** The operators of a shell, each as a word of its own. */
+const operators = new Set([
+  "|",
+  "||",
+  "&",
+  "&&",
+  ";",
+  ">",
+  ">>",
+  "<",
+  "<<",
+  "<<<",
+  "2>",
+  "2>>",
+  "&>",
+  "2>&1",
+  "|&",
+]);
+
+/** A variable or a substitution, alone or at the beginning of a path. */
+const expansion = /^(?:\$\{?[A-Za-z_]\w*\}?(?:\/|$)|\$\(|`)/;
+
+/** Programs that take patterns themselves. */
+const takesPatterns = new Set([
+  "find",
+  "git",
+  "rg",
+  "grep",
+  "jq",
+  "sed",
+  "awk",
+  "node",
+  "python3",
+  "expr",
+  "sh",
+  "bash",
+]);
+
+/** A glob: a path that a shell would replace by names. */
+const glob = /^[\w@%+=:,./-]*(?:\*|\?)[\w@%+=:,./*?-]*$/;
+
+const shells = ["sh", "bash"];
+
+/** The beginning of such a note, which is about no rule of the sandbox. */
+export const syntaxNote = "no shell";
+
+/** Returns a note on the words of a command that a shell would act on, if it has any. */
+export function noteSyntax([program, ...words]: readonly string[], allowlist: readonly string[]): string[] {
+  const name = program!.slice(program!.lastIndexOf("/") + 1);
+  const isActedOn = (word: string) =>
+    operators.has(word) || expansion.test(word) || (!takesPatterns.has(name) && glob.test(word));
+  const found = [...new Set(words.filter(isActedOn))].slice(0, 3);
+  if (found.length === 0 || shells.includes(name)) return [];
+  const named = found.map((word) => JSON.stringify(word.slice(0, 40))).join(", ");
+  const shell = shells.find((one) => allowlist.length === 0 || allowlist.includes(one));
+  const next = shell === undefined ? "" : `; ${shell} with args ["-c", LINE] runs a line of a shell`;
+  return [`${syntaxNote} runs here: ${name} got ${named} as it is${next}`];
+}
