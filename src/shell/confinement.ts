@@ -8,7 +8,13 @@ import { stateDirectories } from "../filesystem/state/state-folder.ts";
 import type { GitSetting } from "./command-environment.ts";
 import type { ConfinedRules } from "./command-rules.ts";
 import type { ShellConfig } from "./config.ts";
-import { attributesOf, excludesOf, globPatterns, hiddenFileSettings, pathPatterns } from "./hidden-files.ts";
+import {
+  globPatterns,
+  hiddenFileSettings,
+  pathPatterns,
+  renderAttributes,
+  renderExcludes,
+} from "./hidden-files.ts";
 import { createDiskWatch } from "./os-sandbox/disk-watch.ts";
 import { resourceLimits } from "./os-sandbox/limits.ts";
 import { writeBeside } from "./os-sandbox/masks.ts";
@@ -170,8 +176,8 @@ function settingsFor(
   const named = root === undefined ? [] : pathPatterns(paths, root);
   const patterns = [...globPatterns(denyGlobs), ...named];
   return hiddenFileSettings({
-    attributes: writeBeside(folder, { name: "attributes", text: attributesOf(patterns) }),
-    excludes: writeBeside(folder, { name: "excludes", text: excludesOf(patterns) }),
+    attributes: writeBeside(folder, { name: "attributes", text: renderAttributes(patterns) }),
+    excludes: writeBeside(folder, { name: "excludes", text: renderExcludes(patterns) }),
   });
 }
 

@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { attributesOf, excludesOf, pathPatterns } from "./hidden-files.ts";
+import { pathPatterns, renderAttributes, renderExcludes } from "./hidden-files.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "coder-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -12,7 +12,7 @@ test("git finds the filter for each denied path below the folder, from every rep
   const denied = [".env", "a/b/key", 'we "ird\\[x]*?', "line\nfeed"].map((path) => join(folder, path));
   const attributes = join(folder, "attributes");
   const patterns = pathPatterns([...denied, "/etc/shadow", folder], folder);
-  writeFileSync(attributes, attributesOf(patterns));
+  writeFileSync(attributes, renderAttributes(patterns));
   const filterOf = (repository: string, path: string) =>
     execFileSync("git", ["-c", `core.attributesFile=${attributes}`, "check-attr", "-z", "filter", path], {
       cwd: join(folder, repository),
@@ -26,7 +26,7 @@ test("git finds the filter for each denied path below the folder, from every rep
     denied.map(() => "hidden-file"),
   );
   const excludes = join(folder, "excludes");
-  writeFileSync(excludes, excludesOf(patterns));
+  writeFileSync(excludes, renderExcludes(patterns));
   const isIgnored = (path: string) =>
     spawnSync("git", ["-c", `core.excludesFile=${excludes}`, "check-ignore", "-q", path], { cwd: folder })
       .status === 0;

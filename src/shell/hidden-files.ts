@@ -1,6 +1,6 @@
 /**
- * Settings for git about denied files that a mask hides: tracked ones are unchanged, whatever git compares, and
- * others are ignored.
+ * Settings for git about denied files that a mask hides: tracked ones are unchanged, whatever git compares,
+ * and others are ignored.
  */
 import { relative } from "node:path";
 import type { GitSetting } from "./command-environment.ts";
@@ -8,7 +8,7 @@ import type { GitSetting } from "./command-environment.ts";
 /** The name of the filter that git runs instead of taking the content of a mask. */
 const filter = "hidden-file";
 
-/** The paths of files with `attributesOf` and `excludesOf` the same patterns. */
+/** The paths of files with `renderAttributes` and `renderExcludes` the same patterns. */
 export interface PatternFiles {
   readonly attributes: string;
   readonly excludes: string;
@@ -19,8 +19,8 @@ export const hiddenFileSettings = ({ attributes, excludes }: PatternFiles): GitS
   ["core.checkStat", "minimal"],
   ["core.attributesFile", attributes],
   ["core.excludesFile", excludes],
-  // Git reads a file whose time is that of its index, as in a fresh clone. It then gets the content that it has
-  // recorded, and for a file that it does not track an error, so that it never records blank lines.
+  // Git reads a file whose time is that of its index, as in a fresh clone. It then gets the content that it
+  // has recorded, and for a file that it does not track an error, so that it never records blank lines.
   [`filter.${filter}.clean`, "git cat-file blob :0:%f"],
   [`filter.${filter}.smudge`, "cat"],
   [`filter.${filter}.required`, "true"],
@@ -49,14 +49,14 @@ export const globPatterns = (globs: readonly string[]): string[] =>
   globs.filter((glob) => !/[{}\n]/.test(glob)).map((glob) => (glob.startsWith("**/") ? glob : `/${glob}`));
 
 /** Renders a file of attributes (gitattributes(5)) that assigns the filter. */
-export const attributesOf = (patterns: readonly string[]): string =>
+export const renderAttributes = (patterns: readonly string[]): string =>
   patterns
     .map((pattern) => pattern.replaceAll(/["\\]/g, "\\$&").replaceAll("\n", "\\n"))
     .map((pattern) => `"${pattern}" filter=${filter}\n`)
     .join("");
 
 /** Renders a file of patterns to ignore. Names with line feeds have no form there, and are left out. */
-export const excludesOf = (patterns: readonly string[]): string =>
+export const renderExcludes = (patterns: readonly string[]): string =>
   patterns
     .filter((pattern) => !pattern.includes("\n"))
     .map((pattern) => `${pattern.replace(/ $/, "\\ ")}\n`)

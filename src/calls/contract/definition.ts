@@ -319,7 +319,7 @@ interface FunctionContract<Request extends TSchema, Response extends TSchema, S 
    * the JSON. `request` is the payload as it was sent, without defaults.
    */
   render?(answer: Static<Response>, wording: Wording, request: Partial<Static<Request>>): Rendered;
-  /** Returns whether the answer tells of a failure, which transports that can do so mark as one. */
+  /** Returns whether the answer reports a failure, which MCP marks. */
   isFailure?(answer: Static<Response>): boolean;
   /**
    * Estimates the maximum size of the answer in bytes, before the work. Throws like `handle` would. If

@@ -50,9 +50,9 @@ export interface HeldEntry {
   read<T>(use: (descriptor: number) => T): T | undefined;
   linkText(): Buffer;
   /**
-   * Yields the contents of a folder that callers may see, each folder before its own contents, and `undefined`
-   * after each step of listing a folder. Paths are relative to the folder; an entry is held until the next one
-   * is requested.
+   * Yields the contents of a folder that callers may see, each folder before its own contents, and
+   * `undefined` after each step of listing a folder. Paths are relative to the folder; an entry is held until
+   * the next one is requested.
    */
   inside(): Iterable<{ readonly path: string; readonly entry: HeldEntry } | undefined>;
 }
@@ -116,8 +116,8 @@ export interface Mutation {
 export interface MutationListener {
   before?(mutation: Mutation): void;
   /**
-   * Called before the step that places a folder with everything in it, which only the worker knows until then.
-   * It may await, so that reading many entries keeps no other call waiting.
+   * Called before the step that places a folder with everything in it, while that has a temporary name. It
+   * may await, so that reading many entries keeps no other call waiting.
    */
   readPlaced?(entries: StepEntries): Promise<void>;
   /** Called after the step that sets a folder aside, if that is done. It may await for the same reason. */

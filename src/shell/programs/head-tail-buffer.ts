@@ -10,7 +10,9 @@ export class HeadTailBuffer {
   #tail: Buffer[] = [];
   #held = 0;
 
-  /** Keeps at most `limit` bytes, half of them of the end, and shows at most `shown` bytes of a longer stream. */
+  /**
+   * Keeps at most `limit` bytes, half of them of the end, and shows at most `shown` bytes of a longer stream.
+   */
   constructor(limit: number, shown = limit) {
     this.#shownBytes = Math.min(shown, limit);
     this.#tailBytes = Math.floor(limit / 2);

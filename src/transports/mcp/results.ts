@@ -28,7 +28,7 @@ export interface AnswerForm extends ResultForm {
 }
 
 /**
- * Renders an answer. Its `isError` is true if an entry has `success: false`, or if the answer tells of a
+ * Renders an answer. Its `isError` is true if an entry has `success: false`, or if the answer reports a
  * failure by the function's own rule, and absent otherwise. Entries of a transaction have no such field,
  * because they fail together, with the call.
  */
