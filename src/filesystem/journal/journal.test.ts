@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
+import { entriesAt } from "../disk/held-entry.ts";
 import { reasonOf } from "../files/files.test-kit.ts";
 import { revisionOfBytes } from "../files/revision.ts";
 import { backends } from "../jail/jail.test-kit.ts";
@@ -46,6 +47,29 @@ describe.each(backends)("%s", (backend) => {
     const place = state.kind === "file" ? state.content! : undefined;
     expect(contentOf(at.journal, step, { place: place!, revision: revision("old") })?.toString()).toBe("old");
     expect(at.logLines).toEqual([]);
+  });
+
+  test("a folder that is placed is read in slices", async () => {
+    const tree = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`d/${index}`, "x"]));
+    using at = new JournalFixture(backend, tree);
+    using folder = at.bench.jailed.reopenFolder("");
+    const { now } = performance;
+    let time = 0;
+    // Each look at the clock takes a millisecond, and a slice has five.
+    performance.now = () => time++;
+    let turns = 0;
+    const turn = () => {
+      turns++;
+      timer = setImmediate(turn);
+    };
+    let timer = setImmediate(turn);
+    try {
+      await at.journal.readPlaced(entriesAt({ folder, name: "other", temporary: "d" }));
+    } finally {
+      performance.now = now;
+      clearImmediate(timer);
+    }
+    expect(turns).toBeGreaterThan(5);
   });
 
   test("a tree that goes is kept step by step, temporary files are not", async () => {
