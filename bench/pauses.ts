@@ -1,8 +1,8 @@
 /** How long a read of 1 KiB waits while each function does its largest allowed work, for another caller. */
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
 import { makeNote, makeWorkFolder } from "./disk.ts";
 import type { Figure } from "./figures.ts";
 import { type BusServer, startBusServer } from "./programs.ts";
@@ -138,8 +138,10 @@ export async function measurePauses(): Promise<Figure[]> {
   const journal = { dir: `${folder}.state`, max_bytes: 1 << 28, max_records: 500 };
   await using server = await startBusServer(folder, { profile: "agent", journal, fsync: false });
   await server.call("coder::search", { query: "content 7" });
+  await using caller = startCaller(server.url);
   for (const work of works) {
-    const waits = await readBeside(server, `note/${note}`, { ...work, payload: work.payload(folder) });
+    const call = () => caller.call(work.id, work.payload(folder));
+    const waits = await readBeside(server, `note/${note}`, call);
     const sorted = waits.toSorted((one, other) => one - other);
     const [p99, longest] = [sorted[Math.floor(sorted.length * 0.99)]!, sorted.at(-1)!];
     figures.push(
@@ -154,18 +156,43 @@ export async function measurePauses(): Promise<Figure[]> {
 async function readBeside(
   server: BusServer,
   path: string,
-  { id, payload }: { readonly id: string; readonly payload: object },
+  startCall: () => Promise<string>,
 ): Promise<number[]> {
-  const file = `${makeWorkFolder("call")}.json`;
-  writeFileSync(file, JSON.stringify({ id: `coder::${id}`, payload }));
-  const program = join(import.meta.dirname, "large-call.ts");
-  const call = spawn(process.execPath, [program, server.url, file], { stdio: ["ignore", "pipe", "inherit"] });
+  const call = startCall();
   const reads: Promise<number>[] = [];
   const timer = setInterval(() => {
     const started = performance.now();
     reads.push(server.call("coder::read-file", { path }).then(() => performance.now() - started));
   }, readEvery);
-  await once(call, "exit");
+  const answer = await call;
   clearInterval(timer);
+  if (answer.includes("invocation_failed")) throw new Error(answer);
   return await Promise.all(reads);
+}
+
+interface Caller extends AsyncDisposable {
+  /** Returns the beginning of the answer. */
+  call(id: string, payload: object): Promise<string>;
+}
+
+/** Starts the process that makes the large calls. */
+function startCaller(url: string): Caller {
+  const program = join(import.meta.dirname, "large-call.ts");
+  const child = spawn(process.execPath, [program, url], { stdio: ["pipe", "pipe", "inherit"] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    async call(id, payload) {
+      const file = `${makeWorkFolder("call")}.json`;
+      writeFileSync(file, JSON.stringify({ id: `coder::${id}`, payload }));
+      child.stdin.write(`${file}\n`);
+      const { value, done } = await lines.next();
+      if (done) throw new Error("the process of the large calls has ended");
+      return value;
+    },
+    async [Symbol.asyncDispose]() {
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      child.stdin.end();
+      await ended;
+    },
+  };
 }
