@@ -55,7 +55,7 @@ describe.each(backends)("%s", (backend) => {
     using folder = at.bench.jailed.reopenFolder("");
     const { now } = performance;
     let time = 0;
-    // Each look at the clock takes a millisecond, and a slice has five.
+    // Each reading of the clock takes a millisecond, and a slice has five.
     performance.now = () => time++;
     let turns = 0;
     const turn = () => {
