@@ -42,8 +42,8 @@ export function pathPatterns(denied: readonly string[], folder: string): string[
 }
 
 /**
- * Returns patterns of what globs cover, even if it is made later. Those with braces, which git does not know,
- * are left out.
+ * Returns the patterns of paths that globs cover, even if they are created later. Globs with braces, which
+ * git lacks, are left out.
  */
 export const globPatterns = (globs: readonly string[]): string[] =>
   globs.filter((glob) => !/[{}\n]/.test(glob)).map((glob) => (glob.startsWith("**/") ? glob : `/${glob}`));

@@ -18,7 +18,7 @@ export const shellProfileTable = {
   "exec.max_output_bytes": { contract: undefined, agent: 65_536 },
   /** Bytes that are shown of an output that is longer, unless the call has `max_output_bytes`. */
   "exec.cut_output_bytes": { contract: undefined, agent: 16_384 },
-  /** What `shell::fs::*` may read and not change, where the configuration does not say. */
+  /** The globs of files that `shell::fs::*` may read but not change, unless configured. */
   "fs.write_deny_globs": { contract: [], agent: autorunGlobs },
   /** Whether `ls` answers pages even if the caller requests none. */
   "fs.ls.pages": { contract: false, agent: true },

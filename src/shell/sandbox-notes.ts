@@ -40,8 +40,8 @@ const unanswered = /ECONNREFUSED|connection refused|failed to connect|couldn't c
 const pythonSocket = /socket(?:server)?\.py/;
 
 /**
- * Paths of what a command cannot read, and of what it cannot change: relative in the served folder, absolute
- * elsewhere.
+ * The paths that a command cannot read, and those that it cannot change: relative in the served folder,
+ * absolute elsewhere.
  */
 export interface GuardedNames {
   readonly hidden?: readonly string[];
