@@ -207,7 +207,7 @@ async function tryManagers(registry: Awaited<ReturnType<typeof startRegistry>>):
     start(["npm", "install", "--omit=optional", npmPackage], { cwd, env: npm });
     const { code, stdout, stderr } = start([join(cwd, "node_modules/.bin/coder")], { cwd, env: npm });
     deepEqual({ code, stdout }, { code: 1, stdout: "" });
-    match(stderr, /^@iii-hq\/coder: the package .* is not installed; install .*\n$/);
+    match(stderr, new RegExp(`^${npmPackage}: the package .* is not installed; install .*\n$`));
   });
   registry.stop();
   await check("npx -y --offline, from the cache, without a registry", () => {

@@ -49,3 +49,19 @@ test("docs/install.md has the links, and the names of the channels", () => {
   const page = readFileSync(join(root, "docs/install.md"), "utf8");
   for (const text of [links.cursor, links.vscode, `npx -y ${channels.npm}`]) expect(page).toContain(text);
 });
+
+test.each(["README.md", "CHANGELOG.md", "docs/install.md"])(
+  "%s has no other names of the channels",
+  (page) => {
+    const text = readFileSync(join(root, page), "utf8");
+    const { npm, repository } = channels;
+    const named = text.matchAll(/@[\w-]+\/coder\b|(?:github\.com\/|\badd |--repo )[\w-]+\/coder\b/g);
+    const known = [
+      npm,
+      ...["github.com/", "add ", "--repo "].map((before) =>
+        repository.replace("https://github.com/", before),
+      ),
+    ];
+    expect([...named].map(([name]) => name).filter((name) => !known.includes(name))).toEqual([]);
+  },
+);
