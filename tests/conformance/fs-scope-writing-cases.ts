@@ -41,7 +41,12 @@ export const fsScopeWritingCases: readonly Case[] = [
     "none where only reading is granted",
     "create-file",
     { files: [{ path: "new.txt", content: "new" }], fs_scope: writable },
-    results({ path: "new.txt", success: false, bytes_written: 0, error: errorWith("C220", "only permits reading") }),
+    results({
+      path: "new.txt",
+      success: false,
+      bytes_written: 0,
+      error: errorWith("C220", "only permits reading"),
+    }),
   ),
   scopedCall(
     "one where writing is",

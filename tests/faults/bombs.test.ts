@@ -28,7 +28,7 @@ const tree = {
 
 let driven: DriverFixture;
 beforeAll(async () => {
-  driven = await startDriver({ tree, config: { call_timeout_ms: 500 } });
+  driven = await startDriver({ tree, config: { call_timeout_ms: 250 } });
 });
 afterAll(() => driven.stop());
 

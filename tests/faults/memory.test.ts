@@ -5,8 +5,8 @@
 import { describe, expect, test } from "bun:test";
 import { type Load, transports } from "./memory.ts";
 
-/** Without a budget 80 such reads take about 1 GB and more. */
-const reads = 80;
+/** Without a budget 60 such reads take about 750 MB and more. */
+const reads = 60;
 const maxMebibytes = 600;
 
 const loads: Readonly<Record<string, Load>> = {

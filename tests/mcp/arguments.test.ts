@@ -14,7 +14,7 @@ const tree: Tree = { "a.txt": "one\ntwo\nthree\n", "b.txt": "b\n", "docs/c.md": 
 describe.each([[[]], [["--structured"]]])("the coder worker with %j", (args) => {
   let connected: McpFixture;
   beforeAll(async () => {
-    connected = await connectStdio("source", { args: [...args, "--tools", "all"] });
+    connected = await connectStdio("executable", { args: [...args, "--tools", "all"] });
   });
   afterAll(() => connected[Symbol.asyncDispose]());
   beforeEach(() => buildTree(connected.root, tree));
@@ -194,7 +194,7 @@ describe.each([[[]], [["--structured"]]])("the coder worker with %j", (args) => 
 describe("paths and texts in the forms of other programs", () => {
   let connected: McpFixture;
   beforeAll(async () => {
-    connected = await connectStdio("source", {
+    connected = await connectStdio("executable", {
       args: ["--tools", "all"],
       configure: (base) => ({ base_path: base, non_accessible_globs: ["**/*secret*"] }),
       env: { HOME: "/home/nobody-at-all" },
@@ -354,7 +354,7 @@ describe("paths and texts in the forms of other programs", () => {
 describe("the shell worker", () => {
   let connected: McpFixture;
   beforeAll(async () => {
-    connected = await connectStdio("source", {
+    connected = await connectStdio("executable", {
       args: ["--worker", "shell", "--tools", "all"],
       configure: (base) => ({ base_path: undefined, fs: { host_root: base }, working_dir: base }),
     });
@@ -403,7 +403,7 @@ describe("the shell worker", () => {
 });
 
 test("over HTTP it is the same", async () => {
-  await using served = await startHttp("source", { tree });
+  await using served = await startHttp("executable", { tree });
   const client = new Client({ name: "tests", version: "1.0.0" });
   await client.connect(new StreamableHTTPClientTransport(served.url));
   const call = (payload: Payload) => client.callTool({ name: "coder_read_file", arguments: payload });
@@ -414,15 +414,15 @@ test("over HTTP it is the same", async () => {
 });
 
 test("the profile contract takes requests as they are, and the key refuses what is unknown there", async () => {
-  await using plain = await connectStdio("source", { tree, config: { profile: "contract" } });
+  await using plain = await connectStdio("executable", { tree, config: { profile: "contract" } });
   expect((await plain.call("coder_read_file", { path: "a.txt", zzzz: 1 })).isError).toBeUndefined();
   expect((await plain.call("coder_read_file", { file_path: "a.txt" })).isError).toBe(true);
-  await using strict = await connectStdio("source", {
+  await using strict = await connectStdio("executable", {
     tree,
     config: { profile: "contract", unknown_fields: "refuse" },
   });
   expect(textOf(await strict.call("coder_read_file", { path: "a.txt", zzzz: 1 }))).toContain("unknown_field");
-  await using lax = await connectStdio("source", { tree, config: { unknown_fields: "ignore" } });
+  await using lax = await connectStdio("executable", { tree, config: { unknown_fields: "ignore" } });
   expect(textOf(await lax.call("coder_read_file", { filePath: "a.txt", zzzz: 1 }))).toContain(
     "[read filePath",
   );

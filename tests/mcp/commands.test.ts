@@ -109,18 +109,18 @@ describe.each(defaultSubjects)("the %s", (subject) => {
 
 test("the key alone is enough, and --read-only leaves commands out", async () => {
   const config = { commands: { allowlist: ["pwd"] } };
-  await using connected = await connectStdio("source", { config });
+  await using connected = await connectStdio("executable", { config });
   expect(textOf(await connected.call("shell_exec", { command: "pwd" }))).toStartWith(connected.base);
   expect((await connected.call("shell_exec", { command: "ls" })).isError).toBe(true);
-  await using reading = await connectStdio("source", { config, args: ["--read-only"] });
+  await using reading = await connectStdio("executable", { config, args: ["--read-only"] });
   const { tools } = await reading.client.listTools();
   expect(tools.filter(({ name }) => name.startsWith("shell"))).toEqual([]);
-  await using without = await connectStdio("source");
+  await using without = await connectStdio("executable");
   expect((await without.client.listTools()).tools).toHaveLength(golden.length);
 });
 
 test("with several roots, commands run in the first, and in cwd", async () => {
-  await using connected = await connectStdio("source", {
+  await using connected = await connectStdio("executable", {
     tree: { "one/a.txt": "", "two/b.txt": "" },
     configure: (base) => ({
       base_path: undefined,
@@ -138,7 +138,10 @@ test("with several roots, commands run in the first, and in cwd", async () => {
 });
 
 test("over HTTP it is the same", async () => {
-  await using served = await startHttp("source", { tree, args: ["--http", "0", "--no-token", "--commands"] });
+  await using served = await startHttp("executable", {
+    tree,
+    args: ["--http", "0", "--no-token", "--commands"],
+  });
   const client = new Client({ name: "tests", version: "1.0.0" });
   await client.connect(new StreamableHTTPClientTransport(served.url));
   const answer = await client.callTool({ name: "shell_exec", arguments: { command: "cat a.txt" } });
@@ -156,7 +159,7 @@ test.each([
   [["mcp", "--commands", "--allow", "sh,,git"], '--allow holds ""; give names of programs with commas'],
   [["mcp", "--worker", "shell", "--commands"], "--commands is for the worker coder; the worker shell has"],
 ])("%j is refused", async (args, sentence) => {
-  const { code, stderr } = await runCoder("source", args);
+  const { code, stderr } = await runCoder("executable", args);
   expect(code).toBe(2);
   expect(stderr).toContain(sentence);
 });
@@ -164,14 +167,14 @@ test.each([
 test("the shell worker serves the current folder, unless that is the whole machine", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "a.txt"), "one\n");
-  const [command, ...before] = commandOf("source");
+  const [command, ...before] = commandOf("executable");
   const client = new Client({ name: "tests", version: "1.0.0" });
   const args = [...before, "mcp", "--worker", "shell"];
   await client.connect(new StdioClientTransport({ command, args, cwd: folder, stderr: "ignore" }));
   const answer = await client.callTool({ name: "shell_exec", arguments: { command: "cat a.txt" } });
   expect(JSON.stringify(answer.content)).toContain("one\\n[exit code 0");
   await client.close();
-  const { code, stderr } = await runCoder("source", ["mcp", "--worker", "shell"], { cwd: "/" });
+  const { code, stderr } = await runCoder("executable", ["mcp", "--worker", "shell"], { cwd: "/" });
   expect(code).toBe(1);
   expect(stderr).toContain("no folder is named, and the current one, /, is the whole machine");
   rmSync(folder, { recursive: true });

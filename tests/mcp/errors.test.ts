@@ -20,7 +20,7 @@ describe.each([[[]], [["--structured"]]])("coder mcp %j", (args) => {
   const call = (tool: string, request: Record<string, unknown>) => connected.call(tool, request);
 
   beforeAll(async () => {
-    connected = await connectStdio("source", { tree, args });
+    connected = await connectStdio("executable", { tree, args });
   });
   afterAll(() => connected[Symbol.asyncDispose]());
 
@@ -88,7 +88,7 @@ describe("a call that failed in part, or as a whole", () => {
   const append = (path: string) => ({ path, ops: [{ op: "insert", at_line: 1, content: "x" }] });
 
   beforeAll(async () => {
-    connected = await connectStdio("source", { tree, args: ["--tools", "all"] });
+    connected = await connectStdio("executable", { tree, args: ["--tools", "all"] });
   });
   afterAll(() => connected[Symbol.asyncDispose]());
 
@@ -198,7 +198,7 @@ describe("a path where nothing is", () => {
 
   beforeAll(async () => {
     const config = { non_accessible_globs: ["**/.env", "secret/**", "**/hidden.ts"] };
-    connected = await connectStdio("source", {
+    connected = await connectStdio("executable", {
       config,
       tree: {
         "Src/Main.ts": "main\n",
@@ -291,7 +291,7 @@ describe("undo and changes", () => {
   };
 
   beforeAll(async () => {
-    connected = await connectStdio("source", { tree: { "there.txt": "0\n" } });
+    connected = await connectStdio("executable", { tree: { "there.txt": "0\n" } });
   });
   afterAll(() => connected[Symbol.asyncDispose]());
 
@@ -357,7 +357,7 @@ describe("where no state folder can be made", () => {
   beforeAll(async () => {
     temporary = mkdtempSync(join(tmpdir(), "coder-tmp-"));
     const env = { XDG_STATE_HOME: "", HOME: "/dev/null", TMPDIR: temporary };
-    connected = await connectStdio("source", { tree, env });
+    connected = await connectStdio("executable", { tree, env });
   });
   afterAll(async () => {
     await connected[Symbol.asyncDispose]();

@@ -257,7 +257,7 @@ describe("a bearer token", () => {
   let server: HttpFixture;
 
   beforeAll(async () => {
-    server = await startHttp("source", { args: ["--http", "0.0.0.0:0"], env: { CODER_TOKEN: token } });
+    server = await startHttp("executable", { args: ["--http", "0.0.0.0:0"], env: { CODER_TOKEN: token } });
   });
 
   afterAll(() => server[Symbol.asyncDispose]());
@@ -286,7 +286,7 @@ describe("a bearer token", () => {
   });
 
   test("is needed off loopback", async () => {
-    const { code, stderr } = await runCoder("source", ["mcp", "--http", "0.0.0.0:0"]);
+    const { code, stderr } = await runCoder("executable", ["mcp", "--http", "0.0.0.0:0"]);
     expect(code).toBe(2);
     expect(stderr).toContain("CODER_TOKEN");
   });

@@ -9,6 +9,7 @@ import { type IncomingMessage, request as open } from "node:http";
 import { join } from "node:path";
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import fc from "fast-check";
+import { propertyRuns } from "../harness/random.ts";
 import { snapshotTree } from "../harness/tree.ts";
 import { connectStdio, endlessSearch, slowSearch, textOf } from "./client.ts";
 import { startHttp } from "./http-fixture.ts";
@@ -31,7 +32,7 @@ async function overStdio(): Promise<Session> {
 }
 
 async function overHttp(): Promise<Session> {
-  const server = await startHttp("source");
+  const server = await startHttp("executable");
   const client = new Client({ name: "tests", version: "1.0.0" });
   const transport = new StreamableHTTPClientTransport(server.url);
   await client.connect(transport);
@@ -227,7 +228,7 @@ test("the time of a call begins when the calls before it have ended", async () =
 });
 
 test("a command of the shell worker and its file functions are in order, and its jobs wait for nothing", async () => {
-  await using connected = await connectStdio("source", {
+  await using connected = await connectStdio("executable", {
     args: ["--worker", "shell", "--tools", "all"],
     config: { allowlist: ["touch", "ls", "sleep"] },
     configure: (base) => ({ base_path: undefined, fs: { host_root: base }, working_dir: base }),
@@ -390,6 +391,6 @@ test("calls at once have the answers of the same calls one by one, and leave the
       expect((await Promise.all(sent)).map(shown)).toEqual(expected);
       expect(snapshotTree(join(together.base, run))).toEqual(snapshotTree(join(apart.base, run)));
     }),
-    { numRuns: 50 },
+    propertyRuns(50),
   );
 });

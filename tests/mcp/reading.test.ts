@@ -36,7 +36,7 @@ describe("a file as a model sees it", () => {
   };
 
   beforeAll(async () => {
-    connected = await connectStdio("source", { tree });
+    connected = await connectStdio("executable", { tree });
   });
 
   afterAll(() => connected[Symbol.asyncDispose]());
@@ -192,7 +192,7 @@ describe("a file as a model sees it", () => {
   });
 
   test("the contract profile shows what 0.2.0 shows", async () => {
-    await using contract = await connectStdio("source", { tree, config: { profile: "contract" } });
+    await using contract = await connectStdio("executable", { tree, config: { profile: "contract" } });
     for (const path of ["crlf.txt", "a.zip", "utf16.txt"]) {
       const text = textOf(await contract.call("coder_read_file", { path }));
       expect(text).toStartWith(readFileSync(join(contract.base, path), "utf8"));

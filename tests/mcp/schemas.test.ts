@@ -109,7 +109,7 @@ describe.each(["coder", "shell"] as const)("the tools of %s", (worker) => {
   let listed: readonly (readonly [tool: string, schema: Schema])[];
 
   beforeAll(async () => {
-    connected = await connectStdio("source", { args: argsOf[worker], configure: configures[worker] });
+    connected = await connectStdio("executable", { args: argsOf[worker], configure: configures[worker] });
     const { tools } = await connected.client.listTools();
     listed = tools.map(({ name, inputSchema }) => [name, inputSchema as Schema]);
   });

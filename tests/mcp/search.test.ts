@@ -11,7 +11,7 @@ type Answers = readonly (readonly [args: Record<string, unknown>, text: string])
 function serve(tree: Tree, config: Readonly<Record<string, unknown>> = {}) {
   let connected: McpFixture;
   beforeAll(async () => {
-    connected = await connectStdio("source", { tree, config });
+    connected = await connectStdio("executable", { tree, config });
   });
   afterAll(() => connected[Symbol.asyncDispose]());
   return {
@@ -274,7 +274,7 @@ describe("options", () => {
 });
 
 test("sort modified lists what was modified last first, in pages too", async () => {
-  await using connected = await connectStdio("source", {
+  await using connected = await connectStdio("executable", {
     tree: { "a/b": "x\n", c: "x\n", d: "y\n", "e/f/g": "x\n" },
   });
   const minutesAgo = { "a/b": 2, c: 3, d: 0, "e/f/g": 1 };

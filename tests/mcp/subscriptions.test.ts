@@ -91,7 +91,7 @@ async function connect({ over, options }: Way, config: Record<string, unknown> =
     const fill = (folder: string) => {
       base = folder;
     };
-    const server = await startHttp("source", { tree, fill, config });
+    const server = await startHttp("executable", { tree, fill, config });
     closing.push(async () => server[Symbol.asyncDispose]());
     const subscriber = new Subscriber(base, options);
     await subscriber.client.connect(new StreamableHTTPClientTransport(server.url));

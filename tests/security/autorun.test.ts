@@ -2,7 +2,7 @@
  * Files by which other programs run commands, each of the table of src/filesystem/jail/autorun.ts, against every function that writes.
  * The oracle is the same worker in the profile `contract`: whatever a call changes there, the profile `agent` refuses.
  */
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   lstatSync,
   mkdirSync,
@@ -123,12 +123,21 @@ function stateAt(path: string): string {
 }
 
 describe.each(Object.entries(families))("%s", (name, family) => {
-  test.each(autorunFiles.map(({ program, globs }) => [program, globs] as const))("%s", async (_, globs) => {
-    const base = join(root, name);
+  const base = join(root, name);
+  const workers = new Map<Profile, Worker>();
+  beforeAll(async () => {
     mkdirSync(base, { recursive: true });
+    for (const profile of ["contract", "agent"] as const)
+      workers.set(profile, await family.open(base, profile));
+  });
+  afterAll(async () => {
+    for (const worker of workers.values()) await worker.close();
+  });
+
+  test.each(autorunFiles.map(({ program, globs }) => [program, globs] as const))("%s", async (_, globs) => {
     const cells = cellsOf(globs, family);
     const effects = async (profile: Profile, tried: readonly Cell[]) => {
-      const worker = await family.open(base, profile);
+      const worker = workers.get(profile)!;
       const found: { cell: Cell; isChanged: boolean; answer: string }[] = [];
       for (const cell of tried) {
         const { path, argument } = cell;
@@ -137,7 +146,6 @@ describe.each(Object.entries(families))("%s", (name, family) => {
         const answer = await worker.call(argument, path);
         found.push({ cell, isChanged: stateAt(join(base, path)) !== before, answer });
       }
-      await worker.close();
       return found;
     };
     const harmful = (await effects("contract", cells)).filter(({ isChanged }) => isChanged);
