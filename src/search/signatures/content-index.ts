@@ -95,6 +95,7 @@ export class ContentIndex {
     // A saved file may replace both while this one is read.
     const [file, blocks] = [this.#file, this.#blocks];
     await file?.visit(needed, slice, (number) => candidates.push(number));
+    if (file !== undefined && file === this.#file && !file.isIntact) this.#drop(file);
     blocks.visit(needed, (number) => candidates.push(number));
     if (candidates.length > maxCandidates * count) {
       this.release();
@@ -135,6 +136,19 @@ export class ContentIndex {
     for (let number = 0; number < this.#table.count; number++)
       this.#table.setSignaturePlace(number, undefined);
     file.visitPlaces((number, place) => this.#table.setSignaturePlace(number, place));
+  }
+
+  /** Has all files read and signed again whose signatures are in a faulty file. */
+  #drop(file: SignatureFile): void {
+    const { places } = file;
+    for (let number = 0; number < this.#table.count; number++) {
+      const place = this.#table.signaturePlace(number);
+      if (place === undefined) continue;
+      this.#table.setSignaturePlace(number, place < places ? undefined : place - places);
+      if (place < places) this.#table.distrust(number);
+    }
+    this.#file = undefined;
+    file.close();
   }
 
   close(): void {

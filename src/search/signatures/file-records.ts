@@ -148,6 +148,13 @@ export class FileTable {
     return file;
   }
 
+  /** Makes the record of a file one that proves nothing about it, and that no file matches. */
+  distrust(file: number): void {
+    this.setFlags(file, fileFlags.alwaysRead);
+    const lastStamp = this.#recordAt(file) + stampWords - 1;
+    this.#records.words[lastStamp] = ~this.#records.words[lastStamp]!;
+  }
+
   setFlags(file: number, flags: number): void {
     this.#records.words[this.#recordAt(file) + flagsAt] = flags;
   }

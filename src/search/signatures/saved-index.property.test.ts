@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import {
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -161,6 +162,30 @@ test("a saved index that was torn or altered anywhere leaves no file out", async
     await check(altered);
   }
   expect([loaded > 10, refused > 10]).toEqual([true, true]);
+});
+
+test("a saved index with a fault is removed, and its files are read and signed again", async () => {
+  const { state: of, path } = await saveSome();
+  const intact = readFileSync(path);
+  writeFileSync(path, intact.subarray(0, intact.length - 1));
+  expect([await loads(of, "tree"), existsSync(path)]).toEqual([false, false]);
+  writeFileSync(path, intact);
+  const index = new ContentIndex(maxBytes);
+  const saved = new SavedIndex({ state: of, identity: "tree" });
+  expect(await saved.loadInto(index)).toBe(true);
+  writeFileSync(path, Buffer.alloc(intact.length));
+  const added = signedOf([[99, 9, [3]]]);
+  index.take(added);
+  expect([await candidatesOf(index, query), existsSync(path)]).toEqual([undefined, false]);
+  // The other files are always read until they are signed again.
+  expect(await candidatesOf(index, query)).toEqual([40]);
+  index.take(some);
+  const memory = new ContentIndex(maxBytes);
+  for (const files of [some, added]) memory.take(files);
+  expect(await candidatesOf(index, query)).toEqual(await candidatesOf(memory, query));
+  await saved.save(index);
+  expect([await loads(of, "tree"), existsSync(path)]).toEqual([true, true]);
+  index.close();
 });
 
 test("of the indexes of workers with other rules, the newest two are kept", async () => {

@@ -51,6 +51,7 @@ const format = 1;
  * table, the files in it, and the blocks, and the checksum of what follows up to the rows.
  */
 const headerWords = 12;
+const identityWords = 8;
 const sliceMilliseconds = 2;
 /** Minimum share of updated files that is worth saving. */
 const unsavedShare = 1 / 16;
@@ -120,22 +121,39 @@ async function loadIndex(path: string, identity: Uint32Array, index: ContentInde
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   let isTaken = false;
   try {
-    const head = await readHead(descriptor, identity);
-    isTaken = head !== undefined && index.restore(head.file, head);
+    const header = new Uint32Array(headerWords);
+    const isWhole = readAt(descriptor, header, 0);
+    if (isWhole && identity.some((word, at) => header[at] !== word)) return false;
+    const onFault = () => removeFaulty(path, descriptor);
+    const head = isWhole ? await readHead(descriptor, header, onFault) : undefined;
+    if (head === undefined) onFault();
+    else isTaken = index.restore(head.file, head);
   } finally {
     if (!isTaken) closeSync(descriptor);
   }
   return isTaken;
 }
 
+/** Removes a file in which a fault was found, unless another process has replaced it. */
+function removeFaulty(path: string, descriptor: number): void {
+  try {
+    if (statSync(path).ino === fstatSync(descriptor).ino) rmSync(path, { force: true });
+  } catch {
+    // It is gone, or the state folder is read-only: each process finds the fault again.
+  }
+}
+
 interface Head extends Pick<HeldIndex, "table" | "files"> {
   readonly file: SignatureFile;
 }
 
-async function readHead(descriptor: number, identity: Uint32Array): Promise<Head | undefined> {
-  const header = new Uint32Array(headerWords);
-  if (!readAt(descriptor, header, 0) || identity.some((word, at) => header[at] !== word)) return undefined;
-  const [tableWords, files, blocks, checksum] = header.slice(identity.length) as unknown as number[];
+/** Reads the part of the file before its rows. Returns `undefined` if that has a fault. */
+async function readHead(
+  descriptor: number,
+  header: Uint32Array,
+  onFault: () => void,
+): Promise<Head | undefined> {
+  const [tableWords, files, blocks, checksum] = header.slice(identityWords) as unknown as number[];
   const length = headerWords + tableWords! + signatureSizes + blocks! * (1 + blockFiles);
   const { size } = fstatSync(descriptor);
   if (4 * length > size) return undefined;
@@ -154,7 +172,7 @@ async function readHead(descriptor: number, identity: Uint32Array): Promise<Head
     files: Int32Array.from(head.subarray(usedAt + blocks!)),
   };
   if (size !== head.byteLength + bytesOfRows(directory.counts)) return undefined;
-  const file = new SignatureFile(descriptor, directory, head.byteLength);
+  const file = new SignatureFile(descriptor, directory, head.byteLength, onFault);
   return { table: head.subarray(headerWords, countsAt), files: files!, file };
 }
 
@@ -173,7 +191,8 @@ async function saveIndex(path: string, identity: Uint32Array, index: ContentInde
     }
     await writeRows(descriptor, held.signatures, slice);
     renameSync(temporary, path);
-    index.adopt(new SignatureFile(descriptor, held.signatures.directory, head.byteLength));
+    const onFault = () => removeFaulty(path, descriptor);
+    index.adopt(new SignatureFile(descriptor, held.signatures.directory, head.byteLength, onFault));
     isSaved = true;
   } finally {
     index.release();

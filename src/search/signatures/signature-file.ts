@@ -56,11 +56,16 @@ export class SignatureFile {
   readonly #directory: BlockDirectory;
   readonly #rows: readonly Rows[];
   readonly #row: Uint32Array;
+  readonly #onFault: () => void;
   #isIntact = true;
   #isClosed = false;
 
-  /** Takes over the descriptor of a file that has the rows of these blocks from `offset` on, in bytes. */
-  constructor(descriptor: number, directory: BlockDirectory, offset: number) {
+  /**
+   * Takes over the descriptor of a file that has the rows of these blocks from `offset` on, in bytes. Calls
+   * `onFault` if a row is not as it was written, once.
+   */
+  constructor(descriptor: number, directory: BlockDirectory, offset: number, onFault = () => {}) {
+    this.#onFault = onFault;
     this.#descriptor = descriptor;
     this.#directory = directory;
     this.#rows = [...rowsOf(directory.counts, offset)];
@@ -145,9 +150,11 @@ export class SignatureFile {
 
   /** Reads whole rows from the row `from` on. Returns `undefined` if they have a fault. */
   #read({ at, stride }: Rows, from: number, words: Uint32Array): Uint32Array | undefined {
-    this.#isIntact &&= !this.#isClosed && readAt(this.#descriptor, words, at + 4 * from * stride);
+    if (!this.#isIntact || this.#isClosed) return undefined;
+    this.#isIntact = readAt(this.#descriptor, words, at + 4 * from * stride);
     for (let row = 0; row < words.length && this.#isIntact; row += stride)
       this.#isIntact = checksumOf(words, row, row + stride - 1) === words[row + stride - 1];
+    if (!this.#isIntact) this.#onFault();
     return this.#isIntact ? words : undefined;
   }
 
