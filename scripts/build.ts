@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { BunPlugin } from "bun";
-import { sdkVersion, threadTexts, wasmBytes } from "./bundle-plugins.ts";
+import { meteredEngine, sdkVersion, threadTexts, wasmBytes } from "./bundle-plugins.ts";
 import { buildPage, pageTexts } from "./page.ts";
 
 /**
@@ -68,6 +68,7 @@ const constants = (target: string | undefined): Record<string, string> => ({
   "process.env.NODE_ENV": '"production"',
   // Threads are in the executable at their paths below src, instead of beside the module that starts them.
   COMPILED: "true",
+  ENGINE_IS_METERED: "true",
   CODER_NOTICES: JSON.stringify(existsSync(noticesFile) ? readFileSync(noticesFile, "utf8") : ""),
   ...(target && { CODER_TARGET: JSON.stringify(target) }),
 });
@@ -94,7 +95,7 @@ export async function buildExecutable({ outfile, target }: ExecutableOptions): P
       bytecode: true,
       sourcemap: "linked",
       define: constants(target?.triple),
-      plugins: [sdkVersion, page],
+      plugins: [sdkVersion, page, meteredEngine({ isFile: true })],
       compile: {
         outfile: made,
         ...(target && { target: target.compileTarget, executablePath: target.runtime }),
@@ -139,7 +140,7 @@ async function bundleForNode(entry: string, { target, plugins = [] }: NodeBundle
     minify: { whitespace: true, syntax: true },
     // Otherwise Bun writes the path of each source on this machine here.
     define: { ...constants(target), "import.meta.url": '"file:///coder"' },
-    plugins: [sdkVersion, wasmBytes, ...plugins],
+    plugins: [sdkVersion, meteredEngine({ isFile: false }), wasmBytes, ...plugins],
   });
   const [bundle] = outputs;
   if (bundle === undefined) throw new Error("The bundle is empty.");

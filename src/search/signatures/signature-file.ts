@@ -62,7 +62,7 @@ export class SignatureFile {
 
   /**
    * Takes over the descriptor of a file that has the rows of these blocks from `offset` on, in bytes. Calls
-   * `onFault` if a row is not as it was written, once.
+   * `onFault` once, if a row has another checksum.
    */
   constructor(descriptor: number, directory: BlockDirectory, offset: number, onFault = () => {}) {
     this.#onFault = onFault;

@@ -230,7 +230,7 @@ class LazyEngine implements RegexEngine {
   #engineWith(bytes: number): CompiledEngine {
     if (this.#engine === undefined || this.#engine.bytes < bytes) {
       const most = Math.max(bytes, searchBytes);
-      this.#metered ??= meter(engineBytes());
+      this.#metered ??= meteredEngine();
       this.#engine = { module: compileModule(limitMemory(this.#metered, pagesOf(most))), bytes: most };
     }
     return this.#engine;
@@ -262,6 +262,12 @@ const searchBytes = 2 * engineBytesAtMost;
 
 /** Returns the number of 64 KiB pages, at most 65,536. */
 const pagesOf = (bytes: number): number => Math.min(Math.ceil(bytes / 65_536), 65_536);
+
+/** Set by builds that contain the engine metered. */
+declare const ENGINE_IS_METERED: boolean | undefined;
+
+const meteredEngine = (): Uint8Array =>
+  typeof ENGINE_IS_METERED === "undefined" ? meter(engineBytes()) : engineBytes();
 
 /**
  * Loads the engine. Under Bun, and in the executable, the import is a path; in the bundle for Node it is the
