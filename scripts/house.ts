@@ -365,6 +365,7 @@ export const plan: Plan = {
       "filesystem/disk",
       "filesystem/files",
       "filesystem/jail",
+      "filesystem/state",
       "filesystem/watch",
     ],
     "filesystem/files/files": [
@@ -461,6 +462,7 @@ export const plan: Plan = {
   },
   guarded: {
     "node:fs": [
+      "filesystem/feed/announced-commands",
       "filesystem/operations",
       "filesystem/disk",
       "filesystem/overlay",
@@ -525,6 +527,8 @@ export const plan: Plan = {
     "filesystem/jail/current-directory",
     "filesystem/jail/descriptor-handle",
     "filesystem/jail/walked-path",
+    // It announces commands in the state folder.
+    "filesystem/feed/announced-commands",
     // It makes a folder for temporary files of commands, and removes it.
     "shell/os-sandbox/private-folder",
     // It keeps the output of commands in nameless files.

@@ -7,6 +7,7 @@ import { openQuotas } from "../calls/quotas/quotas-config.ts";
 import { readRuntimeOptions } from "../config/environment.ts";
 import { ConfigError, checkKeys } from "../config/file.ts";
 import { ConfigStatus } from "../config/status.ts";
+import { AnnouncedCommands } from "../filesystem/feed/announced-commands.ts";
 import { Feed } from "../filesystem/feed/feed.ts";
 import { LineCounts } from "../filesystem/files/line-counts.ts";
 import type { Jail } from "../filesystem/jail/folder.ts";
@@ -167,6 +168,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     trees,
     listen: storage.listen,
     checkpointOf: journal && ((requester) => journal.checkpointOf(requester)),
+    announced: storage.stateFolder && new AnnouncedCommands(storage.stateFolder),
   });
   const sweeper = openSweeper(tree);
   const ignoreFiles = new IgnoreFiles(jail);

@@ -63,8 +63,10 @@ export async function observe(
     program: name,
   };
   const command = profile.command_remarks ? await beginIn(feed, cause) : undefined;
+  const announceEnd = feed?.announceCommand(cause);
   return {
     async end(output) {
+      announceEnd?.();
       const outcome = await holding?.record(requester);
       const found = command && (await feed?.endCommand(command).catch(() => undefined));
       const remarks = { ...changesOf(found), ...(holding && undoOf(outcome, command)) };

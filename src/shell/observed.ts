@@ -9,6 +9,7 @@ import { syntaxNote } from "./shell-syntax.ts";
 
 /** The part of a feed that is for commands. */
 export interface CommandFeed {
+  announceCommand(cause: Cause): () => void;
   beginCommand(cause: Cause): Promise<CommandChanges | undefined>;
   endCommand(command: CommandChanges): Promise<ChangeSummary>;
 }

@@ -55,6 +55,20 @@ describe.each(defaultSubjects)("the %s", (subject) => {
     expect(textOf(await connected.call("shell_exec", { command: "pwd", cwd: ".." }))).toMatch(/^S215: /);
   });
 
+  test("what a command changes is named after it in the feed of another process too", async () => {
+    const ben = await connected.connectOther("ben");
+    await ben.call("coder_changes", {});
+    await sh("echo made > made.txt; mv sub/b.txt c.txt");
+    const changes = async (args: object) => textOf(await ben.call("coder_changes", { ...args }));
+    const anna = String.raw`shell_exec sh by tests 1\.0\.0 \(session [\da-f]{8}\)`;
+    expect(await changes({})).toMatch(new RegExp(String.raw`created: made\.txt \(${anna}\)`));
+    expect(await changes({ by: "others" })).toMatch(
+      new RegExp(String.raw`^moved: sub/b\.txt to c\.txt \(${anna}\)\n.*created: made\.txt \(${anna}\)`, "s"),
+    );
+    writeFileSync(join(connected.base, "later.txt"), "");
+    expect(await changes({ path: "later.txt" })).toContain("created: later.txt\n");
+  });
+
   test("both work on the same files, in the order of the calls", async () => {
     const [, shown] = await Promise.all([
       connected.call("coder_create_file", { path: "new.txt", content: "new\n" }),

@@ -7,6 +7,7 @@ import { randomBytes } from "node:crypto";
 import type { Mutation, MutationListener, MutationOutcome, Requester } from "../disk/mutation.ts";
 import { namesOf } from "../jail/backend.ts";
 import type { Jail } from "../jail/folder.ts";
+import type { AnnouncedCommands } from "./announced-commands.ts";
 import { CallChanges } from "./call-changes.ts";
 import { type Cause, type FeedChange, type FoundChange, gap, visiblePart } from "./change.ts";
 import { ChangeRing } from "./change-ring.ts";
@@ -21,10 +22,15 @@ export interface FeedOptions {
   readonly listen: (listener: MutationListener) => void;
   /** Returns the number of the checkpoint that a call has made so far, if any. */
   readonly checkpointOf?: ((requester: Requester) => number | undefined) | undefined;
+  /** The commands that other workers run on the same tree, if they can be known. */
+  readonly announced?: AnnouncedCommands | undefined;
 }
 
 /** Maximum additional drains that a reader waits for if it finds changes that are not settled yet. */
 const maxDrains = 4;
+
+/** Maximum commands of other workers that are remembered while drains overlap. */
+const maxElsewhere = 100;
 
 /** Milliseconds between two drains without a reader, so that few names are noted at once. */
 const drainEvery = 1000;
@@ -43,6 +49,10 @@ export class Feed implements MutationListener {
   #isListening = false;
   /** The commands that run, in the order in which they began. */
   readonly #commands = new Set<CommandChanges>();
+  /** The commands of other workers that ran since the last drain began, and the time of that. */
+  #elsewhere: readonly Cause[] = [];
+  #drainedAt = Date.now();
+  #drainsUnderWay = 0;
   /** Callbacks for the next change, and for the moment when the tree becomes watched. */
   readonly #waiting = new Set<() => void>();
   /** Whether the tree was drained once. From then on, a gap is reported. */
@@ -132,6 +142,11 @@ export class Feed implements MutationListener {
     const command = new CommandChanges(cause);
     this.#commands.add(command);
     return command;
+  }
+
+  /** Announces a command to the feeds of other workers, until what this returns is called. */
+  announceCommand(cause: Cause): () => void {
+    return this.#options.announced?.begin(cause) ?? (() => {});
   }
 
   /** Returns what was changed since the command began. */
@@ -233,11 +248,21 @@ export class Feed implements MutationListener {
       return;
     }
     const number = ++this.#drains;
+    this.#findCommandsElsewhere();
+    this.#drainsUnderWay++;
     const drains = this.#roots.map((root) => root.drain(number));
     const found = this.#ring.newest;
-    const compared = await Promise.all(drains);
+    const compared = await Promise.all(drains).finally(() => this.#drainsUnderWay--);
     // Changes added since then may concern folders that are not watched yet.
     this.#settled = compared.includes(true) ? Math.max(this.#settled, found) : this.#ring.newest;
+  }
+
+  #findCommandsElsewhere(): void {
+    const since = this.#drainedAt;
+    this.#drainedAt = Date.now();
+    const found = this.#options.announced?.since(since) ?? [];
+    // The changes that an earlier drain still finds may be the work of commands that have ended since.
+    this.#elsewhere = this.#drainsUnderWay > 0 ? [...this.#elsewhere, ...found].slice(-maxElsewhere) : found;
   }
 
   #add(change: FoundChange): void {
@@ -255,12 +280,15 @@ export class Feed implements MutationListener {
     this.#wake();
   }
 
-  /** The change, with the command that began last as its cause if another program made it while one ran. */
+  /**
+   * The change, with the command that began last as its cause if another program made it while one ran, by
+   * this worker or another one.
+   */
   #ofCommand(change: FoundChange): FoundChange {
     if (change.cause.by !== "external") return change;
     for (const command of this.#commands) command.note(change);
-    const last = [...this.#commands].at(-1);
-    return last === undefined || change.isGap ? change : { ...change, cause: last.cause };
+    const cause = [...this.#commands].at(-1)?.cause ?? this.#elsewhere.at(-1);
+    return cause === undefined || change.isGap ? change : { ...change, cause };
   }
 
   #wake(): void {

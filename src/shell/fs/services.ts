@@ -5,6 +5,7 @@ import type { OpenOptions } from "../../calls/contract/definition.ts";
 import { type RuntimeOptions, readGitUser } from "../../config/environment.ts";
 import { ConfigError } from "../../config/file.ts";
 import { openDisk } from "../../filesystem/disk/disk.ts";
+import { AnnouncedCommands } from "../../filesystem/feed/announced-commands.ts";
 import { Feed } from "../../filesystem/feed/feed.ts";
 import { type Files, filesOver } from "../../filesystem/files/files.ts";
 import type { FilesConfig } from "../../filesystem/files/types.ts";
@@ -99,7 +100,12 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
   // Changes by calls are not distinguished from others, since only commands read the feed.
   const feed =
     watched && dependencies.profile.command_remarks
-      ? new Feed({ jail, trees: [{ name: "", tree: watched }], listen: () => {} })
+      ? new Feed({
+          jail,
+          trees: [{ name: "", tree: watched }],
+          listen: () => {},
+          announced: state && new AnnouncedCommands(state),
+        })
       : undefined;
   return {
     jail,
