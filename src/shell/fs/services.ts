@@ -97,16 +97,8 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
   const index = { mode: config.index, maxBytes: config.index_max_bytes, tree: watched };
   const searcher = createSearcher({ jail, files, regex, threads: runtimeOptions.threads, index });
   const transfers = new Transfers();
-  // Changes by calls are not distinguished from others, since only commands read the feed.
   const feed =
-    watched && dependencies.profile.command_remarks
-      ? new Feed({
-          jail,
-          trees: [{ name: "", tree: watched }],
-          listen: () => {},
-          announced: state && new AnnouncedCommands(state),
-        })
-      : undefined;
+    watched && dependencies.profile.command_remarks ? openCommandFeed(jail, watched, state) : undefined;
   return {
     jail,
     files,
@@ -128,6 +120,15 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
     },
   };
 }
+
+/** Opens the feed for commands. It does not distinguish changes by calls, since only commands read it. */
+const openCommandFeed = (jail: Jail, tree: SharedTree, state: StateFolder | undefined): Feed =>
+  new Feed({
+    jail,
+    trees: [{ name: "", tree }],
+    listen: () => {},
+    announced: state && new AnnouncedCommands(state),
+  });
 
 /** The services over the tree of another worker, which closes it. */
 export function openFsOver({
