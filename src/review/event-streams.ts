@@ -17,10 +17,10 @@ const maxStreams = 32;
 /** The streams of events of all open pages (server-sent events, HTML 9.2). */
 export class EventStreams {
   readonly #treeChanges: () => TreeChanges | undefined;
-  readonly #approvals: Approvals | undefined;
+  readonly #approvals: () => Approvals | undefined;
   readonly #open = new Set<EventStream>();
 
-  constructor(treeChanges: () => TreeChanges | undefined, approvals?: Approvals) {
+  constructor(treeChanges: () => TreeChanges | undefined, approvals: () => Approvals | undefined) {
     this.#treeChanges = treeChanges;
     this.#approvals = approvals;
   }
@@ -30,7 +30,7 @@ export class EventStreams {
     const [oldest] = this.#open;
     if (this.#open.size >= maxStreams) oldest?.close();
     outgoing.writeHead(200, { ...headers, "content-type": "text/event-stream" });
-    const stream = new EventStream(outgoing, this.#treeChanges, this.#approvals);
+    const stream = new EventStream(outgoing, this.#treeChanges, this.#approvals());
     this.#open.add(stream);
     outgoing.once("close", () => {
       stream.close();

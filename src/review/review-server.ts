@@ -35,8 +35,11 @@ export interface ReviewOptions {
   readonly invoke: Invoke;
   /** Returns the changes of the tree, which a reload replaces. */
   readonly treeChanges: () => TreeChanges | undefined;
-  /** The calls that wait for approval, if any do. The page is a place to answer while it is open. */
-  readonly approvals?: Approvals | undefined;
+  /**
+   * Returns the calls that wait for approval, which a reload replaces too. The page is a place to answer
+   * while it is open.
+   */
+  readonly approvals: () => Approvals | undefined;
   /** The author of what the page changes. */
   readonly author: Author;
   readonly log: Log;
@@ -158,13 +161,13 @@ async function answerApprovals(
   { incoming, outgoing }: Exchanged,
   { approvals, author }: Routes,
 ): Promise<void> {
-  if (incoming.method === "GET") return sendJson(outgoing, approvals?.pending() ?? []);
+  if (incoming.method === "GET") return sendJson(outgoing, approvals()?.pending() ?? []);
   const isJson = incoming.headers["content-type"] === "application/json";
   const answer = isJson ? parse((await readBody(incoming)) ?? "") : undefined;
   const { id, verdict } = (answer ?? {}) as { readonly id?: unknown; readonly verdict?: unknown };
   if (typeof id !== "string" || (verdict !== "yes" && verdict !== "no"))
     return sendRefusal(outgoing, 400, "An answer is JSON with an id and a verdict, yes or no.");
-  sendJson(outgoing, approvals?.answer(id, verdict, renderAuthor(author)) ?? "gone");
+  sendJson(outgoing, approvals()?.answer(id, verdict, renderAuthor(author)) ?? "gone");
 }
 
 function sendFile(name: string, { outgoing, refuse }: Exchanged, { files }: Routes): void {

@@ -19,7 +19,7 @@ export async function runReview(command: Extract<Command, { name: "review" }>): 
     option: "--port",
     functions: offeredFunctions(command),
     invoke: createInvoke(runtime, log, watchdog.enter),
-    approvals: runtime.approvals,
+    approvals: () => runtime.approvals,
     treeChanges: () => runtime.treeChanges,
     author: localUser(),
     log,

@@ -1,5 +1,11 @@
 /** The page over HTTP: who gets in, and what it answers. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { runCoder, startCoder, stateFolder } from "../harness/subject.ts";
+import { makeMcpFolder } from "../mcp/client.ts";
+import { startHttp } from "../mcp/http-fixture.ts";
 import { openReview, type ReviewFixture, request } from "./fixture.ts";
 
 let review: ReviewFixture;
@@ -142,3 +148,83 @@ test("an undo is in the journal under the name of the person", async () => {
   expect(undone.author).toEqual({ user: expect.any(String) });
   expect(created.author.client).toBe("codex 2.1");
 });
+
+/** Reads the address of the page in a log. */
+const pageIn = (log: string): string => /"message":"review","url":"([^"]+)"/.exec(log)![1]!;
+
+/** Enters the page, and returns how its requests are sent. */
+async function enter(url: string) {
+  const { headers } = await request(url);
+  const own = { cookie: String(headers["set-cookie"]).split(";", 1)[0]! };
+  const at = (name: string) => new URL(name, new URL(String(headers.location), url));
+  const post = async (name: string, payload: object) => {
+    const json = { ...own, "content-type": "application/json" };
+    const { text } = await request(at(name), {
+      method: "POST",
+      headers: json,
+      body: JSON.stringify(payload),
+    });
+    return JSON.parse(text);
+  };
+  return { headers: own, at, post };
+}
+
+test("a worker on the bus serves it with the key review, and its calls wait for the page", async () => {
+  const config = { journal: {}, review: {}, approval: "all" };
+  const { base, file, remove } = makeMcpFolder({ config });
+  const worker = startCoder("executable", ["--config", file, "--engine", "embedded:0"]);
+  await worker.waitForStderr(/"message":"serving"/);
+  const [, engine = ""] = /"message":"serving","url":"([^"]+)"/.exec(worker.stderr())!;
+  const { headers, at, post } = await enter(pageIn(worker.stderr()));
+  expect((await post("call/coder::info", {})).answer).toMatchObject({ profile: "contract", approval: "all" });
+  await using events = await openEvents(at("events"), headers);
+  await events.next("open");
+  const payload = '{"files":[{"path":"new.txt","content":"new"}]}';
+  const call = runCoder("executable", ["call", "coder::create-file", payload, "--url", engine]);
+  await events.next("approvals");
+  expect(existsSync(join(base, "new.txt"))).toBe(false);
+  const waiting = JSON.parse((await request(at("approvals"), { headers })).text);
+  expect(waiting).toMatchObject([{ function: "coder::create-file", summary: ["create new.txt +1 -0"] }]);
+  expect(await post("approvals", { id: waiting[0].id, verdict: "yes" })).toBe("taken");
+  expect((await call).code).toBe(0);
+  expect(readFileSync(join(base, "new.txt"), "utf8")).toBe("new");
+  worker.child.kill("SIGTERM");
+  expect(await worker.exited).toBe(0);
+  remove();
+});
+
+test("MCP over HTTP has it on a port of its own, with another token", async () => {
+  await using server = await startHttp("executable", {
+    args: ["--http", "0", "--no-token", "--review"],
+    env: { XDG_STATE_HOME: stateFolder() },
+    tree: { a: "a\n" },
+  });
+  await server.waitForStderr(/"message":"review"/);
+  const url = pageIn(server.stderr());
+  expect(new URL(url).port).not.toBe(server.url.port);
+  const { headers, post } = await enter(url);
+  expect((await post("call/coder::read-file", { path: "a" })).answer).toMatchObject({ content: "a\n" });
+  const page = new URL(url).pathname;
+  expect((await request(new URL(page, server.url), { headers })).status).toBe(404);
+});
+
+/** Opens the stream of events. `next` resolves when the next event of a name has arrived. */
+async function openEvents(url: URL, headers: Record<string, string>) {
+  const { get } = await import("node:http");
+  const sending = get(url, { headers, agent: false });
+  const [response] = await once(sending, "response");
+  let text = "";
+  response.setEncoding("utf8").on("data", (piece: string) => {
+    text += piece;
+  });
+  return {
+    async next(name: string) {
+      const event = `event: ${name}\n`;
+      while (!text.includes(event)) await once(response, "data");
+      text = text.slice(text.indexOf(event) + event.length);
+    },
+    async [Symbol.asyncDispose]() {
+      sending.destroy();
+    },
+  };
+}

@@ -52,7 +52,7 @@ export async function runWorker(command: Extract<Command, { name: "serve" }>): P
           environment,
           functions,
           invoke: worker.invoke,
-          approvals: runtime.approvals,
+          approvals: () => worker.runtime.approvals,
           treeChanges: () => worker.runtime.treeChanges,
           log,
         });

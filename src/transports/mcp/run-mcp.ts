@@ -76,7 +76,7 @@ async function openReview(
     environment,
     functions: [...host.functions.values()],
     invoke,
-    approvals: runtime.approvals,
+    approvals: () => runtime.approvals,
     treeChanges: () => runtime.treeChanges,
     log: host.log,
   });
