@@ -242,6 +242,17 @@ use("looks at files, images and folders, and at nothing denied", async () => {
   await files.getByRole("option", { name: ".env denied" }).click();
   await shown(page.getByRole("alert").filter({ hasText: ".env" }));
   expect(await page.content()).not.toContain("SECRET");
+  const search = page.getByLabel("Search in files");
+  const results = page.getByRole("listbox", { name: "Results" });
+  await search.fill("MINUTES");
+  await results.getByRole("option", { name: /src\/timer\.js line 1 export function minutes/ }).click();
+  await shown(page.getByRole("region", { name: "Content" }).locator(".line.found", { hasText: "minutes" }));
+  await search.fill("env");
+  await shown(page.getByText(/^[0-9]+ results?$/));
+  await search.fill("SECRET=");
+  await shown(page.getByText("0 results"));
+  await search.fill("");
+  await shown(files.getByRole("option", { name: "timer.js" }));
   expect(faults).toEqual([]);
 });
 
@@ -354,7 +365,9 @@ use("breaks no rule of accessibility, in light and dark, narrow and wide", async
   await page.getByRole("link", { name: "Files" }).click();
   await page.getByRole("option", { name: "README.md" }).click();
   await shown(page.getByRole("region", { name: "Content" }).locator(".line"));
-  await check("file");
+  await page.getByLabel("Search in files").fill("tea");
+  await shown(page.getByRole("listbox", { name: "Results" }).getByRole("option"));
+  await check("file and results");
   expect(found).toEqual([]);
   expect(faults).toEqual([]);
 });
@@ -552,8 +565,12 @@ use("scrolls through a difference of 100,000 lines", async () => {
   const line = (index: number) => `export const value${index} = ${index * 7};`;
   const content = `${Array.from({ length: 50_000 }, (_, index) => line(index)).join("\n")}\n`;
   const changed = content.replaceAll("export const", "export let");
-  await using review = await openReview({ tree: { "large.ts": content }, config: { journal: {} } });
+  const short = `${content.split("\n", 90).join("\n")}\n`;
+  await using review = await openReview({ tree: { "large.ts": content, "short.ts": short } });
   const agent = await review.join("codex");
+  const edit = (index: number) =>
+    agent.call("coder_update_file", { path: "short.ts", old_str: line(index), new_str: "// gone" });
+  await edit(50);
   await agent.call("coder_create_file", { path: "large.ts", content: changed, overwrite: true });
   await using opened = await openPage(review.url);
   const { page, faults } = opened;
@@ -567,6 +584,20 @@ use("scrolls through a difference of 100,000 lines", async () => {
   await shown(lines.getByText(/value49999/));
   expect(await rows()).toBeLessThan(100);
   expect(await lines.evaluate((element) => element.scrollHeight)).toBeGreaterThan(2_000_000);
+  const unfold = lines.getByRole("button", { name: "Show all lines of short.ts" });
+  await checkpoint(page, /Edited short\.ts .*#1 /).click();
+  await shown(lines.getByText("⋯ 47 unchanged lines"));
+  expect(await lines.getByText(/value0 /).count()).toBe(0);
+  await unfold.click();
+  await shown(lines.getByText(/value0 /));
+  await lines.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+  await shown(lines.getByText(/value89 /));
+  await edit(5);
+  await checkpoint(page, /Edited short\.ts .*#3 /).click();
+  await shown(lines.getByText(/value5 /));
+  await checkpoint(page, /Edited short\.ts .*#1 /).click();
+  await unfold.click();
+  await shown(lines.getByText("47 unchanged lines, not kept: the file has changed since"));
   expect(faults).toEqual([]);
 });
 

@@ -111,7 +111,7 @@ function View(props: ViewProps) {
     case "files":
       return (
         <main class="two">
-          <FilesView path={route.path ?? ""} turn={turn} />
+          <FilesView path={route.path ?? ""} line={route.line} turn={turn} />
         </main>
       );
   }

@@ -7,7 +7,15 @@ import type { OutsideBatch } from "./timeline.tsx";
 import type { UndoProposal } from "./undo-dialog.tsx";
 import { useLoaded } from "./use-loaded.ts";
 import { nameOfAuthor, plural, renderDeed, renderWholeTime, visible } from "./words.ts";
-import { type ChangedFile, type Checkpoint, readCheckpoint, readCheckpoints, readNet } from "./worker.ts";
+import {
+  type ChangedFile,
+  type Checkpoint,
+  readAfter,
+  readCheckpoint,
+  readCheckpoints,
+  readContent,
+  readNet,
+} from "./worker.ts";
 
 interface ActingProps {
   /** Absent if nothing may be changed. */
@@ -63,6 +71,7 @@ export function CheckpointView({ seq, path, onUndo }: CheckpointViewProps) {
       <DiffView
         files={files}
         label="Changes"
+        readWhole={({ path: changed }) => readAfter(seq, changed)}
         actions={(file) => (
           <FileActions file={file} verb={verb} onUndo={onUndo && files.length > 1 ? propose : undefined} />
         )}
@@ -134,6 +143,7 @@ export function SinceView({ seq, turn }: SinceViewProps) {
         <DiffView
           files={value}
           label="Differences"
+          readWhole={readNow}
           actions={(file) => (
             <>
               <span class="quiet">{visible((file.by ?? []).map(renderBy).join(", "))}</span>
@@ -145,6 +155,8 @@ export function SinceView({ seq, turn }: SinceViewProps) {
     </article>
   );
 }
+
+const readNow = async ({ path }: ChangedFile) => (await readContent(path)).content;
 
 const renderBy = (by: string): string => (by === "me" ? "you" : by);
 
@@ -193,6 +205,7 @@ export function SessionView({ session, turn, onUndo }: SessionViewProps) {
         <DiffView
           files={files}
           label="Net changes"
+          readWhole={readNow}
           actions={(file) => <FileActions file={file} verb="Undo" onUndo={undefined} />}
         />
       )}

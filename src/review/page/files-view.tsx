@@ -9,24 +9,41 @@ import { go, renderRoute } from "./route.ts";
 import { useLoaded } from "./use-loaded.ts";
 import { useVirtual } from "./virtual.ts";
 import { parentOf, plural, renderNumber, visible } from "./words.ts";
-import { type FolderEntry, readContent, readFolder, type ShownContent } from "./worker.ts";
+import {
+  type FolderEntry,
+  type FoundLine,
+  readContent,
+  readFolder,
+  type ShownContent,
+  searchFor,
+} from "./worker.ts";
 
 interface FilesViewProps {
   readonly path: string;
+  /** The line to show first. */
+  readonly line: number | undefined;
   readonly turn: number;
 }
 
 /** The files as they are now, by the functions that agents read them with. */
-export function FilesView({ path, turn }: FilesViewProps) {
+export function FilesView({ path, line, turn }: FilesViewProps) {
   const [folder, setFolder] = useState(parentOf(path));
+  const [query, setQuery] = useState("");
   useEffect(() => {
     if (path !== "" && parentOf(path) !== folder) setFolder(parentOf(path));
   }, [path]);
   return (
     <>
-      <FolderView folder={folder} chosen={path} turn={turn} onFolder={setFolder} />
+      <section class="timeline" aria-label="Folder">
+        <SearchField query={query} onQuery={setQuery} />
+        {query === "" ? (
+          <FolderView folder={folder} chosen={path} turn={turn} onFolder={setFolder} />
+        ) : (
+          <ResultsView query={query} chosen={path} line={line} turn={turn} />
+        )}
+      </section>
       <div class="detail">
-        {path === "" ? <p class="empty quiet">Choose a file.</p> : <FileView path={path} turn={turn} />}
+        {path === "" ? <p class="empty quiet">Choose a file.</p> : <FileView {...{ path, line, turn }} />}
       </div>
     </>
   );
@@ -49,7 +66,7 @@ function FolderView({ folder, chosen, turn, onFolder }: FolderViewProps) {
   };
   const names = folder === "" ? [] : folder.split("/");
   return (
-    <section class="timeline" aria-label="Folder">
+    <>
       <nav class="crumbs" aria-label="Path of the folder">
         <button type="button" class="plain" onClick={() => onFolder("")}>
           Base folder
@@ -80,7 +97,85 @@ function FolderView({ folder, chosen, turn, onFolder }: FolderViewProps) {
       <p class="status quiet" role="status">
         {value === undefined ? "Loading …" : plural(value.length, "entry", "entries")}
       </p>
-    </section>
+    </>
+  );
+}
+
+interface SearchFieldProps {
+  readonly query: string;
+  readonly onQuery: (query: string) => void;
+}
+
+/** Searches while a person types, and a moment after the last key. */
+function SearchField({ query, onQuery }: SearchFieldProps) {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const search = (text: string, milliseconds: number) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => onQuery(text.trim()), milliseconds);
+  };
+  return (
+    <div class="search">
+      <input
+        type="search"
+        aria-label="Search in files"
+        placeholder="Search in names and contents"
+        defaultValue={query}
+        maxLength={maxQueryCharacters}
+        spellcheck={false}
+        onInput={({ currentTarget }) => search(currentTarget.value, currentTarget.value === "" ? 0 : 200)}
+      />
+    </div>
+  );
+}
+
+/** Maximum characters of a search. */
+const maxQueryCharacters = 1000;
+
+interface ResultsViewProps {
+  readonly query: string;
+  readonly chosen: string;
+  readonly line: number | undefined;
+  readonly turn: number;
+}
+
+/** The lines and names that a search finds, in every file that agents may see. */
+function ResultsView({ query, chosen, line, turn }: ResultsViewProps) {
+  const { value, error } = useLoaded(() => searchFor(query), query, turn);
+  return (
+    <>
+      {error !== undefined && <Problem error={error} />}
+      {value !== undefined && (
+        <ListBox
+          label="Results"
+          items={value.found}
+          height={48}
+          keyOf={keyOfFound}
+          chosen={keyOfFound({ path: chosen, ...(line !== undefined && { line }) })}
+          onChoose={({ path, line: at }) => go({ view: "files", path, line: at })}
+          render={(one) => <FoundItem found={one} />}
+        />
+      )}
+      <p class="status quiet" role="status">
+        {value === undefined
+          ? "Searching …"
+          : `${plural(value.found.length, "result")}${value.isCut ? ", and more that are not shown" : ""}`}
+      </p>
+    </>
+  );
+}
+
+const keyOfFound = ({ path, line = 0 }: FoundLine): string => `${line} ${path}`;
+
+function FoundItem({ found: { path, line, text } }: { readonly found: FoundLine }) {
+  return (
+    <>
+      <span class="arrow" aria-hidden="true" />
+      <span class="deed">
+        <bdi>{visible(path)}</bdi>
+      </span>
+      <span class="when quiet">{line === undefined ? "name" : `line ${renderNumber(line)}`}</span>
+      <code class="who quiet">{visible(text?.trim() ?? "")}</code>
+    </>
   );
 }
 
@@ -130,7 +225,7 @@ const imageTypes: Readonly<Record<string, string>> = {
 const imageTypeOf = (path: string): string | undefined =>
   imageTypes[path.slice(path.lastIndexOf(".") + 1).toLowerCase()];
 
-function FileView({ path, turn }: { readonly path: string; readonly turn: number }) {
+function FileView({ path, line, turn }: FilesViewProps) {
   const type = imageTypeOf(path);
   const { value, error } = useLoaded(
     () => readContent(path, type === undefined ? undefined : "base64"),
@@ -153,18 +248,17 @@ function FileView({ path, turn }: { readonly path: string; readonly turn: number
         <Problem error={error instanceof RefusedCall ? error : new Error(error.message)} />
       )}
       {value === undefined && error === undefined && <p class="empty quiet">Loading …</p>}
-      {value !== undefined && <Content path={path} value={value} type={type} />}
+      {value !== undefined && <Content {...{ path, line, value, type }} />}
     </article>
   );
 }
 
-interface ContentProps {
-  readonly path: string;
+interface ContentProps extends Pick<FilesViewProps, "path" | "line"> {
   readonly value: ShownContent;
   readonly type: string | undefined;
 }
 
-function Content({ path, value, type }: ContentProps) {
+function Content({ path, line, value, type }: ContentProps) {
   if (value.content === undefined)
     return (
       <p class="empty">This file is not text{value.kind === undefined ? "" : ` (${visible(value.kind)})`}.</p>
@@ -175,15 +269,22 @@ function Content({ path, value, type }: ContentProps) {
         <img alt={visible(path)} src={`data:${type};base64,${value.content}`} />
       </div>
     );
-  return <TextContent path={path} text={value.content} />;
+  return <TextContent path={path} line={line} text={value.content} />;
 }
 
 const lineHeight = () => 20;
 
+/** Lines above the one to show first. */
+const linesAbove = 6;
+
 /** Lines whose syntax is coloured at once. */
 const blockLines = 400;
 
-function TextContent({ path, text }: { readonly path: string; readonly text: string }) {
+interface TextContentProps extends Pick<FilesViewProps, "path" | "line"> {
+  readonly text: string;
+}
+
+function TextContent({ path, line: first, text }: TextContentProps) {
   const element = useRef<HTMLDivElement>(null);
   const lines = useMemo(() => (text.endsWith("\n") ? text.slice(0, -1) : text).split(/\r\n|\n/), [text]);
   const blocks = useMemo(() => {
@@ -199,13 +300,16 @@ function TextContent({ path, text }: { readonly path: string; readonly text: str
   useLanguages(files);
   const virtual = useVirtual({ count: lines.length, heightOf: lineHeight, element });
   const width = useMemo(() => lines.reduce((most, line) => Math.max(most, line.length), 0) + 10, [lines]);
+  useEffect(() => {
+    if (first !== undefined) virtual.scrollTo(Math.max(0, first - linesAbove), "start");
+  }, [path, first]);
   if (text === "") return <p class="empty quiet">An empty file.</p>;
   return (
     <div class="scroll" ref={element} tabIndex={0} role="region" aria-label="Content">
       <div class="rows" style={{ height: `${virtual.height}px`, minWidth: `${Math.min(width, 5000)}ch` }}>
         {virtual.rows.map(({ index, start }) => (
           <div class="row" key={index} style={{ transform: `translateY(${start}px)` }}>
-            <div class="line">
+            <div class={index + 1 === first ? "line found" : "line"}>
               <span class="number">{index + 1}</span>
               <CodeText tokens={blocks[Math.floor(index / blockLines)]!.tokensAt(index % blockLines)} />
             </div>

@@ -7,17 +7,23 @@ export interface Route {
   readonly session?: string | undefined;
   /** The path of a timeline, or the file to show. */
   readonly path?: string | undefined;
+  /** The line of that file to show first. */
+  readonly line?: number | undefined;
 }
 
 function parseRoute(hash: string): Route {
   const [name = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
   const fields = new URLSearchParams(query);
-  const seq = Number(fields.get("seq") ?? Number.NaN);
+  const numberAt = (field: string) => {
+    const value = Number(fields.get(field) ?? Number.NaN);
+    return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  };
   return {
     view: name === "since" || name === "session" || name === "files" ? name : "timeline",
-    seq: Number.isSafeInteger(seq) && seq >= 0 ? seq : undefined,
+    seq: numberAt("seq"),
     session: fields.get("session") ?? undefined,
     path: fields.get("path") ?? undefined,
+    line: numberAt("line"),
   };
 }
 

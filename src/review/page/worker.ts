@@ -212,6 +212,43 @@ export const readContent = (path: string, encoding?: "base64"): Promise<ShownCon
     ...(encoding === undefined ? { max_output_bytes: 8 * 1024 * 1024 } : { encoding }),
   });
 
+/** A line that a search found, or a path without a line. */
+export interface FoundLine {
+  readonly path: string;
+  readonly line?: number;
+  readonly text?: string;
+}
+
+/** Searches contents and paths for a text, whatever its case. */
+export async function searchFor(
+  query: string,
+): Promise<{ readonly found: readonly FoundLine[]; readonly isCut: boolean }> {
+  const {
+    content_matches: lines,
+    path_matches: paths,
+    ...page
+  } = await call<{
+    readonly content_matches: readonly FoundLine[];
+    readonly path_matches: readonly { readonly path: string }[];
+    readonly truncated: boolean;
+    readonly next_cursor?: string;
+  }>("coder::search", { query, ignore_case: true, max_matches: maxFound });
+  const found = [...paths.map(({ path }) => ({ path })), ...lines];
+  return { found, isCut: page.truncated || page.next_cursor !== undefined };
+}
+
+/** Maximum results that a search shows. */
+const maxFound = 500;
+
+/**
+ * Reads a file that changed, as the changes after checkpoint `seq` left it. Resolves to `undefined` if it has
+ * changed since.
+ */
+export async function readAfter(seq: number, path: string): Promise<string | undefined> {
+  if ((await readNet(seq, path)).length > 0) return undefined;
+  return (await readContent(path)).content;
+}
+
 /** Reads what other programs have changed since a place in the feed. Without one, it only resolves to it. */
 export async function readOutside(
   since: string | undefined,

@@ -5,7 +5,15 @@ import { useVirtual } from "../virtual.ts";
 import { plural, renderNumber, visible } from "../words.ts";
 import type { ChangedFile } from "../worker.ts";
 import { CodeText } from "./code.tsx";
-import { type DiffLine, type DiffOfFile, openLines, type Row, readLines, rowsOf } from "./lines.ts";
+import {
+  type DiffLine,
+  type DiffOfFile,
+  openLines,
+  type Row,
+  readLines,
+  rowsOf,
+  withContext,
+} from "./lines.ts";
 import { marksOf } from "./marks.ts";
 
 interface DiffViewProps {
@@ -15,6 +23,11 @@ interface DiffViewProps {
   readonly label: string;
   /** Renders what can be done with a file, at the end of its line. */
   readonly actions?: ((file: ChangedFile) => ComponentChildren) | undefined;
+  /**
+   * Reads a file as the changes left it, for the lines that its diff leaves out. Resolves to `undefined` if
+   * that is not known. If absent, these lines cannot be shown.
+   */
+  readonly readWhole?: ((file: ChangedFile) => Promise<string | undefined>) | undefined;
 }
 
 const heights: Readonly<Record<Row["kind"], number>> = { file: 40, note: 36, gap: 26, line: 20, pair: 20 };
@@ -23,12 +36,13 @@ const heights: Readonly<Record<Row["kind"], number>> = { file: 40, note: 36, gap
 const splitWidth = 900;
 
 /** The differences of files as one list. The document contains its visible lines only. */
-export function DiffView({ files, isReversed = false, label, actions }: DiffViewProps) {
+export function DiffView({ files, isReversed = false, label, actions, readWhole }: DiffViewProps) {
   const element = useRef<HTMLDivElement>(null);
   const [wantsSplit, setSplit] = useState(false);
   const isWide = useIsWide(element);
   const isSplit = wantsSplit && isWide;
-  const { rows, width, toggle } = useRows(files, { isReversed, isSplit });
+  const { contents, unfold } = useContents(files, readWhole);
+  const { rows, width, toggle } = useRows(files, { isReversed, isSplit, contents });
   useLanguages(files);
   const heightOf = useMemo(() => (index: number) => heights[rows[index]!.kind], [rows]);
   const virtual = useVirtual({ count: rows.length, heightOf, element });
@@ -63,7 +77,7 @@ export function DiffView({ files, isReversed = false, label, actions }: DiffView
               ref={isSplit ? virtual.measure : null}
               style={{ transform: `translateY(${start}px)` }}
             >
-              <RowView row={rows[index]!} onToggle={toggle} actions={actions} isReversed={isReversed} />
+              <RowView row={rows[index]!} onToggle={toggle} {...{ actions, isReversed, contents, unfold }} />
             </div>
           ))}
         </div>
@@ -72,15 +86,47 @@ export function DiffView({ files, isReversed = false, label, actions }: DiffView
   );
 }
 
+/** The contents of files after their changes, by path; `undefined` if one is not known. */
+type Contents = ReadonlyMap<string, string | undefined>;
+
+const noContents: Contents = new Map();
+
+/** Returns the contents that were read of these files, and how to read that of another one. */
+function useContents(files: readonly ChangedFile[], readWhole: DiffViewProps["readWhole"]) {
+  const [read, setRead] = useState({ files, contents: noContents });
+  const contents = read.files === files ? read.contents : noContents;
+  const set = (path: string, content: string | undefined) =>
+    setRead((before) => ({
+      files,
+      contents: new Map(before.files === files ? before.contents : noContents).set(path, content),
+    }));
+  const unfold = (file: ChangedFile) => {
+    readWhole!(file).then(
+      (content) => set(file.path, content),
+      () => set(file.path, undefined),
+    );
+  };
+  return { contents, unfold: readWhole && unfold };
+}
+
 interface RowsOptions {
   readonly isReversed: boolean;
   readonly isSplit: boolean;
+  readonly contents: Contents;
 }
 
 /** Returns the rows of files, and how to open or close one of these. */
-function useRows(files: readonly ChangedFile[], { isReversed, isSplit }: RowsOptions) {
+function useRows(files: readonly ChangedFile[], { isReversed, isSplit, contents }: RowsOptions) {
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
-  const read = useMemo(() => files.map((file) => readLines(file, isReversed)), [files, isReversed]);
+  const diffs = useMemo(() => files.map((file) => readLines(file, isReversed)), [files, isReversed]);
+  const read = useMemo(
+    () =>
+      diffs.map((diff) => {
+        const content = contents.get(diff.file.path);
+        return content === undefined ? diff : withContext(diff, content);
+      }),
+    [diffs, contents],
+  );
   const width = useMemo(() => longest(read), [read]);
   const rows = useMemo(() => {
     const isOpen = ({ file, count }: DiffOfFile) =>
@@ -128,18 +174,21 @@ function Layout({ isSplit, onSplit }: LayoutProps) {
 
 interface RowViewProps extends Pick<DiffViewProps, "actions"> {
   readonly row: Row;
+  readonly contents: Contents;
+  /** Shows the lines that the diff of a file leaves out, if that can be. */
+  readonly unfold: ((file: ChangedFile) => void) | undefined;
   readonly onToggle: (path: string) => void;
   readonly isReversed: boolean;
 }
 
-function RowView({ row, onToggle, actions, isReversed }: RowViewProps) {
+function RowView({ row, onToggle, actions, isReversed, contents, unfold }: RowViewProps) {
   switch (row.kind) {
     case "file":
       return <FileRow {...row} onToggle={onToggle} actions={actions} isReversed={isReversed} />;
     case "note":
       return <div class="note quiet">{visible(row.text)}</div>;
     case "gap":
-      return <div class="gap">{plural(row.count, "unchanged line")}</div>;
+      return <GapRow {...row} isUnknown={contents.has(row.file.path)} unfold={unfold} />;
     case "line":
       return <LineRow line={row.line} />;
     case "pair":
@@ -150,6 +199,31 @@ function RowView({ row, onToggle, actions, isReversed }: RowViewProps) {
         </div>
       );
   }
+}
+
+interface GapRowProps extends Pick<RowViewProps, "unfold"> {
+  readonly file: ChangedFile;
+  readonly count: number;
+  /** Whether reading the lines has failed. */
+  readonly isUnknown: boolean;
+}
+
+function GapRow({ file, count, isUnknown, unfold }: GapRowProps) {
+  const lines = plural(count, "unchanged line");
+  if (isUnknown) return <div class="gap">{lines}, not kept: the file has changed since</div>;
+  if (unfold === undefined) return <div class="gap">{lines}</div>;
+  return (
+    <div class="gap">
+      <button
+        type="button"
+        class="plain"
+        aria-label={`Show all lines of ${visible(file.path)}`}
+        onClick={() => unfold(file)}
+      >
+        ⋯ {lines}
+      </button>
+    </div>
+  );
 }
 
 const kindsReversed: Readonly<Record<ChangedFile["kind"], string>> = {

@@ -21,8 +21,8 @@ export interface DiffLine {
 export type Row =
   | { readonly kind: "file"; readonly file: ChangedFile; readonly isOpen: boolean }
   | { readonly kind: "note"; readonly text: string }
-  /** Unchanged lines that are left out. */
-  | { readonly kind: "gap"; readonly count: number; readonly at: number }
+  /** Unchanged lines that are left out of the diff of a file. */
+  | { readonly kind: "gap"; readonly count: number; readonly file: ChangedFile }
   | { readonly kind: "line"; readonly line: DiffLine }
   | { readonly kind: "pair"; readonly left: DiffLine | undefined; readonly right: DiffLine | undefined };
 
@@ -32,14 +32,19 @@ const blockLines = 400;
 /** Lines without which a file is shown at once; the rest is opened by its button. */
 export const openLines = 20_000;
 
+interface HunkOfFile {
+  /** Unchanged lines before it that are left out. */
+  readonly gap: number;
+  readonly lines: readonly DiffLine[];
+  /** The numbers of its first line after the changes, and of the lines after its last one. */
+  readonly now: number;
+  readonly end: { readonly old: number; readonly now: number };
+}
+
 /** The lines of one file's diff, read once. */
 export interface DiffOfFile {
   readonly file: ChangedFile;
-  readonly hunks: readonly {
-    readonly gap: number;
-    readonly start: number;
-    readonly lines: readonly DiffLine[];
-  }[];
+  readonly hunks: readonly HunkOfFile[];
   readonly notes: readonly string[];
   readonly count: number;
 }
@@ -53,7 +58,12 @@ export function readLines(file: ChangedFile, isReversed = false): DiffOfFile {
   const hunks = (parsed?.hunks ?? []).map((hunk) => {
     const gap = Math.max(0, hunk.oldStart - end);
     end = hunk.oldStart + hunk.oldLines;
-    return { gap, start: hunk.oldStart, lines: linesOf(hunk, { language, isReversed }) };
+    return {
+      gap,
+      lines: linesOf(hunk, { language, isReversed }),
+      now: hunk.newStart,
+      end: { old: end, now: hunk.newStart + hunk.newLines },
+    };
   });
   return {
     file,
@@ -61,6 +71,29 @@ export function readLines(file: ChangedFile, isReversed = false): DiffOfFile {
     notes: notesOf(file, hunks.length > 0, isReversed),
     count: hunks.reduce((sum, { lines }) => sum + lines.length, 0),
   };
+}
+
+/** Adds the lines that the diff of a file leaves out, from `text`, the file after the changes. */
+export function withContext(read: DiffOfFile, text: string): DiffOfFile {
+  const all = (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
+  const blocks = new Blocks(languageOf(read.file.path));
+  const hunks: HunkOfFile[] = [];
+  let at = { old: 1, now: 1 };
+  const addUpTo = (end: number) => {
+    const lines: DiffLine[] = [];
+    for (let { old, now } = at; now < end; old++, now++) {
+      const line = all[now - 1] ?? "";
+      lines.push({ sign: " ", old, now, text: line, ...blocks.add(line) });
+    }
+    if (lines.length > 0) hunks.push({ gap: 0, lines, now: at.now, end: at });
+  };
+  for (const hunk of read.hunks) {
+    addUpTo(hunk.now);
+    hunks.push({ ...hunk, gap: 0 });
+    at = hunk.end;
+  }
+  addUpTo(all.length + 1);
+  return { ...read, hunks };
 }
 
 interface Hunk {
@@ -176,8 +209,8 @@ export function rowsOf(files: readonly DiffOfFile[], { isSplit, isOpen }: RowOpt
     const open = isOpen(file);
     rows.push({ kind: "file", file: file.file, isOpen: open });
     if (!open) continue;
-    for (const { gap, start, lines } of file.hunks) {
-      if (gap > 0) rows.push({ kind: "gap", count: gap, at: start });
+    for (const { gap, lines } of file.hunks) {
+      if (gap > 0) rows.push({ kind: "gap", count: gap, file: file.file });
       if (isSplit) for (const pair of pairsOf(lines)) rows.push(pair);
       else for (const line of lines) rows.push({ kind: "line", line });
     }
