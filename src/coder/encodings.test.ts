@@ -208,6 +208,23 @@ describe("an unknown encoding of 8 bits", () => {
   });
 });
 
+test("the mark of a file over the limit decides too, and UTF-16 is not read in parts", async () => {
+  const small = await open({ profile: "agent", max_read_bytes: 1000 });
+  write("wide.txt", utf16("line\n".repeat(1000)));
+  write("marked.txt", Buffer.from(`\ufeff${"é\n".repeat(1000)}`));
+  for (const part of [{ line_from: 1, line_to: 2 }, { line_from: 500, line_to: 501 }, { tail: 2 }]) {
+    expect(await call("read-file", { path: "wide.txt", ...part }, small)).toMatchObject({
+      error: expect.stringMatching(/C213.*no lines of such a file are read or searched in UTF-16LE/),
+    });
+    const marked = await call("read-file", { path: "marked.txt", ...part, encoding: "latin1" }, small);
+    expect(String(marked["content"]).replace("\ufeff", "")).toBe("é\né\n");
+  }
+  expect(await call("search", { query: "line", path: "wide.txt" }, small)).toMatchObject({
+    skipped: { too_large: 1, binary: 0 },
+  });
+  await small.close();
+});
+
 test("the contract profile reads and edits bytes", async () => {
   write("l.txt", "caf\xe9\n");
   expect(await call("read-file", { path: "l.txt" }, contract)).toMatchObject({ content: "caf\ufffd\n" });

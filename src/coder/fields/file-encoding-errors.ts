@@ -17,7 +17,7 @@ export const refuseFileEncoding = {
   tooLarge: (path: string, encoding: string): Refusal =>
     new Refusal(
       "too-large",
-      `${quoteShort(path)} is larger than max_read_bytes, and of such a file no lines are read in ${encoding}. Search it with coder::search, or ask the user to raise the limit.`,
+      `${quoteShort(path)} is larger than max_read_bytes, and no lines of such a file are read or searched in ${encoding}. Ask the user to raise the limit.`,
       path,
     ),
 

@@ -1,6 +1,7 @@
 /** Reads one file as a request wants it: whole, lines of it, or what else is known of it (coder §15). */
 import { isUtf8 } from "node:buffer";
 import { type Refusal, refuse } from "../../base/errors.ts";
+import type { OpenFile } from "../../filesystem/files/open-file.ts";
 import { revisionOfBytes } from "../../filesystem/files/revision.ts";
 import { describe } from "../../filesystem/files/stats.ts";
 import type { FileStats } from "../../filesystem/jail/kind.ts";
@@ -14,7 +15,8 @@ import {
 } from "../../text/edits/content.ts";
 import { countLines } from "../../text/edits/lines.ts";
 import { type LineWindow, rangeOf, tailOf } from "../../text/edits/window.ts";
-import { encodingName, isUtf16 } from "../../text/encodings/codec.ts";
+import { markedEncodingIn } from "../../text/encodings/byte-order-mark.ts";
+import { type Encoding, encodingName, isUtf16 } from "../../text/encodings/codec.ts";
 import { decodeText } from "../../text/encodings/open-text.ts";
 import { objectBytes } from "../../text/sizes/json-size.ts";
 import type { CoderContext } from "../define.ts";
@@ -47,7 +49,7 @@ export function viewFile(read: FileRead): FileView | Promise<FileView> {
       if (isStat) return viewOf({ path, stats });
       if (part === undefined) throw refuseRead.file({ path, size: stats.size, limit });
       const wanted = { path, part, isNumbered, limit };
-      return readPart(open(), wanted, context).then((window) => viewPart(read, stats, window));
+      return viewLarge(read, { file: open(), stats, wanted });
     },
   });
 }
@@ -126,15 +128,43 @@ interface Taken {
   readonly notes?: readonly string[] | undefined;
 }
 
-/** Returns a window of a file that is over the limit; the rest of the file is not read. */
-function viewPart(read: FileRead, stats: FileStats, window: LineWindow): FileView {
-  const { path, options, context } = read;
-  const { content, hasMore } = window;
-  const encoding = options.isDecoded
-    ? (options.encoding ?? configuredEncoding(path, context) ?? "utf-8")
-    : "utf-8";
+interface Large {
+  readonly file: OpenFile;
+  readonly stats: FileStats;
+  readonly wanted: Parameters<typeof readPart>[1];
+}
+
+/** Returns a window of a file that is over the limit; the rest of the file is not read. Closes the file. */
+async function viewLarge(read: FileRead, { file, stats, wanted }: Large): Promise<FileView> {
+  let encoding: Encoding;
+  try {
+    encoding = await encodingOfLarge(read, file);
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+  const window = await readPart(file, wanted, read.context);
+  return viewPart(read, { stats, window, encoding });
+}
+
+/** Returns the encoding of a file that is over the limit. Throws too-large for UTF-16. */
+async function encodingOfLarge({ path, options, context }: FileRead, file: OpenFile): Promise<Encoding> {
+  if (!options.isDecoded) return "utf-8";
+  const marked = await markedEncodingIn(file.pieces());
+  const encoding = marked ?? options.encoding ?? configuredEncoding(path, context) ?? "utf-8";
   // The lines of a large file are found by their bytes.
   if (isUtf16(encoding)) throw refuseFileEncoding.tooLarge(path, encodingName(encoding));
+  return encoding;
+}
+
+interface LargePart extends Pick<Large, "stats"> {
+  readonly window: LineWindow;
+  readonly encoding: Encoding;
+}
+
+function viewPart(read: FileRead, { stats, window, encoding }: LargePart): FileView {
+  const { path, options } = read;
+  const { content, hasMore } = window;
   const binary = options.hasBinaryKinds ? binaryKind(content) : undefined;
   if (binary !== undefined) return viewOf({ path, stats, binary });
   const name = encoding === "utf-8" ? undefined : encodingName(encoding);

@@ -1,9 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { Int64, UInt64 } from "../../base/schema/fragments.ts";
 import { type BusAccess, RemoteError } from "../../calls/contract/bus-access.ts";
-import type { OpenFile } from "../../filesystem/files/open-file.ts";
-import { markedEncoding } from "../../text/encodings/byte-order-mark.ts";
-import { decodePieces, type Encoding, encodingName } from "../../text/encodings/codec.ts";
+import { markedEncodingIn } from "../../text/encodings/byte-order-mark.ts";
+import { decodePieces, encodingName } from "../../text/encodings/codec.ts";
 import { requestedEncoding } from "../../text/encodings/requested-encoding.ts";
 import { refuseShell } from "../shell-errors.ts";
 import { ContentRef, ForwardedContentRef, idleMilliseconds } from "./content.ts";
@@ -55,7 +54,7 @@ export const read = defineFsFunction({
         file.close();
         transfer.end();
       };
-      const encoding = requested && ((await markOf(file)) ?? requested);
+      const encoding = requested && ((await markedEncodingIn(file.pieces())) ?? requested);
       const { reader, writer } = await createChannel(bus, path);
       const failed = (error: unknown) => log.error("sending a file failed", { failure: String(error) });
       const pieces = encoding === undefined ? file.pieces() : decodePieces(file.pieces(), encoding);
@@ -74,12 +73,6 @@ export const read = defineFsFunction({
     }
   },
 });
-
-/** Returns the encoding that the byte order mark of a file indicates. */
-async function markOf(file: OpenFile): Promise<Encoding | undefined> {
-  for await (const piece of file.pieces()) return markedEncoding(piece);
-  return undefined;
-}
 
 async function createChannel(bus: BusAccess, path: string): ReturnType<BusAccess["createChannel"]> {
   try {

@@ -9,3 +9,11 @@ export function markedEncoding(file: Uint8Array): "utf-8" | "utf-16le" | "utf-16
   if (first !== 0xff || file[1] !== 0xfe) return undefined;
   return file[2] === 0 && file[3] === 0 ? undefined : "utf-16le";
 }
+
+/** Returns the encoding that a mark says in the first of these pieces of a file. */
+export async function markedEncodingIn(
+  pieces: AsyncIterable<Uint8Array>,
+): Promise<ReturnType<typeof markedEncoding>> {
+  for await (const piece of pieces) return markedEncoding(piece);
+  return undefined;
+}
