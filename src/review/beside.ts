@@ -17,7 +17,7 @@ export async function serveReviewBeside({ environment, ...options }: BesideOptio
   return review;
 }
 
-/** Returns the token that the user has chosen, if it is one that an address can hold. */
+/** Returns the token that the user has chosen, if an address can contain it. */
 function tokenIn(environment: NodeJS.ProcessEnv): string | undefined {
   const chosen = environment[flags.token.environment?.[0]?.name ?? ""];
   return chosen !== undefined && /^[\w-]{16,}$/.test(chosen) ? chosen : undefined;

@@ -1,4 +1,4 @@
-/** The functions that the page calls. It reads what agents read, and changes the tree only by undo. */
+/** The functions that the page calls. It can read what agents can, and changes the tree only by undo. */
 export const calledByPage: readonly string[] = [
   "coder::info",
   "coder::checkpoints",

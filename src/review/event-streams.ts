@@ -8,7 +8,7 @@ const batchMilliseconds = 100;
 /** Maximum paths in one event. A page that gets more reads everything again. */
 const maxPaths = 200;
 
-/** Milliseconds between two signs of life, which show each side that the other has gone. */
+/** Milliseconds between two heartbeats, without which each side notices that the other has gone. */
 const beatMilliseconds = 20_000;
 
 /** Maximum open streams: a browser opens one for each tab. */
@@ -25,7 +25,9 @@ export class EventStreams {
     this.#approvals = approvals;
   }
 
-  /** Answers with a stream, which lasts until its page leaves. The oldest of too many is closed. */
+  /**
+   * Answers with a stream, which stays open until its page closes. Beyond the maximum the oldest is closed.
+   */
   open(outgoing: ServerResponse, headers: OutgoingHttpHeaders): void {
     const [oldest] = this.#open;
     if (this.#open.size >= maxStreams) oldest?.close();
@@ -59,17 +61,14 @@ class EventStream {
     this.#treeChanges = treeChanges;
     this.#source = treeChanges();
     this.#end = this.#source?.open((change) => this.#add(change));
-    // Changes of other processes are reported from here on, such as those of an agent's own worker.
+    // From here on, changes by other processes are reported too, such as those of an agent's own worker.
     void this.#source?.watch().catch(() => {});
     this.#beat = setInterval(() => this.#sendBeat(), beatMilliseconds).unref();
-    // Calls wait for an answer while a page is open.
+    // While a page is open, calls wait for its answer.
     this.#answering =
       approvals === undefined
         ? []
-        : [
-            approvals.offer({ name: "the review page" }),
-            approvals.onChange(() => this.#send("approvals", {})),
-          ];
+        : [approvals.openPlace(), approvals.onChange(() => this.#send("approvals", {}))];
     this.#send("open", {});
   }
 
@@ -95,7 +94,10 @@ class EventStream {
     this.#send("changed", { paths });
   }
 
-  /** After a reload the changes come from elsewhere; a page whose stream ends opens a new one. */
+  /**
+   * Sends a heartbeat, or closes the stream after a reload, which replaces the source of changes. The page
+   * then opens a new one.
+   */
   #sendBeat(): void {
     if (this.#treeChanges() === this.#source) this.#outgoing.write(": beat\n\n");
     else this.close();

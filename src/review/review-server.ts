@@ -1,6 +1,6 @@
 /**
  * Serves the page for people on loopback: its files, the calls that it makes, and the changes of the tree as
- * server-sent events. A call of the page is run like any other, so rules, quotas and audit hold.
+ * server-sent events. A call of the page is run like any other, so rules, quotas and audit apply.
  */
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -36,11 +36,11 @@ export interface ReviewOptions {
   /** Returns the changes of the tree, which a reload replaces. */
   readonly treeChanges: () => TreeChanges | undefined;
   /**
-   * Returns the calls that wait for approval, which a reload replaces too. The page is a place to answer
-   * while it is open.
+   * Returns the calls that wait for approval, which a reload replaces too. They can be
+   * answered at the page while it is open.
    */
   readonly approvals: () => Approvals | undefined;
-  /** The author of what the page changes. */
+  /** The author of the page's changes. */
   readonly author: Author;
   readonly log: Log;
   /** The files of the page, by default those of the build. */
@@ -53,7 +53,7 @@ export interface Review {
   stop(): Promise<void>;
 }
 
-/** The only address that it listens at. */
+/** The only address that it listens on. */
 const host = "127.0.0.1";
 
 /** Listens on loopback. Throws an Error of one sentence if it cannot. */
@@ -115,13 +115,13 @@ function cookieOf({ headers }: IncomingMessage): string {
   return cookies.find((cookie) => cookie.startsWith(prefix))?.slice(prefix.length) ?? "";
 }
 
-/** Stores the token in a cookie, and takes it out of the address. */
+/** Stores the token in a cookie, and removes it from the address. */
 function enter(outgoing: ServerResponse, folder: string, token: string): void {
   const cookie = `${cookieName}=${token}; Path=${folder}; HttpOnly; SameSite=Strict`;
   outgoing.writeHead(303, { ...safeHeaders, location: folder, "set-cookie": cookie }).end();
 }
 
-/** Refuses what another page sends, even one of another port of this machine. */
+/** Refuses requests of other pages, even those from another port of this machine. */
 function checkSite({ headers }: IncomingMessage): Denial | undefined {
   const { origin, host: name } = headers;
   const site = headers["sec-fetch-site"];
@@ -156,7 +156,7 @@ function answer(exchanged: Exchanged, routes: Routes): void {
   else sendFile(name, exchanged, routes);
 }
 
-/** Sends what waits for approval, or takes the answer of the person at the page. */
+/** Sends the calls that wait for approval, or takes the answer of the person at the page. */
 async function answerApprovals(
   { incoming, outgoing }: Exchanged,
   { approvals, author }: Routes,
@@ -221,7 +221,10 @@ function parse(text: string): unknown {
   }
 }
 
-/** Keeps the page to its own address, and others from showing or reading it. Styles and scripts are files. */
+/**
+ * Headers that confine the page to its own address, and prevent others from showing or reading it. Styles and
+ * scripts are files.
+ */
 const safeHeaders = {
   "cache-control": "no-store",
   "content-security-policy":

@@ -105,7 +105,7 @@ test("without an answer, the refusal says why", async () => {
 test("a call waits for an open page where its client cannot ask, or no longer can", async () => {
   const { approvals, call } = open();
   expect(approvals.hasApprover({ promptUser: undefined })).toBe(false);
-  const page = approvals.offer({ name: "the review page" });
+  const page = approvals.openPlace();
   expect(approvals.hasApprover({ promptUser: undefined })).toBe(true);
   for (const promptUser of [undefined, (async () => "gone") as PromptUser]) {
     const requested = approvals.request(proposal, call(promptUser));

@@ -1,7 +1,7 @@
 /**
- * The approvals that calls wait for. A call says what it would change; the user of its client and everyone
- * at the review page can answer, and the first answer counts. This file does not know how a change is made,
- * or how a person is prompted.
+ * The approvals that calls wait for. A call describes its changes; the user of its client and everyone at the
+ * review page can answer, and the first answer counts. This file knows neither how changes are made nor how a
+ * person is prompted.
  */
 import { randomBytes } from "node:crypto";
 import { type Author, renderAuthor } from "../../base/author.ts";
@@ -62,11 +62,6 @@ export interface ApprovalRequest {
   readonly promptUser?: PromptUser | undefined;
 }
 
-/** A place where questions can be answered besides the clients, such as an open page. */
-export interface Answerer {
-  readonly name: string;
-}
-
 export interface ApprovalsOptions {
   readonly mode: ApprovalMode;
   readonly timeoutMilliseconds: number;
@@ -75,22 +70,25 @@ export interface ApprovalsOptions {
 /** Maximum calls that wait at once. */
 const maxPending = 64;
 
-interface Entry extends PendingApproval {
-  readonly fingerprint: string;
+interface Waiting {
+  readonly shown: PendingApproval;
   readonly settle: (verdict: "yes" | "no", by: string) => void;
 }
 
 /** A plan that no person could approve when it was made. */
-interface Shelved extends Entry {
-  answer?: { readonly isApproved: boolean; readonly by: string };
+interface Shelved {
+  readonly shown: PendingApproval;
+  readonly fingerprint: string;
+  answer?: { readonly verdict: "yes" | "no"; readonly by: string };
 }
 
 export class Approvals {
   readonly mode: ApprovalMode;
   readonly #timeout: number;
-  readonly #waiting = new Map<string, Entry>();
+  readonly #waiting = new Map<string, Waiting>();
   readonly #shelved = new Map<string, Shelved>();
-  readonly #answerers = new Set<Answerer>();
+  /** The open places other than clients where calls can be approved, such as the review page. */
+  #places = 0;
   readonly #listeners = new Set<() => void>();
   readonly #outcomes = new WeakMap<object, ApprovalOutcome>();
   readonly #closing = new AbortController();
@@ -100,21 +98,25 @@ export class Approvals {
     this.#timeout = timeoutMilliseconds;
   }
 
-  /** Returns what can be approved now, oldest first. */
+  /** Returns the calls and plans that can be approved now, oldest first. */
   pending(): readonly PendingApproval[] {
     this.#dropExpired();
     const open = [...this.#shelved.values()].filter(({ answer }) => answer === undefined);
     return [...this.#waiting.values(), ...open]
-      .sort((one, other) => one.since - other.since)
-      .map(({ settle: _, fingerprint: __, ...shown }) => shown);
+      .map(({ shown }) => shown)
+      .sort((one, other) => one.since - other.since);
   }
 
-  /** Answers for someone. Returns "gone" if another answer came first, or if the call has ended. */
+  /** Takes the answer of a person. Returns "gone" if another came first, or if the call has ended. */
   answer(id: string, verdict: "yes" | "no", by: string): "taken" | "gone" {
     this.#dropExpired();
-    const entry = this.#waiting.get(id) ?? this.#shelved.get(id);
-    if (entry === undefined || (entry as Shelved).answer !== undefined) return "gone";
-    entry.settle(verdict, by);
+    const waiting = this.#waiting.get(id);
+    const shelved = this.#shelved.get(id);
+    if (waiting !== undefined) waiting.settle(verdict, by);
+    else if (shelved !== undefined && shelved.answer === undefined) {
+      shelved.answer = { verdict, by };
+      this.#notify();
+    } else return "gone";
     return "taken";
   }
 
@@ -125,16 +127,23 @@ export class Approvals {
   }
 
   /**
-   * Makes calls wait for `answerer` until disposed of, even those of clients that cannot prompt their user.
+   * Opens a place where calls can be approved, until disposed of. Meant for the review page: even calls of
+   * clients that cannot prompt their user then wait.
    */
-  offer(answerer: Answerer): Disposable {
-    this.#answerers.add(answerer);
-    return { [Symbol.dispose]: () => void this.#answerers.delete(answerer) };
+  openPlace(): Disposable {
+    this.#places++;
+    let isOpen = true;
+    return {
+      [Symbol.dispose]: () => {
+        if (isOpen) this.#places--;
+        isOpen = false;
+      },
+    };
   }
 
   /** Returns whether there is a person who could approve a call. */
   hasApprover({ promptUser }: Pick<ApprovalRequest, "promptUser">): boolean {
-    return promptUser !== undefined || this.#answerers.size > 0;
+    return promptUser !== undefined || this.#places > 0;
   }
 
   /** Returns the outcome of the question of a call, if it had one. */
@@ -143,7 +152,7 @@ export class Approvals {
   }
 
   /**
-   * Waits until a person approves; the time of the call stands still. Throws the refusal that says why no
+   * Waits until a person approves, and suspends the deadline of the call. Throws the refusal that says why no
    * person did. There must be an approver.
    */
   async request(proposal: Proposal, call: ApprovalRequest): Promise<void> {
@@ -164,12 +173,8 @@ export class Approvals {
     proposal: Proposal,
     { expires, ...call }: ApprovalRequest & { readonly expires: number },
   ): void {
-    const settle = (verdict: "yes" | "no", by: string) => {
-      const shelved = this.#shelved.get(plan);
-      if (shelved !== undefined) shelved.answer = { isApproved: verdict === "yes", by };
-      this.#notify();
-    };
-    this.#shelved.set(plan, { ...this.#entryOf(plan, proposal, call), expires, settle });
+    const shown = { ...this.#shownOf(plan, proposal, call), expires };
+    this.#shelved.set(plan, { shown, fingerprint: proposal.fingerprint });
     this.#notify();
   }
 
@@ -182,9 +187,8 @@ export class Approvals {
     const { answer, fingerprint: approved } = this.#shelved.get(plan) ?? {};
     if (answer === undefined) return false;
     this.#shelved.delete(plan);
-    const { isApproved, by } = answer;
-    this.#note(call, { verdict: isApproved ? "approved" : "declined", by });
-    if (!isApproved) throw refuseApproval.declined();
+    this.#note(call, outcomeOf(answer.verdict, answer.by));
+    if (answer.verdict === "no") throw refuseApproval.declined();
     if (approved !== fingerprint) throw refuseApproval.stale();
     return true;
   }
@@ -205,7 +209,7 @@ export class Approvals {
       await new Promise<void>((resolve, reject) => {
         const settle = (verdict: "yes" | "no", by: string) => {
           this.#waiting.delete(id);
-          this.#note(call, { verdict: verdict === "yes" ? "approved" : "declined", by });
+          this.#note(call, outcomeOf(verdict, by));
           if (verdict === "yes") resolve();
           else reject(refuseApproval.declined());
         };
@@ -219,14 +223,13 @@ export class Approvals {
         if (cancelled.aborted) fail(refuse.cancelled());
         this.#closing.signal.addEventListener("abort", () => fail(refuseApproval.stopping()), options);
         if (this.#closing.signal.aborted) fail(refuseApproval.stopping());
-        const entry = { ...this.#entryOf(id, proposal, asking), settle };
-        this.#waiting.set(id, entry);
+        const shown = this.#shownOf(id, proposal, asking);
+        this.#waiting.set(id, { shown, settle });
         this.#notify();
-        const { settle: _, fingerprint: __, ...question } = entry;
-        void promptUser?.(question, ended.signal).then((answer) => {
+        void promptUser?.(shown, ended.signal).then((answer) => {
           if (answer === "dismissed") fail(refuseApproval.dismissed());
           else if (answer !== "gone") settle(answer, by);
-          else if (this.#answerers.size === 0) fail(refuseApproval.gone());
+          else if (this.#places === 0) fail(refuseApproval.gone());
         });
       });
     } finally {
@@ -237,26 +240,31 @@ export class Approvals {
     }
   }
 
-  #entryOf(
+  #shownOf(
     id: string,
-    proposal: Proposal,
+    { fingerprint: _, ...shown }: Proposal,
     { functionId, author }: Pick<ApprovalRequest, "functionId" | "author">,
-  ) {
+  ): PendingApproval {
     const since = Date.now();
     const expires = since + this.#timeout;
-    return { id, function: functionId, author: renderAuthor(author), since, expires, ...proposal };
+    return { id, function: functionId, author: renderAuthor(author), since, expires, ...shown };
   }
 
   #note(call: object | undefined, verdict: ApprovalOutcome): void {
-    // Only the first one ends the wait.
+    // Only the first outcome ends the wait.
     if (call !== undefined && this.#outcomes.get(call) === undefined) this.#outcomes.set(call, verdict);
   }
 
   #dropExpired(): void {
-    for (const [id, { expires }] of this.#shelved) if (expires <= Date.now()) this.#shelved.delete(id);
+    for (const [id, { shown }] of this.#shelved) if (shown.expires <= Date.now()) this.#shelved.delete(id);
   }
 
   #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 }
+
+const outcomeOf = (verdict: "yes" | "no", by: string): ApprovalOutcome => ({
+  verdict: verdict === "yes" ? "approved" : "declined",
+  by,
+});

@@ -16,12 +16,12 @@ export class NoApprover extends Error {
   }
 }
 
-/** Thrown in place of a commit whose steps have come to need approval. */
+/** Thrown instead of a commit whose steps now need approval. */
 class NeedsApproval extends Error {}
 
 /**
- * Returns transactions that wait for the approval of their steps before they take their turn. They commit
- * only the steps that were approved. `plan` is the name of the plan that is carried out, if any.
+ * Returns transactions that wait for the approval of their steps before they take their turn, and commit only
+ * approved steps. `plan` is the name of the plan that is carried out, if any.
  */
 export function approvingTransactions(
   inner: Transactions,

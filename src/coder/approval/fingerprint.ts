@@ -12,7 +12,7 @@ export function fingerprintOf(steps: readonly Step[]): string {
   return hash.digest("hex");
 }
 
-/** An entry from an earlier step is in that step. */
+/** Returns the expected entry. One that an earlier step stages is part of that step. */
 const describe = (expected: Expected): unknown => ("staged" in expected ? "staged" : expected);
 
 function plain(this: unknown, key: string, value: unknown): unknown {
@@ -20,6 +20,6 @@ function plain(this: unknown, key: string, value: unknown): unknown {
   const sent = (this as Readonly<Record<string, unknown>>)[key];
   if (sent instanceof Uint8Array) return createHash("sha256").update(sent).digest("hex");
   if (typeof sent === "bigint") return String(sent);
-  // A respelled name has a random one in between.
+  // A respelling takes a random name in between.
   return typeof sent === "string" && isTemporary(sent.slice(sent.lastIndexOf("/") + 1)) ? "" : value;
 }

@@ -1,4 +1,4 @@
-/** Describes the steps of a call to the person who approves them. */
+/** Describes the steps of a call for the person who approves them. */
 import type { Proposal } from "../../calls/approval/approvals.ts";
 import type { ExchangeStep, PlaceStep, Step } from "../../filesystem/disk/steps.ts";
 import { isTemporary } from "../../filesystem/jail/temporary.ts";
@@ -93,7 +93,7 @@ class Description {
     this.#say(`delete ${renderName(path)}/ with ${files} ${files === 1 ? "file" : "files"}`);
   }
 
-  /** Says what happens to a file, with its lines if it is text. */
+  /** Describes the change of a file, with its lines if it is text. */
   #compare(
     verb: string,
     { path, before, after }: { readonly path: string; readonly before: EntryThen; readonly after: EntryThen },
@@ -111,13 +111,13 @@ class Description {
     if (isTruncated || room === 0) this.#isCut = true;
   }
 
-  /** The entry on disk that has a planned path. */
+  /** Returns the entry on disk that has a planned path. */
   #present(path: string): EntryThen {
     const origin = this.#origin(path);
     return { state: this.#disk.state(origin), content: () => this.#disk.read(origin) };
   }
 
-  /** The file or link that a step leaves. */
+  /** Returns the file or link that a step leaves. */
   #leaves({ path, staged }: Pick<ExchangeStep, "path" | "staged">): EntryThen {
     if (staged.kind === "symlink") return { state: staged, content: () => undefined };
     const old = this.#disk.state(this.#origin(path));
