@@ -12,7 +12,7 @@ import {
   writeSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type ComparisonSet, makeWorkFolder } from "./disk.ts";
 import { type InProcessCoder, openInProcess } from "./in-process.ts";
 
@@ -21,7 +21,10 @@ const files = 10_000;
 const matching = 500;
 const names = ["getUser", "loadUser"] as const;
 
-/** Compares `coder::replace` with a search and edits of each file, and with bare writes of what changes. */
+/**
+ * Compares `coder::replace` with a search and edits of each file, and with bare writes, which promise less
+ * (decision 55).
+ */
 export async function openReplacementComparisons(): Promise<ComparisonSet> {
   const dir = mkdtempSync(join(tmpdir(), "coder-state-"));
   const open = async (name: string, fsync: boolean) => {
@@ -107,6 +110,7 @@ interface Writing {
 
 async function write(local: InProcessCoder, { folder, fsync }: Writing): Promise<void> {
   const { query, replacement } = nextNames(local);
+  const folders = new Set<string>();
   for (const path of await find(local, query)) {
     const file = join(folder, path);
     const text = readFileSync(file, "utf8").replaceAll(query, replacement);
@@ -115,7 +119,16 @@ async function write(local: InProcessCoder, { folder, fsync }: Writing): Promise
     if (fsync) fsyncSync(descriptor);
     closeSync(descriptor);
     renameSync(`${file}.new`, file);
+    folders.add(dirname(file));
   }
+  if (fsync) for (const folder of folders) flushFolder(folder);
+}
+
+/** Flushes the names in a folder: a rename is not on the disk before. */
+function flushFolder(folder: string): void {
+  const descriptor = openSync(folder, "r");
+  fsyncSync(descriptor);
+  closeSync(descriptor);
 }
 
 function requireAll(found: readonly object[]): void {
