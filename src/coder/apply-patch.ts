@@ -167,7 +167,7 @@ export const applyPatch = defineCoderFunction({
   render: (answer) => renderTransacted(answer),
 });
 
-/** About what the answer takes. */
+/** The estimated bytes of the answer. */
 const shownBytes = 256 * 1024;
 
 /** Maximum number of files in one patch. */

@@ -210,7 +210,7 @@ function startOf(
 const isUpTo = ({ cause }: FeedChange, checkpoint: number): boolean =>
   cause.by === "call" && cause.checkpoint !== undefined && cause.checkpoint <= checkpoint;
 
-/** Bytes of the JSON of some hundred changes. */
+/** The estimated bytes of some hundred changes as JSON. */
 const defaultAnswerBytes = 64 * 1024;
 
 interface Page {

@@ -75,7 +75,7 @@ const response = Type.Object(
 /** Maximum characters of a name in an answer: a record may hold a longer one, and is one of many. */
 const longestName = 200;
 
-/** Paths that are named of one checkpoint. */
+/** Maximum paths listed for one checkpoint. */
 const maxFiles = 50;
 
 /** `coder::checkpoints`: what the journal can undo (coder §20). */
@@ -193,14 +193,14 @@ interface Describing {
   readonly pause: () => Promise<void>;
 }
 
-/** Undefined where nothing of it is selected, or may be seen. */
+/** Returns the description, or `undefined` if no part of the record is selected and visible. */
 async function describe(
   record: JournalRecord,
   { selects, pause }: Describing,
   { jail, profile, author: own }: CoderContext,
 ): Promise<Static<typeof Checkpoint> | undefined> {
   const { seq, ts, function_id, caller, author, label, transaction, steps, bytes } = record;
-  // Of the steps that an undo takes back: what the others made of a path is not there for the call.
+  // Only steps that an undo would revert count: the others do not exist for the call.
   const shown = await stepsOf(record, (step) => isShown(step, jail), pause);
   const visible = changedPaths(shown);
   if (!visible.some((one) => endsOf(one).some(selects))) return undefined;

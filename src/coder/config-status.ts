@@ -22,7 +22,7 @@ const response = Type.Object(
   { title: "ConfigStatusOutput" },
 );
 
-/** `coder::config-status`: what became of a changed configuration (coder §21). */
+/** `coder::config-status`: the outcome of a changed configuration (coder §21). */
 export const configStatus = defineCoderFunction({
   id: "coder::config-status",
   since: "0.4.0",

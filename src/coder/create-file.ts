@@ -173,7 +173,9 @@ function keptEncoding(
   return isUtf16(marked) ? marked : undefined;
 }
 
-/** Returns whether a file at a path is neither UTF-8 nor marked as UTF-16. What may not be read is not. */
+/**
+ * Returns whether a file at a path is neither UTF-8 nor marked as UTF-16. Returns false if it cannot be read.
+ */
 function isOfUnknownEncoding(jail: CoderContext["jail"], path: string, limit: Limit): boolean {
   const use = (bytes: Buffer) => !isUtf8(bytes) && !beginsAsUtf16(bytes);
   return unlessRefused(() => readWholeFile(jail, path, { limit, use })) ?? false;

@@ -44,7 +44,7 @@ export interface CoderServices extends Services {
   readonly plans: Plans<CoderContext>;
   /** `undefined` if the configuration disables it, or if no folder can keep it. */
   readonly journal: Journal | undefined;
-  /** Why no folder can keep a journal; undefined if one can. */
+  /** The reason why no folder can keep a journal, if so. */
   readonly journalMissing: string | undefined;
   /** `undefined` if the configuration disables it. */
   readonly audit: Audit | undefined;

@@ -119,7 +119,7 @@ interface Removed {
   readonly removed_files?: number;
 }
 
-/** Removes what is at one path, and counts the files in a folder where the profile says so. */
+/** Removes the entry at one path, and counts the files in a folder if the profile requires it. */
 export async function removeOne({ path, ...options }: Removal, context: CoderContext): Promise<Removed> {
   let files: number | undefined;
   const onEntry = ({ kind }: Entry) => {

@@ -89,7 +89,7 @@ export const coderMeanings: Readonly<Record<string, string>> = {
 /** The values of `reason`, for the error page. */
 export const coderReasons: readonly string[] = [...new Set(Object.values(wireReasons))];
 
-/** A refusal as it is on the wire: compact JSON, code before message (coder §4). */
+/** Renders a refusal for the wire: compact JSON, code before message (coder §4). */
 export const renderRefusal = (refusal: Refusal): string => JSON.stringify(describeRefusal(refusal));
 
 function describeRefusal({ reason, message, details }: Refusal): Static<typeof EntryError> {
@@ -100,12 +100,12 @@ function describeRefusal({ reason, message, details }: Refusal): Static<typeof E
 /** The error of an entry as an object. */
 export const entryError = ({ text }: WireError): Static<typeof EntryError> => JSON.parse(text);
 
-/** An error of `coder::*` on the wire; undefined for an unexpected one. */
+/** Renders an error of `coder::*` for the wire. Returns `undefined` for an unexpected one. */
 export function renderCoderError(error: unknown): WireError | undefined {
   if (!(error instanceof Refusal)) return undefined;
   return { text: renderRefusal(error), code: coderCodes[error.reason] };
 }
 
-/** Whether a rendered refusal says that there is nothing, or nothing to be seen, at a path. */
+/** Returns whether a rendered refusal says that a path is missing or denied. */
 export const isAbsence = (rendered: string): boolean =>
   (JSON.parse(rendered) as { code: string }).code === coderCodes.missing;

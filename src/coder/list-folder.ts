@@ -113,7 +113,7 @@ const renderMode = ({ kind, mode }: Static<typeof DirEntry>): string =>
     ? ""
     : `  ${mode.toString(8).padStart(4, "0")}`;
 
-/** Bytes of an entry whose name is rather long. */
+/** The estimated bytes of an entry with a rather long name. */
 const defaultEntryBytes = 160;
 
 const pageSizeOf = ({ page_size: requested }: Static<typeof request>, config: Config): number =>

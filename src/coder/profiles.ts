@@ -1,20 +1,23 @@
 /**
- * The defaults of what came after the published reference. A profile is a column of this table and nothing
- * else: it never changes what a field means, nor what a call with all its fields written out does
- * (coder §13).
+ * The defaults of fields that came after the published reference. A profile is a column of this table and
+ * nothing else: it never changes the meaning of a field, or the effect of a call that has all fields (coder
+ * §13).
  */
 
 import { autorunGlobs } from "../filesystem/jail/autorun.ts";
 
-/** By function and field; what no field can say stands without a function. `undefined`: no limit. */
+/**
+ * The defaults by function and field, without a function if no field controls them. `undefined` means no
+ * limit.
+ */
 export const profileTable = {
   /** Absolute paths that lie inside the base are accepted. */
   absolute_paths: { contract: false, agent: true },
   /** `{path, ops}` and `{path, content}` are accepted for `{files: [{…}]}`. */
   flat_envelope: { contract: false, agent: true },
   /**
-   * Errors say which deny rule matches, what became of a missing path, and that a failed transaction changed
-   * nothing.
+   * Whether errors name the matching deny rule, the fate of a missing path, and that a failed transaction
+   * changed nothing.
    */
   explained_errors: { contract: false, agent: true },
   /**
@@ -30,26 +33,28 @@ export const profileTable = {
   transport_names: { contract: false, agent: true },
   /** Names and types of other tool sets are taken for what they mean. */
   forgiving_arguments: { contract: false, agent: true },
-  /** What a write left is answered with its revision, also where no later field asks for it. */
+  /**
+   * Whether every write answers the revision of the new content, even without a later field in the request.
+   */
   revisions_of_writes: { contract: false, agent: true },
-  /** What callers may read and not change, where the configuration does not say. */
+  /** The globs of files that callers may read but not change, unless configured. */
   write_deny_globs: { contract: [], agent: autorunGlobs },
   /** The dialect of the globs of calls: of Rust's `globset`, or of `rg -g`. */
   globs: { contract: "globset", agent: "ripgrep" },
-  /** What changes take away is kept, where the configuration does not say. */
+  /** Whether a journal is kept, unless configured. */
   journal: { contract: false, agent: true },
   /** Whether answers name the authors of checkpoints and changes, and the checkpoint of a call. */
   authors: { contract: false, agent: true },
-  /** Whether an undo without a number takes back the newest checkpoint of its author, not of all. */
+  /** Whether an undo without a number undoes the newest checkpoint of its author, not of all. */
   "undo.own": { contract: false, agent: true },
-  /** How searches use an index of contents, where the configuration does not say. */
+  /** The use of an index of contents by searches, unless configured. */
   index: { contract: "off", agent: "watched" },
-  /** Whether the index is kept for the next process, where the configuration does not say. */
+  /** Whether the index is kept for the next process, unless configured. */
   index_saved: { contract: "off", agent: "on" },
   "read-file.revision": { contract: false, agent: true },
   /**
-   * Modes of new files and folders without `mode`. `undefined`: that of the replaced file, or the one that
-   * the umask leaves.
+   * The modes of new files and folders without `mode`. `undefined` means that of the replaced file, or the
+   * one that the umask leaves.
    */
   "create-file.mode": { contract: "0644", agent: undefined },
   "make-folder.mode": { contract: "0755", agent: undefined },
@@ -79,12 +84,12 @@ export const profileTable = {
   "search.respect_gitignore": { contract: false, agent: true },
   /** `path` may be a file. */
   "search.takes_files": { contract: false, agent: true },
-  /** An empty `query` lists paths, where `search_content` is false. */
+  /** Whether an empty `query` lists paths if `search_content` is false. */
   "search.lists_paths": { contract: false, agent: true },
   "search.search_paths": { contract: true, agent: "if search_content is false or fuzzy_paths true" },
   /**
-   * Files are searched as text: after a byte order mark, UTF-16 as well, by lines that end in CR if no other
-   * end is there, and over lines without the `\r` before `\n`.
+   * Whether files are searched as text: after a byte order mark, including UTF-16, by lines that end in CR if
+   * there are no other line ends, and across lines without the `\r` before `\n`.
    */
   "search.decodes": { contract: false, agent: true },
   /** Files with a NUL byte are never counted as searched, and the answer has `not_searched`. */

@@ -79,14 +79,14 @@ export const readFile = defineCoderFunction({
 
 const measured = ({ answer, jsonBytes }: FileView): Measured<ReadAnswer> => new Measured(answer, jsonBytes);
 
-/** 0.2.0 has no such field and ignores it: one that is not even text is still none. */
+/** Returns whether a field must be ignored because it is not a text: 0.2.0 has no such field. */
 const hasForeignEncoding = (payload: unknown): payload is object =>
   typeof payload === "object" &&
   payload !== null &&
   "encoding" in payload &&
   typeof payload.encoding !== "string";
 
-/** What an answer about a file takes besides its content. */
+/** The estimated bytes of an answer about a file without its content. */
 const entryBytes = 256;
 
 /** An answer about all files that globs select: it holds at most a hundred. */
@@ -99,7 +99,7 @@ const maxMeasured = 64;
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** About what the content of a file takes. */
+/** Estimates the bytes of a file's content. */
 function contentBytes(path: string, options: ReadOptions, context: CoderContext): number {
   const { part, isStat, isBase64, maxImageBytes } = options;
   using place = context.jail.resolveForRead(path);
@@ -110,7 +110,7 @@ function contentBytes(path: string, options: ReadOptions, context: CoderContext)
   return isBase64 || mayBeImage ? (size / 3) * 4 : size;
 }
 
-/** The same of an entry of a batch, which has an error instead where the file cannot be read. */
+/** Estimates the bytes of an entry of a batch, which has an error if the file cannot be read. */
 function entryBytesOf(path: string, options: ReadOptions, context: CoderContext): number {
   try {
     return entryBytes + contentBytes(path, options, context);

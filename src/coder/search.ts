@@ -113,7 +113,7 @@ const laterFields = (Object.keys(request.properties) as (keyof typeof request.pr
 
 const hasLaterField = (values: Request): boolean => laterFields.some((field) => values[field] !== undefined);
 
-/** Bytes of a match besides its line, where the path is rather long. */
+/** The estimated bytes of a match without its line, for a rather long path. */
 const defaultPathBytes = 256;
 
 /** `coder::search`: a literal or regex in contents, paths or both (coder §8). */
@@ -216,7 +216,7 @@ function requireQuery(request: Request, { profile }: Pick<CoderContext, "profile
   if (search_paths && fuzzy_paths) requireFuzzyQuery(request);
 }
 
-/** An empty query beside other patterns is none. */
+/** Returns the query. An empty one beside other patterns is ignored. */
 function queryOf(
   { query, patterns = [], regex, ignore_case, multiline = false, whole_word: word = false }: Request,
   profile: ProfileDefaults,
@@ -262,7 +262,7 @@ function searchRequestOf(request: Request, context: CoderContext): SearchRequest
   };
 }
 
-/** Most characters of a query for paths by rank: the time for a path grows with it. */
+/** Maximum characters of a query for paths by rank: the time per path grows with it. */
 const longestFuzzyQuery = 256;
 
 function requireFuzzyQuery({ query, regex }: { readonly query: string; readonly regex: boolean }): void {

@@ -63,7 +63,7 @@ export function loadConfig({
 
 type ConfigOptions = Pick<worker.OpenOptions, "config" | "basePath" | "environment" | "approval">;
 
-/** What an operator should know about the configuration, before the first call. */
+/** Warns of configured globs without effect, before the first call. */
 export function warnAboutGlobs(
   config: Pick<
     Config,
@@ -118,7 +118,7 @@ function savedIndexOf({
   return { state: stateFolder, identity: JSON.stringify([about.version, roots, rules]) };
 }
 
-/** Where the configuration comes from; absent where a program made it. */
+/** The source of the configuration, unless a program made it. */
 interface Opening
   extends Partial<
     Pick<
@@ -287,7 +287,7 @@ function openSweeper(tree: Storage["tree"]) {
       sweeping = tree.sweep(stopping.signal);
       return sweeping;
     },
-    /** Resolves when no sweep runs any more. */
+    /** Stops the sweep, and resolves when it has ended. */
     async stop() {
       stopping.abort();
       await sweeping?.catch(() => {});

@@ -69,7 +69,7 @@ const response = Type.Object(
   { title: "TransactOutput" },
 );
 
-/** Most changes of one call. */
+/** Maximum changes of one call. */
 const maxChanges = 1000;
 
 const of = (op: string, fields: object = {}) => ({ op, ...fields });
@@ -165,7 +165,7 @@ export const transact = defineCoderFunction({
   render: (answer, _, { changes }) => renderTransacted(answer, changes),
 });
 
-/** About what the answer takes for a change. */
+/** The estimated bytes of the answer for each change. */
 const shownBytes = 5 * 1024;
 
 function committed(

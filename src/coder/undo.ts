@@ -92,10 +92,10 @@ const response = Type.Object(
   { title: "UndoOutput" },
 );
 
-/** Paths that are listed of each kind. */
+/** Maximum listed paths of each kind. */
 const maxPaths = 100;
 
-/** `coder::undo`: takes back what calls changed (coder §20). */
+/** `coder::undo`: undoes the changes of calls (coder §20). */
 export const undo = defineCoderFunction({
   id: "coder::undo",
   since: "0.4.0",
@@ -168,7 +168,10 @@ export const undo = defineCoderFunction({
   },
 });
 
-/** Resolves a transaction that was left half done; `undefined` if the call names none that it may know of. */
+/**
+ * Resolves a transaction that was left half done. Returns `undefined` if the call names none that it may know
+ * of.
+ */
 async function resolve(
   { transaction }: Which,
   force: boolean,

@@ -191,12 +191,12 @@ export const updateFile = defineCoderFunction({
  */
 const maxMeasured = 64;
 
-/** About what the answer takes for a file without its bodies. */
+/** The estimated bytes of the answer for a file without its bodies. */
 const shownBytes = 5 * 1024;
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** About what both bodies of a file take; nothing for one that will be refused. */
+/** Estimates the bytes of both bodies of a file, 0 for a file that will be refused. */
 function bodyBytes({ path }: FileSpec, { jail }: CoderContext): number {
   try {
     using seen = jail.resolveForRead(path);

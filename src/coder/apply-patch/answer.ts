@@ -4,7 +4,10 @@ import { JsonBudget } from "../../text/sizes/json-budget.ts";
 import { jsonBytes } from "../../text/sizes/json-size.ts";
 import type { PatchedEntry } from "./patch-tree.ts";
 
-/** Bytes that the echoes of all files take as JSON: a patch that is applied is sent in any case. */
+/**
+ * Maximum bytes of the echoes of all files as JSON: the answer about an applied patch must fit into a
+ * message.
+ */
 const maxEchoBytes = 64 * 1024;
 
 /** The results in the order of the patch. Once the echoes are too long together, further files have none. */

@@ -41,18 +41,18 @@ export interface PatchedEntry {
   readonly revision?: string;
   readonly echoes: readonly Echo[];
   readonly isTruncated: boolean;
-  /** The hunks that are not applied as they are written. */
+  /** The hunks that were not applied as written. */
   readonly placements?: readonly HunkPlacement[];
   readonly lineEnds?: ReturnType<typeof lineEndsOf>;
 }
 
-/** A patch, and what the call says about it. */
+/** A patch, and the options of the call. */
 export interface PatchRequest {
   readonly patch: Patch;
   readonly baseDir: string;
   /** By name in the patch. */
   readonly expectedRevisions: Readonly<Record<string, string>>;
-  /** The number of leading parts of names that are prefixes; found if undefined. */
+  /** The number of leading parts of names that are prefixes. `undefined` finds it. */
   readonly strip?: number | undefined;
   /** Whether new, moved and copied files replace what is at their paths. */
   readonly overwrite?: boolean;
@@ -121,7 +121,7 @@ class TreePatcher {
   readonly #tree: PlannedTree;
   readonly #request: PatchRequest;
   readonly #context: CoderContext;
-  /** Names whose file was changed already: what the call expects is what was there before. */
+  /** The names whose file was already changed, so that its expected revision no longer applies. */
   readonly #changed = new Set<string>();
   readonly #held = new Map<FilePatch, HeldFile>();
   /** The paths of files that were removed before others were written. */
@@ -278,7 +278,7 @@ class TreePatcher {
     await createFileAt(this.#tree, creation, this.#context);
   }
 
-  /** Throws bad-input where something is at the new path. */
+  /** Throws bad-input if the new path is taken. */
   async #place(from: string, to: string, verb: "copy" | "move"): Promise<void> {
     const transfer = verb === "move" ? movePath : copyPath;
     const paths = { from, to, overwrite: this.#request.overwrite === true, parents: true };
@@ -324,7 +324,7 @@ interface PatchedBytes extends PatchedFile {
   readonly lineEnds: ReturnType<typeof lineEndsOf>;
 }
 
-/** A file of the patch, the path that it has on the wire, and what the call expects to be there. */
+/** A file of the patch, its path on the wire, and the revision that the call expects. */
 interface FileChange<File extends FilePatch = FilePatch> {
   readonly path: string;
   readonly file: File;

@@ -32,7 +32,7 @@ function renderUpdate(path: string): string {
   );
 }
 
-/** What patches do with a path. */
+/** The uses of a path in patches. */
 export const patchPaths: readonly RequestPath[] = [
   { at: "/patch", part: "update", access: "write", render: renderUpdate },
   {

@@ -47,7 +47,7 @@ export function renderPatched(result: PatchedFileResult): string {
   ].join("\n");
 }
 
-/** Returns how a hunk was applied that differs from what it says, in one line. */
+/** Describes, in one line, how a hunk was applied otherwise than written. */
 function renderPlaced({ hunk, line, offset = 0, indented, outdented, typographic }: PlacedHunk): string {
   const distance = `${Math.abs(offset)} ${Math.abs(offset) === 1 ? "line" : "lines"}`;
   const notes = [

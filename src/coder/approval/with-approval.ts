@@ -59,7 +59,7 @@ async function handle(definition: FunctionDefinition, request: Sent, context: Co
     const { proposal } = error;
     const { jail, files, tree, caller } = context;
     const bytes = memoryBytes(request);
-    // The paths are those of this call, and so is what it may touch.
+    // The paths, and the files that may be changed, are those of this call.
     const carryOut = async (_: string, later: CoderContext) =>
       committed(definition, await run(definition, request, { ...later, jail, files, tree }));
     const name = plan ?? plans.add({ caller, carryOut, bytes }).plan;

@@ -99,8 +99,8 @@ export const changedOver = (services: Services): TriggerType => ({
 });
 
 /**
- * Throws the refusal of a path that leads out. A missing one may be created, and a denied one looks like
- * that.
+ * Throws the refusal of a path that leads out. A missing path may be created later, and a denied one looks
+ * the same.
  */
 function requirePlace(path: string, jail: Pick<Jail, "admit">): void {
   jail

@@ -4,10 +4,10 @@ import type { Jail } from "../../filesystem/jail/folder.ts";
 import type { IgnoreFiles } from "../../search/ignore/ignore-files.ts";
 import { IgnoreRules } from "../../search/ignore/ignore-rules.ts";
 
-/** Most folders whose rules are kept. */
+/** Maximum folders whose rules are kept. */
 const maxFolders = 256;
 
-/** Whether ignore files name paths, as they are now: the rules of a folder are read once. */
+/** Finds out by the current ignore files whether paths are ignored. The rules of a folder are read once. */
 export class IgnoredPaths {
   readonly #files: IgnoreFiles;
   readonly #jail: Pick<Jail, "reopenFolder">;
@@ -42,7 +42,7 @@ export class IgnoredPaths {
     return rules;
   }
 
-  /** Undefined where the folder is gone. */
+  /** Returns the rules, or `undefined` if the folder is gone. */
   #read(path: string, above: IgnoreRules): IgnoreRules | undefined {
     try {
       return ignoreVanished(() => {

@@ -4,7 +4,7 @@ import { refuseCoder } from "../coder-errors.ts";
 /** A place in the feed as callers have it: the epoch, and the number of the last change before it. */
 export const renderPosition = (epoch: string, seq: number): string => `${epoch}:${seq}`;
 
-/** A place of no epoch: what came after is not known. */
+/** A position without an epoch, after which changes are unknown. */
 export const unknownPosition = renderPosition("0", 0);
 
 /**

@@ -3,7 +3,7 @@ import type { Feed } from "../../filesystem/feed/feed.ts";
 import { Subscription } from "../../filesystem/feed/subscription.ts";
 import { renderPosition } from "./position.ts";
 
-/** Milliseconds between two looks at the feed. */
+/** Milliseconds between two polls of the feed. */
 const every = 200;
 
 /** The readers of a feed in this process, who share one subscription. */

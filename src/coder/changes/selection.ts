@@ -1,7 +1,7 @@
 import type { FeedChange } from "../../filesystem/feed/change.ts";
 import type { SelectedPaths } from "../fields/request-globs.ts";
 
-/** The changes that a reader gets. */
+/** The changes that a reader receives. */
 export interface Selection extends SelectedPaths {
   /** One that is below here, or is a folder above it. */
   readonly path: string;
@@ -9,7 +9,7 @@ export interface Selection extends SelectedPaths {
   readonly kinds: ReadonlySet<string> | undefined;
 }
 
-/** Whether the reader gets the change. A gap is for everybody. */
+/** Returns whether the reader receives the change. Every reader receives a gap. */
 export function selects({ path, include, exclude, globs, kinds }: Selection, change: FeedChange): boolean {
   if (change.isGap) return true;
   if (kinds !== undefined && !kinds.has(change.kind)) return false;

@@ -1,4 +1,4 @@
-/** Changes of the feed as they are on the wire (coder §25). */
+/** The form of the feed's changes on the wire (coder §25). */
 import { type Static, Type } from "@sinclair/typebox";
 import { type Author, isSameAuthor } from "../../base/author.ts";
 import { Named, UInt64 } from "../../base/schema/fragments.ts";
@@ -69,7 +69,7 @@ const withoutAuthor = (cause: Cause): Cause =>
         ...(cause.transaction !== undefined && { transaction: cause.transaction }),
       };
 
-/** A change as it is sent. */
+/** Returns the form of a change on the wire. */
 export const describeChange = (
   { seq, path, from, kind, isFolder, revision, cause, isGap }: FeedChange,
   { epoch, isIgnored, hasRoots, reader, hasAuthors }: DescribeOptions,

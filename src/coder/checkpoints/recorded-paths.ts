@@ -3,8 +3,8 @@ import type { Jail } from "../../filesystem/jail/folder.ts";
 import type { RecordedStep } from "../../filesystem/journal/read-record.ts";
 
 /**
- * Whether a path of the journal is one of these, or below one. They are compared as text, as records have
- * them: links resolved, and whatever is there now.
+ * Returns a function that tests whether a path of the journal is one of these, or below one. Paths are
+ * compared as text, in the form of records: with links resolved, regardless of the current tree.
  */
 export function selectPaths(
   requested: readonly string[],
@@ -19,7 +19,7 @@ export function selectPaths(
   };
 }
 
-/** A path as records have it, from the base or the top folder, which are "". */
+/** Returns a path in the form of records, relative to the base or the top folder, which are "". */
 export function plainPath(path: string, { roots, scope }: Pick<Jail, "roots" | "scope">): string {
   const deepest = [...roots].sort((one, other) => other.hostPath.length - one.hostPath.length);
   const root = deepest.find(({ hostPath }) => path === hostPath || path.startsWith(`${hostPath}/`));
@@ -28,15 +28,15 @@ export function plainPath(path: string, { roots, scope }: Pick<Jail, "roots" | "
   return [...start, ...names.split("/")].filter((name) => name !== "" && name !== ".").join("/");
 }
 
-/** The names that a step of the journal is about. */
+/** The names that a step of the journal affects. */
 export type StepNames = Pick<RecordedStep, "path" | "from">;
 
 export const endsOf = ({ path, from = path }: StepNames): readonly string[] => [path, from];
 
-/** Whether a call may know of the step: of what was moved, both names. */
+/** Returns whether a call may know of the step. For a move, both names must be visible. */
 export const isShown = (step: StepNames, jail: Pick<Jail, "denies" | "scope">): boolean =>
   endsOf(step).every((path) => isVisible(path, jail));
 
-/** Whether a call may know of a path of the journal, from the base: it is not denied, and in its scope. */
+/** Returns whether a call may know of a path of the journal: it is not denied, and in the call's scope. */
 const isVisible = (path: string, { denies, scope }: Pick<Jail, "denies" | "scope">): boolean =>
   !denies(namesOf(path)) && (scope?.contains(path) ?? true);

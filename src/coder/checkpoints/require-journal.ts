@@ -2,7 +2,7 @@ import type { Journal } from "../../filesystem/journal/journal.ts";
 import { refuseCoder } from "../coder-errors.ts";
 import type { CoderContext } from "../define.ts";
 
-/** The journal of the worker. Throws where it has none. */
+/** Returns the journal of the worker. Throws a refusal without one. */
 export function requireJournal({ journal, journalMissing }: CoderContext): Journal {
   if (journal === undefined) throw refuseCoder.noJournal(journalMissing);
   return journal;

@@ -1,6 +1,6 @@
 /**
- * The fields that all functions share that change the tree: a label, the checkpoint of the call, and for
- * those with operations a notice.
+ * The fields of all functions that change the tree: a label, the checkpoint of the call, and for those with
+ * operations a notice.
  */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { UInt64 } from "../../base/schema/fragments.ts";

@@ -22,7 +22,7 @@ export type RootConfig = Static<typeof Root>;
 
 const wellFormed = /^(?!\.)[A-Za-z0-9._-]{1,64}$/;
 
-/** The keys of the configuration that say what is served. */
+/** The configuration keys that select the served folders. */
 interface ServedFolders {
   readonly base_path: string;
   readonly roots: readonly RootConfig[] | null;
@@ -30,7 +30,7 @@ interface ServedFolders {
 
 interface Given {
   readonly config: Pick<ServedFolders, "roots">;
-  /** Where the configuration stands, for error sentences. */
+  /** The place of the configuration, for error sentences. */
   readonly source: string;
   readonly hasBasePath: boolean;
   /** Whether the command line names the folder to serve. */
@@ -93,7 +93,7 @@ function freeName(folder: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** The one folder that is served; undefined where several are, or one that has a name. */
+/** Returns the only served folder, or `undefined` if there are several, or one with a name. */
 export function onlyRootOf({ base_path: basePath, roots }: ServedFolders): RootConfig | undefined {
   if (roots === null) return { name: ".", path: basePath, read_only: false, non_accessible_globs: [] };
   return roots[0]?.name === "." ? roots[0] : undefined;

@@ -19,7 +19,7 @@ export const ContentEncoding = Type.Optional(
 export const isEncodingOfContent = (encoding: unknown): boolean =>
   encoding === "base64" || encoding === "text";
 
-/** A content, and what its file is to be. */
+/** A content, and the properties of its file. */
 interface Content {
   readonly path: string;
   readonly content: string;

@@ -19,7 +19,7 @@ interface Request {
 }
 
 export interface FolderFilter {
-  /** Undefined: ignore files count for nothing. */
+  /** The rules of ignore files, or `undefined` to search ignored entries too. */
   readonly ignoreFiles: IgnoreFiles | undefined;
   readonly defaultExcludes: ExcludeGlobs | undefined;
 }

@@ -17,11 +17,11 @@ export const Revision = Type.Optional(
 interface Expectation {
   readonly path: string;
   readonly expected: string;
-  /** The lines that the call is about. */
+  /** The lines that the call names. */
   readonly ranges?: readonly LineRange[];
 }
 
-/** The refusal for a file that is not what was expected: `body` is what it is. */
+/** Returns the refusal of a file with an unexpected revision. `body` is its current content. */
 export const revisionMismatch = ({ path, expected, ranges = [] }: Expectation, body: Buffer): Refusal =>
   refuse.revisionMismatch(path, {
     path,
@@ -51,7 +51,7 @@ interface Expected {
   readonly mayBeAbsent?: boolean;
 }
 
-/** Runs `work`. When it throws that a file is not what was expected, the error gets what the file is now. */
+/** Runs `work`. If it throws a revision mismatch, adds the current state of the file to the error. */
 async function explainMismatch<T>(
   work: () => Promise<T>,
   expectation: Expectation,
@@ -75,7 +75,7 @@ function readOr(error: Refusal, read: () => Refusal): Refusal {
   try {
     return read();
   } catch {
-    // It is gone by now, or too large to be shown.
+    // It has since been removed, or is too large to be shown.
     return error;
   }
 }

@@ -1,4 +1,4 @@
-/** What `coder::move` and `coder::copy` share. */
+/** The common parts of `coder::move` and `coder::copy`. */
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { refuse } from "../../base/errors.ts";
 import { Named } from "../../base/schema/fragments.ts";
@@ -24,7 +24,7 @@ export const twoPathsFields = {
   to: Type.String({ description: "The new path itself, not a folder to put it into." }),
 };
 
-/** The name of an entry's type, and what is not done in a dry run. */
+/** The name of an entry's type, and the description of a dry run. */
 interface Naming {
   readonly spec: string;
   readonly title: string;
@@ -43,7 +43,7 @@ export const twoPathsRequest = ({ spec, title, dryRun }: Naming) =>
 
 type Spec = Static<TObject<typeof twoPathsFields>>;
 
-/** What a call does with the second path. */
+/** The uses of the second path. */
 export const targetPaths: readonly RequestPath[] = [
   { at: "/files/*/to", access: "create", when: { overwrite: false, parents: false } },
   { at: "/files/*/to", access: "replace", when: { overwrite: true, parents: true } },
@@ -83,6 +83,6 @@ export async function transferOne(
   return await expecting(work, { path: paths.from, expected }, context);
 }
 
-/** The revision that a file has now, where the entry says which one it had. */
+/** Returns the current revision of a file, if the entry has its expected one. */
 export const revisionLeft = ({ expected_revision: revision }: Spec): { revision?: string } =>
   revision === undefined ? {} : { revision };

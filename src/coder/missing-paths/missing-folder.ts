@@ -8,8 +8,8 @@ interface NewPath {
 }
 
 /**
- * Runs `work`, which makes something at a path. Where it throws that the path is not found because its folder
- * is not, and makes none, the error says so in profiles with explained errors.
+ * Runs `work`, which creates an entry at a path. If it throws because the folder of the path is missing, the
+ * error says so in profiles with explained errors.
  */
 export async function explainMissingFolder<T>(
   work: () => T | Promise<T>,

@@ -16,7 +16,7 @@ import { isShown, plainPath } from "../checkpoints/recorded-paths.ts";
 import { refuseCoder } from "../coder-errors.ts";
 import { renderName } from "../render/entry-text.ts";
 
-/** The sources of what is known. */
+/** The sources of facts about a missing path. */
 export interface Knowledge {
   readonly jail: Jail;
   readonly journal: Journal | undefined;
@@ -29,9 +29,9 @@ export interface Knowledge {
 const maxCandidates = 3;
 
 /**
- * Returns the refusal of a missing path with what is known of it, and any other error unchanged. A path that
- * is denied only behind a link is refused in the same words, so what is added depends on names alone that the
- * call may see.
+ * Returns the refusal of a missing path with the known facts, and any other error unchanged. A path that is
+ * denied only through a link is refused in the same words, so the facts depend only on names that the call
+ * may see.
  */
 export function explainAbsence(error: unknown, knowledge: Knowledge): unknown {
   if (!(error instanceof Refusal) || error.path === undefined) return error;
@@ -58,12 +58,12 @@ function sentencesAbout(sent: string, knowledge: Knowledge): string[] {
     const question = names.length === 0 ? [] : [`Did you mean ${names.map(renderName).join(" or ")}?`];
     return [...(sentence === undefined ? [] : [sentence]), ...question, ...sayDifference(names, sent)];
   } catch {
-    // The error itself stands without them.
+    // The error is useful without them.
     return [];
   }
 }
 
-/** The first characters that differ in a name that looks like the one that was sent. */
+/** Describes the first characters that differ in a name that looks like the sent one. */
 function sayDifference(names: readonly string[], sent: string): string[] {
   for (const name of names) {
     const alike = findConfusables(name, sent.replace(/^(?:\.?\/)+/, ""));
@@ -74,15 +74,15 @@ function sayDifference(names: readonly string[], sent: string): string[] {
 }
 
 /**
- * A path from the base as the call would send it; undefined if it is not below the folder where its paths
- * start.
+ * Returns a path in the form that the call would send, or `undefined` if it is not below the folder where the
+ * call's paths start.
  */
 function sendable(path: string, { scope }: Jail): string | undefined {
   const above = scope === undefined || scope.root.length === 0 ? "" : `${scope.root.join("/")}/`;
   return path.startsWith(above) ? path.slice(above.length) : undefined;
 }
 
-/** Whether something is there that the call may see; `path` is from the base. */
+/** Returns whether the call can see an entry at `path`, which is relative to the base. */
 function isThere(path: string, jail: Jail): boolean {
   if (jail.denies(namesOf(path)) || jail.scope?.contains(path) === false) return false;
   try {
@@ -95,7 +95,7 @@ function isThere(path: string, jail: Jail): boolean {
 
 const goneIn = new WeakMap<JournalRecord, readonly ChangedPath[]>();
 
-/** Returns what a record deleted or moved. Every missing path of a batch needs it. */
+/** Returns the paths that a record deleted or moved. Every missing path of a batch needs them. */
 function takenAway(record: JournalRecord): readonly ChangedPath[] {
   let gone = goneIn.get(record);
   if (gone === undefined) {
@@ -146,7 +146,7 @@ function fateOf(path: string, { jail, journal }: Knowledge): Fate {
     : { sentence: `It was moved to ${renderName(now)} by #${movedBy}.`, path: at };
 }
 
-/** Entries of a folder that are read to find a name. */
+/** Maximum entries of a folder read to find a name. */
 const maxEntries = 10_000;
 
 /** The path whose names differ from these in case or in their Unicode form alone. */
@@ -176,8 +176,8 @@ function isFolder(path: string, base: Jail): boolean {
 }
 
 /**
- * Other names in a folder that some file systems would take for this one; none where the call may not list
- * it.
+ * Returns other names in a folder that some file systems would treat as this one, or none if the call may not
+ * list it.
  */
 function likeNamesIn(path: string, wanted: string, jail: Jail): string[] {
   if (jail.scope?.contains(path) === false) return [];
@@ -200,7 +200,7 @@ function likeNamesIn(path: string, wanted: string, jail: Jail): string[] {
 /** Folders that are looked through in memory. */
 const maxFolders = 100_000;
 
-/** The paths of what has the same name elsewhere: those first that end in more of the same names. */
+/** Returns the paths of entries with the same name elsewhere, those with more common final names first. */
 function sameNames(path: string, { jail, defaultExcludes, listedTrees }: Knowledge): string[] {
   const names = namesOf(path);
   const key = Buffer.from(names.at(-1)!).toString("latin1");

@@ -31,7 +31,7 @@ export const NetChange = Named("NetChange", {
 });
 export type NetChange = Static<typeof NetChange>;
 
-/** Bytes of all diffs of an answer that names no number. */
+/** Default bytes of all diffs in an answer. */
 const defaultDiffBytes = 64 * 1024;
 
 /** Returns the bytes of all diffs of an answer. The diffs of a larger one leave no room for the rest. */
@@ -134,7 +134,7 @@ function authorsOf(
   return [...new Set(authors)].sort((one) => (one === "me" ? -1 : 1));
 }
 
-/** Leaves out what is in a folder that was created or deleted as a whole, and counts its files. */
+/** Leaves out the entries of a folder that was created or deleted as a whole, and counts its files. */
 function foldFolders(changes: readonly NetDifference[]): (NetDifference & { readonly files?: number })[] {
   const folders = new Map<string, { change: NetDifference; files: number }>();
   const folded: { change: NetDifference; files: number | undefined }[] = [];

@@ -46,7 +46,7 @@ export function diskView(context: CoderContext): CurrentTree {
 /** A change of a path between both times. */
 export interface NetDifference {
   readonly kind: "created" | "modified" | "deleted" | "moved";
-  /** The path now, or the earlier one of what is gone. */
+  /** The current path, or the earlier one of a removed entry. */
   readonly path: string;
   /** The earlier path, if it differs. */
   readonly from?: string | undefined;

@@ -88,9 +88,9 @@ class Net {
   readonly #disk: CurrentTree;
   /** The state of each path that the newest record has left. */
   readonly #left: ReadonlyMap<string, RecordedState>;
-  /** The changes by their paths now, or the earlier ones of what is gone. */
+  /** The changes by their current paths, or the earlier ones of removed entries. */
   readonly #changes = new Map<string, NetDifference>();
-  /** Folders that were moved to where another one was, or have one at their earlier path. */
+  /** The folders that were moved to the path of another one, or whose earlier path has one now. */
   readonly mergedFolders: Moved[] = [];
   /** The earlier paths of the changes. */
   readonly #earlier = new Map<string, string>();
@@ -103,7 +103,7 @@ class Net {
     this.#left = left;
   }
 
-  /** Adds what has become of an entry of the earlier tree. */
+  /** Adds the change of an entry of the earlier tree. */
   addEarlier(path: string, { kind, now = path, seqs }: RewoundEntry): void {
     if (kind === "absent") return;
     if (now === path || this.#after(now).state.kind === "absent") this.#compareAt(path, seqs);

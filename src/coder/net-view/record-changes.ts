@@ -56,7 +56,7 @@ export class BackInTime {
     return found;
   }
 
-  /** Returns what is at a path at this time; its content is read at once. */
+  /** Returns the entry at a path at this time, with its content, which is read immediately. */
   #sideAt(path: string): EntryThen {
     const state = this.#tree.state(path);
     const content = state.kind === "file" ? this.#tree.contentAt(path) : undefined;
@@ -64,7 +64,7 @@ export class BackInTime {
   }
 }
 
-/** Returns whether a path is what the last step at it has left. */
+/** Returns whether a path is unchanged since its last step. */
 function isLeft(steps: readonly RecordedStep[], path: string, { state }: EntryThen): boolean {
   const last = steps.findLast((step) => step.path === path);
   if (last?.kind !== "place" || last.after.state.kind !== "file") return true;

@@ -78,7 +78,7 @@ export const ReadResponse = Type.Object(
 export type ReadResult = Static<typeof ReadFileResult>;
 export type ReadAnswer = Static<typeof ReadResponse>;
 
-/** What is answered about one file. */
+/** The answer about one file. */
 export interface FileView {
   readonly answer: FileAnswer;
   readonly jsonBytes: number;
@@ -87,7 +87,7 @@ export interface FileView {
 
 type FileAnswer = Omit<ReadAnswer, "results" | "total_files" | keyof typeof LeftOutFields> & { path: string };
 
-/** What is known of a file besides its content. What is undefined is not answered. */
+/** The facts about a file besides its content. Undefined ones are left out of the answer. */
 export interface Facts {
   readonly path: string;
   readonly stats: FileStats;
@@ -101,7 +101,7 @@ export interface Facts {
   readonly notes?: readonly string[] | undefined;
   /** The media type of a file that is shown as an image or played as sound. */
   readonly mediaType?: string | undefined;
-  /** Lines of the file, where no window says them. */
+  /** The number of lines of the file, unless the window has it. */
   readonly totalLines?: number | undefined;
   /** The lines that the content consists of. */
   readonly window?: LineWindow | undefined;

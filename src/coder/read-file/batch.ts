@@ -30,7 +30,7 @@ export async function readBatch(
   return batch.measured();
 }
 
-/** Bytes of an answer that are kept for what is no content, if it has more than twice as many. */
+/** The bytes of an answer reserved for everything but content, if it has more than twice as many. */
 const roomForTheRest = 1024 * 1024;
 
 /** A content, and the index of its result. */
@@ -44,7 +44,7 @@ class Batch {
   #entries: Entry[] = [];
   readonly #textLimit: Limit;
   readonly #jsonLimit: Limit;
-  /** What was added since the limits were checked, as a part of them. */
+  /** The share of the limits that was added since they were checked. */
   #unchecked = 0;
 
   constructor({ maxOutputBytes = Number.POSITIVE_INFINITY }: ReadOptions, { maxAnswerBytes }: CoderContext) {

@@ -57,7 +57,7 @@ export function candidateQuery({ query, regex }: Pick<TreeReplacement, "query" |
   return { pattern: withEitherLineEnd(pattern), regex: true, multiline: true };
 }
 
-/** Returns a pattern whose line ends outside of classes match CRLF too. */
+/** Returns a pattern whose line ends outside classes also match CRLF. */
 function withEitherLineEnd(pattern: string): string {
   let depth = 0;
   return pattern.replace(/\\r\\n|\r\n|\\?\n|\\[\s\S]|[[\]]/g, (token) => {

@@ -14,13 +14,13 @@ export interface QueryFields {
   readonly encoding?: string | undefined;
 }
 
-/** Characters of a query, and queries, that hints are given for: some tests take the square of the length. */
+/** Maximum characters of a query that hints read, and maximum queries: some tests take quadratic time. */
 const hintedCharacters = 256;
 const hintedQueries = 16;
 
 /**
- * Returns how the query was searched where it could match otherwise, each with the field for that. Reads the
- * beginning of a long query only.
+ * Returns the ways in which the query could also match, each with its field. Reads only the beginning of a
+ * long query.
  */
 export function hintsFor({ query, patterns = [], ...request }: QueryFields): string[] {
   // A wider query would leave fewer lines or files without a match.

@@ -24,7 +24,7 @@ const ContextLines = () =>
     }),
   );
 
-/** A field whose name says what it is has no description: models read these on every turn. */
+/** A Boolean field. A self-explanatory one has no description, since models read these on every turn. */
 const Flag = (description?: string) =>
   Type.Optional(Type.Boolean({ since, ...(description !== undefined && { description }) }));
 
@@ -50,7 +50,7 @@ export const MatchFields = {
 
 const MatchRequest = Type.Object(MatchFields);
 
-/** What a search collects in each file. */
+/** Returns the options for collecting matches in each file. */
 export function lineOptionsOf(
   request: Static<typeof MatchRequest> & { readonly max_line_bytes: number | null },
   context: Pick<CoderContext, "config" | "encodings" | "profile">,
@@ -101,15 +101,15 @@ type UsualContext = Pick<
 >;
 
 /**
- * Whether each match is an entry: a line that does not match has none, and where both are counted, lines are
- * lines.
+ * Returns whether each match is an entry. Inverted lines have no matches, and if both are counted, entries
+ * are lines.
  */
 const isEvery = (
   { every_match = false, invert = false, mode }: Static<typeof MatchRequest>,
   profile: ProfileDefaults,
 ): boolean => every_match && !invert && !(mode === "counts" && profile["search.counts_matches"]);
 
-/** Bytes of a line to search: all of them. */
+/** The number of bytes of a line to search: all of them. */
 const wholeLine = 2 ** 31;
 
 /** Returns how many bytes of a line the answer shows at most. */

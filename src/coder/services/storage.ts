@@ -25,7 +25,7 @@ import type { Config } from "../config.ts";
 import type { CoderServices } from "../define.ts";
 import type { ProfileDefaults } from "../profiles.ts";
 
-/** The tree, and what listens to its changes. */
+/** The tree, and the listeners of its changes. */
 export interface Storage
   extends Pick<
     CoderServices,
@@ -36,7 +36,7 @@ export interface Storage
   readonly tree: DiskTree;
   /** Returns the files and their changes below another jail around the same tree. */
   filesIn(jail: Jail): { readonly files: Files; readonly tree: DiskTree };
-  /** The folder for what outlives the process, unless it cannot be used. */
+  /** The folder for state that outlives the process, if usable. */
   readonly stateFolder: LocatedState["folder"];
   close(): void;
 }
@@ -65,7 +65,7 @@ export async function openStorage(config: Config, opening: Opening): Promise<Sto
 
 type Closable = Pick<Storage, "close">;
 
-/** Adds to `opened` what is to be closed, each as soon as it is open. */
+/** Opens the parts, and adds each to `opened` as soon as it must be closed. */
 async function openParts(
   config: Config,
   opening: Opening,
@@ -81,11 +81,11 @@ async function openParts(
   const journal = openJournal({
     config: config.journal,
     state: state.folder,
-    // A person at a terminal goes on with the journal of an agent.
+    // A person at a terminal continues the journal of an agent.
     byDefault: profile.journal || (mode === "call" && hasRecords(state.folder)),
     log,
   });
-  // What is not undone later has its transactions all the same.
+  // Transactions do not depend on a journal.
   const folder =
     state.folder ?? (profile.journal && !readOnly ? locateTemporaryState({ roots, log }) : undefined);
   if (journal !== undefined) opened.push(journal);

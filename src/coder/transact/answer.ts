@@ -4,12 +4,12 @@ import { jsonBytes } from "../../text/sizes/json-size.ts";
 import { leaveOut } from "../update-file/answer.ts";
 import type { ChangeResult } from "./changes.ts";
 
-/** Bytes of an answer that are kept for what is no result. */
+/** The bytes of an answer reserved for everything but results. */
 const roomForTheRest = 4096;
 
 /**
- * An answer with results, kept below the size of one message: of very many, the last ones do not show what
- * was changed in a file.
+ * Returns an answer that fits into one message: if there are very many results, the last ones do not show the
+ * changes of files.
  */
 export function fitResults<Head extends object>(
   head: Head,

@@ -1,4 +1,4 @@
-/** The changes of `coder::transact`, as they are on the wire and as they are made. */
+/** The changes of `coder::transact`: their form on the wire, and their execution. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Refusal, refuse } from "../../base/errors.ts";
 import { revisionOfBytes } from "../../filesystem/files/revision.ts";

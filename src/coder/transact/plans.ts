@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { refuseTransacting } from "./transact-errors.ts";
 
-/** What a dry run has shown, to be done exactly so by a call with a context. */
+/** A result of a dry run, which a call can carry out exactly. */
 interface Plan<Context> {
-  /** The worker that asked for it. */
+  /** The worker that requested it. */
   readonly caller: string | undefined;
   /** The time when it is dropped, in milliseconds since 1970. */
   readonly expires: number;
@@ -13,7 +13,7 @@ interface Plan<Context> {
   readonly carryOut: (plan: string, context: Context) => Promise<unknown>;
 }
 
-/** A plan as it is on the wire: its name, and until when it holds, in seconds since 1970. */
+/** The form of a plan on the wire: its name, and its expiry in seconds since 1970. */
 export interface PlanAnswer {
   readonly plan: string;
   readonly plan_expires_at: number;
@@ -24,7 +24,7 @@ const maxPlans = 64;
 
 const mebibyte = 1024 * 1024;
 
-/** Bytes of all plans together, and of those of one caller. */
+/** Maximum bytes of all plans together, and of those of one caller. */
 const maxPlanBytes = { ofAll: 128 * mebibyte, ofCaller: 64 * mebibyte } as const;
 
 /** The plans of one worker: in memory, as a new process has another tree before it. */
@@ -50,7 +50,10 @@ export class Plans<Context extends { readonly caller?: string | undefined }> {
     return { plan: name, plan_expires_at: Math.floor(expires / 1000) };
   }
 
-  /** Does what a plan of the caller says, once. Undefined for none. When it throws, the plan stays. */
+  /**
+   * Carries out a plan of the caller, once. Returns `undefined` without such a plan. If it throws, the plan
+   * stays.
+   */
   async carryOut(name: string, context: Context): Promise<{ answer: unknown } | undefined> {
     const plan = this.#plans.get(name);
     if (plan === undefined || plan.caller !== context.caller) return undefined;

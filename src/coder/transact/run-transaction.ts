@@ -1,4 +1,6 @@
-/** What calls share that make several changes: all of them or none, or only shown, and then done as shown. */
+/**
+ * Shared by calls that make several changes atomically, or plan them in a dry run and commit the plan later.
+ */
 import { quoteShort, Refusal } from "../../base/errors.ts";
 import { PlannedTree } from "../../filesystem/overlay/planned-tree.ts";
 import { areSameReads, type Reads } from "../../filesystem/overlay/reads.ts";
@@ -16,9 +18,9 @@ export interface Transaction<T> {
    * plan: it must do the same then.
    */
   make(context: CoderContext, tree: PlannedTree): Promise<T>;
-  /** What the caller calls it. */
+  /** The caller's name for it. */
   readonly label?: string | undefined;
-  /** What `make` works from, which a plan keeps. */
+  /** The input of `make`, which a plan keeps. */
   readonly request: unknown;
   /** The changes as an error names them, in order: the paths that the caller sent, and the word for each. */
   readonly named: { readonly noun: "Change" | "File"; readonly paths: readonly string[] };
@@ -27,7 +29,7 @@ export interface Transaction<T> {
 /** The outcome of a transaction, or of its dry run. */
 export interface Done<T> {
   readonly value: T;
-  /** Its name; undefined when there was nothing to do. */
+  /** Its name, or `undefined` if there was nothing to do. */
   readonly transaction: string | undefined;
 }
 
@@ -56,8 +58,8 @@ async function explaining<T>(
 }
 
 /**
- * Only shows what the changes would leave, and keeps a plan to do exactly that; `answer` makes the answer of
- * the call that does. Throws what making them would throw, as far as it shows before.
+ * Plans the changes without making them, and keeps the plan; `answer` makes the answer of the call that
+ * commits it. Throws the errors of making them that can be detected in advance.
  */
 export async function planTransaction<T>(
   transaction: Transaction<T>,
@@ -68,7 +70,7 @@ export async function planTransaction<T>(
     show(transaction, context, { remembersReads: true }),
   );
   if (steps.length > 0) requireTransactions(context);
-  // The paths are those of this call, and so is what it may touch.
+  // The paths, and the files that may be changed, are those of this call.
   const { jail } = context;
   const carryOut = async (plan: string, later: CoderContext) =>
     answer(await carryOutPlan(transaction, { ...later, jail }, { plan, reads }), later);
@@ -76,7 +78,7 @@ export async function planTransaction<T>(
   return { value, ...context.plans.add({ caller: context.caller, carryOut, bytes }) };
 }
 
-/** The memory that what was read at one path takes, about. */
+/** The estimated memory for the facts read at one path. */
 const bytesOfRead = 512;
 
 interface Shown<T> extends Pick<PlannedTree, "steps" | "reads" | "keys"> {
@@ -106,7 +108,7 @@ async function commit<T>(
       label: context.label ?? label,
       whenChanged,
     });
-  // What is refused in any case is refused as everywhere.
+  // A refusal that does not depend on changed files is thrown unchanged.
   const { value, steps } = await plan();
   if (steps.length > 0) requireTransactions(context);
   return { value, transaction: undefined };
@@ -135,7 +137,7 @@ function carryOutPlan<T>(
   return commit(transaction, context, { plan: again, whenChanged: (refusal) => staleBy(plan, refusal) });
 }
 
-/** What was possible in the dry run, and is refused now, is so because something has changed. */
+/** Turns refusals of changes that the dry run permitted into a stale plan: something has changed since. */
 async function unlessStale<T>(plan: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
@@ -149,7 +151,7 @@ function staleBy(plan: string, { details: { change } = {} }: Refusal): Refusal {
   return refuseTransacting.stalePlan(plan, change === undefined ? {} : { change });
 }
 
-/** At most three of the paths that are not what they were. */
+/** Returns at most three of the changed paths. */
 function changedIn(now: Reads, then: Reads): { readonly paths: readonly string[] } {
   const all = new Set([...now.keys(), ...then.keys()]);
   return { paths: [...all].filter((path) => now.get(path) !== then.get(path)).slice(0, 3) };

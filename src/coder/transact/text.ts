@@ -1,4 +1,4 @@
-/** What a model reads of several changes that were made as one, or would be. */
+/** Renders several changes that were made as one, or would be, for a model. */
 
 import { type PatchedFileResult, renderPatched } from "../apply-patch/text.ts";
 import { renderKeptEncoding } from "../create-file/content-encoding.ts";
@@ -15,14 +15,14 @@ interface Transacted {
 
 type SentOps = Parameters<typeof renderEdit>[1];
 
-/** A change as it was sent. */
+/** A change in the form that was sent. */
 interface SentChange {
   readonly ops?: SentOps;
 }
 
 /**
- * One line for each change, with what it changed in a file below it. `sent` are the changes of the call, if
- * it has them.
+ * Renders a line for each change, with the changed lines of a file below it. `sent` are the changes of the
+ * call, if it has them.
  */
 export function renderTransacted(
   { committed, results, transaction, plan }: Transacted,

@@ -1,6 +1,6 @@
 /**
- * Chooses what a tree with `max_bytes` shows. Each level of folders in turn gets half of the bytes that are
- * left, and its folders share them evenly, so every level is seen before any is complete. Rounds over all
+ * Chooses what a tree with `max_bytes` shows. Each level of folders in turn gets half of the remaining bytes,
+ * which its folders share evenly, so every level is shown in part before any is complete. Rounds over all
  * levels spend the rest.
  */
 import type { Entry } from "../../filesystem/files/types.ts";
@@ -33,7 +33,7 @@ interface ListedFolder {
   readonly lines: readonly number[];
   /** The folders among the entries that may be opened, by the index of their entry. */
   readonly inner: ReadonlyMap<number, FoundFolder>;
-  /** Bytes of the line that says what is left out. */
+  /** The bytes of the line about left-out entries. */
   readonly cutBytes: number;
   readonly isCut: boolean;
   /** Entries that are shown, and the bytes of their lines. */
@@ -43,11 +43,11 @@ interface ListedFolder {
 
 interface PlannedLevel {
   readonly listed: ListedFolder[];
-  /** Those that were not opened yet, in order. */
+  /** The folders that were not opened yet, in order. */
   readonly pending: FoundFolder[];
 }
 
-/** Bytes that an opened folder gets before the next one of its level is opened. */
+/** The bytes that an opened folder gets before the next one of its level is opened. */
 const minBytes = 200;
 
 /** Bytes of the mark of a folder that is not opened, and those that the longest mark has more. */

@@ -9,14 +9,14 @@ export interface TreeFilterOptions extends FolderFilter {
   readonly includesHidden: boolean;
 }
 
-/** What a tree leaves out, and which folders it does not open. */
+/** Decides which entries a tree leaves out, and which folders it does not open. */
 export class TreeFilter {
   readonly #includesHidden: boolean;
   readonly #filter: EntryFilter;
   readonly #ignoreFiles: IgnoreFiles | undefined;
   /** Whether it leaves out nothing, whatever the tree. */
   readonly omitsNothing: boolean;
-  /** Entries that were left out. */
+  /** The number of left-out entries. */
   omitted = 0;
 
   constructor({ includesHidden, ignoreFiles, defaultExcludes }: TreeFilterOptions, start: Folder) {
@@ -36,7 +36,7 @@ export class TreeFilter {
     return this.#ignoreFiles?.in(folder, above) ?? above;
   }
 
-  /** Which entries of the folder to omit; undefined for none. */
+  /** Returns the entries of the folder to omit, or `undefined` for none. */
   omittedIn(folder: Folder, rules: IgnoreRules): OmitsEntry | undefined {
     if (this.omitsNothing) return undefined;
     return (name, kind) => {

@@ -8,20 +8,20 @@ import type { Cut, Node } from "./node.ts";
 /** A node without its path and what is inside it. */
 export type WrittenNode = Pick<Node, "name" | "kind" | "mtime" | "size" | "non_accessible">;
 
-/** Bytes that become text at once. */
+/** The bytes that are decoded to text at once. */
 const chunkBytes = 64 * 1024;
-/** Most bytes of a node besides its name, its path and how it is cut. */
+/** Maximum bytes of a node without its name, its path and `truncated`. */
 const maxFixedBytes = 192;
-/** Most bytes in JSON of a UTF-16 unit. */
+/** Maximum bytes of a UTF-16 unit in JSON. */
 const maxUnitBytes = 6;
 
 export class NodeWriter {
   #bytes = Buffer.allocUnsafeSlow(chunkBytes);
   #end = 0;
-  /** Of the bytes before these. */
+  /** The text of earlier bytes. */
   #text = "";
   #written = 0;
-  /** Whether what was written last is a node. */
+  /** Whether the last written value is a node. */
   #isAfterNode = false;
 
   /** Begins a folder. Its children follow, and then `close`. */
@@ -143,7 +143,7 @@ export class NodeWriter {
   }
 }
 
-/** What precedes the names in the paths of what is in a folder, as bytes of JSON. */
+/** Returns the path prefix of a folder's entries, as bytes of JSON. */
 export const prefixOf = (path: string): Uint8Array =>
   path === "" ? noBytes : Buffer.from(`${JSON.stringify(path).slice(1, -1)}/`);
 

@@ -1,4 +1,4 @@
-/** A node of a tree, as it is in the answer (coder §8). */
+/** The form of a tree's node in the answer (coder §8). */
 import { type Static, Type } from "@sinclair/typebox";
 import { Int64, Kind, Named, Nullable, UInt32, UInt64 } from "../../base/schema/fragments.ts";
 import { jsonBytes } from "../../text/sizes/json-size.ts";
@@ -39,7 +39,7 @@ export const TreeNode = Type.Recursive(
 
 export type Node = Static<typeof TreeNode>;
 
-/** How what is inside a folder is cut. */
+/** The way in which a folder's contents are cut. */
 export type Cut = NonNullable<Node["truncated"]>;
 
 /**
@@ -58,7 +58,7 @@ export function nodeBytes(
 const emptyNodeBytes =
   jsonBytes({ name: 0, path: 0, kind: "", size: 0, mtime: 0, non_accessible: 0 }) - 5 * jsonBytes(0);
 
-/** The same tree with the fields of its nodes in the order of the schema's examples, as they are shown. */
+/** Returns the tree with the fields of its nodes in the order of the schema's examples. */
 export function inShownOrder({
   name,
   path,

@@ -1,4 +1,7 @@
-/** What the walks of one call of `coder::tree` share: its limits, and how they list and open folders. */
+/**
+ * The common state of the walks of one call of `coder::tree`: its limits, and the ways to list and open
+ * folders.
+ */
 import { Refusal, refuse } from "../../base/errors.ts";
 import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { Entry, Page } from "../../filesystem/files/types.ts";
@@ -27,17 +30,17 @@ export interface TreeSnapshot {
   visited: number;
 }
 
-/** What a tree of limited bytes shows. */
+/** The shown part of a tree with limited bytes. */
 interface Plan {
   readonly maxBytes: number;
   admits(path: string): boolean;
   take(folder: Folder, level: Level, entries: readonly Entry[]): readonly Entry[];
 }
 
-/** Where in the tree a folder is. */
+/** The place of a folder in the tree. */
 export interface Level {
   readonly depth: number;
-  /** Those of its ignore files, and of the folders above it. */
+  /** The rules of its ignore files, and of the folders above it. */
   readonly rules: IgnoreRules;
 }
 
@@ -47,7 +50,7 @@ export function count({ budget }: TreeSnapshot, bytes: number): void {
   if (budget.bytesLeft < 0) throw refuse.answerTooLarge(budget.bytes, budget.maxBytes, "reads");
 }
 
-/** Entries between two looks at the clock. */
+/** The number of entries between two checks of the clock. */
 const entriesPerClockCheck = 32;
 
 /** Counts an entry. Returns whether to yield before it; most entries must not cost a promise. */
@@ -108,7 +111,7 @@ export function open(
   return inside === undefined ? { cut: unreadable } : { folder: inside };
 }
 
-/** Why no folder of this depth is opened; undefined where they are. */
+/** Returns the reason why folders of this depth are not opened, or `undefined` if they are. */
 export function cutBefore({ maxDepth, quota }: TreeSnapshot, depth: number): Cut | undefined {
   if (depth >= maxDepth) return cutByDepth(maxDepth);
   return quota?.admits(depth + 1) === false ? cutByNodes(quota.maxNodes) : undefined;

@@ -18,7 +18,10 @@ interface Cut {
   readonly total?: number | null;
 }
 
-/** Where something is left out, and how to see it: said once, however many folders are marked so. */
+/**
+ * The explanations of marks, and the ways to see left-out entries. Each is shown once, however many folders
+ * have the mark.
+ */
 const legends: Readonly<Record<string, { readonly mark: string; readonly legend: string }>> = {
   max_depth: {
     mark: "…",

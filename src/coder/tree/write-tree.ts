@@ -26,9 +26,9 @@ interface OpenFolder {
   /** The folder itself, and what precedes its name in its path; undefined of the base. */
   readonly node: WrittenNode;
   readonly before: Uint8Array | undefined;
-  /** What precedes names in the paths of its children. */
+  /** The path prefix of its children. */
   readonly prefix: Uint8Array;
-  /** Its children, of which the first `shown` are in the tree; and how many there are. */
+  /** Its children, the first `shown` of which are in the tree, and their number. */
   readonly entries: readonly Entry[];
   readonly shown: number;
   readonly total: number;
@@ -65,7 +65,7 @@ export class TreeWriter {
       for (let at = this.#folders.at(-1); at !== undefined; at = this.#folders.at(-1)) {
         if (isDue(this.#snapshot)) await yieldNow(this.#snapshot);
         const entered = at.next < at.shown ? this.#add(at, at.entries[at.next++]!) : this.#leave(at);
-        // Most nodes must not cost a promise.
+        // Avoids a promise for most nodes.
         if (entered !== undefined) await entered;
       }
       return this.#writer;
@@ -187,7 +187,7 @@ export class TreeWriter {
   }
 }
 
-/** Without stats it is gone. */
+/** Returns the node of an entry. An entry without stats is gone. */
 const nodeOf = ({ name, kind }: Entry, stats: FileStats | undefined, non_accessible: boolean): WrittenNode =>
   stats === undefined
     ? { name, kind, mtime: 0, size: 0, non_accessible }

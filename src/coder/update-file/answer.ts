@@ -7,10 +7,10 @@ import { cutToBytes } from "../../text/edits/text.ts";
 import { commaBytes, JsonBudget } from "../../text/sizes/json-budget.ts";
 import { jsonBytes, objectBytes } from "../../text/sizes/json-size.ts";
 
-/** Bytes of an answer that are kept for paths, counts and errors; the bodies share what is left. */
+/** The bytes of an answer reserved for paths, counts and errors; the bodies share the rest. */
 const roomForTheRest = 1024 * 1024;
 
-/** Bytes of JSON that one byte of a body takes at most, as a \u escape does. */
+/** Maximum bytes of JSON for one byte of a body, as for a \u escape. */
 const maxBytesPerByte = 6;
 
 /** Both bodies of a file, cut to the room in the answer. */
@@ -31,7 +31,7 @@ export interface ShownFields {
   readonly line_ends_changed?: true;
   /** Its encoding, byte order mark, and a missing line end at its end. */
   readonly text_notes?: readonly string[];
-  /** Advice on replacements that most likely did not do what was meant. */
+  /** Advice on replacements that probably did not do what was meant. */
   readonly hints?: readonly string[];
 }
 
@@ -134,7 +134,7 @@ export class UpdateAnswer {
 
   #fit(pieces: readonly Buffer[], roomBytes: number): JsonText {
     const most = Math.min(piecesLength(pieces), this.#maxBodyBytes);
-    // A text is no shorter as JSON, but for the few bytes of a character that a cut leaves out.
+    // JSON is not shorter than its text, except for the few bytes of a character at the cut.
     const whole = most <= roomBytes + 3 ? textOf(pieces, this.#maxBodyBytes) : undefined;
     if (whole !== undefined && whole.jsonBytes <= roomBytes) return whole;
     const part = textOf(pieces, Math.max(0, Math.floor((roomBytes - 2) / maxBytesPerByte)));

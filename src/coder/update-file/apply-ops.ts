@@ -34,7 +34,7 @@ export interface AppliedOps {
   readonly lines: number;
   /** The places that each op changed; `undefined` unless requested. */
   readonly trace: EditTrace | undefined;
-  /** Advice on replacements that most likely did not do what was meant. */
+  /** Advice on replacements that probably did not do what was meant. */
   readonly hints: readonly string[];
 }
 
@@ -53,8 +53,8 @@ export function validateOps({ path, ops }: FileOps): void {
 }
 
 /**
- * Line ops first, all on the numbering of the file as it was; then the others, in order (coder §8). With
- * `isTraced` it says where each of them changed the file, which makes a `replace` take longer.
+ * Applies line ops first, by the line numbers of the unchanged file, and then the others, in order (coder
+ * §8). With `isTraced` it reports the places that each op changed, which makes a `replace` take longer.
  */
 export async function applyOps(
   before: Buffer,
@@ -86,7 +86,7 @@ export async function applyOps(
   return { parts: [body], lines: countLines(body), trace, hints };
 }
 
-/** An op on the whole text of a file, and what it works with. */
+/** An op on the whole text of a file, and its context. */
 interface TextOpScope {
   readonly path: string;
   readonly index: number;
@@ -102,7 +102,8 @@ interface ReplacedText {
 }
 
 /**
- * The whole body but its byte order mark, which is no text: it stays first, and `^` and `\A` stand behind it.
+ * Replaces in the whole body except its byte order mark, which is not text: it stays first, and `^` and `\A`
+ * match after it.
  */
 async function replace(body: Buffer, op: ReplaceOp, scope: TextOpScope): Promise<ReplacedText> {
   const { path, isTraced, context } = scope;
@@ -196,7 +197,7 @@ async function strReplace(file: Buffer, sent: StrReplaceOp, scope: TextOpScope):
   return { body: after, splices, replacements: matches.count };
 }
 
-/** Why a text is not there: something else is, or what was to replace it. */
+/** Explains why a text is missing: the file has a similar text, or already the replacement. */
 async function missOf(body: Buffer, op: StrReplace, scope: TextOpScope): Promise<Error> {
   const { deadline } = scope.context;
   const miss = await inSlices(explainMissing(body, op.old_str), deadline);
@@ -208,7 +209,7 @@ async function missOf(body: Buffer, op: StrReplace, scope: TextOpScope): Promise
     : refuseEdit.alreadyApplied(scope, places);
 }
 
-/** Refuses a text that is there more often than it may be. */
+/** Refuses a text that occurs more often than allowed. */
 function requireMatches(
   body: Buffer,
   { expect_matches: expected, replace_all: replacesAll }: StrReplaceOp,

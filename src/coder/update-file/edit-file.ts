@@ -17,7 +17,7 @@ import { applyOps, type FileOps, validateOps } from "./apply-ops.ts";
 import { openForOps } from "./file-text.ts";
 import { locateOps } from "./op-locations.ts";
 
-/** The ops of a file, and what it has to be before them. */
+/** The ops of a file, and its expected state. */
 interface FileEditSpec extends FileOps {
   readonly expected_revision?: string | undefined;
   /** The label of its encoding, unless it has a byte order mark. */
@@ -34,7 +34,7 @@ interface EditedFile {
   readonly endsInReturns: boolean;
   /** The name of the encoding of a file that is not UTF-8. */
   readonly encoding: string | undefined;
-  /** Advice on replacements that most likely did not do what was meant. */
+  /** Advice on replacements that probably did not do what was meant. */
   readonly hints: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** The text of a file as ops see it, and what its encoding refuses. */
+/** The text of a file as ops see it, and the refusals of its encoding. */
 import { isUtf8 } from "node:buffer";
 import { type Encoding, encodingName } from "../../text/encodings/codec.ts";
 import { openFileText } from "../../text/encodings/open-file-text.ts";

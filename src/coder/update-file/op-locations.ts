@@ -5,10 +5,10 @@ import type { CoderContext } from "../define.ts";
 import { inSlices } from "./apply-ops.ts";
 import type { Ops, StrReplaceOp } from "./ops.ts";
 
-/** Texts that are looked for: a search for what one was meant for takes long in a large file. */
+/** Maximum texts to locate, since finding the likely place of a missing text takes long in a large file. */
 const maxTexts = 3;
 
-/** The lines of a file that ops name, or look for first. A regex names none. */
+/** Returns the lines of a file that ops name, or whose text they name. A regex names none. */
 export async function locateOps(body: Buffer, ops: Ops, context: CoderContext): Promise<LineRange[]> {
   const ranges: LineRange[] = [];
   let texts = 0;
@@ -21,7 +21,7 @@ export async function locateOps(body: Buffer, ops: Ops, context: CoderContext): 
   return ranges;
 }
 
-/** The place of the text, or the place where it was most likely meant to be. */
+/** Returns the place of the text, or else the place where it was probably meant to be. */
 async function locateText(body: Buffer, op: StrReplaceOp, { deadline }: CoderContext): Promise<LineRange[]> {
   const matches = await inSlices(findMatches(body, op), deadline);
   if (matches.starts.length > 0) return placesOf(body, matches).map(toRange);

@@ -1,4 +1,4 @@
-/** The ops of `coder::update-file`, as they are on the wire. */
+/** The form of the ops of `coder::update-file` on the wire. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Named, UInt32, UInt64 } from "../../base/schema/fragments.ts";
 
@@ -57,7 +57,7 @@ export type StrReplaceOp = Extract<Op, { op: "str_replace" }>;
 /** All ops of one file, in the order of the caller. */
 export type Ops = readonly Op[];
 
-/** The lines around what an op has changed. */
+/** The lines around the changes of an op. */
 export const OpEcho = Named("OpEcho", {
   elided: Type.Optional(UInt64({ description: "Lines left out in the middle." })),
   from_line: UInt64({ description: "Number of the first line, after all ops; 0 without lines." }),

@@ -16,7 +16,7 @@ interface EditResult {
   readonly hints?: readonly string[];
 }
 
-/** An op as it was sent. */
+/** An op in the form that was sent. */
 interface SentOp {
   readonly op?: string;
   readonly content?: string;
@@ -55,7 +55,7 @@ const renderEmptyInsert = ({ op, content }: SentOp, index: number): string[] =>
     ? [`[ops[${index}] inserted nothing, as its content is empty; "\\n" is an empty line]`]
     : [];
 
-/** Returns what became of line ends other than LF. */
+/** Returns a note about line ends other than LF. */
 export function renderLineEnds({
   line_ends: ends,
   line_ends_changed: isChanged,
