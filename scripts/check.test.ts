@@ -51,13 +51,23 @@ test("tests and checks come in turn, so that a slow machine runs some of both", 
 });
 
 test("while the build runs, what does not need it is taken, and then the rest in order", async () => {
-  const queue = new TaskQueue(tasksNamed(["executable", "rooms", "measure"]));
+  const queue = new TaskQueue(tasksNamed(["executable", "rooms", "measure"]), ["build"]);
   const names = [];
   for (let taken = 0; taken < 3; taken++) names.push((await queue.take())!.name);
   expect(names).toEqual(["build", "rooms", "measure"]);
   const next = queue.take();
-  queue.onBuilt();
+  queue.onThere("build");
   expect((await next)!.name).toBe("executable");
+});
+
+test("while a browser is installed, its tests wait, also after the build", async () => {
+  const queue = new TaskQueue(tasksNamed(["review"]), ["build", "browser"]);
+  expect((await queue.take())!.name).toBe("build");
+  const next = queue.take();
+  queue.onThere("build");
+  expect(Bun.peek(next)).toBe(next);
+  queue.onThere("browser");
+  expect((await next)!.name).toBe("review");
 });
 
 test("the globs of files that are kept in memory name files of their suites", () => {

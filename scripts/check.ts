@@ -36,14 +36,17 @@ interface Check {
   readonly seconds: number;
 }
 
+/** The compiled executable, or a browser, which `.ci/run` may still be installing. */
+export type Need = "build" | "browser";
+
 /** A set of test files. */
 export interface Suite {
   readonly name: string;
   /** The globs of its files. */
   readonly files: readonly string[];
   readonly except?: string;
-  /** Whether it tests `dist/coder`, which is then compiled first. */
-  readonly needsBuild?: boolean;
+  /** The things that must be there before it starts. */
+  readonly needs?: readonly Need[];
   /** The globs of its files that make their temporary folders in memory, if possible. */
   readonly inMemory?: readonly string[];
   /** The backend that holds the jail's folders; by default the best one that works on this machine. */
@@ -102,27 +105,29 @@ export const suites: readonly Suite[] = [
   {
     name: "conformance",
     files: ["tests/conformance/**/*.test.ts", "tests/harness/**/*.test.ts"],
-    needsBuild: true,
+    needs: ["build"],
   },
-  { name: "shell", files: ["tests/shell/**/*.test.ts"], needsBuild: true },
-  { name: "mcp", files: ["tests/mcp/**/*.test.ts"], needsBuild: true },
-  { name: "review", files: ["tests/review/**/*.test.ts"], needsBuild: true },
+  { name: "shell", files: ["tests/shell/**/*.test.ts"], needs: ["build"] },
+  { name: "mcp", files: ["tests/mcp/**/*.test.ts"], needs: ["build"] },
+  { name: "review", files: ["tests/review/**/*.test.ts"], needs: ["build", "browser"] },
   {
     name: "escapes",
     files: ["tests/security/**/*.test.ts"],
     except: race,
-    needsBuild: true,
+    needs: ["build"],
     inMemory: ["tests/security/{autorun,matrix,protected}.test.ts", "tests/security/shell/matrix.test.ts"],
   },
-  { name: "races", files: [race], needsBuild: true },
-  { name: "faults", files: ["tests/faults/**/*.test.ts"], needsBuild: true },
-  ...["descriptors", "current-directory"].map((backend) => ({
-    name: `faults-${backend}`,
-    files: faultsOfBackends,
-    needsBuild: true,
-    backend,
-  })),
-  { name: "executable", files: ["tests/executable/**/*.test.ts"], needsBuild: true },
+  { name: "races", files: [race], needs: ["build"] },
+  { name: "faults", files: ["tests/faults/**/*.test.ts"], needs: ["build"] },
+  ...["descriptors", "current-directory"].map(
+    (backend): Suite => ({
+      name: `faults-${backend}`,
+      files: faultsOfBackends,
+      needs: ["build"],
+      backend,
+    }),
+  ),
+  { name: "executable", files: ["tests/executable/**/*.test.ts"], needs: ["build"] },
 ];
 
 /** Returns the test files of a suite, relative to the root. */
@@ -142,7 +147,7 @@ interface Task {
   readonly command: readonly string[];
   readonly seconds: number;
   readonly isSuite: boolean;
-  readonly needsBuild: boolean;
+  readonly needs: readonly Need[];
   readonly inMemory: boolean;
   readonly backend: string | undefined;
   /** The paths of its test files from the root; a check has none. */
@@ -178,7 +183,7 @@ const isolatedSeconds = 2;
 
 const taskOf = ({ name, command, seconds }: Check): Task => ({
   ...{ name, command, seconds },
-  ...{ isSuite: false, needsBuild: false, inMemory: false, backend: undefined, files: [] },
+  ...{ isSuite: false, needs: [], inMemory: false, backend: undefined, files: [] },
 });
 
 /** Returns the key of a file in the measured seconds. */
@@ -188,7 +193,7 @@ const keyOf = (file: string, backend: string | undefined): string =>
 type Divide = (files: readonly string[], seconds: Seconds) => readonly Batch[];
 
 function tasksOf(suite: Suite, files: readonly string[], divide: Divide = batchesOf): Task[] {
-  const { name, needsBuild = false, inMemory = [], backend } = suite;
+  const { name, needs = [], inMemory = [], backend } = suite;
   const all = readSeconds(root);
   const seconds = Object.fromEntries(files.map((file) => [file, secondsOf(keyOf(file, backend), all)]));
   const globs = inMemory.map((glob) => new Bun.Glob(glob));
@@ -202,7 +207,7 @@ function tasksOf(suite: Suite, files: readonly string[], divide: Divide = batche
         seconds,
       );
       return batches.map((batch) => ({
-        ...{ name, needsBuild, backend, isSuite: true, inMemory: memory, ...batch },
+        ...{ name, needs, backend, isSuite: true, inMemory: memory, ...batch },
         command: [...testing, ...(long ? ["--isolate"] : []), ...batch.files.map((file) => `./${file}`)],
       }));
     });
@@ -319,10 +324,10 @@ export function secondsIn(report: string, backend: string | undefined): Seconds 
 const processors = Math.min(2, availableParallelism());
 
 /**
- * The number of concurrent tasks. It exceeds the processors by two, because batches wait for programs that
- * they start, and for the disk.
+ * The number of concurrent tasks. It exceeds the processors, because batches wait for programs that they
+ * start, and for the disk: with one lane less, a tenth of the processor time was idle.
  */
-const lanes = processors + 2;
+const lanes = processors + 3;
 
 interface Totals {
   readonly counts: Counts;
@@ -340,7 +345,11 @@ interface RunOptions {
 /** Runs the tasks, in their order, and prints each check or suite when it ends. */
 async function runAll(tasks: readonly Task[], { manner, seconds }: RunOptions): Promise<Totals> {
   const started = performance.now();
-  const queue = new TaskQueue(tasks);
+  const missing: Need[] = [];
+  if (tasks.some(({ name }) => name === "build")) missing.push("build");
+  if (tasks.some(({ needs }) => needs.includes("browser")) && isInstallingBrowser()) missing.push("browser");
+  const queue = new TaskQueue(tasks, missing);
+  if (missing.includes("browser")) untilBrowserIsInstalled().then(() => queue.onThere("browser"));
   const shown = new Map<string, Shown>();
   for (const { name, isSuite } of tasks) {
     const of = shown.get(name) ?? { isSuite, open: 0, seconds: 0, counts: none };
@@ -353,7 +362,7 @@ async function runAll(tasks: readonly Task[], { manner, seconds }: RunOptions): 
       const isLate = task.isSuite && (performance.now() - started) / 1000 + task.seconds > seconds;
       if (isLate) left += task.files.length;
       const outcome = isLate ? notRun : await run(task, manner);
-      if (task.name === "build") queue.onBuilt();
+      if (task.name === "build") queue.onThere("build");
       Object.assign(measured, outcome.measured);
       const before = shown.get(task.name)!;
       const after = {
@@ -371,30 +380,46 @@ async function runAll(tasks: readonly Task[], { manner, seconds }: RunOptions): 
   return { counts: [...shown.values()].map(({ counts }) => counts).reduce(sum, none), measured, left };
 }
 
-/** Gives out tasks in their order. While the build runs, those that need its result are passed over. */
+/** Gives out tasks in their order. It passes over those that need something that is still missing. */
 export class TaskQueue {
   readonly #tasks: Task[];
-  readonly #build = Promise.withResolvers<void>();
-  #isBuilt: boolean;
+  readonly #missing: Set<Need>;
+  #arrival = Promise.withResolvers<void>();
 
-  constructor(tasks: readonly Task[]) {
+  constructor(tasks: readonly Task[], missing: readonly Need[]) {
     this.#tasks = [...tasks];
-    this.#isBuilt = !tasks.some(({ name }) => name === "build");
+    this.#missing = new Set(missing);
   }
 
   /** Resolves to the next task that can run, or to `undefined` if none are left. */
   async take(): Promise<Task | undefined> {
-    const next = this.#tasks.findIndex(({ needsBuild }) => this.#isBuilt || !needsBuild);
+    const next = this.#tasks.findIndex(({ needs }) => !needs.some((need) => this.#missing.has(need)));
     if (next >= 0) return this.#tasks.splice(next, 1)[0];
     if (this.#tasks.length === 0) return undefined;
-    await this.#build.promise;
+    await this.#arrival.promise;
     return this.take();
   }
 
-  onBuilt(): void {
-    this.#isBuilt = true;
-    this.#build.resolve();
+  /** Lets the tasks run that need this. */
+  onThere(need: Need): void {
+    this.#missing.delete(need);
+    this.#arrival.resolve();
+    this.#arrival = Promise.withResolvers();
   }
+}
+
+/** The variable with the path of a file that `.ci/run` creates after it has tried to install a browser. */
+const installedVariable = "CODER_BROWSER_INSTALLED";
+const pollMilliseconds = 200;
+
+/** Returns whether a browser is still being installed. */
+function isInstallingBrowser(): boolean {
+  const installed = process.env[installedVariable];
+  return installed !== undefined && !existsSync(installed);
+}
+
+async function untilBrowserIsInstalled(): Promise<void> {
+  while (isInstallingBrowser()) await Bun.sleep(pollMilliseconds);
 }
 
 /**
@@ -510,7 +535,8 @@ export function tasksNamed(names: readonly string[]): Task[] {
 }
 
 function withBuild(tasks: readonly Task[]): Task[] {
-  const isMissing = tasks.some(({ needsBuild }) => needsBuild) && !tasks.some(({ name }) => name === "build");
+  const isMissing =
+    tasks.some(({ needs }) => needs.includes("build")) && !tasks.some(({ name }) => name === "build");
   return [...(isMissing ? [taskOf(checks[0]!)] : []), ...tasks];
 }
 
