@@ -5,7 +5,7 @@ const literal = "searched as a literal (regex: true)";
 const lines = "line by line (multiline: true)";
 const exactCase = "case-sensitively (ignore_case: true)";
 const contents = "not in paths (search_paths: true)";
-const utf8 = 'in other files than UTF-16 as UTF-8 (encoding: "windows-1252")';
+const utf8 = 'as UTF-8, or UTF-16 with a mark (encoding: "windows-1252")';
 
 const plain = { regex: false, ignore_case: false, search_content: true, search_paths: false };
 

@@ -43,7 +43,7 @@ export function hintsFor({ query, patterns = [], ...request }: QueryFields): str
     ],
     [
       searchesContent && request.encoding === undefined && all.some((one) => /[^\0-\x7f]/.test(one)),
-      'in other files than UTF-16 as UTF-8 (encoding: "windows-1252")',
+      'as UTF-8, or UTF-16 with a mark (encoding: "windows-1252")',
     ],
   ];
   return hints.filter(([isOfUse]) => isOfUse).map(([, hint]) => hint);

@@ -39,6 +39,10 @@ export default {
       ops: [{ op: "str_replace", old_str: "price = 3", new_str: "price = 3 €" }],
     }),
     callTool("coder_search", { query: "café", path: "latin1.txt", encoding: "windows-1252" }),
+    callTool("coder_search", { query: "thé", path: "latin1.txt" }),
+    callTool("coder_replace", { query: "café", replacement: "thé", encoding: "windows-1252" }),
+    callTool("coder_replace", { query: "name = shop", replacement: "name = store" }),
+    callTool("coder_create_file", { path: "utf16.txt", content: "port = 82\n", overwrite: true }),
     callTool("coder_read_file", { path: "bom.txt", stat: true }),
   ],
 } satisfies AgentJob;
