@@ -85,7 +85,7 @@ async function saveIndex(config: string, state: string): Promise<void> {
   }
 }
 
-/** The memory that only this process has, in mebibytes, after some reads and edits. */
+/** The resident memory of the process, in mebibytes, with its share of pages that others map too. */
 export function memoryOfSessions(mcpFilesystem: string): Comparison {
   const folder = makeWorkFolder("session-memory");
   const measure = async (
