@@ -305,7 +305,7 @@ export const refuse = {
   permission: (path: string): Refusal =>
     new Refusal(
       "permission",
-      `The operating system does not permit this on ${quoteShort(path)}. Choose another file, or ask the user to change its permissions.`,
+      `The operating system does not permit this on ${quoteShort(path)}. Choose another path, or ask the user to change its permissions.`,
       path,
     ),
 

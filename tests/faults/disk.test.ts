@@ -177,6 +177,51 @@ test("files and folders that are closed to the worker (EACCES)", () =>
       chmodSync(join(driven.base, folder), 0o755);
   }));
 
+const endsTree = {
+  "fixed/a": "kept",
+  "fixed/d/b": "kept",
+  "fixed/d/": { mode: 0o777 },
+  "fixed/": { mode: 0o555 },
+  "free/c": { text: "free", mode: 0o666 },
+  "free/d/b": "free",
+  "free/d/": { mode: 0o777 },
+  "free/own/": { mode: 0o555 },
+  "free/": { mode: 0o777 },
+  "open/": { mode: 0o777 },
+};
+
+const moves: readonly (readonly [from: string, to: string, forbidden: string])[] = [
+  ["free/c", "fixed/c", "fixed/c"],
+  ["free/c", "fixed/a", "fixed/a"],
+  ["free/c", "fixed/new/c", "fixed/new/c"],
+  ["free/d", "fixed/e", "fixed/e"],
+  ["fixed/a", "free/a", "fixed/a"],
+  ["fixed/a", "free/c", "fixed/a"],
+  ["fixed/d", "free/e", "fixed/d"],
+  // A folder that gets another parent is written to, for its `..`.
+  ["free/own", "open/own", "free/own"],
+];
+
+test("the refusal of a move or a copy names the end that the system forbids", () =>
+  withDriver({ tree: endsTree, ...asNobody }, async (driven) => {
+    for (const [from, to, forbidden] of moves) {
+      const file = { from, to, overwrite: !/[de]$/.test(to) };
+      const functions = forbidden === to ? ["move", "copy"] : ["move"];
+      const calls = functions.flatMap((op): [string, object][] => [
+        [`coder::${op}`, { files: [file] }],
+        [`coder::${op}`, { files: [file], dry_run: true }],
+        ["coder::transact", { changes: [{ op, ...file }] }],
+      ]);
+      for (const [functionId, payload] of calls) {
+        const outcome = await driven.call(functionId, payload);
+        expect([payload, codesOf(outcome)]).toEqual([payload, ["C216"]]);
+        const [, named] = /does not permit this on \\*"([^"\\]+)/.exec(JSON.stringify(outcome)) ?? [];
+        expect([functionId, payload, named]).toEqual([functionId, payload, forbidden]);
+      }
+    }
+    for (const folder of ["fixed", "free/own"]) chmodSync(join(driven.base, folder), 0o755);
+  }));
+
 const strangers = (path: string): Call[] => [insert(path, "x"), create(path, "x", true), remove(path)];
 
 if (isRoot) {

@@ -77,6 +77,7 @@ describe.each(["openat", "descriptors", "current-directory"])("a mounted file, w
           const outcome = await call(id, payload);
           const text = JSON.stringify(outcome);
           expect([id, codesOf(outcome)]).toEqual([id, ["C216"]]);
+          expect([id, /([\w/.]+)\\+" is mounted by itself/.exec(text)?.[1]]).toEqual([id, mounted]);
           expect(text).toContain("ask the user to mount the folder");
           expect(text).not.toMatch(/EXDEV|EBUSY/);
           expect(outcomeFaults(outcome, { functionId: id, payload, root })).toEqual([]);

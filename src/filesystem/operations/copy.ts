@@ -38,6 +38,10 @@ export async function copyPath(tree: WritableTree, copying: Copying, requester: 
   const [source, place] = admitted.places;
   try {
     if (!(await requireCopyable(tree, copying, { source, target: place, requester }))) return false;
+  } catch (error) {
+    throw refusalOfErrno(error, from);
+  }
+  try {
     if (tree.isPlanned || copying.dryRun) requireWritableFolder(place.folder, to);
     if (copying.dryRun) return true;
     const made = { kind: "copy", source, expectedRevision } as const;
@@ -47,7 +51,8 @@ export async function copyPath(tree: WritableTree, copying: Copying, requester: 
     else await tree.exchange({ place, made }, requester);
     return true;
   } catch (error) {
-    throw refusalOfErrno(error, from);
+    // What reads the source names it itself.
+    throw refusalOfErrno(error, to);
   }
 }
 

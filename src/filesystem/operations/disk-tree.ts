@@ -137,8 +137,8 @@ export class DiskTree implements WritableTree {
     if (source.stats!.isDirectory()) {
       await copyTree(this.#disk, { from: path, source, target: place, requester, destination: target });
     } else if (source.stats!.isSymbolicLink()) {
-      const text = folder.enter((at) => readlinkSync(at(name), "buffer"));
-      mapErrno(place.requested, () => commitLink(scope, text, target));
+      const text = mapErrno(path, () => folder.enter((at) => readlinkSync(at(name), "buffer")));
+      commitLink(scope, text, target);
     } else {
       const { fsync, max_write_bytes: bytes } = this.config;
       await copyFileTo(scope, [source, target], {

@@ -78,7 +78,7 @@ export function requireWritableEnds(
   requireWritableFolder(target.folder, to);
   // A folder that gets another parent changes itself: its `..` does.
   const isMovedOn = source.folder.path !== target.folder.path || target.newFolders.length > 0;
-  if (source.stats!.isDirectory() && isMovedOn) mapErrno(to, () => source.requireWritable());
+  if (source.stats!.isDirectory() && isMovedOn) mapErrno(from, () => source.requireWritable());
 }
 
 /** Throws unless everything in a folder may be reached at the source and at the target. */

@@ -1,5 +1,5 @@
 import { lstatSync, readlinkSync, type Stats } from "node:fs";
-import { type Refusal, refuse } from "../../base/errors.ts";
+import { Refusal, refuse } from "../../base/errors.ts";
 import type { Disk } from "../disk/disk.ts";
 import type { Requester } from "../disk/mutation.ts";
 import { type CommitTarget, commitLink } from "../disk/place.ts";
@@ -17,6 +17,7 @@ import { refuseMove } from "./move-errors.ts";
 import { moveTreeAcross } from "./move-tree.ts";
 import { NewFolders } from "./new-folders.ts";
 import type { TwoPaths } from "./require-target.ts";
+import { requireWritableFolder } from "./require-writable-folder.ts";
 import type { Relocation } from "./writable-tree.ts";
 
 /** Moves an entry on the disk to a place that was checked, with the folders that it needs. */
@@ -42,7 +43,7 @@ export async function moveOnDisk(disk: Disk, move: Relocation, requester: Reques
     return;
   }
   using folders = new NewFolders(target, scope);
-  const destination = { folder: folders.make(), name, path, stats };
+  const destination = { folder: mapErrno(to, () => folders.make()), name, path, stats };
   // A folder replaces nothing, not even an empty one.
   const overwrite = move.overwrite && !source.stats!.isDirectory();
   // Folders without descriptors are held one at a time.
@@ -73,7 +74,7 @@ export async function relocate(ctx: Disk, renaming: TwoPaths, relocation: Reloca
     await ctx.editLock(locked, () => renameEntry(scope, { source, target, exclusive, verify }));
   } catch (error) {
     const entry = kindOf(source.stats!);
-    if (errnoOf(error) !== "EXDEV") throw moveRefusal(error, renaming.to);
+    if (errnoOf(error) !== "EXDEV") throw moveRefusal(error, renaming, relocation);
     // It could be copied, and then not be removed.
     if (isMountPoint(source)) throw refuse.mountPoint(renaming.from);
     const isTree = entry === "dir" && isToOtherRoot;
@@ -130,7 +131,7 @@ async function moveAcross(ctx: Disk, renaming: TwoPaths, copying: Copying): Prom
       removeVerified(scope, folder, removed),
     );
   } catch (error) {
-    throw moveRefusal(error, renaming.to);
+    throw moveRefusal(error, renaming, copying);
   }
 }
 
@@ -157,14 +158,44 @@ const isStill = (was: Stats, now: Stats): boolean =>
   now.dev === was.dev && now.ino === was.ino && now.size === was.size && now.mtimeMs === was.mtimeMs;
 
 /**
- * Returns the refusal of a failed move. Complaints of rename(2) about the kinds of its operands count only as
- * failures.
+ * Returns the refusal of a failed move, which names the end that it is about. Complaints of rename(2) about
+ * the kinds of its operands count only as failures.
  */
-function moveRefusal(error: unknown, to: string): Refusal {
+function moveRefusal(error: unknown, { from, to }: TwoPaths, ends: RenamedEnds): Refusal {
   const code = errnoOf(error);
   if (code === "EEXIST") return refuse.exists(to);
   const what = code === undefined ? undefined : failures[code];
-  return what === undefined ? refusalOfErrno(error, to) : refuse.io(to, what);
+  return what === undefined
+    ? refusalOfErrno(error, isAboutSource(code, ends) ? from : to)
+    : refuse.io(to, what);
+}
+
+type RenamedEnds = Pick<Relocating, "source" | "target">;
+
+/** Returns whether rename(2) failed because of the entry to be moved, and not because of its new place. */
+function isAboutSource(code: string | undefined, { source, target }: RenamedEnds): boolean {
+  switch (code) {
+    case "ENOENT":
+    case "ESTALE":
+      return true;
+    case "EBUSY":
+      return isMountPoint(source);
+    case "EACCES":
+    case "EPERM":
+      return !isWritable(source.folder) || isWritable(target.folder);
+    default:
+      return false;
+  }
+}
+
+function isWritable(folder: Folder): boolean {
+  try {
+    requireWritableFolder(folder, folder.path);
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
 }
 
 const failures: Readonly<Record<string, string>> = {

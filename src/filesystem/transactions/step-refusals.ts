@@ -27,9 +27,16 @@ export async function refusing<T>(step: Step, act: () => T | Promise<T>): Promis
 }
 
 function refusalOfStep(error: unknown, step: Step): Refusal {
-  const path = step.kind === "rename" ? step.to : step.path;
-  const refusal = errnoOf(error) === "EEXIST" ? refuse.exists(path) : refusalOfErrno(error, path);
+  const code = errnoOf(error);
+  const path = pathOf(step, code);
+  const refusal = code === "EEXIST" ? refuse.exists(path) : refusalOfErrno(error, path);
   return refuse.inChange(refusal, step.change);
+}
+
+/** Returns the path that a failed step is about. The new name of an entry is free, so no mount can be there. */
+function pathOf(step: Step, code: string | undefined): string {
+  if (step.kind !== "rename") return step.path;
+  return code === "EBUSY" || code === "EXDEV" ? step.from : step.to;
 }
 
 /**
