@@ -13,72 +13,107 @@ export interface ChangedPath {
   readonly unavailable?: true;
 }
 
-/** Returns the change of each path that these steps of a call changed, in the order of the first changes. */
+/** The entry that a path has at one time of a call. */
+interface Held {
+  /** Its path before the call; `undefined` if the call made it. */
+  readonly origin: string | undefined;
+  readonly change?: "modified" | "mode";
+}
+
+/**
+ * Returns what these steps of a call came to, in the order in which it first changed each path: an entry that
+ * it moved and edited was moved, and one that it made and removed is left out.
+ */
 export function changedPaths(steps: readonly RecordedStep[]): ChangedPath[] {
-  const changed = new Map<string, Changed>();
-  for (const step of steps) {
-    const first = changed.get(step.path)?.first ?? step.before.state.kind;
-    if (step.kind === "rename" && step.from !== undefined) addRename(changed, step, step.from);
-    else if (changed.get(step.path)?.from !== undefined) addToMoved(changed, step);
-    else {
-      const change = changeOf(step, first);
-      const isLost = step.unavailable !== undefined || changed.get(step.path)?.unavailable === true;
-      if (change === undefined && !isLost) changed.delete(step.path);
-      else changed.set(step.path, { ...lost(isLost), change: change ?? "modified", first });
+  const tracked = new TrackedPaths();
+  for (const step of steps) tracked.follow(step);
+  return tracked.changes();
+}
+
+/** The paths that the steps of a call named, before the call and now. */
+class TrackedPaths {
+  readonly #before = new Map<string, RecordedState["kind"]>();
+  /** `undefined` for a path at which nothing is. */
+  readonly #held = new Map<string, Held | undefined>();
+  readonly #lost = new Set<string>();
+
+  follow(step: RecordedStep): void {
+    const { kind, path, from, unavailable } = step;
+    this.#meet(path, unavailable === undefined ? step.before.state.kind : "other");
+    if (unavailable !== undefined) this.#lost.add(path);
+    if (kind !== "rename" || from === undefined) {
+      this.#held.set(path, heldAfter(step, this.#held.get(path)));
+      return;
     }
+    this.#meet(from, "other");
+    this.#move(from, path);
+    if (step.after.state.kind !== "dir") return;
+    for (const [inside, held] of [...this.#held])
+      if (held !== undefined && inside.startsWith(`${from}/`))
+        this.#move(inside, path + inside.slice(from.length));
   }
-  return [...changed].map(([path, { first: _, isEdited: __, ...rest }]) => ({ path, ...rest }));
-}
 
-interface Changed extends Omit<ChangedPath, "path"> {
-  /** The kind of the entry at the path before the first step. */
-  readonly first: RecordedState["kind"];
-  /** Whether an entry with another path now also has another content or mode. */
-  readonly isEdited?: boolean;
-}
-
-const lost = (isLost: boolean) => (isLost ? { unavailable: true as const } : {});
-
-/** Adds a rename, which takes along what the call has already changed there and below. */
-function addRename(changed: Map<string, Changed>, { path, before, unavailable }: RecordedStep, from: string) {
-  const moved = changed.get(from);
-  const first = changed.get(path)?.first ?? before.state.kind;
-  const isLost = unavailable !== undefined || moved?.unavailable === true;
-  const isEdited = moved !== undefined && (moved.isEdited ?? true);
-  const isNew = moved?.change === "created";
-  changed.delete(from);
-  changed.delete(path);
-  for (const [inside, entry] of [...changed]) {
-    if (!inside.startsWith(`${from}/`)) continue;
-    changed.delete(inside);
-    changed.set(path + inside.slice(from.length), entry);
+  changes(): ChangedPath[] {
+    const movedAway = new Set(
+      [...this.#held].flatMap(([path, held]) =>
+        held?.origin === undefined || held.origin === path ? [] : [held.origin],
+      ),
+    );
+    return [...this.#before].flatMap(([path, kind]) => {
+      const now = this.#held.get(path);
+      const change = changeOf(path, { wasThere: kind !== "absent" && !movedAway.has(path), now });
+      const isLost = this.#lost.has(path);
+      if (change === undefined && !isLost) return [];
+      return {
+        path,
+        ...(change === "moved" && { from: now!.origin! }),
+        change: change ?? "modified",
+        ...(isLost && { unavailable: true }),
+      };
+    });
   }
-  const origin = moved?.from ?? from;
-  if (isNew)
-    changed.set(path, { ...lost(isLost), change: first === "absent" ? "created" : "modified", first });
-  else if (origin !== path)
-    changed.set(path, { ...lost(isLost), change: "moved", from: origin, first, isEdited });
-  else if (isEdited || isLost) changed.set(path, { ...lost(isLost), change: "modified", first });
-}
 
-/** Adds another change of an entry that the call has moved. */
-function addToMoved(changed: Map<string, Changed>, { kind, path, before, unavailable }: RecordedStep) {
-  const { from, ...moved } = changed.get(path)!;
-  const isLost = unavailable !== undefined || moved.unavailable === true;
-  if (kind !== "remove") {
-    changed.set(path, { ...moved, ...lost(isLost), from: from!, isEdited: true });
-    return;
+  /** Tracks a path, at which there was an entry of this kind just before the step that names it first. */
+  #meet(path: string, kind: RecordedState["kind"]): void {
+    if (this.#before.has(path)) return;
+    const origin = this.#originOf(path);
+    if (kind === "absent" || origin === path) this.#before.set(path, kind);
+    else {
+      this.#before.set(path, "absent");
+      if (origin !== undefined) this.#before.set(origin, kind);
+    }
+    this.#held.set(path, kind === "absent" ? undefined : { origin });
   }
-  changed.delete(path);
-  changed.set(from!, { ...lost(isLost), change: "deleted", first: before.state.kind });
-  if (moved.first !== "absent") changed.set(path, { ...lost(isLost), change: "deleted", first: moved.first });
+
+  /** Returns the path before the call of what a path has that no step has named; `undefined` if it is new. */
+  #originOf(path: string): string | undefined {
+    for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1)) {
+      const folder = this.#held.get(path.slice(0, slash));
+      if (folder !== undefined) return folder.origin && folder.origin + path.slice(slash);
+    }
+    return path;
+  }
+
+  #move(from: string, path: string): void {
+    if (!this.#before.has(path)) this.#before.set(path, "absent");
+    if (this.#lost.delete(from)) this.#lost.add(path);
+    this.#held.set(path, this.#held.get(from));
+    this.#held.set(from, undefined);
+  }
 }
 
-/** Returns the change, or `undefined` for a path that was created and removed again. */
-function changeOf({ kind, after, unavailable }: RecordedStep, first: string): PathChange | undefined {
-  if (kind === "rename") return "moved";
-  if (kind === "remove") return first === "absent" && unavailable === undefined ? undefined : "deleted";
-  if (unavailable !== undefined) return "modified";
-  if (first === "absent") return after.state.kind === "absent" ? undefined : "created";
-  return kind === "chmod" ? "mode" : "modified";
+/** Returns what has a path after a step that moves nothing. */
+function heldAfter({ kind, after, unavailable }: RecordedStep, now: Held | undefined): Held | undefined {
+  if (kind === "remove" || (unavailable === undefined && after.state.kind === "absent")) return undefined;
+  if (now === undefined) return { origin: undefined };
+  return { ...now, change: kind === "chmod" ? (now.change ?? "mode") : "modified" };
+}
+
+function changeOf(
+  path: string,
+  { wasThere, now }: { readonly wasThere: boolean; readonly now: Held | undefined },
+): PathChange | undefined {
+  if (now === undefined) return wasThere ? "deleted" : undefined;
+  if (now.origin === undefined) return wasThere ? "modified" : "created";
+  return now.origin === path ? now.change : "moved";
 }
