@@ -184,6 +184,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   return {
     triggers: [changedOver({ feed, jail, ignoreFiles, profile })],
     treeChanges: new FeedReaders(feed),
+    keepsJournal: journal !== undefined,
     ...(journal && { describeOthers: () => describeOthers({ journal, jail }) }),
     serves: { ...servedBy(jail), config: opening.config?.source ?? "defaults" },
     config,

@@ -364,6 +364,12 @@ describe("where no state folder can be made", () => {
     rmSync(temporary, { recursive: true });
   });
 
+  test("the instructions promise no undo", () => {
+    const instructions = connected.client.getInstructions();
+    expect(instructions).toContain("Changes are not recorded here, so nothing can be undone.");
+    expect(instructions).not.toContain("coder_undo");
+  });
+
   test("info and undo say that there is no journal, and why", async () => {
     const info = textOf(await connected.call("coder_info", {}));
     expect(info).toMatch(/^journal: off \(the state folder .*\)$/m);

@@ -114,6 +114,8 @@ export interface Runtime extends Services {
   readonly triggers?: readonly TriggerType[];
   /** The changes of the files that it serves, for readers in the same process. */
   readonly treeChanges?: TreeChanges;
+  /** Whether changes are recorded, so that they can be undone. */
+  readonly keepsJournal?: boolean;
   /** Describes the checkpoints of others to a new session, if any. */
   describeOthers?(): string | undefined;
   /** The rules of commands, for clients that are shown instructions. */

@@ -32,6 +32,7 @@ export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promis
     treeChanges: runtime.treeChanges,
     commandRules: runtime.commandRules,
     approval: runtime.approvals?.mode,
+    keepsJournal: runtime.keepsJournal,
     describeOthers: () => runtime.describeOthers?.(),
     hasApp: runtime.describeOthers !== undefined && !command.readOnly,
     warmUp: () => void runtime.warmUp?.(),

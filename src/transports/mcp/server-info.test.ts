@@ -24,13 +24,13 @@ describe.each(servers)("the instructions of %s", (name, functions, hasCommands) 
       ...JSON.stringify(offered.map((definition) => inputSchema(definition, accepted))).split(/\W+/),
     ];
     const isCommanding = hasCommands && writes;
-    const text = renderInstructions(name, { writes, hasCommands: isCommanding });
+    const text = renderInstructions(name, { writes, hasCommands: isCommanding, keepsJournal: true });
     const named = text.match(/\b[a-z]+(_[a-z]+)+\b/g) ?? [];
     expect(named.filter((word) => !words.includes(word))).toEqual([]);
   });
 
   test("have at most ten lines", () => {
-    const text = renderInstructions(name, { writes: true, hasCommands });
+    const text = renderInstructions(name, { writes: true, hasCommands, keepsJournal: true });
     expect(text.split("\n").length).toBeLessThanOrEqual(10);
   });
 });

@@ -13,6 +13,8 @@ interface Instruction {
   readonly text: string;
   /** It is about tools that write, which `--read-only` leaves out. */
   readonly isAboutWriting?: boolean;
+  /** What follows the text if changes are recorded, and what if they are not. */
+  readonly ofJournal?: { readonly kept: string; readonly missing: string };
 }
 
 const always = (text: string): Instruction => ({ text });
@@ -46,9 +48,14 @@ export const serverInfo: Readonly<Record<WorkerName, ServerInfo>> = {
       whenWriting(
         "If old_str is not found, the error shows the lines that come closest and what they differ in: correct it from them, without reading again.",
       ),
-      whenWriting(
-        "An edit returns the lines as they now are, so do not read them again. With the field dry_run nothing is written. The last line of a change, such as #7, is the number of its checkpoint; each takes a label for it. coder_undo takes back your newest one, or that of seq, and coder_checkpoints lists them.",
-      ),
+      {
+        text: "An edit returns the lines as they now are, so do not read them again. With the field dry_run nothing is written.",
+        isAboutWriting: true,
+        ofJournal: {
+          kept: "The last line of a change, such as #7, is the number of its checkpoint; each takes a label for it. coder_undo takes back your newest one, or that of seq, and coder_checkpoints lists them.",
+          missing: "Changes are not recorded here, so nothing can be undone.",
+        },
+      },
       whenWriting(
         "Where others may write too, send the field expected_revision, which a read with revision answers: the error then shows what the file holds now.",
       ),
@@ -75,6 +82,8 @@ export interface OfferedTools {
   readonly writes: boolean;
   /** Whether there are commands beside those on files. */
   readonly hasCommands: boolean;
+  /** Whether changes are recorded, so that they can be undone. */
+  readonly keepsJournal: boolean;
   /** The calls that wait for approval; `undefined` if none does. */
   readonly approval?: ApprovalMode | undefined;
 }
@@ -88,7 +97,7 @@ const aboutApproval: Readonly<Record<ApprovalMode, string>> = {
 /** The instructions of a server. */
 export const renderInstructions = (
   worker: WorkerName,
-  { writes, hasCommands, approval }: OfferedTools,
+  { writes, hasCommands, keepsJournal, approval }: OfferedTools,
 ): string =>
   [
     ...serverInfo[worker].instructions,
@@ -96,5 +105,7 @@ export const renderInstructions = (
     ...(approval === undefined ? [] : [whenWriting(aboutApproval[approval])]),
   ]
     .filter(({ isAboutWriting = false }) => writes || !isAboutWriting)
-    .map(({ text }) => text)
+    .map(({ text, ofJournal }) =>
+      ofJournal === undefined ? text : `${text} ${keepsJournal ? ofJournal.kept : ofJournal.missing}`,
+    )
     .join("\n");

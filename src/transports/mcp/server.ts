@@ -64,7 +64,12 @@ export function createMcpServer(
   const hasCommands = worker === "coder" && functions.some(({ id }) => id.startsWith("shell::"));
   const others = session === undefined ? undefined : host.describeOthers();
   const instructions = [
-    renderInstructions(worker, { writes, hasCommands, approval: host.approval }),
+    renderInstructions(worker, {
+      writes,
+      hasCommands,
+      keepsJournal: host.keepsJournal,
+      approval: host.approval,
+    }),
     ...(others === undefined || !writes ? [] : [others]),
     ...host.commandRules,
   ];

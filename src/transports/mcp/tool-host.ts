@@ -30,6 +30,8 @@ export interface ToolHostOptions extends ToolOptions {
   readonly commandRules?: readonly string[] | undefined;
   /** The calls that wait for approval, for the instructions. */
   readonly approval?: ApprovalMode | undefined;
+  /** Whether changes are recorded, for the instructions. Default: false. */
+  readonly keepsJournal?: boolean | undefined;
   /** Describes the checkpoints of others to a new session, if any. */
   readonly describeOthers?: (() => string | undefined) | undefined;
   /** Whether hosts of MCP Apps may show the page, which needs a journal and calls that change files. */
@@ -79,6 +81,7 @@ export class ToolHost {
   readonly tools: readonly Tool[];
   readonly commandRules: readonly string[];
   readonly approval: ApprovalMode | undefined;
+  readonly keepsJournal: boolean;
   /** By the names of their tools. */
   readonly functions: ReadonlyMap<string, FunctionDefinition>;
   readonly log: Log;
@@ -103,6 +106,7 @@ export class ToolHost {
     this.commandRules = (options.commandRules ?? []).map(wording.sentence);
     this.approval = options.approval;
     this.hasApp = options.hasApp ?? false;
+    this.keepsJournal = options.keepsJournal ?? false;
     this.#treeChanges = options.treeChanges;
     this.#describeOthers = options.describeOthers;
     this.#messageBytes = maxReadBytes > defaultMessageBytes ? Number.POSITIVE_INFINITY : defaultMessageBytes;
