@@ -158,6 +158,8 @@ export const undo = defineCoderFunction({
       ...(transaction !== undefined && { transaction }),
     };
   },
+  isFailure: ({ undone, conflicts, resolved }) =>
+    (conflicts.length > 0 && undone.length === 0) || resolved?.outcome === "in-conflict",
   render: ({ undone, conflicts, resolved }, { sentence }, { dry_run: isTrial = false, paths }) => {
     if (resolved !== undefined) return sentence(renderResolved(resolved));
     return [

@@ -348,6 +348,22 @@ describe("undo and changes", () => {
       `Nothing was undone: undone already by #${by}.`,
     );
   });
+
+  test("a conflict is an error unless force undoes over it, and a folder names who has filled it since", async () => {
+    const create = async (path: string) =>
+      Number(/#(\d+)$/.exec((await lines("coder_create_file", { path, content: "1\n" })).at(-1)!)![1]);
+    const first = await create("filled/one.txt");
+    const second = await create("filled/two.txt");
+    for (const dry_run of [true, false]) {
+      const refused = await connected.call("coder_undo", { seq: first, dry_run });
+      expect(refused.isError).toBe(true);
+      expect(textOf(refused)).toStartWith(
+        `conflict: filled is not what #${first} left there: #${second} has changed it since\nNothing `,
+      );
+    }
+    const forced = await connected.call("coder_undo", { seq: first, force: true });
+    expect(forced.isError).toBeUndefined();
+  });
 });
 
 describe("where no state folder can be made", () => {

@@ -21,6 +21,8 @@ interface RankedStep {
 export class LaterRecords {
   /** The last step at each path that begins or ends there. */
   readonly #lastAt = new Map<string, RankedStep>();
+  /** The last step that has left something in each folder. */
+  readonly #lastInside = new Map<string, RecordedStep>();
   /** The newest undo that has a step at each path. */
   readonly #undoAt = new Map<string, number>();
   /** The states that a step has left in a folder, by their paths from the base. */
@@ -46,7 +48,11 @@ export class LaterRecords {
   }
 
   #add({ seq, function_id }: JournalRecord, ranked: RankedStep): void {
-    const { path, from = path } = ranked.step;
+    const { step } = ranked;
+    const { path, from = path } = step;
+    if (!this.#lastAt.has(path) && step.after.state.kind !== "absent")
+      for (const folder of [...withOuter(path)].slice(1))
+        if (!this.#lastInside.has(folder)) this.#lastInside.set(folder, step);
     for (const end of [path, from]) {
       if (!this.#lastAt.has(end)) this.#lastAt.set(end, ranked);
       if (function_id === "coder::undo" && !this.#undoAt.has(end)) this.#undoAt.set(end, seq);
@@ -64,6 +70,12 @@ export class LaterRecords {
     }
     if (last === undefined || last.step.seq <= seq) return undefined;
     return this.#hasLeft(last.step, path, found) ? last.step.seq : undefined;
+  }
+
+  /** Returns the newest checkpoint after `seq` that has left something in a folder. */
+  causeInside(folder: string, seq: number): number | undefined {
+    const last = this.#lastInside.get(folder);
+    return last !== undefined && last.seq > seq ? last.seq : undefined;
   }
 
   /** Returns the newest undo after `seq` that changed one of the paths. */

@@ -288,8 +288,11 @@ class Undo {
     return mode !== undefined && state.kind === "dir" ? { kind: "dir", mode } : state;
   }
 
-  #mayOverride({ seq }: RecordedStep, { path, expected, found }: Disagreement): boolean {
-    const by = this.#options.later.causeOf(path, found, seq);
+  #mayOverride(
+    { seq }: RecordedStep,
+    { path, expected, found }: Disagreement,
+    by = this.#options.later.causeOf(path, found, seq),
+  ): boolean {
     const cause = by === undefined ? {} : { by };
     this.#conflicts.push({ path, seq, expected: expected.kind, found: found.kind, ...cause });
     if (!this.#options.force) this.#blocked.add(path, "conflict");
@@ -306,7 +309,10 @@ class Undo {
     const isProtected = reason === "protected" || reason === "out-of-scope";
     if (this.#options.force) this.#skip(step, path, isProtected ? "protected" : "in-the-way");
     else if (isProtected) throw reason === "protected" ? refuseJournal.undoProtected(path, seq) : refusal;
-    else this.#mayOverride(step, { path, expected: after.state, found: this.#stateIfReached(path) });
+    else {
+      const cause = reason === "not-empty" ? this.#options.later.causeInside(path, seq) : undefined;
+      this.#mayOverride(step, { path, expected: after.state, found: this.#stateIfReached(path) }, cause);
+    }
   }
 
   #stateIfReached(path: string): TreeState {
