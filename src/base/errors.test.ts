@@ -80,6 +80,7 @@ const ofCoder: Samples<typeof refuseCoder> = {
     refuse.absent("a", "missing").message,
     ["It was moved to b by #5."],
   ),
+  holdsDenied: refuseCoder.holdsDenied(refuse.absent("a", "missing"), refuse.absent("a", "missing").message),
   noFolder: refuseCoder.noFolder("a/b.txt", "a"),
   emptyQuery: refuseCoder.emptyQuery(),
   emptyContentQuery: refuseCoder.emptyContentQuery(),

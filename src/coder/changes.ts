@@ -268,11 +268,12 @@ function renderCause(
   return ` (${what}${author === undefined || isMine ? "" : ` by ${renderAuthor(author)}`})`;
 }
 
-/** The changes that a call without `since` covers, by whether calls before it in its session do. */
+/** The changes that a call without `since` covers. */
 const begun = {
   fromNow: "[changes are listed from now on; coder::checkpoints lists those made by earlier calls]",
   fromSession:
     "[since this session began; changes of other programs are listed from the first call of coder::changes on]",
+  others: "[changes of other programs are known from the first call of coder::changes on]",
 } as const;
 
 /** Changes in one repository, by the same cause. */
@@ -320,11 +321,13 @@ function renderChanges(
     ignored,
   }: Answer,
   { sentence }: Wording,
-  { since, answer: form = "names" }: Partial<Request>,
+  { since, checkpoint, by, answer: form = "names" }: Partial<Request>,
 ): string {
+  const isPartial = since == null && checkpoint == null && (by === "others" || net?.length === 0);
   if (net !== undefined)
     return [
-      ...(net.length === 0 ? ["[nothing differs]"] : renderNet(net, form, sentence)),
+...(net.length === 0 ? ["[nothing differs]"] : renderNet(net, form, sentence)),
+      ...(isPartial && external ? [sentence(begun.others)] : []),
       ...(cursor === undefined
         ? []
         : [`[there is more; go on with the same call and "cursor": ${JSON.stringify(cursor)}]`]),

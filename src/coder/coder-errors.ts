@@ -20,6 +20,15 @@ export const refuseCoder = {
       { isBelowFile, ...(details && { details }) },
     ),
 
+  /** Refuses a change of a folder as a whole, which a listing shows with what is denied in it. */
+  holdsDenied: ({ reason, message, path = "", details }: Refusal, plain: string): Refusal =>
+    new Refusal(
+      reason,
+      `${message.slice(0, -plain.length)}${quoteShort(path)} holds something that the deny rules let no call touch, so it cannot be deleted, moved or copied as a whole. Name what lies beside that by its own path.`,
+      path,
+      { ...(details && { details }) },
+    ),
+
   /** Uses the same sentence whether the folder is missing or denied. */
   noFolder: (path: string, folder: string): Refusal =>
     new Refusal(

@@ -25,6 +25,7 @@ import { ExpectedRevision, expecting, Revision } from "./fields/revisions.ts";
 import { explainMissingFolder } from "./missing-paths/missing-folder.ts";
 import { wrapFlatEnvelope } from "./profiles.ts";
 import { summarizeBatch } from "./render/batch-text.ts";
+import { countBytes } from "./render/entry-text.ts";
 
 const mode = {
   published: Type.String({
@@ -144,7 +145,7 @@ export const createFile = defineCoderFunction({
       }),
       ...results.map(({ path, bytes_written, encoding, error }) => {
         if (error) return failure(error, path);
-        return `${path}: created, ${bytes_written} bytes${renderKeptEncoding(encoding)}`;
+        return `${path}: created, ${countBytes(bytes_written)}${renderKeptEncoding(encoding)}`;
       }),
     ].join("\n"),
 });

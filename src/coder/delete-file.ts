@@ -136,9 +136,16 @@ interface RemovedPath extends Removed {
   readonly undo?: string;
 }
 
+/** Returns what is likely meant by a path with the form of a glob, or of a folder. */
+function explainAbsent(path: string): string {
+  if (/[*?[{]/.test(path))
+    return " (a path and not a glob; a search with include_globs lists the paths that match)";
+  return path.endsWith("/") ? ' (with "/" at its end it is a folder)' : "";
+}
+
 /** One line about a path that was removed, or was not there. */
 export function renderRemoval({ path, removed, removed_files: files, undo }: RemovedPath): string {
   const count = files === undefined ? "" : `, with ${files} ${files === 1 ? "file" : "files"} in it`;
   const loss = undo === undefined ? "" : ", and cannot be undone";
-  return `${path}: ${removed ? `removed${count}` : "was not there"}${loss}`;
+  return `${path}: ${removed ? `removed${count}` : `was not there${explainAbsent(path)}`}${loss}`;
 }

@@ -20,6 +20,11 @@ const tree = {
   "lib/link": { link: "deep/x.txt" },
   "secrets/key": "k\n",
   alias: { link: "secrets" },
+  "holds/f.txt": "f\n",
+  "holds/.env": "E=1\n",
+  "long.txt": `${"x".repeat(140_000)}\n`,
+  "blanks.txt": "function add(a, b) {\n\treturn a;\n}\n",
+  "ports.cmd": "echo dev\nset PORT=3000\ngoto end\necho prod\nset PORT=3000\ngoto end\n",
 };
 
 let connected: McpFixture;
@@ -225,7 +230,83 @@ describe("what is not there", () => {
   });
 });
 
+describe("an error leads to the call that works", () => {
+  test.each<[tool: string, args: Record<string, unknown>, says: string]>([
+    [
+      "delete_file",
+      { paths: ["holds"], recursive: true },
+      'C211 no_such_path: "holds" holds something that the deny rules let no call touch, so it cannot be deleted, moved or copied as a whole. Name what lies beside that by its own path.',
+    ],
+    ["move", { files: [{ from: "holds", to: "held" }] }, 'C211 no_such_path: "holds" holds something'],
+    ["copy", { files: [{ from: "holds", to: "held" }] }, 'C211 no_such_path: "holds" holds something'],
+    ["read_file", { path: "a.txt/below" }, " a.txt is a file, so nothing is below it."],
+    ["create_file", { path: "a.txt/b/c", content: "" }, " a.txt is a file, so nothing is below it."],
+    ["read_file", { path: "lib\\deep\\x.txt" }, " Did you mean lib/deep/x.txt?"],
+    [
+      "read_file",
+      { path: "long.txt", line_from: 1, line_to: 1 },
+      "; line 1 alone takes 140001 bytes; find the",
+    ],
+    ["read_file", { path: "long.txt", tail: 1 }, "; line 1 alone takes 140001 bytes; find the"],
+    ["search", { query: "x", sort: "newest" }, 'expected "path" or "modified".'],
+    ["search", { query: "x", sort: "modifed" }, 'expected "path" or "modified". Send "sort": "modified".'],
+    [
+      "transact",
+      { changes: [{ op: "move", path: "a.txt", to: "b.txt" }] },
+      "`changes[0]` has no field `path`. Nothing was done. Send `from`, the path as it is, and `to`, the new one.",
+    ],
+    ["move", { path: "a.txt", to: "b.txt" }, "Send `from`, the path as it is, and `to`, the new one."],
+    [
+      "update_file",
+      { path: "blanks.txt", old_str: "function add(a,b) {", new_str: "" },
+      'and old_str has "function·add(a,b)·{" (· is a space).',
+    ],
+    [
+      "update_file",
+      { path: "ports.cmd", old_str: "set PORT=3000", new_str: "set PORT=4000" },
+      'old_str is in "ports.cmd" 2 times, in lines 2, 5; send more of the lines around it, so that it is there once, or "replace_all": true.\ncandidate at line 2:\n1→echo dev\n2→set PORT=3000\n3→goto end\ncandidate at line 5:\n4→echo prod\n5→set PORT=3000\n6→goto end',
+    ],
+  ])("%s %j", async (tool, args, says) => {
+    expect(await error(tool, args)).toContain(says);
+  });
+
+  test("a hunk that does not fit has its lines in the sentence alone", async () => {
+    const patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n-uno\n+eins\n*** End Patch\n";
+    const text = await error("apply_patch", { patch });
+    expect(text).toContain("(lines 4 to 5 of the patch)");
+    expect(text).not.toContain("patch_lines");
+  });
+
+  test("each file of a batch has its heading, also one that failed", async () => {
+    expect(await error("read_file", { paths: ["a.txt", "none.txt"] })).toMatch(
+      /\n==> none\.txt\nC211 no_such_path: "none\.txt" is not found/,
+    );
+  });
+
+  test("a path that was not there may have been meant otherwise", async () => {
+    expect(await ok("delete_file", { paths: ["*.tmp", "a.txt/", "gone.txt"] })).toBe(
+      [
+        "*.tmp: was not there (a path and not a glob; a search with include_globs lists the paths that match)",
+        'a.txt/: was not there (with "/" at its end it is a folder)',
+        "gone.txt: was not there",
+      ].join("\n"),
+    );
+  });
+
+  test("one byte is one", async () => {
+    expect(await ok("create_file", { path: "one-byte.txt", content: "1" })).toBe(
+      "one-byte.txt: created, 1 byte",
+    );
+  });
+});
+
 describe("changes without since", () => {
+  test("by others say from when on those are known", async () => {
+    expect(await ok("changes", { by: "others", answer: "diff" })).toBe(
+      "[nothing differs]\n[changes of other programs are known from the first call of coder_changes on]",
+    );
+  });
+
   test("cover the session", async () => {
     await using own = await connectStdio("executable", { tree: { "a.txt": "a\n" } });
     await own.call("coder_create_file", { path: "b.txt", content: "" });

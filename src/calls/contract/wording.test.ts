@@ -60,7 +60,7 @@ test("details are lines below: values, and pieces of files with the numbers of t
     "candidate at line 3, 87 % alike:",
     "3→\tx",
     "4→\ty",
-    "candidate at line 8, 100 % alike:",
+    "candidate at line 8:",
     "8→x",
     'scope: {"root":"."}',
   ]);

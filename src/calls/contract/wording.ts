@@ -77,7 +77,8 @@ const saidInWords: readonly string[] = ["differs", "expected", "field", "path"];
 function renderDetails(details: object, message: string): string[] {
   return Object.entries(details).flatMap(([key, value]) => {
     if (saidInWords.includes(key)) return [];
-    if (Array.isArray(value)) return value.flatMap((item) => renderDetail(key, item));
+    if (Array.isArray(value))
+      return value.flatMap((item) => (isNumberIn(item, message) ? [] : renderDetail(key, item)));
     return isNumberIn(value, message) || (key === "change" && isPlaced(message))
       ? []
       : renderDetail(key, value);
@@ -94,7 +95,14 @@ function renderDetail(key: string, value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [`${key}: ${value}`];
   const { from_line: from, content, text = content, ...rest } = value as Readonly<Record<string, unknown>>;
   if (typeof from !== "number" || typeof text !== "string") return [`${key}: ${JSON.stringify(value)}`];
-  return [describeExcerpt(key, from, rest), ...numberLines(text, from)];
+  const lines = numberLines(text, from);
+  const { line_before: before, line_after: after } = rest;
+  return [
+    describeExcerpt(key, from, rest),
+    ...(typeof before === "string" ? numberLines(before, from - 1) : []),
+    ...lines,
+    ...(typeof after === "string" ? numberLines(after, from + lines.length) : []),
+  ];
 }
 
 function describeExcerpt(
@@ -103,9 +111,9 @@ function describeExcerpt(
   { similarity }: Readonly<Record<string, unknown>>,
 ): string {
   const name = key.replace(/s$/, "");
-  return typeof similarity === "number"
-    ? `${name} at line ${from}, ${Math.round(similarity * 100)} % alike:`
-    : `${name} from line ${from}:`;
+  if (typeof similarity !== "number") return `${name} from line ${from}:`;
+  const alike = similarity === 1 ? "" : `, ${Math.round(similarity * 100)} % alike`;
+  return `${name} at line ${from}${alike}:`;
 }
 
 /** Returns the lines of `text` with their numbers, like `read-file` with `numbered`. */

@@ -1,12 +1,19 @@
 /** Makes an example value for a field, from the sent value if that suffices. */
 import { Kind, type TSchema } from "@sinclair/typebox";
+import { nearestName } from "./field-names.ts";
 import { isArray, isObject, isOptional, literalsOf, objectsOf, withoutNull } from "./schemas.ts";
 
-/** Returns the field with a valid value, such as `"line_from": 3`. */
-export function exampleOf(field: string, schema: TSchema, sent: unknown): string {
+/**
+ * Returns the field with a valid value, such as `"line_from": 3`. Returns `undefined` if nothing says which of
+ * several values was meant.
+ */
+export function exampleOf(field: string, schema: TSchema, sent: unknown): string | undefined {
+  const literals = literalsOf(withoutNull(schema));
+  const near = typeof sent === "string" ? nearestName(sent, (literals ?? []).map(String)) : undefined;
+  if (literals !== undefined && literals.length > 1 && near === undefined) return undefined;
   const name = /([^.[\]]+)(?:\[\d+\])*$/.exec(field)?.[1] ?? field;
   const isItem = field.endsWith("]");
-  const value = JSON.stringify(valueFor(schema, sent, name));
+  const value = JSON.stringify(near ?? valueFor(schema, sent, name));
   return isItem || name === "" ? value : `"${name}": ${value}`;
 }
 

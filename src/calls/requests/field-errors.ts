@@ -90,9 +90,9 @@ export const refuseField = {
       `The request holds more than ${max} objects, such as files and their ops together. Nothing was done. Send them in several calls.`,
     ),
 
-  /** Refuses a value of a wrong type without a clear meaning. `example` is a valid one. */
-  withExample: ({ reason, message }: Refusal, example: string): Refusal =>
-    new Refusal(reason, `${message} Send ${example}.`),
+  /** Refuses a value of a wrong type without a clear meaning. `example` is a valid one, if any is likely. */
+  withExample: ({ reason, message }: Refusal, example: string | undefined): Refusal =>
+    new Refusal(reason, example === undefined ? message : `${message} Send ${example}.`),
 } as const;
 
 /** The beginning of the sentence of a change among several that are made together. */

@@ -90,6 +90,11 @@ export interface OtherField {
 
 export const otherFields: readonly OtherField[] = [
   {
+    names: ["path"],
+    field: "from",
+    send: "`from`, the path as it is, and `to`, the new one",
+  },
+  {
     names: ["offset", "limit", "start", "end", "start_line", "end_line", "line_start", "line_end"],
     field: "line_from",
     send: "`line_from` and `line_to`, the first and the last line, counted from 1",

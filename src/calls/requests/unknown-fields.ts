@@ -21,7 +21,9 @@ export function adviceFor(root: TObject, schema: TObject, { name, where }: Unkno
   const here = [schema, ...belowOf(schema)];
   const other = here.map((one) => otherFieldOf(one, name)).find((found) => found !== undefined);
   if (other !== undefined) return `Send ${other.send}.`;
-  const place = places.find((one) => one.schema !== schema && fieldNamed(name, one.schema.properties));
+  // Entries of one list have the fields of their `op`, and are named alike.
+  const own = `in an entry of \`${/(\w+)\[\d+\]$/.exec(where)?.[1]}\``;
+  const place = places.find((one) => one.words !== own && fieldNamed(name, one.schema.properties));
   if (place !== undefined) {
     const field = fieldNamed(name, place.schema.properties)!;
     return `Send \`${field}\` ${place.words}${where === "" ? "" : `, not in \`${where}\``}.`;
@@ -29,7 +31,7 @@ export function adviceFor(root: TObject, schema: TObject, { name, where }: Unkno
   const near = nearestName(name, shownFields(schema));
   if (near !== undefined) return `Did you mean \`${near}\`? Send that, or leave it out.`;
   const elsewhere = places
-    .filter((one) => one.schema !== schema)
+    .filter((one) => one.schema !== schema && one.words !== own)
     .map((one) => ({ ...one, near: nearestName(name, shownFields(one.schema)) }))
     .filter((one) => one.near !== undefined)
     .at(0);

@@ -5,6 +5,7 @@ import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { namesOf, pathIn } from "../../filesystem/jail/backend.ts";
 import { fold } from "../../filesystem/jail/fold-path.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
+import { type EntryKind, kindOf } from "../../filesystem/jail/kind.ts";
 import { type ChangedPath, changedPaths } from "../../filesystem/journal/changed-paths.ts";
 import type { Journal } from "../../filesystem/journal/journal.ts";
 import type { JournalRecord } from "../../filesystem/journal/read-record.ts";
@@ -37,17 +38,29 @@ export function explainAbsence(error: unknown, knowledge: Knowledge): unknown {
   if (!(error instanceof Refusal) || error.path === undefined) return error;
   const plain = refuse.absent(error.path, "missing").message;
   if (!error.message.endsWith(plain)) return error;
+  if (isVisibleFolder(error.path, knowledge.jail)) return refuseCoder.holdsDenied(error, plain);
   const sentences = sentencesAbout(error.path, knowledge);
   return sentences.length === 0 ? error : refuseCoder.explainedAbsence(error, plain, sentences);
+}
+
+/** Returns whether a refused path is a folder that the call sees, so that the refusal is about what is in it. */
+function isVisibleFolder(sent: string, jail: Jail): boolean {
+  try {
+    const path = plainPath(sent, jail);
+    return path !== "" && !namesOf(path).includes("..") && kindAt(path, jail) === "dir";
+  } catch {
+    return false;
+  }
 }
 
 function sentencesAbout(sent: string, knowledge: Knowledge): string[] {
   try {
     const path = plainPath(sent, knowledge.jail);
-    // The refusal is about something inside the path, which itself exists.
     if (path === "" || namesOf(path).includes("..") || isThere(path, knowledge.jail)) return [];
+    const file = fileAbove(path, knowledge.jail);
+    if (file !== undefined) return [`${renderName(file)} is a file, so nothing is below it.`];
     const { sentence, path: moved } = fateOf(path, knowledge);
-    const near = [otherSpelling(path, knowledge), ...sameNames(path, knowledge)].filter(
+    const near = [separated(path), otherSpelling(path, knowledge), ...sameNames(path, knowledge)].filter(
       (one): one is string => one !== undefined && one !== moved && one !== path,
     );
     const most = maxCandidates - (sentence === undefined ? 0 : 1);
@@ -61,6 +74,20 @@ function sentencesAbout(sent: string, knowledge: Knowledge): string[] {
     // The error is useful without them.
     return [];
   }
+}
+
+/** Returns the path with the separators of this system, if it has those of Windows. */
+const separated = (path: string): string | undefined =>
+  path.includes("\\") ? path.replaceAll("\\", "/").replace(/^(?:\.?\/)+/, "") : undefined;
+
+/** Returns the nearest path above that a call may see, if that is a file. */
+function fileAbove(path: string, jail: Jail): string | undefined {
+  for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1)) {
+    const above = path.slice(0, slash);
+    const kind = kindAt(above, jail);
+    if (kind !== undefined) return kind === "file" ? above : undefined;
+  }
+  return undefined;
 }
 
 /** Describes the first characters that differ in a name that looks like the sent one. */
@@ -83,13 +110,16 @@ function sendable(path: string, { scope }: Jail): string | undefined {
 }
 
 /** Returns whether the call can see an entry at `path`, which is relative to the base. */
-function isThere(path: string, jail: Jail): boolean {
-  if (jail.denies(namesOf(path)) || jail.scope?.contains(path) === false) return false;
+const isThere = (path: string, jail: Jail): boolean => kindAt(path, jail) !== undefined;
+
+/** Returns the kind of the entry that the call can see at `path`, relative to the base; links are not followed. */
+function kindAt(path: string, jail: Jail): EntryKind | undefined {
+  if (jail.denies(namesOf(path)) || jail.scope?.contains(path) === false) return undefined;
   try {
-    jail.fromBase().admit(path, { lastLink: "bare" })[Symbol.dispose]();
-    return true;
+    using place = jail.fromBase().admit(path, { lastLink: "bare" });
+    return place.stats && (kindOf(place.stats) ?? "other");
   } catch {
-    return false;
+    return undefined;
   }
 }
 

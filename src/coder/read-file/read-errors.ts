@@ -20,6 +20,8 @@ interface TooMuch {
   /** The last line that would still fit, if any. */
   readonly lineTo: number | undefined;
   readonly isBase64: boolean;
+  /** The number of the only line that was requested, which does not fit by itself. */
+  readonly longLine?: number | undefined;
 }
 
 export const refuseRead = {
@@ -87,7 +89,12 @@ export const refuseRead = {
     ),
 
   /** Refuses content that is larger than `max_output_bytes`. */
-  content(excess: Excess, { bytes, lineTo, isBase64 }: TooMuch): Refusal {
+  content(excess: Excess, { bytes, lineTo, isBase64, longLine }: TooMuch): Refusal {
+    if (longLine !== undefined)
+      return refusal(
+        excess,
+        `line ${longLine} alone takes ${bytes} bytes; find the place in it with coder::search, which shows the parts of long lines that match, or send a larger max_output_bytes`,
+      );
     const requested = bytes === excess.size ? "" : `what was requested of it takes ${bytes} bytes; `;
     const fits = lineTo === undefined ? "" : `up to line ${lineTo} it fits; `;
     const less = isBase64 ? "read it as text" : `${windows}, find the place with coder::search`;

@@ -24,10 +24,11 @@ export function renderRead(
   return flatten([
     ...summary.map((line) => [line]),
     ...results.map((result, index) => {
-      if (!result.success) return [wording.failure(result.error!, result.path)];
+      const heading = `==> ${renderName(result.path)}\n`;
+      if (!result.success) return [heading, wording.failure(result.error!, result.path)];
       const entry = request.files?.[index];
       const own = entry === undefined ? request : requestOfEntry(request, withoutNulls(entry));
-      return [`==> ${renderName(result.path)}\n`, ...renderFile(result, own)];
+      return [heading, ...renderFile(result, own)];
     }),
   ]);
 }

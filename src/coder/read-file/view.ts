@@ -211,5 +211,6 @@ function tooMuch({ path, options }: FileRead, { stats, window }: Taken, content:
   const lines = hasLineCounts ? window.total : countLines(window.content);
   const excess = { path, size: stats.size, lines, limit };
   const lineTo = fitting === 0 ? undefined : first + fitting - 1;
-  return refuseRead.content(excess, { bytes: content.bytes, lineTo, isBase64 });
+  const longLine = !isBase64 && countLines(window.content) === 1 ? first : undefined;
+  return refuseRead.content(excess, { bytes: content.bytes, lineTo, isBase64, longLine });
 }

@@ -18,6 +18,8 @@ const kindMarks: Readonly<Record<Kind, string>> = {
 export const renderEntry = ({ name, kind, non_accessible }: RenderedEntry): string =>
   renderName(name) + kindMarks[kind] + (non_accessible ? " [not accessible]" : "");
 
+export const countBytes = (bytes: number): string => `${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
+
 /**
  * A name or path in a text for models, on one line: in JSON's form where a character of it cannot be seen, or
  * where it would read as something else: as a line and a column of a match, as a line of a file, as a count,

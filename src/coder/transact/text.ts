@@ -3,6 +3,7 @@
 import { type PatchedFileResult, renderPatched } from "../apply-patch/text.ts";
 import { renderKeptEncoding } from "../create-file/content-encoding.ts";
 import { renderRemoval } from "../delete-file.ts";
+import { countBytes } from "../render/entry-text.ts";
 import { renderEdit } from "../update-file/text.ts";
 import type { ChangeResult } from "./changes.ts";
 
@@ -52,7 +53,7 @@ function renderResult(result: CommittedResult, ops?: SentOps): string {
   const { op, path = "", from, to, applied = 0, new_line_count = 0 } = result;
   switch (op) {
     case "create":
-      return `${path}: created, ${result.bytes_written} bytes${renderKeptEncoding(result.encoding)}`;
+      return `${path}: created, ${countBytes(result.bytes_written ?? 0)}${renderKeptEncoding(result.encoding)}`;
     case "update":
       return renderEdit(
         { ...result, path, applied, new_line_count } as Parameters<typeof renderEdit>[0],

@@ -3,7 +3,13 @@ import { refuse } from "../../base/errors.ts";
 import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { refuseEdit } from "../../text/edits/edit-errors.ts";
 import { EditTrace, spliceBetween } from "../../text/edits/edit-trace.ts";
-import { candidatesAt, explainMissing, placesOf, placesOfDone } from "../../text/edits/explain-miss.ts";
+import {
+  candidatesAt,
+  explainMissing,
+  placesInContext,
+  placesOf,
+  placesOfDone,
+} from "../../text/edits/explain-miss.ts";
 import { applyLineOps } from "../../text/edits/line-ops.ts";
 import { bomLength, countLines } from "../../text/edits/lines.ts";
 import { joinPieces } from "../../text/edits/pieces.ts";
@@ -218,7 +224,7 @@ function requireMatches(
   const { count, overlapping } = matches;
   if (!replacesAll && expected !== 0 && (count > 1 || overlapping !== undefined)) {
     const places = Math.max(count, 2);
-    throw refuseEdit.ambiguousText(place, { count: places, candidates: placesOf(body, matches) });
+    throw refuseEdit.ambiguousText(place, { count: places, candidates: placesInContext(body, matches) });
   }
   if (expected !== undefined && expected !== count) {
     const candidates = placesOf(body, matches);

@@ -30,8 +30,19 @@ export function describeMiss(
   const shown =
     pair === undefined
       ? ""
-      : ` Line ${pair.number} is ${quoteVisible(pair.line)}, and ${sent} has ${quoteVisible(pair.sent)}.`;
+      : ` Line ${pair.number} is ${quoteVisible(pair.line)}, and ${sent} has ${quoteVisible(pair.sent)}${explainVisible(pair)}.`;
   return `; ${near}, and it differs in ${isSpacing ? "blanks within lines" : differences[differs]}.${shown}${describeConfusables(pair, sent)} Send ${sent} exactly as it is in the file.`;
+}
+
+/** Says what stands for a blank in quoted lines, since a caller may copy them. */
+function explainVisible({ line, sent }: NonNullable<ExplainedMiss["pair"]>): string {
+  const both = line + sent;
+  const signs = [
+    ...(both.includes(" ") ? ["· is a space"] : []),
+    ...(both.includes("\t") ? ["→ is a tab"] : []),
+    ...(both.includes("\r") ? ["␍ is a carriage return"] : []),
+  ];
+  return signs.length === 0 ? "" : ` (${signs.join(", ")})`;
 }
 
 /** Describes the difference that a reader cannot see. */

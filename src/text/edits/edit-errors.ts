@@ -48,7 +48,7 @@ export const refuseEdit = {
   ): Refusal =>
     new Refusal(
       "ambiguous",
-      `ops[${index}]: old_str is in ${quoteShort(path)} ${count} times${at(candidates)}; send more of the lines around it, so that it is there once, or "replace_all": true.`,
+      `ops[${index}]: old_str is in ${quoteShort(path)} ${count} times${at(candidates, count)}; send more of the lines around it, so that it is there once, or "replace_all": true.`,
       path,
       { details: { candidates, differs: "none" } },
     ),
@@ -68,9 +68,10 @@ export const refuseEdit = {
 
 const times = (count: number): string => (count === 1 ? "1 match" : `${count === 0 ? "no" : count} matches`);
 
-/** Names the first of the candidates' lines. */
-function at(candidates: readonly Candidate[]): string {
+/** Names the lines of the candidates, which are the first of `count`. */
+function at(candidates: readonly Candidate[], count = Number.POSITIVE_INFINITY): string {
   const numbers = [...new Set(candidates.map(({ from_line }) => from_line))];
   if (numbers.length === 0) return "";
-  return numbers.length === 1 ? `, in line ${numbers[0]}` : `, first in lines ${numbers.join(", ")}`;
+  if (numbers.length === 1) return `, in line ${numbers[0]}`;
+  return `, ${candidates.length < count ? "first " : ""}in lines ${numbers.join(", ")}`;
 }

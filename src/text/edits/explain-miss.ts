@@ -23,6 +23,9 @@ export interface Candidate {
   readonly text: string;
   /** Whether `text` is only the start of them. */
   readonly truncated?: true;
+  /** The lines around them, by which a text that occurs more than once can be told apart. */
+  readonly line_before?: string;
+  readonly line_after?: string;
 }
 
 /** The reason why a text was not replaced. */
@@ -118,12 +121,33 @@ const nonEmpty = <Item>(items: readonly Item[]): readonly Item[] | undefined =>
   items.length === 0 ? undefined : items;
 
 /** Returns the first places of a text that occurs more than once. */
-export function placesOf(body: Buffer, { needle, starts, overlapping }: Matches): readonly Candidate[] {
+export const placesOf = (body: Buffer, matches: Matches): readonly Candidate[] =>
+  candidatesAt(body, regionsOf(matches));
+
+function regionsOf({ needle, starts, overlapping }: Matches): Region[] {
   const places = starts.length === 1 && overlapping !== undefined ? [...starts, overlapping] : starts;
-  return candidatesAt(
-    body,
-    places.slice(0, maxCandidates).map((from) => ({ from, to: from + needle.length })),
-  );
+  return places.slice(0, maxCandidates).map((from) => ({ from, to: from + needle.length }));
+}
+
+/** Maximum bytes of a line around a place. */
+const maxLineAroundBytes = 256;
+
+/** Like `placesOf`, but with the lines around each place that is shown whole. */
+export function placesInContext(body: Buffer, matches: Matches): readonly Candidate[] {
+  const regions = regionsOf(matches);
+  return placesOf(body, matches).map((place, index) => {
+    const lines = linesOf(body, regions[index]!);
+    const around = linesAround(body, regions[index]!, 1);
+    const before = body.subarray(around.from, lines.from);
+    const after = body.subarray(lines.to, around.to);
+    const isShown = (line: Buffer) =>
+      line.length > 0 && line.length <= maxLineAroundBytes && !place.truncated;
+    return {
+      ...place,
+      ...(isShown(before) && { line_before: before.toString() }),
+      ...(isShown(after) && { line_after: after.toString() }),
+    };
+  });
 }
 
 /** Returns the first of some matches. */
