@@ -321,12 +321,12 @@ function renderChanges(
     ignored,
   }: Answer,
   { sentence }: Wording,
-  { since, checkpoint, by, answer: form = "names" }: Partial<Request>,
+  { since, checkpoint, answer: form = "names" }: Partial<Request>,
 ): string {
-  const isPartial = since == null && checkpoint == null && (by === "others" || net?.length === 0);
+  const isPartial = since == null && checkpoint == null && net?.length === 0;
   if (net !== undefined)
     return [
-...(net.length === 0 ? ["[nothing differs]"] : renderNet(net, form, sentence)),
+      ...(net.length === 0 ? ["[nothing differs]"] : renderNet(net, form, sentence)),
       ...(isPartial && external ? [sentence(begun.others)] : []),
       ...(cursor === undefined
         ? []

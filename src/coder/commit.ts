@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { defineCoderFunction } from "./define.ts";
+import { renderReplaced } from "./replace.ts";
 import { renderTransacted } from "./transact/text.ts";
 import { refuseTransacting } from "./transact/transact-errors.ts";
 
@@ -40,5 +41,15 @@ export const commit = defineCoderFunction({
     if (done === undefined) throw refuseTransacting.noPlan(plan);
     return done.answer as never;
   },
-  render: (answer) => renderTransacted(answer),
+  render: (answer) =>
+    "files" in answer ? renderReplaced(answer as never) : renderTransacted(withoutLines(answer)),
+});
+
+/** Leaves out the lines of each file, which the dry run has shown. */
+const withoutLines = <Answer extends { readonly results: readonly unknown[] }>(answer: Answer): Answer => ({
+  ...answer,
+  results: answer.results.map((result) => {
+    const { echo: _, echoes: __, diff: ___, ...rest } = result as Readonly<Record<string, unknown>>;
+    return rest;
+  }),
 });

@@ -134,7 +134,7 @@ export const createFile = defineCoderFunction({
     }
     return { results };
   },
-  render: ({ results }, { failure }, { dry_run: isTrial }) =>
+  render: ({ results }, { failure }, { dry_run: isTrial, files = [], ...flat }) =>
     [
       ...summarizeBatch({
         results,
@@ -143,12 +143,17 @@ export const createFile = defineCoderFunction({
         isDone: () => true,
         nameOf: ({ path }) => path,
       }),
-      ...results.map(({ path, bytes_written, encoding, error }) => {
+      ...results.map(({ path, bytes_written, encoding, error }, index) => {
         if (error) return failure(error, path);
-        return `${path}: created, ${countBytes(bytes_written)}${renderKeptEncoding(encoding)}`;
+        const what = nameWriting(files[index] ?? (flat as object));
+        return `${path}: ${what}, ${countBytes(bytes_written)}${renderKeptEncoding(encoding)}`;
       }),
     ].join("\n"),
 });
+
+/** Returns the participle for a file, which may have been there if `overwrite` was sent. */
+export const nameWriting = ({ overwrite }: { readonly overwrite?: unknown }): string =>
+  overwrite === true ? "written" : "created";
 
 /**
  * Throws bad-input if the file to be replaced has an unknown encoding: a text with U+FFFD was then read from

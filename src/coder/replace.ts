@@ -160,7 +160,7 @@ export const replace = defineCoderFunction({
     }));
     return { committed: false, ...shownOf(value), ...plan, ...leftOut };
   },
-  render: (answer, _, sent) => renderReplaced(answer, sent),
+  render: (answer, _, sent) => renderReplaced(answer, { answer: "echo", ...sent }),
 });
 
 interface FoundFiles extends Pick<SearchAnswer, "not_searched" | "unmatched_globs"> {
@@ -248,7 +248,11 @@ function shownOf(replaced: readonly FileReplacement[]) {
 
 type Answer = Static<typeof response>;
 
-function renderReplaced(answer: Answer, { answer: form = "echo", ...sent }: Partial<Request>): string {
+/** Renders an answer; without `sent`, as for a plan that was carried out, without the lines of each file. */
+export function renderReplaced(
+  answer: Answer,
+  { answer: form = "none", ...sent }: Partial<Request> = {},
+): string {
   const { committed, files, results, transaction, plan } = answer;
   const matches = files.reduce((sum, one) => sum + one.matches, 0);
   const total = `${count(matches, "match", "matches")} in ${count(files.length, "file", "files")} ${committed ? "replaced" : "would be replaced"}`;

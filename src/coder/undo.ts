@@ -165,7 +165,7 @@ export const undo = defineCoderFunction({
     return [
       ...undone.flatMap(renderUndone),
       ...conflicts.map(renderConflict),
-      sentence(verdict(undone, conflicts.length, { isTrial, isLimited: paths !== undefined })),
+      sentence(verdict(undone, conflicts, { isTrial, isLimited: paths !== undefined })),
     ].join("\n");
   },
 });
@@ -381,6 +381,13 @@ function renderUndone(record: Static<typeof UndoneCheckpoint>): string[] {
   ];
 }
 
+/** Returns the advice to undo the later checkpoints first, if no other program is the cause of a conflict. */
+function firstUndoing(conflicts: readonly Static<typeof UndoConflict>[]): string {
+  const later = [...new Set(conflicts.map(({ by }) => by))].sort((one = 0, other = 0) => other - one);
+  if (later.includes(undefined) || later.length > 5) return "";
+  return `undo ${later.map((seq) => `#${seq}`).join(", then ")} first, or `;
+}
+
 interface VerdictOptions {
   readonly isTrial: boolean;
   /** Whether only some paths were to be undone. */
@@ -389,11 +396,11 @@ interface VerdictOptions {
 
 function verdict(
   undone: readonly Static<typeof UndoneCheckpoint>[],
-  conflicts: number,
+  conflicts: readonly Static<typeof UndoConflict>[],
   { isTrial, isLimited }: VerdictOptions,
 ): string {
   const nothing = `Nothing ${isTrial ? "would be" : "was"} undone`;
-  if (undone.length === 0) return `${nothing}; send force to undo over conflicts.`;
+  if (undone.length === 0) return `${nothing}; ${firstUndoing(conflicts)}send force to undo over conflicts.`;
   const isChanged = undone.some(({ restored, removed }) => restored.length + removed.length > 0);
   if (!isChanged && undone.some(({ skipped }) => skipped.length > 0)) return `${nothing}.`;
   const by = [...new Set(undone.flatMap(({ undone_by: one }) => one ?? []))].map((one) => `#${one}`);
@@ -401,7 +408,7 @@ function verdict(
   if (!isChanged && isLimited)
     return `${nothing}: nothing at these paths is left to undo. coder::checkpoints with path lists what changed there; send its seq.`;
   if (!isChanged) return `${nothing}: everything is as it was before.`;
-  const over = conflicts === 0 ? "" : ", over what was changed since";
+  const over = conflicts.length === 0 ? "" : ", over what was changed since";
   return isTrial
     ? `Would be undone${over}.`
     : `Undone${over}; coder::undo without fields takes this undo back.`;

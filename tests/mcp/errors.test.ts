@@ -311,7 +311,7 @@ describe("undo and changes", () => {
     const nothing = "Nothing was undone; send force to undo over conflicts.";
     expect(await lines("coder_undo", { seq: 1 })).toEqual([
       "conflict: a.txt is not what #1 left there: #2 has changed it since",
-      nothing,
+      "Nothing was undone; undo #2 first, or send force to undo over conflicts.",
     ]);
     writeFileSync(join(connected.base, "a.txt"), "3\n");
     expect(await lines("coder_undo", { seq: 2 })).toEqual([

@@ -293,9 +293,46 @@ describe("an error leads to the call that works", () => {
     );
   });
 
-  test("one byte is one", async () => {
-    expect(await ok("create_file", { path: "one-byte.txt", content: "1" })).toBe(
-      "one-byte.txt: created, 1 byte",
+  test("a file that may have been there was written, and one byte is one", async () => {
+    const file = { path: "one-byte.txt", content: "1", overwrite: true };
+    expect(await ok("create_file", file)).toBe("one-byte.txt: written, 1 byte");
+    expect(await ok("transact", { changes: [{ op: "create", ...file }] })).toStartWith(
+      "one-byte.txt: written, 1 byte\n",
+    );
+    expect(await ok("create_file", { path: "other.txt", content: "12" })).toBe("other.txt: created, 2 bytes");
+  });
+
+  test("a replacement that matched nothing says what would", async () => {
+    const replacing = (pattern: string) => ({
+      path: "ports.cmd",
+      ops: [{ op: "replace", pattern, replacement: "$0" }],
+    });
+    expect(await ok("update_file", replacing("dev.*end"))).toEndWith(
+      "[ops[0]: its . matches no line end; with dot_matches_newline: true it matches once]",
+    );
+    expect(await ok("update_file", replacing("Port"))).toEndWith(
+      "[ops[0]: it matches case-sensitively; with ignore_case: true it matches 2 times]",
+    );
+    expect(await ok("update_file", replacing("none"))).toEndWith("(ops[0] replaced nothing), 6 lines now");
+  });
+
+  test("a name with a star is searched as a text", async () => {
+    expect(await ok("search", { query: "*.cmd", search_content: false })).toContain(
+      "; as a text and not as a glob (include_globs)",
+    );
+  });
+
+  test("a plan that is carried out does not show its lines again", async () => {
+    const planned = await ok("replace", { query: "goto end", replacement: "exit", dry_run: true });
+    expect(planned).toContain("\n3→exit");
+    const plan = /plan (\w{32})/.exec(planned)![1];
+    expect(await ok("commit", { plan })).toMatch(
+      /^2 matches in 1 file replaced\nports\.cmd: 2 matches\ntransaction \w+$/,
+    );
+    const changes = [{ op: "update", path: "ports.cmd", ops: [{ old_str: "dev", new_str: "test" }] }];
+    const again = /plan (\w{32})/.exec(await ok("transact", { changes, dry_run: true }))![1];
+    expect(await ok("commit", { plan: again })).toMatch(
+      /^ports\.cmd: 1 op applied, 6 lines now\ntransaction \w+$/,
     );
   });
 });

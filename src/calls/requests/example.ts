@@ -4,7 +4,7 @@ import { nearestName } from "./field-names.ts";
 import { isArray, isObject, isOptional, literalsOf, objectsOf, withoutNull } from "./schemas.ts";
 
 /**
- * Returns the field with a valid value, such as `"line_from": 3`. Returns `undefined` if nothing says which of
+ * Returns the field with a valid value, such as `"line_from": 3`, or `undefined` if nothing says which of
  * several values was meant.
  */
 export function exampleOf(field: string, schema: TSchema, sent: unknown): string | undefined {

@@ -43,7 +43,7 @@ export function explainAbsence(error: unknown, knowledge: Knowledge): unknown {
   return sentences.length === 0 ? error : refuseCoder.explainedAbsence(error, plain, sentences);
 }
 
-/** Returns whether a refused path is a folder that the call sees, so that the refusal is about what is in it. */
+/** Returns whether a refused path is a folder that the call sees. The refusal is then about what is in it. */
 function isVisibleFolder(sent: string, jail: Jail): boolean {
   try {
     const path = plainPath(sent, jail);

@@ -30,6 +30,10 @@ export function hintsFor({ query, patterns = [], ...request }: QueryFields): str
   const hints: [isOfUse: boolean, hint: string][] = [
     [!request.regex && all.some(looksLikeRegex), "searched as a literal (regex: true)"],
     [
+      !request.regex && request.search_paths && all.some(looksLikeGlob),
+      "as a text and not as a glob (include_globs)",
+    ],
+    [
       searchesContent && !request.multiline && all.some((one) => holdsLineBreak(one, request.regex)),
       "line by line (multiline: true)",
     ],
@@ -57,6 +61,8 @@ const looksLikeRegex = (query: string): boolean =>
   /\.[*+]|\\[wWdDsSbB.()[\]{}|*+?^$/]|\S\|\S|^\^|\S\$$|\[\^|\[[^\]]*\w-\w[^\]]*\]|\(\?[:i<!=]|\)[*+?]/.test(
     query,
   );
+
+const looksLikeGlob = (query: string): boolean => /^[\w@./*?-]*\*[\w@./*?-]*$/.test(query);
 
 const holdsLineBreak = (query: string, isRegex: boolean): boolean =>
   query.includes("\n") || (isRegex && /(?<!\\)(?:\\\\)*\\n/.test(query));

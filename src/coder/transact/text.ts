@@ -1,6 +1,7 @@
 /** Renders several changes that were made as one, or would be, for a model. */
 
 import { type PatchedFileResult, renderPatched } from "../apply-patch/text.ts";
+import { nameWriting } from "../create-file.ts";
 import { renderKeptEncoding } from "../create-file/content-encoding.ts";
 import { renderRemoval } from "../delete-file.ts";
 import { countBytes } from "../render/entry-text.ts";
@@ -19,6 +20,7 @@ type SentOps = Parameters<typeof renderEdit>[1];
 /** A change in the form that was sent. */
 interface SentChange {
   readonly ops?: SentOps;
+  readonly overwrite?: unknown;
 }
 
 /**
@@ -29,9 +31,7 @@ export function renderTransacted(
   { committed, results, transaction, plan }: Transacted,
   sent: readonly object[] = [],
 ): string {
-  const lines = results.map((result, index) =>
-    renderResult(result as CommittedResult, (sent[index] as SentChange | undefined)?.ops),
-  );
+  const lines = results.map((result, index) => renderResult(result as CommittedResult, sent[index]));
   if (transaction !== undefined) lines.push(`transaction ${transaction}`);
   else if (committed) lines.push("nothing had to be changed");
   if (plan !== undefined) lines.push(`plan ${plan}`);
@@ -45,7 +45,7 @@ type ApprovedResult =
 
 type CommittedResult = ChangeResult | PatchedFileResult | ApprovedResult;
 
-function renderResult(result: CommittedResult, ops?: SentOps): string {
+function renderResult(result: CommittedResult, { ops, overwrite }: SentChange = {}): string {
   if (!("op" in result)) return renderPatched(result);
   if (result.op === "undo") return `${result.path}: ${result.removed ? "removed" : "restored"}`;
   if ("error" in result && result.error !== undefined)
@@ -53,7 +53,7 @@ function renderResult(result: CommittedResult, ops?: SentOps): string {
   const { op, path = "", from, to, applied = 0, new_line_count = 0 } = result;
   switch (op) {
     case "create":
-      return `${path}: created, ${countBytes(result.bytes_written ?? 0)}${renderKeptEncoding(result.encoding)}`;
+      return `${path}: ${nameWriting({ overwrite })}, ${countBytes(result.bytes_written ?? 0)}${renderKeptEncoding(result.encoding)}`;
     case "update":
       return renderEdit(
         { ...result, path, applied, new_line_count } as Parameters<typeof renderEdit>[0],

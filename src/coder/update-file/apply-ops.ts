@@ -164,13 +164,26 @@ async function hintsOn(
     const { replacements } = await replace(body, byLine, { ...scope, isTraced: true });
     if (replacements > 0)
       return [
-        `${name}: ^ and $ are the ends of the file; with (?m) before the pattern they are those of lines, and it matches ${replacements} times`,
+        `${name}: ^ and $ are the ends of the file; with (?m) before the pattern they are those of lines, and it matches ${countTimes(replacements)}`,
       ];
+  }
+  const wider = [
+    ...(/(?<!\\)\./.test(pattern) ? ([["dot_matches_newline", "its . matches no line end"]] as const) : []),
+    ...(/\p{L}/u.test(pattern) ? ([["ignore_case", "it matches case-sensitively"]] as const) : []),
+  ].filter(([field]) => !op[field]);
+  for (const [field, why] of wider) {
+    const { expect_matches: _, ...others } = op;
+    const widened = { ...others, pattern, replacement, [field]: true };
+    const { replacements } = await replace(body, widened, { ...scope, isTraced: true });
+    if (replacements > 0)
+      return [`${name}: ${why}; with ${field}: true it matches ${countTimes(replacements)}`];
   }
   if (/\\r/.test(pattern) && body.includes("\r\n"))
     return [`${name}: each line end matches as \\n, and stays as it is; a \\r before it matches nothing`];
   return [];
 }
+
+const countTimes = (count: number): string => (count === 1 ? "once" : `${count} times`);
 
 const moveBy = (splices: readonly Splice[], bytes: number): readonly Splice[] =>
   bytes === 0

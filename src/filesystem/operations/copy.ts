@@ -51,7 +51,7 @@ export async function copyPath(tree: WritableTree, copying: Copying, requester: 
     else await tree.exchange({ place, made }, requester);
     return true;
   } catch (error) {
-    // What reads the source names it itself.
+    // Errors of reading the source name it already.
     throw refusalOfErrno(error, to);
   }
 }

@@ -33,7 +33,7 @@ function refusalOfStep(error: unknown, step: Step): Refusal {
   return refuse.inChange(refusal, step.change);
 }
 
-/** Returns the path that a failed step is about. The new name of an entry is free, so no mount can be there. */
+/** Returns the path that a failed step is about. A new name is free, so a mount is never there. */
 function pathOf(step: Step, code: string | undefined): string {
   if (step.kind !== "rename") return step.path;
   return code === "EBUSY" || code === "EXDEV" ? step.from : step.to;

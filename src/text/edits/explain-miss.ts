@@ -23,7 +23,7 @@ export interface Candidate {
   readonly text: string;
   /** Whether `text` is only the start of them. */
   readonly truncated?: true;
-  /** The lines around them, by which a text that occurs more than once can be told apart. */
+  /** The lines around them, which distinguish the places of a text that occurs more than once. */
   readonly line_before?: string;
   readonly line_after?: string;
 }

@@ -13,7 +13,7 @@ interface Instruction {
   readonly text: string;
   /** It is about tools that write, which `--read-only` leaves out. */
   readonly isAboutWriting?: boolean;
-  /** What follows the text if changes are recorded, and what if they are not. */
+  /** The sentences that follow the text if changes are recorded, and if they are not. */
   readonly ofJournal?: { readonly kept: string; readonly missing: string };
 }
 
