@@ -1,8 +1,8 @@
 /** Renders several changes that were made as one, or would be, for a model. */
 
 import { type PatchedFileResult, renderPatched } from "../apply-patch/text.ts";
-import { nameWriting } from "../create-file.ts";
 import { renderKeptEncoding } from "../create-file/content-encoding.ts";
+import { nameWriting } from "../create-file.ts";
 import { renderRemoval } from "../delete-file.ts";
 import { countBytes } from "../render/entry-text.ts";
 import { renderEdit } from "../update-file/text.ts";
