@@ -112,7 +112,7 @@ function sendable(path: string, { scope }: Jail): string | undefined {
 /** Returns whether the call can see an entry at `path`, which is relative to the base. */
 const isThere = (path: string, jail: Jail): boolean => kindAt(path, jail) !== undefined;
 
-/** Returns the kind of the entry that the call can see at `path`, relative to the base; links are not followed. */
+/** Returns the kind of the entry that the call can see at `path`, without following links. */
 function kindAt(path: string, jail: Jail): EntryKind | undefined {
   if (jail.denies(namesOf(path)) || jail.scope?.contains(path) === false) return undefined;
   try {
