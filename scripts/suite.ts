@@ -60,6 +60,12 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
     ],
     env: { ROOTS: "all" },
   },
+  page: {
+    description:
+      "the page over 10,000 checkpoints that calls made, and over a difference of 100,000 lines, in Chromium",
+    command: ["tests/review/large-page.ts"],
+    needsBuild: true,
+  },
   pictures: {
     description: "the pictures of the page in docs/, by Chromium",
     command: [...testing, "tests/review/browser.test.ts", "-t", "pictures"],
