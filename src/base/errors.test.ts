@@ -70,6 +70,7 @@ const shared: Samples<typeof refuse> = {
   shortage: refuse.shortage("the worker has too many files open (EMFILE)"),
   baseGone: refuse.baseGone(),
   timeout: refuse.timeout(100),
+  lateWrite: refuse.lateWrite(100),
   cancelled: refuse.cancelled(),
   unexpected: refuse.unexpected(),
 };

@@ -339,6 +339,13 @@ export const refuse = {
       `The call did not finish within ${milliseconds} ms and was stopped; ask for less at once: a narrower path, fewer entries, a simpler pattern.`,
     ),
 
+  /** Refuses to wait longer for a call that writes, which may go on, or have made its changes already. */
+  lateWrite: (milliseconds: number): Refusal =>
+    new Refusal(
+      "timeout",
+      `The call did not finish within ${milliseconds} ms. Its changes may have been made, or may still be: read the files before you repeat it, and change less at once.`,
+    ),
+
   /**
    * Refuses a cancelled call. It is seldom read, since a caller that cancels no longer waits for the answer.
    */

@@ -10,14 +10,18 @@ import { createInvoke } from "./invoke.ts";
 type Handle = (request: { word: string }, context: Context) => unknown;
 
 /** Calls a function with the handler `handle`, and returns the outcome with the log's lines. */
-async function call(handle: Handle, payload: unknown = { word: "hello" }, more: Partial<Services> = {}) {
+async function call(
+  handle: Handle,
+  payload: unknown = { word: "hello" },
+  { effect = "reads", ...more }: Partial<Services> & { readonly effect?: "reads" | "writes" } = {},
+) {
   const lines: Record<string, unknown>[] = [];
   const log = createLog({ level: "info", form: "json", write: (line) => lines.push(JSON.parse(line)) });
   const definition = definerFor<Services>()({
     id: "test::echo",
     since: "0.0.0",
     description: "",
-    effect: "reads",
+    effect,
     paths: [],
     request: Type.Object({ word: Type.String() }),
     response: Type.Unknown(),
@@ -112,6 +116,16 @@ test("a handler that never ends is answered for", async () => {
   expect(JSON.parse(outcome.error as string)).toEqual({
     code: "C216",
     message: refuse.timeout(100).message,
+    reason: "deadline_exceeded",
+  });
+});
+
+test("of one that writes, nobody knows whether it has", async () => {
+  const writing = { callMilliseconds: 100, effect: "writes" } as const;
+  const { outcome } = await call(() => new Promise(() => {}), { word: "x" }, writing);
+  expect(JSON.parse(outcome.error as string)).toEqual({
+    code: "C216",
+    message: expect.stringContaining("Its changes may have been made, or may still be: read the files"),
     reason: "deadline_exceeded",
   });
 });

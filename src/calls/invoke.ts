@@ -172,7 +172,7 @@ async function runCall(scope: CallScope): Promise<HandledCall> {
       scope.onEnter(definition.id, request);
     }
     const work = definition.handle(request, context);
-    const handled = work instanceof Promise ? await inTime(work, context) : work;
+    const handled = work instanceof Promise ? await inTime(work, definition, context) : work;
     const isMeasured = handled instanceof Measured || handled instanceof WrittenAnswer;
     const outcome = isMeasured ? handled : new Measured(handled, jsonBytes(handled));
     if (outcome.bytes > context.maxAnswerBytes)
@@ -274,14 +274,19 @@ function parseRequest(definition: FunctionDefinition, payload: unknown, context:
 }
 
 /** Awaits `work`, or throws the timeout refusal if it is still pending a second after the deadline. */
-async function inTime(work: Promise<unknown>, { deadline }: Context): Promise<unknown> {
+async function inTime(
+  work: Promise<unknown>,
+  { effect }: FunctionDefinition,
+  { deadline }: Context,
+): Promise<unknown> {
+  const tooLate = effect === "writes" ? refuse.lateWrite : refuse.timeout;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     const rest = () => {
       // A call that waits for a person has no end of its time, which starts over afterwards.
       timer = setTimeout(check, Math.min(deadline.left, deadline.milliseconds) + graceMilliseconds);
     };
-    const check = () => (deadline.left > 0 ? rest() : reject(refuse.timeout(deadline.milliseconds)));
+    const check = () => (deadline.left > 0 ? rest() : reject(tooLate(deadline.milliseconds)));
     rest();
   });
   try {

@@ -33,9 +33,9 @@ const searchesHere = 10;
 const searchesInThreads = 20;
 /** The number of files that threads search faster than one does. */
 const manyFiles = 4000;
-/** Maximum files that are watched for a search that may never come. Each takes about 700 bytes. */
+/** Maximum files that are watched for a search that may never come. Each takes about 430 bytes. */
 const maxIndexedFiles = 100_000;
-/** The number of files of a tree that is watched in about 100 ms. */
+/** The number of files of a tree that is watched in a few tenths of a second. */
 const fewFiles = 20_000;
 /** Maximum milliseconds of each step. */
 const maxMilliseconds = 5000;

@@ -31,7 +31,7 @@ export interface PoolJob<Reply> {
 
 /** Milliseconds on one job after which a thread counts as stuck, so that another may start in its place. */
 const longJob = 500;
-/** See `PoolOptions.idleMilliseconds`. An idle thread takes 10 MB, and 50 ms to start. */
+/** See `PoolOptions.idleMilliseconds`. An idle thread takes more than 10 MB. */
 const defaultIdle = 60_000;
 /** Stuck threads that the pool tolerates, per working thread. */
 const maxStuck = 3;
