@@ -94,7 +94,9 @@ test("what is as it was does not differ", async () => {
   await one.call("coder::undo", { paths: ["docs"] });
   await one.call("coder::undo", { seq: 3 });
   await one.call("coder::undo", { seq: 2 });
-  expect(await one.text("coder::changes", { answer: "diff" })).toBe("[nothing differs]");
+  expect(await one.text("coder::changes", { answer: "diff" })).toBe(
+    "[nothing differs]\n[changes of other programs are known from the first call of coder::changes on]",
+  );
 });
 
 test("changes of other programs are named, and their diffs are shown if the journal has what was there", async () => {
