@@ -80,6 +80,6 @@ test("several files stand under their names", () => {
     { path: "b", success: false, error },
   ];
   expect(renderRead({ results }, wording, {})).toBe(
-    '1 of 2 read; failed: b\n==> a\nx\nC211 no_such_path: "b" is not found.',
+    '1 of 2 read; failed: b\n==> a\nx\n==> b\nC211 no_such_path: "b" is not found.',
   );
 });
