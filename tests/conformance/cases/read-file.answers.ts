@@ -78,7 +78,7 @@ const revisions: Case[] = [
 ];
 
 const agent = { config: { profile: "agent" } };
-const overBudget = "x".repeat(131_073);
+const overBudget = `${"x".repeat(65_536)}\n${"x".repeat(65_536)}`;
 
 const profiles: Case[] = [
   {
@@ -101,7 +101,7 @@ const profiles: Case[] = [
       { path: "a" },
       failure(
         "C213",
-        "131073 bytes in 1 line,",
+        "131073 bytes in 2 lines,",
         "max_output_bytes",
         "131072",
         "line_from",
@@ -381,9 +381,18 @@ const batches: Case[] = [
   ),
   batch(
     "a file over the whole budget says so alone",
+    { a: "1234\n6789", b: "12" },
+    { paths: ["a", "b"], max_output_bytes: 8 },
+    [failed("a", "C213", "9 bytes in 2 lines,", "line_from"), entry(whole("b", "12", "12"))],
+  ),
+  batch(
+    "of a line over the whole budget no part by lines is offered",
     { a: "123456789", b: "12" },
     { paths: ["a", "b"], max_output_bytes: 8 },
-    [failed("a", "C213", "9 bytes in 1 line,", "line_from"), entry(whole("b", "12", "12"))],
+    [
+      failed("a", "C213", "9 bytes in 1 line,", "line 1 alone takes 9 bytes", "coder::search"),
+      entry(whole("b", "12", "12")),
+    ],
   ),
   {
     ...batch("a file over max_read_bytes among others", { a: eight, b: "12" }, { paths: ["a", "b"] }, [
