@@ -202,9 +202,14 @@ const moves: readonly (readonly [from: string, to: string, forbidden: string])[]
   ["free/own", "open/own", "free/own"],
 ];
 
+/** Without descriptors, no folder moves into another one, whoever may change it. */
+const movesFolders = process.env["CODER_JAIL"] !== "current-directory";
+const folders = new Set(["free/d", "fixed/d", "free/own"]);
+
 test("the refusal of a move or a copy names the end that the system forbids", () =>
   withDriver({ tree: endsTree, ...asNobody }, async (driven) => {
     for (const [from, to, forbidden] of moves) {
+      if (!movesFolders && folders.has(from)) continue;
       const file = { from, to, overwrite: !/[de]$/.test(to) };
       const functions = forbidden === to ? ["move", "copy"] : ["move"];
       const calls = functions.flatMap((op): [string, object][] => [

@@ -66,7 +66,7 @@ describe.each(defaultSubjects)("the %s", (subject) => {
       image(png, "image/png"),
       {
         type: "text",
-        text: expect.stringMatching(/^==> fake\.png\nno image\nC211 no_such_path: "none"/),
+        text: expect.stringMatching(/^==> fake\.png\nno image\n==> none\nC211 no_such_path: "none"/),
       },
     ]);
   });
