@@ -106,6 +106,8 @@ test("changes of other programs are named, and their diffs are shown if the jour
     writeFileSync(`${fixture.root}/new`, text);
     renameSync(`${fixture.root}/new`, fixture.at(path));
   };
+  // A folder that a call has made is watched from the next call on.
+  await one.call("coder::changes");
   replace("src/a.ts", "a0\na2\nmore\n");
   replace("lib/other.ts", "other\n");
   const { net, external } = await one.call("coder::changes", { answer: "stat" });
