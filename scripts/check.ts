@@ -106,9 +106,15 @@ export const suites: readonly Suite[] = [
     name: "conformance",
     files: ["tests/conformance/**/*.test.ts", "tests/harness/**/*.test.ts"],
     needs: ["build"],
+    inMemory: ["tests/conformance/{source,executable}.test.ts"],
   },
   { name: "shell", files: ["tests/shell/**/*.test.ts"], needs: ["build"] },
-  { name: "mcp", files: ["tests/mcp/**/*.test.ts"], needs: ["build"] },
+  {
+    name: "mcp",
+    files: ["tests/mcp/**/*.test.ts"],
+    needs: ["build"],
+    inMemory: ["tests/mcp/conformance.test.ts"],
+  },
   { name: "review", files: ["tests/review/**/*.test.ts"], needs: ["build", "browser"] },
   {
     name: "escapes",

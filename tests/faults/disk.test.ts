@@ -202,7 +202,7 @@ const moves: readonly (readonly [from: string, to: string, forbidden: string])[]
   ["free/own", "open/own", "free/own"],
 ];
 
-/** Without descriptors, no folder moves into another one, whoever may change it. */
+/** Without descriptors, no folder moves into another one. */
 const movesFolders = process.env["CODER_JAIL"] !== "current-directory";
 const folders = new Set(["free/d", "fixed/d", "free/own"]);
 
