@@ -30,6 +30,7 @@ export function App({ hosting }: AppProps) {
   const propose = (proposal: UndoProposal) =>
     setProposed((before) => ({ id: (before?.id ?? 0) + 1, proposal }));
   const [notice, setNotice] = useState("");
+  const noticeTimer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const [waiting, setWaiting] = useState<readonly WaitingCall[]>([]);
   const [turn, setTurn] = useState(0);
   const refresh = useRef(timeline.refresh);
@@ -45,7 +46,9 @@ export function App({ hosting }: AppProps) {
   const onDone = (sentence: string) => {
     setProposed(undefined);
     setNotice(sentence);
-    setTimeout(() => setNotice(""), noticeMilliseconds);
+    // The end of an earlier notice would take this one away too soon.
+    clearTimeout(noticeTimer.current);
+    noticeTimer.current = setTimeout(() => setNotice(""), noticeMilliseconds);
     onChange();
   };
   const canUndo = info?.functions.includes("coder::undo") !== false;
