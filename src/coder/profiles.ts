@@ -88,8 +88,8 @@ export const profileTable = {
   "search.lists_paths": { contract: false, agent: true },
   "search.search_paths": { contract: true, agent: "if search_content is false or fuzzy_paths true" },
   /**
-   * Whether files are searched as text: after a byte order mark, including UTF-16, by lines that end in CR if
-   * there are no other line ends, and across lines without the `\r` before `\n`.
+   * Whether files are searched as text: a byte order mark is skipped and may select UTF-16, lone CRs end
+   * lines in files without other line ends, and matches across lines treat CRLF as LF.
    */
   "search.decodes": { contract: false, agent: true },
   /** Files with a NUL byte are never counted as searched, and the answer has `not_searched`. */

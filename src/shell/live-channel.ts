@@ -30,7 +30,7 @@ export interface LiveChannel {
   finish(last: object): Promise<void>;
 }
 
-/** Throws a `Refusal` if there is no bus, or the engine creates no channel. */
+/** Opens a channel to the caller. Throws a `Refusal` without a bus, or if the engine fails to create one. */
 export async function openLiveChannel(bus: BusAccess | undefined): Promise<LiveChannel> {
   if (bus === undefined) throw refuseShell.noBus("a channel");
   try {

@@ -44,7 +44,7 @@ function readIfThere(path: string): Buffer | undefined {
 
 /**
  * Replaces the text of a file, and creates it with its folders if `before` is undefined. Returns the path of
- * the backup of a replaced file. Throws an `Unchangeable` if the text is no longer `before`.
+ * the backup of a replaced file. Throws `Unchangeable` if the file has changed since it was read.
  */
 export function replaceConfigText(
   path: string,

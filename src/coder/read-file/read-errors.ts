@@ -5,7 +5,7 @@
 import { quoteShort, Refusal } from "../../base/errors.ts";
 import type { Limit } from "../../filesystem/files/types.ts";
 
-/** A file of which a call requests more than one answer may hold. */
+/** A file whose requested part is larger than an answer may be. */
 export interface Excess {
   readonly path: string;
   readonly size: number;

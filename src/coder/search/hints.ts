@@ -19,8 +19,8 @@ const hintedCharacters = 256;
 const hintedQueries = 16;
 
 /**
- * Returns the ways in which the query could also match, each with its field. Reads only the beginning of a
- * long query.
+ * Returns hints at other readings of the query, each with the field that selects it. Reads only the beginning
+ * of a long query.
  */
 export function hintsFor({ query, patterns = [], ...request }: QueryFields): string[] {
   // A wider query would leave fewer lines or files without a match.

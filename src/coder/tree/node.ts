@@ -39,7 +39,7 @@ export const TreeNode = Type.Recursive(
 
 export type Node = Static<typeof TreeNode>;
 
-/** The way in which a folder's contents are cut. */
+/** The limit that cut a folder's contents. */
 export type Cut = NonNullable<Node["truncated"]>;
 
 /**

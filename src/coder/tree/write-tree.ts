@@ -28,7 +28,7 @@ interface OpenFolder {
   readonly before: Uint8Array | undefined;
   /** The path prefix of its children. */
   readonly prefix: Uint8Array;
-  /** Its children, the first `shown` of which are in the tree, and their number. */
+  /** Its children and their total number. The tree has the first `shown` of them. */
   readonly entries: readonly Entry[];
   readonly shown: number;
   readonly total: number;

@@ -37,9 +37,19 @@ export function isCasefolded(descriptor: number): boolean {
  * Like `isCasefolded`, for a folder held by O_PATH. Returns true for one that may not be read, whose flag
  * stays unknown.
  */
-export function isCasefoldedWithin(descriptor: number): boolean {
+export const isCasefoldedWithin = (descriptor: number): boolean =>
+  isCasefoldedIn(`/proc/self/fd/${descriptor}/.`, constants.O_RDONLY | constants.O_DIRECTORY);
+
+/**
+ * Like `isCasefolded`, by a path. Returns true for a folder that may not be read, whose flag stays unknown.
+ * Never follows a link.
+ */
+export const isCasefoldedAt = (path: string | Buffer): boolean =>
+  isCasefoldedIn(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+
+function isCasefoldedIn(path: string | Buffer, flags: number): boolean {
   try {
-    const readable = openSync(`/proc/self/fd/${descriptor}/.`, constants.O_RDONLY | constants.O_DIRECTORY);
+    const readable = openSync(path, flags);
     try {
       return isCasefolded(readable);
     } finally {
@@ -61,21 +71,4 @@ function open(): Libc | undefined {
   const errno = openErrno();
   const calls = openLibc<Omit<Libc, "errno">>({ ioctl: { args: ["i32", "u64", "ptr"], returns: "i32" } });
   return errno && calls && { ...calls, errno };
-}
-
-/**
- * Like `isCasefolded`, by a path. Returns true for a folder that may not be read, whose flag stays unknown.
- * Never follows a link.
- */
-export function isCasefoldedAt(path: string | Buffer): boolean {
-  try {
-    const readable = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-    try {
-      return isCasefolded(readable);
-    } finally {
-      closeSync(readable);
-    }
-  } catch {
-    return true;
-  }
 }

@@ -21,8 +21,8 @@ interface Held {
 }
 
 /**
- * Returns what these steps of a call came to, in the order in which it first changed each path: an entry that
- * it moved and edited was moved, and one that it made and removed is left out.
+ * Returns the net effect of a call's steps, ordered by the first change of each path: an entry that was moved
+ * and edited counts as moved, and one that was created and removed is left out.
  */
 export function changedPaths(steps: readonly RecordedStep[]): ChangedPath[] {
   const tracked = new TrackedPaths();

@@ -24,7 +24,7 @@ export interface RecordedStep extends StepFrame {
 export interface JournalRecord extends RecordHead {
   /** Its number, which increases from one record to the next. */
   readonly seq: number;
-  /** The steps in the order in which they were done. */
+  /** The recorded steps of the call, oldest first. */
   readonly steps: readonly RecordedStep[];
   /** The bytes of everything kept for it. */
   readonly bytes: number;
@@ -160,7 +160,7 @@ function* recordOf(
   return { ...head, author: author ?? undefined, seq, steps, bytes: kept };
 }
 
-/** Returns a content that a step removed, or `undefined` if it is gone or damaged. Throws the errno error. */
+/** Returns content that a step removed, or `undefined` if it is gone or damaged. Throws the errno error. */
 export function contentOf(
   { state }: JournalSource,
   { segment, record, contentsAt }: RecordedStep,

@@ -19,7 +19,7 @@ export interface UndoOptions {
   readonly selects: (step: Pick<RecordedStep, "path" | "from" | "seq">) => boolean;
   /** Whether to undo steps whose paths have changed since. */
   readonly force: boolean;
-  /** Returns a content that a step removed, or `undefined` if it is no longer kept. */
+  /** Returns content that a step removed, or `undefined` if the journal has dropped it. */
   readonly content: (
     step: RecordedStep,
     kept: { place: ContentPlace; revision: string },

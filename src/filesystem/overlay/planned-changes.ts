@@ -96,8 +96,8 @@ export class PlannedChanges {
   }
 
   /**
-   * Changes the content of a file; a new file is then created with it. `seen` is the state in which the file
-   * was read.
+   * Changes the content of a file, which a planned creation then starts with. `seen` is the file's state when
+   * it was read.
    */
   rewrite(place: ResolvedPath, file: Omit<StagedFile, "kind">, { size, ...seen }: Rewritten): void {
     const old = this.#entriesAt(place.folder.path).changed.get(place.name);

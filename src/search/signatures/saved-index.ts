@@ -134,7 +134,7 @@ async function loadIndex(path: string, identity: Uint32Array, index: ContentInde
   return isTaken;
 }
 
-/** Removes a file in which a fault was found, unless another process has replaced it. */
+/** Removes a corrupt file, unless another process has already replaced it. */
 function removeFaulty(path: string, descriptor: number): void {
   try {
     if (statSync(path).ino === fstatSync(descriptor).ino) rmSync(path, { force: true });
