@@ -3,8 +3,8 @@
  * and `--print-schema` must answer in milliseconds, so everything heavy is loaded with `import()`.
  */
 import type { WorkerName } from "./base/about.ts";
-import { type Command, parseArguments, workerCalled } from "./config/arguments/arguments.ts";
-import { UsageError } from "./config/arguments/usage-error.ts";
+import { type Command, commandWords, parseArguments, workerCalled } from "./config/arguments/arguments.ts";
+import { UnknownCommand, UsageError } from "./config/arguments/usage-error.ts";
 
 const called = workerCalled(process.argv0);
 
@@ -15,8 +15,20 @@ async function main(): Promise<void> {
     await carryOut(parseArguments(process.argv.slice(2), process.env, called));
   } catch (error) {
     process.exitCode = error instanceof UsageError ? 2 : 1;
-    process.stderr.write(`${sentence(error)}\n`);
+    const shown = error instanceof UnknownCommand ? await functionMeant(error) : error;
+    process.stderr.write(`${sentence(shown)}\n`);
   }
+}
+
+/** Returns the error of a word that is not a command, with the function that it most likely stands for. */
+async function functionMeant(error: UnknownCommand): Promise<UsageError> {
+  const { word, worker } = error;
+  const [{ functions }, { similarFunction }] = await Promise.all([
+    workerNamed(worker),
+    import("./cli/function-named.ts"),
+  ]);
+  const meant = similarFunction(word, worker, functions);
+  return meant === undefined ? error : error.withFunction(meant.id.slice(worker.length + 2));
 }
 
 async function carryOut(command: Command): Promise<void> {
@@ -68,7 +80,8 @@ const helpColumns = 100;
 
 async function help({ worker, topic }: Extract<Command, { name: "help" }>): Promise<string> {
   const general = (await import("./config/arguments/help.ts")).renderHelp(worker, topic?.command);
-  if (topic?.command !== "call") return general;
+  const isCall = topic?.command === "call";
+  if (topic === undefined || (!isCall && topic.function === undefined)) return general;
   const [{ functions }, { listFunctions, renderFunctionHelp }] = await Promise.all([
     workerNamed(worker),
     import("./calls/reference/function-help.ts"),
@@ -76,7 +89,8 @@ async function help({ worker, topic }: Extract<Command, { name: "help" }>): Prom
   const options = { program: called, columns: Math.min(process.stdout.columns || helpColumns, helpColumns) };
   if (topic.function === undefined) return general + listFunctions(functions, options);
   const { functionNamed } = await import("./cli/function-named.ts");
-  return renderFunctionHelp(functionNamed(topic.function, worker, functions), options);
+  const ofFunction = renderFunctionHelp(functionNamed(topic.function, worker, functions), options);
+  return isCall ? ofFunction : `${general}\n${ofFunction}`;
 }
 
 async function completions({ shell, worker }: Extract<Command, { name: "completions" }>): Promise<string> {
@@ -90,7 +104,7 @@ async function completions({ shell, worker }: Extract<Command, { name: "completi
     ...(worker === "coder" && { setup: Object.keys(clients) }),
     audit: ["verify"],
     completions: ["bash", "zsh", "fish"],
-    help: worker === "coder" ? ["mcp", "setup", "review", "call", "audit"] : ["mcp", "call", "audit"],
+    help: commandWords[worker].filter((command) => command !== "help"),
   });
 }
 

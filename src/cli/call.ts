@@ -97,7 +97,8 @@ function warnOfIgnored({ function: id }: CallCommand, payload: unknown, isRead: 
   for (const name of Object.keys(payload)) {
     if (known.includes(name) || name.startsWith("_") || definition.hasFlatEnvelope) continue;
     const meant = maxSimilar(name, known);
-    const question = meant === undefined ? "" : `; did you mean ${meant}?`;
+    const question =
+      meant === undefined ? `; its fields are ${known.join(", ")}` : `; did you mean ${meant}?`;
     process.stderr.write(`coder: ${id} has no field ${JSON.stringify(name)}, so it was ignored${question}\n`);
   }
 }

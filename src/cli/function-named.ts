@@ -15,12 +15,23 @@ export function functionNamed(
   const found = functions.find(({ id }) => id === name || id === `${worker}::${name}`);
   if (found !== undefined) return found;
   const id = name.includes("::") ? name : `${worker}::${name}`;
-  const ids = functions.map((definition) => definition.id);
-  const meant = maxSimilar(
-    id.slice(id.indexOf("::")).replaceAll("_", "-"),
-    ids.map((one) => one.slice(worker.length)),
-  );
+  const meant = similarFunction(name, worker, functions);
+  const ids = functions.map((definition) => definition.id).join(", ");
   throw new UsageError(
-    `${id} is not a function${meant === undefined ? "" : `; did you mean ${worker}${meant}?`}${meant === undefined ? "; they are" : " They are"} ${ids.join(", ")}`,
+    meant === undefined
+      ? `${id} is not a function; they are ${ids}`
+      : `${id} is not a function; did you mean ${meant.id}? They are ${ids}`,
   );
+}
+
+/** Returns the function that a mistyped name most likely stands for, if any. */
+export function similarFunction(
+  name: string,
+  worker: WorkerName,
+  functions: readonly FunctionDefinition[],
+): FunctionDefinition | undefined {
+  const start = name.includes("::") ? name.indexOf("::") + 2 : 0;
+  const names = functions.map(({ id }) => id.slice(worker.length + 2));
+  const meant = maxSimilar(name.slice(start).replaceAll("_", "-"), names);
+  return functions.find(({ id }) => id === `${worker}::${meant}`);
 }

@@ -302,7 +302,7 @@ export function crossCheck(config: ShellConfig, where: string): ShellConfig {
   const refuse = (reason: string) => new ConfigError(`${where}: ${reason}`);
   if (fs.host_root === null && !fs.allow_unjailed) {
     throw refuse(
-      "fs.host_root is null and fs.allow_unjailed is false; set fs.host_root to the folder to serve, or fs.allow_unjailed to true to serve the whole host",
+      "fs.host_root is null and fs.allow_unjailed is false; set fs.host_root (or --base-path) to the folder to serve, or fs.allow_unjailed to true to serve the whole host",
     );
   }
   const relative = [

@@ -83,6 +83,10 @@ describe.each(defaultSubjects)("coder call of the %s", (subject) => {
     expect((await inTerminal("shell::fs::grep", JSON.stringify(grep), ...base)).text).toBe(
       `${join(here, "base/a.txt")}\n2→two\n`,
     );
+    const sed = { files: [join(here, "base/a.txt")], pattern: "none", replacement: "" };
+    expect((await inTerminal("shell::fs::sed", JSON.stringify(sed), ...base)).text).toBe(
+      `${join(here, "base/a.txt")}: 0 replacements\n[0 replacements in all]\n`,
+    );
     expect((await inTerminal("shell::list", "{}", ...base)).text).toBe("[no jobs]\n");
   });
 

@@ -198,7 +198,8 @@ describe.each(defaultSubjects)("%s", (subject) => {
       ["a flag", ["--base-pth", "."], "did you mean --base-path?"],
       ["a flag with _", ["mcp", "--base_path", "."], "did you mean --base-path?"],
       ["a command", ["undoo"], "did you mean coder undo?"],
-      ["a function without call", ["read-file"], "coder call FUNCTION"],
+      ["a function without call", ["raed-file"], "did you mean coder call read-file?"],
+      ["neither a command nor a function", ["xyzzy"], "coder call FUNCTION"],
       ["a bare path", ["call", "read-file", "a b.txt"], `did you mean '{"path":"a b.txt"}'? See`],
       ["a bare query", ["call", "search", "TODO"], `did you mean '{"query":"TODO"}'? See`],
       ["JSON that the shell has unquoted", ["call", "read-file", "{path:a}"], `such as '{"path":`],
@@ -238,11 +239,17 @@ describe.each(defaultSubjects)("%s", (subject) => {
     expect(stdout).toContain("  query  (string, required)");
     expect(stdout).toContain("  regex  (boolean, default false)");
     expect(await run(["help", "call", "coder::search"])).toMatchObject({ stdout });
-    expect((await run(["undo", "--help"])).stdout).toContain("coder::undo - ");
+    for (const name of ["undo", "checkpoints"]) {
+      const { stdout: help } = await run([name, "--help"]);
+      expect(help).toStartWith(`coder ${name} - `);
+      expect(help).toContain(`\ncoder::${name} - `);
+    }
     const [, pasted = ""] = /^ {4}coder call search '(.*)'$/m.exec(stdout) ?? [];
     expect(await run(["call", "search", pasted, ...base])).toMatchObject({ code: 0 });
     expect((await run(["call", "--help"])).stdout).toContain("  apply-patch");
     expect((await run(["mcp", "--help"])).stdout).not.toContain("  --engine");
+    expect((await run(["review", "--help"])).stdout).not.toMatch(/--print|--remove|--approval/);
+    expect((await run(["completions", "--help"])).stdout).toStartWith("coder completions - ");
   });
 
   describe("exit status", () => {

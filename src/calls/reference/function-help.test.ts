@@ -13,7 +13,7 @@ describe.each(all.map((definition) => [definition.id, definition] as const))("%s
     const names = Object.keys(definition.request["properties"] ?? {});
     expect(names.filter((name) => !help.includes(`  ${name}  (`))).toEqual([]);
     for (const example of definition.examples)
-      expect(help).toContain(`    ${commandFor(definition.id, example, options)}\n`);
+      expect(help).toContain(`    ${commandFor(definition, example, options)}\n`);
   });
 
   test("fits the terminal, and names no type of another program", () => {
@@ -25,7 +25,8 @@ describe.each(all.map((definition) => [definition.id, definition] as const))("%s
 
 test("an example is quoted for a shell", () => {
   const request = { query: "it's" };
-  expect(commandFor("coder::search", { request }, options)).toBe(`coder call search '{"query":"it'\\''s"}'`);
+  const search = all.find(({ id }) => id === "coder::search")!;
+  expect(commandFor(search, { request }, options)).toBe(`coder call search '{"query":"it'\\''s"}'`);
 });
 
 test("the list has a line for each function", () => {

@@ -1,5 +1,6 @@
 /** The help of functions at the command line, made from their definitions. */
 import type { TObject } from "@sinclair/typebox";
+import { defaultUrl } from "../../base/about.ts";
 import type { Example, FunctionDefinition } from "../contract/definition.ts";
 import { describeField, objectsIn, renderDefault, renderType, titleOf } from "./fields.ts";
 import { wrapText } from "./wrap-text.ts";
@@ -23,7 +24,10 @@ export function renderFunctionHelp(definition: FunctionDefinition, options: Help
     ...renderFields(request as TObject, columns, "  "),
     "",
     "Examples",
-    ...examples.flatMap((example) => [`  ${example.title}:`, `    ${commandFor(id, example, options)}`]),
+    ...examples.flatMap((example) => [
+      `  ${example.title}:`,
+      `    ${commandFor(definition, example, options)}`,
+    ]),
     "",
   ].join("\n");
 }
@@ -43,10 +47,26 @@ export function listFunctions(
 
 /** Returns the command that makes the call of an example, quoted for a POSIX shell. */
 export const commandFor = (
-  id: string,
+  definition: FunctionDefinition,
   { request }: Pick<Example, "request">,
   { program }: Pick<HelpOptions, "program">,
-): string => `${program} call ${shortName(id)} '${JSON.stringify(request).replaceAll("'", "'\\''")}'`;
+): string => {
+  const payload = JSON.stringify(request).replaceAll("'", "'\\''");
+  return `${program} call ${shortName(definition.id)} '${payload}'${targetOf(definition)}`;
+};
+
+/** The functions whose jobs end with the process that started them. */
+const jobFunctions = ["shell::exec_bg", "shell::status", "shell::kill", "shell::list"];
+
+/**
+ * Returns the flag that an example needs: a running worker for jobs and channels, or a folder for the shell
+ * worker, which serves none by itself.
+ */
+function targetOf({ id, needsBus }: FunctionDefinition): string {
+  if (needsBus || jobFunctions.includes(id)) return ` --url ${defaultUrl}`;
+  if (id === "shell::exec") return " --base-path .";
+  return id.startsWith("shell::") ? " --base-path /srv/data" : "";
+}
 
 /** Returns the id of a function without its worker if that is the default. */
 const shortName = (id: string): string => id.replace(/^coder::/, "");

@@ -129,6 +129,32 @@ function drawGrep({ answer, toVisible }: DrawnCall): string | undefined {
   return `${lines.join("\n")}\n`;
 }
 
+/** Draws a line for each file that was edited or could not be, and their sum. */
+function drawReplacements({ answer, toVisible }: DrawnCall): string | undefined {
+  const { results, total_replacements: total } = answer as {
+    readonly results?: readonly {
+      readonly path: string;
+      readonly replacements: number;
+      readonly success: boolean;
+      readonly error?: string | null;
+    }[];
+    readonly total_replacements?: number;
+  };
+  if (results === undefined || total === undefined) return undefined;
+  const lines = results.map(({ path, replacements, success, error }) =>
+    success
+      ? `${colours.magenta(toVisible(path))}: ${count(replacements, "replacement")}`
+      : `${colours.magenta(toVisible(path))}: ${colours.red(toVisible(error ?? "failed"))}`,
+  );
+  return `${[...lines, colours.dim(`[${count(total, "replacement")} in all]`)].join("\n")}\n`;
+}
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
+
+/** Names the command that takes an undo back, where the text names the function. */
+const drawUndo = ({ text }: DrawnCall): string | undefined =>
+  text && dimNotes(text.replace(/coder::undo without fields(?= takes this undo back\.$)/m, "`coder undo`"));
+
 interface ShownJob {
   readonly id: string;
   readonly status: string;
@@ -195,7 +221,9 @@ const drawings: Readonly<Record<string, Drawing>> = {
   "coder::checkpoints": drawCheckpoints,
   "shell::fs::ls": drawFolder,
   "shell::fs::grep": drawGrep,
+  "shell::fs::sed": drawReplacements,
   "shell::list": drawJobs,
+  "coder::undo": drawUndo,
   "coder::update-file": drawChanges,
   "coder::apply-patch": drawChanges,
   "coder::transact": drawChanges,

@@ -308,6 +308,8 @@ test("undo and checkpoints are short for calls of coder", () => {
   expect(call("checkpoints")).toEqual(["coder::checkpoints", "{}"]);
   expect(call("checkpoints", "src/a")).toEqual(["coder::checkpoints", '{"path":"src/a"}']);
   expect(call("checkpoints", "-")).toEqual(["coder::checkpoints", "-"]);
+  expect(call("undo", "#41")).toEqual(["coder::undo", '{"seq":41}']);
+  expect(() => call("undo", "src/a")).toThrow(`send '{"paths":["src/a"]}'`);
   expect(() => call("undo", "1", "2")).toThrow(/one payload/);
   expect(() => parseArguments(["undo"], {}, "shell")).toThrow(/not a command of shell/);
 });

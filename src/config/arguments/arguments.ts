@@ -7,7 +7,7 @@ import type { Mode } from "../source.ts";
 import { expandAlias } from "./aliases.ts";
 import { type Conflict, type FlagName, flagNames, flags, renderFlag } from "./flags.ts";
 import { type HttpAddress, parseHttpAddress } from "./http-address.ts";
-import { UsageError } from "./usage-error.ts";
+import { UnknownCommand, UsageError } from "./usage-error.ts";
 
 /** The worker, the source of its configuration, and restrictions. */
 export interface ConfigSource {
@@ -115,7 +115,7 @@ export type Command =
 
 /** A command with a help of its own. */
 export interface HelpTopic {
-  readonly command: "mcp" | "setup" | "call" | "audit" | "review";
+  readonly command: "mcp" | "setup" | "call" | "undo" | "checkpoints" | "audit" | "review" | "completions";
   /** The id of the function of a call, or its end. */
   readonly function?: string | undefined;
 }
@@ -149,8 +149,9 @@ export function parseArguments(
   const isHelp = values.has("help") || given[0] === "help";
   const [, id = ""] = given;
   const worker = parseWorker(values.get("worker") ?? workerOf(given[0] === "call" ? id : "") ?? called);
-  const words = expandAlias(isHelp && given[0] === "help" ? given.slice(1) : given, worker);
-  if (isHelp) return { name: "help", worker, topic: parseTopic(words) };
+  if (isHelp)
+    return { name: "help", worker, topic: parseTopic(given[0] === "help" ? given.slice(1) : given, worker) };
+  const words = expandAlias(given, worker);
   const answer = answers.find((name) => values.has(name));
   if (answer !== undefined) {
     if (answer !== "version") refuseOthers(answer, given, values);
@@ -202,10 +203,13 @@ const workerOf = (id: string): WorkerName | undefined =>
   workerNames.find((name) => id.startsWith(`${name}::`));
 
 /** Returns the topic of a help. Words without a help of their own get the help of everything. */
-function parseTopic([command, id]: readonly string[]): HelpTopic | undefined {
-  if (command === "mcp" || command === "setup" || command === "audit" || command === "review")
-    return { command };
-  return command === "call" ? { command, function: id } : undefined;
+function parseTopic([command = "", id]: readonly string[], worker: WorkerName): HelpTopic | undefined {
+  if (!commandWords[worker].includes(command) || command === "help") return undefined;
+  const isAlias = command === "undo" || command === "checkpoints";
+  return {
+    command: command as HelpTopic["command"],
+    function: isAlias ? command : command === "call" ? id : undefined,
+  };
 }
 
 function parseAudit([, act, file, extra]: readonly string[]): string {
@@ -346,12 +350,9 @@ export const commandWords: Readonly<Record<WorkerName, readonly string[]>> = {
 
 function unknownCommand(word: string, { program }: CommandLine, worker: WorkerName): UsageError {
   const meant = maxSimilar(word, commandWords[worker]);
-  const advice =
-    meant === undefined
-      ? `call a function with ${program} call FUNCTION`
-      : `did you mean ${program} ${meant}?`;
+  if (meant === undefined) return new UnknownCommand(word, worker, program);
   return new UsageError(
-    `${JSON.stringify(word)} is not a command of ${program}; ${advice} (see ${program} --help)`,
+    `${JSON.stringify(word)} is not a command of ${program}; did you mean ${program} ${meant}? (see ${program} --help)`,
   );
 }
 

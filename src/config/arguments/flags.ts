@@ -165,6 +165,7 @@ configuration says which programs may run, and within which limits`,
         why: "only goes with mcp",
         instead: "set the key approval of the configuration",
       },
+      { in: ["review"], why: "does not go with review, whose undo is a person's own" },
     ],
     help: `with mcp: the calls that wait until you approve them: none, destructive (those that delete, replace
 a file, undo, or run a command) or all that change something; wins over the configuration`,
@@ -179,13 +180,13 @@ a file, undo, or run a command) or all that change something; wins over the conf
   },
   print: {
     conflicts: [
-      { in: ["serve", "mcp", "call"], why: "only goes with setup" },
+      { in: ["serve", "mcp", "call", "review"], why: "only goes with setup" },
       { in: ["setup"], with: "remove", why: "does not go with --remove" },
     ],
     help: "with setup: print the entry and the path of the client's file, and change nothing",
   },
   remove: {
-    conflicts: [{ in: ["serve", "mcp", "call"], why: "only goes with setup" }],
+    conflicts: [{ in: ["serve", "mcp", "call", "review"], why: "only goes with setup" }],
     help: "with setup: remove the entry again",
   },
   worker: {
@@ -217,7 +218,7 @@ a file, undo, or run a command) or all that change something; wins over the conf
   man: { help: "print the manual page" },
   licenses: { help: "print whose software is in this program, and under which licences" },
   version: { short: "v", help: "print the version" },
-  help: { short: "h", help: "print this, or with mcp, setup, call or call FUNCTION the help of that" },
+  help: { short: "h", help: "print this, or with a command or call FUNCTION the help of that" },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 export type FlagName = keyof typeof table;

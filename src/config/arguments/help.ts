@@ -15,7 +15,7 @@ Usage
   ${program} mcp [--http [HOST:]PORT]             serve the same functions as MCP tools, over stdio or HTTP
 ${worker === "coder" ? setup : ""}  ${program} call FUNCTION [JSON | - | @FILE]     call one function and print its answer
 ${worker === "coder" ? aliases : ""}  ${program} audit verify FILE                    check that no line of an audit trail was changed or removed
-  ${program} help [mcp | setup | review | call [FUNCTION]] the flags of a command; the fields of a function
+  ${program} help COMMAND                         the flags of a command; help call FUNCTION for the fields of a function
   ${program} completions bash | zsh | fish        the completions of a shell
   ${program} --print-schema | --manifest | --man | --licenses | --version | --help
 
@@ -23,7 +23,7 @@ Flags
 ${flagNames.map((name) => renderFlagHelp(name, basePathKey)).join("")}
 Call
   With --base-path or --config the function runs in this process, on that folder. Without them, --url or $III_URL
-  sends the call through the engine.
+  sends the call through the engine; without these too, it runs in this process, on the current folder.
   The payload is JSON on the command line, - for standard input, or @FILE; without one it is {}.
   In a terminal the answer is printed as text, otherwise and with --json as JSON. An error goes to stderr.
   "${program} call FUNCTION --help" prints the fields of a function, with examples.
@@ -36,11 +36,12 @@ ${examples.map((example) => `  ${example}\n`).join("")}`;
 /** The exit statuses of all commands; docs/reference and the tests repeat them. */
 const exitStatuses = `Exit status
   0  everything was done
-  1  the call failed, or the worker could not start; nothing was done
+  1  the call failed, or the worker could not start; nothing was done unless the error says otherwise
   2  the command line, or the payload, is wrong
   3  the answer reports a failure: an entry of a batch failed, an undo met a conflict, or a line of an audit
      trail is not genuine
   4  the command that shell::exec ran failed, was ended, or timed out
+  70 a worker ended itself because its event loop stood still
 `;
 
 const commandHelp: Readonly<Record<HelpTopic["command"], (worker: WorkerName) => string>> = {
@@ -49,7 +50,7 @@ const commandHelp: Readonly<Record<HelpTopic["command"], (worker: WorkerName) =>
 Usage
   ${words[worker].program} mcp [--base-path DIR] [FLAGS]                over standard input and output
   ${words[worker].program} mcp [--base-path DIR] --http [HOST:]PORT     over HTTP
-${worker === "coder" ? "  coder mcp DIR DIR … [FLAGS]                       several folders, as entries of one\n" : ""}
+${worker === "coder" ? "  coder mcp DIR DIR … [FLAGS]                        several folders, as entries of one\n" : ""}
 Flags
 ${flagsOf("mcp", worker)}
 Examples
@@ -83,6 +84,46 @@ Usage
 Flags
 ${flagsOf("call", worker)}
 ${exitStatuses}`,
+  undo: (worker) => `coder undo - take back the newest change, or a checkpoint
+
+Usage
+  coder undo [SEQ | JSON | - | @FILE]
+
+  SEQ is the number of a checkpoint, as coder checkpoints lists it. JSON has the fields below.
+
+Flags
+${flagsOf("call", worker)}
+Examples
+  coder undo --base-path .
+  coder undo 12 --base-path .
+  coder undo '{"paths":["src"],"dry_run":true}' --base-path .
+
+${exitStatuses}`,
+  checkpoints: (worker) => `coder checkpoints - list what calls changed, newest first
+
+Usage
+  coder checkpoints [PATH | JSON | - | @FILE]
+
+  With PATH, only what changed that file or folder. JSON has the fields below.
+
+Flags
+${flagsOf("call", worker)}
+Examples
+  coder checkpoints --base-path .
+  coder checkpoints src --base-path .
+  coder checkpoints '{"limit":3,"answer":"diff"}' --base-path .
+
+${exitStatuses}`,
+  completions: (worker) => `${words[worker].program} completions - print the completions of a shell
+
+Usage
+  ${words[worker].program} completions bash | zsh | fish
+
+Examples
+  eval "$(${words[worker].program} completions bash)"                               in ~/.bashrc
+  eval "$(${words[worker].program} completions zsh)"                                in ~/.zshrc, after compinit
+  ${words[worker].program} completions fish > ~/.config/fish/completions/${words[worker].program}.fish
+`,
   review: (
     worker,
   ) => `${words[worker].program} review - serve a page that shows what agents changed, and takes it back
