@@ -71,6 +71,7 @@ const shared: Samples<typeof refuse> = {
   baseGone: refuse.baseGone(),
   timeout: refuse.timeout(100),
   lateWrite: refuse.lateWrite(100),
+  stoppedHalfway: refuse.stoppedHalfway(100),
   cancelled: refuse.cancelled(),
   unexpected: refuse.unexpected(),
 };

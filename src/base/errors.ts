@@ -346,6 +346,13 @@ export const refuse = {
       `The call did not finish within ${milliseconds} ms. Its changes may have been made, or may still be: read the files before you repeat it, and change less at once.`,
     ),
 
+  /** Refuses to go on with a change of a whole folder that has begun. */
+  stoppedHalfway: (milliseconds: number): Refusal =>
+    new Refusal(
+      "timeout",
+      `The call did not finish within ${milliseconds} ms and was stopped in the middle. What it had changed by then stays changed: read the folder, then repeat the call for the rest of it, in parts.`,
+    ),
+
   /**
    * Refuses a cancelled call. It is seldom read, since a caller that cancels no longer waits for the answer.
    */

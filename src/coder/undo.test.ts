@@ -21,6 +21,7 @@ import { createLog } from "../base/log/log.ts";
 import { deadlineIn } from "../base/scheduling/deadline.ts";
 import { wordingFor } from "../calls/contract/wording.ts";
 import { createInvoke } from "../calls/invoke.ts";
+import type { Transactions } from "../filesystem/transactions/transactions.ts";
 import { defaultConfig } from "./config.ts";
 import { functions } from "./functions.ts";
 import { openCoder } from "./services.ts";
@@ -280,6 +281,33 @@ test("no steps are not all of them", async () => {
   const { undone } = await call("coder::undo", { steps: 0 });
   expect(undone.map(({ seq }: { seq: number }) => seq)).toEqual([2]);
   expect(existsSync(at("a"))).toBe(true);
+});
+
+test("an undo that is made is answered, even if its time is up when it is listed", async () => {
+  const { at, call, runtime } = await open();
+  await call("coder::create-file", { files: [{ path: "a", content: "" }] });
+  await call("coder::delete-file", { paths: ["a"] });
+  await call("coder::create-file", { files: [{ path: "b", content: "" }] });
+  const caller = new AbortController();
+  const run: Transactions["run"] = async (...transaction) => {
+    const committed = await runtime.transactions!.run(...transaction);
+    caller.abort();
+    for (const start = performance.now(); performance.now() < start + 20; ); // until every slice is used up
+    return committed;
+  };
+  const transactions = { ...runtime.transactions!, run };
+  const log = createLog({ level: "error", form: "text", write: () => undefined });
+  const undo = functions.find(({ id }) => id === "coder::undo")!;
+  const invoke = createInvoke({ ...runtime, transactions } as typeof runtime, log);
+  const outcome = await invoke(undo, { steps: 3 }, { cancelled: caller.signal });
+  const listed = [1, 2, 3].map((seq) => ({
+    seq,
+    restored: [],
+    removed: seq === 3 ? ["b"] : [],
+    skipped: [],
+  }));
+  expect(outcome).toMatchObject({ answer: { undone: listed.reverse(), conflicts: [] } });
+  expect(existsSync(at("b"))).toBe(false);
 });
 
 test("a label has 200 characters, and one record of another worker that has more breaks no list", async () => {

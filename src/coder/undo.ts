@@ -14,7 +14,7 @@ import { requireJournal } from "./checkpoints/require-journal.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { renderName } from "./render/entry-text.ts";
-import { pauseOf } from "./services/pause.ts";
+import { pauseOf, pauseWithoutEnd } from "./services/pause.ts";
 
 const request = Type.Object(
   {
@@ -151,9 +151,11 @@ export const undo = defineCoderFunction({
     const numbers = records.map(({ seq }) => `#${seq}`).slice(0, 5);
     const label = context.label ?? `undo of ${numbers.join(", ")}`;
     const { value, transaction } = await transactions.run(plan, { requester: context, label });
+    // The changes are made, so the answer must say so, however late it is.
+    const afterwards = transaction === undefined ? pause : pauseWithoutEnd();
     const isDone = force || value.conflicts.length === 0;
     return {
-      undone: isDone ? await listAll(value.undone, { records, selects }, { later, pause }) : [],
+      undone: isDone ? await listAll(value.undone, { records, selects }, { later, pause: afterwards }) : [],
       conflicts: value.conflicts.slice(0, maxPaths),
       ...(transaction !== undefined && { transaction }),
     };

@@ -118,7 +118,9 @@ function parseJob(payload: unknown): JobCommand {
 async function firstNews(id: string, milliseconds: number, { jobs, caller, config, deadline }: ShellContext) {
   const { log, settled } = jobs.follow(id, caller);
   const wait = Math.min(milliseconds, config.max_timeout_ms);
-  await waitForOutput(log, { from: 0, pattern: undefined, milliseconds: wait, deadline, settled });
+  const news = waitForOutput(log, { from: 0, pattern: undefined, milliseconds: wait, deadline, settled });
+  // The job goes on, so the answer has its name, however late it is.
+  await news.catch(() => undefined);
   return { job: jobs.summary(id, caller), output: selectOutput(log, { maxBytes: defaultOutputBytes }) };
 }
 

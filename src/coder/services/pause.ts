@@ -12,3 +12,9 @@ export function pauseOf({ deadline }: Pick<CoderContext, "deadline">): () => Pro
   const pace = { slice: createTimeSlice(sliceMilliseconds), deadline };
   return () => yieldIfDue(pace);
 }
+
+/** Returns a function that only lets other calls run, for what follows the changes of a call. */
+export function pauseWithoutEnd(): () => Promise<void> {
+  const slice = createTimeSlice(sliceMilliseconds);
+  return () => slice.yieldIfDue();
+}

@@ -1,5 +1,6 @@
 /** The parts that all steps share: their requester, their listeners, and the checks of their entries. */
 
+import { Refusal, refuse } from "../../base/errors.ts";
 import { nameText, pathIn } from "../jail/backend.ts";
 import { errnoError } from "../jail/errno.ts";
 import type { Folder, JailedPath, Name } from "../jail/folder.ts";
@@ -15,14 +16,25 @@ export interface MutationScope {
   readonly whole?: Mutation | undefined;
 }
 
-/** Changes a whole tree at `path`, in steps that `act` makes with the scope that it receives. */
-export function changeTree<T>(
+/**
+ * Changes a whole tree at `path`, in steps that `act` makes with the scope that it receives. Steps that were
+ * made before an error stay, and the refusal of a call that is out of time says so.
+ */
+export async function changeTree<T>(
   scope: MutationScope,
   description: Pick<MutationDescription, "kind" | "path" | "from" | "entry" | "permissions">,
   act: (steps: MutationScope) => Promise<T>,
 ): Promise<T> {
   const describe = () => ({ ...description, requester: scope.requester });
-  return scope.mutations.tree(describe, (whole) => act(whole === undefined ? scope : { ...scope, whole }));
+  try {
+    return await scope.mutations.tree(describe, (whole) =>
+      act(whole === undefined ? scope : { ...scope, whole }),
+    );
+  } catch (error) {
+    const milliseconds = scope.requester?.deadline.milliseconds ?? 0;
+    const isLate = error instanceof Refusal && error.message === refuse.timeout(milliseconds).message;
+    throw isLate ? refuse.stoppedHalfway(milliseconds) : error;
+  }
 }
 
 /** Describes a step at a name in a folder. */

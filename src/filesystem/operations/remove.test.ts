@@ -149,6 +149,20 @@ describe.each(backends)("%s", (backend) => {
     expect(Object.keys(bench.tree())).toHaveLength(601);
   });
 
+  test("a removal that ends in the middle says that its steps stay", async () => {
+    using bench = new FilesFixture(backend);
+    for (let i = 0; i < 600; i++) bench.add({ [`d/${i}`]: "" });
+    const late = deadlineIn(0);
+    const isBegun = () => Object.keys(bench.tree()).length < 601;
+    const slow = { ...late, signal: late.signal, check: () => (isBegun() ? late.check() : undefined) };
+    const removing = bench.files.remove("d", { recursive: true }, { deadline: slow });
+    await expect(removing).rejects.toThrow(
+      "stopped in the middle. What it had changed by then stays changed",
+    );
+    expect(isBegun()).toBe(true);
+    expect(bench.tree()).not.toEqual({});
+  });
+
   test("what others remove meanwhile is no error", async () => {
     using bench = new FilesFixture(backend, { "d/z/a": "" });
     for (let i = 0; i < 600; i++) bench.add({ [`d/${i}`]: "" });
