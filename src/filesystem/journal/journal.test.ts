@@ -27,6 +27,29 @@ function bare(tree: object): object {
   return JSON.parse(JSON.stringify(tree, (key, value) => (key === "content" ? undefined : value)));
 }
 
+const manyFiles = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`d/${index}`, "x"]));
+
+/** Returns the turns of the event loop that other calls get during the work, if each slice ends soon. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  const { now } = performance;
+  let time = 0;
+  // Each reading of the clock takes a millisecond, and a slice has five.
+  performance.now = () => time++;
+  let turns = 0;
+  const turn = () => {
+    turns++;
+    timer = setImmediate(turn);
+  };
+  let timer = setImmediate(turn);
+  try {
+    await work();
+  } finally {
+    performance.now = now;
+    clearImmediate(timer);
+  }
+  return turns;
+}
+
 describe.each(backends)("%s", (backend) => {
   test("a record holds what one call changed, and for whom", async () => {
     using at = new JournalFixture(backend, { f: "old" });
@@ -50,26 +73,29 @@ describe.each(backends)("%s", (backend) => {
   });
 
   test("a folder that is placed is read in slices", async () => {
-    const tree = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`d/${index}`, "x"]));
-    using at = new JournalFixture(backend, tree);
+    using at = new JournalFixture(backend, manyFiles);
     using folder = at.bench.jailed.reopenFolder("");
-    const { now } = performance;
-    let time = 0;
-    // Each reading of the clock takes a millisecond, and a slice has five.
-    performance.now = () => time++;
-    let turns = 0;
-    const turn = () => {
-      turns++;
-      timer = setImmediate(turn);
-    };
-    let timer = setImmediate(turn);
-    try {
-      await at.journal.readPlaced(entriesAt({ folder, name: "other", temporary: "d" }));
-    } finally {
-      performance.now = now;
-      clearImmediate(timer);
-    }
-    expect(turns).toBeGreaterThan(5);
+    const entries = entriesAt({ folder, name: "other", temporary: "d" });
+    expect(await turnsDuring(() => at.journal.readPlaced(entries))).toBeGreaterThan(5);
+  });
+
+  test("a folder that a transaction has set aside is read in slices", async () => {
+    using at = new JournalFixture(backend, manyFiles);
+    using folder = at.bench.jailed.reopenFolder("");
+    const entries = entriesAt({ folder, name: "gone", aside: "d" });
+    const described = { path: "", entry: "dir", requester: at.call() } as const;
+    const revisions = { revisionBefore: () => undefined, revisionAfter: () => undefined };
+    const whole = { ...described, ...revisions, kind: "transaction", isTree: true } as const;
+    const step = { ...described, ...revisions, kind: "remove", path: "gone", isTree: false } as const;
+    at.journal.before({ ...step, whole, entries });
+    expect(at.read()).toEqual([]);
+    expect(await turnsDuring(() => at.journal.readAside(entries))).toBeGreaterThan(5);
+    const [kept] = at.read()[0]!.steps;
+    expect(kept!.before.inside!.map(([path]) => path).sort()).toEqual(
+      Object.keys(manyFiles)
+        .map((path) => path.slice("d/".length))
+        .sort(),
+    );
   });
 
   test("a tree that goes is kept step by step, temporary files are not", async () => {
@@ -93,6 +119,24 @@ describe.each(backends)("%s", (backend) => {
         before: { state: { kind: "dir", mode: 0o755 } },
         after: { state: absent },
       },
+    ]);
+  });
+
+  test("steps keep their order, even if the clock was set back between two workers", () => {
+    // Each segment has one record.
+    using at = new JournalFixture(backend, {}, { max_records: 8 });
+    const { now } = performance;
+    performance.now = () => now.call(performance) + 3_600_000;
+    at.keepStep(at.journal, "first");
+    performance.now = now;
+    const journal = at.openJournal({ max_records: 8 });
+    for (const path of ["second", "third"]) at.keepStep(journal, path);
+    journal.close();
+    const steps = at.read().flatMap((record) => record.steps);
+    expect(steps.toSorted((one, other) => one.at - other.at).map(({ path }) => path)).toEqual([
+      "first",
+      "second",
+      "third",
     ]);
   });
 

@@ -90,6 +90,8 @@ export class Journal implements MutationListener {
   readonly #placed = new WeakMap<StepEntries, () => RecordedTree>();
   /** Steps that set a folder aside, whose frames are written when it has been read. */
   readonly #aside = new WeakMap<StepEntries, Mutation & { readonly requester: Requester }>();
+  /** The time of the newest step. */
+  #newest = 0;
   #isBrokenSaid = false;
 
   constructor({ state, bounds, log }: JournalOptions) {
@@ -258,7 +260,7 @@ export class Journal implements MutationListener {
     { record, head }: Writing,
     contents: Contents,
   ): readonly EncodedFrame[] | undefined {
-    const now = microseconds();
+    const now = this.#now();
     const { segment, key, record: name } = record.place;
     const first = head === undefined ? [] : [encodeFrame(key, { record: name, ...head })];
     const framesWith = (frame: StepFrame, spare: number) => {
@@ -280,6 +282,16 @@ export class Journal implements MutationListener {
       record.isFull = frames === undefined;
       return frames;
     }
+  }
+
+  /**
+   * Returns microseconds since 1970, increasing from one step to the next, even if the clock is set back
+   * between two workers: steps are undone in this order.
+   */
+  #now(): number {
+    const now = Math.round((performance.timeOrigin + performance.now()) * 1000);
+    this.#newest = Math.max(now, this.#newest + 1, this.#segments.latest + 1);
+    return this.#newest;
   }
 
   #note(mutation: Mutation, record: OpenRecord, index: number): void {
@@ -390,12 +402,3 @@ const headOf = ({ whole }: Mutation, { functionId, caller, author, label }: Requ
   label: whole?.transaction?.label ?? label,
   transaction: whole?.transaction?.id,
 });
-
-let lastTime = 0;
-
-/** Returns microseconds since 1970, increasing from one call to the next. */
-function microseconds(): number {
-  const now = Math.round((performance.timeOrigin + performance.now()) * 1000);
-  lastTime = Math.max(now, lastTime + 1);
-  return lastTime;
-}

@@ -71,6 +71,8 @@ export class SegmentScan {
   bytes: number;
   /** The bytes of torn frames that are followed by others. */
   ignored = 0;
+  /** The latest time of the steps that were read, in microseconds since 1970. */
+  latest = 0;
 
   constructor(descriptor: number, { header, end }: { readonly header: SegmentHeader; readonly end: number }) {
     this.#descriptor = descriptor;
@@ -113,6 +115,7 @@ export class SegmentScan {
     this.ignored += at - this.end;
     this.end = at;
     const place = this.pass({ bytes: end, apart, isFirst: isHead(frame) });
+    if ("at" in frame && Number.isSafeInteger(frame.at)) this.latest = Math.max(this.latest, frame.at);
     return { frame, contentsAt: at + contents, bytes: end + apart, place };
   }
 

@@ -63,6 +63,8 @@ export class Segments {
   #sizes = new Map<number, number>();
   #bytes = 0;
   #open: OpenSegment | undefined;
+  /** The latest time in segments that were closed. */
+  #latestBefore = 0;
   readonly #worker = randomBytes(4).toString("hex");
   #records = 0;
   #contents = 0;
@@ -91,6 +93,14 @@ export class Segments {
     }
     const { first, key } = this.#open;
     return { segment: first, key, record: `${this.#worker}${(this.#records++).toString(36)}` };
+  }
+
+  /**
+   * Returns the latest time of the steps of others in the segments that were opened, in microseconds since
+   * 1970. It is in the future if the clock has been set back.
+   */
+  get latest(): number {
+    return Math.max(this.#latestBefore, this.#open?.scan.latest ?? 0);
   }
 
   /** Returns the bytes that a segment may still receive. */
@@ -260,6 +270,7 @@ export class Segments {
   }
 
   close(): void {
+    this.#latestBefore = this.latest;
     if (this.#open !== undefined) closeSync(this.#open.descriptor);
     this.#open = undefined;
   }
