@@ -76,6 +76,11 @@ const changed = "one\n2\nthree\nfour\n";
 const hunk = [" one", "-two", "+2", " three"];
 const numbered = ["@@ -1,3 +1,3 @@", ...hunk];
 
+/** No patch changes, moves or replaces a FIFO. */
+const fifoStays = (name: string, patch: string, fields: Fields = {}): Case[] => [
+  refuses(`${name} of a FIFO`, { f: list, p: { fifo: true } }, { patch, ...fields }, ["C210"]),
+];
+
 const one: Applied = { results: [modified("f", changed)], tree: { f: changed } };
 
 const formats: Case[] = [
@@ -256,6 +261,16 @@ const files: Case[] = [
       tree: { f: "g\n", g: "f\n" },
     },
   ),
+  ...fifoStays("an update", update("p", "+a")),
+  ...fifoStays("an addition", v4a("*** Add File: p", "+a"), { overwrite: true }),
+  ...fifoStays("a deletion", v4a("*** Delete File: p")),
+  ...fifoStays("a move", update("p", "*** Move to: q", "+a")),
+  ...fifoStays("a move onto it", update("f", "*** Move to: p", ...hunk), { overwrite: true }),
+  ...fifoStays("a unified deletion", "--- a/p\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"),
+  ...fifoStays("a rename by git", "diff --git a/p b/q\nrename from p\nrename to q\n"),
+  ...fifoStays("a rename by git onto it", "diff --git a/f b/p\nrename from f\nrename to p\n", {
+    overwrite: true,
+  }),
   refuses("a new file where one is", { f: list }, v4a("*** Add File: f", "+a"), ["C210", '"f"', "already"]),
   refuses("a new file where a folder is", { "f/a": list }, v4a("*** Add File: f", "+a"), ["C210", '"f"']),
   refuses("a move onto a file", { f: list, g: "g" }, v4a("*** Update File: f", "*** Move to: g"), [
