@@ -136,7 +136,8 @@ export async function measurePauses(): Promise<Figure[]> {
   const note = makeNote(join(folder, "note"));
   const figures: Figure[] = [];
   const journal = { dir: `${folder}.state`, max_bytes: 1 << 28, max_records: 500 };
-  await using server = await startBusServer(folder, { profile: "agent", journal, fsync: false });
+  const settings = { profile: "agent", journal, fsync: false, call_timeout_ms: 120_000 };
+  await using server = await startBusServer(folder, settings);
   await server.call("coder::search", { query: "content 7" });
   await using caller = startCaller(server.url);
   for (const work of works) {
