@@ -1,4 +1,8 @@
-/** The names under which this program is published. */
+/**
+ * The names under which this program is published. Nobody has registered them yet: before the first release,
+ * its owner confirms or replaces the organization here and the package in `src/base/about.ts`, runs
+ * `npm run reference`, and the tests name the pages that still have the old ones.
+ */
 import { about, npmPackage } from "../../src/base/about.ts";
 
 /** The organization, in the places where a name needs one. */
