@@ -46,10 +46,12 @@ export async function runCall(command: CallCommand, isTerminal: boolean): Promis
   const terminal = isText ? await import("./terminal/draw.ts") : undefined;
   const outcome = await callShown(command, payload, { log, isShown: isText });
   warnOfIgnored(command, payload, outcome.read !== undefined);
-  if ("error" in outcome)
+  if ("error" in outcome) {
+    warnOfMissing(command, payload, outcome.read !== undefined);
     throw new CallFailed(
       terminal?.drawError(forTerminal(forUser(wording.failure(outcome.error)))) ?? outcome.error,
     );
+  }
   const { payload: read, notes } = outcome.read ?? { payload, notes: [] };
   const { answer } = outcome;
   const status = statusOf(command.function, answer);
@@ -101,6 +103,20 @@ function warnOfIgnored({ function: id }: CallCommand, payload: unknown, isRead: 
       meant === undefined ? `; its fields are ${known.join(", ")}` : `; did you mean ${meant}?`;
     process.stderr.write(`coder: ${id} has no field ${JSON.stringify(name)}, so it was ignored${question}\n`);
   }
+}
+
+/** Names the fields that a failed call lacks, and the help that shows them. A worker elsewhere may differ. */
+function warnOfMissing({ function: id, url }: CallCommand, payload: unknown, isRead: boolean): void {
+  const definition = definitionOf(id);
+  if (isRead || url !== undefined || definition === undefined) return;
+  if (typeof payload !== "object" || payload === null) return;
+  const fields: Readonly<Record<string, { readonly default?: unknown }>> = definition.request["properties"];
+  const { required = [] } = definition.request as { readonly required?: readonly string[] };
+  const missing = required.filter(
+    (name) => fields[name]?.default === undefined && !Object.hasOwn(payload, name),
+  );
+  if (missing.length > 0)
+    process.stderr.write(`coder: ${id} needs ${missing.join(", ")}; see coder call ${id} --help\n`);
 }
 
 const definitionOf = (id: string): FunctionDefinition | undefined =>

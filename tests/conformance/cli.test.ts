@@ -225,6 +225,14 @@ describe.each(defaultSubjects)("%s", (subject) => {
       );
     });
 
+    test("a missing field, with the help that lists all", async () => {
+      const { code, stderr } = await run(["call", "create-file", '{"path":"x","content":""}', ...base]);
+      expect(code).toBe(1);
+      expect(stderr).toStartWith(
+        "coder: coder::create-file needs files; see coder call coder::create-file --help\n",
+      );
+    });
+
     test("a key of the configuration", async () => {
       writeFileSync(join(here, "typo.yaml"), "base_path: base\nnon_accessible_glob: []\n");
       const { code, stderr } = await run(["call", "tree", "--config", "typo.yaml"]);
