@@ -1,5 +1,5 @@
 /**
- * The names under which this program is published. Nobody has registered them yet: before the first release,
+ * The names under which this program is published. None is registered yet: before the first release,
  * its owner confirms or replaces the organization here and the package in `src/base/about.ts`, runs
  * `npm run reference`, and the tests name the pages that still have the old ones.
  */
