@@ -15,6 +15,7 @@ import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { diffBytes, NetChange, netAnswers, netPageOf, renderNet } from "./net-view/answer.ts";
 import type { NetDifference } from "./net-view/file-diff.ts";
+import { ImagesField } from "./net-view/images.ts";
 import { findNetChanges } from "./net-view/net.ts";
 import { renderName } from "./render/entry-text.ts";
 
@@ -37,9 +38,10 @@ const request = Type.Object(
         description: "`next_cursor` of the page before, with the other fields unchanged.",
       }),
     ),
+    images: ImagesField,
     limit: UInt32({ default: 1000, isRare: true, description: "Maximum changes in an answer." }),
     max_diff_bytes: Type.Optional(
-      UInt32({ isRare: true, description: "Maximum bytes of all diffs together. Default 65536." }),
+      UInt32({ isRare: true, description: "Maximum bytes of all diffs and images together. Default 65536." }),
     ),
     net: Type.Optional(Type.Boolean({ isRare: true, description: "Each path once, by name." })),
     path: Type.Optional(Type.String({ description: "Only changes of this path or below it." })),
@@ -165,7 +167,11 @@ async function netAnswer(request: Request, newest: number, context: CoderContext
       ? { net: [] }
       : netPageOf(
           await findNetChanges(place, context),
-          { form, by, limit, after: cursor, isSelected, maxBytes: diffBytes(maxBytes, context) },
+          {
+            ...{ form, by, limit, after: cursor, isSelected },
+            maxBytes: diffBytes(maxBytes, context),
+            withImages: request.images === true,
+          },
           context,
         );
   const overflow = place === undefined;

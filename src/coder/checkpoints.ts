@@ -11,8 +11,8 @@ import { requireJournal } from "./checkpoints/require-journal.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { diffBytes, type NetAnswer, netAnswers } from "./net-view/answer.ts";
-import type { FileDiff } from "./net-view/file-diff.ts";
-import { BackInTime } from "./net-view/record-changes.ts";
+import { ComparedImages, ImagesField } from "./net-view/images.ts";
+import { BackInTime, type PathDifference } from "./net-view/record-changes.ts";
 import { pauseOf } from "./services/pause.ts";
 
 const request = Type.Object(
@@ -20,9 +20,10 @@ const request = Type.Object(
     answer: Type.Optional(Type.Union(netAnswers.map((form) => Type.Literal(form)))),
     before_seq: Type.Optional(UInt64({ description: "Only checkpoints older than this one." })),
     by: By(true),
+    images: ImagesField,
     limit: UInt32({ default: 50, description: "Maximum checkpoints in an answer." }),
     max_diff_bytes: Type.Optional(
-      UInt32({ isRare: true, description: "Maximum bytes of all diffs together. Default 65536." }),
+      UInt32({ isRare: true, description: "Maximum bytes of all diffs and images together. Default 65536." }),
     ),
     path: Type.Optional(
       Type.String({
@@ -47,6 +48,7 @@ const CheckpointFile = Named("CheckpointFile", {
   diff: Type.Optional(Type.String()),
   diff_truncated: Type.Optional(Type.Boolean()),
   from: Type.Optional(Type.String()),
+  images: Type.Optional(ComparedImages),
   note: Type.Optional(Type.String({ description: "Why there is no diff." })),
   path: Type.String(),
   removed: Type.Optional(UInt64({ description: "Lines." })),
@@ -96,10 +98,8 @@ export const checkpoints = defineCoderFunction({
     { title: "The last changes", request: {} },
     { title: "What happened to one folder", request: { path: "src/models", limit: 10 } },
   ],
-  async handle(
-    { limit, before_seq: before = Number.POSITIVE_INFINITY, path, by, seq, answer, max_diff_bytes: maxBytes },
-    context,
-  ) {
+  async handle(request, context) {
+    const { limit, before_seq: before = Number.POSITIVE_INFINITY, path, by, seq, answer } = request;
     const journal = requireJournal(context);
     const pause = pauseOf(context);
     const followed = path === undefined ? undefined : new FollowedPath(path, context);
@@ -109,7 +109,10 @@ export const checkpoints = defineCoderFunction({
     const back =
       answer === undefined || answer === "names"
         ? undefined
-        : new BackInTime(context, diffBytes(maxBytes, context));
+        : new BackInTime(context, {
+            maxBytes: diffBytes(request.max_diff_bytes, context),
+            withImages: answer === "diff" && request.images === true,
+          });
     const found: Static<typeof Checkpoint>[] = [];
     const older = () => ({
       checkpoints: found,
@@ -173,13 +176,13 @@ const isAtOrBelow = (path: string, folder: string): boolean =>
 
 function withDiffs(
   checkpoint: Static<typeof Checkpoint>,
-  differences: ReadonlyMap<string, FileDiff | string>,
+  differences: ReadonlyMap<string, PathDifference>,
   answer: NetAnswer,
 ): Static<typeof Checkpoint> {
   const files = checkpoint.files.map((file) => {
-    const found = differences.get(file.path);
+    const { found, images } = differences.get(file.path) ?? {};
     if (found === undefined || found === "a folder") return file;
-    if (typeof found === "string") return { ...file, note: found };
+    if (typeof found === "string") return { ...file, note: found, ...(images && { images }) };
     const { diff, added, removed, isTruncated } = found;
     const lines = { ...file, added, removed };
     if (answer === "stat") return lines;

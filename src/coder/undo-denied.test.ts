@@ -115,3 +115,19 @@ test("each of them is undone where nothing is denied", async () => {
     expect(stateOfKept().map((line) => line.replace(/ \d+ \d+ /, " "))).toEqual(plain);
   }
 });
+
+test("what is denied by now has no image in a checkpoint or among the changes", async () => {
+  const png = (text: string) => Buffer.from(`\x89PNG\r\n\x1a\n\0${text}`, "latin1");
+  for (const name of ["kept.txt", "free.txt"]) writeFileSync(at(name), png(name));
+  const over = ["kept.txt", "free.txt"].map((to) => ({ from: "folder/x", to, overwrite: true }));
+  const step: FunctionCall = ["coder::copy", { files: over }];
+  const wanted = { answer: "diff", images: true };
+  const asked: FunctionCall[] = [
+    ["coder::checkpoints", { ...wanted, seq: 1 }],
+    ["coder::changes", wanted],
+  ];
+  const images = async (config: Partial<Config>, ...calls: FunctionCall[]) =>
+    JSON.stringify(await callWith(root, config, ...calls)).match(/"data":"[^"]+"/g)?.length ?? 0;
+  expect(await images({}, step, ...asked)).toBe(4);
+  expect(await images(strictly["denied"]!, ...asked)).toBe(2);
+});

@@ -216,11 +216,16 @@ use("looks at files, images and folders, and at nothing denied", async () => {
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
     "base64",
   );
+  const other = Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR42mNwaDgAQQxwFgBXFAkBu3uNvAAAAABJRU5ErkJggg==",
+    "base64",
+  );
   const denied = ".env";
   await using review = await openReview({
     tree: {
       ...sessionTree,
       "pixel.png": pixel,
+      "other.png": other,
       "data.bin": Buffer.from([0, 1, 2, 255]),
       [denied]: "SECRET=1",
     },
@@ -253,6 +258,38 @@ use("looks at files, images and folders, and at nothing denied", async () => {
   await shown(page.getByText("0 results"));
   await search.fill("");
   await shown(files.getByRole("option", { name: "timer.js" }));
+  const agent = await review.join("codex");
+  const copy = (from: string) =>
+    agent.call("coder_copy", { files: [{ from, to: "copy.png", overwrite: true }] });
+  await copy("pixel.png");
+  await copy("other.png");
+  await page.getByRole("link", { name: "Timeline" }).click();
+  await checkpoint(page, /Copied copy\.png .*#2 /).click();
+  const size = (locator: Locator) =>
+    locator.evaluate((one) => {
+      const { naturalWidth, naturalHeight } = one as unknown as Record<string, number>;
+      return [naturalWidth, naturalHeight];
+    });
+  const lines = page.getByRole("region", { name: "Changes, lines" });
+  const side = (place: Locator, title: string) => place.getByRole("img", { name: `${title}: copy.png` });
+  await shown(lines.getByText("1 × 1, 70 B"));
+  await shown(lines.getByText("3 × 2, 73 B"));
+  expect([await size(side(lines, "Before")), await size(side(lines, "After"))]).toEqual([
+    [1, 1],
+    [3, 2],
+  ]);
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole("button", { name: "Undo …" }).click();
+  const dialog = page.getByRole("dialog");
+  await shown(side(dialog, "After"));
+  expect(await size(side(dialog, "After"))).toEqual([1, 1]);
+  await page.keyboard.press("Escape");
+  await page.getByRole("link", { name: "Compare from here to now" }).click();
+  const differences = page.getByRole("region", { name: "Differences, lines" });
+  await shown(differences.getByText("Before 1 × 1, 70 B"));
+  // Images that differ are read again after each change.
+  await agent.call("coder_delete_file", { paths: ["copy.png"] });
+  await shown(differences.getByText("Not there."));
   expect(faults).toEqual([]);
 });
 

@@ -7,6 +7,7 @@ import type { By } from "../checkpoints/authors.ts";
 import type { CoderContext } from "../define.ts";
 import { renderName } from "../render/entry-text.ts";
 import { compare, type NetDifference } from "./file-diff.ts";
+import { ComparedImages, imagesOf, lengthOf, tooLargeToShow } from "./images.ts";
 import { type NetChanges, placeOf } from "./net.ts";
 
 export const netAnswers = ["names", "stat", "diff"] as const;
@@ -24,6 +25,7 @@ export const NetChange = Named("NetChange", {
   dir: Type.Optional(Type.Literal(true)),
   files: Type.Optional(UInt64({ description: "Files in the folder that are not listed." })),
   from: Type.Optional(Type.String({ description: "Where it was." })),
+  images: Type.Optional(ComparedImages),
   kind: Type.Union((["created", "modified", "deleted", "moved"] as const).map((kind) => Type.Literal(kind))),
   note: Type.Optional(Type.String({ description: "Why there is no diff." })),
   path: Type.String(),
@@ -51,14 +53,15 @@ interface Page {
   /** The place that the page before ended with. */
   readonly after: string | undefined;
   readonly isSelected: (change: NetDifference) => boolean;
-  /** The bytes of all diffs. */
+  /** The bytes of all diffs and images. */
   readonly maxBytes: number;
+  readonly withImages: boolean;
 }
 
 /** Returns one page of the changes, and the path that it ends with if there are more. */
 export function netPageOf(
   { changes, records }: NetChanges,
-  { form, by, limit, after, isSelected, maxBytes }: Page,
+  { form, by, limit, after, isSelected, maxBytes, withImages }: Page,
   context: CoderContext,
 ): { net: NetChange[]; next_cursor?: string } {
   const selected = changes.filter((change) => {
@@ -72,9 +75,11 @@ export function netPageOf(
   let room = maxBytes;
   for (const [index, change] of listed.entries()) {
     context.deadline.check();
-    const described = describe(change, form, room);
-    room -= described.diff?.length ?? 0;
-    const isFull = net.length === limit || (room < 0 && net.length > 0) || described.diff_truncated === true;
+    const described = describe(change, form, { room, withImages });
+    const { diff = "", diff_truncated: isTruncated = false, images = {}, note } = described;
+    room -= diff.length + lengthOf(images);
+    const isCut = isTruncated || note === tooLargeToShow;
+    const isFull = net.length === limit || (room < 0 && net.length > 0) || isCut;
     const commands = commandsOf(change);
     if (isFull && net.length > 0) return { net, next_cursor: placeOf(listed[index - 1]!) };
     net.push({
@@ -92,7 +97,7 @@ type Described = Omit<NetChange, "by" | "checkpoints" | "commands">;
 function describe(
   change: NetDifference & { readonly files?: number },
   form: NetAnswer,
-  room: number,
+  { room, withImages }: { readonly room: number; readonly withImages: boolean },
 ): Described {
   const { kind, path, from, before, after, files } = change;
   const isFolder = (after.state.kind === "absent" ? before : after).state.kind === "dir";
@@ -105,7 +110,13 @@ function describe(
   };
   if (form === "names") return named;
   const found = compare(change, form === "diff" ? Math.max(room, 0) : defaultDiffBytes);
-  if (typeof found === "string") return found === "a folder" ? named : { ...named, note: found };
+  if (found === "a folder") return named;
+  if (typeof found === "string") {
+    const images = withImages && form === "diff" ? imagesOf(change, Math.max(room, 0)) : undefined;
+    return typeof images === "string"
+      ? { ...named, note: images }
+      : { ...named, note: found, ...(images && { images }) };
+  }
   const { diff, added, removed, isTruncated } = found;
   const lines = { ...named, added, removed };
   if (form === "stat") return lines;

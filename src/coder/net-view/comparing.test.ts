@@ -235,3 +235,53 @@ test("a file that one call moves and changes is moved, in a checkpoint too", asy
     )[0],
   ).toEqual(["  deleted: made2"]);
 });
+
+test("an image that differs is shown by both sides, if it is wanted and small enough", async () => {
+  const fixture = new SessionsFixture();
+  await using _ = fixture;
+  const one = fixture.open(anna);
+  const png = (text: string) => Buffer.from(`\x89PNG\r\n\x1a\n\0${text}`, "latin1");
+  const image = (text: string) => ({ data: png(text).toString("base64"), mime_type: "image/png" });
+  for (const name of ["old", "new"]) writeFileSync(fixture.at(`${name}.png`), png(name));
+  writeFileSync(fixture.at("page.png"), "<script>\0</script>");
+  const copy = async (from: string, to: string) =>
+    (await one.call("coder::copy", { files: [{ from, to, overwrite: true }] })).checkpoint;
+  const first = await copy("old.png", "shown.png");
+  const second = await copy("new.png", "shown.png");
+  const other = await copy("page.png", "other.png");
+  const wanted = { answer: "diff", images: true };
+  const at = async (seq: number, request: object = wanted) => {
+    const { checkpoints } = await one.call("coder::checkpoints", { seq, ...request });
+    return checkpoints[0].files[0];
+  };
+  const note = "it is not text in UTF-8";
+  expect(await at(first)).toMatchObject({ note, images: { after: image("old") } });
+  expect(await at(second)).toMatchObject({ note, images: { before: image("old"), after: image("new") } });
+  expect(await at(second, { answer: "diff" })).not.toHaveProperty("images");
+  expect(await at(second, { answer: "stat", images: true })).not.toHaveProperty("images");
+  expect(await at(second, { ...wanted, max_diff_bytes: 20 })).toEqual({
+    path: "shown.png",
+    change: "modified",
+    note: "it is too large to show",
+  });
+  // A name alone does not make a file an image.
+  expect(await at(other)).toEqual({ path: "other.png", change: "created", note });
+  await one.call("coder::delete-file", { paths: ["old.png"] });
+  const net = async () => (await one.call("coder::changes", { ...wanted, checkpoint: first })).net;
+  const both = {
+    "shown.png": { before: image("old"), after: image("new") },
+    "old.png": { before: image("old") },
+  };
+  const images = (changes: { path: string; images?: object }[]) =>
+    Object.fromEntries(changes.map((change) => [change.path, change.images]));
+  expect(images(await net())).toEqual({ ...both, "other.png": undefined });
+  // An image that does not fit beside another one comes on the next page.
+  const limited = { ...wanted, checkpoint: first, max_diff_bytes: 40 };
+  const page = await one.call("coder::changes", limited);
+  const next = await one.call("coder::changes", { ...limited, cursor: page.next_cursor });
+  expect([page, next].map(({ net }) => Object.keys(images(net)))).toEqual([
+    ["old.png", "other.png"],
+    ["shown.png"],
+  ]);
+  expect(images([...page.net, ...next.net])).toEqual({ ...both, "other.png": undefined });
+});

@@ -7,18 +7,33 @@ import { isShown } from "../checkpoints/recorded-paths.ts";
 import { requireJournal } from "../checkpoints/require-journal.ts";
 import type { CoderContext } from "../define.ts";
 import { pauseOf } from "../services/pause.ts";
-import { compare, diskView, type EntryThen, type FileDiff } from "./file-diff.ts";
+import { compare, diskView, type EntryThen, type FileDiff, type NetDifference } from "./file-diff.ts";
+import { type ComparedImages, imagesOf, lengthOf } from "./images.ts";
+
+/** The difference of a path, or why it is not known; of an image also both sides, if they are wanted. */
+export interface PathDifference {
+  readonly found: FileDiff | string;
+  readonly images?: ComparedImages;
+}
+
+interface BackInTimeOptions {
+  /** Maximum bytes of all diffs and images. */
+  readonly maxBytes: number;
+  readonly withImages: boolean;
+}
 
 /** Goes back in time, from the tree on disk, one record after the other. */
 export class BackInTime {
   readonly #tree: RewoundTree;
   readonly #context: CoderContext;
-  /** The bytes that are left for diffs. */
+  readonly #withImages: boolean;
+  /** The bytes that are left for diffs and images. */
   #room: number;
 
-  constructor(context: CoderContext, maxBytes: number) {
+  constructor(context: CoderContext, { maxBytes, withImages }: BackInTimeOptions) {
     this.#tree = new RewoundTree(diskView(context));
     this.#context = context;
+    this.#withImages = withImages;
     this.#room = maxBytes;
   }
 
@@ -30,18 +45,18 @@ export class BackInTime {
     await rewind(this.#tree, record, { source, isShown: (step) => isShown(step, jail), pause });
   }
 
-  /** Takes back a record, and returns how these paths differ, or why that is not known. */
+  /** Takes back a record, and returns how these paths differ. */
   async compare(
     record: JournalRecord,
     paths: ReadonlySet<string>,
-  ): Promise<ReadonlyMap<string, FileDiff | string>> {
+  ): Promise<ReadonlyMap<string, PathDifference>> {
     const { jail } = this.#context;
     const pause = pauseOf(this.#context);
     const steps = await stepsOf(record, (step) => isShown(step, jail), pause);
     const changed = changedPaths(steps).filter(({ path }) => paths.has(path));
     const after = new Map(changed.map(({ path }) => [path, this.#sideAt(path)]));
     await this.pass(record);
-    const found = new Map<string, FileDiff | string>();
+    const differences = new Map<string, PathDifference>();
     for (const { path, from = path, change } of changed) {
       const kind = change === "mode" ? "modified" : change;
       const [old, now] = [this.#sideAt(from), after.get(path)!];
@@ -49,11 +64,20 @@ export class BackInTime {
       const seen = { path, from: from === path ? undefined : from, kind, before: old, after: now };
       const isKept = !this.#tree.isUnknown(from);
       const reason = isKept ? unknown : "the journal does not keep what it was";
-      const one = compare({ ...seen, seqs: [], others: [], unknown: reason }, Math.max(this.#room, 0));
-      if (typeof one !== "string") this.#room -= one.diff.length;
-      found.set(path, one);
+      differences.set(path, this.#compare({ ...seen, seqs: [], others: [], unknown: reason }));
     }
-    return found;
+    return differences;
+  }
+
+  #compare(change: NetDifference): PathDifference {
+    const room = Math.max(this.#room, 0);
+    const found = compare(change, room);
+    if (typeof found !== "string") this.#room -= found.diff.length;
+    const images = this.#withImages && typeof found === "string" ? imagesOf(change, room) : undefined;
+    if (images === undefined) return { found };
+    if (typeof images === "string") return { found: images };
+    this.#room -= lengthOf(images);
+    return { found, images };
   }
 
   /** Returns the entry at a path at this time, with its content, which is read immediately. */

@@ -12,9 +12,11 @@ import {
   type Checkpoint,
   readAfter,
   readCheckpoint,
+  readCheckpointImages,
   readCheckpoints,
   readContent,
   readNet,
+  readNetImages,
 } from "./worker.ts";
 
 interface ActingProps {
@@ -38,11 +40,13 @@ export function CheckpointView({ seq, path, onUndo }: CheckpointViewProps) {
   const { author, files, functionId, label, moreFiles, time } = value;
   const isUndo = functionId === "coder::undo";
   const verb = isUndo ? "Redo" : "Undo";
+  const readImages = (file: ChangedFile) => readCheckpointImages(seq, file.path);
   const propose = (only?: ChangedFile) =>
     onUndo?.({
       title: `${verb} #${seq}${only === undefined ? "" : `: ${visible(only.path)}`}?`,
       choice: { seq, ...(only !== undefined ? { paths: [only.path] } : path !== "" && { paths: [path] }) },
       files: only === undefined ? files : [only],
+      readImages,
     });
   const session = author === undefined ? undefined : authorId(author);
   return (
@@ -72,6 +76,7 @@ export function CheckpointView({ seq, path, onUndo }: CheckpointViewProps) {
         files={files}
         label="Changes"
         readWhole={({ path: changed }) => readAfter(seq, changed)}
+        readImages={readImages}
         actions={(file) => (
           <FileActions file={file} verb={verb} onUndo={onUndo && files.length > 1 ? propose : undefined} />
         )}
@@ -144,6 +149,7 @@ export function SinceView({ seq, turn }: SinceViewProps) {
           files={value}
           label="Differences"
           readWhole={readNow}
+          readImages={(file) => readNetImages(seq, file.path)}
           actions={(file) => (
             <>
               <span class="quiet">{visible((file.by ?? []).map(renderBy).join(", "))}</span>
@@ -174,6 +180,7 @@ export function SessionView({ session, turn, onUndo }: SessionViewProps) {
   const [newest] = checkpoints;
   if (newest === undefined) return <p class="empty">The journal has no checkpoint of this author.</p>;
   const name = visible(nameOfAuthor(newest.author));
+  const readImages = (file: ChangedFile) => readNetImages(checkpoints.at(-1)!.seq - 1, file.path);
   return (
     <article aria-label={`Session ${session}`}>
       <Heading title={name}>
@@ -191,6 +198,7 @@ export function SessionView({ session, turn, onUndo }: SessionViewProps) {
                   title: `Undo all ${plural(checkpoints.length, "checkpoint")} of ${name}?`,
                   choice: { author: session, steps: checkpoints.length },
                   files,
+                  readImages,
                 })
               }
             >
@@ -206,6 +214,7 @@ export function SessionView({ session, turn, onUndo }: SessionViewProps) {
           files={files}
           label="Net changes"
           readWhole={readNow}
+          readImages={readImages}
           actions={(file) => <FileActions file={file} verb="Undo" onUndo={undefined} />}
         />
       )}

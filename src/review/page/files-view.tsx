@@ -3,12 +3,13 @@ import { Problem } from "./changes-view.tsx";
 import { CodeText } from "./diff/code.tsx";
 import { useLanguages } from "./diff/diff-view.tsx";
 import { Block, languageOf } from "./highlight.ts";
+import { imageTypeOf } from "./images.tsx";
 import { RefusedCall } from "./link.ts";
 import { ListBox } from "./list-box.tsx";
 import { go, renderRoute } from "./route.ts";
 import { useLoaded } from "./use-loaded.ts";
 import { useVirtual } from "./virtual.ts";
-import { parentOf, plural, renderNumber, visible } from "./words.ts";
+import { parentOf, plural, renderNumber, renderBytes, visible } from "./words.ts";
 import {
   type FolderEntry,
   type FoundLine,
@@ -199,31 +200,10 @@ function EntryItem({
         <bdi>{visible(name)}</bdi>
         {kind === "dir" && "/"}
       </span>
-      <span class="when quiet">{isDenied ? "denied" : kind === "file" ? renderSize(size) : ""}</span>
+      <span class="when quiet">{isDenied ? "denied" : kind === "file" ? renderBytes(size) : ""}</span>
     </>
   );
 }
-
-function renderSize(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
-  if (bytes < 1_000_000) return `${renderNumber(Math.round(bytes / 100) / 10)} KB`;
-  return `${renderNumber(Math.round(bytes / 100_000) / 10)} MB`;
-}
-
-/** The types of images that are shown. An image runs no script, whatever its content. */
-const imageTypes: Readonly<Record<string, string>> = {
-  png: "image/png",
-  jpg: "image/jpeg",
-  jpeg: "image/jpeg",
-  gif: "image/gif",
-  webp: "image/webp",
-  avif: "image/avif",
-  bmp: "image/bmp",
-  ico: "image/x-icon",
-};
-
-const imageTypeOf = (path: string): string | undefined =>
-  imageTypes[path.slice(path.lastIndexOf(".") + 1).toLowerCase()];
 
 function FileView({ path, line, turn }: FilesViewProps) {
   const type = imageTypeOf(path);

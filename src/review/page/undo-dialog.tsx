@@ -1,7 +1,15 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { DiffView } from "./diff/diff-view.tsx";
+import type { ReadImages } from "./images.tsx";
 import { plural, visible } from "./words.ts";
-import { type ChangedFile, readNet, sendUndo, type UndoChoice, type Undone } from "./worker.ts";
+import {
+  type ChangedFile,
+  readNet,
+  readNetImages,
+  sendUndo,
+  type UndoChoice,
+  type Undone,
+} from "./worker.ts";
 
 /** An undo that a person considers. */
 export interface UndoProposal {
@@ -9,6 +17,7 @@ export interface UndoProposal {
   readonly choice: UndoChoice;
   /** The changes to take back, with their diffs. */
   readonly files: readonly ChangedFile[];
+  readonly readImages: ReadImages;
 }
 
 interface UndoDialogProps extends UndoProposal {
@@ -17,7 +26,7 @@ interface UndoDialogProps extends UndoProposal {
 }
 
 /** Shows what an undo would do, by a dry run, and does it. */
-export function UndoDialog({ title, choice, files, onClose, onDone }: UndoDialogProps) {
+export function UndoDialog({ title, choice, files, readImages, onClose, onDone }: UndoDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current!.showModal(), []);
   const { trial, error, isBusy, carryOut } = useUndo(choice, onDone);
@@ -36,9 +45,9 @@ export function UndoDialog({ title, choice, files, onClose, onDone }: UndoDialog
           <p class="quiet">Trying it out, without changing anything …</p>
         )}
         {trial !== undefined && <Preview trial={trial} />}
-        {isForced && <Conflicts conflicts={trial.conflicts} files={files} />}
+        {isForced && <Conflicts conflicts={trial.conflicts} {...{ files, readImages }} />}
         {!isForced && changes > 0 && files.length > 0 && (
-          <DiffView files={files} isReversed label="What would change" />
+          <DiffView files={files} isReversed label="What would change" readImages={readImages} />
         )}
         {error !== undefined && (
           <p class="problem" role="alert">
@@ -140,18 +149,18 @@ function Paths({ title, paths }: { readonly title: string; readonly paths: reado
   );
 }
 
-interface ConflictsProps {
+interface ConflictsProps extends Pick<UndoProposal, "files" | "readImages"> {
   readonly conflicts: Undone["conflicts"];
-  readonly files: readonly ChangedFile[];
 }
 
 /** The files that are not what the checkpoint left, with what it did and what came after it. */
-function Conflicts({ conflicts, files }: ConflictsProps) {
+function Conflicts({ conflicts, files, readImages }: ConflictsProps) {
   const [later, setLater] = useState<readonly ChangedFile[]>();
   const [first] = conflicts;
+  const newest = Math.max(...conflicts.map(({ seq }) => seq));
   const paths = conflicts.map(({ path }) => path);
   useEffect(() => {
-    readNet(Math.max(...conflicts.map(({ seq }) => seq))).then(
+    readNet(newest).then(
       (all) => setLater(all.filter(({ path, from = path }) => paths.includes(path) || paths.includes(from))),
       () => setLater([]),
     );
@@ -172,8 +181,16 @@ function Conflicts({ conflicts, files }: ConflictsProps) {
           </li>
         ))}
       </ul>
-      {own.length > 0 && <DiffView files={own} isReversed label="What this undo takes back" />}
-      {later !== undefined && later.length > 0 && <DiffView files={later} label="What was changed since" />}
+      {own.length > 0 && (
+        <DiffView files={own} isReversed label="What this undo takes back" readImages={readImages} />
+      )}
+      {later !== undefined && later.length > 0 && (
+        <DiffView
+          files={later}
+          label="What was changed since"
+          readImages={(file) => readNetImages(newest, file.path)}
+        />
+      )}
     </>
   );
 }

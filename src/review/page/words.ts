@@ -27,6 +27,13 @@ export const renderNumber = (value: number): string => numbers.format(value);
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${renderNumber(count)} ${count === 1 ? one : many}`;
 
+/** Renders a number of bytes, such as `1.2 KB`. */
+export function renderBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${renderNumber(Math.round(bytes / 100) / 10)} KB`;
+  return `${renderNumber(Math.round(bytes / 100_000) / 10)} MB`;
+}
+
 const clock = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hour12: false });
 const day = new Intl.DateTimeFormat("en", {
   month: "short",

@@ -2,6 +2,17 @@
 import type { Author } from "../../base/author.ts";
 import { currentLink } from "./link.ts";
 
+/** An image before and after a change. */
+export interface ImageSides {
+  readonly before?: SideOfImage;
+  readonly after?: SideOfImage;
+}
+
+interface SideOfImage {
+  readonly data: string;
+  readonly mime_type: string;
+}
+
 /** A file of a checkpoint, or of a comparison. */
 export interface ChangedFile {
   readonly path: string;
@@ -13,6 +24,7 @@ export interface ChangedFile {
   readonly diff?: string;
   readonly isTruncated?: boolean;
   readonly note?: string;
+  readonly images?: ImageSides;
   readonly by?: readonly string[];
 }
 
@@ -85,7 +97,7 @@ export interface OutsideChange {
 
 const call = <T>(id: string, payload: object): Promise<T> => currentLink().send(id, payload) as Promise<T>;
 
-/** Maximum bytes of the diffs in one answer: enough for 100,000 lines of a usual length. */
+/** Maximum bytes of the diffs or images in one answer: enough for 100,000 lines of a usual length. */
 const maxDiffBytes = 4 * 1024 * 1024;
 
 const toFile = ({ change, kind, dir, diff_truncated, ...file }: WireFile): ChangedFile => ({
@@ -140,13 +152,22 @@ export async function readCheckpoint(seq: number, path?: string): Promise<Checkp
   return toCheckpoint(checkpoints[0]!);
 }
 
+/** Reads a file of a checkpoint with its images. */
+export async function readCheckpointImages(seq: number, path: string): Promise<ChangedFile | undefined> {
+  const { checkpoints } = await call<{ readonly checkpoints: readonly WireCheckpoint[] }>(
+    "coder::checkpoints",
+    { seq, limit: 1, path, answer: "diff", images: true, max_diff_bytes: maxDiffBytes },
+  );
+  return toCheckpoint(checkpoints[0]!).files.find((file) => file.path === path);
+}
+
 /** A path that differs, with the checkpoints that made it so. */
 export interface NetFile extends ChangedFile {
   readonly checkpoints: readonly number[];
 }
 
 /** Reads how the tree differs from the one after checkpoint `seq`, page by page. */
-export async function readNet(seq: number, path?: string): Promise<readonly NetFile[]> {
+export async function readNet(seq: number, path?: string, withImages = false): Promise<readonly NetFile[]> {
   const found: NetFile[] = [];
   let cursor: string | undefined;
   do {
@@ -160,6 +181,7 @@ export async function readNet(seq: number, path?: string): Promise<readonly NetF
       answer: "diff",
       max_diff_bytes: maxDiffBytes,
       ...(path !== undefined && { path }),
+      ...(withImages && { images: true }),
       ...(cursor !== undefined && { cursor }),
     });
     for (const one of page.net ?? []) found.push({ ...toFile(one), checkpoints: one.checkpoints ?? [] });
@@ -167,6 +189,10 @@ export async function readNet(seq: number, path?: string): Promise<readonly NetF
   } while (cursor !== undefined);
   return found;
 }
+
+/** Reads a file with its images now and after checkpoint `seq`. */
+export const readNetImages = async (seq: number, path: string): Promise<ChangedFile | undefined> =>
+  (await readNet(seq, path, true)).find((file) => file.path === path);
 
 export const sendUndo = (choice: UndoChoice, how: { dry_run?: true; force?: true }): Promise<Undone> =>
   call<Undone>("coder::undo", { ...choice, ...how });

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import { languageOf, loadLanguage } from "../highlight.ts";
+import { ComparedImagesView, type ReadImages } from "../images.tsx";
 import { useVirtual } from "../virtual.ts";
 import { plural, renderNumber, visible } from "../words.ts";
 import type { ChangedFile } from "../worker.ts";
@@ -28,23 +29,40 @@ interface DiffViewProps {
    * that is not known. If absent, these lines cannot be shown.
    */
   readonly readWhole?: ((file: ChangedFile) => Promise<string | undefined>) | undefined;
+  /** If absent, images are not shown. */
+  readonly readImages?: ReadImages | undefined;
 }
 
-const heights: Readonly<Record<Row["kind"], number>> = { file: 40, note: 36, gap: 26, line: 20, pair: 20 };
+const heights: Readonly<Record<Row["kind"], number>> = {
+  file: 40,
+  note: 36,
+  images: 280,
+  gap: 26,
+  line: 20,
+  pair: 20,
+};
 
 /** The narrowest view in which two sides have room beside each other. */
 const splitWidth = 900;
 
 /** The differences of files as one list. The document contains its visible lines only. */
-export function DiffView({ files, isReversed = false, label, actions, readWhole }: DiffViewProps) {
+export function DiffView({
+  files,
+  isReversed = false,
+  label,
+  actions,
+  readWhole,
+  readImages,
+}: DiffViewProps) {
   const element = useRef<HTMLDivElement>(null);
   const [wantsSplit, setSplit] = useState(false);
   const isWide = useIsWide(element);
   const isSplit = wantsSplit && isWide;
   const { contents, unfold } = useContents(files, readWhole);
-  const { rows, width, toggle } = useRows(files, { isReversed, isSplit, contents });
+  const { rows, width, toggle } = useRows(files, { isReversed, isSplit, contents, readImages });
   useLanguages(files);
   const heightOf = useMemo(() => (index: number) => heights[rows[index]!.kind], [rows]);
+  const shown = { actions, isReversed, contents, unfold, readImages };
   const virtual = useVirtual({ count: rows.length, heightOf, element });
   const step = (by: 1 | -1) => {
     const top = element.current!.scrollTop + 1;
@@ -77,7 +95,7 @@ export function DiffView({ files, isReversed = false, label, actions, readWhole 
               ref={isSplit ? virtual.measure : null}
               style={{ transform: `translateY(${start}px)` }}
             >
-              <RowView row={rows[index]!} onToggle={toggle} {...{ actions, isReversed, contents, unfold }} />
+              <RowView row={rows[index]!} onToggle={toggle} {...shown} />
             </div>
           ))}
         </div>
@@ -109,14 +127,14 @@ function useContents(files: readonly ChangedFile[], readWhole: DiffViewProps["re
   return { contents, unfold: readWhole && unfold };
 }
 
-interface RowsOptions {
+interface RowsOptions extends Pick<DiffViewProps, "readImages"> {
   readonly isReversed: boolean;
   readonly isSplit: boolean;
   readonly contents: Contents;
 }
 
 /** Returns the rows of files, and how to open or close one of these. */
-function useRows(files: readonly ChangedFile[], { isReversed, isSplit, contents }: RowsOptions) {
+function useRows(files: readonly ChangedFile[], { isReversed, isSplit, contents, readImages }: RowsOptions) {
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const diffs = useMemo(() => files.map((file) => readLines(file, isReversed)), [files, isReversed]);
   const read = useMemo(
@@ -128,11 +146,12 @@ function useRows(files: readonly ChangedFile[], { isReversed, isSplit, contents 
     [diffs, contents],
   );
   const width = useMemo(() => longest(read), [read]);
+  const withImages = readImages !== undefined;
   const rows = useMemo(() => {
     const isOpen = ({ file, count }: DiffOfFile) =>
       toggled.has(file.path) !== (count <= openLines || files.length === 1);
-    return rowsOf(read, { isSplit, isOpen });
-  }, [read, isSplit, toggled, files.length]);
+    return rowsOf(read, { isSplit, withImages, isOpen });
+  }, [read, isSplit, withImages, toggled, files.length]);
   const toggle = (path: string) => {
     const changed = new Set(toggled);
     if (!changed.delete(path)) changed.add(path);
@@ -172,7 +191,7 @@ function Layout({ isSplit, onSplit }: LayoutProps) {
   );
 }
 
-interface RowViewProps extends Pick<DiffViewProps, "actions"> {
+interface RowViewProps extends Pick<DiffViewProps, "actions" | "readImages"> {
   readonly row: Row;
   readonly contents: Contents;
   /** Shows the lines that the diff of a file leaves out, if that can be. */
@@ -181,12 +200,14 @@ interface RowViewProps extends Pick<DiffViewProps, "actions"> {
   readonly isReversed: boolean;
 }
 
-function RowView({ row, onToggle, actions, isReversed, contents, unfold }: RowViewProps) {
+function RowView({ row, onToggle, actions, isReversed, contents, unfold, readImages }: RowViewProps) {
   switch (row.kind) {
     case "file":
       return <FileRow {...row} onToggle={onToggle} actions={actions} isReversed={isReversed} />;
     case "note":
       return <div class="note quiet">{visible(row.text)}</div>;
+    case "images":
+      return <ComparedImagesView file={row.file} isReversed={isReversed} read={readImages!} />;
     case "gap":
       return <GapRow {...row} isUnknown={contents.has(row.file.path)} unfold={unfold} />;
     case "line":

@@ -1,6 +1,7 @@
 /** The lines of a diff, as rows of one long list. */
 import { parsePatch } from "diff";
 import { Block, languageOf } from "../highlight.ts";
+import { imageTypeOf } from "../images.tsx";
 import type { ChangedFile } from "../worker.ts";
 
 /** A line of one side, or of both. */
@@ -21,6 +22,7 @@ export interface DiffLine {
 export type Row =
   | { readonly kind: "file"; readonly file: ChangedFile; readonly isOpen: boolean }
   | { readonly kind: "note"; readonly text: string }
+  | { readonly kind: "images"; readonly file: ChangedFile }
   /** Unchanged lines that are left out of the diff of a file. */
   | { readonly kind: "gap"; readonly count: number; readonly file: ChangedFile }
   | { readonly kind: "line"; readonly line: DiffLine }
@@ -199,11 +201,13 @@ function notesOf(
 
 export interface RowOptions {
   readonly isSplit: boolean;
+  /** Whether images can be shown. */
+  readonly withImages: boolean;
   readonly isOpen: (file: DiffOfFile) => boolean;
 }
 
 /** Lays the files out as rows. */
-export function rowsOf(files: readonly DiffOfFile[], { isSplit, isOpen }: RowOptions): Row[] {
+export function rowsOf(files: readonly DiffOfFile[], { isSplit, withImages, isOpen }: RowOptions): Row[] {
   const rows: Row[] = [];
   for (const file of files) {
     const open = isOpen(file);
@@ -214,7 +218,10 @@ export function rowsOf(files: readonly DiffOfFile[], { isSplit, isOpen }: RowOpt
       if (isSplit) for (const pair of pairsOf(lines)) rows.push(pair);
       else for (const line of lines) rows.push({ kind: "line", line });
     }
-    for (const text of file.notes) rows.push({ kind: "note", text });
+    const { path, note } = file.file;
+    if (withImages && note !== undefined && imageTypeOf(path) !== undefined)
+      rows.push({ kind: "images", file: file.file });
+    else for (const text of file.notes) rows.push({ kind: "note", text });
   }
   return rows;
 }
