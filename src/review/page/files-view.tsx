@@ -9,7 +9,7 @@ import { ListBox } from "./list-box.tsx";
 import { go, renderRoute } from "./route.ts";
 import { useLoaded } from "./use-loaded.ts";
 import { useVirtual } from "./virtual.ts";
-import { parentOf, plural, renderNumber, renderBytes, visible } from "./words.ts";
+import { parentOf, plural, renderBytes, renderNumber, visible } from "./words.ts";
 import {
   type FolderEntry,
   type FoundLine,
