@@ -66,7 +66,7 @@ const response = Type.Object(
     ignored: Type.Optional(
       UInt64({
         description:
-          "Number of paths that other programs changed and that ignore files name, or in .git; not in `net`.",
+          "Number of changed paths without a checkpoint that ignore files name, or in .git; not in `net`.",
       }),
     ),
     next_cursor: Type.Optional(Type.String({ description: "Where the next page of `net` begins." })),
@@ -337,7 +337,7 @@ function renderChanges(
       ...(cursor === undefined
         ? []
         : [`[there is more; go on with the same call and "cursor": ${JSON.stringify(cursor)}]`]),
-      ...(ignored === undefined ? [] : [`[not listed: ${ignored} ignored, changed by other programs]`]),
+      ...(ignored === undefined ? [] : [`[not listed: ${ignored} in .git or ignored, without a checkpoint]`]),
       ...(note === undefined ? [] : [`[${note}]`]),
       ...(external ? [] : ["[changes of other programs are not known, or not in all roots]"]),
     ].join("\n");

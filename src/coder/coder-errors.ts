@@ -126,10 +126,11 @@ export const refuseCoder = {
         : `The worker keeps no journal, because ${missing}, so nothing is recorded and nothing can be undone. Ask the user to set \`journal.dir\` in the configuration to a folder that the worker can write to.`,
     ),
 
-  undoNothing: (what: string): Refusal =>
+  /** Refuses to undo what is not in the journal. `programs` have changed files since, as commands. */
+  undoNothing: (what: string, programs: readonly string[] = []): Refusal =>
     new Refusal(
       "bad-input",
-      `The journal has no ${what}, or no longer keeps it. List what can be undone with coder::checkpoints.`,
+      `The journal has no ${what}, or no longer keeps it.${programs.length === 0 ? "" : ` Changes by commands (${programs.slice(0, 5).join(", ")}) have no checkpoint.`} List what can be undone with coder::checkpoints.`,
     ),
 
   undoOfOthers: ({ seq, author, label }: Pick<JournalRecord, "seq" | "author" | "label">): Refusal =>

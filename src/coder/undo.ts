@@ -84,6 +84,12 @@ const Resolved = Named("ResolvedTransaction", {
 
 const response = Type.Object(
   {
+    commands: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          "Programs that changed files after the newest checkpoint, outside of `snapshot`: that is not undone.",
+      }),
+    ),
     conflicts: Type.Array(UndoConflict),
     resolved: Type.Optional(Resolved),
     transaction: Type.Optional(Type.String()),
@@ -125,6 +131,7 @@ export const undo = defineCoderFunction({
     const requested = paths === undefined ? () => true : selectPaths(paths, context.jail);
     const pause = pauseOf(context);
     const { records, selects: isChosen } = await choose({ ...which, paths }, context);
+    const commands = isNewest({ ...which, paths }) ? programsAfter(records[0]!, context) : [];
     const selects = (step: StepNames & { readonly seq: number }) =>
       isShown(step, context.jail) && endsOf(step).some(requested) && isChosen(step);
     const later = await LaterRecords.of(await recordsAfter(records.at(-1)!.seq, context), {
@@ -155,6 +162,7 @@ export const undo = defineCoderFunction({
     const afterwards = transaction === undefined ? pause : pauseWithoutEnd();
     const isDone = force || value.conflicts.length === 0;
     return {
+      ...(commands.length > 0 && { commands }),
       undone: isDone ? await listAll(value.undone, { records, selects }, { later, pause: afterwards }) : [],
       conflicts: value.conflicts.slice(0, maxPaths),
       ...(transaction !== undefined && { transaction }),
@@ -162,11 +170,12 @@ export const undo = defineCoderFunction({
   },
   isFailure: ({ undone, conflicts, resolved }) =>
     (conflicts.length > 0 && undone.length === 0) || resolved?.outcome === "in-conflict",
-  render: ({ undone, conflicts, resolved }, { sentence }, { dry_run: isTrial = false, paths }) => {
+  render: ({ undone, conflicts, resolved, commands }, { sentence }, { dry_run: isTrial = false, paths }) => {
     if (resolved !== undefined) return sentence(renderResolved(resolved));
     return [
       ...undone.flatMap(renderUndone),
       ...conflicts.map(renderConflict),
+      ...(commands === undefined ? [] : [renderCommands(commands)]),
       sentence(verdict(undone, conflicts, { isTrial, isLimited: paths !== undefined })),
     ].join("\n");
   },
@@ -284,7 +293,10 @@ async function choose(which: Which, context: CoderContext): Promise<Chosen> {
   const touches = (record: JournalRecord) => record.steps.some((step) => endsOf(step).some(wanted));
   const [newest] = await firstOf(shownRecords(context, touches), 1);
   throw newest === undefined
-    ? refuseCoder.undoNothing(paths === undefined ? "checkpoint" : "checkpoint of these paths")
+    ? refuseCoder.undoNothing(
+        paths === undefined ? "checkpoint" : "checkpoint of these paths",
+        context.jail.scope === undefined ? context.feed.programsAfter(0) : [],
+      )
     : refuseCoder.undoOfOthers(newest);
 }
 
@@ -365,6 +377,22 @@ function listed({ seq, restored, removed, skipped }: UndoneRecord): Static<typeo
     skipped: skipped.slice(0, maxPaths),
     ...(more > 0 && { more }),
   };
+}
+
+/** Returns whether a call wants the newest checkpoints, whichever they are. */
+const isNewest = ({ paths, seq, transaction }: Which): boolean =>
+  [paths, seq, transaction].every((one) => one === undefined);
+
+/** Returns the programs of commands that changed files after a checkpoint, unless that is of a command. */
+const programsAfter = ({ seq, function_id: id }: JournalRecord, { feed, jail }: CoderContext) =>
+  jail.scope !== undefined || id?.startsWith("shell::exec") ? [] : feed.programsAfter(seq);
+
+/** Maximum number of programs that are named. */
+const maxPrograms = 5;
+
+function renderCommands(programs: readonly string[]): string {
+  const named = programs.slice(0, maxPrograms).join(", ");
+  return `[not undone: the newer changes by commands (${named}), which have no checkpoint]`;
 }
 
 function renderConflict({ path, seq, by }: Static<typeof UndoConflict>): string {

@@ -57,7 +57,7 @@ describe("the rules of commands", () => {
     const open = { network: "loopback", holdsFiles: true, keepsFiles: false } as const;
     const lines = (change: Partial<CommandRules>) => describeCommands({ ...rules, ...change })[1];
     expect(lines({ kept: ["docs/**"] })).toContain(" Read-only for them: docs/**. Undo does not take back");
-    expect(lines({ kept: [] })).toContain(" HOME is an empty folder of their own. Undo does not take back");
+    expect(lines({ kept: [] })).toContain(" HOME is a private folder of theirs. Undo does not take back");
     expect(lines({ confined: open })).toContain(
       " Nothing keeps them from files that other programs run by themselves (.git/hooks, .vscode and the like): leave those alone unless the user asks.",
     );

@@ -62,7 +62,7 @@ export function describeCommands({
       ? "Every program may run but those in a folder that calls can write."
       : `Programs that may run: ${programs}. Programs that these start are not limited to the list.`,
     isKept
-      ? `Commands write below the served folder${writable_folders.length > 0 ? `, ${listNames(writable_folders, maxHidden)}` : ""} and $TMPDIR, and read everything that is not hidden. HOME is an empty folder of their own.${describeKept(kept, confined.keepsFiles)}${undo}`
+      ? `Commands write below the served folder${writable_folders.length > 0 ? `, ${listNames(writable_folders, maxHidden)}` : ""} and $TMPDIR, and read everything that is not hidden. HOME is a private folder of theirs.${describeKept(kept, confined.keepsFiles)}${undo}`
       : `The kernel does not keep files from commands: they read and write whatever the user can, inside and outside of the served folder.${undo}`,
     ...(isKept && hidden.length > 0
       ? [

@@ -65,6 +65,9 @@ export interface CommandConfinement extends Pick<SpawnOptions, "watch"> {
   close(): void;
 }
 
+/** Variables of commands without other hosts: npm tries again in silence for more than a minute. */
+const offline = { npm_config_fetch_retries: "0" };
+
 const none: CommandConfinement = {
   begin: () => ({ launcher: undefined, findMade: async () => [] }),
   watch: undefined,
@@ -123,7 +126,7 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
   return {
     begin: () => beginCommand(sandbox, guarded),
     watch: createDiskWatch(writable, config.limits),
-    variables: { TMPDIR: temporary.path },
+    variables: { TMPDIR: temporary.path, ...(sandbox.network !== "full" && offline) },
     gitSettings: sandbox.hasMounts && mayHide ? settingsFor(config, masks.path, options) : [],
     rules: {
       network: sandbox.network,

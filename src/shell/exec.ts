@@ -103,7 +103,7 @@ export const exec = defineShellFunction({
   },
   // An exit code is the answer of the program, such as that of tests that fail.
   isFailure: ({ timed_out, signal }) => timed_out || signal !== undefined,
-  render: renderResult,
+  render: (result, wording, { timeout_ms: requested }) => renderResult(result, wording, requested ?? 0),
 });
 
 /** Keeps the whole output of a command if the answer cuts it and the profile requires it. */
@@ -187,13 +187,15 @@ const nothingYet = {
 
 type Result = Static<typeof response>;
 
-function renderResult(result: Result, wording: Wording): string {
+function renderResult(result: Result, wording: Wording, requestedMs: number): string {
   const { sentence } = wording;
   const { content, stdout, stderr, job_id, duration_ms: duration } = result;
   if (content !== undefined) return "[started; its output comes over the channel]";
   const notes = [
     result.timed_out
-      ? sentence(`timed out after ${renderDuration(duration)}; shell::exec_bg runs what takes longer`)
+      ? sentence(
+          `timed out after ${renderDuration(duration)}${requestedMs > duration ? ", the longest that shell::exec waits" : ""}; shell::exec_bg runs what takes longer`,
+        )
       : `${outcomeOf(result)}, ${renderDuration(duration)}`,
     ...(job_id === undefined
       ? []

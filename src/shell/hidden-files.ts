@@ -20,8 +20,9 @@ export const hiddenFileSettings = ({ attributes, excludes }: PatternFiles): GitS
   ["core.attributesFile", attributes],
   ["core.excludesFile", excludes],
   // Git reads a file whose time is that of its index, as in a fresh clone. It then gets the content that it
-  // has recorded, and for a file that it does not track an error, so that it never records blank lines.
-  [`filter.${filter}.clean`, "git cat-file blob :0:%f"],
+  // has recorded, and for a file that it does not track an error, so that it never records blank lines. The
+  // index lacks the file while a reset or a merge makes the next one.
+  [`filter.${filter}.clean`, "git cat-file blob :0:%f 2>/dev/null || git cat-file blob HEAD:%f"],
   [`filter.${filter}.smudge`, "cat"],
   [`filter.${filter}.required`, "true"],
 ];

@@ -173,17 +173,17 @@ function undoOf(
   };
 }
 
-const sandboxNotesOf = (
+function sandboxNotesOf(
   { confined, hiddenNames, keptNames, removalOf }: ObservedServices,
   argv: readonly string[],
   output: Parameters<Observed["end"]>[0],
-): string[] =>
-  confined && output
-    ? [
-        ...sandboxNotes(output, confined, { hidden: hiddenNames(), kept: keptNames(), removalOf }),
-        ...(confined.holdsFiles ? hiddenInArguments(argv, hiddenNames()) : []),
-      ]
-    : [];
+): string[] {
+  if (!confined || !output) return [];
+  const hidden = hiddenNames();
+  const notes = sandboxNotes(output, confined, { hidden, kept: keptNames(), removalOf });
+  const named = confined.holdsFiles ? hiddenInArguments(argv, hidden) : [];
+  return [...notes, ...named.filter((note) => !notes.some((longer) => longer.startsWith(note)))];
+}
 
 /** Maximum number of created files that are named. */
 const maxNamed = 5;

@@ -51,10 +51,22 @@ const rows: readonly (readonly [text: string, none: string[], loopback: string[]
   ["Error: EACCES: permission denied, open '/tmp/outside'", [writing], [writing], [writing]],
   ["cat: .env: Permission denied", [hidden], [hidden], [hidden]],
   [
+    "Error: EACCES: permission denied, open '/work/config/.env'",
+    ...threeTimes([
+      `${hidden}; a program that ends because of that needs another folder for such files (Vite: envDir)`,
+    ]),
+  ],
+  [
+    "error: unable to unlink old 'config/.env': Device or resource busy",
+    ...threeTimes(["config/.env is hidden: commands do not change, move or remove it"]),
+  ],
+  ["cat: /proc/1/environ: Permission denied", ...threeTimes(["nothing of other processes is read"])],
+  ["grep: /root/notes: Permission denied", [], [], []],
+  [
     "cat: /etc/shadow: Permission denied",
     ...threeTimes(["/etc/shadow is hidden: commands do not find its content there"]),
   ],
-  ["cat: /home/shadow: Permission denied", [writing], [writing], [writing]],
+  ["cat: /home/shadow: Permission denied", [], [], []],
   ["all went well, and 3 tests were refused", [], [], []],
 ];
 
@@ -103,6 +115,35 @@ test("a hidden file that the command line names is named", () => {
     "config/key.pem is hidden: commands do not find its content there",
   ]);
   expect(noted("cat", ".env.example", "key.pem", "notes.env")).toEqual([]);
+});
+
+test("the hidden files are named that a search of their folder passes by", () => {
+  const hidden = [".env", "config/key.pem", "/etc/shadow"];
+  const noted = (...argv: string[]) =>
+    hiddenInArguments(argv, hidden).map((note) => note.slice(0, note.indexOf(" is hidden")));
+  const inFolder = [".env", "config/key.pem"];
+  for (const argv of [
+    ["grep", "-rn", "X", "."],
+    ["grep", "--recursive", "X"],
+    ["bash", "-c", "true && egrep -R X ./ | wc -l"],
+    ["git", "grep", "X"],
+  ])
+    expect(noted(...argv)).toEqual(inFolder);
+  expect(noted("grep", "-r", "X", "config/")).toEqual(["config/key.pem"]);
+  for (const argv of [
+    ["grep", "X", "a.txt"],
+    ["grep", "-r", "X", "src"],
+    ["git", "log", "--grep=X"],
+  ])
+    expect(noted(...argv)).toEqual([]);
+});
+
+test("of two hidden files with one name, the one is named that the line has", () => {
+  const hidden = [".env", "sub/.env"];
+  const noted = (stderr: string) =>
+    sandboxNotes({ stdout: "", stderr }, none, { hidden }).map((note) => note.split(" ")[0]);
+  expect(noted("cat: .env: Permission denied")).toEqual([".env"]);
+  expect(noted("cat: /work/sub/.env: Permission denied")).toEqual(["sub/.env"]);
 });
 
 test("the call is named that removes a folder which commands cannot, where one does", () => {

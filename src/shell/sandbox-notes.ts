@@ -27,6 +27,14 @@ const removing = /\b(?:remove|rm|rmdir|unlink|rmtree|delete)\b/i;
 
 const listening = /\b(?:listen|bind|listener)\b/i;
 const sockets = /\b(?:connect|socket)\b/i;
+
+/** A line of a program that only reads, or about a file that was only to be read. */
+const reading =
+  /^(?:cat|head|tail|wc|sort|uniq|cut|grep|rg|jq|find|ls|du|stat|file|cmp|diff|strings|base64|xxd|od|\w+sum): |cannot (?:open|access|stat|read)\b/;
+
+/** A path of another process in proc(5). */
+const process = /\/proc\/\d+\//;
+
 const signals = /\bkill(?:all|pg)?\b/;
 
 /** How programs say that a host is not reached or has no address. */
@@ -65,7 +73,7 @@ export function sandboxNotes(
   const text = `${stdout.slice(-maxRead)}\n${stderr.slice(-maxRead)}`;
   const isInPythonSocket = pythonSocket.test(text);
   const notes = text.split("\n").flatMap((line) => {
-    const refused = mounted.test(line) ? keptNotes(line, guarded) : [];
+    const refused = mounted.test(line) ? [...hiddenNotes(line, hidden), ...keptNotes(line, guarded)] : [];
     if (refused.length > 0) return refused;
     if (!refusal.test(line)) return networkNotes(line, rules);
     if (listening.test(line)) return rules.network === "none" ? ["listening is not allowed"] : [];
@@ -77,18 +85,47 @@ export function sandboxNotes(
   return [...new Set(notes)];
 }
 
-/** Notes for hidden files in a command line. A command of root reads blank lines there, and no error. */
+/** The operators between the commands of a shell's line. */
+const separators = /\|\|?|&&?|;|\n/;
+
+const isRecursive = (word: string): boolean => /^(?:-\w*[rR]\w*|--(?:dereference-)?recursive)$/.test(word);
+
+/** Returns the folders that a command searches for a text, if it is `grep -r` or `git grep`. */
+function searchedBy([program = "", ...words]: readonly string[]): string[] {
+  const name = program.slice(program.lastIndexOf("/") + 1);
+  const isSearch = /^[ef]?grep$/.test(name) ? words.some(isRecursive) : name === "git" && words[0] === "grep";
+  if (!isSearch) return [];
+  const [, ...folders] = words.slice(name === "git" ? 1 : 0).filter((word) => !word.startsWith("-"));
+  return folders.length === 0 ? ["."] : folders.map(plainly);
+}
+
+const plainly = (word: string): string => word.replace(/^\.\/(?=.)|(?<=.)\/$/g, "");
+
+/**
+ * Notes for hidden files in a command line, and for those that a search passes by. A command of root reads
+ * blank lines there, and no error.
+ */
 export function hiddenInArguments(argv: readonly string[], hidden: readonly string[]): string[] {
-  const words = new Set(
-    argv.flatMap((word) => word.split(/[\s'"`()<>|;&=]+/)).map((word) => word.replace(/^\.\//, "")),
-  );
+  const split = (text: string) => text.split(/[\s'"`()<>|;&=]+/).filter((word) => word !== "");
+  const words = new Set(argv.flatMap(split).map(plainly));
+  const lines = argv.slice(1).flatMap((word) => word.split(separators).map(split));
+  const searched = new Set([argv, ...lines].flatMap(searchedBy));
+  const isSearched = (path: string) => {
+    const names = path.split("/");
+    const above = names.map((_, index) => names.slice(0, index).join("/") || ".");
+    return !path.startsWith("/") && above.some((folder) => searched.has(folder));
+  };
   return hidden
-    .filter((path) => words.has(path))
+    .filter((path) => words.has(path) || isSearched(path))
     .slice(0, maxNamed)
     .map(sayHidden);
 }
 
 const sayHidden = (path: string): string => `${path} is hidden: commands do not find its content there`;
+
+/** Adds what helps with a program that reads the file if it exists and ends if it cannot, such as Vite. */
+const sayRefused = (path: string): string =>
+  `${sayHidden(path)}; a program that ends because of that needs another folder for such files (Vite: envDir)`;
 
 const socketNotes = ({ network }: ConfinedRules): string[] =>
   network === "none"
@@ -105,6 +142,22 @@ function networkNotes(line: string, { network }: ConfinedRules): string[] {
       ? "there is no network, not even on loopback"
       : "on 127.0.0.1 and ::1 only servers that commands have started are reached",
   ];
+}
+
+/** Notes for the hidden files in a line that a command cannot change. */
+const hiddenNotes = (line: string, hidden: readonly string[]): string[] =>
+  namedIn(line, hidden).map((path) => `${path} is hidden: commands do not change, move or remove it`);
+
+/** Returns the paths that a line names, whole if it has them so, or else by their last name. */
+function namedIn(line: string, paths: readonly string[]): string[] {
+  const words = line.split(/[\s:;,'"`()<>]+/);
+  const whole = words.flatMap((word) => {
+    const ends = paths.filter((path) => word === path || word.endsWith(`/${path}`));
+    return ends.toSorted((one, other) => other.length - one.length).slice(0, 1);
+  });
+  const isNamed = (path: string) =>
+    line.includes(path.startsWith("/") ? path : path.slice(path.lastIndexOf("/") + 1));
+  return (whole.length > 0 ? [...new Set(whole)] : paths.filter(isNamed)).slice(0, maxNamed);
 }
 
 const reason = "is read-only for commands, since other programs act on it by themselves";
@@ -139,9 +192,12 @@ const removalSentence = ({ folder, call }: FolderRemoval): string =>
 
 function fileNotes(line: string, { holdsFiles }: ConfinedRules, hidden: readonly string[]): string[] {
   if (!holdsFiles) return [];
-  const isNamed = (path: string) =>
-    line.includes(path.startsWith("/") ? path : path.slice(path.lastIndexOf("/") + 1));
-  const named = hidden.filter(isNamed);
-  if (named.length > 0) return named.slice(0, maxNamed).map(sayHidden);
-  return line.includes("/") ? ["commands write below the served folder and $TMPDIR only"] : [];
+  const isRead = reading.test(line);
+  const named = namedIn(line, hidden);
+  if (named.length > 0)
+    return named
+      .slice(0, maxNamed)
+      .map((path) => (isRead || path.startsWith("/") ? sayHidden : sayRefused)(path));
+  if (process.test(line)) return ["nothing of other processes is read"];
+  return line.includes("/") && !isRead ? ["commands write below the served folder and $TMPDIR only"] : [];
 }

@@ -41,6 +41,10 @@ test("a refusal that the sandbox caused is named after the output", async () => 
   expect(await sh("cat .env || true")).toContain(
     "[sandbox: .env is hidden: commands do not find its content there]",
   );
+  expect(await sh("cat /etc/shadow")).toContain(
+    "[sandbox: /etc/shadow is hidden: commands do not find its content there]",
+  );
+  expect(await sh("grep -r SECRET . || true")).toContain("[sandbox: .env is hidden");
   expect(await sh("echo fine")).not.toContain("[sandbox");
 });
 
@@ -120,6 +124,18 @@ test("what a command changes in files of its snapshot is a checkpoint, which und
   expect(await sh("cat a.txt new/deep/f.txt; stat -c %a big.bin; ls; readlink new/link.txt")).toStartWith(
     "two\nx\n600\na.txt\nbig.bin\nnew\nother.md\na.txt\n",
   );
+});
+
+test("an undo says that it leaves what a later command changed", async () => {
+  const note = "[not undone: the newer changes by commands (sh), which have no checkpoint]";
+  await connected.call("coder_create_file", { path: "by-call.txt", content: "" });
+  expect(textOf(await connected.call("coder_undo", { dry_run: true }))).not.toContain("not undone");
+  await sh("echo x > by-command.txt");
+  expect(textOf(await connected.call("coder_undo", {}))).toContain(
+    `\n  removed: by-call.txt\n${note}\nUndone; `,
+  );
+  expect(await sh("ls")).toMatch(/^a.txt\nbig.bin\nby-command.txt\n/);
+  expect(textOf(await connected.call("coder_undo", {}))).not.toContain("not undone");
 });
 
 test("a checkpoint of a command leaves out what calls changed while it ran", async () => {

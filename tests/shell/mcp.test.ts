@@ -296,7 +296,9 @@ describe("what would fill a model's context", () => {
     );
     const again = await call("shell_exec_bg", command);
     expect(again.isError).toBe(true);
-    expect(textOf(again)).toStartWith("job_id: a job with the id build of today already exists.");
+    expect(textOf(again)).toStartWith(
+      "job_id: a job with the id build of today already exists. Choose another one, such as build of today-2, or",
+    );
     expect((await call("shell_exec_bg", { ...command, job_id: "a\nb" })).isError).toBe(true);
   });
 });

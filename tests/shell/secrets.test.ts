@@ -16,6 +16,7 @@ const root = temporaryFolder();
 const program = join(root, "coder");
 const served = join(root, "served");
 const config = join(root, "shell.yaml");
+const confined = join(root, "confined.yaml");
 
 beforeAll(() => {
   chmodSync(root, 0o755);
@@ -24,6 +25,8 @@ beforeAll(() => {
   if (asNobody.uid !== undefined) chownSync(served, nobody, nobody);
   const keys = { allowlist: ["sh", "env"], inherit_env: true, fs: { host_root: served } };
   writeFileSync(config, JSON.stringify(keys));
+  const fs = { host_root: served, deny_globs: ["**/.env"], write_deny_globs: [] };
+  writeFileSync(confined, JSON.stringify({ ...keys, profile: "agent", os_sandbox: "best", fs }));
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
@@ -37,7 +40,7 @@ const run = (command: string, ...args: string[]) =>
     encoding: "utf8",
   });
 
-function call(id: string, payload: object): Record<string, unknown> {
+function call(id: string, payload: object, rules = config): Record<string, unknown> {
   const { stdout, stderr } = run(
     program,
     "call",
@@ -46,7 +49,7 @@ function call(id: string, payload: object): Record<string, unknown> {
     "--worker",
     "shell",
     "--config",
-    config,
+    rules,
   );
   return { ...JSON.parse(stdout || "{}"), log: stderr };
 }
@@ -91,4 +94,22 @@ test("the jail works all the same", () => {
     entries: [{ name: "a.txt" }, { name: "b" }],
   });
   expect(call("shell::fs::grep", { path: served, pattern: "two" })).toMatchObject({ matches: [{ line: 1 }] });
+});
+
+test("a tracked, hidden file is clean for git, which opens it in a fresh checkout", () => {
+  const line = [
+    "git init -q repository && cd repository && git config user.name a && git config user.email a@b",
+    "echo secret > .env && echo one > file && git add -A && git commit -qm first",
+  ].join(" && ");
+  expect(run("sh", "-c", line).status).toBe(0);
+  const script =
+    "cat .env; git status --short; echo two >> file; git stash -q && git stash pop -q; git commit -qam second; git log --format=%s; git show --stat --format=";
+  const payload = { command: "sh", args: ["-c", script], cwd: join(served, "repository") };
+  const { stdout, stderr, log } = call("shell::exec", payload, confined);
+  expect(stdout).not.toContain("secret");
+  if (!String(log).includes('"mounts":true')) return;
+  expect([String(stdout).trim(), stderr]).toEqual([
+    "second\nfirst\n file | 1 +\n 1 file changed, 1 insertion(+)",
+    "",
+  ]);
 });

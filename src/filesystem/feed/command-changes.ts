@@ -57,7 +57,7 @@ export function renderChanges({ files, folders, git, isIncomplete }: ChangeSumma
     count === 0 ? [] : [`${count} ${noun}${count === 1 ? "" : "s"}`];
   const parts = [
     ...counted(files, "file"),
-    ...counted(folders, "folder"),
+    ...counted(folders, "whole folder"),
     ...(git === 0 ? [] : [`.git ${git}`]),
     ...(isIncomplete ? ["and more than is known"] : []),
   ];

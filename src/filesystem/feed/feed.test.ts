@@ -125,7 +125,7 @@ test("without a watched tree nothing is said of a command", async () => {
 
 test.each([
   [{ files: 0, folders: 0, git: 0, isIncomplete: false }, undefined],
-  [{ files: 1, folders: 2, git: 11, isIncomplete: false }, "1 file, 2 folders, .git 11"],
+  [{ files: 1, folders: 2, git: 11, isIncomplete: false }, "1 file, 2 whole folders, .git 11"],
   [{ files: 3, folders: 0, git: 0, isIncomplete: true }, "3 files, and more than is known"],
 ])("a summary as a text: %j", (summary, text) => {
   expect(renderChanges(summary)).toBe(text);

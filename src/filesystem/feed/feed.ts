@@ -187,6 +187,18 @@ export class Feed implements MutationListener {
     return this.#ring.at(seq);
   }
 
+  /** Returns the programs of commands whose changes came after a checkpoint, newest first. */
+  programsAfter(checkpoint: number): readonly string[] {
+    const programs = new Set<string>();
+    for (let seq = this.#ring.newest; seq > 0 && this.#ring.follows(seq - 1); seq--) {
+      const { cause } = this.at(seq);
+      if (cause.by === "external") continue;
+      if (cause.checkpoint !== undefined && cause.checkpoint >= checkpoint) break;
+      if (cause.program !== undefined && cause.checkpoint === undefined) programs.add(cause.program);
+    }
+    return [...programs];
+  }
+
   before(mutation: Mutation): void {
     // Earlier changes of other programs must come before it.
     if (!mutation.isTree) void this.#drain();

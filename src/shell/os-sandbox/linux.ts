@@ -69,7 +69,7 @@ export function confineByKernel(
         [Symbol.dispose]: () => closeSync(image),
       };
     },
-    hidden: () => pathsOf(rulesets.covered(), ["file", "folder"]),
+    hidden: () => [...pathsOf(rulesets.covered(), ["file", "folder"]), ...rulesets.withheld()],
     kept: () => pathsOf(rulesets.covered(), ["kept"]),
     close() {
       rulesets.close();

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import {
   chmodSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -24,7 +25,7 @@ function read(mask: string): string {
 }
 
 test("a mask is regular and blank, without rights, of the size and time of what it hides", () => {
-  const masks = openMasks(folder);
+  const masks = openMasks(folder, true);
   const path = join(folder, "secret");
   writeFileSync(path, "secret\n", { mode: 0o644 });
   utimesSync(path, 1_700_000_000, 1_700_000_000);
@@ -38,6 +39,17 @@ test("a mask is regular and blank, without rights, of the size and time of what 
   expect(other).not.toBe(mask);
   expect(statSync(other).size).toBe(1024 * 1024);
   expect(read(other).trim().replaceAll("\0", "")).toBe("");
+});
+
+test("a user who is not root may read a mask in a repository, where git opens it", () => {
+  mkdirSync(join(folder, "masks"));
+  const masks = openMasks(join(folder, "masks"), false);
+  const modeOver = (name: string) => {
+    writeFileSync(join(folder, name), "secret\n", { mode: 0o755 });
+    return (statSync(masks.over(join(folder, name))).mode & 0o777).toString(8);
+  };
+  for (const name of ["plain", "clone/.git", "clone/sub"]) mkdirSync(join(folder, name), { recursive: true });
+  expect(["plain/secret", "clone/secret", "clone/sub/secret"].map(modeOver)).toEqual(["100", "500", "500"]);
 });
 
 test.each([

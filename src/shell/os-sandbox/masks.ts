@@ -1,10 +1,12 @@
 /**
  * The files that are mounted over denied ones. Each is a regular file of blank lines, without permissions,
  * with the size and time of the file that it hides. Tools that compare those, such as git, consider it
- * unchanged and do not open it.
+ * unchanged and do not open it. In a repository it may be read, because git opens a file whose time is that
+ * of its index.
  */
 import {
   closeSync,
+  existsSync,
   fchmodSync,
   ftruncateSync,
   futimesSync,
@@ -13,7 +15,7 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 export interface Masks {
   /** Returns the path of a mask for the current entry at a path. */
@@ -34,24 +36,33 @@ const maxBlank = 64 * 1024;
  */
 const executable = 0o100;
 
-/** Makes masks in a folder that commands cannot write. */
-export function openMasks(folder: string): Masks {
+/** The permission that git needs. Root needs none. */
+const readable = 0o400;
+
+/** Makes masks in a folder that commands cannot write. `isRoot` says whether the commands run as root. */
+export function openMasks(folder: string, isRoot: boolean): Masks {
   const masks = new Map<string, Mask>();
   let count = 0;
   return {
     over(path) {
       const { size, mtime, mtimeMs, mode } = statSync(path);
-      const version = `${size} ${mtimeMs} ${mode}`;
+      const permission = (mode & executable) | (!isRoot && isInRepository(path) ? readable : 0);
+      const version = `${size} ${mtimeMs} ${permission}`;
       const known = masks.get(path);
       if (known?.version === version) return known.file;
       const file = join(folder, String(count++));
-      makeMask(file, { size, mtime, mode: mode & executable });
+      makeMask(file, { size, mtime, mode: permission });
       // A launcher may be about to mount the previous mask.
       if (known?.before !== undefined) rmSync(known.before, { force: true });
       masks.set(path, { version, file, before: known?.file });
       return file;
     },
   };
+}
+
+function isInRepository(path: string): boolean {
+  const folder = dirname(path);
+  return existsSync(join(folder, ".git")) || (folder !== path && isInRepository(folder));
 }
 
 interface MaskStats {

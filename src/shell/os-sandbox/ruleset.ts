@@ -16,6 +16,7 @@ import {
   writeAccess,
 } from "./landlock.ts";
 import { openMasks } from "./masks.ts";
+import { currentUser } from "./mounts.ts";
 
 export interface FilePolicy {
   /** The canonical paths of folders that may be written, with everything below them. */
@@ -48,6 +49,8 @@ export interface RulesetSource {
   current(): FileRules;
   /** The mounts of the last rules. */
   covered(): readonly Cover[];
+  /** The canonical paths of denied entries that the last rules hide without a mount. */
+  withheld(): readonly string[];
   close(): void;
 }
 
@@ -62,6 +65,7 @@ const devices = ["null", "zero", "full", "random", "urandom", "tty", "ptmx", "pt
 );
 
 interface BuiltRules extends FileRules {
+  readonly withheld: readonly string[];
   readonly split: readonly string[];
   readonly version: string;
 }
@@ -88,7 +92,7 @@ export function openRulesets(
 ): RulesetSource {
   let built: BuiltRules | undefined;
   const findDenied = openDenied(policy);
-  const masks = openMasks(maskFolder);
+  const masks = openMasks(maskFolder, currentUser().uid === 0);
 
   function build({ denied, kept }: Guarded, version: (split: readonly string[]) => string): BuiltRules {
     const { covers, rest } = canMount
@@ -106,7 +110,7 @@ export function openRulesets(
     for (const grant of parts.flatMap(({ grants }) => grants)) addGrant(kernel, ruleset, grant, denied);
     if (processes !== undefined)
       kernel.grant(ruleset, readAccess & handledAccess(kernel.landlockAbi), processes);
-    return { ruleset, covers, split, version: now };
+    return { ruleset, covers, withheld: [...rest.paths], split, version: now };
   }
 
   return {
@@ -121,6 +125,7 @@ export function openRulesets(
       return built;
     },
     covered: () => built?.covers ?? [],
+    withheld: () => built?.withheld ?? [],
     close() {
       if (built !== undefined) closeSync(built.ruleset);
       built = undefined;

@@ -68,7 +68,7 @@ export interface OsSandbox {
   readonly hasGroups: boolean;
   /** Prepares to run a program. Throws if the system has no further descriptors or control groups. */
   launch(program: Executable): ConfinedLaunch;
-  /** Returns the paths that mounts hid from the last command. */
+  /** Returns the paths that were hidden from the last command. */
   hidden(): readonly string[];
   /** Returns the paths that mounts kept the last command from changing. */
   kept(): readonly string[];

@@ -260,7 +260,8 @@ export class Jobs {
   /** Takes a slot, and the chosen id or a free one. */
   #reserve({ id: chosen }: JobOrigin): string {
     const { maxRunning } = this.#limits;
-    if (chosen !== undefined && this.#isTaken(chosen)) throw refusePlainly.jobIdTaken(chosen);
+    if (chosen !== undefined && this.#isTaken(chosen))
+      throw refusePlainly.jobIdTaken(chosen, this.#freeIdLike(chosen));
     if (this.#taken >= maxRunning) throw refusePlainly.tooManyJobs(maxRunning, this.#taken);
     const id = chosen ?? this.#freeId();
     this.#taken++;
@@ -272,6 +273,15 @@ export class Jobs {
     for (;;) {
       const id = `job-${this.#limits.hasShortIds ? ++this.#numbered : randomUUID()}`;
       if (!this.#isTaken(id)) return id;
+    }
+  }
+
+  /** Returns a free id such as `web-2`, of at most 100 characters. */
+  #freeIdLike(id: string): string {
+    for (let number = 2; ; number++) {
+      const end = `-${number}`;
+      const free = id.slice(0, 100 - end.length).toWellFormed() + end;
+      if (!this.#isTaken(free)) return free;
     }
   }
 

@@ -22,7 +22,7 @@ const all: Readonly<Record<keyof typeof refusePlainly, PlainRefusal>> = {
   notListed: refusePlainly.notListed("CC", "CI, TZ"),
   hostOnly: refusePlainly.hostOnly("cwd"),
   tooManyJobs: refusePlainly.tooManyJobs(16, 16),
-  jobIdTaken: refusePlainly.jobIdTaken("job-1"),
+  jobIdTaken: refusePlainly.jobIdTaken("web", "web-2"),
   badJobId: refusePlainly.badJobId("\n"),
   noSuchJob: refusePlainly.noSuchJob("job-1"),
   notSignalled: refusePlainly.notSignalled("job-1"),

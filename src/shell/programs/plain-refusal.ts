@@ -115,9 +115,10 @@ export const refusePlainly = {
       `max concurrent jobs is ${most}, and ${running} are running; wait for one to finish (shell::status), or end one with shell::kill.`,
     ),
 
-  jobIdTaken: (id: string): PlainRefusal =>
+  /** Refuses the id of another job, which may have ended: its output is still kept. */
+  jobIdTaken: (id: string, free: string): PlainRefusal =>
     new PlainRefusal(
-      `job_id: a job with the id ${shown(id)} already exists. Choose another one, or leave job_id out to get one.`,
+      `job_id: a job with the id ${shown(id)} already exists. Choose another one, such as ${shown(free)}, or leave job_id out to get one.`,
     ),
 
   badJobId: (id: string): PlainRefusal =>
@@ -151,6 +152,8 @@ const interpreters: Readonly<Record<string, readonly string[]>> = {
 
 /** Returns a sentence with the call that was most likely meant, or "". */
 function insteadOf(name: string, allowed: readonly string[]): string {
+  const path = allowed.find((one) => one.startsWith("/") && one.endsWith(`/${name}`));
+  if (path !== undefined) return ` Send ${shown(path)} as \`command\`.`;
   if (name === "cd") return " Instead of cd, send the folder as `cwd` of the command that is to run there.";
   if (fileCommands.has(name)) return ` Instead of ${name}, call a function that changes files.`;
   const assigned = /^([A-Za-z_]\w*)=/.exec(name)?.[1] ?? (name === "export" ? "the variable" : undefined);

@@ -77,6 +77,7 @@ describe("by name only", () => {
     ["ls -a", "With `args`, `command` is the name alone"],
     ["./server.js", "Send node with the path of the script."],
     ["./tool.py", "/usr/bin/id, node."],
+    ["id", "Send /usr/bin/id as `command`."],
   ])("the refusal of %j ends with what was meant", (name, sentence) => {
     const refused = () => policy({ allowlist: ["ls", "/usr/bin/id", "node"] }).validate([name]);
     expect(refused).toThrow(`not in allowlist; send one of these instead: ls, /usr/bin/id, node.`);

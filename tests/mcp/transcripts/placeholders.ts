@@ -26,7 +26,7 @@ const varying: readonly Varying[] = [
   {
     name: "what commands cannot change",
     isNumbered: false,
-    pattern: /(?<=HOME is an empty folder of their own\. )(?:Files that|Nothing keeps them from).*$/gm,
+    pattern: /(?<=HOME is a private folder of theirs\. )(?:Files that|Nothing keeps them from).*$/gm,
   },
   // Each file system measures folders in its own way.
   { name: "size", isNumbered: false, pattern: /(?<="is_dir":true,"is_symlink":false,"size":)\d+/g },
