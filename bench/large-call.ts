@@ -11,7 +11,7 @@ const client = openClient(process.argv[2]!);
 for await (const file of createInterface({ input: process.stdin })) {
   const { id, payload } = JSON.parse(readFileSync(file, "utf8")) as { id: string; payload: object };
   const answer = await client
-    .trigger({ function_id: id, payload, timeoutMs: 120_000 })
+    .trigger({ function_id: id, payload, timeoutMs: 300_000 })
     .then(JSON.stringify, (error: Error) => error.message);
   process.stdout.write(`${answer.slice(0, 200)}\n`);
 }

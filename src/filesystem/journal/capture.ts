@@ -62,7 +62,8 @@ export const readRemoved = (entry: HeldEntry | undefined, keeper: ContentKeeper)
   readTree(entry, (file) => keptFile(file, keeper));
 
 /** Reads an entry that a step places. */
-export const readPlaced = (entry: HeldEntry | undefined): Steps<RecordedTree> => readTree(entry, fileState);
+export const readPlaced = (entry: HeldEntry | undefined): Steps<RecordedTree> =>
+  readTree(entry, (file) => fileState(file));
 
 /** Returns the frame of a step that cannot be undone. */
 export const lostFrame = (mutation: Mutation, at: number, loss: Loss): StepFrame => ({
@@ -108,8 +109,10 @@ function treesOf(
   if (after !== undefined) return { before, after };
   const placed = entries?.placed?.();
   // A moved entry does not change, and is not read.
-  if (kind === "rename") return { before, after: { state: stateOf(placed, fileState) } };
-  return { before, after: runAtOnce(readPlaced(placed)) };
+  if (kind === "rename") return { before, after: { state: stateOf(placed, (file) => fileState(file)) } };
+  if (placed?.kind !== "file") return { before, after: runAtOnce(readPlaced(placed)) };
+  // Other listeners need this revision too, and hashing a large file takes long.
+  return { before, after: { state: fileState(placed, () => mutation.revisionAfter()) } };
 }
 
 function modesOf(
@@ -148,13 +151,16 @@ function stateOf(entry: HeldEntry | undefined, ofFile: FileState): RecordedState
   throw new Unavailable("special-file");
 }
 
-function fileState(file: HeldEntry): RecordedState {
+function fileState(file: HeldEntry, findRevision?: () => string | undefined): RecordedState {
   if (file.size > largestHashed) throw new Unavailable("too-large");
-  const revision = file.read((descriptor) =>
-    file.size > largestInline ? revisionOf(descriptor)! : revisionOfBytes([bytesOf(descriptor, file.size)]),
-  );
+  const revision = findRevision?.() ?? file.read(hashFile(file));
   return { kind: "file", mode: file.mode, revision: revision! };
 }
+
+const hashFile =
+  ({ size }: HeldEntry) =>
+  (descriptor: number): string =>
+    size > largestInline ? revisionOf(descriptor)! : revisionOfBytes([bytesOf(descriptor, size)]);
 
 function keptFile(file: HeldEntry, keeper: ContentKeeper): RecordedState {
   const { mode, size } = file;
