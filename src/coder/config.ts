@@ -13,6 +13,7 @@ import { ApprovalKey, ApprovalTimeoutKey } from "../calls/approval/approval-keys
 import { AuditKey } from "../calls/audit/audit-config.ts";
 import { QuotasKey } from "../calls/quotas/quotas-config.ts";
 import { parseConfigText } from "../config/file.ts";
+import { secretGlobs } from "../filesystem/jail/secret-globs.ts";
 import { JournalKey } from "../filesystem/journal/journal-config.ts";
 import { CommandsKey } from "../shell/commands.ts";
 import { EncodingsKey } from "./config/encodings-config.ts";
@@ -43,7 +44,7 @@ export const configSchema = Type.Object({
   }),
   roots: RootsKey,
   non_accessible_globs: Type.Array(Type.String(), {
-    default: ["**/.env", "**/.env.*", "**/*.pem", "**/*.key", "**/secrets/**"],
+    default: [...secretGlobs],
     description:
       "Paths that stay visible in listings but are never read, written, created, deleted or searched. Globs relative to base_path.",
   }),

@@ -10,6 +10,7 @@ import { readLaunchVariables } from "../config/environment.ts";
 import { ConfigError, checkKeys, type Keys } from "../config/file.ts";
 import { requireNamedBase } from "../config/source.ts";
 import { autorunGlobs } from "../filesystem/jail/autorun.ts";
+import { secretGlobs } from "../filesystem/jail/secret-globs.ts";
 import { JournalKey } from "../filesystem/journal/journal-config.ts";
 import { shellCodes } from "./error-codes.ts";
 import { osSandboxKeys } from "./os-sandbox-keys.ts";
@@ -123,10 +124,11 @@ export const shellConfigSchema = Type.Object({
         ["/etc/passwd", "/etc/shadow"],
         "Absolute paths that shell::fs::* never reaches, with everything below them.",
       ),
-      deny_globs: Texts(
-        [],
-        "Paths that shell::fs::* never reaches, beside denylist_paths, and that os_sandbox hides from commands. Globs relative to host_root, as non_accessible_globs of the coder worker: `**/.env`.",
-      ),
+      deny_globs: Type.Union([Type.Array(Type.String()), Type.Null()], {
+        default: null,
+        description:
+          "Paths that shell::fs::* never reaches, beside denylist_paths, and that os_sandbox hides from commands. Globs relative to host_root. null is the list of the profile: in agent, the default of non_accessible_globs of the coder worker (`**/.env` and others); in contract, none.",
+      }),
       write_deny_globs: Type.Union([Type.Array(Type.String()), Type.Null()], {
         default: null,
         description:
@@ -258,11 +260,7 @@ const deniedInProject = [
   "iii-config/**",
   "iii.lock",
   "worker-compose.yaml",
-  "**/.env",
-  "**/.env.*",
-  "**/*.pem",
-  "**/*.key",
-  "**/secrets/**",
+  ...secretGlobs,
 ];
 
 /**

@@ -1,4 +1,5 @@
 import { autorunGlobs } from "../filesystem/jail/autorun.ts";
+import { secretGlobs } from "../filesystem/jail/secret-globs.ts";
 import type { ShellConfig } from "./config.ts";
 
 /** Defaults that differ between the profiles. */
@@ -18,6 +19,8 @@ export const shellProfileTable = {
   "exec.max_output_bytes": { contract: undefined, agent: 65_536 },
   /** Bytes that are shown of an output that is longer, unless the call has `max_output_bytes`. */
   "exec.cut_output_bytes": { contract: undefined, agent: 16_384 },
+  /** The globs of files that neither `shell::fs::*` nor commands in the sandbox read, unless configured. */
+  "fs.deny_globs": { contract: [], agent: secretGlobs },
   /** The globs of files that `shell::fs::*` may read but not change, unless configured. */
   "fs.write_deny_globs": { contract: [], agent: autorunGlobs },
   /** Whether `ls` answers pages even if the caller requests none. */

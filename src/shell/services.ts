@@ -144,7 +144,8 @@ function rulesFor(config: ShellConfig, { profile, confinement, tree, writable, r
   const confined = confinement.rules;
   const denylist = denylistOf(config, profile, confined);
   const kept = tree?.writeDenyGlobs ?? config.fs.write_deny_globs ?? profile["fs.write_deny_globs"];
-  const hidden = [...(tree?.denyGlobs ?? config.fs.deny_globs), ...config.fs.denylist_paths];
+  const denied = tree?.denyGlobs ?? config.fs.deny_globs ?? profile["fs.deny_globs"];
+  const hidden = [...denied, ...config.fs.denylist_paths];
   return {
     policy: createPolicy(config, denylist, writable, regex),
     ...(profile.command_remarks && {
@@ -208,7 +209,10 @@ async function openGuarded(
   const isConfined = (config.os_sandbox ?? profile.os_sandbox) !== "off";
   if (!isConfined || (tree === undefined && root === undefined)) return undefined;
   const { deny_globs, write_deny_globs } = config.fs;
-  const globs = [...deny_globs, ...(write_deny_globs ?? profile["fs.write_deny_globs"])];
+  const globs = [
+    ...(deny_globs ?? profile["fs.deny_globs"]),
+    ...(write_deny_globs ?? profile["fs.write_deny_globs"]),
+  ];
   const searches = tree !== undefined || globs.length > 0;
   return await openGuardedFinder(searches ? jail : { ...jail, roots: [] });
 }
@@ -221,13 +225,13 @@ interface Confining extends Pick<ShellOpenOptions, "environment" | "log" | "tree
 }
 
 async function confine(config: ShellConfig, options: Confining): Promise<CommandConfinement> {
-  const { environment, log, tree, mode } = options;
+  const { environment, log, tree, mode, profile } = options;
   return openConfinement(config, {
     environment,
     log,
     isAgent: mode === "mcp",
     guarded: await openGuarded(config, options),
-    denyGlobs: tree?.denyGlobs ?? config.fs.deny_globs,
+    denyGlobs: tree?.denyGlobs ?? config.fs.deny_globs ?? profile["fs.deny_globs"],
     writableRoots: tree?.writable,
   });
 }

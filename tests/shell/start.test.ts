@@ -125,6 +125,23 @@ describe.each(subjects)("%s", (subject) => {
     expect(JSON.parse(stdout)).toMatchObject({ stdout: `${realpathSync(join(here, "served"))}\n` });
   });
 
+  test("the profile agent hides secrets from commands and functions, unless the configuration lists others", async () => {
+    const folder = join(here, `secret-${subject}`);
+    mkdirSync(folder);
+    writeFileSync(join(folder, ".env"), "TOKEN=secret\n");
+    const config = { profile: "agent", fs: { host_root: folder }, allowlist: ["cat"] };
+    const cat = { command: "cat", args: [".env"] };
+    const hidden = await call(config, "shell::exec", cat);
+    expect(JSON.parse(hidden.stdout)).toMatchObject({ exit_code: 0 });
+    expect(hidden.stdout).not.toContain("secret");
+    expect(await call(config, "shell::fs::stat", { path: ".env" })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("S215"),
+    });
+    const open = await call({ ...config, fs: { ...config.fs, deny_globs: [] } }, "shell::exec", cat);
+    expect(JSON.parse(open.stdout)).toMatchObject({ stdout: "TOKEN=secret\n" });
+  });
+
   test("the committed example starts, and ends without a warning", async () => {
     const args = ["--worker", "shell", "--config", example, "--engine", "embedded:0"];
     const worker = startCoder(subject, args, { cwd: join(here, "served") });

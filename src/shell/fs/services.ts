@@ -209,7 +209,10 @@ function openShellJail(
   try {
     return openJail({
       basePath,
-      deny: compileGlobSet([...globsForPaths(basePath, fs.denylist_paths), ...fs.deny_globs]),
+      deny: compileGlobSet([
+        ...globsForPaths(basePath, fs.denylist_paths),
+        ...(fs.deny_globs ?? profile["fs.deny_globs"]),
+      ]),
       denyWriting: writeDenialOf({
         globs: fs.write_deny_globs,
         except: fs.write_allow_globs,
