@@ -23,6 +23,18 @@ export class LocalSearch {
   }
 
   /**
+   * Compiles the query, so that an invalid one is refused even if there is nothing to search. Throws like
+   * `search`.
+   */
+  compile(): void {
+    try {
+      this.#engines().compiler.compile(this.#request.query);
+    } catch (error) {
+      if (!(error instanceof SearchEnded)) throw error;
+    }
+  }
+
+  /**
    * Searches the batch and releases it. Throws a `PatternError`, an `EngineFailure`, or the errno error of a
    * lack of resources.
    */

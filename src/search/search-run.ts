@@ -33,7 +33,7 @@ import { createOutcomes, outcomes } from "./walk/tally.ts";
 import { Walk } from "./walk/walk.ts";
 
 /**
- * Milliseconds that a search runs in this thread before it starts the first threads. To start them takes
+ * Milliseconds that a search runs in this thread before it starts the first threads. Starting them takes
  * about as long as 5,000 files, with two processors longer.
  */
 const aloneMilliseconds = 150;
@@ -46,10 +46,22 @@ interface UnfinishedBatch {
   readonly index: number;
 }
 
+type SearchPool = Pool<SearchJob, ThreadReply>;
+
+/**
+ * The way to search. `paths`: for a literal in paths alone, without opening files. `here`: in this thread
+ * alone. `here-first`: in this thread for a moment, then in others. `threads`: in other threads, because a
+ * caller's pattern could block the event loop here.
+ */
+type Strategy =
+  | { readonly name: "paths" | "here" }
+  | { readonly name: "here-first" | "threads"; readonly pool: SearchPool };
+
 export class SearchRun {
   readonly #options: SearchOptions;
   readonly #answer: SearchAnswerBuilder;
-  #walk: Walk | Replay | ListedPaths | NewestFirst;
+  /** The source of the files: the walk, or a list from the watched tree that replaces it. */
+  #source: Walk | NewestFirst | Replay | ListedPaths;
   readonly #signal = new Int32Array(new SharedArrayBuffer(4));
   readonly #pending: PendingBatch[] = [];
   readonly #pacing: Pacing;
@@ -83,7 +95,7 @@ export class SearchRun {
       // A page that is not in path order lists all folders again.
       onUnreadable: (folder) => this.#page?.countUnreadableFolder(isByPath ? folder : ""),
     });
-    this.#walk = isByPath ? walk : new NewestFirst(walk, { jail: options.walk.jail, after });
+    this.#source = isByPath ? walk : new NewestFirst(walk, { jail: options.walk.jail, after });
   }
 
   /**
@@ -91,38 +103,68 @@ export class SearchRun {
    * that would prevent any read.
    */
   async run(): Promise<Found> {
-    const { request, state, folder, walk, leftOut } = this.#options;
-    const pool = leftOut?.threads ? undefined : state.pool;
-    // Searching an empty batch validates the pattern, even if there is nothing to search.
-    const empty = new Batch(localBatch, state.held);
     try {
-      if (request.fuzzyPaths && !(await this.#addRanked())) return this.#render();
-      if (pool === undefined || walk.jail.backend === "current-directory") {
-        // A literal that is searched in paths alone needs no validation, and may be empty.
-        if (!this.#isPathLiteral) this.#searchBatchHere(empty);
-        await this.#searchHere(() => true);
-      } else {
-        // A caller's pattern could block the event loop, so only threads match it if the platform has them.
-        const isCheap = isLiteral(request.query);
-        if (!isCheap) this.#pending.push(this.#submit(empty, pool, false));
-        if (this.#indexUse !== undefined) await this.#consult(this.#indexUse);
-        if (isCheap) await this.#searchFirstHere(pool);
-        await this.#searchInThreads(pool);
+      if (this.#options.request.fuzzyPaths && !(await this.#addRanked())) return this.#render();
+      const strategy = this.#chooseStrategy();
+      switch (strategy.name) {
+        case "paths":
+          break;
+        case "here":
+          this.#local.compile();
+          await this.#searchHere(() => true);
+          break;
+        case "here-first":
+          await this.#consultIndex();
+          await this.#searchFirstHere(strategy.pool);
+          await this.#searchInThreads(strategy.pool);
+          break;
+        case "threads":
+          this.#compileInThread(strategy.pool);
+          await this.#consultIndex();
+          await this.#searchInThreads(strategy.pool);
       }
-      if (this.#isPathLiteral && !this.#endsEarly) await this.#searchPathsHere();
+      // Only the rest of the paths is of interest once the answer takes no further contents.
+      if (this.#isPathLiteral && !this.#endsEarly) await this.#searchPaths();
       return this.#render();
     } finally {
-      this.#walk.close();
-      folder.release();
+      this.#source.close();
+      this.#options.folder.release();
       this.#endPending();
       this.#page?.end();
       this.#indexUse?.end();
     }
   }
 
-  async #consult(use: IndexUse): Promise<void> {
-    this.#walk = await use.consult(this.#pending[0], this.#walk as Walk, this.#page);
+  #chooseStrategy(): Strategy {
+    const { request, state, walk, leftOut } = this.#options;
+    const mayPost = !leftOut?.threads && walk.jail.backend !== "current-directory";
+    const pool = mayPost ? state.pool : undefined;
+    if (pool === undefined) return { name: this.#isPathLiteral ? "paths" : "here" };
+    if (!isLiteral(request.query)) return { name: "threads", pool };
+    return this.#isPathLiteral && this.#indexUse === undefined
+      ? { name: "paths" }
+      : { name: "here-first", pool };
+  }
+
+  /**
+   * Has a thread compile the query, as the search of a batch without files. Its reply comes before all
+   * others, with the error of the pattern, or with the n-grams that the index needs.
+   */
+  #compileInThread(pool: SearchPool): void {
+    this.#pending.push(this.#submit(new Batch(localBatch, this.#options.state.held), pool, false));
+  }
+
+  async #consultIndex(): Promise<void> {
+    const use = this.#indexUse;
+    if (use === undefined) return;
+    this.#replaceSource(await use.consult(this.#pending[0], this.#page));
     this.#answer.index = use.foundBy;
+  }
+
+  #replaceSource(source: Replay | ListedPaths | undefined): void {
+    if (source === undefined) return;
+    this.#source.close();
+    this.#source = source;
   }
 
   /** Adds the ranked paths. Returns false if the page has to end before all of them are known. */
@@ -141,14 +183,11 @@ export class SearchRun {
     return !this.#answer.wantsContent && isPathLiteral(this.#options.request.query);
   }
 
-  async #searchPathsHere(): Promise<void> {
+  async #searchPaths(): Promise<void> {
     const listed = await this.#options.state.index?.listPaths(this.#options, this.#page);
-    if (listed !== undefined) {
-      this.#walk.close();
-      this.#walk = listed;
-      this.#answer.index = "watched";
-    }
-    const found = { rest: this.#walk, answer: this.#answer, page: this.#page };
+    this.#replaceSource(listed);
+    if (listed !== undefined) this.#answer.index = "watched";
+    const found = { rest: this.#source, answer: this.#answer, page: this.#page };
     if (!(await searchPaths({ ...this.#options, ...found, isOver: () => this.#isOver() }))) this.#endEarly();
   }
 
@@ -156,7 +195,7 @@ export class SearchRun {
     return renderFound({
       answer: this.#answer,
       page: this.#page,
-      walk: this.#walk,
+      walk: this.#source,
       pending: this.#pending,
       unfinished: this.#unfinished,
       isRanked: this.#isRanked,
@@ -168,7 +207,7 @@ export class SearchRun {
    * Searches in this thread before others do: for a moment, or longer if the answer is nearly full, or if no
    * thread has started yet.
    */
-  async #searchFirstHere(pool: Pool<SearchJob, ThreadReply>): Promise<void> {
+  async #searchFirstHere(pool: SearchPool): Promise<void> {
     const started = performance.now();
     const milliseconds = headStart[this.#answer.index];
     const mayGoOn = () =>
@@ -184,10 +223,10 @@ export class SearchRun {
   /** Searches batch by batch in this thread. Returns true if nothing is left to search, or no time. */
   async #searchHere(mayGoOn: () => boolean): Promise<boolean> {
     while (!this.#answer.isFull && !this.#isPathLiteral && mayGoOn()) {
-      const batch = takeBatch(this.#walk, localBatch, this.#options.state.held);
+      const batch = takeBatch(this.#source, localBatch, this.#options.state.held);
       if (batch === undefined) return true;
       this.#searchBatchHere(batch);
-      if (batch.isEmpty) this.#page?.makeProgressTo(this.#walk.position);
+      if (batch.isEmpty) this.#page?.makeProgressTo(this.#source.position);
       if (this.#isOver()) {
         this.#endEarly();
         return true;
@@ -233,7 +272,7 @@ export class SearchRun {
   }
 
   /** Keeps batches under way in threads, and collects their findings in the order of submission. */
-  async #searchInThreads(pool: Pool<SearchJob, ThreadReply>): Promise<void> {
+  async #searchInThreads(pool: SearchPool): Promise<void> {
     const { signal } = this.#options.deadline;
     const wake = () => this.#wake();
     signal.addEventListener("abort", wake, { once: true });
@@ -251,16 +290,16 @@ export class SearchRun {
     this.#takeSettled();
   }
 
-  async #post(pool: Pool<SearchJob, ThreadReply>): Promise<void> {
+  async #post(pool: SearchPool): Promise<void> {
     while (this.#pacing.maySubmit(this.#pending) && !this.#isOver()) {
-      const batch = takeBatch(this.#walk, this.#pacing.nextSize(this.#pending), this.#options.state.held);
+      const batch = takeBatch(this.#source, this.#pacing.nextSize(this.#pending), this.#options.state.held);
       if (batch === undefined) return;
       if (!batch.isEmpty) this.#pending.push(this.#submit(batch, pool, false));
       else {
         // The walk yielded to others.
         batch.release();
         if (this.#pending.length > 0) return;
-        this.#page?.makeProgressTo(this.#walk.position);
+        this.#page?.makeProgressTo(this.#source.position);
       }
       await this.#yieldIfDue();
     }
@@ -274,7 +313,7 @@ export class SearchRun {
     if (this.#options.slice.isDue) await this.#options.slice.yieldIfDue();
   }
 
-  #submit(batch: Batch, pool: Pool<SearchJob, ThreadReply>, isRetry: boolean): PendingBatch {
+  #submit(batch: Batch, pool: SearchPool, isRetry: boolean): PendingBatch {
     const own = { answer: this.#answer, page: this.#page, signal: this.#signal, indexUse: this.#indexUse };
     const job = pool.run(batchJobOf(batch, { ...this.#options, ...own }), this.#sharedWithThreads());
     return new PendingBatch(batch, job, { isRetry, onSettled: () => this.#wake() });
@@ -291,7 +330,7 @@ export class SearchRun {
   }
 
   /** Collects the first batch under way, if it is settled. */
-  #takeNext(pool: Pool<SearchJob, ThreadReply>): boolean {
+  #takeNext(pool: SearchPool): boolean {
     const [first] = this.#pending;
     if (first?.isSettled !== true) return false;
     this.#pending.shift();
@@ -304,7 +343,7 @@ export class SearchRun {
    * Submits a batch without an outcome to another thread, once. After a second loss the answer leaves it out,
    * because a caller's pattern could block the event loop here.
    */
-  #takeLost({ batch, isRetry }: PendingBatch, pool: Pool<SearchJob, ThreadReply>): void {
+  #takeLost({ batch, isRetry }: PendingBatch, pool: SearchPool): void {
     if (!isRetry) {
       this.#pending.unshift(this.#submit(batch, pool, true));
       return;

@@ -19,7 +19,6 @@ import { type NeededNgrams, neededNgrams } from "../signatures/needed-ngrams.ts"
 import { SavedIndex, type SavedIndexOptions } from "../signatures/saved-index.ts";
 import { canSign } from "../signatures/signature.ts";
 import { ListingCache } from "../walk/listing-cache.ts";
-import type { Walk } from "../walk/walk.ts";
 import { KnownFiles } from "./known-files.ts";
 import { ListedPaths } from "./listed-paths.ts";
 import type { Replay } from "./replay.ts";
@@ -301,29 +300,25 @@ export class IndexUse {
 
   /**
    * Consults the index, after the thread that compiles the query has returned the n-grams if they were
-   * unknown. Returns the walk; or closes it and returns the candidates, if the watched tree finds them
-   * without a walk.
+   * unknown. Returns the files to search if the watched tree knows them, which then replace the walk.
    */
   async consult(
     compiling: PendingBatch | undefined,
-    walk: Walk,
     page: ResultPage | undefined,
-  ): Promise<Walk | Replay> {
+  ): Promise<Replay | undefined> {
     const needed = await this.#neededAfter(compiling);
     this.#mayAdd = this.#index.beginAdding();
     this.#fillsIndex = this.#contents.isEmpty;
-    if (needed === undefined || this.#index.isBehind) return walk;
+    if (needed === undefined || this.#index.isBehind) return undefined;
     const candidates = await this.#contents.judge(needed, this.#options.slice);
-    if (candidates === undefined) return walk;
+    if (candidates === undefined) return undefined;
     this.candidates = candidates;
     this.foundBy = "verified";
     const kept = await this.#watched?.prepare(this.#options, page?.preparationMilliseconds);
     const after = page?.after?.file;
     if (kept !== undefined)
       this.#replay = this.#watched?.replay(kept, this.#options, { needed, candidates, after });
-    if (this.#replay === undefined) return walk;
-    this.foundBy = "watched";
-    walk.close();
+    if (this.#replay !== undefined) this.foundBy = "watched";
     return this.#replay;
   }
 
