@@ -220,6 +220,17 @@ function tasksOf(suite: Suite, files: readonly string[], divide: Divide = batche
   });
 }
 
+/**
+ * The number of executions after which Bun compiles a function, tier by tier, in the tests and the programs
+ * that they start. Most of these live for a second: by default, a third of the processor time of a start of
+ * `coder` is spent on compiling code that runs a few times.
+ */
+const compilerThresholds = {
+  BUN_JSC_thresholdForJITAfterWarmUp: "3000",
+  BUN_JSC_thresholdForOptimizeAfterWarmUp: "10000",
+  BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: "1000000",
+};
+
 /** The milliseconds after which a batch that hangs is killed, and has failed. */
 const taskMilliseconds = 8 * 60_000;
 
@@ -240,6 +251,7 @@ async function run(task: Task, manner: Manner): Promise<Outcome> {
       cwd: root,
       env: {
         ...process.env,
+        ...(task.isSuite && compilerThresholds),
         NO_COLOR: "1",
         ...(memory !== undefined && { TMPDIR: folder }),
         ...(backend !== undefined && { CODER_JAIL: backend }),

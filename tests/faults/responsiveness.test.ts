@@ -104,22 +104,22 @@ describe("an undo", () => {
     driven = drivers.get("agent")!;
   });
 
-  test("of 4,000 paths that all are in conflict", async () => {
-    const paths = Array.from({ length: 4000 }, (_, index) => `many/${index % 100}/${index}.txt`);
+  test("of 2,000 paths that all are in conflict", async () => {
+    const paths = Array.from({ length: 2000 }, (_, index) => `many/${index % 100}/${index}.txt`);
     for (let from = 0; from < paths.length; from += 1000) {
       const files = paths.slice(from, from + 1000).map((path) => ({ path, content: "" }));
       await driven.call("coder::create-file", { files });
     }
     for (const path of paths) appendFileSync(join(driven.base, path), "x");
     for (const dry_run of [true, false]) {
-      const { outcome, reads } = await callBesideReads(driven, "coder::undo", { dry_run, steps: 4 });
+      const { outcome, reads } = await callBesideReads(driven, "coder::undo", { dry_run, steps: 2 });
       expect(outcome.answer).toMatchObject({ undone: [], conflicts: { length: 100 } });
       expect(reads).toBeGreaterThanOrEqual(fewestReads);
     }
-    const forced = await callBesideReads(driven, "coder::undo", { force: true, steps: 4 });
+    const forced = await callBesideReads(driven, "coder::undo", { force: true, steps: 2 });
     const { undone } = forced.outcome.answer as { undone: { more: number; skipped: [] }[] };
     expect(undone.map(({ more, skipped }) => [more, ...skipped])).toEqual([
-      ...Array(3).fill([1000 - 100]),
+      [1000 - 100],
       [1000 + 100 + 1 - 100],
     ]);
     expect(forced.reads).toBeGreaterThanOrEqual(fewestReads);

@@ -137,6 +137,13 @@ function plainEnvironment(): Record<string, string> {
   return { ...Object.fromEntries(plain), XDG_STATE_HOME: stateFolder() };
 }
 
+/**
+ * The options of Bun's compiler that `npm test` sets, for programs that do not get the whole environment.
+ */
+export const compilerOptions: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(process.env as Record<string, string>).filter(([name]) => name.startsWith("BUN_JSC_")),
+);
+
 let state: string | undefined;
 
 /** Returns the state folder of the programs of this process, which is removed at its end. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { type CallToolResult, Client, type ClientOptions } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { commandOf, type Subject, stateFolder } from "../harness/subject.ts";
+import { commandOf, compilerOptions, type Subject, stateFolder } from "../harness/subject.ts";
 import { buildTree, type Tree } from "../harness/tree.ts";
 import { configFor } from "../harness/worker-fixture.ts";
 import { waitUntilIdle } from "./idle.ts";
@@ -58,7 +58,7 @@ export async function connectStdio(
       command,
       args: [...before, "mcp", "--config", file, ...args],
       stderr: "pipe",
-      env: { XDG_STATE_HOME: state, ...env },
+      env: { ...compilerOptions, XDG_STATE_HOME: state, ...env },
       maxBufferSize,
     });
     const log = watchStderr(transport.stderr as Readable);

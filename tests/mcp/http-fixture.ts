@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { commandOf, type Subject } from "../harness/subject.ts";
+import { commandOf, compilerOptions, type Subject } from "../harness/subject.ts";
 import { type McpFolderOptions, makeMcpFolder, watchStderr } from "./client.ts";
 
 /** A program that serves a folder of its own over HTTP. */
@@ -26,7 +26,7 @@ export async function startHttp(
   const { base, file, remove } = makeMcpFolder(folder);
   const [command, ...before] = commandOf(subject);
   const child = spawn(command, [...before, "mcp", "--config", file, ...args], {
-    env: { PATH: process.env["PATH"], ...env },
+    env: { ...compilerOptions, PATH: process.env["PATH"], ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const log = watchStderr(child.stderr);

@@ -32,7 +32,7 @@ const onSources = ["background-job", "calls-at-once", "every-kind-of-change"];
 test.each(jobs.filter(([name]) => onSources.includes(name)))(
   "%s is the same on the sources",
   async (name, job) => {
-    expect(await play(job, "executable")).toBe(read(name));
+    expect(await play(job, "source")).toBe(read(name));
   },
 );
 
