@@ -1,6 +1,7 @@
 /** Bundles the page for people, `src/review/page`, into the program. */
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { brotliCompressSync, constants } from "node:zlib";
 import type { BunPlugin } from "bun";
 
 const root = join(import.meta.dir, "..");
@@ -9,10 +10,10 @@ const folder = join(root, "src/review/page");
 /** Maximum bytes of everything that the page adds to the program. */
 const maxBytes = 1024 * 1024;
 
-/** The texts of the page in the form of `src/review/page-files.ts`. */
+/** The page in the form of `src/review/page-files.ts`. */
 export interface Page {
-  readonly pageFiles: Readonly<Record<string, { readonly type: string; readonly text: string }>>;
-  readonly appPage: string;
+  readonly files: Readonly<Record<string, { readonly type: string; readonly text: string }>>;
+  readonly app: string;
   /** The paths of all files that it is made of. */
   readonly sources: readonly string[];
 }
@@ -48,17 +49,14 @@ export async function buildPage(): Promise<Page> {
   const statics = ["index.html", "page.css", "icon.svg"].map(
     (name) => [name, readFileSync(join(folder, name), "utf8")] as const,
   );
-  const pageFiles = Object.fromEntries(
+  const files = Object.fromEntries(
     [...statics, ...scripts].map(([name, text]) => [name, { type: types[name.split(".").at(-1)!]!, text }]),
   );
   const app = await buildAppPage();
-  const bytes = [...Object.values(pageFiles), app].reduce(
-    (sum, { text }) => sum + Buffer.byteLength(text),
-    0,
-  );
+  const bytes = [...Object.values(files), app].reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
   if (bytes > maxBytes) throw new Error(`The page has ${bytes} bytes; ${maxBytes} are allowed.`);
   const sources = [...sourcesIn(metafile!), ...app.sources];
-  return { pageFiles, appPage: app.text, sources: [...new Set(sources)].sort() };
+  return { files, app: app.text, sources: [...new Set(sources)].sort() };
 }
 
 /**
@@ -90,20 +88,30 @@ const sourcesIn = ({ outputs }: Bun.BuildMetafile): string[] =>
     Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
   );
 
-/** Returns the plugin that replaces the module without a page by the page. */
-export const pageTexts = ({ pageFiles, appPage }: Page): BunPlugin => ({
+/**
+ * Returns the plugin that replaces the module without a page by the page. It is compressed, because an
+ * executable contains each text three times: in the program, in its bytecode and in its map.
+ */
+export const pageTexts = ({ files, app }: Page): BunPlugin => ({
   name: "page-texts",
   setup(build) {
     build.onLoad({ filter: /[\\/]src[\\/]review[\\/]page-files\.ts$/ }, () => ({
-      contents: `export const pageFiles = ${JSON.stringify(pageFiles)};
-export const appPage = ${JSON.stringify(appPage)};`,
+      contents: `import { brotliDecompressSync } from "node:zlib";
+const compressed = "${compress(JSON.stringify({ files, app }))}";
+let page;
+export const readPage = () =>
+  (page ??= JSON.parse(brotliDecompressSync(Buffer.from(compressed, "base64")).toString()));`,
       loader: "js",
     }));
   },
 });
 
+/** Compresses a text in a fraction of the time that the highest quality takes. */
+const compress = (text: string): string =>
+  brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }).toString("base64");
+
 if (import.meta.main) {
-  const { pageFiles, appPage } = await buildPage();
-  const texts = [...Object.entries(pageFiles), ["the page for hosts", { text: appPage }] as const];
+  const { files, app } = await buildPage();
+  const texts = [...Object.entries(files), ["the page for hosts", { text: app }] as const];
   for (const [name, { text }] of texts) console.log(Buffer.byteLength(text), name);
 }

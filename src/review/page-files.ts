@@ -4,9 +4,15 @@ export interface PageFile {
   readonly text: string;
 }
 
+interface BuiltPage {
+  /** Its files by name, such as `index.html`. */
+  readonly files: Readonly<Record<string, PageFile>>;
+  /** The page as one HTML text, for hosts of MCP Apps. */
+  readonly app: string;
+}
+
 /**
- * The files of the page by name, such as `index.html`, and the page as one HTML text for hosts of MCP Apps.
- * A build replaces this module by one with both (`scripts/page.ts`); here they are `undefined`.
+ * Returns the page. A build replaces this module by one that has the page, compressed (`scripts/page.ts`);
+ * here there is none.
  */
-export const pageFiles: Readonly<Record<string, PageFile>> | undefined = undefined;
-export const appPage: string | undefined = undefined;
+export const readPage: (() => BuiltPage) | undefined = undefined;

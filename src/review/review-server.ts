@@ -21,7 +21,7 @@ import {
 } from "../serve/http-walls/guarded-server.ts";
 import { calledByPage } from "./called-by-page.ts";
 import { EventStreams } from "./event-streams.ts";
-import { pageFiles } from "./page-files.ts";
+import { type PageFile, readPage } from "./page-files.ts";
 
 export interface ReviewOptions {
   /** The port, 0 for any free one. */
@@ -44,7 +44,7 @@ export interface ReviewOptions {
   readonly author: Author;
   readonly log: Log;
   /** The files of the page, by default those of the build. */
-  readonly files?: typeof pageFiles;
+  readonly files?: Readonly<Record<string, PageFile>>;
 }
 
 export interface Review {
@@ -58,7 +58,7 @@ const host = "127.0.0.1";
 
 /** Listens on loopback. Throws an Error of one sentence if it cannot. */
 export async function serveReview(options: ReviewOptions): Promise<Review> {
-  const { files = pageFiles, token = makeToken(), log, option } = options;
+  const { files = readPage?.().files, token = makeToken(), log, option } = options;
   if (files === undefined)
     throw new Error("the page is not part of these sources; npm run build makes a program that has it");
   const folder = folderOf(token);
@@ -133,7 +133,7 @@ function checkSite({ headers }: IncomingMessage): Denial | undefined {
 }
 
 interface Routes extends Pick<ReviewOptions, "functions" | "invoke" | "author" | "approvals" | "log"> {
-  readonly files: NonNullable<typeof pageFiles>;
+  readonly files: Readonly<Record<string, PageFile>>;
   readonly folder: string;
   readonly calls: InFlight;
   readonly events: EventStreams;

@@ -83,12 +83,12 @@ export function withCheckpointKey(result: CallToolResult, answer: unknown): Call
 
 /** Reads the page. It may load nothing from elsewhere, which is the default of hosts. */
 export async function readApp(): Promise<ReadResourceResult> {
-  const { appPage } = await import("../../review/page-files.ts");
-  if (appPage === undefined)
+  const { readPage } = await import("../../review/page-files.ts");
+  if (readPage === undefined)
     throw new ProtocolError(
       ProtocolErrorCode.InternalError,
       "The page is not part of these sources; npm run build makes a program that has it.",
     );
   const _meta = { ui: { prefersBorder: true } };
-  return { contents: [{ uri: appUri, mimeType: RESOURCE_MIME_TYPE, text: appPage, _meta }] };
+  return { contents: [{ uri: appUri, mimeType: RESOURCE_MIME_TYPE, text: readPage().app, _meta }] };
 }
