@@ -222,7 +222,7 @@ function tasksOf(suite: Suite, files: readonly string[], divide: Divide = batche
 
 /**
  * The number of executions after which Bun compiles a function, tier by tier, in the tests and the programs
- * that they start. Most of these live for a second: by default, a third of the processor time of a start of
+ * that they start. These usually live for a second: by default, a third of the processor time of a start of
  * `coder` is spent on compiling code that runs a few times.
  */
 const compilerThresholds = {
