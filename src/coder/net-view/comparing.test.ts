@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
-import { SessionsFixture } from "../sessions.test-kit.ts";
+import { mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { type AuthorCalls, SessionsFixture } from "../sessions.test-kit.ts";
 
 const anna = { client: "anna 1.0", session: "aaaaaaaa" };
 const ben = { client: "ben 2.0", session: "bbbbbbbb" };
@@ -120,6 +120,59 @@ test("changes of other programs are named, and their diffs are shown if the jour
   expect(await one.text("coder::changes", { since: next, answer: "diff" })).toBe(
     "modified: lib/other.ts (by another program)\n[no diff: another program changed it, and what it was before is not kept]",
   );
+});
+
+/** Waits until a file counts as unchanged since the newest poll of the feed. Returns where that was. */
+async function settle({ call }: AuthorCalls, file: string): Promise<string> {
+  while (Date.now() < statSync(file).ctimeMs + 50) await call("coder::changes");
+  return (await call("coder::changes")).next;
+}
+
+test("what another program changed in files that calls have read or written is shown as a diff", async () => {
+  await using fixture = new SessionsFixture();
+  const [one, other] = [fixture.open(anna), fixture.open(ben)];
+  mkdirSync(fixture.at("d"));
+  for (const name of ["read", "gone", "moved", "same", "unread", "d/in"])
+    writeFileSync(fixture.at(name), `${name}1\n${name}2\n`);
+  symlinkSync("read", fixture.at("link"));
+  const since = await settle(one, fixture.at("d/in"));
+  if (!(await one.call("coder::changes")).external) return;
+  for (const path of ["link", "gone", "same", "d/in"]) await other.call("coder::read-file", { path });
+  await one.call("coder::read-file", { paths: ["moved"] });
+  await one.call("coder::create-file", { files: [{ path: "made", content: "made1\n" }] });
+  await one.call("coder::move", { files: [{ from: "made", to: "kept" }] });
+  const { next } = await one.call("coder::changes");
+  writeFileSync(fixture.at("read"), "read1\nchanged\n");
+  rmSync(fixture.at("gone"));
+  renameSync(fixture.at("moved"), fixture.at("now"));
+  writeFileSync(fixture.at("same"), "same1\nsame2\n");
+  writeFileSync(fixture.at("unread"), "changed\n");
+  writeFileSync(fixture.at("kept"), "made1\nmore\n");
+  renameSync(fixture.at("d"), fixture.at("e"));
+  writeFileSync(fixture.at("e/in"), "changed\n");
+  const shown = (request: object) => one.text("coder::changes", { answer: "diff", ...request });
+  const hunk = (path: string, ...lines: string[]) =>
+    [`diff --git a/${path} b/${path}`, `--- a/${path}`, `+++ b/${path}`, ...lines].join("\n");
+  expect(await shown({ since: next, path: "read" })).toBe(
+    `modified: read +1 -1 (by another program)\n${hunk("read", "@@ -1,2 +1,2 @@", " read1", "-read2", "+changed")}`,
+  );
+  expect(await shown({ since, path: "kept" })).toContain("+more");
+  expect(await shown({ since: next, path: "kept" })).toBe(
+    `modified: kept +1 -0 (by another program)\n${hunk("kept", "@@ -1 +1,2 @@", " made1", "+more")}`,
+  );
+  expect(await shown({ since: next, path: "gone" })).toMatch(
+    /^deleted: gone \+0 -2 .*\ndiff .*\ndeleted file mode 100644\n--- a\/gone\n\+\+\+ \/dev\/null\n@@ -1,2 \+0,0 @@\n-gone1\n-gone2$/,
+  );
+  expect(await shown({ since: next, path: "now" })).toBe(
+    "moved: moved to now +0 -0 (by another program)\ndiff --git a/moved b/now\nrename from moved\nrename to now",
+  );
+  expect(await shown({ since: next, path: "same" })).toBe("[nothing differs]");
+  for (const path of ["unread", "e/in"])
+    expect(await shown({ since: next, path })).toContain("[no diff: another program changed it");
+  const { next: later } = await one.call("coder::changes");
+  writeFileSync(fixture.at("read"), "again\n");
+  expect(await shown({ since: later, path: "read" })).toContain("[no diff: another program changed it");
+  expect(await shown({ since: next, path: "read" })).toContain("-read2\n+again");
 });
 
 test("what a command changed is its author's work, and named after it", async () => {

@@ -1,5 +1,7 @@
 /** The difference between the tree after a checkpoint, or at a place in the feed, and the tree on disk. */
 import type { Cause, FeedChange } from "../../filesystem/feed/change.ts";
+import type { Feed } from "../../filesystem/feed/feed.ts";
+import { revisionOfBytes } from "../../filesystem/files/revision.ts";
 import type { RecordedState } from "../../filesystem/journal/frame.ts";
 import { isAsRecorded } from "../../filesystem/journal/is-as-recorded.ts";
 import { type JournalRecord, readRecords } from "../../filesystem/journal/read-record.ts";
@@ -31,7 +33,7 @@ export async function findNetChanges(
   { checkpoint, events }: Since,
   context: CoderContext,
 ): Promise<NetChanges> {
-  const { journal, jail } = context;
+  const { journal, jail, feed } = context;
   const disk = diskView(context);
   const tree = new RewoundTree(disk);
   const records = new Map<number, JournalRecord>();
@@ -45,7 +47,7 @@ export async function findNetChanges(
         if (!left.has(path)) left.set(path, after.state);
       await rewind(tree, record, { source: journal, isShown: (step) => isShown(step, jail), pause });
     }
-  const found = new Net(tree, disk, left);
+  const found = new Net({ tree, disk, left, feed });
   for (const [path, entry] of tree.entries) {
     found.addEarlier(path, entry);
     await pause();
@@ -56,7 +58,7 @@ export async function findNetChanges(
       found.addInside(`${path}${inside}`, { now: file, seqs });
     }
   for (const [path, seqs] of tree.created) found.addCreated(path, seqs);
-  for (const event of events) found.addEvent(event);
+  found.addEvents(events);
   const changes = [];
   for (const change of found.changes())
     changes.push(
@@ -69,6 +71,10 @@ export async function findNetChanges(
 
 /** Changes of a path that no record has. */
 interface Unrecorded {
+  /** The first change, whose number the content before it is kept under. */
+  readonly first: FeedChange;
+  /** The kind of a folder above that was made or moved there before: nothing, or other files, were in it. */
+  readonly above: "created" | "replaced" | undefined;
   /** Whether something was there before the first. */
   readonly wasThere: boolean;
   /** The path before, if it was moved. */
@@ -83,10 +89,17 @@ interface Moved {
   readonly seqs: readonly number[];
 }
 
+interface NetSources {
+  readonly tree: RewoundTree;
+  readonly disk: CurrentTree;
+  /** The state of each path that the newest record has left. */
+  readonly left: ReadonlyMap<string, RecordedState>;
+  readonly feed: Pick<Feed, "knownBefore">;
+}
+
 class Net {
   readonly #tree: RewoundTree;
   readonly #disk: CurrentTree;
-  /** The state of each path that the newest record has left. */
   readonly #left: ReadonlyMap<string, RecordedState>;
   /** The changes by their current paths, or the earlier ones of removed entries. */
   readonly #changes = new Map<string, NetDifference>();
@@ -96,11 +109,26 @@ class Net {
   readonly #earlier = new Map<string, string>();
   /** Paths that other programs and commands changed. */
   readonly #events = new Map<string, Unrecorded>();
+  /** The paths of earlier changes of the feed that the journal has. */
+  readonly #recorded = new Set<string>();
+  /** The folders that these changes made or removed. */
+  readonly #recordedFolders = new Set<string>();
+  /** The earlier paths of entries that records have moved, by the current ones. */
+  readonly #movedTo = new Map<string, string>();
+  /** The earlier paths of entries that another program changed too, and whose state before was found. */
+  readonly #isKnownBefore = new Set<string>();
+  /** Folders that another program has made, or moved to a path. */
+  readonly #newFolders = new Map<string, "created" | "replaced">();
 
-  constructor(tree: RewoundTree, disk: CurrentTree, left: ReadonlyMap<string, RecordedState>) {
+  readonly #feed: Pick<Feed, "knownBefore">;
+
+  constructor({ tree, disk, left, feed }: NetSources) {
     this.#tree = tree;
     this.#disk = disk;
     this.#left = left;
+    this.#feed = feed;
+    for (const [path, { kind, now }] of tree.entries)
+      if (kind === "disk" && now !== undefined && now !== path) this.#movedTo.set(now, path);
   }
 
   /** Adds the change of an entry of the earlier tree. */
@@ -157,26 +185,147 @@ class Net {
   #unknownAt = (path: string): string | undefined =>
     this.#tree.isUnknown(path) ? "the journal does not keep what it was" : undefined;
 
-  /** Notes a change of the feed, in order, unless the journal has it. */
-  addEvent({ path, from, kind, cause, isGap = false, isFolder }: FeedChange): void {
-    if (isGap || (isFolder && kind === "modified")) return;
-    const isCall = cause.by === "call" && cause.checkpoint !== undefined;
-    const known = this.#changes.get(path) ?? this.#changes.get(this.#earlier.get(path) ?? "");
+  /** Notes the changes of the feed that the journal does not have, in order. */
+  addEvents(events: readonly FeedChange[]): void {
+    const own = new Set(events.flatMap(({ cause }) => (cause.by === "call" ? (cause.checkpoint ?? []) : [])));
+    for (const event of events) {
+      const { path, from, kind, cause, isGap = false, isFolder } = event;
+      if (isGap || (isFolder && kind === "modified")) continue;
+      if (cause.by !== "call" || cause.checkpoint === undefined) this.#addUnlessRecorded(event, own);
+      else
+        for (const one of from === undefined ? [path] : [path, from]) {
+          this.#recorded.add(one);
+          if (isFolder && kind !== "moved") this.#recordedFolders.add(one);
+        }
+    }
+  }
+
+  #addUnlessRecorded(event: FeedChange, own: ReadonlySet<number>): void {
+    const { path, from, isOverOther = false, cause } = event;
+    const found = this.#changes.get(path) ?? this.#changes.get(this.#earlier.get(path) ?? "");
+    const isOwn = found?.seqs.every((seq) => own.has(seq)) ?? false;
+    if (event.isFolder && event.kind !== "created") this.#loseBelow(event);
+    if (this.#isRecorded(path)) this.#changeMoved(event);
+    if (from !== undefined && this.#isRecorded(from)) this.#changeMoved({ ...event, path: from });
     // Calls of another process are external events here, and in the journal too.
-    const left = this.#left.get(path);
-    const isRecorded = left !== undefined && isAsRecorded(left, this.#disk.state(path), false);
-    if (known !== undefined && !isCall && !isRecorded)
+    const left = isOwn ? undefined : this.#left.get(path);
+    if (left !== undefined && isAsRecorded(left, this.#disk.state(path), false)) return;
+    const known = found && this.#changes.get(found.path);
+    if (known !== undefined) {
       this.#changes.set(known.path, { ...known, others: [...known.others, cause] });
-    if (known !== undefined || isCall || isRecorded) return;
+      if (isOwn && !this.#isRecorded(path)) this.#changeBefore(known.path, event);
+      if (from !== undefined && !this.#isRecorded(from))
+        this.#addEvent({ ...event, path: from, kind: "deleted" });
+    } else if (from !== undefined && isOverOther) {
+      const { isFolder, seq } = event;
+      this.#addUnlessRecorded({ path: from, kind: "deleted", isFolder, cause, seq }, own);
+      this.#addUnlessRecorded({ path, kind: "modified", isFolder, cause, seq }, own);
+    } else if (from !== undefined) this.#addMove(event, from);
+    else if (!this.#isRecorded(path)) this.#addEvent(event);
+    else if (!this.#isKnownBefore.has(path)) {
+      this.#compareAt(path, []);
+      const compared = this.#changes.get(path);
+      if (compared !== undefined) this.#changes.set(path, { ...compared, others: [cause] });
+    }
+  }
+
+  /** Returns whether an earlier change of the feed is that of a record about this path. */
+  #isRecorded(path: string): boolean {
+    if (this.#recorded.has(path)) return true;
+    for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1))
+      if (this.#recordedFolders.has(path.slice(0, slash))) return true;
+    return false;
+  }
+
+  /**
+   * Notes that another program moved or removed a folder: records about entries in it came later, or entries
+   * that were moved into it are no longer there.
+   */
+  #loseBelow({ path, from = path, cause }: FeedChange): void {
+    for (const known of [...this.#changes.values()]) {
+      const { path: now, from: then = now, others } = known;
+      const entry = this.#tree.entryAt(then);
+      const place = this.#isRecorded(then) ? (entry.kind === "disk" ? entry.now : undefined) : then;
+      if (![path, from].some((folder) => place?.startsWith(`${folder}/`))) continue;
+      const all = [...others, cause];
+      this.#changes.set(now, { ...known, others: all, unknown: notKept(all) });
+    }
+  }
+
+  /** Changes the earlier state of an entry that another program changed before the first record about it. */
+  #changeBefore(at: string, { path, kind, seq, isFolder, isOverOther = false }: FeedChange): void {
+    const known = this.#changes.get(at)!;
+    const isFile = [known.before, known.after].every(({ state }) => state.kind !== "dir") && !isFolder;
+    if (!isFile || path !== (known.from ?? known.path)) return;
+    if (this.#isKnownBefore.has(path)) return;
+    this.#isKnownBefore.add(path);
+    const seen = this.#newFolderAbove(path) ? undefined : this.#knownBefore(path, seq);
+    const isThere = known.after.state.kind !== "absent";
+    this.#changes.delete(at);
+    if (seen === undefined && (kind === "created" || (kind === "moved" && !isOverOther))) {
+      if (isThere) this.#add({ ...known, kind: "created", from: undefined, before: nothing });
+      return;
+    }
+    if (seen !== undefined && known.from === undefined && areEqual(seen, known.after)) return;
+    const change = isThere ? (known.from === undefined ? "modified" : "moved") : "deleted";
+    this.#add({
+      ...known,
+      kind: change,
+      before: seen ?? nothing,
+      unknown: seen ? undefined : notKept(known.others),
+    });
+  }
+
+  /** Changes the content before of an entry that another program changed after a record had moved it. */
+  #changeMoved({ path, seq, cause }: FeedChange): void {
+    const from = this.#movedTo.get(path);
+    const at = from === undefined ? undefined : (this.#earlier.get(from) ?? from);
+    const known = at === undefined ? undefined : this.#changes.get(at);
+    if (from === undefined || known?.before.state.kind !== "file" || this.#isKnownBefore.has(from)) return;
+    this.#isKnownBefore.add(from);
+    const seen = this.#knownBefore(path, seq);
+    const before = seen ?? known.before;
+    this.#add({ ...known, before, unknown: seen ? known.unknown : notKept([...known.others, cause]) });
+  }
+
+  /** Adds a move by another program. */
+  #addMove(event: FeedChange, from: string): void {
+    const { path, cause } = event;
+    const recorded = this.#isRecorded(from) ? this.#changes.get(from) : undefined;
+    if (recorded?.kind === "deleted" && recorded.from === undefined) {
+      this.#changes.delete(from);
+      const others = [...recorded.others, cause];
+      this.#add({ ...recorded, kind: "moved", path, from, after: this.#after(path), others });
+    } else if (this.#isRecorded(from)) this.#addEvent({ ...event, kind: "created" });
+    else this.#addEvent(event, from);
+  }
+
+  #addEvent(event: FeedChange, from?: string): void {
+    const { path, kind, cause, isFolder } = event;
     const earlier = this.#events.get(from ?? path);
-    const wasThere = earlier?.wasThere ?? kind !== "created";
+    const above = earlier?.above ?? this.#newFolderAbove(from ?? path);
+    const wasThere = earlier?.wasThere ?? (kind !== "created" && above !== "created");
     const causes = [...(earlier?.causes ?? []), cause];
-    if (from !== undefined) this.#events.set(from, { wasThere, from: undefined, causes });
+    const first = earlier?.first ?? event;
+    if (isFolder && kind !== "deleted")
+      this.#newFolders.set(path, kind === "created" && !earlier?.wasThere ? "created" : "replaced");
+    if (from !== undefined) this.#events.set(from, { first, above, wasThere, from: undefined, causes });
     this.#events.set(path, {
+      first,
+      above,
       causes,
       wasThere: from === undefined ? wasThere : false,
       from: from === undefined ? earlier?.from : (earlier?.from ?? (wasThere ? from : undefined)),
     });
+  }
+
+  /** Returns the kind of a folder above that another program has made or moved there, if any. */
+  #newFolderAbove(path: string): Unrecorded["above"] {
+    for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1)) {
+      const folder = this.#newFolders.get(path.slice(0, slash));
+      if (folder !== undefined) return folder;
+    }
+    return undefined;
   }
 
   /** Returns the changes, ordered so that a patch can make them one by one. */
@@ -191,18 +340,32 @@ class Net {
     return inside.filter((file) => !this.#changes.has(file)).map((file) => file.slice(path.length + 1));
   }
 
-  #addUnrecorded(path: string, { wasThere, from, causes }: Unrecorded) {
+  #addUnrecorded(path: string, { first, above, wasThere, from, causes }: Unrecorded) {
     const after = this.#after(path);
     const isThere = after.state.kind !== "absent";
     const isMoved = isThere && from !== undefined && this.#after(from).state.kind === "absent";
     const isMovedAway = [...this.#events.values()].some((event) => event.from === path);
-    const known = { path, before: nothing, after, seqs: [], others: causes };
-    const who = causes.some(({ by }) => by === "external") ? "another program" : "a command";
-    const unknown = `${who} changed it, and what it was before is not kept`;
+    const isKept = (wasThere || isMoved) && above === undefined;
+    const seen = isKept ? this.#knownBefore(first.from ?? first.path, first.seq) : undefined;
+    const before = seen ?? nothing;
+    const known = { path, before, after, seqs: [], others: causes };
+    const unknown = seen ? undefined : notKept(causes);
     if (isMoved) this.#add({ ...known, kind: "moved", from, unknown });
+    else if (isThere && wasThere && seen && areEqual(seen, after)) return;
     else if (isThere && wasThere) this.#add({ ...known, kind: "modified", unknown });
     else if (isThere) this.#add({ ...known, kind: "created" });
     else if (wasThere && !isMovedAway) this.#add({ ...known, kind: "deleted", unknown });
+  }
+
+  /** Returns the file that a change ended, if a call had read or written it. */
+  #knownBefore(path: string, seq: number): EntryThen | undefined {
+    const seen = this.#feed.knownBefore(path, seq);
+    if (seen === undefined) return undefined;
+    const { content, mode } = seen;
+    return {
+      state: { kind: "file", mode, revision: revisionOfBytes([content]) },
+      content: () => content,
+    };
   }
 
   /** Returns whether an entry has another path only because a folder above it was moved. */
@@ -226,6 +389,12 @@ class Net {
     state: this.#disk.state(path),
     content: () => this.#disk.read(path),
   });
+}
+
+/** Says that there is no diff of what other programs or commands changed. */
+function notKept(causes: readonly Cause[]): string {
+  const who = causes.some(({ by }) => by === "external") ? "another program" : "a command";
+  return `${who} changed it, and what it was before is not kept`;
 }
 
 /** Returns the place of a change among others: deletions make room for moves, and both for the rest. */

@@ -1,6 +1,6 @@
 /** Reads one file as a request wants it: whole, lines of it, or what else is known of it (coder §15). */
 import { isUtf8 } from "node:buffer";
-import { type Refusal, refuse } from "../../base/errors.ts";
+import { Refusal, refuse } from "../../base/errors.ts";
 import type { OpenFile } from "../../filesystem/files/open-file.ts";
 import { revisionOfBytes } from "../../filesystem/files/revision.ts";
 import { describe } from "../../filesystem/files/stats.ts";
@@ -43,7 +43,11 @@ export function viewFile(read: FileRead): FileView | Promise<FileView> {
   if (folder !== undefined) return folder;
   const limit = { key: "max_read_bytes", bytes: context.config.max_read_bytes };
   return context.files.readOrOpen<FileView | Promise<FileView>>(path, limit, {
-    whole: (bytes, stats) => viewWhole(read, bytes, stats),
+    whole(bytes, stats) {
+      const view = viewWhole(read, bytes, stats);
+      if (!options.isStat && context.feed.reportsExternal) noteRead(read, bytes);
+      return view;
+    },
     large(stats, open) {
       const { part, isStat, isNumbered } = options;
       if (isStat) return viewOf({ path, stats });
@@ -52,6 +56,18 @@ export function viewFile(read: FileRead): FileView | Promise<FileView> {
       return viewLarge(read, { file: open(), stats, wanted });
     },
   });
+}
+
+/** Lets the feed keep what was read, under the path that links lead to. */
+function noteRead({ path, context: { jail, feed } }: FileRead, content: Buffer): void {
+  try {
+    using place = jail.admit(path);
+    const { mode, ctimeMs } = place.stats!;
+    feed.noteRead(place.path, { content, mode: mode & 0o777, ctimeMs });
+  } catch (error) {
+    // It may be gone already.
+    if (!(error instanceof Refusal)) throw error;
+  }
 }
 
 /** Returns what is known of a folder; `undefined` for anything else. */

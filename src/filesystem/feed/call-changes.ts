@@ -11,7 +11,7 @@ import type { Cause, ChangeKind, FoundChange } from "./change.ts";
 type Stamped = Stamps | "missing";
 
 export interface CallChangesOptions {
-  readonly onFound: (change: FoundChange) => void;
+  readonly onFound: (change: FoundChange, mutation: Mutation) => void;
   /** Receives the stamps that a call has left under a name, or `undefined` if they are unknown. */
   readonly onLeft: (path: string, stamps: Stamped | undefined) => void;
   readonly onFolderMoved: (from: string, to: string) => void;
@@ -25,7 +25,7 @@ export interface CallChangesOptions {
 /** A transaction that is still running. */
 interface Transaction {
   readonly paths: Set<string>;
-  readonly changes: FoundChange[];
+  readonly changes: { readonly change: FoundChange; readonly mutation: Mutation }[];
 }
 
 const kinds: Readonly<Record<MutationKind, ChangeKind | undefined>> = {
@@ -50,6 +50,11 @@ export class CallChanges {
 
   constructor(options: CallChangesOptions) {
     this.#options = options;
+  }
+
+  /** Whether a transaction is not over. */
+  get isBusy(): boolean {
+    return this.#transactions.size > 0;
   }
 
   /** Returns whether the path belongs to a transaction that is not over. */
@@ -79,7 +84,8 @@ export class CallChanges {
   #end(mutation: Mutation, outcome: MutationOutcome): void {
     const { paths, changes } = this.#transactions.get(mutation) ?? { paths: [], changes: [] };
     this.#transactions.delete(mutation);
-    if (outcome === "done") for (const change of changes) this.#options.onFound(change);
+    if (outcome === "done")
+      for (const { change, mutation: step } of changes) this.#options.onFound(change, step);
     // The steps were rolled back, so the earlier entries are there again.
     else for (const path of paths) this.#options.onLeft(path, this.#stampsAt(path));
   }
@@ -111,8 +117,8 @@ export class CallChanges {
       ...(revision !== undefined && { revision }),
       cause: this.#causeOf(mutation),
     };
-    if (transaction === undefined) this.#options.onFound(change);
-    else transaction.changes.push(change);
+    if (transaction === undefined) this.#options.onFound(change, mutation);
+    else transaction.changes.push({ change, mutation });
   }
 
   #causeOf({ requester, whole }: Mutation): Cause {

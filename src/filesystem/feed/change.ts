@@ -29,6 +29,8 @@ export interface FoundChange {
   /** The old path of a move. */
   readonly from?: string;
   readonly isFolder: boolean;
+  /** Whether a move by another program replaced an entry. */
+  readonly isOverOther?: boolean;
   /** The revision of the content that a call wrote. */
   readonly revision?: string;
   readonly cause: Cause;

@@ -218,7 +218,8 @@ export class ExternalChanges {
   ): void {
     const isFolder = after === "folder";
     if (isMove) {
-      this.#found({ kind: "moved", path, from: origin!, isFolder });
+      const isOverOther = before !== "nothing";
+      this.#found({ kind: "moved", path, from: origin!, isFolder, ...(isOverOther && { isOverOther }) });
       if (isWritten) this.#found({ kind: "modified", path, isFolder });
     } else if (before === "nothing" || after === "nothing") {
       if (before !== after)
@@ -234,7 +235,7 @@ export class ExternalChanges {
     } else this.#found({ kind: "modified", path, isFolder });
   }
 
-  #found(change: Pick<FoundChange, "kind" | "path" | "from" | "isFolder">): void {
+  #found(change: Pick<FoundChange, "kind" | "path" | "from" | "isFolder" | "isOverOther">): void {
     this.#options.onFound({ ...change, cause: { by: "external" } });
   }
 

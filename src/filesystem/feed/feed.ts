@@ -5,6 +5,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Mutation, MutationListener, MutationOutcome, Requester } from "../disk/mutation.ts";
+import { readFromStart } from "../files/read.ts";
 import { namesOf } from "../jail/backend.ts";
 import type { Jail } from "../jail/folder.ts";
 import type { AnnouncedCommands } from "./announced-commands.ts";
@@ -12,6 +13,7 @@ import { CallChanges } from "./call-changes.ts";
 import { type Cause, type FeedChange, type FoundChange, gap, visiblePart } from "./change.ts";
 import { ChangeRing } from "./change-ring.ts";
 import { type ChangeSummary, CommandChanges } from "./command-changes.ts";
+import { KnownContents, type KnownFile, maxKnown } from "./known-contents.ts";
 import { type RootTree, RootWatch } from "./root-watch.ts";
 
 export interface FeedOptions {
@@ -31,6 +33,9 @@ const maxDrains = 4;
 
 /** Maximum commands of other workers that are remembered while drains overlap. */
 const maxElsewhere = 100;
+
+/** Maximum milliseconds between the clock and the time of a file that changes now. */
+const clockTick = 20;
 
 /** Milliseconds between two drains without a reader, so that few names are noted at once. */
 const drainEvery = 1000;
@@ -60,6 +65,11 @@ export class Feed implements MutationListener {
   #drains = 0;
   /** The number of the newest change found by a finished drain. A new folder up to there is watched. */
   #settled = 0;
+  /** The time when the last finished drain began: the feed has all changes up to then. */
+  #comparedUntil = 0;
+  readonly #contents = new KnownContents();
+  /** The files that the steps of calls write. */
+  readonly #written = new WeakMap<Mutation, KnownFile>();
 
   constructor(options: FeedOptions, ring: ChangeRing = new ChangeRing()) {
     this.#options = options;
@@ -77,7 +87,7 @@ export class Feed implements MutationListener {
     );
     this.#rootsByName = new Map(this.#roots.map((root, index) => [trees[index]!.name, root]));
     this.#calls = new CallChanges({
-      onFound: (change) => this.#add(change),
+      onFound: (change, mutation) => this.#add(change, this.#written.get(mutation)),
       onLeft: (path, stamps) => this.#rootOf(path)?.leave(path, stamps, this.#drains),
       stampsAt: (path) => this.#rootOf(path)?.stampsAt(path),
       // An entry that is moved from one root into another is copied and removed.
@@ -199,10 +209,26 @@ export class Feed implements MutationListener {
     return [...programs];
   }
 
+  /**
+   * Keeps the content that a call has just read, so that a later change by another program has a diff.
+   * Ignores it if the tree is not watched, or the file may have changes that are not in the feed yet.
+   */
+  noteRead(path: string, { content, mode, ctimeMs }: KnownFile & { readonly ctimeMs: number }): void {
+    const isSettled = this.reportsExternal && ctimeMs + clockTick < this.#comparedUntil;
+    if (!isSettled || content.length > maxKnown.file) return;
+    this.#contents.note(path, { content: Buffer.from(content), mode });
+  }
+
+  /** Returns the file that the change of this number modified, moved or removed, if a call had seen it. */
+  knownBefore(path: string, seq: number): KnownFile | undefined {
+    return this.#contents.before(path, seq);
+  }
+
   before(mutation: Mutation): void {
     // Earlier changes of other programs must come before it.
     if (!mutation.isTree) void this.#drain();
     this.#calls.before(mutation);
+    if (this.reportsExternal) this.#noteWritten(mutation);
   }
 
   after(mutation: Mutation, outcome: MutationOutcome): void {
@@ -260,6 +286,8 @@ export class Feed implements MutationListener {
       return;
     }
     const number = ++this.#drains;
+    // Paths of a transaction are compared once it is over.
+    const [began, wasBusy] = [Date.now(), this.#calls.isBusy];
     this.#findCommandsElsewhere();
     this.#drainsUnderWay++;
     const drains = this.#roots.map((root) => root.drain(number));
@@ -267,6 +295,8 @@ export class Feed implements MutationListener {
     const compared = await Promise.all(drains).finally(() => this.#drainsUnderWay--);
     // Changes added since then may concern folders that are not watched yet.
     this.#settled = compared.includes(true) ? Math.max(this.#settled, found) : this.#ring.newest;
+    const isComplete = !compared.includes(false) && !wasBusy && !this.#calls.isBusy;
+    if (isComplete) this.#comparedUntil = Math.max(this.#comparedUntil, began);
   }
 
   #findCommandsElsewhere(): void {
@@ -277,16 +307,37 @@ export class Feed implements MutationListener {
     this.#elsewhere = this.#drainsUnderWay > 0 ? [...this.#elsewhere, ...found].slice(-maxElsewhere) : found;
   }
 
-  #add(change: FoundChange): void {
+  #noteWritten(mutation: Mutation): void {
+    const { kind, entry, entries, isTree } = mutation;
+    if (isTree || entry !== "file" || (kind !== "create" && kind !== "replace")) return;
+    const placed = entries?.placed?.();
+    if (placed === undefined || placed.size > maxKnown.file) return;
+    const content = placed.read((descriptor) => readFromStart(descriptor, placed.size));
+    if (content !== undefined) this.#written.set(mutation, { content, mode: placed.mode & 0o777 });
+  }
+
+  #add(change: FoundChange, written?: KnownFile): void {
     const { jail } = this.#options;
     const visible = visiblePart(change, (path) => !jail.denies(namesOf(path)));
     if (visible === undefined) return;
     this.#ring.add(this.#ofCommand(visible));
+    this.#followContents(visible, written);
     this.#wake();
+  }
+
+  /** Ends the contents that the newest change concerns, and keeps the one that a call wrote or moved. */
+  #followContents({ path, from, kind, isFolder, cause }: FoundChange, written: KnownFile | undefined): void {
+    const paths = from === undefined ? [path] : [from, path];
+    if (isFolder && kind !== "modified") for (const one of paths) this.#contents.dropBelow(one);
+    const moved = from !== undefined && cause.by === "call" ? this.#contents.current(from) : undefined;
+    for (const one of paths) this.#contents.end(one, this.#ring.newest);
+    const file = written ?? moved;
+    if (file !== undefined) this.#contents.note(path, file);
   }
 
   /** Adds a gap. Anything lost before the first reader could begin does not count. */
   #addGap(): void {
+    this.#contents.dropBelow("");
     if (!this.#isOpen) return;
     this.#ring.add(this.#ofCommand(gap));
     this.#wake();

@@ -94,6 +94,14 @@ export function readAtMost(
   }
 }
 
+/**
+ * Returns the first `size` bytes of an opened file, whatever its position; `undefined` if it has fewer.
+ */
+export function readFromStart(descriptor: number, size: number): Buffer | undefined {
+  const bytes = Buffer.allocUnsafe(size);
+  return readSync(descriptor, bytes, 0, size, 0) === size ? bytes : undefined;
+}
+
 function enlarge(bytes: Buffer, larger: Buffer): Buffer {
   if (larger !== bytes) bytes.copy(larger);
   return larger;

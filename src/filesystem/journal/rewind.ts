@@ -45,5 +45,9 @@ export async function rewind(
     later: await LaterRecords.of([], { after: 0, isShown, pause }),
     pause,
   });
-  for (const { skipped } of undone) for (const { path } of skipped) tree.lose(path);
+  const lost = new Set(undone.flatMap(({ skipped }) => skipped.map(({ path }) => path)));
+  // A move that could not be undone has left its entry at one end, and not what the other end had.
+  for (const { path, from } of steps)
+    if (from !== undefined && (lost.has(path) || lost.has(from))) lost.add(path).add(from);
+  for (const path of lost) tree.lose(path);
 }

@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test";
+import { KnownContents } from "./known-contents.ts";
+
+const file = (text: string) => ({ content: Buffer.from(text), mode: 0o644 });
+const textOf = (seen: KnownContents, path: string, seq: number) => seen.before(path, seq)?.content.toString();
+
+test("a content belongs to the change that ended it, and to no other", () => {
+  const seen = new KnownContents();
+  seen.note("a", file("one"));
+  seen.note("a", file("two"));
+  expect(seen.current("a")?.content.toString()).toBe("two");
+  seen.end("a", 5);
+  seen.end("a", 6);
+  seen.note("a", file("three"));
+  seen.end("a", 7);
+  expect([4, 5, 6, 7].map((seq) => textOf(seen, "a", seq))).toEqual([undefined, "two", undefined, "three"]);
+  expect([seen.current("a"), textOf(seen, "b", 5)]).toEqual([undefined, undefined]);
+});
+
+test("unchanged files of a moved folder are forgotten, and earlier changes are not", () => {
+  const seen = new KnownContents();
+  for (const path of ["d/a", "d/b", "da"]) seen.note(path, file(path));
+  seen.end("d/a", 1);
+  seen.dropBelow("d");
+  seen.end("d/b", 2);
+  seen.end("da", 3);
+  expect([textOf(seen, "d/a", 1), textOf(seen, "d/b", 2), textOf(seen, "da", 3)]).toEqual([
+    "d/a",
+    undefined,
+    "da",
+  ]);
+});
+
+test("the oldest contents make room for new ones, and a large file has none", () => {
+  const seen = new KnownContents({ file: 4, total: 8 });
+  seen.note("a", file("aaaa"));
+  seen.note("b", file("bbbb"));
+  seen.note("a", file("AAAA"));
+  seen.note("c", file("cccc"));
+  seen.note("c", file("ccccc"));
+  for (const path of ["a", "b", "c"]) seen.end(path, 1);
+  expect(["a", "b", "c"].map((path) => textOf(seen, path, 1))).toEqual(["AAAA", undefined, undefined]);
+});
