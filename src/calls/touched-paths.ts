@@ -4,7 +4,7 @@ import type { Touch } from "./contract/origin.ts";
 type Touching<Call> = Map<Call, boolean>;
 
 /** Calls at one place. Each map is made for its first call, since few places need both. */
-interface Place<Call> {
+interface CallsAt<Call> {
   /** Calls that touch this place with everything below it. */
   here?: Touching<Call>;
   /** Calls that touch some of the places below this one. */
@@ -15,7 +15,7 @@ interface Place<Call> {
  * The parts of the tree that calls touch. Costs grow with the depth of a path, not with the number of calls.
  */
 export class TouchedPaths<Call> {
-  readonly #places = new Map<string, Place<Call>>();
+  readonly #places = new Map<string, CallsAt<Call>>();
 
   /**
    * Returns the calls that touch one of these parts, or something in or around it, if one of the two writes.
@@ -57,10 +57,10 @@ export class TouchedPaths<Call> {
       }
   }
 
-  #placeOf(path: string): Place<Call> {
+  #placeOf(path: string): CallsAt<Call> {
     const known = this.#places.get(path);
     if (known !== undefined) return known;
-    const place: Place<Call> = {};
+    const place: CallsAt<Call> = {};
     this.#places.set(path, place);
     return place;
   }

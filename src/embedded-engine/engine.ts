@@ -8,9 +8,9 @@ import { CanonicalJson } from "./canonical-json.ts";
 import { Channels } from "./channels.ts";
 import { type ConnectionOptions, type RecordedFrame, WorkerConnection } from "./connection.ts";
 import { type Json, parseFrame, sortFrameKeys } from "./frames.ts";
+import { boundIncompleteRequests, requestMilliseconds } from "./incomplete-requests.ts";
 import { EngineFailure, stopped } from "./invocations.ts";
 import { ownerOfProbe, ownerOf as ownerOfSocket } from "./peer.ts";
-import { boundPending, requestMilliseconds } from "./pending.ts";
 import { Router } from "./router.ts";
 
 export { EngineFailure, type RecordedFrame };
@@ -83,7 +83,7 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
     },
     (_request, response) => void response.writeHead(426, { connection: "close" }).end(),
   );
-  boundPending(server);
+  boundIncompleteRequests(server);
   server.on("upgrade", (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     const enterWorker = (socket: WebSocket): void => serveWorker(router, socket, options);
     const enter =

@@ -1,6 +1,6 @@
 import type { SearchAnswerBuilder } from "./answer/answer.ts";
 import type { Batch, BatchSize } from "./batches/batches.ts";
-import type { PendingBatch } from "./batches/pending.ts";
+import type { PendingBatch } from "./batches/pending-batch.ts";
 import type { SearchState } from "./state.ts";
 
 /**

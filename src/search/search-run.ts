@@ -16,7 +16,7 @@ import {
   type SharedInSearch,
   type ThreadReply,
 } from "./batches/job.ts";
-import { type BatchOutcome, PendingBatch } from "./batches/pending.ts";
+import { type BatchOutcome, PendingBatch } from "./batches/pending-batch.ts";
 import type { ListedPaths } from "./index/listed-paths.ts";
 import type { Replay } from "./index/replay.ts";
 import type { IndexUse } from "./index/search-index.ts";

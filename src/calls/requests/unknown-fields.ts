@@ -10,7 +10,7 @@ interface Unknown {
 }
 
 /** An object of a request, and its name in a sentence. */
-interface Place {
+interface NamedObject {
   readonly schema: TObject;
   readonly words: string;
 }
@@ -52,7 +52,7 @@ const otherFieldOf = ({ properties }: TObject, name: string): OtherField | undef
   );
 
 /** Returns the object, and those in its lists. */
-function placesIn(schema: TObject, words: string): Place[] {
+function placesIn(schema: TObject, words: string): NamedObject[] {
   const inside = Object.entries(schema.properties).flatMap(([name, field]) => {
     if (!isArray(field)) return [];
     return objectsOf(field.items).flatMap((one) => placesIn(one, `in an entry of \`${name}\``));

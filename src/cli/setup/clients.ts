@@ -6,7 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import { claudeProject } from "./git-project.ts";
 
 /** The machine and the user whose client is set up. */
-export interface ClientPlace {
+export interface ClientHost {
   readonly platform: NodeJS.Platform;
   readonly home: string;
   /** The folder to serve, as a canonical path. */
@@ -24,16 +24,16 @@ export interface Client {
   readonly syntax: "json" | "jsonc" | "toml";
   /** Whether the file belongs to one folder, so that each folder has an entry of its own. */
   readonly isPerFolder: boolean;
-  readonly file: (place: ClientPlace) => string;
+  readonly file: (place: ClientHost) => string;
   /** The keys that lead to the entries. */
-  readonly keys: (place: ClientPlace) => readonly string[];
+  readonly keys: (place: ClientHost) => readonly string[];
   /** Fields of an entry beside its command and arguments. */
   readonly fields?: Readonly<Record<string, unknown>>;
   readonly next: string;
 }
 
 /** Returns the folder of configurations of the user (XDG Base Directory Specification). */
-const configHome = ({ home, environment }: ClientPlace): string =>
+const configHome = ({ home, environment }: ClientHost): string =>
   environment["XDG_CONFIG_HOME"]?.startsWith("/") ? environment["XDG_CONFIG_HOME"] : join(home, ".config");
 
 export const clients: Readonly<Record<string, Client>> = {

@@ -6,7 +6,7 @@ import { about, npmPackage } from "../../base/about.ts";
 import { maxSimilar } from "../../base/similar-name.ts";
 import type { Command } from "../../config/arguments/arguments.ts";
 import { UsageError } from "../../config/arguments/usage-error.ts";
-import { type Client, type ClientPlace, clients, startWords } from "./clients.ts";
+import { type Client, type ClientHost, clients, startWords } from "./clients.ts";
 import { readConfigText, replaceConfigText } from "./config-file.ts";
 import { entryIn, withEntry } from "./document.ts";
 import { type Mapping, Unchangeable } from "./syntax.ts";
@@ -44,7 +44,7 @@ function entryOf({ client: name, basePath, serverArguments, environment }: Setup
     throw new UsageError(
       `the current folder is ${folder}; start setup in the folder to serve, or name one with --base-path`,
     );
-  const place: ClientPlace = { platform: process.platform, home, folder, environment };
+  const place: ClientHost = { platform: process.platform, home, folder, environment };
   const [start = "", ...words] = startWords(process.execPath, npmPackage);
   return {
     client,

@@ -1,5 +1,5 @@
 import type { Deadline } from "../../base/scheduling/deadline.ts";
-import type { FileLines, LineCounts, LinePlace } from "../../filesystem/files/line-counts.ts";
+import type { CountedOffset, FileLines, LineCounts } from "../../filesystem/files/line-counts.ts";
 import type { OpenFile } from "../../filesystem/files/open-file.ts";
 import type { Limit } from "../../filesystem/files/types.ts";
 import { skipLines } from "../../text/edits/lines.ts";
@@ -106,8 +106,8 @@ function countUpTo(file: OpenFile, end: number, { known, deadline }: Run): Promi
 /** Reads from a known place on, or from the beginning if the file has changed since that place was found. */
 async function readFrom<T>(
   known: FileLines,
-  start: LinePlace,
-  read: (start: LinePlace) => Promise<T>,
+  start: CountedOffset,
+  read: (start: CountedOffset) => Promise<T>,
 ): Promise<T> {
   // What was counted before the time was up is there for the next call.
   const found = await read(start).catch((error: unknown) => {

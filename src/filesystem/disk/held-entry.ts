@@ -11,7 +11,7 @@ import type { HeldEntry, StepEntries } from "./mutation.ts";
 export type At = (name: Name) => JailedPath;
 
 /** The place of a step's entries. */
-interface StepPlace {
+interface EntryNames {
   readonly folder: Folder;
   readonly name: Name;
   /** The temporary name of the entry that is to get the name. */
@@ -23,7 +23,7 @@ interface StepPlace {
 }
 
 /** Returns the entries of a step that assigns or removes a name. */
-export function entriesAt({ folder, name, temporary, aside, at }: StepPlace): StepEntries {
+export function entriesAt({ folder, name, temporary, aside, at }: EntryNames): StepEntries {
   const enter: Enter = at === undefined ? (act) => folder.enter(act) : (act) => act(at);
   return {
     replaced: () => entryIn(folder, name, enter),
@@ -34,8 +34,8 @@ export function entriesAt({ folder, name, temporary, aside, at }: StepPlace): St
 
 /** Returns the entries of a rename. */
 export const entriesOfRename = (
-  source: Pick<StepPlace, "folder" | "name">,
-  target: Pick<StepPlace, "folder" | "name">,
+  source: Pick<EntryNames, "folder" | "name">,
+  target: Pick<EntryNames, "folder" | "name">,
 ): StepEntries => ({
   replaced: () => entryIn(target.folder, target.name),
   placed: () => entryIn(source.folder, source.name),

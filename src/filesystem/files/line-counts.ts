@@ -15,7 +15,7 @@ import {
 import { pieceBytes } from "./open-file.ts";
 
 /** A place in a file, in bytes, and the number of line feeds before it. */
-export interface LinePlace {
+export interface CountedOffset {
   readonly offset: number;
   readonly lines: number;
 }
@@ -98,11 +98,11 @@ export interface FileLines {
    * Returns the last known place before the start of line `line`, counted from 1: the start of the file, or a
    * multiple of `pieceBytes`.
    */
-  beforeLine(line: number): LinePlace;
+  beforeLine(line: number): CountedOffset;
   /** Returns the last known place at or before `offset`. */
-  beforeOffset(offset: number): LinePlace;
+  beforeOffset(offset: number): CountedOffset;
   /** Adds a place that was reached. Places that cannot be kept are ignored. */
-  add(place: LinePlace): void;
+  add(place: CountedOffset): void;
   /**
    * Returns whether the content is still the one that the places belong to. If so, the bytes read between
    * them are right, and the added places are kept.
@@ -110,7 +110,7 @@ export interface FileLines {
   keep(): boolean;
 }
 
-const startOfFile: LinePlace = { offset: 0, lines: 0 };
+const startOfFile: CountedOffset = { offset: 0, lines: 0 };
 
 /** The counts of a file that is unknown and cannot be kept. */
 const unknownLines: FileLines = {
@@ -138,7 +138,7 @@ class KnownLines implements FileLines {
     this.#keep = keep;
   }
 
-  beforeLine(line: number): LinePlace {
+  beforeLine(line: number): CountedOffset {
     let [low, high] = [0, this.#lines.length];
     // A line that begins exactly at the place does not count as ahead, because whether one does is unknown.
     while (high - low > 1) {
@@ -149,11 +149,11 @@ class KnownLines implements FileLines {
     return this.#placeAt(low);
   }
 
-  beforeOffset(offset: number): LinePlace {
+  beforeOffset(offset: number): CountedOffset {
     return this.#placeAt(Math.min(Math.floor(offset / pieceBytes), this.#lines.length - 1));
   }
 
-  add({ offset, lines }: LinePlace): void {
+  add({ offset, lines }: CountedOffset): void {
     const count = this.#lines.length;
     if (offset === count * pieceBytes && count < this.#maxPlaces) this.#lines.push(lines);
   }
@@ -164,7 +164,7 @@ class KnownLines implements FileLines {
     return true;
   }
 
-  #placeAt(index: number): LinePlace {
+  #placeAt(index: number): CountedOffset {
     return { offset: index * pieceBytes, lines: this.#lines[index]! };
   }
 }

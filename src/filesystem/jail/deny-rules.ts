@@ -7,7 +7,7 @@ import { isStateFolderName, isStateFolderNameIn } from "./state-name.ts";
 import { isTemporary, isTemporaryIn } from "./temporary.ts";
 
 /** The part of a folder that the rules use. */
-type Place = Pick<Folder, "path" | "folding">;
+export type RuledFolder = Pick<Folder, "path" | "folding">;
 
 /** Decides which paths are denied, in every spelling that reaches the same file. */
 export interface DenyRules {
@@ -17,9 +17,9 @@ export interface DenyRules {
    */
   denies(path: string, folding: Folding): boolean;
   /** Like `denies`, for `name` in a folder. */
-  deniesIn(folder: Place, name: string): boolean;
+  deniesIn(folder: RuledFolder, name: string): boolean;
   /** Like `deniesIn`, for the name in `bytes[from, to)`. */
-  deniesBytesIn(folder: Place, bytes: Buffer, from: number, to: number): boolean;
+  deniesBytesIn(folder: RuledFolder, bytes: Buffer, from: number, to: number): boolean;
   /**
    * Returns whether the path of these names, or a folder above it, is denied, with names compared as in the
    * base.
@@ -59,7 +59,7 @@ export function denyRules(globs: GlobSet, folds: boolean): DenyRules {
     isReserved(path.slice(path.lastIndexOf("/") + 1), folding) ||
     globs.matches(path) ||
     (isFolded(folding) && matchesFolded(path));
-  const deniesIn = ({ path, folding }: Place, name: string) =>
+  const deniesIn = ({ path, folding }: RuledFolder, name: string) =>
     isReserved(name, folding) ||
     globs.matchesIn(path, name) ||
     (isFolded(folding) && matchesFolded(pathIn(path, name)));

@@ -172,10 +172,6 @@ export interface AdmitOptions {
   readonly onPath?: (path: string) => void;
 }
 
-interface FolderOfPlace {
-  readonly folder: Pick<Folder, "folding">;
-}
-
 /** A part of the tree for one call (coder §26). All paths are relative to the base. */
 export interface ScopeRequest {
   /** The folder where relative paths start. */
@@ -288,7 +284,9 @@ export interface Jail {
    * Returns whether a folder at this place, which callers may remove, can go with the files in it that they
    * may read, but not create or change.
    */
-  mayGoWhole(place: Pick<ResolvedPath, "path" | "names"> & FolderOfPlace): boolean;
+  mayGoWhole(
+    place: Pick<ResolvedPath, "path" | "names"> & { readonly folder: Pick<Folder, "folding"> },
+  ): boolean;
   /**
    * Returns the host paths of files and folders that make git run programs, as the configuration of the
    * working tree at `path` names them. Only those in the same root.

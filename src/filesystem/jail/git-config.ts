@@ -19,7 +19,7 @@ const commandVariables =
   /^(?:alias\..+|browser\..+\.(?:cmd|path)|core\.(?:askpass|editor|fsmonitor|gitproxy|pager|sshcommand|alternaterefscommand)|credential\.(?:.+\.)?helper|diff\.(?:external|.+\.(?:command|textconv))|filter\..+\.(?:clean|smudge|process)|gpg\.(?:.+\.)?(?:program|defaultkeycommand)|guitool\..+\.cmd|hook\..+\.command|interactive\.difffilter|man\..+\.(?:cmd|path)|merge\..+\.driver|(?:merge|diff)tool\..+\.(?:cmd|path)|pager\..+|remote\..+\.(?:uploadpack|receivepack)|sendemail\..+|sequence\.editor|submodule\..+\.update|trailer\..+\.(?:command|cmd)|uploadpack\.packobjectshook)$/s;
 
 /** The folders that paths in a configuration file are relative to. */
-export interface GitPlace {
+export interface GitFolders {
   /** The host path of the folder that relative paths start at: the top of the working tree. */
   readonly top: string;
   /** The home folder of the user. */
@@ -37,7 +37,7 @@ const maxFiles = 64;
  */
 export function pathsIn(
   files: readonly string[],
-  place: GitPlace,
+  place: GitFolders,
   variablesOf: (file: string) => Iterable<GitVariable>,
 ): string[] {
   const paths: string[] = [];
@@ -57,7 +57,7 @@ export function pathsIn(
   return paths;
 }
 
-function pathOf(value: string, { top, home }: GitPlace): string {
+function pathOf(value: string, { top, home }: GitFolders): string {
   const expanded = home === undefined ? value : value.replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/|$)/, home);
   return isAbsolute(expanded) ? expanded : join(top, expanded);
 }
@@ -65,7 +65,7 @@ function pathOf(value: string, { top, home }: GitPlace): string {
 /**
  * Returns the paths of files in a command. A name without "/" is looked up in PATH, and a folder is not run.
  */
-const programsIn = (command: string, place: GitPlace): string[] =>
+const programsIn = (command: string, place: GitFolders): string[] =>
   (command.replace(/^!/, "").match(/[^\s"';|&<>()=]+/g) ?? [])
     .filter((word) => word.includes("/"))
     .map((word) => pathOf(word, place))

@@ -1,5 +1,5 @@
 /** Deny rules for several roots: each root has those for all, and its own. */
-import type { DenyRules } from "./deny-rules.ts";
+import type { DenyRules, RuledFolder } from "./deny-rules.ts";
 
 /** Returns the path from the root `name` of a path from the top that leads into it. */
 export const pathInRoot = (name: string, path: string): string =>
@@ -22,10 +22,10 @@ export function rootRules(name: string, whole: DenyRules, own: DenyRules | undef
     denies: (path, folding) =>
       whole.denies(path, folding) || (isInside(path) && own.denies(pathInRoot(name, path), folding)),
     deniesIn: (folder, entry) =>
-      whole.deniesIn(folder, entry) || own.deniesIn(inRoot(placeOf(folder)), entry),
+      whole.deniesIn(folder, entry) || own.deniesIn(inRoot(ruledFolderOf(folder)), entry),
     deniesBytesIn: (folder, bytes, from, to) =>
       whole.deniesBytesIn(folder, bytes, from, to) ||
-      own.deniesBytesIn(inRoot(placeOf(folder)), bytes, from, to),
+      own.deniesBytesIn(inRoot(ruledFolderOf(folder)), bytes, from, to),
     deniesAny: (names) => whole.deniesAny(names) || own.deniesAny(names.slice(depth)),
     deniesBelow: (names, folding) =>
       whole.deniesBelow(names, folding) || own.deniesBelow(names.slice(depth), folding),
@@ -33,10 +33,8 @@ export function rootRules(name: string, whole: DenyRules, own: DenyRules | undef
   };
 }
 
-type Place = Parameters<DenyRules["deniesIn"]>[0];
-
 /** Copies the place, because folders have getters, which are not spread. */
-const placeOf = ({ path, folding }: Place): Place => ({ path, folding });
+const ruledFolderOf = ({ path, folding }: RuledFolder): RuledFolder => ({ path, folding });
 
 /** Finds the rules of a path. */
 interface RuledRoots {

@@ -6,7 +6,7 @@ import { readSync } from "node:fs";
 import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
 import type { HeldEntry, Mutation } from "../disk/mutation.ts";
 import { revisionOf, revisionOfBytes } from "../files/revision.ts";
-import type { ContentPlace, Loss, RecordedState, RecordedTree, StepFrame } from "./frame.ts";
+import type { ContentLocation, Loss, RecordedState, RecordedTree, StepFrame } from "./frame.ts";
 
 /**
  * Maximum bytes of a content inside a frame. Larger ones have files of their own, which may share blocks of
@@ -36,9 +36,9 @@ export interface ContentKeeper {
   /** The remaining room in bytes. */
   readonly room: number;
   /** Keeps bytes in the frame itself. */
-  keepInline(bytes: Buffer): ContentPlace;
+  keepInline(bytes: Buffer): ContentLocation;
   /** Keeps the content of an opened file in a file of its own. */
-  keepBlob(descriptor: number, length: number): ContentPlace;
+  keepBlob(descriptor: number, length: number): ContentLocation;
 }
 
 /** Trees of a step that were read before its frame is made. Both throw what reading threw. */

@@ -10,7 +10,7 @@ import { revisionOfBytes } from "../files/revision.ts";
 /**
  * The location of a file's content in a record: in its own frame, or in a file of its own beside the frames.
  */
-export type ContentPlace =
+export type ContentLocation =
   | { readonly inline: number; readonly length: number }
   | { readonly blob: number; readonly length: number };
 
@@ -22,7 +22,7 @@ export type RecordedState =
       readonly kind: "file";
       readonly mode: number;
       readonly revision: string;
-      readonly content?: ContentPlace;
+      readonly content?: ContentLocation;
     }
   /** The text of a link in base64, because it need not be UTF-8. */
   | { readonly kind: "symlink"; readonly text: string }

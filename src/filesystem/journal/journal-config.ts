@@ -35,7 +35,7 @@ export const JournalKey = (whenAbsent: string) =>
 
 export type JournalConfig = Static<ReturnType<typeof JournalKey>>;
 
-interface Place {
+interface StateOptions {
   readonly config: JournalConfig;
   readonly roots: readonly ServedRoot[];
   readonly environment: NodeJS.ProcessEnv;
@@ -54,7 +54,7 @@ export type LocatedState =
  * Locates the state folder of a root. Logs the reason if it has none. Throws a `ConfigError` if the
  * configuration requests a journal and there is no place for it, or names an unsuitable folder.
  */
-export function locateState({ config, roots, environment, log, isReadOnly }: Place): LocatedState {
+export function locateState({ config, roots, environment, log, isReadOnly }: StateOptions): LocatedState {
   const dir = config?.dir ?? readStateDirectory(environment);
   const isRequested = config !== null && config.max_records > 0 && !isReadOnly;
   if (dir === undefined) {
@@ -107,14 +107,17 @@ function reasonAgainstMaking(path: string): string | undefined {
 }
 
 /** Like `locateState`, but for records that need not outlive a restart of the machine, which the log says. */
-export function locateTemporaryState({ roots, log }: Pick<Place, "roots" | "log">): StateFolder | undefined {
+export function locateTemporaryState({
+  roots,
+  log,
+}: Pick<StateOptions, "roots" | "log">): StateFolder | undefined {
   const folder = openTemporaryState(roots);
   if (folder !== undefined)
     log.warn("records of transactions do not outlive a restart of the machine", { folder: folder.location });
   return folder;
 }
 
-interface Opening extends Pick<Place, "config" | "log"> {
+interface Opening extends Pick<StateOptions, "config" | "log"> {
   readonly state: StateFolder | undefined;
   /** Whether a journal is kept by default. */
   readonly byDefault: boolean;

@@ -35,7 +35,7 @@ import {
   type StepFrame,
 } from "./frame.ts";
 import type { ContentName } from "./segment-folder.ts";
-import { type JournalBounds, type RecordPlace, Segments } from "./segments.ts";
+import { type JournalBounds, type RecordLocation, Segments } from "./segments.ts";
 
 export interface JournalOptions {
   readonly state: StateFolder;
@@ -45,7 +45,7 @@ export interface JournalOptions {
 
 /** A record that is being written. */
 interface OpenRecord {
-  readonly place: RecordPlace;
+  readonly place: RecordLocation;
   /** The number of the record, once it has begun. */
   seq: number | undefined;
   /** The number of its step frames. */
@@ -210,7 +210,7 @@ export class Journal implements MutationListener {
   }
 
   /** Returns the record of the requester, if it has one, and the place of its frames. */
-  #placeFor(requester: Requester): { known: OpenRecord | undefined; place: RecordPlace } {
+  #placeFor(requester: Requester): { known: OpenRecord | undefined; place: RecordLocation } {
     const known = this.#records.get(callOf(requester));
     if (known !== undefined && this.#segments.has(known.place.segment)) return { known, place: known.place };
     return { known: undefined, place: this.#segments.place() };
@@ -220,7 +220,7 @@ export class Journal implements MutationListener {
   #begin(
     step: Step,
     requester: Requester,
-    { place, contents }: { readonly place: RecordPlace; readonly contents?: Contents },
+    { place, contents }: { readonly place: RecordLocation; readonly contents?: Contents },
   ): boolean {
     const record = { place, seq: undefined, frames: 0, notDone: new Set<number>(), isFull: false };
     const head = headOf(step.mutation, requester);
@@ -229,7 +229,7 @@ export class Journal implements MutationListener {
     return true;
   }
 
-  #contentsIn(place: RecordPlace): Contents {
+  #contentsIn(place: RecordLocation): Contents {
     return new Contents(this.#segments, place, (error) => this.#sayBroken(error));
   }
 
@@ -319,7 +319,7 @@ const roomToSayLost = 512;
 class Contents implements ContentKeeper, FrameContents {
   readonly inline: Buffer[] = [];
   readonly #segments: Segments;
-  readonly #place: RecordPlace;
+  readonly #place: RecordLocation;
   readonly #onError: (error: unknown) => void;
   readonly #blobs: ContentName[] = [];
   #inlineBytes = 0;
@@ -327,7 +327,7 @@ class Contents implements ContentKeeper, FrameContents {
   /** Whether they were given up. */
   isLost = false;
 
-  constructor(segments: Segments, place: RecordPlace, onError: (error: unknown) => void) {
+  constructor(segments: Segments, place: RecordLocation, onError: (error: unknown) => void) {
     this.#segments = segments;
     this.#place = place;
     this.#onError = onError;

@@ -4,7 +4,7 @@ import type { Log } from "../../base/log/log.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { revisionOfBytes } from "../files/revision.ts";
 import type { StateFolder } from "../state/state-folder.ts";
-import { type ContentPlace, isHead, isNotDone, type RecordHead, type StepFrame } from "./frame.ts";
+import { type ContentLocation, isHead, isNotDone, type RecordHead, type StepFrame } from "./frame.ts";
 import { type PlacedFrame, readBytes, readHeader, SegmentScan } from "./segment.ts";
 import { listSegments, openContent, openFrames, openIfThere } from "./segment-folder.ts";
 
@@ -164,7 +164,7 @@ function* recordOf(
 export function contentOf(
   { state }: JournalSource,
   { segment, record, contentsAt }: RecordedStep,
-  { place, revision }: { readonly place: ContentPlace; readonly revision: string },
+  { place, revision }: { readonly place: ContentLocation; readonly revision: string },
 ): Buffer | undefined {
   const isInline = "inline" in place;
   const descriptor = openIfThere(() =>

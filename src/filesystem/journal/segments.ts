@@ -48,7 +48,7 @@ interface OpenSegment {
 }
 
 /** The location of a record. */
-export interface RecordPlace {
+export interface RecordLocation {
   /** The number of its segment. */
   readonly segment: number;
   readonly key: string;
@@ -85,7 +85,7 @@ export class Segments {
   }
 
   /** Returns the location for a new record. Throws the errno error. */
-  place(): RecordPlace {
+  place(): RecordLocation {
     for (let attempt = 0; this.#open === undefined || this.#open.scan.isFull; attempt++) {
       // Another worker has filled each of these segments first.
       if (attempt === maxAttempts) throw new Error("other workers fill it too fast");
@@ -124,7 +124,7 @@ export class Segments {
    * Appends frames of one record in one write. If they begin the record, returns its number, or `full` if
    * other workers have filled the segment first, so that they do not count. Throws the errno error.
    */
-  append(place: RecordPlace, frames: readonly EncodedFrame[]): number | "full" | undefined {
+  append(place: RecordLocation, frames: readonly EncodedFrame[]): number | "full" | undefined {
     const open = this.#open;
     if (place.segment === open?.first) return this.#appendTo(open, place, frames);
     const descriptor = openFrames(this.#state, place.segment, { appending: true });
@@ -138,7 +138,7 @@ export class Segments {
 
   #appendTo(
     { first, descriptor, scan }: OpenSegment,
-    { record }: RecordPlace,
+    { record }: RecordLocation,
     frames: readonly EncodedFrame[],
   ): number | "full" | undefined {
     const { end, bytes } = scan;
@@ -170,7 +170,7 @@ export class Segments {
    * contents there. Throws the errno error.
    */
   keepContent(
-    { segment, record }: RecordPlace,
+    { segment, record }: RecordLocation,
     { from, length }: { readonly from: number; readonly length: number },
   ): ContentName {
     this.makeRoom(segment, length);
@@ -189,7 +189,7 @@ export class Segments {
   }
 
   /** Removes a content that no frame names. Throws the errno error. */
-  dropContent({ segment }: RecordPlace, content: ContentName): void {
+  dropContent({ segment }: RecordLocation, content: ContentName): void {
     try {
       unlinkSync(contentPath(this.#state, segment, content));
     } catch (error) {

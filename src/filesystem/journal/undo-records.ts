@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { Refusal } from "../../base/errors.ts";
-import type { ContentPlace, RecordedState, RecordedTree } from "./frame.ts";
+import type { ContentLocation, RecordedState, RecordedTree } from "./frame.ts";
 import { isAsRecorded } from "./is-as-recorded.ts";
 import { refuseJournal } from "./journal-errors.ts";
 import type { LaterRecords } from "./later-records.ts";
@@ -22,7 +22,7 @@ export interface UndoOptions {
   /** Returns content that a step removed, or `undefined` if the journal has dropped it. */
   readonly content: (
     step: RecordedStep,
-    kept: { place: ContentPlace; revision: string },
+    kept: { place: ContentLocation; revision: string },
   ) => Buffer | undefined;
   /** The newest records, among them those that caused conflicts. */
   readonly later: LaterRecords;

@@ -11,7 +11,7 @@ import { PlannedFolder, type PlannedView } from "./folder.ts";
 import { PlannedNames } from "./names.ts";
 import { StepList } from "./step-list.ts";
 
-/** A place that a pending jail has admitted: in a folder of the planned tree. */
+/** A place that the jail of a plan has admitted: in a folder of the planned tree. */
 export type PlannedPlace = ResolvedPath & { readonly folder: PlannedFolder };
 
 /** The place of an entry in the planned tree. */

@@ -11,7 +11,7 @@ export type NamedStep =
   | { readonly kind: "chmod"; readonly path: string };
 
 /** A name that an entry has after `since` steps, until its next one. */
-export interface NamePlace {
+export interface NameSince {
   readonly since: number;
   readonly folder: NamedEntry;
   readonly name: string;
@@ -22,7 +22,7 @@ export class NamedEntry {
   /** Its current known entries, by name. */
   readonly inside = new Map<string, NamedEntry>();
   /** Its places in order; none for the base. */
-  readonly places: NamePlace[] = [];
+  readonly places: NameSince[] = [];
   /** The record that identifies it, or `undefined` for a folder on the way, which no step moves. */
   recorded: RecordedEntry | undefined;
 
@@ -34,7 +34,7 @@ export class NamedEntry {
     return outer === "" ? place.name : `${outer}/${place.name}`;
   }
 
-  placeAfter(steps: number): NamePlace | undefined {
+  placeAfter(steps: number): NameSince | undefined {
     return this.places.findLast(({ since }) => since <= steps);
   }
 }

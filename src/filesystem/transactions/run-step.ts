@@ -46,13 +46,13 @@ export class StepRunner {
   }
 
   /** Throws ESTALE if another program has changed a folder since it was copied. */
-  async #requireDigest({ digest }: SetAsideStep, place: Omit<Place, "temporary">): Promise<void> {
+  async #requireDigest({ digest }: SetAsideStep, place: Omit<TemporaryName, "temporary">): Promise<void> {
     if (digest !== undefined && (await digestOfTree(place, this.#scope.requester!)) !== digest)
       throw errnoError("ESTALE");
   }
 
   /** Makes the step, at whose place are `held`. Returns the entries of an entry that was set aside. */
-  #runLocked(draft: DraftStep, place: Place, held: StepEntries): StepEntries | undefined {
+  #runLocked(draft: DraftStep, place: TemporaryName, held: StepEntries): StepEntries | undefined {
     const { step, entries } = draft;
     let setAside: StepEntries | undefined;
     switch (step.kind) {
@@ -80,7 +80,7 @@ export class StepRunner {
     return setAside;
   }
 
-  #place(draft: DraftStep, place: Place, entries: StepEntries): void {
+  #place(draft: DraftStep, place: TemporaryName, entries: StepEntries): void {
     const staged = stagedOf(draft)!;
     const recorded = draft.entries.staged!.recorded!;
     placeEntry(this.#scope, {
@@ -93,7 +93,7 @@ export class StepRunner {
     });
   }
 
-  #exchange(draft: DraftStep, place: Place): void {
+  #exchange(draft: DraftStep, place: TemporaryName): void {
     const recorded = draft.entries.staged!.recorded!;
     exchangeEntry(this.#scope, {
       ...place,
@@ -105,7 +105,7 @@ export class StepRunner {
     });
   }
 
-  #rename(draft: DraftStep, source: Place): void {
+  #rename(draft: DraftStep, source: TemporaryName): void {
     const { step, entries } = draft;
     if (step.kind !== "rename") return;
     const { outer, name } = splitLast(step.to);
@@ -119,7 +119,7 @@ export class StepRunner {
     });
   }
 
-  #chmod(step: { path: string; mode: number }, { folder, name }: Place, verify: VerifyEntry): void {
+  #chmod(step: { path: string; mode: number }, { folder, name }: TemporaryName, verify: VerifyEntry): void {
     const handle = folder.openPath(name);
     try {
       folder.enter((at) => verify(at(name), { isRenamed: false }));
@@ -147,7 +147,7 @@ export class StepRunner {
   }
 }
 
-interface Place {
+interface TemporaryName {
   readonly folder: Folder;
   readonly name: string;
   readonly temporary: string;

@@ -10,7 +10,7 @@ import type { Batch } from "../batches/batches.ts";
 import type { FileCursor } from "../batches/file-cursor.ts";
 import type { FoundInIndex } from "../batches/findings-codec.ts";
 import type { SearchJob, ThreadReply } from "../batches/job.ts";
-import type { PendingBatch } from "../batches/pending.ts";
+import type { PendingBatch } from "../batches/pending-batch.ts";
 import { isLiteral, type Query } from "../matchers/query-compiler.ts";
 import type { FoundBy, RunningSearch } from "../request.ts";
 import { type CandidateSet, ContentIndex } from "../signatures/content-index.ts";

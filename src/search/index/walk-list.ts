@@ -5,6 +5,7 @@
 import { isUtf8 } from "node:buffer";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { namesOf } from "../../filesystem/jail/backend.ts";
+import type { RuledFolder } from "../../filesystem/jail/deny-rules.ts";
 import type { Folder, Jail } from "../../filesystem/jail/folder.ts";
 import { isReportedIn } from "../../filesystem/jail/stamps.ts";
 import type { WatchedEntry, WatchedFolder } from "../../filesystem/watch/watched-tree.ts";
@@ -115,9 +116,6 @@ export function* listFiles(
   }
 }
 
-/** A folder on the way, with the fields that deny globs and excludes need. */
-type Place = Pick<Folder, "path" | "folding">;
-
 class WalkLister implements WalkList {
   readonly files: number[] = [];
   readonly folders: number[] = [];
@@ -148,7 +146,7 @@ class WalkLister implements WalkList {
   *#listFolder(folder: WatchedFolder, { path, walked, rules: above }: Above): Steps<void> {
     const { keys, entries } = folder;
     const inode = inodeOf(folder);
-    const place: Place = { path, folding: "exact" };
+    const place: RuledFolder = { path, folding: "exact" };
     const rules = this.#rulesIn(folder, path, above);
     const index = this.places.push({ path, walked, inode }) - 1;
     for (let i = 0; i < keys.length; i++) {
@@ -174,7 +172,7 @@ class WalkLister implements WalkList {
   }
 
   /** Returns whether to search the file, or to enter the folder. The filter counts the reason if not. */
-  #isWanted(place: Place, { key, isFolder, rules }: KeyOfEntry): boolean {
+  #isWanted(place: RuledFolder, { key, isFolder, rules }: KeyOfEntry): boolean {
     if (this.#isDenied(place, key)) {
       this.#filter.noteDenied(place, this.#name, isFolder);
       return false;
@@ -200,7 +198,7 @@ class WalkLister implements WalkList {
   }
 
   /** Returns whether the entry is denied. Writes its name to `#name`. */
-  #isDenied(place: Place, key: string): boolean {
+  #isDenied(place: RuledFolder, key: string): boolean {
     const name = this.#name;
     const length = key.endsWith("/") ? key.length - 1 : key.length;
     name.bytes.write(key, 0, length, "latin1");

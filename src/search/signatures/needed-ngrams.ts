@@ -50,7 +50,7 @@ interface RankedSet {
   readonly rarity: number;
 }
 
-interface NgramPlace {
+interface NgramOffset {
   /** The index of the literals that they begin in, and the byte within each of these. */
   readonly index: number;
   readonly from: number;
@@ -60,7 +60,7 @@ interface NgramPlace {
 /**
  * Returns the n-grams that begin at the place, or `undefined` if they are too many, or if it is past the end.
  */
-function ngramsFrom(seq: LiteralSeq, { index, from, length }: NgramPlace): RankedSet | undefined {
+function ngramsFrom(seq: LiteralSeq, { index, from, length }: NgramOffset): RankedSet | undefined {
   let starts: Literals = seq[index]!.map((string) => string.slice(from, from + length));
   for (let next = index + 1; starts.some((start) => start.length < length); next++) {
     const literals = seq[next];

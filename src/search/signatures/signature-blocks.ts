@@ -19,7 +19,7 @@ export interface SignatureBlock {
 }
 
 /** The place of a signature: the index of its block, and of its bit. */
-export type SignaturePlace = number;
+export type SignatureSlot = number;
 
 /** Stores the signatures of files, within a limit of memory. */
 export class SignatureBlocks {
@@ -43,7 +43,7 @@ export class SignatureBlocks {
   }
 
   /** Adds the signature of a numbered file. Returns `undefined` if no memory is left for it. */
-  add({ words, bits }: Signature, file: number): SignaturePlace | undefined {
+  add({ words, bits }: Signature, file: number): SignatureSlot | undefined {
     const index = this.#withRoom[bits]!.at(-1) ?? this.#addBlock(bits);
     if (index === undefined) return undefined;
     const block = this.#blocks[index]!;
@@ -66,7 +66,7 @@ export class SignatureBlocks {
     return index;
   }
 
-  remove(place: SignaturePlace): void {
+  remove(place: SignatureSlot): void {
     const index = Math.floor(place / blockFiles);
     const block = this.#blocks[index]!;
     const bit = 1 << (place % blockFiles);

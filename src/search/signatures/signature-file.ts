@@ -8,7 +8,7 @@ import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { NeededNgrams } from "./needed-ngrams.ts";
 import { hashBits } from "./ngrams.ts";
 import { fewestBits } from "./signature.ts";
-import { blockFiles, type SignatureBlock, type SignaturePlace } from "./signature-blocks.ts";
+import { blockFiles, type SignatureBlock, type SignatureSlot } from "./signature-blocks.ts";
 
 /** The part of a file that is kept in memory. Blocks are in the order of the sizes of their signatures. */
 export interface BlockDirectory {
@@ -94,7 +94,7 @@ export class SignatureFile {
   }
 
   /** Calls `visit` with the file number and the place of each signature. */
-  visitPlaces(visit: (file: number, place: SignaturePlace) => void): void {
+  visitPlaces(visit: (file: number, place: SignatureSlot) => void): void {
     const { used, files } = this.#directory;
     for (let block = 0; block < used.length; block++)
       for (let left = used[block]! | 0; left !== 0; left &= left - 1) {
@@ -103,7 +103,7 @@ export class SignatureFile {
       }
   }
 
-  remove(place: SignaturePlace): void {
+  remove(place: SignatureSlot): void {
     this.#directory.used[Math.floor(place / blockFiles)]! &= ~(1 << (place % blockFiles));
   }
 

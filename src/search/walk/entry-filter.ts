@@ -26,7 +26,7 @@ export interface EntryFilterOptions {
 }
 
 /** A folder, reduced to the part that globs need. */
-type Place = Pick<Folder, "path">;
+type FolderPath = Pick<Folder, "path">;
 
 /** Decides about the entries of a walk. */
 export class EntryFilter {
@@ -48,7 +48,7 @@ export class EntryFilter {
   readonly comparesPaths: boolean;
 
   /** Creates a filter for a walk that starts in `start`. */
-  constructor(options: EntryFilterOptions, start: Place) {
+  constructor(options: EntryFilterOptions, start: FolderPath) {
     const { include, exclude, defaultExcludes, includesHidden = true } = options;
     this.#options = options;
     this.#includesHidden = includesHidden;
@@ -69,7 +69,7 @@ export class EntryFilter {
     };
   }
 
-  entersFolder(folder: Place, name: NameBytes, rules: IgnoreRules): boolean {
+  entersFolder(folder: FolderPath, name: NameBytes, rules: IgnoreRules): boolean {
     if (this.#isHidden(name) || this.#options.globs?.entersFolder(folder.path, name) === false) return false;
     if (this.excludesFolder(folder, name)) {
       this.isAlsoIgnored = rules.ignores(folder.path, name, true);
@@ -82,7 +82,7 @@ export class EntryFilter {
     return this.#leaveOut(this.#byIgnoreFiles, folder, name, "/");
   }
 
-  noteDenied(folder: Place, name: NameBytes, isFolder: boolean): void {
+  noteDenied(folder: FolderPath, name: NameBytes, isFolder: boolean): void {
     const { globs } = this.#options;
     if (this.#isHidden(name)) return;
     const isWanted = isFolder
@@ -92,11 +92,11 @@ export class EntryFilter {
   }
 
   /** Returns whether the default excludes cover everything in the folder of this name. */
-  excludesFolder(folder: Place, { bytes, from, to }: NameBytes): boolean {
+  excludesFolder(folder: FolderPath, { bytes, from, to }: NameBytes): boolean {
     return this.#defaultExcludes?.folders.matchesBytesIn(folder.path, bytes, from, to) === true;
   }
 
-  wantsFile(folder: Place, name: NameBytes, rules: IgnoreRules): boolean {
+  wantsFile(folder: FolderPath, name: NameBytes, rules: IgnoreRules): boolean {
     if (this.#isHidden(name) || !this.#wantsName(folder, name)) return false;
     if (!rules.ignores(folder.path, name, false)) return this.#wantsPath(folder, name);
     this.ignored++;
@@ -117,7 +117,7 @@ export class EntryFilter {
     return !this.#includesHidden && bytes[from] === dot;
   }
 
-  #wantsName(folder: Place, name: NameBytes): boolean {
+  #wantsName(folder: FolderPath, name: NameBytes): boolean {
     const { fileNames, otherFileNames, globs } = this.#options;
     const { bytes, from, to } = name;
     if (fileNames?.matchesBytesIn("", bytes, from, to) === false) return false;
@@ -136,7 +136,7 @@ export class EntryFilter {
     return unmatched.filter(({ list, glob }) => list === "include" || !this.#coversFolder(glob));
   }
 
-  #wantsPath(folder: Place, name: NameBytes): boolean {
+  #wantsPath(folder: FolderPath, name: NameBytes): boolean {
     if (!this.comparesPaths) return true;
     const { include, exclude } = this.#options;
     const path = pathIn(folder, name);
@@ -146,7 +146,7 @@ export class EntryFilter {
   }
 
   /** Counts an entry as excluded, and remembers it if it is among the first. Returns false. */
-  #leaveOut(first: string[], folder: Place, name: NameBytes, mark = ""): false {
+  #leaveOut(first: string[], folder: FolderPath, name: NameBytes, mark = ""): false {
     this.excluded++;
     if (first.length < maxNamesLeftOut) first.push(pathIn(folder, name) + mark);
     return false;
@@ -155,7 +155,7 @@ export class EntryFilter {
 
 const dot = 0x2e;
 
-function pathIn({ path: folder }: Place, { bytes, from, to }: NameBytes): string {
+function pathIn({ path: folder }: FolderPath, { bytes, from, to }: NameBytes): string {
   const name = bytes.toString("utf8", from, to);
   return folder === "" ? name : `${folder}/${name}`;
 }

@@ -84,9 +84,9 @@ export const buildProgram = (architecture: Architecture, calls: readonly Require
   buildImage(architecture, (place) => calls.map((call) => requiredEntry(call, architecture, place)));
 
 /** Puts the data that a call points to into the image, and returns its address. */
-type Place = (bytes: Buffer) => number;
+type PlaceData = (bytes: Buffer) => number;
 
-function buildImage(architecture: Architecture, list: (place: Place) => Buffer[]): Buffer {
+function buildImage(architecture: Architecture, list: (place: PlaceData) => Buffer[]): Buffer {
   const { elfMachine, code } = machines[architecture];
   const tableAt = headerBytes + align(code({ table: base, statusDescriptor }).length);
   // The number of calls determines where the data starts.
@@ -106,7 +106,7 @@ function buildImage(architecture: Architecture, list: (place: Place) => Buffer[]
 }
 
 /** Returns the entries of the table. */
-function listCalls(confinement: Confinement, place: Place): Buffer[] {
+function listCalls(confinement: Confinement, place: PlaceData): Buffer[] {
   const { architecture, file, limits, hasRuleset, filter, mounts, namespaces = [], group } = confinement;
   const text = (value: string) => place(Buffer.from(`${value}\0`));
   const require = (call: RequiredCall) => requiredEntry(call, architecture, place);
@@ -147,7 +147,11 @@ function listCalls(confinement: Confinement, place: Place): Buffer[] {
   ];
 }
 
-function requiredEntry([name, ...values]: RequiredCall, architecture: Architecture, place: Place): Buffer {
+function requiredEntry(
+  [name, ...values]: RequiredCall,
+  architecture: Architecture,
+  place: PlaceData,
+): Buffer {
   const numbers = values.map((value) => {
     if (typeof value === "number") return value;
     return place(typeof value === "string" ? Buffer.from(`${value}\0`) : value);

@@ -4,28 +4,28 @@ import { describeMiss, missDetails } from "./describe-miss.ts";
 import type { Candidate, ExplainedMiss } from "./explain-miss.ts";
 
 /** The place of an op: its file, and its index. */
-interface OpPlace {
+interface OpReference {
   readonly path: string;
   /** The index of the op, from 0. */
   readonly index: number;
 }
 
 export const refuseEdit = {
-  emptyOldStr: ({ path, index }: OpPlace): Refusal =>
+  emptyOldStr: ({ path, index }: OpReference): Refusal =>
     new Refusal(
       "bad-input",
       `ops[${index}] of ${quoteShort(path)} has an empty old_str; send the text to replace, or add lines with an insert op.`,
       path,
     ),
 
-  sameText: ({ path, index }: OpPlace): Refusal =>
+  sameText: ({ path, index }: OpReference): Refusal =>
     new Refusal(
       "bad-input",
       `ops[${index}] of ${quoteShort(path)} has an old_str and a new_str that are the same; send as new_str what is to be there instead.`,
       path,
     ),
 
-  textNotFound: ({ path, index }: OpPlace, miss: ExplainedMiss): Refusal =>
+  textNotFound: ({ path, index }: OpReference, miss: ExplainedMiss): Refusal =>
     new Refusal(
       "text-not-found",
       `ops[${index}]: old_str is not in ${quoteShort(path)}${describeMiss(miss, "old_str")}`,
@@ -34,7 +34,7 @@ export const refuseEdit = {
     ),
 
   /** Refuses an edit that was made before. `places` are the first places of the new text. */
-  alreadyApplied: ({ path, index }: OpPlace, places: readonly Candidate[]): Refusal =>
+  alreadyApplied: ({ path, index }: OpReference, places: readonly Candidate[]): Refusal =>
     new Refusal(
       "already-applied",
       `ops[${index}]: old_str is not in ${quoteShort(path)}, and new_str is there already${at(places)}. The edit was most likely made before. Leave the op out, or read the lines with coder::read-file.`,
@@ -43,7 +43,7 @@ export const refuseEdit = {
     ),
 
   ambiguousText: (
-    { path, index }: OpPlace,
+    { path, index }: OpReference,
     { count, candidates }: { count: number; candidates: readonly Candidate[] },
   ): Refusal =>
     new Refusal(
@@ -55,7 +55,7 @@ export const refuseEdit = {
 
   /** Refuses a wrong number of matches. `candidates` are the first matches. */
   matchCount: (
-    { path, index }: OpPlace,
+    { path, index }: OpReference,
     { expected, found, candidates }: { expected: number; found: number; candidates: readonly Candidate[] },
   ): Refusal =>
     new Refusal(

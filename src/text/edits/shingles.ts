@@ -59,7 +59,7 @@ function countShingles(text: Uint8Array, width: number, counts: Int32Array): Int
 }
 
 /** A place in a text that resembles another text as a whole. */
-export interface LikePlace {
+export interface ShingleMatch {
   /** The first byte. The place is as long as the other text. */
   readonly start: number;
   /** The share of the shingles that it has, from 0 to 1. */
@@ -73,7 +73,7 @@ const minShare = 0.3;
  * Returns the `most` places of `text` that share the highest number of shingles with `pattern` and do not
  * overlap, best first.
  */
-export function* findLikePlaces(text: Uint8Array, pattern: Uint8Array, most: number): Steps<LikePlace[]> {
+export function* findLikePlaces(text: Uint8Array, pattern: Uint8Array, most: number): Steps<ShingleMatch[]> {
   const width = widthFor(pattern.length);
   if (width === 0 || text.length < width) return [];
   const places = new BestPlaces(most, pattern.length);
@@ -100,8 +100,8 @@ const maxPeaks = 256;
 class BestPlaces {
   readonly #most: number;
   readonly #length: number;
-  readonly #peaks: LikePlace[] = [];
-  #last: LikePlace = { start: 0, share: 0 };
+  readonly #peaks: ShingleMatch[] = [];
+  #last: ShingleMatch = { start: 0, share: 0 };
   #isRising = false;
 
   constructor(most: number, length: number) {
@@ -117,9 +117,9 @@ class BestPlaces {
     if (share !== this.#last.share) this.#last = { start, share };
   }
 
-  list(): LikePlace[] {
+  list(): ShingleMatch[] {
     this.#keepLast();
-    const apart: LikePlace[] = [];
+    const apart: ShingleMatch[] = [];
     for (const place of this.#peaks) {
       if (apart.every(({ start }) => Math.abs(start - place.start) >= this.#length)) apart.push(place);
     }

@@ -43,12 +43,12 @@ function compiles(glob: string): boolean {
 }
 
 /** The kind of the last name in a path read so far: empty, `.`, `..`, or a proper name. */
-const places = ["nothing", "dot", "two dots", "name"] as const;
-type Place = (typeof places)[number];
+const lastNames = ["nothing", "dot", "two dots", "name"] as const;
+type LastName = (typeof lastNames)[number];
 type Kind = "slash" | "dot" | "other";
 
 /** The transition for each kind of character; `undefined` if the result is not a path. */
-const steps: Readonly<Record<Place, Readonly<Record<Kind, Place | undefined>>>> = {
+const steps: Readonly<Record<LastName, Readonly<Record<Kind, LastName | undefined>>>> = {
   nothing: { slash: undefined, dot: "dot", other: "name" },
   dot: { slash: undefined, dot: "two dots", other: "name" },
   "two dots": { slash: undefined, dot: "name", other: "name" },
@@ -58,12 +58,12 @@ const steps: Readonly<Record<Place, Readonly<Record<Kind, Place | undefined>>>> 
 /** Returns whether the automaton of the glob and that of paths accept a common text. */
 function canMatch(glob: string): boolean {
   const { states, start } = buildNfa([[parseGlob(glob)]]);
-  const name = (state: number, place: Place) => state * places.length + places.indexOf(place);
+  const name = (state: number, place: LastName) => state * lastNames.length + lastNames.indexOf(place);
   // Iteration over a Set includes elements added during it, so the set is its own work list.
   const reached = new Set([name(start, "nothing")]);
   for (const both of reached) {
-    const place = places[both % places.length]!;
-    const state = states[Math.floor(both / places.length)]!;
+    const place = lastNames[both % lastNames.length]!;
+    const state = states[Math.floor(both / lastNames.length)]!;
     if ("fork" in state) for (const next of state.fork) reached.add(name(next, place));
     else {
       for (const kind of kindsIn(state.ranges)) {

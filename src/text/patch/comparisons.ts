@@ -1,4 +1,4 @@
-import { type HunkPlace, refusePatch } from "./patch-errors.ts";
+import { type HunkReference, refusePatch } from "./patch-errors.ts";
 
 /** Maximum line comparisons for the hunks of one file, about one second of work. */
 export const maxComparisons = 2 ** 26;
@@ -8,7 +8,7 @@ export class Comparisons {
   #left = maxComparisons;
 
   /** Counts comparisons. Throws the refusal of the hunk once there are too many. */
-  add(count: number, place: HunkPlace): void {
+  add(count: number, place: HunkReference): void {
     this.#left -= count;
     if (this.#left < 0) throw refusePatch.tooManyComparisons(place, maxComparisons);
   }

@@ -15,12 +15,12 @@ import { LineIndex } from "./line-index.ts";
 import { carriageReturn, type LineTable, tabulateLines } from "./line-table.ts";
 import { comparedFrom, comparedTo, type Matching, matchings } from "./matching.ts";
 import type { FilePatch, Hunk } from "./patch.ts";
-import { type HunkPlace, refusePatch } from "./patch-errors.ts";
+import { type HunkReference, refusePatch } from "./patch-errors.ts";
 import { foldTypography } from "./typography.ts";
 
 /** A hunk, and the lines of the file that it applies to. */
 export interface FittedHunk {
-  readonly place: HunkPlace;
+  readonly place: HunkReference;
   readonly text: HunkText;
   /** The first of its lines, from 0. */
   readonly start: number;
@@ -83,7 +83,7 @@ class HunkFitter {
     });
   }
 
-  *fit(hunk: Hunk, text: HunkText, place: HunkPlace): Steps<FittedHunk> {
+  *fit(hunk: Hunk, text: HunkText, place: HunkReference): Steps<FittedHunk> {
     const sections = yield* this.#headings.find(hunk.headings, place);
     const narrowed = { place, sections };
     const found =
@@ -169,7 +169,7 @@ class HunkFitter {
   }
 
   /** Returns the place of a hunk that is indented differently. Throws a refusal if no shift explains it. */
-  *#shifted(text: HunkText, start: number, place: HunkPlace): Steps<Found> {
+  *#shifted(text: HunkText, start: number, place: HunkReference): Steps<Found> {
     const shift = yield* findShift(text, this.#body, start);
     if (shift !== undefined) return { start, matching: "blanks", shift };
     const candidates = candidatesAt(this.#body.bytes, [this.#regionOf(text, start)]);
@@ -257,7 +257,7 @@ class HunkFitter {
     return behind.length === 1 ? behind[0] : "several";
   }
 
-  *#findAll(lines: LineList, index: LineIndex, place: HunkPlace): Steps<number[]> {
+  *#findAll(lines: LineList, index: LineIndex, place: HunkReference): Steps<number[]> {
     const pattern = new Int32Array(lines.count);
     for (let at = 0; at < pattern.length; at++) {
       if (at % linesPerStep === linesPerStep - 1) yield;
@@ -365,7 +365,7 @@ interface Choosing {
 }
 
 interface Narrowed {
-  readonly place: HunkPlace;
+  readonly place: HunkReference;
   readonly sections: readonly HeadingScope[] | undefined;
 }
 

@@ -6,7 +6,7 @@ import type { Comparisons } from "./comparisons.ts";
 import type { LineIndex } from "./line-index.ts";
 import type { LineTable } from "./line-table.ts";
 import { comparedFrom, comparedTo, type Matching } from "./matching.ts";
-import { type HunkPlace, refusePatch } from "./patch-errors.ts";
+import { type HunkReference, refusePatch } from "./patch-errors.ts";
 
 /**
  * A line and its section: the lines that are indented deeper, up to and including the first that is not.
@@ -49,7 +49,7 @@ export class HeadingFinder {
   }
 
   /** Returns the sections of the innermost heading, or `undefined` if there are no headings. */
-  *find(headings: readonly string[], place: HunkPlace): Steps<readonly HeadingScope[] | undefined> {
+  *find(headings: readonly string[], place: HunkReference): Steps<readonly HeadingScope[] | undefined> {
     let sections: readonly HeadingScope[] | undefined;
     for (const [at, heading] of headings.entries()) {
       if (at % headingsPerStep === headingsPerStep - 1) yield;

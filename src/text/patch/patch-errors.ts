@@ -6,7 +6,7 @@ import type { Candidate, ExplainedMiss } from "../edits/explain-miss.ts";
  * The place of a hunk: its file and number, and its lines in the patch. Numbers count from 1, and the last
  * line is included.
  */
-export interface HunkPlace {
+export interface HunkReference {
   readonly path: string;
   readonly number: number;
   readonly lines: readonly [number, number];
@@ -18,10 +18,10 @@ interface PatchLine {
   readonly text: string;
 }
 
-const nameHunk = ({ path, number, lines: [from, to] }: HunkPlace): string =>
+const nameHunk = ({ path, number, lines: [from, to] }: HunkReference): string =>
   `Hunk ${number} of ${quoteShort(path)} (lines ${from} to ${to} of the patch)`;
 
-const factsOf = ({ number, lines }: HunkPlace) => ({ hunk: number, patch_lines: lines });
+const factsOf = ({ number, lines }: HunkReference) => ({ hunk: number, patch_lines: lines });
 
 export const refusePatch = {
   noPatch: (isOneLine: boolean): Refusal =>
@@ -112,7 +112,7 @@ export const refusePatch = {
       path,
     ),
 
-  newFileHasLines: (place: HunkPlace): Refusal =>
+  newFileHasLines: (place: HunkReference): Refusal =>
     new Refusal(
       "bad-input",
       `${nameHunk(place)} belongs to a new file but has lines that do not begin with "+". Send all of them with "+", or name the file as one to update.`,
@@ -120,7 +120,7 @@ export const refusePatch = {
       { details: factsOf(place) },
     ),
 
-  hunkNotFound: (place: HunkPlace, miss: ExplainedMiss): Refusal =>
+  hunkNotFound: (place: HunkReference, miss: ExplainedMiss): Refusal =>
     new Refusal(
       "text-not-found",
       `${nameHunk(place)} does not fit${describeMiss(miss, "the hunk")}`,
@@ -129,7 +129,7 @@ export const refusePatch = {
     ),
 
   headingNotFound: (
-    place: HunkPlace,
+    place: HunkReference,
     { heading, ...miss }: ExplainedMiss & { readonly heading: string },
   ): Refusal => {
     const [best] = miss.candidates;
@@ -146,7 +146,7 @@ export const refusePatch = {
 
   /** Refuses a hunk that fits only elsewhere. `candidates` are the places where it would fit. */
   misplacedHunk: (
-    place: HunkPlace,
+    place: HunkReference,
     { isAtEnd, candidates }: { readonly isAtEnd: boolean; readonly candidates: readonly Candidate[] },
   ): Refusal =>
     new Refusal(
@@ -162,7 +162,7 @@ export const refusePatch = {
 
   /** Refuses a hunk that fits in several places. `candidates` are the first of `count` places. */
   ambiguousHunk: (
-    place: HunkPlace,
+    place: HunkReference,
     { count, candidates }: { readonly count: number; readonly candidates: readonly Candidate[] },
   ): Refusal =>
     new Refusal(
@@ -172,7 +172,7 @@ export const refusePatch = {
       { details: { ...factsOf(place), candidates, differs: "none" } },
     ),
 
-  tooManyComparisons: (place: HunkPlace, limit: number): Refusal =>
+  tooManyComparisons: (place: HunkReference, limit: number): Refusal =>
     new Refusal(
       "ambiguous",
       `${nameHunk(place)} and those before it show lines that occur nearly everywhere in the file: finding their places takes more than ${limit} line comparisons. Nothing was changed. Send line numbers in the @@ lines, more of the lines around, or fewer hunks in one patch.`,
@@ -180,7 +180,7 @@ export const refusePatch = {
       { details: factsOf(place) },
     ),
 
-  hunkWithoutContext: (place: HunkPlace): Refusal =>
+  hunkWithoutContext: (place: HunkReference): Refusal =>
     new Refusal(
       "bad-input",
       `${nameHunk(place)} only adds lines, and nothing says where; send some of the lines around, or "*** End of File" below it to append.`,
@@ -189,7 +189,7 @@ export const refusePatch = {
     ),
 
   /** Refuses a hunk that fits only if its lines are indented differently, each by another amount. */
-  unevenIndentation: (place: HunkPlace, candidates: readonly Candidate[]): Refusal =>
+  unevenIndentation: (place: HunkReference, candidates: readonly Candidate[]): Refusal =>
     new Refusal(
       "text-not-found",
       `${nameHunk(place)} fits but for its indentation: what it shows ${candidates.map(listLines).join(", ")}, and the difference is not the same for each line. Nothing was changed. Send the lines indented as in the file.`,
@@ -198,7 +198,7 @@ export const refusePatch = {
     ),
 
   /** Refuses a hunk whose new lines are in the file. `candidates` are the first places where they are. */
-  alreadyApplied: (place: HunkPlace, candidates: readonly Candidate[]): Refusal =>
+  alreadyApplied: (place: HunkReference, candidates: readonly Candidate[]): Refusal =>
     new Refusal(
       "already-applied",
       `${nameHunk(place)} is applied already: its new lines ${candidates.map((lines) => listLines(lines).replace(/^(?:is|are) /, "are ")).join(", ")} of the file. Nothing was changed. Leave the hunk out, or read the lines with coder::read-file.`,
@@ -207,7 +207,7 @@ export const refusePatch = {
     ),
 
   /** Refuses a hunk that shows the file as empty, although it has lines. */
-  notEmptyBefore: (place: HunkPlace, lines: number): Refusal =>
+  notEmptyBefore: (place: HunkReference, lines: number): Refusal =>
     new Refusal(
       "bad-input",
       `${nameHunk(place)} expects an empty or missing file, and ${quoteShort(place.path)} has ${lines === 1 ? "1 line" : `${lines} lines`}. Nothing was changed. Send lines of the file around the new ones, or all of its lines with "-" to replace them.`,
@@ -215,7 +215,7 @@ export const refusePatch = {
       { details: factsOf(place) },
     ),
 
-  overlappingHunks: (place: HunkPlace, other: HunkPlace): Refusal =>
+  overlappingHunks: (place: HunkReference, other: HunkReference): Refusal =>
     new Refusal(
       "bad-input",
       `${nameHunk(place)} changes lines that hunk ${other.number} changes too (lines ${other.lines[0]} to ${other.lines[1]} of the patch); join the two into one.`,

@@ -11,7 +11,7 @@ export const requestMilliseconds = 5000;
  * Bounds the connections of `server` that have not been upgraded, so that a peer that opens many and sends
  * nothing takes no descriptors from the functions: the oldest makes room for the next.
  */
-export function boundPending(server: Server): void {
+export function boundIncompleteRequests(server: Server): void {
   const pending = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     pending.add(socket);
