@@ -3,7 +3,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { JSONRPCRequest, ServerEvent, ServerEventBus } from "@modelcontextprotocol/server";
-import { PacedStream } from "./paced-stream.ts";
+import { PacedStream } from "./sdk-gaps/paced-stream.ts";
 import { beginListen } from "./subscriptions.ts";
 import type { ToolHost } from "./tool-host.ts";
 

@@ -8,7 +8,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { CallOrder } from "../../calls/call-order.ts";
-import { PacedStream } from "./paced-stream.ts";
+import { PacedStream } from "./sdk-gaps/paced-stream.ts";
 
 /** The answer to one HTTP request of a session. */
 export interface SessionAnswer {

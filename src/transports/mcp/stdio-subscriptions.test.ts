@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import type { JSONRPCMessage } from "@modelcontextprotocol/server";
-import { LineTransport } from "./line-transport.ts";
 import { ResourceWatch } from "./resource-watch.ts";
+import { LineTransport } from "./sdk-gaps/line-transport.ts";
 import { StdioListens } from "./stdio-subscriptions.ts";
 import type { ToolHost } from "./tool-host.ts";
 

@@ -12,8 +12,8 @@ import {
   SUBSCRIPTION_ID_META_KEY,
   type Transport,
 } from "@modelcontextprotocol/server";
-import type { LineTransport } from "./line-transport.ts";
 import type { ResourceWatch } from "./resource-watch.ts";
+import type { LineTransport } from "./sdk-gaps/line-transport.ts";
 import { beginListen, isListen } from "./subscriptions.ts";
 import type { ToolHost } from "./tool-host.ts";
 

@@ -3,13 +3,13 @@ import { pipeline } from "node:stream";
 import type { Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { CallOrder } from "../../calls/call-order.ts";
-import { LineTransport } from "./line-transport.ts";
+import { LineTransport } from "./sdk-gaps/line-transport.ts";
+import { wholeLines } from "./sdk-gaps/whole-lines.ts";
 import { createMcpServer } from "./server.ts";
 import { StdioListens } from "./stdio-subscriptions.ts";
 import { maxListens } from "./subscriptions.ts";
 import { nameSession, type ToolHost } from "./tool-host.ts";
 import { type Listener, maxMessageBytes } from "./transport.ts";
-import { wholeLines } from "./whole-lines.ts";
 
 /**
  * Milliseconds without the end of a call after which the input's end ends the process too. Scripts send their

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Writable } from "node:stream";
-import type { Leases } from "./leases.ts";
+import type { Leases } from "../leases.ts";
 import { LineTransport } from "./line-transport.ts";
 import { wholeLines } from "./whole-lines.ts";
 

@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import type { Readable, Writable } from "node:stream";
 import { type JSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/server";
-import type { Leases } from "./leases.ts";
-import { badBatch, notJson, notUtf8, type RefusedMessage, readMessage, tooLarge } from "./messages.ts";
-import { maxMessageBytes } from "./transport.ts";
+import type { Leases } from "../leases.ts";
+import { badBatch, notJson, notUtf8, type RefusedMessage, readMessage, tooLarge } from "../messages.ts";
+import { maxMessageBytes } from "../transport.ts";
 
 /**
  * Unsent characters at which it stops reading. The budget of answers keeps them below that, except for many
