@@ -56,6 +56,7 @@ export const plan: Plan = {
   rooms: {
     main: [
       "base/about",
+      "base/bun",
       "calls/audit",
       "calls/reference",
       "cli/call",

@@ -3,8 +3,20 @@
  * and `--print-schema` must answer in milliseconds, so everything heavy is loaded with `import()`.
  */
 import type { WorkerName } from "./base/about.ts";
+import { restartWith } from "./base/bun.ts";
 import { type Command, commandWords, parseArguments, workerCalled } from "./config/arguments/arguments.ts";
 import { UnknownCommand, UsageError } from "./config/arguments/usage-error.ts";
+
+/**
+ * The numbers of weighted executions after which each tier of the JIT compiles a function. The defaults of
+ * the engine are 500, 1,000 and 100,000. They make compilation a fifth of a start and a quarter of a first
+ * search.
+ */
+const jitThresholds = {
+  BUN_JSC_thresholdForJITAfterWarmUp: "3000",
+  BUN_JSC_thresholdForOptimizeAfterWarmUp: "10000",
+  BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: "1000000",
+};
 
 const called = workerCalled(process.argv0);
 
@@ -65,10 +77,12 @@ async function carryOut(command: Command): Promise<void> {
       return print(text);
     }
     case "mcp":
+      restartWith(jitThresholds);
       return (await import("./transports/mcp/run-mcp.ts")).runMcp(command);
     case "review":
       return (await import("./review/run-review.ts")).runReview(command);
     case "serve":
+      restartWith(jitThresholds);
       return (await import("./transports/bus/run-bus.ts")).runWorker(command);
   }
 }

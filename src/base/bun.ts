@@ -19,6 +19,14 @@ interface Files {
   file(descriptor: number): { stream(): ReadableStream<Uint8Array> };
 }
 
+/** A process that can run another program in its place, as in Node 22.15, whose types are not installed. */
+interface Replaceable {
+  execve(file: string, args: readonly string[], environment: NodeJS.ProcessEnv): never;
+}
+
+/** Set by the build of the executable. */
+declare const COMPILED: boolean | undefined;
+
 const isBun = process.versions["bun"] !== undefined;
 
 /**
@@ -49,6 +57,27 @@ export function openErrno(): (() => number) | undefined {
   if (functions === undefined) return undefined;
   const { read } = createRequire(import.meta.url)("bun:ffi") as ForeignFunctions;
   return () => read.i32(functions.__errno_location(), 0);
+}
+
+/**
+ * Replaces the process of the executable by one with options of Bun's JavaScript engine (`BUN_JSC_*`), which
+ * reads them from the environment as it starts. Returns in the new process, without them in its environment.
+ * Returns at once if one of them is set to another value, in another program, and if the system refuses.
+ */
+export function restartWith(options: Readonly<Record<string, string>>): void {
+  const { env } = process;
+  const names = Object.keys(options);
+  if (names.every((name) => env[name] === options[name])) {
+    for (const name of names) delete env[name];
+    return;
+  }
+  if (!isBun || typeof COMPILED === "undefined" || names.some((name) => env[name] !== undefined)) return;
+  const args = [process.argv0, ...process.argv.slice(2)];
+  try {
+    (process as Partial<Replaceable>).execve?.(process.execPath, args, { ...env, ...options });
+  } catch {
+    // The executable was moved since it started, or a sandbox forbids execve(2).
+  }
 }
 
 /**
