@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { Ajv } from "ajv";
+import { Ajv, type AnySchemaObject } from "ajv";
 import { executable } from "../../scripts/build.ts";
 import { channels } from "../../scripts/release/channels.ts";
 import { registryEntry } from "../../scripts/release/manifests/manifests.ts";
@@ -110,8 +110,12 @@ async function checkRegistryEntry(): Promise<void> {
   });
 }
 
-const published = (url: string) =>
-  fetch(url).then(
-    (response) => response.json(),
-    () => undefined,
-  );
+/** Returns what is published at an address, or `undefined` if that cannot be reached. */
+async function published(url: string): Promise<AnySchemaObject | undefined> {
+  try {
+    const response = await fetch(url);
+    return response.ok ? ((await response.json()) as AnySchemaObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,7 +1,7 @@
 /**
  * `npm run suite -- shells`: the real shells read the completions, fish offers words from them, and the
- * linters of Debian read the manual page, the units of systemd and the formula of Homebrew. As root on Debian, it installs what is
- * missing. The last line says `N passed, N failed, N skipped`.
+ * linters of Debian read the manual page, the units of systemd and the formula of Homebrew. As root on Debian,
+ * it installs what is missing. The last line says `N passed, N failed, N skipped`.
  */
 import { deepEqual, equal } from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
