@@ -118,7 +118,7 @@ async function runToItsEnd({ program, held, limits, snapshot }: Run, context: Sh
     const logged = keepsOutput ? { ...options, live: logging(log, options.live) } : options;
     const run = programs.run(program, logged, limits);
     const remarks = await run.then(observed.end, () => observed.end());
-    const { signal, ...result } = await run;
+    const { signal, hasLeft: _, ...result } = await run;
     if (!keepsOutput) return { ...result, ...remarks };
     if (result.stdout_truncated || result.stderr_truncated)
       job_id = jobs.keep({ argv: program.argv, owner: caller }, { ...result, signal, log });

@@ -15,7 +15,7 @@ import {
 import { FilesSnapshot, type SnapshotOutcome } from "../filesystem/journal/snapshot.ts";
 import { GlobError } from "../text/globs/glob-set.ts";
 import type { ShellContext } from "./define.ts";
-import type { CommandFeed, ObservedServices } from "./observed.ts";
+import { type CommandFeed, leftNote, type ObservedServices } from "./observed.ts";
 import { refusePlainly } from "./programs/plain-refusal.ts";
 import type { Program } from "./programs/program.ts";
 import type { Remarks } from "./programs/records.ts";
@@ -26,7 +26,12 @@ import { compileSnapshotGlobs } from "./snapshot-globs.ts";
 /** A command that is about to run. */
 export interface Observed {
   /** Call it when the command has ended, even if it never started. */
-  end(output?: { readonly stdout: string; readonly stderr: string }): Promise<Remarks>;
+  end(output?: {
+    readonly stdout: string;
+    readonly stderr: string;
+    /** Whether it left processes running. */
+    readonly hasLeft?: boolean;
+  }): Promise<Remarks>;
 }
 
 /**
@@ -79,6 +84,7 @@ export async function observe(
           ...noteSyntax(program.argv, config.allowlist),
           ...sandboxNotesOf(context, program.argv, output),
           ...noteMade(made),
+          ...(output?.hasLeft ? [leftNote] : []),
         ]),
       ];
       return { ...remarks, ...(notes.length > 0 && { notes }) };

@@ -29,12 +29,19 @@ export interface ObservedServices {
   readonly namesOf: (hostPaths: readonly string[]) => readonly string[];
 }
 
+/** The note on processes that a command left running, about no rule of the sandbox. */
+export const leftNote =
+  "ended with the command: processes that it left running; shell::exec_bg is for those that stay";
+
 /** Renders remarks as lines, one for each. */
 export const renderRemarks = (
   { changed, checkpoint, not_held: lost = [], notes = [] }: Remarks,
   { sentence }: Pick<Wording, "sentence">,
 ): string[] => [
-  ...notes.map((note) => `[${note.startsWith(syntaxNote) ? "" : "sandbox: "}${sentence(note)}]`),
+  ...notes.map((note) => {
+    const isOfSandbox = note !== leftNote && !note.startsWith(syntaxNote);
+    return `[${isOfSandbox ? "sandbox: " : ""}${sentence(note)}]`;
+  }),
   ...(changed === undefined ? [] : [`[changed: ${changed}]`]),
   ...(checkpoint === undefined ? [] : [`[checkpoint: #${checkpoint}, which undo takes back]`]),
   ...(lost.length === 0 ? [] : [`[not undoable: ${lost.join(", ")}]`]),

@@ -56,6 +56,15 @@ test("a command that was cut off is a failed call, and one whose program answers
   expect(await flagOf("sleep 60", { timeout_ms: 50 })).toBe(true);
 });
 
+test("processes that a command left running are said to have ended with it", async () => {
+  const note =
+    "[ended with the command: processes that it left running; shell_exec_bg is for those that stay]";
+  expect(await sh("sleep 1000 > /dev/null 2>&1 & echo started")).toStartWith(
+    `started\n${note}\n[exit code 0`,
+  );
+  expect(await sh("sleep 0.01 & wait")).not.toContain("left running");
+});
+
 test("words that only a shell acts on are named", async () => {
   const run = async (command: string) => textOf(await connected.call("shell_exec", { command }));
   expect(await run("echo hi > out.txt")).toContain(

@@ -20,6 +20,8 @@ export interface ControlGroup {
   readonly processes: string;
   /** Kills all processes in the group, without waiting. None of them can start another. */
   kill(): void;
+  /** Returns whether no process is in the group. */
+  isEmpty(): boolean;
   /** Removes the group as soon as it is empty. Never throws. */
   remove(): void;
 }
@@ -129,6 +131,7 @@ export function openIn({ version, folder }: Hierarchy): ControlGroups {
     return {
       processes: join(path, "cgroup.procs"),
       kill: () => killGroup(path),
+      isEmpty: () => isEmpty(path),
       remove: () => tryRemove(path),
     };
   };
@@ -226,6 +229,14 @@ function killGroup(path: string): void {
     }
   } catch {
     // The group has been removed, so none of its processes is left.
+  }
+}
+
+function isEmpty(path: string): boolean {
+  try {
+    return readFileSync(join(path, "cgroup.procs"), "utf8") === "";
+  } catch {
+    return true;
   }
 }
 

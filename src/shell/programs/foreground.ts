@@ -11,7 +11,7 @@ export interface RunLimits {
   readonly onStarted?: ((running: RunningProgram) => void) | undefined;
 }
 
-/** The answer of a run, as on the wire (shell §6.1). */
+/** The answer of a run, as on the wire (shell §6.1), and how it ended. */
 export interface RunResult extends Captured {
   /** The exit code; null after a timeout, or if a signal ended the program. */
   readonly exit_code: number | null;
@@ -20,6 +20,8 @@ export interface RunResult extends Captured {
   readonly timed_out: boolean;
   /** The signal that ended the program; null after a timeout, and when it exited by itself. */
   readonly signal: NodeJS.Signals | null;
+  /** Whether it left processes running, which have been ended. */
+  readonly hasLeft: boolean;
 }
 
 /** The milliseconds during which orphans of a program may continue to write after it has exited. */
@@ -43,6 +45,7 @@ export async function awaitResult(running: RunningProgram, limits: RunLimits): P
     duration_ms: Math.round(performance.now() - running.startedAt),
     timed_out: ending === "timed-out",
     signal: ending === "exited" ? running.signal : null,
+    hasLeft: ending === "exited" && running.hasLeft,
   };
 }
 

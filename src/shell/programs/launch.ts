@@ -8,6 +8,8 @@ import type { Program } from "./program.ts";
 export interface ProcessGroup {
   /** Kills them at once, before they can start others. */
   kill(): void;
+  /** Returns whether none of them runs. */
+  isEmpty(): boolean;
   /** Removes the group, after its processes have ended or if none was started. */
   remove(): void;
 }

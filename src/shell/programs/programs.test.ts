@@ -220,7 +220,7 @@ test("descriptors that run short after the launcher is prepared leave no group",
     let removed = 0;
     const launcher = (program) => {
       try { for (;;) opened.push(openSync("/dev/null", "r")); } catch {}
-      const group = { kill() {}, remove: () => removed++ };
+      const group = { kill() {}, isEmpty: () => true, remove: () => removed++ };
       return { ...program, descriptor: 0, group, [Symbol.dispose]: () => opened.forEach((each) => closeSync(each)) };
     };
     const program = { file: "/bin/echo", argv: ["echo"] };

@@ -46,6 +46,7 @@ export class RunningProgram {
   #hasExited = false;
   #isGone = false;
   #isEnding = false;
+  #hasLeft = false;
   #markEnded: () => void = () => {};
 
   /**
@@ -85,6 +86,11 @@ export class RunningProgram {
     return this.#endReason;
   }
 
+  /** Whether the leader had exited by itself when `end()` was called, and others still ran. */
+  get hasLeft(): boolean {
+    return this.#hasLeft;
+  }
+
   /** Whether all processes of the session have ended, except those that have left it. */
   get isGone(): boolean {
     // The system reuses the id of a session without processes, so it must not be signalled from then on.
@@ -106,6 +112,7 @@ export class RunningProgram {
   end(reason?: string): Promise<void> {
     if (!this.#isEnding) {
       this.#isEnding = true;
+      this.#hasLeft = this.#hasExited && this.#hasOthers();
       this.#endReason = this.isGone ? undefined : reason;
       void this.#end(this.#endReason).then(this.#markEnded);
     }
@@ -127,6 +134,10 @@ export class RunningProgram {
       stdout_truncated: stdout?.truncated ?? false,
       stderr_truncated: stderr?.truncated ?? false,
     };
+  }
+
+  #hasOthers(): boolean {
+    return (!this.isGone && signalSession(this.session, 0) === "sent") || this.#group?.isEmpty() === false;
   }
 
   async #end(reason: string | undefined): Promise<void> {
