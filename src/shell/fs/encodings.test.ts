@@ -117,6 +117,7 @@ test.each([
   ["grep", { path: at("le"), pattern: "x" }],
   ["sed", { files: [at("le")], pattern: "x", replacement: "y" }],
   ["read", { path: at("le") }],
+  ["write", { path: at("new"), content: { channel_id: "none", access_key: "none" } }],
 ])("%s refuses labels of no encoding, and a field that no sandbox knows", async (op, request) => {
   expect(await call(op, { ...request, encoding: "klingon" })).toMatchObject({
     error: expect.stringMatching(/S210.*`encoding` is \\"klingon\\"/),

@@ -72,6 +72,13 @@ export const refuseFs = {
       `${quoteShort(path)} is not valid UTF-8, so a replacement could damage it. Nothing was changed. Repeat the call with the encoding of the file, such as "encoding": "windows-1252".`,
     ),
 
+  contentIsNotUtf8: (path: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The content for ${quoteShort(path)} is not valid UTF-8, which is what \`encoding\` converts from. Nothing was changed. Send the text in UTF-8, or leave \`encoding\` out to write the bytes unchanged.`,
+      path,
+    ),
+
   encodingInSandbox: (): Refusal =>
     new Refusal(
       "bad-input",

@@ -1,10 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import { Nullable, UInt64 } from "../../base/schema/fragments.ts";
 import { storeFile } from "../../filesystem/operations/store.ts";
+import { requestedEncoding } from "../../text/encodings/requested-encoding.ts";
 import { refuseShell } from "../shell-errors.ts";
 import { ContentRef, idleMilliseconds, isChannelId } from "./content.ts";
 import { defineFsFunction, requirePath } from "./define.ts";
 import { refuseFs } from "./fs-errors.ts";
+import { encodeContent, HostEncoding, withoutEncoding } from "./host-encoding.ts";
 import { parseMode } from "./mode.ts";
 import { receive } from "./receive.ts";
 
@@ -25,6 +27,7 @@ export const write = defineFsFunction({
     ),
     parents: Type.Boolean({ default: false }),
     content: ContentRef,
+    encoding: HostEncoding("To write the text in, which comes in UTF-8. Without it: the bytes unchanged."),
     size: Nullable(UInt64(), {
       default: null,
       description:
@@ -41,9 +44,13 @@ export const write = defineFsFunction({
       },
     },
   ],
-  forwarded: ({ path, mode = "0644", parents, content }) => ({ path, mode, parents, content }),
-  async handle({ path, mode, parents, content, size }, context) {
+  forwarded(request) {
+    const { path, mode = "0644", parents, content } = withoutEncoding(request);
+    return { path, mode, parents, content };
+  },
+  async handle({ path, mode, parents, content, encoding: label, size }, context) {
     const { fs: disk, bus, config, deadline } = context;
+    const encoding = requestedEncoding(label);
     if (!isChannelId(content.channel_id)) throw refuseFs.badChannel(content.channel_id);
     requirePath(disk.jail, path);
     const bits = mode === undefined ? undefined : parseMode(mode);
@@ -59,11 +66,15 @@ export const write = defineFsFunction({
         deadline,
         signal: transfer.signal,
       };
+      const maxBytes = receiving.maxBytes ?? Number.POSITIVE_INFINITY;
       let bytes_written = 0;
       const counted = (async function* () {
         // A sender of no bytes need not connect, and the SDK's writers do not.
-        for await (const piece of size === 0 ? [] : receive(source, receiving)) {
+        const sent = size === 0 ? emptyContent() : receive(source, receiving);
+        for await (const piece of encoding ? encodeContent(sent, { path, encoding }) : sent) {
           bytes_written += piece.length;
+          // The file may be larger than its text in UTF-8.
+          if (bytes_written > maxBytes) throw refuseFs.tooLong(path, maxBytes);
           yield piece;
         }
       })();
@@ -74,3 +85,5 @@ export const write = defineFsFunction({
     }
   },
 });
+
+async function* emptyContent(): AsyncGenerator<Uint8Array> {}

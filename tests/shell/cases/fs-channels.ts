@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { randomBytes } from "node:crypto";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { answerOf, expectCode } from "../case.ts";
 import { callRead, callWrite, openChannel, readChannel, sendAll } from "../channels.ts";
 import { type CaseFolder, FsCases, jailed } from "../fixture.ts";
@@ -52,6 +52,17 @@ const open = new FsCases()
       ]);
     },
   )
+  .scriptOn(164, "a text, in another encoding", {}, async (fixture) => {
+    const write = (name: string, encoding: string, content: Buffer) =>
+      callWrite(fixture, { path: `<base>/${name}`, encoding }, content);
+    expect(answerOf(await write("latin1", "latin1", text("café\n")))).toMatchObject({ bytes_written: 5 });
+    expect(answerOf(await write("wide", "utf-16le", text("два\n")))).toMatchObject({ bytes_written: 10 });
+    expect(readFileSync(fixture.at("latin1"), "latin1")).toBe("café\n");
+    expect(readFileSync(fixture.at("wide"), "utf16le")).toBe("\ufeffдва\n");
+    expectCode(await write("latin1", "latin1", text("Ω")), "S210");
+    expectCode(await write("latin1", "latin1", Buffer.of(0xff)), "S210");
+    expect(readFileSync(fixture.at("latin1"), "latin1")).toBe("café\n");
+  })
   .scriptOn(165, "the usual mode", {}, async (fixture) => {
     await callWrite(fixture, { path: "<base>/f" }, text("x"));
     expect(fixture.mode("f")).toBe(0o644);
