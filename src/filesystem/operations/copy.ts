@@ -3,6 +3,7 @@ import type { Requester } from "../disk/mutation.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
 import { requireTreeCopyable } from "./copy-tree.ts";
 import { requireRevision } from "./expected-revision.ts";
+import { lastLinkOf } from "./last-link.ts";
 import { refuseMove } from "./move-errors.ts";
 import { requireTarget, type TwoPaths } from "./require-target.ts";
 import { requireWritableFolder } from "./require-writable-folder.ts";
@@ -30,7 +31,7 @@ export async function copyPath(tree: WritableTree, copying: Copying, requester: 
   const target = { path: to, changes: "tree", mayBeMissing: true, parents, mayBeFolder: true } as const;
   using admitted = await tree.admit(
     [
-      { path: from, lastLink: "stay" },
+      { path: from, lastLink: lastLinkOf(from, copying) },
       { ...target, lastLink: "stay" },
     ],
     requester.deadline,
@@ -41,6 +42,7 @@ export async function copyPath(tree: WritableTree, copying: Copying, requester: 
   } catch (error) {
     throw refusalOfErrno(error, from);
   }
+  if (place.stats !== undefined) copying.onReplace?.();
   try {
     if (tree.isPlanned || copying.dryRun) requireWritableFolder(place.folder, to);
     if (copying.dryRun) return true;

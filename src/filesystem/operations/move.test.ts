@@ -10,7 +10,7 @@ import type { JailedPath } from "../jail/folder.ts";
 import { backends, countDescriptorsBelow } from "../jail/jail.test-kit.ts";
 import type { Moving } from "./move.ts";
 
-type Options = Partial<Pick<Moving, "overwrite" | "parents" | "dryRun">>;
+type Options = Partial<Pick<Moving, "overwrite" | "parents" | "dryRun" | "linkMayLeadAnywhere">>;
 
 describe.each(backends)("%s", (backend) => {
   const isOneFolder = backend === "current-directory";
@@ -188,6 +188,29 @@ describe.each(backends)("%s", (backend) => {
     expect(await at.move("f", "d/f")).toBe(true);
     expect(await at.move("d/g", "l")).toBe(true);
     expect(at.tree()).toEqual({ "d/": null, "d/f": "x", l: { link: "f" } });
+  });
+
+  test("a link that leads anywhere goes as a link if that is allowed, and nothing through it", async () => {
+    const links = { out: { link: "../outside" }, dangling: { link: "a" }, denied: { link: ".env" } };
+    using at = open({ ...links, ".env": "kept", f: "x", "d/": null });
+    const anywhere = { linkMayLeadAnywhere: true };
+    for (const path of Object.keys(links)) {
+      expect(await at.reason(path, `d/${path}`)).toBe(path === "denied" ? "denied" : "outside");
+      expect(await at.move(path, `d/${path}`, anywhere)).toBe(true);
+      expect(await at.move(`d/${path}`, path, anywhere)).toBe(true);
+    }
+    expect(await at.reason("out/secret.txt", "s", anywhere)).toBe("outside");
+    expect(await at.reason("f", "out/f", anywhere)).toBe("outside");
+    expect(await at.reason("f", "dangling", { ...anywhere, overwrite: true })).toBe("outside");
+    expect(await at.reason("out", "f", anywhere)).toBe("exists");
+    expect(await at.move("out", "f", { ...anywhere, overwrite: true })).toBe(true);
+    expect(at.tree()).toEqual({
+      "d/": null,
+      ".env": "kept",
+      dangling: links.dangling,
+      denied: links.denied,
+      f: links.out,
+    });
   });
 
   test("a folder goes into another where two can be held at once, and else the sentence says so", async () => {

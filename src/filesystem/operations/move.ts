@@ -3,6 +3,7 @@ import type { Requester } from "../disk/mutation.ts";
 import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
 import { requireRevision } from "./expected-revision.ts";
+import { lastLinkOf } from "./last-link.ts";
 import { refuseMove } from "./move-errors.ts";
 import { requireNothingDenied } from "./require-allowed.ts";
 import { jailAtBoth, requireTarget, type TwoPaths } from "./require-target.ts";
@@ -30,7 +31,7 @@ export async function movePath(tree: WritableTree, moving: Moving, requester: Re
   const target = { ...options, mayBeMissing: true, parents, mayBeFolder: true } as const;
   using admitted = await tree.admit(
     [
-      { path: from, ...options },
+      { path: from, ...options, lastLink: lastLinkOf(from, moving) },
       { path: to, ...target },
     ],
     requester.deadline,
@@ -40,6 +41,7 @@ export async function movePath(tree: WritableTree, moving: Moving, requester: Re
   try {
     const relation = await requireMovable(tree, moving, { ...ends, requester });
     if (relation === "same") return false;
+    if (place.stats !== undefined && relation !== "respelled") moving.onReplace?.();
     if (tree.isPlanned || moving.dryRun) requireWritableEnds(moving, ends);
     if (!moving.dryRun) await tree.rename({ ...ends, relation, overwrite, expectedRevision }, requester);
     return true;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { deadlineIn } from "../../base/scheduling/deadline.ts";
 import type { MutationListener } from "../disk/mutation.ts";
 import { FilesFixture, reasonOf } from "../files/files.test-kit.ts";
@@ -83,6 +84,31 @@ describe.each(backends)("%s", (backend) => {
       expect([path, await reason(bench, path, recursive)]).toEqual([path, why]);
     }
     expect(bench.snapshot()).toEqual(before);
+  });
+
+  test("a link that leads anywhere is removed if that is allowed, and only by its own name", async () => {
+    const links = {
+      out: { link: "../outside" },
+      "out-file": { link: "../outside/secret.txt" },
+      dangling: { link: "nothing" },
+      loop: { link: "loop" },
+      "to-denied": { link: ".env" },
+      "d/up": { link: "../../outside" },
+    };
+    using bench = new FilesFixture(backend, { ...links, ".env": "kept" });
+    const outside = readFileSync(join(bench.root, "outside/secret.txt"), "utf8");
+    const options = { recursive: true, linkMayLeadAnywhere: true };
+    for (const path of ["out/", "dangling/", "out/secret.txt", "d/up/secret.txt", ".env"])
+      expect(await reasonOf(() => bench.files.remove(path, options, bench.call))).toBe(
+        path === ".env" ? "denied" : "outside",
+      );
+    for (const path of Object.keys(links)) {
+      expect(await bench.files.remove(path, { ...options, dryRun: true }, bench.call)).toBe(true);
+      expect(await bench.files.remove(path, options, bench.call)).toBe(true);
+      expect(await bench.files.remove(path, options, bench.call)).toBe(false);
+    }
+    expect(bench.tree()).toEqual({ ".env": "kept", "d/": null });
+    expect(readFileSync(join(bench.root, "outside/secret.txt"), "utf8")).toBe(outside);
   });
 
   test("a tree is removed with everything in it, and nothing that its links lead to", async () => {

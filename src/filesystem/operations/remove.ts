@@ -8,11 +8,12 @@ import type { Entry } from "../files/types.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
 import type { Folder, ResolvedPath } from "../jail/folder.ts";
 import { requireRevision } from "./expected-revision.ts";
+import { type LinkOptions, lastLinkOf } from "./last-link.ts";
 import { jailWithoutProtection, requireNothingDenied, type TreeOperation } from "./require-allowed.ts";
 import { requireWritableFolder } from "./require-writable-folder.ts";
 import type { WritableTree } from "./writable-tree.ts";
 
-export interface Removal {
+export interface Removal extends LinkOptions {
   readonly path: string;
   readonly recursive: boolean;
   /** Whether to check everything and remove nothing. Default: false. */
@@ -31,7 +32,10 @@ export async function removePath(
 ): Promise<boolean> {
   const { path } = removal;
   try {
-    using admitted = await tree.admit([{ path, changes: "tree", lastLink: "stay" }], requester.deadline);
+    using admitted = await tree.admit(
+      [{ path, changes: "tree", lastLink: lastLinkOf(path, removal) }],
+      requester.deadline,
+    );
     await removeAt(tree, removal, { place: admitted.places[0], requester });
     return true;
   } catch (error) {

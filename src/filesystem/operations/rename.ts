@@ -3,6 +3,7 @@ import { createWalkSlice } from "../../base/scheduling/walk-slice.ts";
 import type { Requester } from "../disk/mutation.ts";
 import type { ResolvedPath } from "../jail/folder.ts";
 import type { DiskTree } from "./disk-tree.ts";
+import { lastLinkOf } from "./last-link.ts";
 import { requireNothingDenied } from "./require-allowed.ts";
 import type { TwoPaths } from "./require-target.ts";
 
@@ -15,7 +16,7 @@ import type { TwoPaths } from "./require-target.ts";
 export async function renamePath(tree: DiskTree, renaming: TwoPaths, requester: Requester): Promise<void> {
   const { from, to } = renaming;
   const options = { changes: "tree", lastLink: "stay", mayBeMissing: true, parents: true } as const;
-  using source = tree.jail.admit(from, options);
+  using source = tree.jail.admit(from, { ...options, lastLink: lastLinkOf(from, renaming) });
   using target = tree.jail.admit(to, options);
   requireMovable(renaming, source, target);
   if (source.stats?.isDirectory()) {

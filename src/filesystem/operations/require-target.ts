@@ -1,18 +1,21 @@
 /** Checks the two ends of a move or a copy before anything is changed. */
 import type { Stats } from "node:fs";
-import { refuse } from "../../base/errors.ts";
+import { Refusal, refuse } from "../../base/errors.ts";
 import type { Folder, Jail, ResolvedPath } from "../jail/folder.ts";
 import { refuseJailed } from "../jail/jail-errors.ts";
 import { splitPath, validateNewPath } from "../jail/parse.ts";
+import type { LinkOptions } from "./last-link.ts";
 import { refuseMove, type Transfer } from "./move-errors.ts";
 import { requireWritableFile } from "./require-writable-file.ts";
 import type { Ends, Relation } from "./same-entry.ts";
 
 /** The two paths as they were sent, and whether a file at the second one may be replaced. */
-export interface TwoPaths {
+export interface TwoPaths extends LinkOptions {
   readonly from: string;
   readonly to: string;
   readonly overwrite: boolean;
+  /** Called before a file at `to` is replaced, or would be. */
+  readonly onReplace?: () => void;
 }
 
 interface RelatedEnds extends Ends {
@@ -54,8 +57,18 @@ function requireReplaceable(jail: Jail, { to, overwrite }: TwoPaths, target: Sta
 
 /** Throws if a link would replace its own target: it would lead to itself, and the target would be lost. */
 function requireOtherThanEnd(jail: Jail, { from, to }: TwoPaths, { target, done }: RelatedEnds): void {
-  using end = jail.admit(from);
-  if (jail.fold(end) === jail.fold(target)) throw refuseMove.ontoItsEnd(from, to, done);
+  using end = endOf(jail, from);
+  if (end !== undefined && jail.fold(end) === jail.fold(target)) throw refuseMove.ontoItsEnd(from, to, done);
+}
+
+/** Returns the place that a link leads to, or `undefined` if no call may reach it. */
+function endOf(jail: Jail, path: string): ResolvedPath | undefined {
+  try {
+    return jail.admit(path);
+  } catch (error) {
+    if (error instanceof Refusal && error.reason !== "io") return undefined;
+    throw error;
+  }
 }
 
 /** The place of a folder, and the path that it, or a copy of it, is to have. */

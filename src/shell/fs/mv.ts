@@ -20,7 +20,8 @@ export const mv = defineFsFunction({
   async handle({ src, dst, overwrite }, context) {
     using deadline = shortDeadline(context);
     try {
-      const paths = { from: src, to: dst, overwrite };
+      const linkMayLeadAnywhere = context.profile["fs.links_lead_anywhere"];
+      const paths = { from: src, to: dst, overwrite, linkMayLeadAnywhere };
       await renamePath(context.fs.tree, paths, { ...context, deadline });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
