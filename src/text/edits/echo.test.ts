@@ -95,6 +95,18 @@ test("long lines are cut, and it says so", () => {
   expect([echoes[0]?.lines, isTruncated]).toEqual([[`${"é".repeat(256)}…`], true]);
 });
 
+test("a long line is cut around the first place that changed", () => {
+  const line = `${"é".repeat(300)}NEEDLE${"ü".repeat(300)}`;
+  const from = Buffer.from(line).indexOf("NEEDLE");
+  const sites = [{ index: 0, from: from + 6, to: from + 12 }];
+  const { echoes, isTruncated } = echoesOf(Buffer.from(`first\n${line}\nlast`), sites);
+  expect(echoes[0]?.lines).toEqual(["first", `…${"é".repeat(64)}NEEDLE${"ü".repeat(189)}…`, "last"]);
+  expect(isTruncated).toBe(true);
+  const end = Buffer.byteLength(line);
+  const atEnd = echoesOf(Buffer.from(line), [{ index: 0, from: end, to: end }]);
+  expect(atEnd.echoes[0]?.lines).toEqual([`…${"ü".repeat(64)}`]);
+});
+
 test("the echoes of a file have at most 4 KiB, and are right", () => {
   const places = fc.array(fc.tuple(fc.nat(body.length), fc.nat(300), fc.nat(30)), {
     minLength: 1,

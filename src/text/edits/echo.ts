@@ -66,10 +66,20 @@ export function echoesOf(body: Buffer, sites: readonly Site[]): Echoes {
   return { echoes, isTruncated };
 }
 
-function* windowsOf(body: Buffer, sites: readonly Site[]): Generator<Site> {
-  let window: Site | undefined;
+/** The lines of an echo. */
+interface EchoWindow extends Site {
+  /** The first byte that the op changed in them. */
+  readonly changed: number;
+}
+
+function* windowsOf(body: Buffer, sites: readonly Site[]): Generator<EchoWindow> {
+  let window: EchoWindow | undefined;
   for (const site of sites) {
-    const lines = { ...site, ...(site.replacements === 0 ? nowhere : linesAround(body, site, contextLines)) };
+    const lines = {
+      ...site,
+      changed: site.from,
+      ...(site.replacements === 0 ? nowhere : linesAround(body, site, contextLines)),
+    };
     if (window?.index === site.index && lines.from <= window.to) {
       window = { ...window, to: Math.max(window.to, lines.to) };
       continue;
@@ -82,10 +92,12 @@ function* windowsOf(body: Buffer, sites: readonly Site[]): Generator<Site> {
 
 const nowhere: Region = { from: 0, to: 0 };
 
-function echoOf(body: Buffer, window: Site, numbers: LineNumbers): { echo: Echo; isCut: boolean } {
+function echoOf(body: Buffer, window: EchoWindow, numbers: LineNumbers): { echo: Echo; isCut: boolean } {
   const { lines, elided } = shownLines(body.subarray(window.from, window.to));
   const cut = lines.map((line) =>
-    line.length > maxLineBytes ? `${cutToBytes(line, maxLineBytes)}…` : line.toString(),
+    line.length > maxLineBytes
+      ? cutAround(line, window.changed - (line.byteOffset - body.byteOffset))
+      : line.toString(),
   );
   const echo = {
     op_index: window.index,
@@ -95,6 +107,19 @@ function echoOf(body: Buffer, window: Site, numbers: LineNumbers): { echo: Echo;
     ...(window.replacements !== undefined && { total_replacements: window.replacements }),
   };
   return { echo, isCut: lines.some((line) => line.length > maxLineBytes) };
+}
+
+/** Bytes shown of a long line before the place in it. */
+const bytesBefore = 128;
+
+/** Returns the part of a long line around the byte `at`, or its beginning if that is not in it. */
+function cutAround(line: Buffer, at: number): string {
+  let from = at < maxLineBytes - bytesBefore || at > line.length ? 0 : at - bytesBefore;
+  // A character is not cut.
+  while (from > 0 && (line[from]! & 0xc0) === 0x80) from++;
+  const shown = cutToBytes(line.subarray(from), maxLineBytes);
+  const isToEnd = from + Buffer.byteLength(shown) >= line.length;
+  return `${from > 0 ? "…" : ""}${shown}${isToEnd ? "" : "…"}`;
 }
 
 /**

@@ -72,6 +72,8 @@ export function* findNearMatches(body: Buffer, text: Buffer): Steps<NearMatch[]>
     yield;
   }
   found.sort((a, b) => b.similarity - a.similarity || a.from - b.from);
+  if (!found.some(({ similarity }) => similarity >= minSimilarity))
+    found.push(...sameButForCase(searched, text));
   const matches = found.filter(
     (match, at) =>
       match.similarity >= minSimilarity && !found.slice(0, at).some((better) => overlap(better, match)),
@@ -81,6 +83,24 @@ export function* findNearMatches(body: Buffer, text: Buffer): Steps<NearMatch[]>
     to: to + bomLength(body),
     similarity: Math.min(Math.round(similarity * 1000) / 1000, 0.999),
   }));
+}
+
+/** Maximum bytes of a file in which letters of the other case are searched. */
+const maxFoldedBytes = 1024 * 1024;
+
+/**
+ * Returns the first place that differs from the text in the case of ASCII letters alone. A short text has too
+ * few shingles in common with it.
+ */
+function sameButForCase(body: Buffer, text: Buffer): NearMatch[] {
+  if (body.length > maxFoldedBytes || text.length === 0) return [];
+  const lower = (bytes: Buffer) =>
+    bytes.toString("latin1").replace(/[A-Z]+/g, (upper) => upper.toLowerCase());
+  const from = lower(body).indexOf(lower(text));
+  if (from < 0) return [];
+  const differing = text.reduce((count, byte, at) => count + (byte === body[from + at] ? 0 : 1), 0);
+  const similarity = Math.max(minSimilarity, 1 - differing / text.length);
+  return [{ from, to: from + text.length, similarity }];
 }
 
 const overlap = (one: Region, other: Region): boolean => one.from < other.to && other.from < one.to;
