@@ -83,11 +83,13 @@ const ofCoder: Samples<typeof refuseCoder> = {
     ["It was moved to b by #5."],
   ),
   holdsDenied: refuseCoder.holdsDenied(refuse.absent("a", "missing"), refuse.absent("a", "missing").message),
+  uselessLink: refuseCoder.uselessLink(refuse.badLink("a"), refuse.badLink("a").message),
   noFolder: refuseCoder.noFolder("a/b.txt", "a"),
   emptyQuery: refuseCoder.emptyQuery(),
   emptyContentQuery: refuseCoder.emptyContentQuery(),
   nothingToSearch: refuseCoder.nothingToSearch(),
   strayRevision: refuseCoder.strayRevision("./a"),
+  noPatch: refuseCoder.noPatch(),
   patchAndPath: refuseCoder.patchAndPath(),
   strayPatchRevision: refuseCoder.strayPatchRevision("./a"),
   tooManyPatchedFiles: refuseCoder.tooManyPatchedFiles(1001, 1000),
@@ -187,7 +189,7 @@ const ofReplacing: Samples<typeof refuseReplacing> = {
 
 const ofCallsTogether: Samples<typeof refuseTransacting> = {
   unavailable: refuseTransacting.unavailable(),
-  inPlace: refuseTransacting.inPlace(refuse.changed("a"), 'Change 1 of 2 ("a")'),
+  inPlace: refuseTransacting.inPlace(refuse.changed("a"), 'Change 1 of 2 ("a")', String),
   tooManyChanges: refuseTransacting.tooManyChanges(1001, 1000),
   badPlan: refuseTransacting.badPlan("x"),
   largePlan: refuseTransacting.largePlan(100, 50),

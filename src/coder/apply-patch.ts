@@ -1,5 +1,4 @@
 import { Type } from "@sinclair/typebox";
-import { refuse } from "../base/errors.ts";
 import { Int64, Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import { requireUsualName } from "../calls/requests/require-usual.ts";
 import { parsePatch } from "../text/patch/parse.ts";
@@ -11,6 +10,7 @@ import { patchPaths } from "./apply-patch/paths.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { Literal } from "./fields/literal.ts";
+import { ReplacesFile } from "./fields/two-paths.ts";
 import { type Done, planTransaction, runTransaction, type Transaction } from "./transact/run-transaction.ts";
 import { renderTransacted } from "./transact/text.ts";
 import { inSlices } from "./update-file/apply-ops.ts";
@@ -83,12 +83,14 @@ const PatchResult = Named("PatchResult", {
   kind: Type.Union(["added", "modified", "deleted", "moved"].map((kind) => Type.Literal(kind))),
   line_ends: Type.Optional(Type.String({ description: "The line ends, unless LF." })),
   line_ends_changed: Type.Optional(Type.Boolean()),
+  mode: Type.Optional(Type.String({ description: "The octal permission bits that the patch sets." })),
   more_placed: Type.Optional(UInt64({ description: "The number of hunks left out of `placed`." })),
   new_line_count: Type.Optional(UInt64()),
   path: Type.String(),
   placed: Type.Optional(
     Type.Array(PlacedHunk, { description: "Hunks that were applied in another form or place than written." }),
   ),
+  replaced: ReplacesFile,
   revision: Type.Optional(Type.String({ description: "SHA-256 of the file now." })),
 });
 
@@ -186,7 +188,7 @@ interface SentPatch {
 function textOf({ patch, patch_path: path }: SentPatch, { files, config }: CoderContext): Buffer {
   if (patch !== undefined && path !== undefined) throw refuseCoder.patchAndPath();
   if (patch !== undefined) return Buffer.from(patch);
-  if (path === undefined) throw refuse.badPayload("patch", "is missing; expected a string");
+  if (path === undefined) throw refuseCoder.noPatch();
   const limit = { key: "max_read_bytes", bytes: config.max_read_bytes } as const;
   return files.read(path, limit, (bytes) => Buffer.from(bytes));
 }

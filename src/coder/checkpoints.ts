@@ -243,11 +243,12 @@ function renderCheckpoint(checkpoint: Static<typeof Checkpoint>, sentence: Wordi
   const lines = files.flatMap((file) => {
     const { path, from, change, unavailable, added, removed, diff, diff_truncated: isTruncated, note } = file;
     const what = from === undefined ? path : `${from} to ${path}`;
-    const counts = added === undefined ? "" : ` +${added} -${removed}`;
+    const isSame = change === "mode" && added === 0 && removed === 0;
+    const counts = added === undefined || isSame ? "" : ` +${added} -${removed}`;
     const line = `  ${words[change] ?? change}: ${what}${counts}${unavailable ? " (cannot be undone)" : ""}`;
     return [
       line,
-      ...(diff === undefined || diff === "" ? [] : [diff.trimEnd()]),
+      ...(diff === undefined || diff === "" ? [] : [diff.replace(/\n$/, "")]),
       ...(isTruncated ? ["[more of it is not shown]"] : []),
       ...(note === undefined ? [] : [`[no diff: ${note}]`]),
     ];

@@ -20,6 +20,15 @@ export const refuseCoder = {
       { isBelowFile, ...(details && { details }) },
     ),
 
+  /** Refuses to follow a link that the call sees; `plain` is the sentence for a link anywhere on the path. */
+  uselessLink: ({ reason, message, path = "", details }: Refusal, plain: string): Refusal =>
+    new Refusal(
+      reason,
+      `${message.slice(0, -plain.length)}${quoteShort(path)} is a symbolic link that leads outside, dangles or loops, so no call goes through it. The link itself can be deleted, moved or copied.`,
+      path,
+      { ...(details && { details }) },
+    ),
+
   /** Refuses a change of a folder as a whole, which a listing shows with what is denied in it. */
   holdsDenied: ({ reason, message, path = "", details }: Refusal, plain: string): Refusal =>
     new Refusal(
@@ -56,6 +65,12 @@ export const refuseCoder = {
     new Refusal(
       "bad-input",
       `\`expected_revisions\` names ${quoteShort(path)}, which is not one of the paths. Nothing was removed. Write each path exactly as in \`paths\`.`,
+    ),
+
+  noPatch: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "`patch` is missing or empty. Send the text of the patch, or the path of a file with it as `patch_path`.",
     ),
 
   patchAndPath: (): Refusal =>

@@ -4,13 +4,21 @@ import { copyPath } from "../filesystem/operations/copy.ts";
 import { defineCoderFunction } from "./define.ts";
 import { EntryError, entryError } from "./error-codes.ts";
 import { Revision } from "./fields/revisions.ts";
-import { eachEntry, revisionLeft, targetPaths, twoPathsRequest } from "./fields/two-paths.ts";
+import {
+  describeReplaced,
+  eachEntry,
+  ReplacesFile,
+  revisionLeft,
+  targetPaths,
+  twoPathsRequest,
+} from "./fields/two-paths.ts";
 import { summarizeBatch } from "./render/batch-text.ts";
 
 const CopyResult = Named("CopyResult", {
   copied: Type.Boolean(),
   error: Type.Optional(EntryError),
   from: Type.String(),
+  replaced: ReplacesFile,
   revision: Revision,
   success: Type.Boolean(),
   to: Type.String(),
@@ -48,9 +56,10 @@ export const copy = defineCoderFunction({
     const entries = await eachEntry(request, context, copyPath);
     const results = entries.map(({ spec, outcome }) => {
       const { from, to } = spec;
-      return "error" in outcome
-        ? { from, to, success: false, copied: false, error: entryError(outcome.error) }
-        : { from, to, success: true, copied: outcome.value, ...revisionLeft(spec) };
+      if ("error" in outcome)
+        return { from, to, success: false, copied: false, error: entryError(outcome.error) };
+      const { isDone, ...replaced } = outcome.value;
+      return { from, to, success: true, copied: isDone, ...replaced, ...revisionLeft(spec) };
     });
     return { results };
   },
@@ -63,8 +72,10 @@ export const copy = defineCoderFunction({
         isDone: ({ copied }) => copied,
         nameOf: ({ from }) => from,
       }),
-      ...results.map(({ from, to, copied, error }) =>
-        error ? failure(error, from) : `${from}: ${copied ? `copied to ${to}` : "is there already"}`,
+      ...results.map(({ from, to, copied, replaced, error }) =>
+        error
+          ? failure(error, from)
+          : `${from}: ${copied ? `copied to ${to}${describeReplaced({ replaced })}` : "is there already"}`,
       ),
     ].join("\n"),
 });

@@ -125,7 +125,8 @@ export async function removeOne({ path, ...options }: Removal, context: CoderCon
   const onEntry = ({ kind }: Entry) => {
     files = (files ?? 0) + (kind === "dir" ? 0 : 1);
   };
-  const work = () => removePath(context.tree, { path, ...options, onEntry }, context);
+  const linkMayLeadAnywhere = context.profile.links_lead_anywhere;
+  const work = () => removePath(context.tree, { path, ...options, linkMayLeadAnywhere, onEntry }, context);
   const removed = await expecting(work, { path, expected: options.expectedRevision }, context);
   const isCounted = removed && files !== undefined && context.profile["delete-file.counts"];
   return { removed, ...(isCounted && { removed_files: files! }) };

@@ -4,13 +4,21 @@ import { movePath } from "../filesystem/operations/move.ts";
 import { defineCoderFunction } from "./define.ts";
 import { EntryError, entryError } from "./error-codes.ts";
 import { Revision } from "./fields/revisions.ts";
-import { eachEntry, revisionLeft, targetPaths, twoPathsRequest } from "./fields/two-paths.ts";
+import {
+  describeReplaced,
+  eachEntry,
+  ReplacesFile,
+  revisionLeft,
+  targetPaths,
+  twoPathsRequest,
+} from "./fields/two-paths.ts";
 import { summarizeBatch } from "./render/batch-text.ts";
 
 const MoveResult = Named("MoveResult", {
   error: Type.Optional(EntryError),
   from: Type.String(),
   moved: Type.Boolean(),
+  replaced: ReplacesFile,
   revision: Revision,
   success: Type.Boolean(),
   to: Type.String(),
@@ -46,9 +54,10 @@ export const move = defineCoderFunction({
     const entries = await eachEntry(request, context, movePath);
     const results = entries.map(({ spec, outcome }) => {
       const { from, to } = spec;
-      return "error" in outcome
-        ? { from, to, success: false, moved: false, error: entryError(outcome.error) }
-        : { from, to, success: true, moved: outcome.value, ...revisionLeft(spec) };
+      if ("error" in outcome)
+        return { from, to, success: false, moved: false, error: entryError(outcome.error) };
+      const { isDone, ...replaced } = outcome.value;
+      return { from, to, success: true, moved: isDone, ...replaced, ...revisionLeft(spec) };
     });
     return { results };
   },
@@ -61,8 +70,10 @@ export const move = defineCoderFunction({
         isDone: ({ moved }) => moved,
         nameOf: ({ from }) => from,
       }),
-      ...results.map(({ from, to, moved, error }) =>
-        error ? failure(error, from) : `${from}: ${moved ? `moved to ${to}` : "is there already"}`,
+      ...results.map(({ from, to, moved, replaced, error }) =>
+        error
+          ? failure(error, from)
+          : `${from}: ${moved ? `moved to ${to}${describeReplaced({ replaced })}` : "is there already"}`,
       ),
     ].join("\n"),
 });

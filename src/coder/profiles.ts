@@ -29,6 +29,12 @@ export const profileTable = {
    * CR, in a file without other line ends.
    */
   keeps_line_ends: { contract: false, agent: true },
+  /**
+   * Whether a link that dangles, or leads outside or to a denied entry, is deleted, moved and copied itself.
+   */
+  links_lead_anywhere: { contract: false, agent: true },
+  /** Whether moves and copies answer that they replaced a file. */
+  names_replaced: { contract: false, agent: true },
   /** Answers in JSON name functions as the transport does: tools over MCP. */
   transport_names: { contract: false, agent: true },
   /** Names and types of other tool sets are taken for what they mean. */

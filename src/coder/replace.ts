@@ -246,14 +246,14 @@ function shownOf(replaced: readonly FileReplacement[]) {
   return { files: filesOf(replaced), results };
 }
 
-type Answer = Static<typeof response>;
+type Answer = Static<typeof response> & { readonly checkpoint?: number };
 
 /** Renders an answer; without `sent`, as for a plan that was carried out, without the lines of each file. */
 export function renderReplaced(
   answer: Answer,
   { answer: form = "none", ...sent }: Partial<Request> = {},
 ): string {
-  const { committed, files, results, transaction, plan } = answer;
+  const { committed, files, results, transaction, plan, checkpoint } = answer;
   const matches = files.reduce((sum, one) => sum + one.matches, 0);
   const total = `${count(matches, "match", "matches")} in ${count(files.length, "file", "files")} ${committed ? "replaced" : "would be replaced"}`;
   const lines = results.map((result, index) => {
@@ -265,7 +265,7 @@ export function renderReplaced(
   return [
     ...(files.length === 0 ? [] : [total]),
     ...lines,
-    ...(transaction === undefined ? [] : [`transaction ${transaction}`]),
+    ...(transaction === undefined || checkpoint !== undefined ? [] : [`transaction ${transaction}`]),
     ...(plan === undefined || files.length === 0 ? [] : [`plan ${plan}`]),
     ...renderPage(answer, files.length === 0, hintsForReplacement(sent)),
   ].join("\n");

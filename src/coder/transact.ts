@@ -5,6 +5,7 @@ import type { Measured } from "../calls/contract/prepared-answer.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { RemovedFiles } from "./delete-file.ts";
 import { Literal } from "./fields/literal.ts";
+import { ReplacesFile } from "./fields/two-paths.ts";
 import { fitResults } from "./transact/answer.ts";
 import { type ChangeResult, changeAnswers, makeChanges, TransactChange } from "./transact/changes.ts";
 import { type Done, planTransaction, runTransaction, type Transaction } from "./transact/run-transaction.ts";
@@ -52,6 +53,7 @@ const Result = Named("ChangeResult", {
   path: Type.Optional(Type.String()),
   removed: Type.Optional(Type.Boolean()),
   removed_files: RemovedFiles,
+  replaced: ReplacesFile,
   revision: Type.Optional(Type.String({ description: "SHA-256 of the file after the change." })),
   to: Type.Optional(Type.String()),
 });

@@ -152,7 +152,8 @@ export const undo = defineCoderFunction({
         later,
         pause,
       });
-      const isKept = isTrial || (outcome.conflicts.length > 0 && !force);
+      const isStopped = outcome.conflicts.length > 0 && !force;
+      const isKept = isTrial || isStopped || !outcome.undone.some(isChanging);
       return { steps: isKept ? [] : tree.steps, keys: tree.keys, value: outcome };
     };
     const numbers = records.map(({ seq }) => `#${seq}`).slice(0, 5);
@@ -418,6 +419,10 @@ function firstUndoing(conflicts: readonly Static<typeof UndoConflict>[]): string
   return `undo ${later.map((seq) => `#${seq}`).join(", then ")} first, or `;
 }
 
+/** Returns whether the undo of a record changes anything in the end. */
+const isChanging = ({ restored, removed }: Pick<UndoneRecord, "restored" | "removed">): boolean =>
+  restored.length + removed.length > 0;
+
 interface VerdictOptions {
   readonly isTrial: boolean;
   /** Whether only some paths were to be undone. */
@@ -431,9 +436,11 @@ function verdict(
 ): string {
   const nothing = `Nothing ${isTrial ? "would be" : "was"} undone`;
   if (undone.length === 0) return `${nothing}; ${firstUndoing(conflicts)}send force to undo over conflicts.`;
-  const isChanged = undone.some(({ restored, removed }) => restored.length + removed.length > 0);
+  const isChanged = undone.some(isChanging);
   if (!isChanged && undone.some(({ skipped }) => skipped.length > 0)) return `${nothing}.`;
   const by = [...new Set(undone.flatMap(({ undone_by: one }) => one ?? []))].map((one) => `#${one}`);
+  if (!isChanged && undone.length > 1 && undone.some(({ seq }) => by.includes(`#${seq}`)))
+    return `${nothing}: these took each other back, since an undo is a checkpoint too. Send the seq of the one to undo.`;
   if (!isChanged && by.length > 0) return `${nothing}: undone already by ${by.join(", ")}.`;
   if (!isChanged && isLimited)
     return `${nothing}: nothing at these paths is left to undo. coder::checkpoints with path lists what changed there; send its seq.`;

@@ -174,6 +174,67 @@ describe("a call that failed in part, or as a whole", () => {
     },
   );
 
+  test("all changes and ops that fail are named, but for those that follow on one that fails", async () => {
+    const replace = (old_str: string, new_str: string) => ({ op: "str_replace", old_str, new_str });
+    const [head, ...others] = await call("coder_transact", {
+      changes: [
+        { op: "create", path: "kept.txt", content: "" },
+        { op: "delete", path: "no/a.txt" },
+        { op: "update", path: "no/b.txt", ops: [replace("a", "b")] },
+        { op: "move", from: "no/b.txt", to: "found.txt" },
+        { op: "create", path: "found.txt/below", content: "" },
+        { op: "copy", from: "a.txt", to: "sub/b.txt" },
+        { op: "chmod", path: "wide", mode: "0755" },
+        {
+          op: "update",
+          path: "a.txt",
+          ops: [
+            replace("zero", "null"),
+            replace("null", "nil"),
+            replace("seven", "7"),
+            { op: "remove", from_line: 70, to_line: 70 },
+          ],
+        },
+      ],
+    });
+    expect(head).toStartWith(
+      'C211 no_such_path: Nothing was changed. Change 3 of 8 ("no/b.txt"): "no/b.txt"',
+    );
+    expect(others).toEqual([
+      expect.stringMatching(/^Change 6 of 8 \("a\.txt"\): "sub\/b\.txt" exists already/),
+      expect.stringMatching(/^Change 8 of 8 \("a\.txt"\): ops\[3\] covers lines 70 to 70/),
+      'ops[0]: old_str is not in "a.txt", nor anything like it; read the file with coder_read_file, and send text that is there.',
+      'ops[2]: old_str is not in "a.txt", nor anything like it; read the file with coder_read_file, and send text that is there.',
+      'Change 4 of 8 ("no/b.txt"): not checked, since it is about a path of a change that fails.',
+      'Change 5 of 8 ("found.txt/below"): not checked, since it is about a path of a change that fails.',
+    ]);
+    expect(await call("coder_read_file", { path: "kept.txt" })).toHaveLength(1);
+  });
+
+  test("at most ten failing changes are named", async () => {
+    const changes = Array.from({ length: 15 }, (_, index) => ({
+      op: "chmod",
+      path: `none/${index}`,
+      mode: "0600",
+    }));
+    const lines = await call("coder_transact", { changes });
+    expect(lines).toHaveLength(11);
+    expect(lines[0]).toContain('Change 1 of 15 ("none/0"): ');
+    expect(lines[9]).toStartWith('Change 10 of 15 ("none/9"): ');
+    expect(lines[10]).toBe("The changes after these were not checked.");
+  });
+
+  test("all files of a patch that fail are named", async () => {
+    const update = (path: string) => `*** Update File: ${path}\n@@\n-nowhere\n+x\n`;
+    const patch = `*** Begin Patch\n${update("a.txt")}${update("no.txt")}*** Add File: new.txt\n+x\n${update("sub/b.txt")}*** End Patch\n`;
+    const lines = await call("coder_apply_patch", { patch });
+    expect(lines.map((line) => line.slice(0, 40))).toEqual([
+      expect.stringContaining("Nothing was changed. "),
+      expect.stringContaining('File 2 of 4 ("no.txt"): "no.txt"'),
+      expect.stringContaining('File 4 of 4 ("sub/b.txt"): Hunk 1'),
+    ]);
+  });
+
   test("a patch says it of its file", async () => {
     const patch = "*** Begin Patch\n*** Add File: p.txt\n+x\n*** Delete File: no.txt\n*** End Patch\n";
     const [first] = await call("coder_apply_patch", { patch });

@@ -40,7 +40,9 @@ export function wordingFor(nameOf: (id: string) => string): Wording {
       if (parts === undefined) return prefixed(path, sentence(error as string));
       const { code, reason, message, details } = parts;
       const head = `${[code, reason].filter(Boolean).join(" ")}: ${sentence(message)}`;
-      return [prefixed(path, head), ...renderDetails(details ?? {}, message)].join("\n");
+      const { failures = [], ...facts } = (details ?? {}) as Partial<Failing>;
+      const others = failures.map((failed) => sentence(failed.message));
+      return [prefixed(path, head), ...renderDetails(facts, message), ...others].join("\n");
     },
   };
 }
@@ -69,6 +71,11 @@ function parseError(text: string): ErrorParts | undefined {
 
 const prefixed = (path: string | undefined, text: string): string =>
   path === undefined || text.includes(JSON.stringify(path)) ? text : `${path}: ${text}`;
+
+/** The details of an error with further failures, each in a sentence of its own. */
+interface Failing {
+  readonly failures: readonly { readonly message: string }[];
+}
 
 /** Details that each sentence contains in words, or that are the caller's own. */
 const saidInWords: readonly string[] = ["differs", "expected", "field", "path"];

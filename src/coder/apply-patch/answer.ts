@@ -33,11 +33,18 @@ export function resultsOf(entries: readonly PatchedEntry[], hasNotes: boolean) {
 /** Maximum hunks of one file whose places are reported. */
 const maxPlacements = 20;
 
-function notesOf({ placements = [], lineEnds = {} }: Pick<PatchedEntry, "placements" | "lineEnds">) {
+function notesOf(entry: Pick<PatchedEntry, "placements" | "lineEnds" | "isReplacing" | "mode">) {
+  const { placements = [], lineEnds = {}, isReplacing, mode } = entry;
   const placed = placements.slice(0, maxPlacements).map(({ isTypographic, ...placement }) => ({
     ...placement,
     ...(isTypographic && { typographic: true }),
   }));
   const more = placements.length - placed.length;
-  return { ...(placed.length > 0 && { placed }), ...(more > 0 && { more_placed: more }), ...lineEnds };
+  return {
+    ...(isReplacing && { replaced: true }),
+    ...(mode !== undefined && { mode: `0${(mode & 0o777).toString(8).padStart(3, "0")}` }),
+    ...(placed.length > 0 && { placed }),
+    ...(more > 0 && { more_placed: more }),
+    ...lineEnds,
+  };
 }

@@ -25,6 +25,7 @@ import type { CoderContext } from "../define.ts";
 import { permissionBits } from "../fields/permission-bits.ts";
 import { expecting, revisionMismatch } from "../fields/revisions.ts";
 import { pauseOf } from "../services/pause.ts";
+import { Failures } from "../transact/failures.ts";
 import { inSlices } from "../update-file/apply-ops.ts";
 import { lineEndsOf } from "../update-file/edit-file.ts";
 import { openForPatch } from "../update-file/file-text.ts";
@@ -37,6 +38,10 @@ export interface PatchedEntry {
   readonly kind: "added" | "modified" | "deleted" | "moved";
   /** The earlier path of the file, or that of the file it is a copy of. */
   readonly from?: string;
+  /** Whether a file that was at the path is replaced. */
+  readonly isReplacing?: boolean;
+  /** The permission bits that the patch sets. */
+  readonly mode?: number | undefined;
   readonly lines?: number;
   readonly revision?: string;
   readonly echoes: readonly Echo[];
@@ -58,7 +63,10 @@ export interface PatchRequest {
   readonly overwrite?: boolean;
 }
 
-/** Makes all changes in the order of the patch. Throws the first refusal, with the index of its file. */
+/**
+ * Makes all changes in the order of the patch. Throws the first refusal, with the index of its file, and in
+ * the profile `agent` with those of the other files that fail.
+ */
 export async function patchTree(
   tree: PlannedTree,
   request: PatchRequest,
@@ -72,16 +80,20 @@ export async function patchTree(
   const entries: PatchedEntry[] = [];
   const patcher = new TreePatcher(tree, { ...request, patch }, context);
   const pause = pauseOf(context);
-  const inFile = async <T>(file: FilePatch, work: () => Promise<T>): Promise<T> => {
+  const failures = new Failures(context);
+  const inFile = <T>(file: FilePatch, work: () => Promise<T>): Promise<T | undefined> => {
     const index = patch.files.indexOf(file);
     tree.change = index;
-    context.deadline.check();
-    await pause();
-    try {
-      return await work();
-    } catch (error) {
-      throw error instanceof Refusal ? refuse.inChange(error, index) : error;
-    }
+    const target = file.change === "update" && file.target !== undefined ? [file.target.path] : [];
+    return failures.attempt({
+      index,
+      paths: [file.path, ...target],
+      async make() {
+        context.deadline.check();
+        await pause();
+        return await work();
+      },
+    });
   };
   const { held, removedFirst } = findDependencies(patch);
   for (const file of held) await inFile(file, () => patcher.hold(file));
@@ -89,8 +101,11 @@ export async function patchTree(
     const entry = await inFile(file, () => patcher.removeFirst(file));
     if (entry !== undefined) entries[patch.files.indexOf(file)] = entry;
   }
-  for (const [index, file] of patch.files.entries())
-    entries[index] ??= await inFile(file, () => patcher.apply(file));
+  for (const [index, file] of patch.files.entries()) {
+    const entry = entries[index] ?? (await inFile(file, () => patcher.apply(file)));
+    if (entry !== undefined) entries[index] = entry;
+  }
+  failures.end();
   return entries;
 }
 
@@ -193,9 +208,11 @@ class TreePatcher {
   async #writeHeld({ path, file }: FileChange<Update>, { body, mode }: HeldFile): Promise<PatchedEntry> {
     const target = this.#pathOf(file.target!.path);
     const patched = await this.#applyHunks(body, { path, file });
+    const isReplacing = isFileAt(this.#tree, target);
     await this.#create(target, patched.bytes, { mode: file.mode ?? mode });
     const kind = file.target!.isCopy ? "added" : "moved";
-    return { path: target, from: path, kind, ...describe(patched), ...echoOf(patched) };
+    const change = { path: target, from: path, kind, isReplacing, mode: file.mode } as const;
+    return { ...change, ...describe(patched), ...echoOf(patched) };
   }
 
   /** Creates a file. Folders that held only files of the patch make room for it. */
@@ -219,9 +236,10 @@ class TreePatcher {
   async #add({ path, file, expected }: FileChange<Addition | Update>): Promise<PatchedEntry> {
     const patched = await this.#applyHunks(Buffer.alloc(0), { path, file });
     const mode = file.mode ?? permissionBits(undefined, this.#context.profile["create-file.mode"]);
+    const isReplacing = isFileAt(this.#tree, path);
     const create = () => this.#create(path, patched.bytes, { mode, expected });
     await expecting(create, { path, expected, mayBeAbsent: true }, this.#context);
-    return { path, kind: "added", ...describe(patched), echoes: [], isTruncated: false };
+    return { path, kind: "added", isReplacing, ...describe(patched), echoes: [], isTruncated: false };
   }
 
   async #delete({ path, file, expected }: FileChange): Promise<PatchedEntry> {
@@ -241,17 +259,19 @@ class TreePatcher {
     const { path, file, expected } = change;
     const { target } = file;
     const copied = target?.isCopy === true ? this.#pathOf(target.path) : undefined;
+    const isReplacing = target !== undefined && isFileAt(this.#tree, this.#pathOf(target.path));
     if (copied !== undefined) await this.#place(path, copied, "copy");
     const place = copied ?? path;
     const isRead = file.hunks.length > 0 || file.mode !== undefined || expected !== undefined;
     const shown = isRead
       ? await this.#rewrite({ ...change, path: place })
       : { echoes: [], isTruncated: false };
-    if (copied !== undefined) return { path: copied, from: path, kind: "added", ...shown };
-    if (target === undefined) return { path, kind: "modified", ...shown };
+    const changed = { ...shown, mode: file.mode, isReplacing };
+    if (copied !== undefined) return { path: copied, from: path, kind: "added", ...changed };
+    if (target === undefined) return { path, kind: "modified", ...changed };
     const moved = this.#pathOf(target.path);
     await this.#place(path, moved, "move");
-    return { path: moved, from: path, kind: "moved", ...shown };
+    return { path: moved, from: path, kind: "moved", ...changed };
   }
 
   /** The file with its new content. */

@@ -1,4 +1,5 @@
 /** Renders the answer to an applied patch as text for a model. */
+import { describeReplaced } from "../fields/two-paths.ts";
 import { numberedLines, renderLineEnds } from "../update-file/text.ts";
 
 /** The result for one file, as on the wire. */
@@ -6,6 +7,8 @@ export interface PatchedFileResult {
   readonly path: string;
   readonly kind: string;
   readonly from?: string;
+  readonly replaced?: boolean;
+  readonly mode?: string;
   readonly new_line_count?: number;
   readonly echo?: readonly HunkEcho[];
   readonly echo_truncated?: boolean;
@@ -34,9 +37,11 @@ interface HunkEcho {
 export function renderPatched(result: PatchedFileResult): string {
   const { path, kind, from, new_line_count: lines, echo = [], echo_truncated: isTruncated } = result;
   const source = from === undefined ? "" : ` from ${from}`;
+  const replaced = describeReplaced(result);
+  const mode = result.mode === undefined ? "" : `, mode ${result.mode}`;
   const count = lines === undefined ? "" : `, ${lines} ${lines === 1 ? "line" : "lines"} now`;
   return [
-    `${path}: ${kind}${source}${count}`,
+    `${path}: ${kind}${source}${replaced}${mode}${count}`,
     ...echo.flatMap(renderEcho),
     ...(isTruncated ? ["[more of it is not shown]"] : []),
     ...(result.placed ?? []).map(renderPlaced),

@@ -41,6 +41,15 @@ export const twoPathsRequest = ({ spec, title, dryRun }: Naming) =>
     { title },
   );
 
+/** Whether a file was replaced, in the profile `agent`. */
+export const ReplacesFile = Type.Optional(
+  Type.Boolean({ description: "A file that was there is replaced." }),
+);
+
+/** Returns the end of a line about a change that may have replaced a file. */
+export const describeReplaced = ({ replaced }: { readonly replaced?: boolean | undefined }): string =>
+  replaced ? ", replacing the file that was there" : "";
+
 type Spec = Static<TObject<typeof twoPathsFields>>;
 
 /** The uses of the second path. */
@@ -62,7 +71,7 @@ export async function eachEntry(
   { files, dry_run: dryRun }: Entries,
   context: CoderContext,
   verb: Verb,
-): Promise<{ readonly spec: Spec; readonly outcome: Attempt<boolean> }[]> {
+): Promise<{ readonly spec: Spec; readonly outcome: Attempt<Transferred> }[]> {
   if (files.length === 0) throw refuse.emptyBatch("files");
   const done = [];
   for (const spec of files) {
@@ -72,15 +81,31 @@ export async function eachEntry(
   return done;
 }
 
+/** The outcome for one entry. */
+interface Transferred {
+  /** Whether it was moved or copied; false if both paths are the same. */
+  readonly isDone: boolean;
+  /** Whether a file was replaced, if the profile has that in its answers. */
+  readonly replaced?: true;
+}
+
 /** Moves or copies one entry. */
 export async function transferOne(
   { expected_revision: expected, ...paths }: Spec & { readonly dryRun?: boolean },
   context: CoderContext,
   verb: Verb,
-): Promise<boolean> {
-  const transfer = () => verb(context.tree, { ...paths, expectedRevision: expected }, context);
+): Promise<Transferred> {
+  const { names_replaced: namesReplaced } = context.profile;
+  let replaced = {};
+  const onReplace = () => {
+    if (namesReplaced) replaced = { replaced: true };
+  };
+  const linkMayLeadAnywhere = context.profile.links_lead_anywhere;
+  const options = { expectedRevision: expected, linkMayLeadAnywhere, onReplace };
+  const transfer = () => verb(context.tree, { ...paths, ...options }, context);
   const work = () => explainMissingFolder(transfer, { path: paths.to, parents: paths.parents }, context);
-  return await expecting(work, { path: paths.from, expected }, context);
+  const isDone = await expecting(work, { path: paths.from, expected }, context);
+  return { isDone, ...replaced };
 }
 
 /** Returns the current revision of a file, if the entry has its expected one. */

@@ -30,24 +30,30 @@ export interface Knowledge {
 const maxCandidates = 3;
 
 /**
- * Returns the refusal of a missing path with the known facts, and any other error unchanged. A path that is
- * denied only through a link is refused in the same words, so the facts depend only on names that the call
- * may see.
+ * Returns the refusal of a missing path or of a useless link with the known facts, and any other error
+ * unchanged. A path that is denied only through a link is refused in the same words, so the facts depend only
+ * on names that the call may see.
  */
 export function explainAbsence(error: unknown, knowledge: Knowledge): unknown {
   if (!(error instanceof Refusal) || error.path === undefined) return error;
+  const badLink = refuse.badLink(error.path).message;
+  if (error.message.endsWith(badLink))
+    return isVisible("symlink", error.path, knowledge.jail) ? refuseCoder.uselessLink(error, badLink) : error;
   const plain = refuse.absent(error.path, "missing").message;
   if (!error.message.endsWith(plain)) return error;
-  if (isVisibleFolder(error.path, knowledge.jail)) return refuseCoder.holdsDenied(error, plain);
+  if (isVisible("dir", error.path, knowledge.jail)) return refuseCoder.holdsDenied(error, plain);
   const sentences = sentencesAbout(error.path, knowledge);
   return sentences.length === 0 ? error : refuseCoder.explainedAbsence(error, plain, sentences);
 }
 
-/** Returns whether a refused path is a folder that the call sees. The refusal is then about what is in it. */
-function isVisibleFolder(sent: string, jail: Jail): boolean {
+/**
+ * Returns whether a refused path is an entry of that kind which the call sees. The refusal is then about what
+ * is in the folder, or where the link leads.
+ */
+function isVisible(kind: EntryKind, sent: string, jail: Jail): boolean {
   try {
     const path = plainPath(sent, jail);
-    return path !== "" && !namesOf(path).includes("..") && kindAt(path, jail) === "dir";
+    return path !== "" && !namesOf(path).includes("..") && kindAt(path, jail) === kind;
   } catch {
     return false;
   }

@@ -193,7 +193,7 @@ export function renderNet(
     const line = renderLine(change, sentence);
     const said = form === "diff" && note !== undefined ? [`[no diff: ${note}]`] : [];
     if (form !== "diff" || diff === "") return [line, ...said];
-    return [line, diff.trimEnd(), ...(isTruncated ? ["[more of it is not shown]"] : [])];
+    return [line, diff.replace(/\n$/, ""), ...(isTruncated ? ["[more of it is not shown]"] : [])];
   });
 }
 

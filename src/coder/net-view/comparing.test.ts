@@ -270,7 +270,7 @@ test("a file that one call moves and changes is moved, in a checkpoint too", asy
   expect(await one.text("coder::read-file", { path: "new/a.ts" })).toContain("a0\na3\na4");
   expect(await shown([{ op: "chmod", path: "new/a.ts", mode: "0755" }])).toEqual([
     ["  mode: new/a.ts"],
-    ["  mode: new/a.ts +0 -0"],
+    ["  mode: new/a.ts"],
   ]);
   const there = { op: "move", from: "new/a.ts", to: "new/b.ts" };
   const back = { op: "move", from: "new/b.ts", to: "src/a.ts" };

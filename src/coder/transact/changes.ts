@@ -1,6 +1,5 @@
 /** The changes of `coder::transact`: their form on the wire, and their execution. */
 import { type Static, Type } from "@sinclair/typebox";
-import { Refusal, refuse } from "../../base/errors.ts";
 import { revisionOfBytes } from "../../filesystem/files/revision.ts";
 import { copyPath } from "../../filesystem/operations/copy.ts";
 import { makeFolderAt } from "../../filesystem/operations/make-folder.ts";
@@ -18,6 +17,7 @@ import { pauseOf } from "../services/pause.ts";
 import type { ShownFields } from "../update-file/answer.ts";
 import { editFile } from "../update-file/edit-file.ts";
 import { UpdateOp } from "../update-file/ops.ts";
+import { Failures } from "./failures.ts";
 
 const op = <Name extends string>(name: Name) => Type.Literal(name);
 const Parents = Type.Boolean({ default: true, description: "Create missing parent directories." });
@@ -114,10 +114,14 @@ export interface ChangeResult extends ShownFields {
   readonly moved?: boolean;
   readonly copied?: boolean;
   readonly created?: boolean;
+  readonly replaced?: boolean;
   readonly revision?: string;
 }
 
-/** Makes all changes, in order. Throws the refusal of the first that fails, with its index. */
+/**
+ * Makes all changes, in order. Throws the refusal of the first that fails, with its index, and in the profile
+ * `agent` with the others that fail.
+ */
 export async function makeChanges(
   changes: readonly TransactChange[],
   answer: ChangeAnswer,
@@ -125,17 +129,23 @@ export async function makeChanges(
 ): Promise<ChangeResult[]> {
   const { context, tree } = made;
   const results: ChangeResult[] = [];
+  const failures = new Failures(context);
   const pause = pauseOf(context);
   for (const [index, change] of changes.entries()) {
     tree.change = index;
-    context.deadline.check();
-    await pause();
-    try {
-      results.push(await makeChange(change, answer, made));
-    } catch (error) {
-      throw error instanceof Refusal ? refuse.inChange(error, index) : error;
-    }
+    const result = await failures.attempt({
+      index,
+      paths: "path" in change ? [change.path] : [change.from, change.to],
+      ...(change.op === "copy" && { changed: [change.to] }),
+      async make() {
+        context.deadline.check();
+        await pause();
+        return await makeChange(change, answer, made);
+      },
+    });
+    if (result !== undefined) results.push(result);
   }
+  failures.end();
   return results;
 }
 
@@ -184,8 +194,9 @@ async function transfer(
   { op, ...spec }: ChangeOf<"move" | "copy">,
   context: CoderContext,
 ): Promise<ChangeResult> {
-  const isDone = await transferOne(spec, context, op === "move" ? movePath : copyPath);
-  return { op, from: spec.from, to: spec.to, ...(op === "move" ? { moved: isDone } : { copied: isDone }) };
+  const { isDone, ...replaced } = await transferOne(spec, context, op === "move" ? movePath : copyPath);
+  const done = op === "move" ? { moved: isDone } : { copied: isDone };
+  return { op, from: spec.from, to: spec.to, ...done, ...replaced };
 }
 
 async function makeFolder(

@@ -52,8 +52,10 @@ async function explaining<T>(
     const change = error instanceof Refusal ? error.details?.["change"] : undefined;
     const path = typeof change === "number" ? paths[change] : undefined;
     if (!profile.explained_errors || path === undefined) throw error;
-    const place = `${noun} ${Number(change) + 1} of ${paths.length} (${quoteShort(path)})`;
-    throw refuseTransacting.inPlace(error as Refusal, paths.length === 1 ? undefined : place);
+    const placeOf = (index: number) =>
+      `${noun} ${index + 1} of ${paths.length} (${quoteShort(paths[index]!)})`;
+    const place = paths.length === 1 ? undefined : placeOf(Number(change));
+    throw refuseTransacting.inPlace(error as Refusal, place, placeOf);
   }
 }
 

@@ -4,6 +4,7 @@ import { type PatchedFileResult, renderPatched } from "../apply-patch/text.ts";
 import { renderKeptEncoding } from "../create-file/content-encoding.ts";
 import { nameWriting } from "../create-file.ts";
 import { renderRemoval } from "../delete-file.ts";
+import { describeReplaced } from "../fields/two-paths.ts";
 import { countBytes } from "../render/entry-text.ts";
 import { renderEdit } from "../update-file/text.ts";
 import type { ChangeResult } from "./changes.ts";
@@ -13,6 +14,8 @@ interface Transacted {
   readonly results: readonly unknown[];
   readonly transaction?: string;
   readonly plan?: string;
+  /** The number of the checkpoint, which coder::undo takes and which is shown after the changes. */
+  readonly checkpoint?: number;
 }
 
 type SentOps = Parameters<typeof renderEdit>[1];
@@ -28,12 +31,12 @@ interface SentChange {
  * call, if it has them.
  */
 export function renderTransacted(
-  { committed, results, transaction, plan }: Transacted,
+  { committed, results, transaction, plan, checkpoint }: Transacted,
   sent: readonly object[] = [],
 ): string {
   const lines = results.map((result, index) => renderResult(result as CommittedResult, sent[index]));
-  if (transaction !== undefined) lines.push(`transaction ${transaction}`);
-  else if (committed) lines.push("nothing had to be changed");
+  if (transaction !== undefined && checkpoint === undefined) lines.push(`transaction ${transaction}`);
+  if (transaction === undefined && committed) lines.push("nothing had to be changed");
   if (plan !== undefined) lines.push(`plan ${plan}`);
   return lines.join("\n");
 }
@@ -62,9 +65,9 @@ function renderResult(result: CommittedResult, { ops, overwrite }: SentChange = 
     case "delete":
       return renderRemoval({ ...result, path, removed: result.removed === true });
     case "move":
-      return `${from}: ${result.moved ? `moved to ${to}` : "is there already"}`;
+      return `${from}: ${result.moved ? `moved to ${to}${describeReplaced(result)}` : "is there already"}`;
     case "copy":
-      return `${from}: ${result.copied ? `copied to ${to}` : "is there already"}`;
+      return `${from}: ${result.copied ? `copied to ${to}${describeReplaced(result)}` : "is there already"}`;
     case "make-folder":
       return `${path}: ${result.created ? "created" : "was there already"}`;
     case "chmod":

@@ -1,4 +1,5 @@
 import { quoteShort, Refusal, type RefusalDetails } from "../../base/errors.ts";
+import { furtherFailuresOf } from "./further-failures.ts";
 
 /** Refusals of calls that make several changes as one. */
 export const refuseTransacting = {
@@ -11,14 +12,19 @@ export const refuseTransacting = {
 
   /**
    * Turns the refusal of one of several changes into that of the whole call. `place` names the change, such
-   * as `Change 2 of 4 ("a.txt")`.
+   * as `Change 2 of 4 ("a.txt")`, and `placeOf` the changes that fail too.
    */
-  inPlace: ({ reason, message, path, isBelowFile, details }: Refusal, place: string | undefined): Refusal => {
-    const problem = message.replace(/ Nothing was (?:changed|written|removed|moved or copied)\./, "");
+  inPlace: (refusal: Refusal, place: string | undefined, placeOf: (index: number) => string): Refusal => {
+    const { reason, path, isBelowFile, details } = refusal;
+    const problem = withoutConsequence(refusal.message);
     const sentence = place === undefined ? problem : `${place}: ${problem}`;
+    const failures = furtherFailuresOf(refusal).map(({ change, message }) => ({
+      ...(change !== undefined && { change }),
+      message: `${change === undefined ? "" : `${placeOf(change)}: `}${withoutConsequence(message)}`,
+    }));
     return new Refusal(reason, `Nothing was changed. ${sentence}`, path, {
       isBelowFile,
-      ...(details && { details }),
+      ...(details && { details: { ...details, ...(failures.length > 0 && { failures }) } }),
     });
   },
 
@@ -55,3 +61,7 @@ export const refuseTransacting = {
       { details },
     ),
 } as const;
+
+/** Removes what the refusal of the whole call says once. */
+const withoutConsequence = (message: string): string =>
+  message.replace(/ Nothing was (?:changed|written|removed|moved or copied)\./, "");

@@ -78,19 +78,23 @@ export async function applyOps(
     if (slice.isDue) await slice.yieldIfDue();
     context.deadline.check();
     body ??= joinPieces(edited.parts);
-    const place = { path, index, isTraced };
-    const replaced =
-      op.op === "replace"
-        ? await replace(body, op, { ...place, context })
-        : await strReplace(body, op, { ...place, context });
+    const scope = { path, index, isTraced, context };
+    const replaced = await applyTextOp(body, op, scope);
     if (op.op === "replace" && isTraced && context.profile["update-file.explains_replacements"])
-      hints.push(...(await hintsOn(body, op, { ...place, context }, replaced)));
+      hints.push(...(await hintsOn(body, op, scope, replaced)));
     trace?.add({ index, ...replaced });
     body = replaced.body;
   }
   if (body === undefined) return { ...edited, trace, hints };
   return { parts: [body], lines: countLines(body), trace, hints };
 }
+
+/** Applies an op on the whole text of a file. Throws a refusal. */
+export const applyTextOp = (
+  body: Buffer,
+  op: ReplaceOp | StrReplaceOp,
+  scope: TextOpScope,
+): Promise<ReplacedText> => (op.op === "replace" ? replace(body, op, scope) : strReplace(body, op, scope));
 
 /** An op on the whole text of a file, and its context. */
 interface TextOpScope {

@@ -1,5 +1,6 @@
 /** Edits one file, as an entry of `coder::update-file` says. */
 
+import { Refusal } from "../../base/errors.ts";
 import { revisionOfBytes } from "../../filesystem/files/revision.ts";
 import { requireRevisionForm } from "../../filesystem/operations/expected-revision.ts";
 import { type Bodies, FileEdit } from "../../filesystem/operations/update.ts";
@@ -11,9 +12,11 @@ import { requestedEncoding } from "../../text/encodings/requested-encoding.ts";
 import type { CoderContext } from "../define.ts";
 import { revisionMismatch } from "../fields/revisions.ts";
 import type { ProfileDefaults } from "../profiles.ts";
+import { binaryKind } from "../read-file/file-kind.ts";
 import { describeLineEnds, notesOnEdited } from "../read-file/text-notes.ts";
 import type { FittedBodies, ShownFields, UpdateAnswer } from "./answer.ts";
-import { applyOps, type FileOps, validateOps } from "./apply-ops.ts";
+import { type AppliedOps, applyOps, type FileOps, validateOps } from "./apply-ops.ts";
+import { withFailingOps } from "./failing-ops.ts";
 import { openForOps } from "./file-text.ts";
 import { locateOps } from "./op-locations.ts";
 
@@ -83,7 +86,7 @@ export async function editFile(
     }
     const opened = openForOps(before, { path, ops, encoding: requested }, context);
     const { text, bytesOf, endsInReturns, encoding } = opened;
-    const applied = await applyOps(text, { path, ops: opened.ops, isTraced }, context);
+    const applied = await applyAll(text, { path, ops: opened.ops, isTraced }, context);
     const { parts, lines, trace, hints } = applied;
     const after = bytesOf(parts);
     const written = file.write(after, { dryRun });
@@ -101,6 +104,20 @@ export async function editFile(
   }
 }
 
+/** Applies all ops. In the profile `agent`, the refusal of the first that fails has the others that fail. */
+async function applyAll(
+  text: Buffer,
+  request: FileOps & { readonly isTraced: boolean },
+  context: CoderContext,
+): Promise<AppliedOps> {
+  try {
+    return await applyOps(text, request, context);
+  } catch (error) {
+    if (!context.profile.explained_errors || !(error instanceof Refusal)) throw error;
+    throw await withFailingOps(error, { ...request, text }, context);
+  }
+}
+
 /** An edit in one of the forms that are small in any case. */
 function showEdit(
   form: string,
@@ -108,6 +125,9 @@ function showEdit(
   profile: ProfileDefaults,
 ): ShownFields {
   if (trace === undefined) return {};
+  const kind = profile["read-file.binary_kinds"] && !file.encoding ? binaryKind(bodies.before) : undefined;
+  if (kind !== undefined)
+    return { text_notes: [`binary${kind === "" ? "" : `: ${kind}`}, so its lines are not shown`] };
   const after = joinPieces(bodies.after);
   const ends = {
     ...(profile["update-file.line_ends"] && formOf(bodies.before, after, file)),

@@ -5,6 +5,8 @@ import { maxSites } from "../../text/edits/echo.ts";
 interface EditResult {
   readonly path: string;
   readonly applied: number;
+  /** The whole file after the ops, if it was requested. */
+  readonly after?: string | null;
   readonly new_line_count: number;
   readonly echoes?: readonly WireEcho[];
   readonly echoes_truncated?: boolean;
@@ -40,7 +42,8 @@ export function renderEdit(result: EditResult, ops: readonly SentOp[] = []): str
   return [
     `${path}: ${applied} ${applied === 1 ? "op" : "ops"} applied${renderCounts(echoes)}, ${count} ${count === 1 ? "line" : "lines"} now`,
     ...renderEchoes(echoes),
-    ...(diff === "" ? [] : [diff.trimEnd()]),
+    ...(result.after ? renderWhole(result.after) : []),
+    ...(diff === "" ? [] : [diff.replace(/\n$/, "")]),
     ...(isTruncated ? ["[more of it is not shown]"] : []),
     ...(result.text_notes ?? []).map((note) => `[${note}]`),
     ...(result.line_ends === undefined ? [] : [`[${renderLineEnds(result)}]`]),
@@ -48,6 +51,12 @@ export function renderEdit(result: EditResult, ops: readonly SentOp[] = []): str
     ...ops.flatMap(renderEmptyInsert),
   ].join("\n");
 }
+
+const renderWhole = (text: string): string[] =>
+  text
+    .replace(/\r?\n$/, "")
+    .split("\n")
+    .map((line, index) => `${index + 1}→${line}`);
 
 /** An insert of nothing is most likely meant as an empty line. */
 const renderEmptyInsert = ({ op, content }: SentOp, index: number): string[] =>

@@ -52,7 +52,7 @@ export const serverInfo: Readonly<Record<WorkerName, ServerInfo>> = {
         text: "An edit returns the lines as they now are, so do not read them again. With the field dry_run nothing is written.",
         isAboutWriting: true,
         ofJournal: {
-          kept: "The last line of a change, such as #7, is the number of its checkpoint; each takes a label for it. coder_undo takes back your newest one, or that of seq, and coder_checkpoints lists them.",
+          kept: "The last line of a change, such as #7, is the number of its checkpoint; each takes the field label for it, listed or not. coder_undo takes back your newest one, or that of seq, and coder_checkpoints lists them.",
           missing: "Changes are not recorded here, so nothing can be undone.",
         },
       },

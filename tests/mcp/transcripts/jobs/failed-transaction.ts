@@ -39,6 +39,7 @@ export default {
       ],
       answer: "none",
     }),
-    callTool("coder_undo", { transaction: "<transaction 1>" }),
+    callTool("coder_undo", { seq: 1 }),
+    callTool("coder_undo", { transaction: "0123456789abcdef" }),
   ],
 } satisfies AgentJob;

@@ -1,0 +1,95 @@
+/** Finds all ops of a file that fail, once one of them has. */
+import { Refusal } from "../../base/errors.ts";
+import { applyLineOps } from "../../text/edits/line-ops.ts";
+import { joinPieces } from "../../text/edits/pieces.ts";
+import type { CoderContext } from "../define.ts";
+import { type FurtherFailure, withFailures } from "../transact/further-failures.ts";
+import { applyTextOp, type FileOps } from "./apply-ops.ts";
+import type { Ops } from "./ops.ts";
+
+type Op = Ops[number];
+
+/** Maximum ops that are tried again, since the likely place of a missing text takes long to find. */
+const maxOps = 50;
+const maxFailures = 5;
+
+/**
+ * Returns the refusal of ops with those of the other ops that fail as well, each without those that fail
+ * before it. An op is left out if it may be meant for the text that a failing one would write.
+ */
+export async function withFailingOps(
+  first: Refusal,
+  { path, ops, text }: FileOps & { readonly text: Buffer },
+  context: CoderContext,
+): Promise<Refusal> {
+  if (ops.length === 1 || ops.length > maxOps || first.reason === "timeout") return first;
+  const failures: FurtherFailure[] = [];
+  const written: string[] = [];
+  const attempt = async <T>(op: Op, work: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.reason === "timeout") throw first;
+      written.push(textOf(op));
+      if (error.message !== first.message) failures.push({ message: error.message });
+      return undefined;
+    }
+  };
+  const options = { keepsLineEnds: context.profile.keeps_line_ends };
+  const only = (kept: (index: number) => boolean) =>
+    ops.map((op, index) => (isTextOp(op) || kept(index) ? op : ({ op: "replace" } as const)));
+  const sound = new Set<number>();
+  for (const [index, op] of ops.entries()) {
+    if (isTextOp(op)) continue;
+    const edited = await attempt(op, () =>
+      applyLineOps(
+        text,
+        only((one) => one === index),
+        options,
+      ),
+    );
+    if (edited !== undefined) sound.add(index);
+  }
+  let body = text;
+  try {
+    body = joinPieces(
+      applyLineOps(
+        text,
+        only((index) => sound.has(index)),
+        options,
+      ).parts,
+    );
+  } catch {
+    // They overlap, which is what the first refusal says.
+  }
+  for (const [index, op] of ops.entries()) {
+    if (!isTextOp(op) || failures.length >= maxFailures) continue;
+    if (written.some((one) => mayBeFor(op, one))) continue;
+    const scope = { path, index, isTraced: true, context };
+    body = (await attempt(op, () => applyTextOp(body, op, scope)))?.body ?? body;
+  }
+  return withFailures(first, failures);
+}
+
+const isTextOp = (op: Op): op is Extract<Op, { op: "replace" | "str_replace" }> =>
+  op.op === "replace" || op.op === "str_replace";
+
+/** Returns the text that an op would write. */
+function textOf(op: Op): string {
+  if (op.op === "str_replace") return op.new_str;
+  if (op.op === "replace") return op.replacement;
+  return op.op === "remove" ? "" : op.content;
+}
+
+/** Returns whether an op may be meant for a text that another op would write: if they share a line. */
+function mayBeFor(op: Extract<Op, { op: "replace" | "str_replace" }>, written: string): boolean {
+  if (op.op === "replace") return written !== "";
+  const lines = linesOf(op.old_str);
+  return linesOf(written).some((one) => lines.some((line) => one.includes(line) || line.includes(one)));
+}
+
+const linesOf = (text: string): string[] =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
