@@ -132,8 +132,8 @@ describe.each(subjects)("%s", (subject) => {
     const config = { profile: "agent", fs: { host_root: folder }, allowlist: ["cat"] };
     const cat = { command: "cat", args: [".env"] };
     const hidden = await call(config, "shell::exec", cat);
-    expect(JSON.parse(hidden.stdout)).toMatchObject({ exit_code: 0 });
-    expect(hidden.stdout).not.toContain("secret");
+    // Without mounts the command cannot open the file; with them it finds no content in it.
+    expect(JSON.parse(hidden.stdout).stdout.trim()).toBe("");
     expect(await call(config, "shell::fs::stat", { path: ".env" })).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("S215"),
