@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, expect, spyOn, test } from "bun:test";
 import {
   chmodSync,
   existsSync,
@@ -103,6 +103,21 @@ test("one that others can enter, or that is no folder, is refused when it is fou
   rmSync(state.location, { recursive: true });
   writeFileSync(state.location, "");
   expect(() => openStateFolder({ dir, roots: [{ name: ".", hostPath: root }] })).toThrow(/is no folder/);
+});
+
+test("one of another user is refused", () => {
+  const { root, dir } = folders();
+  const open = () => openStateFolder({ dir, roots: [{ name: ".", hostPath: root }] });
+  const { location } = open();
+  mkdirSync(location, { recursive: true, mode: 0o700 });
+  expect(open).not.toThrow();
+  const uid = process.getuid!();
+  const another = spyOn(process, "getuid").mockReturnValue(uid + 1);
+  try {
+    expect(open).toThrow(/belongs to another user/);
+  } finally {
+    another.mockRestore();
+  }
 });
 
 test("a folder in which others can replace it is refused, unless its sticky bit keeps them from that", () => {
