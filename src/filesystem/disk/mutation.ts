@@ -122,6 +122,8 @@ export interface MutationListener {
   readPlaced?(entries: StepEntries): Promise<void>;
   /** Called after the step that sets a folder aside, if that is done. It may await for the same reason. */
   readAside?(entries: StepEntries): Promise<void>;
+  /** Hashes the large files of a step before it, if the listener is going to need their revisions. */
+  hashAhead?(entries: StepEntries): Promise<void>;
   /**
    * Called after a change. `failed` means that nothing was changed, or in a tree only the steps that were
    * `done`.

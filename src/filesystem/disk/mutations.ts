@@ -49,6 +49,11 @@ export class Mutations {
     return this.#awaitEach((listener) => listener.readAside?.(entries));
   }
 
+  /** Has listeners hash the large files that the next step removes, replaces or moves. */
+  hashAhead(entries: StepEntries): Promise<void> {
+    return this.#awaitEach((listener) => listener.hashAhead?.(entries));
+  }
+
   async #awaitEach(act: (listener: MutationListener) => Promise<void> | undefined): Promise<void> {
     for (const listener of this.#listeners) {
       try {

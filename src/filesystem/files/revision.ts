@@ -1,6 +1,8 @@
 import * as crypto from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { JailedPath } from "../jail/folder.ts";
+import { hasNoWriter } from "../jail/stamps.ts";
 
 /** Bytes per piece, few enough to stay in the processor's cache. */
 const pieceBytes = 128 * 1024;
@@ -10,7 +12,9 @@ const pieceBytes = 128 * 1024;
  * not a regular file. Throws the errno error.
  */
 export function revisionOf(descriptor: number): string | undefined {
-  if (!fstatSync(descriptor).isFile()) return undefined;
+  const stats = fstatSync(descriptor);
+  if (!stats.isFile()) return undefined;
+  if (isLarge(stats) && known !== undefined && known.stamps === stampsOf(descriptor)) return known.revision;
   const hash = crypto.createHash("sha256");
   const piece = Buffer.allocUnsafe(pieceBytes);
   for (let at = 0; ; ) {
@@ -19,6 +23,52 @@ export function revisionOf(descriptor: number): string | undefined {
     hash.update(piece.subarray(0, read));
     at += read;
   }
+}
+
+/** Returns whether hashing a file takes so long, 12 ms and more, that other calls should not wait for it. */
+export const isLarge = ({ size }: { readonly size: number }): boolean => size >= 16 * 1024 * 1024;
+
+/** The revision of the large file that was hashed ahead last, valid while its stamps are the same. */
+let known: { readonly stamps: string; readonly revision: string } | undefined;
+
+const stampsOf = (descriptor: number): string => {
+  const { dev, ino, size, mtimeNs, ctimeNs } = fstatSync(descriptor, { bigint: true });
+  return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
+};
+
+/** Minimum age of a change in milliseconds, so that the next one gets another time. */
+const settledMilliseconds = 100;
+
+/**
+ * Hashes a large file in slices, before a step for which `revisionOf` would hash it at once. `read` opens the
+ * file for one slice. Gives up if the file was changed just now or is changed in the process, or if another
+ * program may be writing to it.
+ */
+export async function hashAhead(
+  read: (use: (descriptor: number) => boolean) => boolean | undefined,
+  slice: TimeSlice,
+): Promise<void> {
+  const hash = crypto.createHash("sha256");
+  const piece = Buffer.allocUnsafe(pieceBytes);
+  let stamps: string | undefined;
+  let at = 0;
+  const hashSlice = (descriptor: number): boolean => {
+    const { ctimeMs } = fstatSync(descriptor);
+    const now = stampsOf(descriptor);
+    const isStill = Date.now() - ctimeMs > settledMilliseconds && (stamps ?? now) === now;
+    if (!isStill || !hasNoWriter(descriptor)) return false;
+    stamps = now;
+    do {
+      const length = readSync(descriptor, piece, 0, piece.length, at);
+      hash.update(piece.subarray(0, length));
+      at += length;
+      if (length > 0) continue;
+      if (stampsOf(descriptor) === now) known = { stamps, revision: `sha256:${hash.digest("hex")}` };
+      return false;
+    } while (!slice.isDue);
+    return true;
+  };
+  while (read(hashSlice)) await slice.yieldIfDue();
 }
 
 /**

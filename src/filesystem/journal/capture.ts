@@ -15,7 +15,7 @@ import type { ContentLocation, Loss, RecordedState, RecordedTree, StepFrame } fr
 export const largestInline = 1024 * 1024;
 
 /** Maximum bytes of a hashed file, because hashing makes other calls wait. */
-const largestHashed = 256 * 1024 * 1024;
+export const largestHashed = 256 * 1024 * 1024;
 
 /** Maximum entries of a folder that is kept in one frame. */
 const maxEntries = 20_000;

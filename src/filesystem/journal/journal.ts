@@ -13,12 +13,14 @@ import type {
   Requester,
   StepEntries,
 } from "../disk/mutation.ts";
+import { hashAhead } from "../files/revision.ts";
 import { errnoOf } from "../jail/errno.ts";
 import { isTemporary } from "../jail/temporary.ts";
 import type { StateFolder } from "../state/state-folder.ts";
 import {
   type ContentKeeper,
   frameOf,
+  largestHashed,
   lostFrame,
   type ReadTrees,
   readPlaced,
@@ -131,6 +133,14 @@ export class Journal implements MutationListener {
 
   async readPlaced(entries: StepEntries): Promise<void> {
     this.#placed.set(entries, await outcomeOf(() => readPlaced(entries.placed?.())));
+  }
+
+  async hashAhead(entries: StepEntries): Promise<void> {
+    for (const file of [entries.replaced(), entries.placed?.()]) {
+      if (file?.kind !== "file" || file.size > Math.min(largestHashed, this.#segments.largestContent))
+        continue;
+      await hashAhead((use) => file.read(use), createTimeSlice(sliceMilliseconds));
+    }
   }
 
   async readAside(entries: StepEntries): Promise<void> {

@@ -103,6 +103,11 @@ export class Segments {
     return Math.max(this.#latestBefore, this.#open?.scan.latest ?? 0);
   }
 
+  /** Maximum bytes of one content: no larger one would fit, even if everything else were dropped. */
+  get largestContent(): number {
+    return this.#bounds.max_bytes;
+  }
+
   /** Returns the bytes that a segment may still receive. */
   roomOf(segment: number): number {
     return this.#bounds.max_bytes - (this.#sizes.get(segment) ?? 0);

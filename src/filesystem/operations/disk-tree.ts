@@ -1,12 +1,14 @@
 import { readlinkSync } from "node:fs";
 import type { Deadline } from "../../base/scheduling/deadline.ts";
 import type { Disk } from "../disk/disk.ts";
+import { entriesAt } from "../disk/held-entry.ts";
 import type { Requester } from "../disk/mutation.ts";
 import { type CommitTarget, commitFile, commitLink, makeDirectory } from "../disk/place.ts";
 import type { MutationScope } from "../disk/scope.ts";
 import type { StagedFile } from "../disk/steps.ts";
 import { sweepFolder, sweepTree } from "../disk/sweep.ts";
 import { writeAtomically } from "../disk/write.ts";
+import { isLarge } from "../files/revision.ts";
 import type { Entry } from "../files/types.ts";
 import { mapErrno } from "../jail/errno.ts";
 import type { Folder, ResolvedPath } from "../jail/folder.ts";
@@ -125,6 +127,8 @@ export class DiskTree implements WritableTree {
     // A slow sender must not hold up other workers.
     const editLock = Symbol.asyncIterator in content ? undefined : this.#disk.editLock;
     const pending = { ...metadata, content, folder: target.folder, fsync: this.config.fsync, editLock };
+    const replaced = making.place.stats;
+    if (replaced !== undefined && isLarge(replaced)) await this.#disk.mutations.hashAhead(entriesAt(target));
     await writeAtomically(pending, scope.requester.deadline, (written) => commitFile(scope, written, target));
   }
 

@@ -1,12 +1,14 @@
 import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import { Refusal, refuse } from "../../base/errors.ts";
 import type { Disk } from "../disk/disk.ts";
+import { entriesAt } from "../disk/held-entry.ts";
 import type { Requester } from "../disk/mutation.ts";
 import { type CommitTarget, commitLink } from "../disk/place.ts";
 import { dropOldLink, renameEntry, respellEntry } from "../disk/rename.ts";
 import { changeTree, type MutationScope } from "../disk/scope.ts";
 import { removeVerified } from "../disk/set-aside.ts";
 import { flushFolder } from "../disk/write.ts";
+import { isLarge } from "../files/revision.ts";
 import { errnoError, errnoOf, mapErrno, refusalOfErrno } from "../jail/errno.ts";
 import type { Folder, JailedPath, ResolvedPath } from "../jail/folder.ts";
 import { kindOf } from "../jail/kind.ts";
@@ -70,6 +72,9 @@ export async function relocate(ctx: Disk, renaming: TwoPaths, relocation: Reloca
   try {
     // One system call may or may not lead from one root into another. Callers should not see that difference.
     if (isToOtherRoot) throw errnoError("EXDEV");
+    for (const end of [source, target]) {
+      if (end.stats !== undefined && isLarge(end.stats)) await ctx.mutations.hashAhead(entriesAt(end));
+    }
     const locked = { folder: source.folder, deadline: requester.deadline };
     await ctx.editLock(locked, () => renameEntry(scope, { source, target, exclusive, verify }));
   } catch (error) {

@@ -1,6 +1,7 @@
 import { refuse } from "../../base/errors.ts";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import type { Disk } from "../disk/disk.ts";
+import { entriesAt } from "../disk/held-entry.ts";
 import type { Requester } from "../disk/mutation.ts";
 import { changeTree, type MutationScope } from "../disk/scope.ts";
 import { removeEntry, removeVerified } from "../disk/set-aside.ts";
@@ -8,6 +9,7 @@ import { sweepWithFolders } from "../disk/sweep.ts";
 import { flushFolder } from "../disk/write.ts";
 import { readEntries } from "../files/entries.ts";
 import { ignoreMissing } from "../files/ignore-missing.ts";
+import { isLarge } from "../files/revision.ts";
 import { type TreeVisitor, walkTree } from "../files/tree-walk.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Folder, JailedPath, ResolvedPath } from "../jail/folder.ts";
@@ -26,8 +28,10 @@ export async function removeFromDisk(disk: Disk, step: SettingAside, requester: 
     await disk.editLock({ folder, deadline: requester.deadline }, () =>
       removeVerified(scope, folder, { raw, kind: "file", verify }),
     );
-  } else if (!stats!.isDirectory()) removeEntry(scope, folder, { raw, kind: kindOf(stats!) ?? "other" });
-  else if (contents !== undefined) await removeTree(scope, place, contents);
+  } else if (!stats!.isDirectory()) {
+    if (isLarge(stats!)) await disk.mutations.hashAhead(entriesAt({ folder, name: raw }));
+    removeEntry(scope, folder, { raw, kind: kindOf(stats!) ?? "other" });
+  } else if (contents !== undefined) await removeTree(scope, place, contents);
   else await removeEmpty(scope, folder, raw);
   if (disk.config.fsync) await flushFolder(folder);
 }
