@@ -142,7 +142,7 @@ export const undo = defineCoderFunction({
     const plan = async (): Promise<Plan<UndoOutcome>> => {
       const tree = baseTree(context);
       const content: Parameters<typeof undoRecords>[0]["content"] = (step, kept) =>
-        contentOf(journal, step, kept);
+        contentOf(journal, step, kept, pause);
       const outcome = await undoRecords({
         tree: new Restoration(tree, context),
         records,

@@ -25,7 +25,7 @@ export function revisionOf(descriptor: number): string | undefined {
   }
 }
 
-/** Returns whether hashing a file takes so long, 12 ms and more, that other calls should not wait for it. */
+/** Returns whether hashing a file takes 12 ms and more: too long for a single step. */
 export const isLarge = ({ size }: { readonly size: number }): boolean => size >= 16 * 1024 * 1024;
 
 /** The revision of the large file that was hashed ahead last, valid while its stamps are the same. */
@@ -40,9 +40,9 @@ const stampsOf = (descriptor: number): string => {
 const settledMilliseconds = 100;
 
 /**
- * Hashes a large file in slices, before a step for which `revisionOf` would hash it at once. `read` opens the
- * file for one slice. Gives up if the file was changed just now or is changed in the process, or if another
- * program may be writing to it.
+ * Hashes a large file in slices. A step that follows gets its revision from `revisionOf` without hashing it
+ * again. `read` opens the file for one slice. Gives up if the file was changed just now or is changed in the
+ * process, or if another program may be writing to it.
  */
 export async function hashAhead(
   read: (use: (descriptor: number) => boolean) => boolean | undefined,

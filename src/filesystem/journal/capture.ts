@@ -62,8 +62,7 @@ export const readRemoved = (entry: HeldEntry | undefined, keeper: ContentKeeper)
   readTree(entry, (file) => keptFile(file, keeper));
 
 /** Reads an entry that a step places. */
-export const readPlaced = (entry: HeldEntry | undefined): Steps<RecordedTree> =>
-  readTree(entry, (file) => fileState(file));
+export const readPlaced = (entry: HeldEntry | undefined): Steps<RecordedTree> => readTree(entry, placedFile);
 
 /** Returns the frame of a step that cannot be undone. */
 export const lostFrame = (mutation: Mutation, at: number, loss: Loss): StepFrame => ({
@@ -109,7 +108,7 @@ function treesOf(
   if (after !== undefined) return { before, after };
   const placed = entries?.placed?.();
   // A moved entry does not change, and is not read.
-  if (kind === "rename") return { before, after: { state: stateOf(placed, (file) => fileState(file)) } };
+  if (kind === "rename") return { before, after: { state: runAtOnce(stateOf(placed, placedFile)) } };
   if (placed?.kind !== "file") return { before, after: runAtOnce(readPlaced(placed)) };
   // Other listeners need this revision too, and hashing a large file takes long.
   return { before, after: { state: fileState(placed, () => mutation.revisionAfter()) } };
@@ -126,10 +125,10 @@ function modesOf(
   return { before: { state: stateWith(before.mode) }, after: { state: stateWith(after.mode) } };
 }
 
-type FileState = (file: HeldEntry) => RecordedState;
+type FileState = (file: HeldEntry) => Steps<RecordedState>;
 
 function* readTree(entry: HeldEntry | undefined, ofFile: FileState): Steps<RecordedTree> {
-  const state = stateOf(entry, ofFile);
+  const state = yield* stateOf(entry, ofFile);
   if (state.kind !== "dir") return { state };
   const inside: [string, RecordedState][] = [];
   for (const found of entry!.inside()) {
@@ -138,17 +137,22 @@ function* readTree(entry: HeldEntry | undefined, ofFile: FileState): Steps<Recor
     const { path, entry: held } = found;
     if (inside.length === maxEntries) throw new Unavailable("too-large");
     if (path.includes("\ufffd")) throw new Unavailable("name");
-    inside.push([path, stateOf(held, ofFile)]);
+    inside.push([path, yield* stateOf(held, ofFile)]);
   }
   return inside.length === 0 ? { state } : { state, inside };
 }
 
-function stateOf(entry: HeldEntry | undefined, ofFile: FileState): RecordedState {
+function* stateOf(entry: HeldEntry | undefined, ofFile: FileState): Steps<RecordedState> {
   if (entry === undefined) return { kind: "absent" };
-  if (entry.kind === "file") return ofFile(entry);
+  if (entry.kind === "file") return yield* ofFile(entry);
   if (entry.kind === "dir") return { kind: "dir", mode: entry.mode };
   if (entry.kind === "symlink") return { kind: "symlink", text: entry.linkText().toString("base64") };
   throw new Unavailable("special-file");
+}
+
+function* placedFile(file: HeldEntry): Steps<RecordedState> {
+  yield;
+  return fileState(file);
 }
 
 function fileState(file: HeldEntry, findRevision?: () => string | undefined): RecordedState {
@@ -162,17 +166,16 @@ const hashFile =
   (descriptor: number): string =>
     size > largestInline ? revisionOf(descriptor)! : revisionOfBytes([bytesOf(descriptor, size)]);
 
-function keptFile(file: HeldEntry, keeper: ContentKeeper): RecordedState {
+function* keptFile(file: HeldEntry, keeper: ContentKeeper): Steps<RecordedState> {
   const { mode, size } = file;
   if (size > Math.min(keeper.room, largestHashed)) throw new Unavailable("too-large");
-  return file.read((descriptor): RecordedState => {
-    if (size > largestInline) {
-      const content = keeper.keepBlob(descriptor, size);
-      return { kind: "file", mode, revision: revisionOf(descriptor)!, content };
-    }
-    const bytes = bytesOf(descriptor, size);
-    return { kind: "file", mode, revision: revisionOfBytes([bytes]), content: keeper.keepInline(bytes) };
-  })!;
+  if (size > largestInline) {
+    const content = file.read((descriptor) => keeper.keepBlob(descriptor, size))!;
+    yield;
+    return { kind: "file", mode, revision: file.read(revisionOf)!, content };
+  }
+  const bytes = file.read((descriptor) => bytesOf(descriptor, size))!;
+  return { kind: "file", mode, revision: revisionOfBytes([bytes]), content: keeper.keepInline(bytes) };
 }
 
 /** Returns the content of a small file, whose size may have changed. */

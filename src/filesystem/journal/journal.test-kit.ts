@@ -111,7 +111,7 @@ export class JournalFixture implements Disposable {
       records: options.records ?? this.read().slice(0, 1),
       selects: options.selects ?? (() => true),
       force: options.force ?? false,
-      content: (step, kept) => contentOf(this.journal, step, kept),
+      content: (step, kept) => contentOf(this.journal, step, kept, async () => {}),
       pause: async () => {},
     });
     expect(this.bench.listenerErrors).toEqual([]);

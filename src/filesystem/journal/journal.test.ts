@@ -27,6 +27,7 @@ function bare(tree: object): object {
   return JSON.parse(JSON.stringify(tree, (key, value) => (key === "content" ? undefined : value)));
 }
 
+const noPause = async () => {};
 const manyFiles = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`d/${index}`, "x"]));
 
 /** Returns the turns of the event loop that other calls get during the work, if each slice ends soon. */
@@ -68,8 +69,26 @@ describe.each(backends)("%s", (backend) => {
     const step = second!.steps[0]!;
     const { state } = step.before;
     const place = state.kind === "file" ? state.content! : undefined;
-    expect(contentOf(at.journal, step, { place: place!, revision: revision("old") })?.toString()).toBe("old");
+    const content = contentOf(at.journal, step, { place: place!, revision: revision("old") }, noPause);
+    expect((await content)?.toString()).toBe("old");
     expect(at.logLines).toEqual([]);
+  });
+
+  test("a large content is read and checked in pieces", async () => {
+    const large = Buffer.alloc(3_000_000, "text\n");
+    using at = new JournalFixture(backend, { f: large.toString() });
+    await at.files.remove("f", { recursive: false }, at.call());
+    const step = at.read()[0]!.steps[0]!;
+    const { state } = step.before;
+    if (state.kind !== "file") throw new Error("no file was kept");
+    let pauses = 0;
+    const read = (content: { revision: string }) =>
+      contentOf(at.journal, step, { place: state.content!, ...content }, async () => {
+        pauses++;
+      });
+    expect((await read(state))?.equals(large)).toBe(true);
+    expect(pauses).toBe(2 + 3);
+    expect(await read({ revision: revision("another") })).toBeUndefined();
   });
 
   test("a folder that is placed is read in slices", async () => {

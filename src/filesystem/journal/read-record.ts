@@ -1,4 +1,5 @@
 /** Reads the records of a journal. */
+import { createHash } from "node:crypto";
 import { closeSync, fstatSync } from "node:fs";
 import type { Log } from "../../base/log/log.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
@@ -160,21 +161,45 @@ function* recordOf(
   return { ...head, author: author ?? undefined, seq, steps, bytes: kept };
 }
 
-/** Returns content that a step removed, or `undefined` if it is gone or damaged. Throws the errno error. */
-export function contentOf(
+/** Content that a step removed: its location, and its revision. */
+export interface KeptContent {
+  readonly place: ContentLocation;
+  readonly revision: string;
+}
+
+/**
+ * Returns content that a step removed, or `undefined` if it is gone or damaged. Lets other calls run between
+ * its pieces. Throws the errno error.
+ */
+export async function contentOf(
   { state }: JournalSource,
   { segment, record, contentsAt }: RecordedStep,
-  { place, revision }: { readonly place: ContentLocation; readonly revision: string },
-): Buffer | undefined {
+  { place, revision }: KeptContent,
+  pause: Pause,
+): Promise<Buffer | undefined> {
   const isInline = "inline" in place;
   const descriptor = openIfThere(() =>
     isInline ? openFrames(state, segment) : openContent(state, segment, { record, blob: place.blob }),
   );
   if (descriptor === undefined) return undefined;
+  const start = isInline ? contentsAt + place.inline : 0;
+  const pieces: Buffer[] = [];
   try {
-    const bytes = readBytes(descriptor, isInline ? contentsAt + place.inline : 0, place.length);
-    return revisionOfBytes([bytes]) === revision ? bytes : undefined;
+    for (let at = 0; at < place.length; at += pieceBytes) {
+      if (at > 0) await pause();
+      pieces.push(readBytes(descriptor, start + at, Math.min(pieceBytes, place.length - at)));
+    }
   } finally {
     closeSync(descriptor);
   }
+  if (pieces.length <= 1) return revisionOfBytes(pieces) === revision ? (pieces[0] ?? empty) : undefined;
+  const hash = createHash("sha256");
+  for (const piece of pieces) {
+    hash.update(piece);
+    await pause();
+  }
+  return `sha256:${hash.digest("hex")}` === revision ? Buffer.concat(pieces) : undefined;
 }
+
+const pieceBytes = 1024 * 1024;
+const empty = Buffer.alloc(0);

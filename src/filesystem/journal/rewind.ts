@@ -41,7 +41,7 @@ export async function rewind(
     records: [{ ...record, steps }],
     selects: () => true,
     force: true,
-    content: (step, kept) => contentOf(source, step, kept),
+    content: (step, kept) => contentOf(source, step, kept, pause),
     later: await LaterRecords.of([], { after: 0, isShown, pause }),
     pause,
   });

@@ -19,6 +19,8 @@ import { listSegments, openFrames } from "./segment-folder.ts";
 
 const small = { mode: 0o640, overwrite: true, parents: true };
 
+const noPause = async () => {};
+
 test("workers that share a folder lose no record, and number them as they were written", () => {
   const run = (turns: readonly number[], bounds: { max_records: number; max_bytes: number }) => {
     using at = new JournalFixture("descriptors");
@@ -112,7 +114,8 @@ test("what is cut off anywhere is ignored and said", async () => {
     for (const step of record?.steps ?? []) {
       const { state } = step.before;
       if (state.kind !== "file") throw new Error("a state is torn");
-      expect(contentOf(at.journal, step, { place: state.content!, revision: state.revision })).toBeDefined();
+      const kept = { place: state.content!, revision: state.revision };
+      expect(await contentOf(at.journal, step, kept, noPause)).toBeDefined();
     }
   }
   expect([...counts]).toEqual([3, 2, 1, 0, -1]);
@@ -135,7 +138,7 @@ test("what is damaged is ignored, and nothing else", async () => {
   const { state } = step!.before;
   const kept = state.kind === "file" && { place: state.content!, revision: state.revision };
   expect(
-    contentOf(at.journal, step!, kept || { place: { inline: 0, length: 0 }, revision: "" }),
+    await contentOf(at.journal, step!, kept || { place: { inline: 0, length: 0 }, revision: "" }, noPause),
   ).toBeUndefined();
   expect(existsSync(path)).toBe(true);
 });

@@ -4,11 +4,11 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { Refusal } from "../../base/errors.ts";
-import type { ContentLocation, RecordedState, RecordedTree } from "./frame.ts";
+import type { RecordedState, RecordedTree } from "./frame.ts";
 import { isAsRecorded } from "./is-as-recorded.ts";
 import { refuseJournal } from "./journal-errors.ts";
 import type { LaterRecords } from "./later-records.ts";
-import type { JournalRecord, RecordedStep } from "./read-record.ts";
+import type { JournalRecord, KeptContent, RecordedStep } from "./read-record.ts";
 import type { RestoredTree, TreeState } from "./restored-tree.ts";
 
 export interface UndoOptions {
@@ -20,10 +20,7 @@ export interface UndoOptions {
   /** Whether to undo steps whose paths have changed since. */
   readonly force: boolean;
   /** Returns content that a step removed, or `undefined` if the journal has dropped it. */
-  readonly content: (
-    step: RecordedStep,
-    kept: { place: ContentLocation; revision: string },
-  ) => Buffer | undefined;
+  readonly content: (step: RecordedStep, kept: KeptContent) => Promise<Buffer | undefined>;
   /** The newest records, among them those that caused conflicts. */
   readonly later: LaterRecords;
   /** Lets other calls run. Called after each path, it throws if the undo must end. */
@@ -220,7 +217,8 @@ class Undo {
     const tree = this.#treeFor(path);
     this.#note(path);
     if (state.kind === "file") {
-      const bytes = state.content && content(step, { place: state.content, revision: state.revision });
+      const bytes =
+        state.content && (await content(step, { place: state.content, revision: state.revision }));
       if (bytes === undefined) {
         this.#skip(step, path, "unavailable");
         return;
