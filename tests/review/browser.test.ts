@@ -459,8 +459,9 @@ use("asks everyone at the page before a call, and the first answer counts", asyn
   const { create, edit, has, approvalOf, agent } = session;
   await using opened = await openPage(session.url);
   const { page, faults } = opened;
-  const other = await page.context().newPage();
-  await other.goto(page.url());
+  // A page beside others in one window is drawn once a second only.
+  await using beside = await openPage(session.url);
+  const other = beside.page;
   for (const one of [page, other]) await shown(one.getByText("Live", { exact: true }));
   const created = create("approved.ts");
   for (const one of [page, other])
