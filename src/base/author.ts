@@ -28,11 +28,11 @@ export function renderAuthor({ client, session, worker, user }: Author = {}): st
 }
 
 /** Maximum characters of a name that a client claims. */
-const longestName = 60;
+const maxNameLength = 60;
 
 /**
  * Returns a claimed name in a form that other clients can be shown: on one line, short, and without
  * characters that could end a sentence of the worker or begin another one.
  */
 export const claimedName = (name: string): string =>
-  name.slice(0, longestName).replace(/[^\p{L}\p{N} ._/@+-]/gu, "?");
+  name.slice(0, maxNameLength).replace(/[^\p{L}\p{N} ._/@+-]/gu, "?");

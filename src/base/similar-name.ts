@@ -2,11 +2,11 @@
 import { distance } from "fastest-levenshtein";
 
 /** Maximum length of a name that is compared. */
-const longestName = 64;
+const maxNameLength = 64;
 
 /** Returns the name among `names` that is most similar to `name`, if any is similar. */
 export function maxSimilar(name: string, names: readonly string[]): string | undefined {
-  const ranked = (name.length > longestName ? [] : names)
+  const ranked = (name.length > maxNameLength ? [] : names)
     .map((candidate) => ({ candidate, edits: distance(name, candidate) }))
     .filter(
       ({ candidate, edits }) =>

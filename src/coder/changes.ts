@@ -288,7 +288,7 @@ interface RepositoryChanges extends Pick<WireChange, "path" | "cause"> {
 }
 
 /** Minimum number of changes in a repository to be counted. */
-const fewestGrouped = 3;
+const minGrouped = 3;
 
 /** Counts the changes of one cause in a `.git` folder, where at least three would be listed one by one. */
 function groupRepositories(changes: readonly WireChange[]): (WireChange | RepositoryChanges)[] {
@@ -302,7 +302,7 @@ function groupRepositories(changes: readonly WireChange[]): (WireChange | Reposi
   }
   return changes.flatMap((change): (WireChange | RepositoryChanges)[] => {
     const group = groups.get(repositoryKeyOf(change) ?? "");
-    if (group === undefined || group.length < fewestGrouped) return [change];
+    if (group === undefined || group.length < minGrouped) return [change];
     if (change !== group[0]) return [];
     return [{ path: repositoryOf(change.path)!, files: group.length, cause: change.cause }];
   });

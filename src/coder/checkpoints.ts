@@ -75,7 +75,7 @@ const response = Type.Object(
 );
 
 /** Maximum characters of a name in an answer: a record may hold a longer one, and is one of many. */
-const longestName = 200;
+const maxNameLength = 200;
 
 /** Maximum paths listed for one checkpoint. */
 const maxFiles = 50;
@@ -213,11 +213,11 @@ async function describe(
   return {
     seq,
     ts: new Date(ts).toISOString(),
-    ...(function_id !== undefined && { function_id: function_id.slice(0, longestName) }),
-    ...(caller !== undefined && { caller: caller.slice(0, longestName) }),
+    ...(function_id !== undefined && { function_id: function_id.slice(0, maxNameLength) }),
+    ...(caller !== undefined && { caller: caller.slice(0, maxNameLength) }),
     ...(profile.authors && author !== undefined && { author: describeAuthor(author) }),
     ...(profile.authors && isSameAuthor(own, author) && { mine: true as const }),
-    ...(label !== undefined && { label: label.slice(0, longestName) }),
+    ...(label !== undefined && { label: label.slice(0, maxNameLength) }),
     ...(transaction !== undefined && { transaction }),
     files,
     ...(more > 0 && { more_files: more }),

@@ -263,11 +263,11 @@ function searchRequestOf(request: Request, context: CoderContext): SearchRequest
 }
 
 /** Maximum characters of a query for paths by rank: the time per path grows with it. */
-const longestFuzzyQuery = 256;
+const maxFuzzyQueryLength = 256;
 
 function requireFuzzyQuery({ query, regex }: { readonly query: string; readonly regex: boolean }): void {
   if (regex) throw refuseCoder.fuzzyRegex();
-  if (query.length > longestFuzzyQuery) throw refuseCoder.longFuzzyQuery(query.length, longestFuzzyQuery);
+  if (query.length > maxFuzzyQueryLength) throw refuseCoder.longFuzzyQuery(query.length, maxFuzzyQueryLength);
 }
 
 export function parseFileTypes(types: readonly string[]): GlobSet | undefined {

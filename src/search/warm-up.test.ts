@@ -24,7 +24,7 @@ function open(mode: IndexMode) {
   const index: IndexOptions = {
     mode,
     maxBytes: 10_000_000,
-    saved: { state, identity: "test", fewestFiles: 1 },
+    saved: { state, identity: "test", minFiles: 1 },
   };
   return openSearcher(base, { backend: "descriptors", threads: 1, index });
 }

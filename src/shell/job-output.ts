@@ -81,7 +81,7 @@ function tailOf(
 ): number {
   const unfinished = log.unfinished().length > 0 ? 1 : 0;
   const most = tailLines === undefined ? Number.POSITIVE_INFINITY : tailLines - unfinished;
-  const earliest = Math.max(first, log.end - Math.max(maxBytes, longestLine));
+  const earliest = Math.max(first, log.end - Math.max(maxBytes, maxLineLength));
   const bytes = log.read(earliest, log.end);
   let at = bytes.length;
   for (let lines = 0; lines < most && at > 0; lines++) {
@@ -95,11 +95,11 @@ function tailOf(
 }
 
 /** Maximum bytes of a line in a log. */
-const longestLine = 128 * 1024 + 1;
+const maxLineLength = 128 * 1024 + 1;
 
 /** Returns the end of a page of whole lines, at least one. */
 function endOfPage(log: OutputLog, from: number, maxBytes: number): number {
-  const bytes = log.read(from, Math.min(log.end, from + Math.max(maxBytes, longestLine)));
+  const bytes = log.read(from, Math.min(log.end, from + Math.max(maxBytes, maxLineLength)));
   if (bytes.length <= maxBytes && from + bytes.length === log.end) return log.end;
   const whole = bytes.lastIndexOf(newline, maxBytes - 1) + 1;
   return from + (whole || bytes.indexOf(newline) + 1);

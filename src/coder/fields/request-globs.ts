@@ -1,6 +1,6 @@
 import { refuse } from "../../base/errors.ts";
 import { GlobList, PathGlobs } from "../../search/ignore/path-globs.ts";
-import { compileGlobSet, GlobError, type GlobSet, longestSet } from "../../text/globs/glob-set.ts";
+import { compileGlobSet, GlobError, type GlobSet, maxSetUnits } from "../../text/globs/glob-set.ts";
 import type { ProfileDefaults } from "../profiles.ts";
 
 interface GlobFields {
@@ -39,7 +39,7 @@ export function parseGlobFields(
 
 /** Compiles the globs in a field; `undefined` for an empty list. */
 function parseGlobs(field: string, globs: readonly string[]): GlobSet | undefined {
-  return globs.length === 0 ? undefined : compiling(field, () => compileGlobSet(globs, longestSet.ofCaller));
+  return globs.length === 0 ? undefined : compiling(field, () => compileGlobSet(globs, maxSetUnits.ofCaller));
 }
 
 function parseGlobList(field: "include_globs" | "exclude_globs", globs: readonly string[]): GlobList {

@@ -52,7 +52,7 @@ const minBytes = 200;
 
 /** Bytes of the mark of a folder that is not opened, and those that the longest mark has more. */
 const markBytes = Buffer.byteLength(" …");
-const longestMarkBytes = Buffer.byteLength(" [unreadable]") - markBytes;
+const maxMarkBytes = Buffer.byteLength(" [unreadable]") - markBytes;
 
 export class BytePlan {
   readonly maxBytes: number;
@@ -125,7 +125,7 @@ export class BytePlan {
   /** Opens folders in order, as many as the share has room for. */
   async #openSome({ listed, pending }: PlannedLevel, depth: number, share: number): Promise<void> {
     let claimed = listed.reduce((sum, folder) => sum + Math.min(minBytes, neededBytes(folder)), 0);
-    while (claimed < share && this.#left > longestMarkBytes && pending.length > 0) {
+    while (claimed < share && this.#left > maxMarkBytes && pending.length > 0) {
       if (isDue(this.#snapshot)) await yieldNow(this.#snapshot);
       const found = pending.shift()!;
       using folder = this.#open(found);
@@ -134,7 +134,7 @@ export class BytePlan {
       if (opened === undefined) {
         // The writer finds out the same, and says so.
         this.#bytes.set(found.path, 0);
-        this.#left -= longestMarkBytes;
+        this.#left -= maxMarkBytes;
       } else if (this.#pay(opened, share - claimed)) {
         listed.push(opened);
         claimed += opened.cutBytes + Math.min(minBytes, neededBytes(opened));

@@ -507,12 +507,12 @@ function parseApproval({ values }: CommandLine, worker: WorkerName) {
 }
 
 /** Minimum characters of a token. A shorter one can be guessed. */
-const fewestTokenCharacters = 16;
+const minTokenCharacters = 16;
 
 function parseToken(line: CommandLine): string | undefined {
   const token = valueFor(line, "token");
-  if (token !== undefined && token.length < fewestTokenCharacters)
-    throw new UsageError(`${renderFlag("token")} needs at least ${fewestTokenCharacters} characters`);
+  if (token !== undefined && token.length < minTokenCharacters)
+    throw new UsageError(`${renderFlag("token")} needs at least ${minTokenCharacters} characters`);
   return token;
 }
 

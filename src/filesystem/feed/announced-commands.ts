@@ -16,7 +16,7 @@ const keptMs = 60_000;
 
 /** Maximum commands that are read at once, and characters of a name in their files. */
 const maxRead = 100;
-const longestName = 200;
+const maxNameLength = 200;
 
 /** The name of a file: the state, the process, the worker in it, a number, and the time of the end. */
 const fileName = /^(running|ended)-(\d+)-([\da-f]+)-\d+(?:-(\d+))?$/;
@@ -115,7 +115,7 @@ function isAlive(pid: number): boolean {
 function readCause(path: string): Cause | undefined {
   try {
     const { function_id, program, author } = JSON.parse(readFileSync(path, "utf8"), (_, value: unknown) =>
-      typeof value === "string" ? value.slice(0, longestName) : value,
+      typeof value === "string" ? value.slice(0, maxNameLength) : value,
     );
     if (typeof function_id !== "string" || typeof program !== "string") return undefined;
     const isNamed = typeof author === "object" && author !== null;

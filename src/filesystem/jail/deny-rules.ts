@@ -1,4 +1,4 @@
-import { compileGlobSet, type GlobSet, longestSet } from "../../text/globs/glob-set.ts";
+import { compileGlobSet, type GlobSet, maxSetUnits } from "../../text/globs/glob-set.ts";
 import { pathIn } from "./backend.ts";
 import { fold, foldGlob } from "./fold-path.ts";
 import type { Folder } from "./folder.ts";
@@ -48,7 +48,7 @@ export function denyRules(globs: GlobSet, folds: boolean): DenyRules {
   let folded: GlobSet | undefined;
   const matchesFolded = (path: string) => {
     // Folding may make a glob longer.
-    folded ??= compileGlobSet(globs.patterns.map(foldGlob), 4 * longestSet.ofOperator);
+    folded ??= compileGlobSet(globs.patterns.map(foldGlob), 4 * maxSetUnits.ofOperator);
     return folded.matches(fold(path));
   };
   const isTemporaryName = (name: string, folding: Folding = "exact") =>
@@ -91,7 +91,7 @@ export function denyRules(globs: GlobSet, folds: boolean): DenyRules {
         if (!folds || !matchesFolded(path)) continue;
         const folded = fold(path);
         return globs.patterns.find((glob) =>
-          compileGlobSet([foldGlob(glob)], 4 * longestSet.ofOperator).matches(folded),
+          compileGlobSet([foldGlob(glob)], 4 * maxSetUnits.ofOperator).matches(folded),
         );
       }
       return undefined;

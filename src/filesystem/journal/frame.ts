@@ -124,7 +124,7 @@ export interface DecodedFrame {
 }
 
 /** Maximum bytes of the first line. */
-const longestLine = 2 * 17 + 3 * 17;
+const maxLineLength = 2 * 17 + 3 * 17;
 const line = /^([0-9a-f]{16}) ([0-9a-f]{16}) (\d{1,15}) (\d{1,15}) (\d{1,15})\n/;
 const trailerLength = 17;
 
@@ -137,7 +137,7 @@ export function decodeFrame(
   at: number,
   key: string,
 ): DecodedFrame | undefined {
-  const found = line.exec(read(at, longestLine).toString("latin1"));
+  const found = line.exec(read(at, maxLineLength).toString("latin1"));
   if (found === null || found[1] !== key) return undefined;
   const [whole, , checksum, jsonLength, contentLength, apart] = found;
   const contents = whole.length + Number(jsonLength);

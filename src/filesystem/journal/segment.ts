@@ -26,7 +26,7 @@ export const newHeader = (limits: Pick<SegmentHeader, "most_records" | "most_byt
 
 export const encodeHeader = (header: SegmentHeader): Buffer => Buffer.from(`${JSON.stringify(header)}\n`);
 
-const longestHeader = 256;
+const maxHeaderBytes = 256;
 
 /**
  * Returns the header, and the offset of the frames, or `undefined` if there is no complete header. Throws the
@@ -35,7 +35,7 @@ const longestHeader = 256;
 export function readHeader(
   descriptor: number,
 ): { readonly header: SegmentHeader; readonly end: number } | undefined {
-  const bytes = readBytes(descriptor, 0, longestHeader);
+  const bytes = readBytes(descriptor, 0, maxHeaderBytes);
   const end = bytes.indexOf("\n") + 1;
   try {
     const header: unknown = JSON.parse(bytes.toString("latin1", 0, end));

@@ -420,7 +420,7 @@ class Recording {
     for await (const { seq, ts, steps } of records) {
       for (const { at, path, from = path } of steps)
         if (at >= startedAt * 1000) for (const end of [path, from]) paths.set(end, seq);
-      if (ts < startedAt - longestCallMs) break;
+      if (ts < startedAt - maxCallMs) break;
     }
     return {
       seqOf: (path) =>
@@ -430,7 +430,7 @@ class Recording {
 }
 
 /** The milliseconds after which any call that began before a command has ended. */
-const longestCallMs = 60_000;
+const maxCallMs = 60_000;
 
 interface CallPaths {
   /** Returns the checkpoint that has changed the path or a folder above it, if any. */

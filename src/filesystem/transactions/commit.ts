@@ -98,14 +98,14 @@ interface Pace {
 }
 
 /** Minimum number of steps done for an estimate. */
-const fewestSteps = 10;
+const minSteps = 10;
 
 /**
  * Returns whether the remaining steps would miss the deadline at the current pace, and rolling back would
  * take the rest of the time. Otherwise the caller would get its answer in the middle of the rollback.
  */
 const isHopeless = ({ spent, left, done, count }: Pace): boolean =>
-  done >= fewestSteps && left < spent && (spent / done) * (count - done) > left;
+  done >= minSteps && left < spent && (spent / done) * (count - done) > left;
 
 /** Rolls back, and returns the error for the caller. */
 async function takeAllBack(ctx: CommitContext, { file, record }: Prepared, error: unknown): Promise<unknown> {

@@ -19,7 +19,7 @@ import { isGone, makerOf, temporaryName } from "../jail/temporary.ts";
 import type { StateFolder } from "../state/state-folder.ts";
 
 const firstWaitMilliseconds = 1;
-const longestWaitMilliseconds = 50;
+const maxWaitMilliseconds = 50;
 
 /**
  * Waits for its turn, until `deadline`. Throws the timeout refusal, and the errno error. The lock must be
@@ -53,7 +53,7 @@ export function editLockIn(folder: StateFolder): RootEditLock {
 }
 
 async function lockFile(path: string, deadline: Deadline | undefined): Promise<Disposable> {
-  for (let wait = firstWaitMilliseconds; ; wait = Math.min(wait * 2, longestWaitMilliseconds)) {
+  for (let wait = firstWaitMilliseconds; ; wait = Math.min(wait * 2, maxWaitMilliseconds)) {
     const lock = tryLock(path);
     if (lock !== undefined) return lock;
     deadline?.check();

@@ -17,7 +17,7 @@ import {
 } from "../matchers/lines.ts";
 import type { TextMatcher } from "../matchers/matcher.ts";
 import type { QueryMatcher } from "../matchers/query-compiler.ts";
-import { countSpans, longestText, searchSpans } from "../matchers/spans.ts";
+import { countSpans, maxTextBytes, searchSpans } from "../matchers/spans.ts";
 import { afterFile, atPath, isAfter, type Position } from "../place.ts";
 import { outcomes, withLongLine } from "../walk/tally.ts";
 import type { FileCursor } from "./file-cursor.ts";
@@ -122,7 +122,7 @@ class ContentSearch {
 
   constructor(file: FileCursor, search: FileSearch) {
     const { matcher, open, buffer, lineBounds, maxFileBytes, isOver } = search;
-    const maxBytes = isTextMatcher(matcher) ? Math.min(maxFileBytes, longestText) : maxFileBytes;
+    const maxBytes = isTextMatcher(matcher) ? Math.min(maxFileBytes, maxTextBytes) : maxFileBytes;
     const onBinary = () => this.#setOutcome(outcomes.binary);
     const onLongLine = () => this.#setOutcome(withLongLine(this.outcome));
     this.#lines = {

@@ -4,7 +4,7 @@
  */
 
 import type { NameBytes } from "../../filesystem/jail/name.ts";
-import { GlobError, longestSet } from "../../text/globs/glob-set.ts";
+import { GlobError, maxSetUnits } from "../../text/globs/glob-set.ts";
 import { LazyDfa } from "../../text/globs/lazy-dfa.ts";
 import { buildNfa } from "../../text/globs/nfa.ts";
 import type { StateSet } from "../../text/globs/nfa-simulator.ts";
@@ -175,10 +175,10 @@ function requireShort(globs: readonly string[]): void {
   let length = 0;
   for (const glob of globs) {
     length += glob.length;
-    if (length > longestSet.ofCaller)
+    if (length > maxSetUnits.ofCaller)
       throw new GlobError(
         glob,
-        `makes the globs longer than ${longestSet.ofCaller} characters together`,
+        `makes the globs longer than ${maxSetUnits.ofCaller} characters together`,
         "send fewer or shorter ones",
       );
   }

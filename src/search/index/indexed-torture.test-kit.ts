@@ -43,7 +43,7 @@ export async function tortureSearches({
   const options = { backend: "openat", threads: 2, deny: ["**/g"] } as const;
   const scan = openSearcher(base, options);
   const state = openStateFolder({ dir: join(root, "state"), roots: [{ name: ".", hostPath: base }] });
-  const saved = { state, identity: "", fewestFiles: 1 };
+  const saved = { state, identity: "", minFiles: 1 };
   const open = () =>
     openSearcher(base, {
       ...options,

@@ -13,14 +13,14 @@ export interface PathTaker {
 /** The number of entries between two checks of the clock. */
 const entriesPerClockCheck = 256;
 /** Maximum bytes of a name on Linux. */
-const longestName = 255;
+const maxNameLength = 255;
 
 /** A walk over the paths of a list, for searches of paths alone. Opens no folder. */
 export class ListedPaths
   implements Pick<Walk, "passedOver" | "firstLeftOut" | "unmatchedGlobs" | "position" | "close">
 {
   readonly #list: WalkList;
-  readonly #name = Buffer.alloc(longestName);
+  readonly #name = Buffer.alloc(maxNameLength);
   #next: number;
   readonly #leftOut: LeftOutCounts;
   #place: { readonly index: number; readonly prefix: string; readonly walked: string } | undefined;

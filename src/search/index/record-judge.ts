@@ -1,6 +1,6 @@
 import type { LineOptions } from "../matchers/lines.ts";
 import type { Query } from "../matchers/query-compiler.ts";
-import { longestText } from "../matchers/spans.ts";
+import { maxTextBytes } from "../matchers/spans.ts";
 import type { CandidateSet } from "../signatures/content-index.ts";
 import { FileRecords, fileFlags } from "../signatures/file-records.ts";
 import { outcomes } from "../walk/tally.ts";
@@ -23,7 +23,7 @@ export class RecordJudge {
   constructor({ records, mayMatch }: CandidateSet, { query, lines, maxFileBytes }: JudgedSearch) {
     this.records = new FileRecords(records);
     this.#mayMatch = new Int32Array(mayMatch);
-    this.#maxBytes = query.multiline ? Math.min(maxFileBytes, longestText) : maxFileBytes;
+    this.#maxBytes = query.multiline ? Math.min(maxFileBytes, maxTextBytes) : maxFileBytes;
     this.#findsBinaries = lines.findsBinaries === true;
     // If matches span lines, only a search in the candidates shows whether a file counts as binary.
     const isUnclear = query.multiline === true && !this.#findsBinaries;

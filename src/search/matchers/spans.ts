@@ -12,7 +12,7 @@ import { cutEnd } from "./utf8.ts";
  * Maximum bytes of a text that is matched as a whole, because the engine holds it, and a result of up to
  * three times its size.
  */
-export const longestText = 10 * 1024 * 1024;
+export const maxTextBytes = 10 * 1024 * 1024;
 
 /** A match, and its lines. */
 interface Span {

@@ -94,7 +94,7 @@ export interface FileRecord {
 }
 
 /** The initial number of places in the hash table. */
-const fewestPlaces = 1024;
+const minPlaces = 1024;
 
 /** Stores records in a growing buffer. */
 export class FileTable {
@@ -104,7 +104,7 @@ export class FileTable {
   #count = 0;
 
   constructor() {
-    [this.#buffer, this.#records, this.#places] = withPlaces(fewestPlaces);
+    [this.#buffer, this.#records, this.#places] = withPlaces(minPlaces);
   }
 
   get buffer(): SharedArrayBuffer {
@@ -127,7 +127,7 @@ export class FileTable {
   /** Creates a table from the words in use of another. Returns `undefined` for anything else. */
   static from(words: Uint32Array, count: number): FileTable | undefined {
     const places = words.length - count * recordWords;
-    if (places < fewestPlaces || !isPowerOfTwo(places) || 2 * count > places) return undefined;
+    if (places < minPlaces || !isPowerOfTwo(places) || 2 * count > places) return undefined;
     const table = new FileTable();
     [table.#buffer, table.#records, table.#places] = withPlaces(places);
     table.#records.words.set(words);

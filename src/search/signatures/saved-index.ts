@@ -41,7 +41,7 @@ export interface SavedIndexOptions {
    */
   readonly identity: string;
   /** Minimum number of files of an index that is saved. Fewer are read as fast. Default: 500. */
-  readonly fewestFiles?: number;
+  readonly minFiles?: number;
 }
 
 /** Changes with the layout of the file. */
@@ -70,7 +70,7 @@ export class SavedIndex {
 
   /** Returns whether this index, with this number of updates since it was saved, is worth saving. */
   isDue({ files }: IndexState, updates: number): boolean {
-    return files >= (this.#options.fewestFiles ?? 500) && updates > unsavedShare * files;
+    return files >= (this.#options.minFiles ?? 500) && updates > unsavedShare * files;
   }
 
   /** Fills an empty index with the saved one, if that is intact and of the same tree, rules and program. */

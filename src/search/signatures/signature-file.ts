@@ -7,12 +7,12 @@ import { closeSync, readSync, writeSync } from "node:fs";
 import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { NeededNgrams } from "./needed-ngrams.ts";
 import { hashBits } from "./ngrams.ts";
-import { fewestBits } from "./signature.ts";
+import { minBits } from "./signature.ts";
 import { blockFiles, type SignatureBlock, type SignatureSlot } from "./signature-blocks.ts";
 
 /** The part of a file that is kept in memory. Blocks are in the order of the sizes of their signatures. */
 export interface BlockDirectory {
-  /** For each size of signatures from `fewestBits` to `hashBits`, the number of its blocks. */
+  /** For each size of signatures from `minBits` to `hashBits`, the number of its blocks. */
   readonly counts: Uint32Array;
   /** For each block, a mask of its columns in use. */
   readonly used: Uint32Array;
@@ -21,7 +21,7 @@ export interface BlockDirectory {
 }
 
 /** The number of sizes that signatures may have. */
-export const signatureSizes = hashBits - fewestBits + 1;
+export const signatureSizes = hashBits - minBits + 1;
 
 /** The rows of one size. */
 interface Rows {
@@ -37,8 +37,8 @@ interface Rows {
 
 function* rowsOf(counts: Uint32Array, offset: number): Generator<Rows> {
   let [first, at] = [0, offset];
-  for (let bits = fewestBits; bits <= hashBits; bits++) {
-    const blocks = counts[bits - fewestBits]!;
+  for (let bits = minBits; bits <= hashBits; bits++) {
+    const blocks = counts[bits - minBits]!;
     const stride = blocks + 1;
     if (blocks > 0) yield { bits, first, blocks, stride, at };
     if (blocks > 0) at += 4 * stride * 2 ** bits;
@@ -210,7 +210,7 @@ export function signaturesToWrite(
   const blocks = [...(file?.blocksInUse() ?? []), ...inMemory.filter(({ used }) => used !== 0)];
   blocks.sort((one, other) => one.bits - other.bits);
   const counts = new Uint32Array(signatureSizes);
-  for (const { bits } of blocks) counts[bits - fewestBits]!++;
+  for (const { bits } of blocks) counts[bits - minBits]!++;
   const files = new Int32Array(blocks.length * blockFiles);
   for (const [index, block] of blocks.entries()) files.set(block.files, index * blockFiles);
   const used = Uint32Array.from(blocks, (block) => block.used >>> 0);

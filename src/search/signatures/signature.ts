@@ -11,7 +11,7 @@ import { markNgrams, packMarks } from "./signature-routines.ts";
 export interface Signature {
   /** One bit per hash, addressed by the lowest `bits` bits of the hash. */
   readonly words: Uint32Array;
-  /** A number from `fewestBits` to `hashBits`. */
+  /** A number from `minBits` to `hashBits`. */
   readonly bits: number;
 }
 
@@ -27,7 +27,7 @@ export interface Signer {
 }
 
 /** The binary logarithm of the smallest signature's size in bits. */
-export const fewestBits = 8;
+export const minBits = 8;
 
 /**
  * Minimum bits of a signature per n-gram. It gets up to twice as many, so that a third to a half of them are
@@ -83,11 +83,11 @@ class WasmSigner implements Signer {
 
   sign(length: number): Signature | undefined {
     const most = ngramLengths.length * length;
-    let bits = Math.min(hashBits, Math.max(fewestBits, Math.ceil(Math.log2(bitsPerNgram * most + 1))));
+    let bits = Math.min(hashBits, Math.max(minBits, Math.ceil(Math.log2(bitsPerNgram * most + 1))));
     if (length >= shortestNgram) this.#exports.mark_ngrams(textAt, textAt + length, marksAt, 2 ** bits - 1);
     const count = this.#exports.pack_marks(marksAt, marksAt + 2 ** bits, bitsAt);
     if (count > densest * 2 ** bits) return undefined;
-    for (; bits > fewestBits && 2 ** (bits - 1) >= bitsPerNgram * count; bits--) this.#halve(bits);
+    for (; bits > minBits && 2 ** (bits - 1) >= bitsPerNgram * count; bits--) this.#halve(bits);
     return { words: this.#bits.subarray(0, 2 ** bits / 32), bits };
   }
 

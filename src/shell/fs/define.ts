@@ -36,7 +36,7 @@ interface FsFunction<Fields extends TProperties, Response extends TSchema> {
 }
 
 /** By default callers wait 30 s for an answer (bus §3). */
-const longestMilliseconds = 25_000;
+const maxMilliseconds = 25_000;
 
 /** Defines a function of `shell::fs::*` (shell §8.1, shell §10.2). */
 export function defineFsFunction<Fields extends TProperties, Response extends TSchema>(
@@ -107,7 +107,7 @@ async function inWords<T>(act: () => T | Promise<T>): Promise<T> {
 
 /** Returns the deadline of a call that works before it answers. The caller must end it. */
 export function shortDeadline({ deadline }: ShellContext): Deadline & Disposable {
-  const short = deadlineIn(Math.min(longestMilliseconds, deadline.left), deadline.signal);
+  const short = deadlineIn(Math.min(maxMilliseconds, deadline.left), deadline.signal);
   return Object.assign(short, { [Symbol.dispose]: () => short.end() });
 }
 

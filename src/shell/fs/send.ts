@@ -4,7 +4,7 @@ import type { ChannelSink } from "../../calls/contract/bus-access.ts";
 import { inShellWords } from "./fs-errors.ts";
 
 /** Maximum milliseconds for sending a file, however steadily its reader reads. */
-const longestMilliseconds = 10 * 60_000;
+const maxMilliseconds = 10 * 60_000;
 
 /**
  * Sends the pieces of a file into a channel and ends the channel. It reports its own failures in the text
@@ -20,7 +20,7 @@ export async function send(
   stream.on("error", () => undefined);
   const gone = new Promise<void>((resolve) => stream.once("close", resolve));
   const idle = setTimeout(stop, idleMilliseconds);
-  const late = setTimeout(stop, longestMilliseconds);
+  const late = setTimeout(stop, maxMilliseconds);
   signal.addEventListener("abort", stop, { once: true });
   try {
     sink.connect();

@@ -28,7 +28,7 @@ export interface RunResult extends Captured {
 const leftoversMs = 100;
 
 /** Maximum delay of a timer, in milliseconds. */
-const longestDelay = 2 ** 31 - 1;
+const maxDelayMilliseconds = 2 ** 31 - 1;
 
 /**
  * Waits for a program and ends its orphans, so that the answer comes within the timeout plus the bound of
@@ -61,7 +61,7 @@ function awaitEnding(running: RunningProgram, { timeoutMs, signal }: RunLimits):
     const abort = () => settle("aborted");
     // An exit in time must win over the timer, and timers run first in a turn of the event loop.
     const expire = () => setImmediate(settle, "timed-out");
-    const timer = setTimeout(expire, Math.min(timeoutMs, longestDelay));
+    const timer = setTimeout(expire, Math.min(timeoutMs, maxDelayMilliseconds));
     signal?.addEventListener("abort", abort);
     if (signal?.aborted) abort();
     void running.exited.then(() => settle("exited"));

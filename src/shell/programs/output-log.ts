@@ -11,7 +11,7 @@ export interface OutputLogOptions {
 }
 
 /** An unfinished line is broken at this number of bytes. */
-const longestLine = 64 * 1024;
+const maxLineLength = 64 * 1024;
 
 /** The first bytes of each output stay in memory. */
 const memoryBytes = 256 * 1024;
@@ -69,7 +69,7 @@ export class OutputLog {
       unfinished.length = 0;
     }
     if (lines < piece.length) unfinished.push(Buffer.from(piece.subarray(lines)));
-    if (sizeOf(unfinished) >= longestLine) this.#finish(unfinished);
+    if (sizeOf(unfinished) >= maxLineLength) this.#finish(unfinished);
     this.#notify();
   }
 

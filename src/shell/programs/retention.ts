@@ -25,7 +25,7 @@ export interface Retention {
 }
 
 /** Maximum delay of a timer, in milliseconds. */
-const longestDelay = 2 ** 31 - 1;
+const maxDelayMilliseconds = 2 ** 31 - 1;
 
 /** `drop` is called with the id of each dropped job; `now` returns milliseconds of the Unix epoch. */
 export function createRetention(
@@ -53,7 +53,7 @@ export function createRetention(
     }
     if (oldest === undefined) return;
     const delay = oldest.endedAt + limits.maxAgeMs - now() + 1;
-    timer = setTimeout(prune, Math.min(delay, longestDelay)).unref();
+    timer = setTimeout(prune, Math.min(delay, maxDelayMilliseconds)).unref();
   }
 
   return {

@@ -133,7 +133,7 @@ function spawn(
   } catch {
     // On Bun, execa replaces what spawn throws by a TypeError of its own; spawn throws E2BIG and ENOEXEC.
     const bytes = args.reduce((sum, word) => sum + Buffer.byteLength(word), 0);
-    throw new StartFailure(bytes >= longestArgument ? "too-long" : "not-executable");
+    throw new StartFailure(bytes >= maxArgumentBytes ? "too-long" : "not-executable");
   } finally {
     closeEnds(pipes, "writeEnd");
     if (input !== undefined) closeSync(input.readEnd);
@@ -151,7 +151,7 @@ function closeEnds(pipes: readonly Pipe[] | undefined, end: keyof Pipe): void {
 }
 
 /** Maximum bytes of one argument on Linux (MAX_ARG_STRLEN in execve(2)). */
-const longestArgument = 128 * 1024;
+const maxArgumentBytes = 128 * 1024;
 
 /** A number of descriptors that is more than a start needs. */
 const neededDescriptors = 16;

@@ -11,14 +11,14 @@ export interface Confusables {
 }
 
 /** Maximum length of a compared line, in UTF-16 units. */
-const longestLine = 2000;
+const maxLineLength = 2000;
 
 /**
  * Returns the first characters that differ in `line` and in `sent`, a part of it, if both look the same
  * throughout. Returns `undefined` if a reader can distinguish them.
  */
 export function findConfusables(line: string, sent: string): Confusables | undefined {
-  if (Math.max(line.length, sent.length) > longestLine) return undefined;
+  if (Math.max(line.length, sent.length) > maxLineLength) return undefined;
   const [whole, part] = [charactersOf(line), charactersOf(sent)];
   const looks = (characters: readonly string[]) => characters.map(lookOf);
   const [wholeLooks, partLooks] = [looks(whole), looks(part)];

@@ -87,7 +87,7 @@ export function* explainMissing(body: Buffer, sent: string): Steps<ExplainedMiss
 const differsInEnds = (differs: Difference): boolean => differs === "crlf" || differs === "trailing-space";
 
 /** Minimum characters of a text that hardly occurs by chance. */
-const fewestTelling = 8;
+const minTelling = 8;
 
 /**
  * Returns the places of the replacement text if it stands where the missing one was most likely meant to be.
@@ -105,7 +105,7 @@ export function placesOfDone(
   const places = placesOf(body, done);
   // If the difference is known, the new text must be all of the lines that were meant.
   const [best] = candidates;
-  const isLong = done.needle.toString().trim().length >= fewestTelling;
+  const isLong = done.needle.toString().trim().length >= minTelling;
   if (differs !== "none")
     return isLong && best !== undefined
       ? nonEmpty(places.filter((place) => place.from_line <= best.from_line && place.to_line >= best.to_line))

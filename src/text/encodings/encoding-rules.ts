@@ -1,5 +1,5 @@
 /** The encodings of files by their paths, as the configuration says. */
-import { compileGlobSet, type GlobSet, longestSet } from "../globs/glob-set.ts";
+import { compileGlobSet, type GlobSet, maxSetUnits } from "../globs/glob-set.ts";
 import type { Encoding } from "./codec.ts";
 
 /** An encoding of all files that a glob matches. */
@@ -16,7 +16,7 @@ export class EncodingRules {
   constructor(rules: readonly EncodingRule[]) {
     this.rules = rules;
     this.#compiled = rules.map(({ glob, encoding }) => ({
-      globs: compileGlobSet([glob], longestSet.ofOperator),
+      globs: compileGlobSet([glob], maxSetUnits.ofOperator),
       encoding,
     }));
   }

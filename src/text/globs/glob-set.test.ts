@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomFrom } from "../../../tests/harness/random.ts";
-import { compileGlobSet, GlobError, longestSet } from "./glob-set.ts";
+import { compileGlobSet, GlobError, maxSetUnits } from "./glob-set.ts";
 import measured from "./globset.golden.json";
 
 const matches = (glob: string, path: string) => compileGlobSet([glob]).matches(path);
@@ -133,8 +133,8 @@ describe("a glob that does not compile is named, and the sentence says what to w
 
   test("a caller's globs may be half as long", () => {
     const half = "a".repeat(2048);
-    expect(compileGlobSet([half, half], longestSet.ofCaller).matches(half)).toBe(true);
-    expect(() => compileGlobSet([half, half, "b"], longestSet.ofCaller)).toThrow(
+    expect(compileGlobSet([half, half], maxSetUnits.ofCaller).matches(half)).toBe(true);
+    expect(() => compileGlobSet([half, half, "b"], maxSetUnits.ofCaller)).toThrow(
       'The glob "b" makes the globs longer than 4096 characters together',
     );
   });
@@ -151,7 +151,7 @@ const codePoints = (first: number, last: number) =>
 
 describe("globs made to explode", () => {
   const long = "a".repeat(4096);
-  const allOf = (part: string) => part.repeat(longestSet.ofOperator / part.length);
+  const allOf = (part: string) => part.repeat(maxSetUnits.ofOperator / part.length);
   const noise = Array.from({ length: 400 }, (_, i) => "ab"[(i * i + (i >> 3)) % 2]).join("");
 
   test.each<[what: string, glob: string, path: string, matches: boolean]>([

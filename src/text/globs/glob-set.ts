@@ -25,7 +25,7 @@ export interface GlobSet {
 }
 
 /** Maximum UTF-16 units of all globs of a set together, more than users and callers need. */
-export const longestSet = { ofOperator: 8192, ofCaller: 4096 } as const;
+export const maxSetUnits = { ofOperator: 8192, ofCaller: 4096 } as const;
 
 /**
  * Compiles globs of the dialect of Rust's `globset` with its default options, over code points (coder §6).
@@ -34,7 +34,7 @@ export const longestSet = { ofOperator: 8192, ofCaller: 4096 } as const;
  */
 export function compileGlobSet(
   patterns: readonly string[],
-  longest: number = longestSet.ofOperator,
+  longest: number = maxSetUnits.ofOperator,
 ): GlobSet {
   let length = 0;
   const sequences = patterns.map((pattern) => {

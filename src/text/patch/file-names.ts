@@ -43,11 +43,11 @@ export function readNamePair(text: string): readonly [string, string] | undefine
 }
 
 /** Maximum UTF-16 units of two names: twice PATH_MAX of Linux, and their quotes. */
-const longestPair = 2 * 4096 + 8;
+const maxPairUnits = 2 * 4096 + 8;
 
 /** Returns both names if they are equal, or but for their first parts. */
 function readHalves(text: string): readonly [string, string] | undefined {
-  if (text.length > longestPair) return undefined;
+  if (text.length > maxPairUnits) return undefined;
   let found: readonly [string, string] | undefined;
   for (let at = text.indexOf(" "); at >= 0; at = text.indexOf(" ", at + 1)) {
     const halves = [text.slice(0, at), text.slice(at + 1)] as const;

@@ -335,14 +335,14 @@ class HunkFitter {
 }
 
 /** Minimum bytes of added lines that hardly stand in a file by chance. */
-const fewestTellingBytes = 8;
+const minTellingBytes = 8;
 
 /**
  * Returns whether a file that has the new lines of the hunk was most likely changed by it. If the hunk only
  * removes lines, it must show lines on both sides.
  */
 const isTelling = (text: HunkText): boolean =>
-  text.addedBytes === 0 ? text.leading > 0 && text.trailing > 0 : text.addedBytes > fewestTellingBytes;
+  text.addedBytes === 0 ? text.leading > 0 && text.trailing > 0 : text.addedBytes > minTellingBytes;
 
 function* eachLine({ count, bytes, extentOf }: LineList): Generator<Buffer> {
   for (let at = 0; at < count; at++) {

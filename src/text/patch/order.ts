@@ -72,12 +72,12 @@ function takenPaths(files: readonly FilePatch[]): { readonly isTaken: (path: str
 }
 
 /** Longer paths are refused in any case (PATH_MAX of Linux). */
-const longestPath = 4096;
+const maxPathUnits = 4096;
 
 /** Returns the folders that a path lies in, the innermost first. */
 export function foldersAbove(path: string): string[] {
   const folders: string[] = [];
-  if (path.length > longestPath) return folders;
+  if (path.length > maxPathUnits) return folders;
   for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1))
     folders.push(path.slice(0, at));
   return folders;

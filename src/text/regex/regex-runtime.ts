@@ -33,15 +33,15 @@ export interface Pattern {
 /**
  * Maximum length of a caller's pattern in UTF-16 units. Compiling one takes up to a few tenths of a second.
  */
-const longestPattern = 32 * 1024;
+const maxPatternUnits = 32 * 1024;
 
 /**
  * Converts a caller's pattern to a source for `compile`. Throws a `PatternError` if it is too long or not
  * well-formed.
  */
 export function toSource({ pattern, ignoreCase, dotMatchesNewline = false }: Pattern): string {
-  if (pattern.length > longestPattern) {
-    throw new PatternError(`it has ${pattern.length} characters and may have at most ${longestPattern}`);
+  if (pattern.length > maxPatternUnits) {
+    throw new PatternError(`it has ${pattern.length} characters and may have at most ${maxPatternUnits}`);
   }
   if (!pattern.isWellFormed()) throw new PatternError("it holds half of a surrogate pair");
   const flags = `${ignoreCase ? "i" : ""}${dotMatchesNewline ? "s" : ""}`;

@@ -290,11 +290,11 @@ export function watch(bus: Bus, events: ConnectionEvents): void {
 }
 
 /** Maximum bytes of a frame that may be a refusal. Longer ones are not parsed. */
-const longestRefusal = 4096;
+const maxRefusalBytes = 4096;
 
 /** Returns whether a frame refuses the worker's name. SDK 0.22 does not know that frame. */
 function isNameConflict(message: { readonly length: number }): boolean {
-  if (message.length > longestRefusal) return false;
+  if (message.length > maxRefusalBytes) return false;
   const text = String(message);
   // A caller may write the word into a payload.
   if (!text.includes("registrationrejected")) return false;

@@ -8,7 +8,7 @@ import { toolName } from "./tools.ts";
 const maxDiffCharacters = 4000;
 
 /** The maximum of a timer. The configuration bounds the wait itself. */
-const longestTimer = 2 ** 31 - 1;
+const maxTimerMilliseconds = 2 ** 31 - 1;
 
 /** Returns a function that prompts the user, or `undefined` if the client cannot. */
 export function promptUserOver(
@@ -20,7 +20,7 @@ export function promptUserOver(
     try {
       const { action } = await mcpReq.elicitInput(
         { message: renderQuestion(question), requestedSchema: { type: "object", properties: {} } },
-        { signal, timeout: longestTimer },
+        { signal, timeout: maxTimerMilliseconds },
       );
       return action === "accept" ? "yes" : action === "decline" ? "no" : "dismissed";
     } catch {
