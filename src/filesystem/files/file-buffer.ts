@@ -11,6 +11,8 @@ export interface ReadLimits {
   readonly slackBytes: number;
   /** Judges the beginning of a file before more of it is read. Returning false skips the file. */
   readonly isOfUse?: (text: Buffer, length: number) => boolean;
+  /** Returns whether to skip the file `buffer[0, size)`, before `textOf`. */
+  readonly passesOver?: ((buffer: Buffer, size: number) => boolean) | undefined;
   /**
    * Returns the text of the file `buffer[0, size)`: a part of its bytes, which it may change in place, or new
    * ones; `undefined` for all bytes, which is the default.
@@ -82,7 +84,7 @@ export class FileBuffer {
   ): T[] {
     try {
       const size = this.#read(descriptor, limits);
-      if (size === undefined) return [];
+      if (size === undefined || limits.passesOver?.(this.#buffer, size) === true) return [];
       const length =
         limits.textOf === undefined ? size : this.#replace(size, limits.textOf, limits.slackBytes);
       const found = use(this.#buffer, length, size);

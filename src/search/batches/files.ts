@@ -2,7 +2,7 @@ import { beginsAsText, type FileBuffer } from "../../filesystem/files/file-buffe
 import { ignoreVanished } from "../../filesystem/files/ignore-vanished.ts";
 import { isUtf16 } from "../../text/encodings/codec.ts";
 import { type EncodingRule, EncodingRules } from "../../text/encodings/encoding-rules.ts";
-import { beginsAsUtf16, searchText } from "../../text/encodings/search-text.ts";
+import { beginsAsUtf16, beginsNoMark, searchText } from "../../text/encodings/search-text.ts";
 import type { FindLineBounds } from "../../text/prefilter/line-bounds.ts";
 import {
   countLinesAndMatches,
@@ -92,6 +92,27 @@ export function searchFiles(file: FileCursor, search: FileSearch, sink: FindingS
   }
 }
 
+/**
+ * Returns a check for files that hold no candidate, which spares most files the steps of a full search;
+ * `undefined` if the search is not for matching lines of the bytes on disk.
+ */
+function withoutCandidate(
+  matcher: QueryMatcher,
+  { encoding, encodings = [], invert, withoutMatch, decodes, findsBinaries, maxLineBytes }: LineOptions,
+): ((text: Buffer, length: number) => boolean) | undefined {
+  if (isTextMatcher(matcher) || invert || withoutMatch || encoding !== undefined || encodings.length > 0)
+    return undefined;
+  return (text, length) => {
+    text[length] = newline;
+    if (decodes && (!beginsNoMark(text[0]!) || text.indexOf(newline) === length)) return false;
+    matcher.prepare(text, length, maxLineBytes);
+    const candidate = matcher.candidate(text, 0, length);
+    return (candidate < 0 || candidate > length) && !(findsBinaries && holdsNul(text, length));
+  };
+}
+
+const newline = 0x0a;
+
 /** Returns whether `text[0, length)` contains a NUL byte. Overwrites the byte after it. */
 function holdsNul(text: Buffer, length: number): boolean {
   text[length] = 0;
@@ -147,11 +168,17 @@ class ContentSearch {
     const dropsReturns = isTextMatcher(matcher);
     const textOf = (bytes: Buffer, size: number) =>
       searchText(bytes, size, { encoding: encodingOf(), dropsReturns });
+    const holdsNone = withoutCandidate(matcher, search.lines);
+    const passesOver = (text: Buffer, length: number) => {
+      this.#setOutcome(length);
+      return holdsNone!(text, length);
+    };
     const limits = {
       maxBytes,
       slackBytes: slackBytes(matcher),
       isOfUse,
       textOf: decodes ? textOf : undefined,
+      passesOver: holdsNone && passesOver,
     };
     const searchIn = textSearch(matcher, search.lines.mode ?? "content");
     const { findsBinaries = false, withoutMatch = false } = search.lines;

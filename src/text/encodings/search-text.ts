@@ -32,7 +32,7 @@ export function searchText(
 }
 
 /** Returns whether no byte order mark begins with the byte. */
-const beginsNoMark = (byte: number): boolean => byte < 0xfe && byte !== 0xef;
+export const beginsNoMark = (byte: number): boolean => byte < 0xfe && byte !== 0xef;
 
 function decode(file: Buffer, encoding: Encoding = "utf-8"): Buffer {
   const marked = markedEncoding(file);
