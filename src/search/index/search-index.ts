@@ -14,7 +14,7 @@ import type { PendingBatch } from "../batches/pending-batch.ts";
 import { isLiteral, type Query } from "../matchers/query-compiler.ts";
 import type { FoundBy, RunningSearch } from "../request.ts";
 import { type CandidateSet, ContentIndex } from "../signatures/content-index.ts";
-import { type FilesToSign, Filler } from "../signatures/filler.ts";
+import { backgroundDelay, type FilesToSign, Filler } from "../signatures/filler.ts";
 import { type NeededNgrams, neededNgrams } from "../signatures/needed-ngrams.ts";
 import { SavedIndex, type SavedIndexOptions } from "../signatures/saved-index.ts";
 import { canSign } from "../signatures/signature.ts";
@@ -68,6 +68,8 @@ export class SearchIndex {
   /** The number of updates of the contents that are in the saved index. */
   #savedUpdates = 0;
   #isAdding = false;
+  /** The delay after a search before the tree is watched. */
+  #watchTimer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
 
   private constructor({ memory, filler, watched, saved }: Parts) {
@@ -214,11 +216,19 @@ export class SearchIndex {
 
   /** Continues the indexing of files when a search has ended. `isIdle` means that no other is under way. */
   resume(isIdle: boolean): void {
-    if (this.#filler.resume(isIdle)) this.#watched?.open();
+    if (this.#filler.resume(isIdle)) this.#watchSoon();
     if (this.#saved === undefined || !this.#filler.hasWork) return;
     this.#saving ??= this.#saveWhenFilled(this.#saved).finally(() => {
       this.#saving = undefined;
     });
+  }
+
+  /** Has the tree watched after the answer of the current search. */
+  #watchSoon(): void {
+    this.#watchTimer ??= setTimeout(() => {
+      this.#watchTimer = undefined;
+      this.#watched?.open();
+    }, backgroundDelay).unref();
   }
 
   /** Has the tree watched before a search has ended. Returns whether searches may rely on that. */
@@ -240,6 +250,7 @@ export class SearchIndex {
 
   close(): void {
     this.#isClosed = true;
+    clearTimeout(this.#watchTimer);
     this.#filler.close();
     this.#memory.contents.close();
     this.#watched?.close();

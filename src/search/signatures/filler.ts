@@ -43,8 +43,8 @@ const maxWaiting = 2_000_000;
 const sliceMilliseconds = 2;
 /** Delays in milliseconds before the filler retries files that had just changed. */
 const retryAfter = [150, 1000, 4000];
-/** Milliseconds without a search before the filler begins, because its work would delay a next call. */
-const idleMilliseconds = 5;
+/** Milliseconds after a search before background work begins, which would delay its answer or a next call. */
+export const backgroundDelay = 5;
 /**
  * Maximum milliseconds that files wait for a moment without a search. After that, searches share the threads
  * with the filler.
@@ -122,8 +122,7 @@ export class Filler {
     if (!this.#mayRun) return false;
     clearTimeout(this.#start);
     if (this.#isOverdue) this.#begin();
-    else if (this.#waiting.length > 0)
-      this.#start = setTimeout(() => this.#begin(), idleMilliseconds).unref();
+    else if (this.#waiting.length > 0) this.#start = setTimeout(() => this.#begin(), backgroundDelay).unref();
     return true;
   }
 
