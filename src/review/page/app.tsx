@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApprovalsView } from "./approvals.tsx";
 import { CheckpointView, OutsideView, SessionView, SinceView } from "./changes-view.tsx";
 import { FilesView } from "./files-view.tsx";
@@ -241,7 +241,8 @@ function Welcome() {
 
 function useRoute(): Route {
   const [route, setRoute] = useState(currentRoute);
-  useEffect(() => onRoute(() => setRoute(currentRoute())), []);
+  // Other effects wait for the next frame, and a host can change the route before it.
+  useLayoutEffect(() => onRoute(() => setRoute(currentRoute())), []);
   return route;
 }
 
