@@ -48,6 +48,21 @@ test("a journal that is requested and cannot be written keeps the worker from st
   await (await open({})).close();
 });
 
+test("without a state folder, transactions keep their records in the temporary directory", async () => {
+  for (const profile of ["contract", "agent"] as const) {
+    const lines: string[] = [];
+    const log = createLog({ level: "warn", form: "text", write: (line) => lines.push(line) });
+    const config = { ...defaultConfig(), base_path: base, profile };
+    const coder = await openCoder(config, { environment: { XDG_STATE_HOME: "/dev/null" }, log });
+    expect([coder.journal, coder.transactions === undefined]).toEqual([undefined, false]);
+    expect(lines.filter((line) => line.includes("do not outlive a restart"))).toHaveLength(1);
+    await coder.close();
+    const readOnly = await openCoder(config, { environment: {}, readOnly: true });
+    expect(readOnly.transactions).toBeUndefined();
+    await readOnly.close();
+  }
+});
+
 test("a closed runtime reaches no folder any more", async () => {
   const runtime = await openCoder({ ...defaultConfig(), base_path: base });
   const held = runtime.jail.admitFolder(".");

@@ -86,8 +86,7 @@ async function openParts(
     log,
   });
   // Transactions do not depend on a journal.
-  const folder =
-    state.folder ?? (profile.journal && !readOnly ? locateTemporaryState({ roots, log }) : undefined);
+  const folder = state.folder ?? (readOnly ? undefined : locateTemporaryState({ roots, log }));
   if (journal !== undefined) opened.push(journal);
   const audit = openAudit({ config: config.audit, roots: jail.roots.map(({ hostPath }) => hostPath), log });
   if (audit !== undefined) opened.push(audit);
