@@ -260,7 +260,10 @@ test("an undo that changes nothing says so, and one that does how it is taken ba
   ]);
   expect(await undo({ paths: ["a"], dry_run: true })).toEqual(["#1", "  removed: a", "Would be undone."]);
   expect(await undo({ seq: 1 })).toEqual(["#1", "  removed: a", again]);
-  expect(await undo({ seq: 1 })).toEqual(["#1", "Nothing was undone: undone already by #3."]);
+  expect(await undo({ seq: 1 })).toEqual([
+    "#1",
+    "Nothing was undone: undone already by #3. To redo, undo #3.",
+  ]);
   expect(await undo({})).toEqual(["#3", "  restored: a", again]);
   expect(existsSync(at("a"))).toBe(true);
 });

@@ -441,7 +441,8 @@ function verdict(
   const by = [...new Set(undone.flatMap(({ undone_by: one }) => one ?? []))].map((one) => `#${one}`);
   if (!isChanged && undone.length > 1 && undone.some(({ seq }) => by.includes(`#${seq}`)))
     return `${nothing}: these took each other back, since an undo is a checkpoint too. Send the seq of the one to undo.`;
-  if (!isChanged && by.length > 0) return `${nothing}: undone already by ${by.join(", ")}.`;
+  if (!isChanged && by.length > 0)
+    return `${nothing}: undone already by ${by.join(", ")}. To redo, undo ${by.length === 1 ? by[0] : "those"}.`;
   if (!isChanged && isLimited)
     return `${nothing}: nothing at these paths is left to undo. coder::checkpoints with path lists what changed there; send its seq.`;
   if (!isChanged) return `${nothing}: everything is as it was before.`;

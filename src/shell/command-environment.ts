@@ -29,13 +29,15 @@ export async function openCommandEnvironment(
 ): Promise<{ readonly variables: Environment; close(): void }> {
   const parent = confinement.variables["TMPDIR"] ?? (environment["TMPDIR"] || "/tmp");
   const home = openHome(config, profile, parent);
+  // In the file of the user, since settings in variables would precede those of a repository.
   const identity = home === undefined ? [] : await readGitIdentity(programs, environment);
+  if (identity.length > 0) home?.write(".gitconfig", gitFile(identity));
   return {
     variables: {
       ...childEnvironment(environmentRules(config, profile), environment),
       ...confinement.variables,
       ...(home && { HOME: home.path, ...toolchains(environment) }),
-      ...gitVariables([...identity, ...confinement.gitSettings]),
+      ...gitVariables(confinement.gitSettings),
     },
     close: () => home?.remove(),
   };
@@ -112,6 +114,16 @@ async function readGitIdentity(programs: Programs, own: NodeJS.ProcessEnv): Prom
   } catch {
     return [];
   }
+}
+
+/** Returns a file with these settings (git-config(1)), whose keys consist of two words. */
+function gitFile(settings: readonly GitSetting[]): string {
+  const lines = settings.map(([key, value]) => {
+    const [section, name] = key.split(".");
+    const quoted = value.replace(/[\\"]/g, "\\$&").replaceAll("\n", "\\n");
+    return `[${section}]\n\t${name} = "${quoted}"\n`;
+  });
+  return lines.join("");
 }
 
 /** Returns the variables that pass settings to git (git-config(1)). */

@@ -97,7 +97,7 @@ test("a file or folder that commands cannot change is named where a line names i
   const reason =
     "is read-only for commands, since other programs act on it by themselves; the user can open it with write_allow_globs";
   expect(noted("error: could not write config file .git/config: Device or resource busy")).toEqual([
-    `.git/config ${reason}`,
+    `.git/config ${reason.replace(";", "; git -c KEY=VALUE sets it for one command, git config --global for all;")}`,
   ]);
   expect(noted("bash: line 1: .git/hooks/pre-commit: Read-only file system")).toEqual([
     `.git/hooks ${reason}`,

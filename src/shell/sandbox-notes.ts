@@ -169,9 +169,10 @@ function keptNotes(line: string, { kept = [], removalOf }: GuardedNames): string
   if (named.length === 0 && busy.test(line)) return holderNotes(line, kept, removalOf);
   const notes = named.map((path) => {
     const removal = removing.test(line) ? removalOf?.(path) : undefined;
-    return removal === undefined
-      ? `${path} ${reason}; the user can open it with write_allow_globs`
-      : `${path} ${reason}; ${removalSentence(removal)}`;
+    if (removal !== undefined) return `${path} ${reason}; ${removalSentence(removal)}`;
+    const isOfGit = `/${path}`.endsWith("/.git/config");
+    const another = isOfGit ? "; git -c KEY=VALUE sets it for one command, git config --global for all" : "";
+    return `${path} ${reason}${another}; the user can open it with write_allow_globs`;
   });
   return notes.slice(0, maxNamed);
 }

@@ -406,7 +406,7 @@ describe("undo and changes", () => {
     const list = await lines("coder_checkpoints", { limit: 1 });
     const by = /^#(\d+)/.exec(list[0]!)?.[1];
     expect((await lines("coder_undo", { seq: 3 })).at(-1)).toBe(
-      `Nothing was undone: undone already by #${by}.`,
+      `Nothing was undone: undone already by #${by}. To redo, undo #${by}.`,
     );
   });
 

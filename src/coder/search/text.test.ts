@@ -18,7 +18,7 @@ test("with lines around, each line once", () => {
     { path: "b", line: 1, column: 1, text: "x", before: [], after: [] },
   ];
   expect(renderMatches(matches)).toEqual([
-    ..."a|1-1|2→x|3→x 3|4-4|8-8|9→x 9".split("|"),
+    ..."a|1-1|2→x|3→x 3|4-4|…|8-8|9→x 9".split("|"),
     ..."|b|1→x".split("|"),
   ]);
 });

@@ -7,7 +7,8 @@ type Match = Static<typeof MatchEntry>;
 
 /**
  * Returns the path of each file, and below it `line→text` for lines that match and `line-text` for those
- * around them, in order, each once; a blank line between files.
+ * around them, in order, each once; `…` between lines around matches that do not follow each other, and a
+ * blank line between files.
  */
 export const renderMatches = (matches: readonly Match[]): string[] =>
   filesOf(matches).flatMap((ofFile, index) => [
@@ -46,10 +47,14 @@ function linesOf(matches: readonly Match[]): string[] {
     }
   }
   const numbers = [...new Set([...around.keys(), ...matching.keys()])].sort((one, other) => one - other);
-  return numbers.flatMap((number) => {
+  return numbers.flatMap((number, at) => {
+    const isGap = around.size > 0 && at > 0 && numbers[at - 1] !== number - 1;
     const excerpts = matching.get(number);
-    if (excerpts === undefined) return [`${number}-${around.get(number)}`];
-    return [...excerpts].map((excerpt) => `${number}→${excerpt}`);
+    const lines =
+      excerpts === undefined
+        ? [`${number}-${around.get(number)}`]
+        : [...excerpts].map((excerpt) => `${number}→${excerpt}`);
+    return isGap ? ["…", ...lines] : lines;
   });
 }
 

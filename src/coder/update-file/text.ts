@@ -84,7 +84,7 @@ function renderCounts(echoes: readonly WireEcho[]): string {
 
 function renderCount(count: number): string {
   if (count === 0) return "nothing";
-  return count > maxSites ? `${count}; those after the first ${maxSites} are not shown` : String(count);
+  return count > maxSites ? `${count}; the first ${maxSites} are shown` : String(count);
 }
 
 function renderEchoes(echoes: readonly WireEcho[]): string[] {

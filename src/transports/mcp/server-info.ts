@@ -31,7 +31,7 @@ export const serverInfo: Readonly<Record<WorkerName, ServerInfo>> = {
   coder: {
     instructions: [
       always(
-        "Tools over the files of one folder, the base. Paths are relative to it, with / between names; nothing outside it can be reached.",
+        "Tools over the files of one folder, the base. Paths are relative to it, with / between names; these tools reach nothing outside it.",
       ),
       always(
         "Find first: coder_search finds text in files, and paths with search_content false; its field fuzzy_paths finds a file by some letters of its path. coder_tree shows where things are. A line in brackets at the end says what was left out, and how to see it.",

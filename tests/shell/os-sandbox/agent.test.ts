@@ -49,11 +49,11 @@ async function run(served: ShellFixture, line: string, more: object = {}): Promi
 }
 
 describe("the environment", () => {
-  test("HOME is a folder of the commands, empty and writable, and the user's own under the contract", async () => {
+  test("HOME is a folder of the commands, writable and empty but for git's settings, and the user's own under the contract", async () => {
     expect((await run(contract, "echo $HOME"))["stdout"]).toBe(`${home}\n`);
     const line = "[ $HOME != $PWD ] && ls -A ~ && echo x > ~/file && cat ~/file && rm ~/file && echo $HOME";
     const { stdout } = await run(agent, line);
-    expect(stdout).toStartWith("x\n/");
+    expect(stdout).toStartWith(".gitconfig\nx\n/");
     expect(stdout).not.toContain(home);
   });
 
@@ -149,6 +149,13 @@ describe("a repository with a tracked, denied file", () => {
       expect(git(agent, "status", "--porcelain")).toBe("");
     },
   );
+
+  test("the identity of the repository precedes that of the user", async () => {
+    commitAll(agent);
+    git(agent, "config", "user.name", "Another One");
+    const line = "echo two >> file && git commit -qam second && git log -1 --format='%an %ae'";
+    expect(await run(agent, line)).toMatchObject({ stdout: "Another One one@example.org\n", exit_code: 0 });
+  });
 
   test("a change of the file itself is seen, and nothing is recorded of it", async () => {
     commitAll(agent);
