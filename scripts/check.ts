@@ -49,6 +49,11 @@ export interface Suite {
   readonly needs?: readonly Need[];
   /** The globs of its files that make their temporary folders in memory, if possible. */
   readonly inMemory?: readonly string[];
+  /**
+   * The globs of those among them that need another file system, because they are about files that the index
+   * trusts, about paths of a certain depth or outside of /dev, or about mounts.
+   */
+  readonly onDisk?: readonly string[];
   /** The backend that holds the jail's folders; by default the best one that works on this machine. */
   readonly backend?: string;
 }
@@ -100,20 +105,29 @@ export const suites: readonly Suite[] = [
     inMemory: [
       "src/filesystem/files/[!l]*.test.ts",
       "src/filesystem/{operations,disk,journal,overlay,transactions}/*.test.ts",
+      "src/{coder,shell,review,serve,transports}/**/*.test.ts",
     ],
+    onDisk: ["src/coder/saved-index.test.ts", "src/coder/read-file/part.property.test.ts"],
   },
   {
     name: "conformance",
     files: ["tests/conformance/**/*.test.ts", "tests/harness/**/*.test.ts"],
     needs: ["build"],
-    inMemory: ["tests/conformance/{source,executable}.test.ts"],
+    inMemory: ["tests/conformance/**/*.test.ts"],
+    onDisk: ["tests/conformance/reload.test.ts"],
   },
-  { name: "shell", files: ["tests/shell/**/*.test.ts"], needs: ["build"] },
+  {
+    name: "shell",
+    files: ["tests/shell/**/*.test.ts"],
+    needs: ["build"],
+    inMemory: ["tests/shell/**/*.test.ts"],
+    onDisk: ["tests/shell/{source,executable}.test.ts", "tests/shell/os-sandbox/*.test.ts"],
+  },
   {
     name: "mcp",
     files: ["tests/mcp/**/*.test.ts"],
     needs: ["build"],
-    inMemory: ["tests/mcp/conformance.test.ts"],
+    inMemory: ["tests/mcp/**/*.test.ts"],
   },
   { name: "review", files: ["tests/review/**/*.test.ts"], needs: ["build", "browser"] },
   {
@@ -121,7 +135,8 @@ export const suites: readonly Suite[] = [
     files: ["tests/security/**/*.test.ts"],
     except: race,
     needs: ["build"],
-    inMemory: ["tests/security/{autorun,matrix,protected}.test.ts", "tests/security/shell/matrix.test.ts"],
+    inMemory: ["tests/security/**/*.test.ts"],
+    onDisk: ["tests/security/controls.test.ts"],
   },
   { name: "races", files: [race], needs: ["build"] },
   { name: "faults", files: ["tests/faults/**/*.test.ts"], needs: ["build"] },
@@ -130,6 +145,7 @@ export const suites: readonly Suite[] = [
       name: `faults-${backend}`,
       files: faultsOfBackends,
       needs: ["build"],
+      inMemory: faultsOfBackends,
       backend,
     }),
   ),
@@ -199,11 +215,12 @@ const keyOf = (file: string, backend: string | undefined): string =>
 type Divide = (files: readonly string[], seconds: Seconds) => readonly Batch[];
 
 function tasksOf(suite: Suite, files: readonly string[], divide: Divide = batchesOf): Task[] {
-  const { name, needs = [], inMemory = [], backend } = suite;
+  const { name, needs = [], inMemory = [], onDisk = [], backend } = suite;
   const all = readSeconds(root);
   const seconds = Object.fromEntries(files.map((file) => [file, secondsOf(keyOf(file, backend), all)]));
-  const globs = inMemory.map((glob) => new Bun.Glob(glob));
-  const isInMemory = (file: string) => globs.some((glob) => glob.match(file));
+  const matches = (globs: readonly string[], file: string) =>
+    globs.some((glob) => new Bun.Glob(glob).match(file));
+  const isInMemory = (file: string) => matches(inMemory, file) && !matches(onDisk, file);
   const isLong = (file: string) => seconds[file]! >= isolatedSeconds;
   return [true, false].flatMap((memory) => {
     const there = files.filter((file) => isInMemory(file) === memory);
