@@ -12,7 +12,7 @@ interface BuiltPage {
 }
 
 /**
- * Returns the page. A build replaces this module by one that has the page, compressed (`scripts/page.ts`);
- * here there is none.
+ * The function that reads the page. It is `undefined` when running from source: a build replaces this module
+ * with one that contains the page, compressed (`scripts/page.ts`).
  */
 export const readPage: (() => BuiltPage) | undefined = undefined;

@@ -51,7 +51,7 @@ const rows: readonly (readonly [text: string, none: string[], loopback: string[]
   ["Error: EACCES: permission denied, open '/tmp/outside'", [writing], [writing], [writing]],
   ["cat: .env: Permission denied", [hidden], [hidden], [hidden]],
   [
-    "Error: EACCES: permission denied, open '/work/config/.env'",
+    "Error: EACCES: permission denied, open '/srv/config/.env'",
     ...threeTimes([
       `${hidden}; a program that ends because of that needs another folder for such files (Vite: envDir)`,
     ]),
@@ -143,7 +143,7 @@ test("of two hidden files with one name, the one is named that the line has", ()
   const noted = (stderr: string) =>
     sandboxNotes({ stdout: "", stderr }, none, { hidden }).map((note) => note.split(" ")[0]);
   expect(noted("cat: .env: Permission denied")).toEqual([".env"]);
-  expect(noted("cat: /work/sub/.env: Permission denied")).toEqual(["sub/.env"]);
+  expect(noted("cat: /srv/sub/.env: Permission denied")).toEqual(["sub/.env"]);
 });
 
 test("the call is named that removes a folder which commands cannot, where one does", () => {

@@ -238,8 +238,8 @@ class Net {
   }
 
   /**
-   * Notes that another program moved or removed a folder: records about entries in it came later, or entries
-   * that were moved into it are no longer there.
+   * Notes that another program moved or removed a folder: later records name entries in it, or entries that
+   * were moved into it are gone.
    */
   #loseBelow({ path, from = path, cause }: FeedChange): void {
     for (const known of [...this.#changes.values()]) {
@@ -391,7 +391,7 @@ class Net {
   });
 }
 
-/** Says that there is no diff of what other programs or commands changed. */
+/** Returns the reason why a change by another program or a command has no diff. */
 function notKept(causes: readonly Cause[]): string {
   const who = causes.some(({ by }) => by === "external") ? "another program" : "a command";
   return `${who} changed it, and what it was before is not kept`;

@@ -85,7 +85,7 @@ export function* findNearMatches(body: Buffer, text: Buffer): Steps<NearMatch[]>
   }));
 }
 
-/** Maximum bytes of a file in which letters of the other case are searched. */
+/** Maximum bytes of a file that is searched again without regard to case. */
 const maxFoldedBytes = 1024 * 1024;
 
 /**
