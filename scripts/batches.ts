@@ -49,7 +49,7 @@ export interface Batch {
  * The seconds that a batch should take. Each batch costs the start of a process, and long ones leave a
  * processor idle at the end.
  */
-const batchSeconds = 25;
+const batchSeconds = 40;
 
 /**
  * Distributes the files over batches, the longest files first, each into the batch that is currently the

@@ -72,7 +72,7 @@ test("searches at once have each their own candidates, also where some are given
   await find();
   await known();
   const words = Array.from({ length: 20 }, (_, i) => i);
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 2; round++) {
     const answers = words.map((i) => search({ pattern: `wordnumber${i}end`, maxMatches: 1 + (i % 2) }));
     const regexes = words.map((i) => search({ pattern: `wordnumber${i}e\\wd`, regex: true }));
     for (const [at, { index, content_matches }] of (await Promise.all([...answers, ...regexes])).entries())
