@@ -138,8 +138,14 @@ export const suites: readonly Suite[] = [
     inMemory: ["tests/security/**/*.test.ts"],
     onDisk: ["tests/security/controls.test.ts"],
   },
-  { name: "races", files: [race], needs: ["build"] },
-  { name: "faults", files: ["tests/faults/**/*.test.ts"], needs: ["build"] },
+  { name: "races", files: [race], needs: ["build"], inMemory: [race] },
+  {
+    name: "faults",
+    files: ["tests/faults/**/*.test.ts"],
+    needs: ["build"],
+    inMemory: ["tests/faults/**/*.test.ts"],
+    onDisk: ["tests/faults/{storm,disk,crash,journal,transactions}.test.ts"],
+  },
   ...["descriptors", "current-directory"].map(
     (backend): Suite => ({
       name: `faults-${backend}`,

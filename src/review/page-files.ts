@@ -12,7 +12,7 @@ interface BuiltPage {
 }
 
 /**
- * The function that reads the page. It is `undefined` when running from source: a build replaces this module
- * with one that contains the page, compressed (`scripts/page.ts`).
+ * The function that reads the page. A build replaces this module, which has none, with one that contains
+ * the page, compressed (`scripts/page.ts`).
  */
 export const readPage: (() => BuiltPage) | undefined = undefined;
