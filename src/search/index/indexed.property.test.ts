@@ -3,6 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import {
   appendFileSync,
   chmodSync,
+  existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
@@ -19,6 +20,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { propertyRuns } from "../../../tests/harness/random.ts";
+import { refuse } from "../../base/errors.ts";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
 import { pageFrom } from "../pages.test-kit.ts";
 import type { SearchAnswer } from "../request.ts";
@@ -92,17 +94,11 @@ const changes = fc.oneof(
       (at) =>
         renameSync(at(from), at(to)),
   ),
-  // Not the base: one that was moved is read or missed, by either searcher as its moment has it.
-  fc
-    .tuple(
-      folders.filter((from) => from !== ""),
-      folders,
-    )
-    .map(
-      ([from, to]): Change =>
-        (at) =>
-          renameSync(at(from), `${at(to)}moved`),
-    ),
+  fc.tuple(folders, folders).map(
+    ([from, to]): Change =>
+      (at) =>
+        renameSync(at(from), `${at(to)}moved`),
+  ),
   fc.tuple(path, path).map(
     ([from, to]): Change =>
       (at) =>
@@ -228,7 +224,10 @@ test.each(["verified", "watched"] as const)(
               const found = await outcomeOf(indexed.search({ ...request, ...page }));
               const expected = await outcomeOf(scan.search({ ...request, ...page }));
               if (found.index === mode) used++;
-              expect(found.outcome).toEqual(expected.outcome);
+              // Of a base that was moved away, a folder below may be read by its descriptor (jail.test.ts). A search
+              // that needs the base itself, such as for ignore files, refuses: with an index it may not need it.
+              const refusesMovedBase = !existsSync(base) && expected.outcome === String(refuse.baseGone());
+              if (!refusesMovedBase) expect(found.outcome).toEqual(expected.outcome);
             }
           } finally {
             await indexed.close();
