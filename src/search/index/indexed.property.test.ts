@@ -224,8 +224,9 @@ test.each(["verified", "watched"] as const)(
               const found = await outcomeOf(indexed.search({ ...request, ...page }));
               const expected = await outcomeOf(scan.search({ ...request, ...page }));
               if (found.index === mode) used++;
-              // Of a base that was moved away, a folder below may be read by its descriptor (jail.test.ts). A search
-              // that needs the base itself, such as for ignore files, refuses: with an index it may not need it.
+              // After the base was moved away, a folder below may still be read by its descriptor
+              // (jail.test.ts). A search that needs the base itself, such as for ignore files, refuses. The
+              // index may have them.
               const refusesMovedBase = !existsSync(base) && expected.outcome === String(refuse.baseGone());
               if (!refusesMovedBase) expect(found.outcome).toEqual(expected.outcome);
             }
