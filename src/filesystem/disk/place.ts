@@ -4,6 +4,7 @@ import { refuse } from "../../base/errors.ts";
 import { revisionAt, revisionOf } from "../files/revision.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Folder, JailedPath, Name } from "../jail/folder.ts";
+import { requireInode } from "../jail/inode.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import { type At, entriesAt, linkWith, openedFile } from "./held-entry.ts";
 import type { HiddenFolder } from "./hidden-folder.ts";
@@ -17,6 +18,8 @@ export interface WrittenFile {
   readonly at: At;
   readonly temporary: string;
   readonly descriptor: number;
+  /** Its inode: another program may have replaced it under the temporary name. */
+  readonly inode: string;
 }
 
 /** The name for new content. */
@@ -31,9 +34,12 @@ export interface CommitTarget {
   readonly expected?: ReplacedFile | undefined;
 }
 
-/** Gives new content its name, in one step. Call it while the folder is entered. */
+/**
+ * Gives new content its name, in one step. Call it while the folder is entered. Throws the errno error,
+ * ESTALE if another program has replaced the temporary file.
+ */
 export function commitFile(scope: MutationScope, written: WrittenFile, target: CommitTarget): void {
-  const { at, temporary, descriptor } = written;
+  const { at, temporary, descriptor, inode } = written;
   const { folder, name, isReplacing, exclusive, expected } = target;
   scope.mutations.step(
     () => ({
@@ -44,9 +50,14 @@ export function commitFile(scope: MutationScope, written: WrittenFile, target: C
       entries: { ...entriesAt({ folder, name, at }), placed: () => openedFile(descriptor) },
     }),
     () => {
-      if (expected !== undefined) replaceExpected({ path: at(temporary), descriptor }, at(name), expected);
-      else if (exclusive === undefined) renameSync(at(temporary), at(name));
-      else moveToNew(at(temporary), at(name), exclusive);
+      const path = at(temporary);
+      if (expected !== undefined) {
+        replaceExpected({ path, descriptor, inode }, at(name), expected);
+        return;
+      }
+      requireInode(path, inode);
+      if (exclusive === undefined) renameSync(path, at(name));
+      else moveToNew(path, at(name), exclusive);
     },
   );
 }

@@ -58,6 +58,10 @@ const callsOf = (step: AtomicStep<World>): NameCalls => ({
   rename: (from, to) => step((world) => rename(world, String(from), String(to))),
   unlink: (path) => step.alone(({ names }) => void delete names[String(path)]),
   inodeAt: (path) => step.alone((world) => String(inodeOfName(world, String(path)))),
+  requireInode: (path, inode) =>
+    step.alone((world) => {
+      if (String(inodeOfName(world, String(path))) !== inode) throw errnoError("ESTALE");
+    }),
   hold(path) {
     const inode = step.alone((world) => {
       const held = inodeOfName(world, String(path));
@@ -97,7 +101,8 @@ const edit =
         world.folderIsLocked = true;
       });
     try {
-      const ours = { path: temporary as unknown as JailedPath, descriptor: -1 };
+      const path = temporary as unknown as JailedPath;
+      const ours = { path, descriptor: -1, inode: String(read.ours) };
       const calls = canExchange ? callsOf(step) : { ...callsOf(step), exchange: () => false };
       replaceExpected(ours, file as unknown as JailedPath, versionOf(step, read), calls);
       step(({ events }) => void events.push({ kind: "edited", edit, before: read.content }));

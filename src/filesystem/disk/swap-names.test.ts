@@ -12,6 +12,7 @@ import {
 import { errnoError } from "../jail/errno.ts";
 import { isLockedExclusively } from "../jail/flock.ts";
 import type { JailedPath } from "../jail/folder.ts";
+import { inodeAt } from "../jail/inode.ts";
 import { JailFixture } from "../jail/jail.test-kit.ts";
 import { exchangeNames } from "../jail/renameat2.ts";
 import { awaitReplacement, replaceExpected, swapInSteps, swapVerified } from "./swap-names.ts";
@@ -22,7 +23,7 @@ function fixture() {
   const folder = new JailFixture({ "new": "ours", a: "old" });
   const [from, to] = [jailed(folder.at("new")), jailed(folder.at("a"))];
   const descriptor = openSync(folder.at("new"), "r");
-  const ours = { path: from, descriptor };
+  const ours = { path: from, descriptor, inode: inodeAt(from) };
   /** Replaces the file like an editor does. */
   const replace = (text: string) => {
     writeFileSync(folder.at("theirs"), text);

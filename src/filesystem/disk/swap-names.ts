@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, renameSync, unlinkSync } from "node:fs"
 import { setTimeout } from "node:timers/promises";
 import { isLockedExclusively, lockExclusively } from "../jail/flock.ts";
 import type { JailedPath } from "../jail/folder.ts";
-import { inodeAt } from "../jail/inode.ts";
+import { inodeAt, requireInode } from "../jail/inode.ts";
 import { O_PATH } from "../jail/openat.ts";
 import { exchangeNames } from "../jail/renameat2.ts";
 import { isLinked } from "./move-to-new.ts";
@@ -17,6 +17,8 @@ export interface ReplacedFile {
 export interface OpenTemporary {
   readonly path: JailedPath;
   readonly descriptor: number;
+  /** Its inode: another program may have replaced it. */
+  readonly inode: string;
 }
 
 /** The operations of an exchange on names. */
@@ -26,6 +28,7 @@ export interface NameCalls {
   rename(from: JailedPath, to: JailedPath): void;
   unlink(path: JailedPath): void;
   inodeAt(path: JailedPath): string;
+  requireInode(path: JailedPath, inode: string): void;
   /** Keeps the inode of a file in use. Otherwise a new file could get it, and pass for the old one. */
   hold(path: JailedPath): Disposable | undefined;
 }
@@ -35,6 +38,7 @@ const systemCalls: NameCalls = {
   rename: renameSync,
   unlink: unlinkSync,
   inodeAt,
+  requireInode,
   hold: holdInode,
 };
 
@@ -51,18 +55,24 @@ function holdInode(path: JailedPath): Disposable | undefined {
 
 type Pair = readonly [from: JailedPath, to: JailedPath];
 
+interface Exchange {
+  readonly pair: Pair;
+  /** The inode of the entry at `from`. */
+  readonly placed: string;
+  readonly verify: () => void;
+}
+
 /**
  * Exchanges two names in one step, the only way in which a name changes its file while another program may
  * write to it. Returns false, with nothing done, if the system cannot; each caller has another way then. An
  * error of `verify` reverts the exchange.
  */
-function exchangeVerified([from, to]: Pair, verify: () => void, calls: NameCalls): boolean {
-  const ours = calls.inodeAt(from);
-  if (!calls.exchange(from, to)) return false;
+function exchangeVerified({ pair, placed, verify }: Exchange, calls: NameCalls): boolean {
+  if (!calls.exchange(...pair)) return false;
   try {
     verify();
   } catch (error) {
-    restore([from, to], ours, calls);
+    restore(pair, placed, calls);
     throw error;
   }
   return true;
@@ -70,12 +80,13 @@ function exchangeVerified([from, to]: Pair, verify: () => void, calls: NameCalls
 
 /**
  * Gives a temporary file the name `to`, whose file must be the expected one; otherwise that stays, and the
- * error of `expected` is thrown. If the system can exchange two names in one step, no change by another
- * program is lost even in the last moment, because the old file is checked again after it has lost its name.
- * Elsewhere a change between the check and the rename is lost. Call it with the `EditLock` of the folder.
+ * error of `expected` is thrown. Throws ESTALE if another program has replaced the temporary file. If the
+ * system can exchange two names in one step, no change by another program is lost even in the last moment,
+ * because the old file is checked again after it has lost its name. Elsewhere a change between the check and
+ * the rename is lost. Call it with the `EditLock` of the folder.
  */
 export function replaceExpected(
-  { path: from, descriptor }: OpenTemporary,
+  { path: from, descriptor, inode }: OpenTemporary,
   to: JailedPath,
   expected: ReplacedFile,
   calls = systemCalls,
@@ -87,7 +98,8 @@ export function replaceExpected(
     expected.requireStats(from, { isRenamed: true });
     expected.requireContent(from);
   };
-  if (exchangeVerified([from, to], verify, calls)) calls.unlink(from);
+  calls.requireInode(from, inode);
+  if (exchangeVerified({ pair: [from, to], placed: inode, verify }, calls)) calls.unlink(from);
   else {
     expected.requireContent(to);
     calls.rename(from, to);
@@ -109,14 +121,17 @@ export interface SwappedNames {
  */
 export function swapVerified(names: SwappedNames, verify: (path: JailedPath) => void): void {
   using _held = holdInode(names.temporary);
-  const pair = [names.temporary, names.name] as const;
-  const verifyTaken = () => verify(names.temporary);
-  if (exchangeVerified(pair, verifyTaken, systemCalls)) return;
-  const exchange = () => {
+  const exchange: Exchange = {
+    pair: [names.temporary, names.name],
+    placed: inodeAt(names.temporary),
+    verify: () => verify(names.temporary),
+  };
+  if (exchangeVerified(exchange, systemCalls)) return;
+  const inSteps = () => {
     swapInSteps(names);
     return true;
   };
-  exchangeVerified(pair, verifyTaken, { ...systemCalls, exchange });
+  exchangeVerified(exchange, { ...systemCalls, exchange: inSteps });
 }
 
 /** Like `swapVerified`, but with calls that every system has. */

@@ -2,6 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { FilesFixture } from "../files/files.test-kit.ts";
 import { backends } from "../jail/jail.test-kit.ts";
+import { Mutations } from "./mutations.ts";
+import { commitFile } from "./place.ts";
 import { type PendingFile, writeAtomically } from "./write.ts";
 
 describe.each(backends)("%s", (backend) => {
@@ -27,17 +29,16 @@ describe.each(backends)("%s", (backend) => {
   test("a temporary file that someone replaced is not published", async () => {
     using bench = new FilesFixture(backend, {}, { fsync: true });
     const draft = { ...draftIn(bench), fsync: true };
-    let published = false;
-    const writing = writeAtomically(draft, bench.deadline, () => {
-      published = true;
-    });
+    const scope = { mutations: new Mutations(), requester: undefined };
+    const target = { folder: draft.folder, name: "a", isReplacing: false };
+    const writing = writeAtomically(draft, bench.deadline, (written) => commitFile(scope, written, target));
     // The flush runs in the background, while the file has its temporary name.
     const [temporary] = readdirSync(bench.base);
     rmSync(bench.at(temporary!));
     writeFileSync(bench.at(temporary!), "planted");
     expect(writing).rejects.toThrow("ESTALE");
     await writing.catch(() => {});
-    expect(published).toBe(false);
+    expect(readdirSync(bench.base)).toEqual([]);
   });
 
   test("a folder that was moved away during the write is not missed for another", async () => {

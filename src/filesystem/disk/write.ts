@@ -9,7 +9,6 @@ import {
   fstatSync,
   fsync,
   futimesSync,
-  lstatSync,
   openSync,
   unlinkSync,
   writev,
@@ -18,8 +17,9 @@ import {
 import { promisify } from "node:util";
 import type { Deadline } from "../../base/scheduling/deadline.ts";
 import { cloneContent } from "../jail/clone-file.ts";
-import { errnoError, errnoOf } from "../jail/errno.ts";
-import type { Folder, JailedPath, Name } from "../jail/folder.ts";
+import { errnoOf } from "../jail/errno.ts";
+import type { Folder, Name } from "../jail/folder.ts";
+import { inodeOf } from "../jail/inode.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import { awaitDeferredCloses } from "./deferred-close.ts";
 import type { EditLock } from "./edit-lock.ts";
@@ -50,8 +50,8 @@ const createFlags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | co
 
 /**
  * Writes the content to a temporary file in its folder, and calls `commit` inside the folder to give the file
- * its name, or to throw if it must not have it. On any error, including that of the deadline, the temporary
- * file is removed.
+ * its name (`commitFile`), or to throw if it must not have it. On any error, including that of the deadline,
+ * the temporary file is removed.
  */
 export async function writeAtomically(
   pending: PendingFile,
@@ -74,13 +74,10 @@ async function writeOnce(pending: PendingFile, deadline: Deadline, commit: Commi
   const temporary = temporaryName();
   const descriptor = folder.enter((at) => openSync(at(temporary), createFlags, 0o600));
   try {
-    const ours = await fill(descriptor, pending);
+    const inode = inodeOf(await fill(descriptor, pending));
     const giveName = () => {
       deadline.check();
-      folder.enter((at) => {
-        requireOurs(at(temporary), ours);
-        commit({ at, temporary, descriptor });
-      });
+      folder.enter((at) => commit({ at, temporary, descriptor, inode }));
     };
     if (pending.editLock === undefined) giveName();
     else await pending.editLock({ folder, deadline }, giveName);
@@ -200,12 +197,6 @@ const writeSome = promisify(writev);
 async function writeInBackground(descriptor: number, pieces: readonly Uint8Array[]): Promise<void> {
   for (let rest = pieces; rest.length > 0; )
     rest = restOf(rest, (await writeSome(descriptor, rest)).bytesWritten);
-}
-
-/** Throws if another program has removed or replaced the temporary file. */
-function requireOurs(temporary: JailedPath, ours: BigIntStats): void {
-  const there = lstatSync(temporary, { bigint: true, throwIfNoEntry: false });
-  if (there?.ino !== ours.ino || there.dev !== ours.dev) throw errnoError("ESTALE");
 }
 
 function discard(folder: Folder, temporary: string): void {

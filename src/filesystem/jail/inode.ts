@@ -1,6 +1,6 @@
 /** Distinguishes a file from all others that exist, under any name. */
 import { lstatSync } from "node:fs";
-import { errnoOf } from "./errno.ts";
+import { errnoError, errnoOf } from "./errno.ts";
 import type { JailedPath } from "./folder.ts";
 
 /** Device and inode with all digits: numbers would round the inodes of some file systems. */
@@ -21,6 +21,12 @@ export function isStillAt(path: string, inode: string): boolean {
   } catch (error) {
     return !["ENOENT", "ENOTDIR"].includes(errnoOf(error) ?? "");
   }
+}
+
+/** Throws ESTALE unless the entry at `path` exists and has this inode. */
+export function requireInode(path: JailedPath, inode: string): void {
+  const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  if (stats === undefined || inodeOf(stats) !== inode) throw errnoError("ESTALE");
 }
 
 /** Returns the inode of the entry at `path`, links not followed. Throws the errno error. */
