@@ -51,7 +51,7 @@ export function createSemaphore({ permits, perKey = permits, patience }: Semapho
         if (!isHeld) return;
         isHeld = false;
         held.add(key, -1);
-        admit([...queue.oldest()].find((waiter) => hasRoom(waiter.key)));
+        if (queue.size > 0) admit([...queue.oldest()].find((waiter) => hasRoom(waiter.key)));
       },
     };
   }

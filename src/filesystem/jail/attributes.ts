@@ -12,7 +12,9 @@ export interface Attributes {
   readonly others: readonly { readonly name: string; readonly value: Buffer }[];
 }
 
-const listName = "system.posix_acl_access";
+const text = (name: string): Buffer => Buffer.from(`${name}\0`, "latin1");
+
+const listName = text("system.posix_acl_access");
 
 /**
  * Returns whether an edit keeps the attribute. It drops the capabilities of a program, because the right to
@@ -33,14 +35,14 @@ export function readAttributes(descriptor: number | undefined): Attributes | und
 
 /** Sets the access control list of an opened file. Returns false if the system refuses. */
 export function setList(descriptor: number, list: Buffer): boolean {
-  return load()?.fsetxattr(descriptor, text(listName), list, list.length, 0) === 0;
+  return load()?.fsetxattr(descriptor, listName, list, list.length, 0) === 0;
 }
 
 /** Removes the list that an opened file may have inherited from its folder. Returns false if that fails. */
 export function removeList(descriptor: number): boolean {
   const libc = load();
   if (libc === undefined || readList(libc, descriptor) === "none") return true;
-  return libc.fremovexattr(descriptor, text(listName)) === 0;
+  return libc.fremovexattr(descriptor, listName) === 0;
 }
 
 /** Sets the other attributes of an opened file that the system permits. */
@@ -58,7 +60,7 @@ interface Libc {
 }
 
 function readList(libc: Libc, descriptor: number): Attributes["list"] {
-  const length = libc.fgetxattr(descriptor, text(listName), scratch(), maxBytes);
+  const length = libc.fgetxattr(descriptor, listName, scratch(), maxBytes);
   if (length >= 0) return Buffer.from(scratch().subarray(0, length));
   return noListErrors.has(libc.errno()) ? "none" : "unknown";
 }
@@ -84,8 +86,6 @@ function scratch(): Buffer {
   buffer ??= Buffer.allocUnsafeSlow(maxBytes);
   return buffer;
 }
-
-const text = (name: string): Buffer => Buffer.from(`${name}\0`, "latin1");
 
 let loaded: Libc | "none" | undefined;
 

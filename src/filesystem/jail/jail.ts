@@ -234,7 +234,7 @@ function refusalOfChange(
   place: ResolvedPath,
   { changes = "entry", remade }: AdmitOptions,
 ): Refusal | undefined {
-  const { requested, path, names, newFolders, stats, folder } = place;
+  const { requested, path, newFolders, stats, folder } = place;
   const root = roots.at(path);
   if (roots.hasTop && (root === undefined || folder.path === ""))
     return refuseJailed.top(requested, writableOf(roots));
@@ -243,9 +243,11 @@ function refusalOfChange(
   if (protection.covers({ path: pathInRoot(name, path), newFolders, stats }, changes, foldHere))
     return refuse.absent(requested, "denied");
   if (isReadOnly && roots.hasTop) return refuseJailed.readOnlyRoot(requested, name, writableOf(roots));
+  if (writing === undefined) return undefined;
+  const { names } = place;
   const inRoot = { path: pathInRoot(name, path), newFolders, stats, names, folding: folder.folding };
   const isRemade = remade !== undefined && path.startsWith(`${remade}/`);
-  const refusal = writing?.refusalOf(inRoot, changes, isRemade);
+  const refusal = writing.refusalOf(inRoot, changes, isRemade);
   return refusal && refuseJailed.protected(requested, refusal.program);
 }
 

@@ -39,6 +39,7 @@ export function protectFiles(base: string, files: readonly string[]): ProtectedF
     is,
     holds: (path, fold) => paths.some((folder) => fold(path).startsWith(`${fold(folder)}/`)),
     covers({ path, newFolders, stats }, change, fold) {
+      if (files.length === 0) return false;
       const above = foldersAbove(path);
       const changed = [path, ...above.slice(above.length - newFolders.length)].map(fold);
       const own = `${fold(path)}/`;

@@ -41,7 +41,7 @@ function renameat2(from: JailedPath, to: JailedPath, flags: number): boolean {
 }
 
 const bytesOf = (path: JailedPath): Buffer =>
-  Buffer.concat([typeof path === "string" ? Buffer.from(path) : path, Buffer.of(0)]);
+  typeof path === "string" ? Buffer.from(`${path}\0`) : Buffer.concat([path, Buffer.of(0)]);
 
 let known: Calls | "none" | undefined;
 

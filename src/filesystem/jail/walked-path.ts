@@ -13,6 +13,7 @@ export class WalkedPath implements ResolvedPath {
   readonly sentName: string;
   readonly newFolders: readonly string[];
   readonly #handle: PathHandle | undefined;
+  #path: string | undefined;
 
   constructor(folder: HeldFolder, name: string, { handle, sentName, newFolders }: WalkedTo) {
     this.folder = folder;
@@ -27,8 +28,8 @@ export class WalkedPath implements ResolvedPath {
   }
 
   get path(): string {
-    if (this.name === ".") return "";
-    return [...this.newFolders, this.name].reduce(pathIn, this.folder.path);
+    this.#path ??= this.name === "." ? "" : [...this.newFolders, this.name].reduce(pathIn, this.folder.path);
+    return this.#path;
   }
 
   get names(): readonly string[] {

@@ -78,13 +78,14 @@ export class HeldFile implements ExpectedFile, Disposable {
 
 function hasContent(path: JailedPath, content: Buffer): boolean {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  piece ??= Buffer.allocUnsafeSlow(largestPiece);
+  const length = Math.min(content.length + 1, largestPiece);
   try {
-    const piece = Buffer.allocUnsafe(Math.min(content.length + 1, largestPiece));
     for (let at = 0; ; ) {
-      const read = readSync(descriptor, piece, 0, piece.length, at);
+      const read = readSync(descriptor, piece, 0, length, at);
       if (!piece.subarray(0, read).equals(content.subarray(at, at + read))) return false;
       at += read;
-      if (read < piece.length) return at === content.length;
+      if (read < length) return at === content.length;
     }
   } finally {
     closeSync(descriptor);
@@ -93,3 +94,6 @@ function hasContent(path: JailedPath, content: Buffer): boolean {
 
 /** Maximum bytes per piece: large enough to be read fast, and small enough for the processor's cache. */
 const largestPiece = 128 * 1024;
+
+/** The piece being compared, which is kept because new memory costs more than reading into it. */
+let piece: Buffer | undefined;
