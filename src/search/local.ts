@@ -38,11 +38,7 @@ export class LocalSearch {
    * Searches the batch and releases it. Throws a `PatternError`, an `EngineFailure`, or the errno error of a
    * lack of resources.
    */
-  search(
-    batch: Batch,
-    sink: FindingSink,
-    options: Pick<FileSearch, "after" | "outcomes" | "outcomeUnread">,
-  ): void {
+  search(batch: Batch, sink: FindingSink, options: Pick<FileSearch, "after" | "outcomes" | "known">): void {
     const request = this.#request;
     try {
       const { compiler, ...engines } = this.#engines();

@@ -18,8 +18,9 @@ import {
 } from "./batches/job.ts";
 import { type BatchOutcome, PendingBatch } from "./batches/pending-batch.ts";
 import type { ListedPaths } from "./index/listed-paths.ts";
-import type { Replay } from "./index/replay.ts";
+import { Replay } from "./index/replay.ts";
 import type { IndexUse } from "./index/search-index.ts";
+import { SearchedFiles } from "./index/searched-files.ts";
 import { LocalSearch } from "./local.ts";
 import { isPathLiteral } from "./matchers/path-literal.ts";
 import { isLiteral, needsEngine } from "./matchers/query-compiler.ts";
@@ -40,9 +41,12 @@ const aloneMilliseconds = 150;
 /** Milliseconds after which a search leaves its files to threads that have not started yet. */
 const maxStartOfThreads = 1000;
 
+/** Files in path order, and the places in the walk that an answer needs. */
+type FilesInWalk = Pick<Batch, "isEmpty" | "pathOf" | "walkedPathOf" | "passedOverBefore">;
+
 /** The first file of a batch in this thread that was not searched before the deadline. */
 interface UnfinishedBatch {
-  readonly batch: Batch;
+  readonly batch: FilesInWalk;
   readonly index: number;
 }
 
@@ -63,7 +67,8 @@ export class SearchRun {
   /** The source of the files: the walk, or a list from the watched tree that replaces it. */
   #source: Walk | NewestFirst | Replay | ListedPaths;
   readonly #signal = new Int32Array(new SharedArrayBuffer(4));
-  readonly #pending: PendingBatch[] = [];
+  /** The batches under way, and between them the files whose results are known. */
+  readonly #pending: (PendingBatch | SearchedFiles)[] = [];
   readonly #pacing: Pacing;
   readonly #local: LocalSearch;
   readonly #page: ResultPage | undefined;
@@ -157,7 +162,9 @@ export class SearchRun {
   async #consultIndex(): Promise<void> {
     const use = this.#indexUse;
     if (use === undefined) return;
-    this.#replaceSource(await use.consult(this.#pending[0], this.#page));
+    const [compiling] = this.#pending;
+    const replay = await use.consult(compiling instanceof PendingBatch ? compiling : undefined, this.#page);
+    this.#replaceSource(replay);
     this.#answer.index = use.foundBy;
   }
 
@@ -223,10 +230,14 @@ export class SearchRun {
   /** Searches batch by batch in this thread. Returns true if nothing is left to search, or no time. */
   async #searchHere(mayGoOn: () => boolean): Promise<boolean> {
     while (!this.#answer.isFull && !this.#isPathLiteral && mayGoOn()) {
-      const batch = takeBatch(this.#source, localBatch, this.#options.state.held);
-      if (batch === undefined) return true;
-      this.#searchBatchHere(batch);
-      if (batch.isEmpty) this.#page?.makeProgressTo(this.#source.position);
+      const searched = this.#takeSearched();
+      if (searched !== undefined) this.#addSearched(searched);
+      else {
+        const batch = takeBatch(this.#source, localBatch, this.#options.state.held);
+        if (batch === undefined) return true;
+        this.#searchBatchHere(batch);
+        if (batch.isEmpty) this.#page?.makeProgressTo(this.#source.position);
+      }
       if (this.#isOver()) {
         this.#endEarly();
         return true;
@@ -236,14 +247,37 @@ export class SearchRun {
     return this.#answer.isFull;
   }
 
+  /** Returns the next files whose results are known, if the walk has reached such files. */
+  #takeSearched(): SearchedFiles | undefined {
+    return this.#source instanceof Replay ? this.#source.takeSearched() : undefined;
+  }
+
+  /** Adds the results of files that earlier searches have found. */
+  #addSearched(files: SearchedFiles): void {
+    this.#page?.makeProgress();
+    let searched = files.count;
+    for (const [index, { lines, count, matches }] of files.results.entries()) {
+      this.#add(files, { index, isInPath: false, lines, count, ...(matches !== undefined && { matches }) });
+      if (!this.#answer.isFull) continue;
+      searched = index + 1;
+      break;
+    }
+    this.#page?.count(files.outcomes(), searched, !this.#answer.isFull);
+    this.#noteSearched(files.count);
+  }
+
   #searchBatchHere(batch: Batch): void {
     const record = this.#page && createOutcomes(batch.count);
     const known = this.#indexUse?.knownIn(batch);
-    const options = { outcomes: record, outcomeUnread: known?.outcomeUnread };
-    const sink = new AnswerSink(this.#answer, (finding) => this.#add(batch, finding));
-    this.#local.search(batch, sink, { ...options, after: this.#page?.afterIn(batch) });
+    const findings: Finding[] = [];
+    const sink = new AnswerSink(this.#answer, (finding) => {
+      findings.push(finding);
+      this.#add(batch, finding);
+    });
+    this.#local.search(batch, sink, { outcomes: record, known, after: this.#page?.afterIn(batch) });
     this.#noteSearched(batch.count);
     this.#indexUse?.note(batch, known);
+    if (known !== undefined) this.#indexUse?.keep(findings, known, record);
     if (record !== undefined) this.#noteOutcomes(batch, record);
   }
 
@@ -264,7 +298,7 @@ export class SearchRun {
     this.#endsEarly = true;
   }
 
-  #add(batch: Batch, finding: Finding): void {
+  #add(batch: FilesInWalk, finding: Finding): void {
     this.#answer.add(batch.pathOf(finding.index), finding);
     this.#page?.noteMatch(batch, finding.index, this.#answer.lastAdded);
     if (this.#answer.isFull) this.#page?.notePassedOver(batch.passedOverBefore(finding.index));
@@ -291,8 +325,15 @@ export class SearchRun {
   }
 
   async #post(pool: SearchPool): Promise<void> {
-    while (this.#pacing.maySubmit(this.#pending) && !this.#isOver()) {
-      const batch = takeBatch(this.#source, this.#pacing.nextSize(this.#pending), this.#options.state.held);
+    while (this.#pacing.maySubmit(this.#underWay) && !this.#isOver()) {
+      const searched = this.#takeSearched();
+      if (searched !== undefined) {
+        this.#pending.push(searched);
+        await this.#yieldIfDue();
+        if (this.#pending.length === 1) return;
+        continue;
+      }
+      const batch = takeBatch(this.#source, this.#pacing.nextSize(this.#underWay), this.#options.state.held);
       if (batch === undefined) return;
       if (!batch.isEmpty) this.#pending.push(this.#submit(batch, pool, false));
       else {
@@ -311,6 +352,11 @@ export class SearchRun {
    */
   async #yieldIfDue(): Promise<void> {
     if (this.#options.slice.isDue) await this.#options.slice.yieldIfDue();
+  }
+
+  /** Returns the batches in threads that are not yet in the answer. */
+  get #underWay(): PendingBatch[] {
+    return this.#pending.filter((one) => one instanceof PendingBatch);
   }
 
   #submit(batch: Batch, pool: SearchPool, isRetry: boolean): PendingBatch {
@@ -332,9 +378,11 @@ export class SearchRun {
   /** Collects the first batch under way, if it is settled. */
   #takeNext(pool: SearchPool): boolean {
     const [first] = this.#pending;
-    if (first?.isSettled !== true) return false;
+    if (first instanceof PendingBatch && !first.isSettled) return false;
+    if (first === undefined) return false;
     this.#pending.shift();
-    if (first.outcome === undefined) this.#takeLost(first, pool);
+    if (first instanceof SearchedFiles) this.#addSearched(first);
+    else if (first.outcome === undefined) this.#takeLost(first, pool);
     else this.#take(first.batch, first.outcome);
     return true;
   }
@@ -366,12 +414,15 @@ export class SearchRun {
 
   #takeFindings(batch: Batch, found: EncodedFindings): void {
     let searched = batch.count;
+    const findings: Finding[] = [];
     for (const finding of decodeFindings(found)) {
       this.#add(batch, finding);
+      findings.push(finding);
       if (!this.#answer.isFull) continue;
       searched = finding.index + 1;
       break;
     }
+    if (found.inIndex !== undefined) this.#indexUse?.keep(findings, found.inIndex, found.outcomes);
     if (found.outcomes !== undefined) this.#page?.count(found.outcomes, searched, !this.#answer.isFull);
   }
 
@@ -381,8 +432,10 @@ export class SearchRun {
     this.#endEarly();
     // The next page starts with the first of these batches.
     if (this.#page !== undefined) return;
-    for (const { batch, outcome } of this.#pending) {
-      if (outcome !== undefined && !(outcome instanceof Error)) this.#takeFindings(batch, outcome);
+    for (const pending of this.#pending) {
+      if (pending instanceof SearchedFiles) this.#addSearched(pending);
+      else if (pending.outcome !== undefined && !(pending.outcome instanceof Error))
+        this.#takeFindings(pending.batch, pending.outcome);
     }
   }
 
@@ -394,7 +447,7 @@ export class SearchRun {
   /** Cancels the batches under way. Each holds its folders until no thread opens files in them. */
   #endPending(): void {
     Atomics.store(this.#signal, 0, batchSignals.isOver);
-    for (const pending of this.#pending.splice(0)) pending.end();
+    for (const pending of this.#pending.splice(0)) if (pending instanceof PendingBatch) pending.end();
   }
 }
 
@@ -446,6 +499,7 @@ function batchJobOf(batch: Batch, { request, answer, page, signal, indexUse }: J
     after: page?.afterIn(batch),
     wantsOutcomes: page !== undefined,
     signal,
+    records: indexUse?.recordsIn(batch),
     wantsKnown: indexUse?.wantsKnown === true,
     wantsNeeded: batch.isEmpty && indexUse?.wantsNeeded === true,
     files: batch.post(answer.wantsPaths || lines.encodings !== undefined),
@@ -457,7 +511,7 @@ interface EndedSearch {
   readonly page: ResultPage | undefined;
   readonly walk: Pick<Walk, "position" | "passedOver" | "firstLeftOut" | "unmatchedGlobs">;
   /** The batches whose findings are not in the page. */
-  readonly pending: readonly PendingBatch[];
+  readonly pending: readonly (PendingBatch | SearchedFiles)[];
   readonly unfinished: UnfinishedBatch | undefined;
   /** Whether all ranked paths are in the answer, if requested. */
   readonly isRanked: boolean;
@@ -487,7 +541,9 @@ function placeToResume({
   pending,
   unfinished,
 }: EndedSearch & { readonly page: ResultPage }): Place | undefined {
-  const first = pending.find(({ batch }) => !batch.isEmpty)?.batch;
+  const first = pending
+    .map((one) => (one instanceof PendingBatch ? one.batch : one))
+    .find(({ isEmpty }) => !isEmpty);
   const { batch, index } = unfinished ?? { batch: first, index: 0 };
   if (batch !== undefined) page.notePassedOver(batch.passedOverBefore(index));
   const file = batch === undefined ? walk.position : batch.walkedPathOf(index);

@@ -72,22 +72,26 @@ function searchBatch(
   const open = (file: FileCursor) => openFileBelow(files.descriptors[file.folder]!, file);
   const cursor = new FileCursor({ ...files, bytes: Buffer.from(files.names, "latin1") });
   const known = candidates && knownIn(job, candidates);
-  const { outcomeUnread } = known ?? {};
-  const search = { ...engines, matcher, lines, open, maxFileBytes, isOver, after, outcomes, outcomeUnread };
+  const search = { ...engines, matcher, lines, open, maxFileBytes, isOver, after, outcomes, known };
   searchFiles(cursor, search, sink);
   return {
     ...encodeFindings(sink.findings, outcomes),
     ...(known && {
-      inIndex: { unknown: new Int32Array(known.unknown), known: new Int32Array(known.known) },
+      inIndex: {
+        unknown: new Int32Array(known.unknown),
+        known: new Int32Array(known.known),
+        matching: new Int32Array(known.matching),
+        withoutMatch: new Int32Array(known.withoutMatch),
+      },
     }),
     ...(job.wantsNeeded && { needed: compiler.needed(job.query) }),
   };
 }
 
 function knownIn(job: BatchJob, candidates: CandidateSet): KnownFiles {
-  const { files, wantsKnown = false } = job;
+  const { files, records, wantsKnown = false } = job;
   const descriptorOf = (file: FileCursor) => files.descriptors[file.folder]!;
-  return new KnownFiles({ candidates, search: job, wantsKnown, descriptorOf });
+  return new KnownFiles({ candidates, search: job, records, wantsKnown, descriptorOf });
 }
 
 class Collector implements FindingSink {

@@ -14,6 +14,7 @@ import {
   type MatchMode,
   searchLines,
   slackBytes,
+  textUnits,
 } from "../matchers/lines.ts";
 import type { TextMatcher } from "../matchers/matcher.ts";
 import type { QueryMatcher } from "../matchers/query-compiler.ts";
@@ -53,6 +54,16 @@ export interface FindingSink {
   add(finding: Finding): void;
 }
 
+/** Judges files by an index, and notes their results. */
+export interface IndexedFiles {
+  /** Returns the outcome of the current file if its content is known not to match and need not be read. */
+  outcomeUnread(file: FileCursor): number | undefined;
+  /** Called after the current file was read through this descriptor. */
+  onRead(file: FileCursor, descriptor: number): void;
+  /** Called after the current file was searched to its end, and all its matches are in its finding. */
+  onWholeResult(file: FileCursor, isMatching: boolean, outcome: number): void;
+}
+
 export interface FileSearch {
   readonly matcher: QueryMatcher;
   readonly lines: LineOptions;
@@ -66,8 +77,8 @@ export interface FileSearch {
   readonly isOver: () => boolean;
   /** A position in the first file. Matches up to it are left out. */
   readonly after?: Position | undefined;
-  /** Returns the outcome of the current file if its content is known not to match and need not be read. */
-  readonly outcomeUnread?: ((file: FileCursor) => number | undefined) | undefined;
+  /** The files whose contents the index knows, if it was consulted. */
+  readonly known?: IndexedFiles | undefined;
   /**
    * Receives the outcome of each file that was searched to its end (`outcomes`). If set, only such files have
    * findings.
@@ -82,15 +93,22 @@ export function searchFiles(file: FileCursor, search: FileSearch, sink: FindingS
   while (!search.isOver() && (sink.wantsPaths || sink.wantsContent) && file.next()) {
     const after = file.index === 0 ? search.after : undefined;
     const isInPath = sink.wantsPaths && isAfter(atPath, after) && matcher.matchesPath(file.path);
-    const found = sink.wantsContent ? content.search(sink, after) : nothing;
+    const wantsContent = sink.wantsContent;
+    const found = wantsContent ? content.search(sink, after) : nothing;
     if (record !== undefined) {
       if (search.isOver()) return;
       record[file.index] = sink.wantsContent ? content.outcome : 0;
     }
-    if (isInPath || found.count > 0 || found.lines.length > 0)
-      sink.add({ index: file.index, isInPath, ...found });
+    const isMatching = found.count > 0 || found.lines.length > 0;
+    if (wantsContent && after === undefined && isWhole(found, sink) && !search.isOver())
+      search.known?.onWholeResult(file, isMatching, content.outcome);
+    if (isInPath || isMatching) sink.add({ index: file.index, isInPath, ...found });
   }
 }
+
+/** Returns whether a sink had room for more matches of a file. */
+const isWhole = ({ lines }: FileMatches, { remainingEntries, remainingUnits }: FindingSink): boolean =>
+  lines.length < remainingEntries && textUnits(lines) < remainingUnits;
 
 /**
  * Returns a check for files that hold no candidate, which spares most files the steps of a full search;
@@ -169,9 +187,12 @@ class ContentSearch {
     const textOf = (bytes: Buffer, size: number) =>
       searchText(bytes, size, { encoding: encodingOf(), dropsReturns });
     const holdsNone = withoutCandidate(matcher, search.lines);
+    let descriptor = -1;
     const passesOver = (text: Buffer, length: number) => {
       this.#setOutcome(length);
-      return holdsNone!(text, length);
+      if (!holdsNone!(text, length)) return false;
+      search.known?.onRead(file, descriptor);
+      return true;
     };
     const limits = {
       maxBytes,
@@ -185,14 +206,15 @@ class ContentSearch {
     const searchFile = (text: Buffer, length: number, size: number) => {
       this.#setOutcome(size);
       const found = searchIn(text, length, this.#lines);
+      search.known?.onRead(file, descriptor);
       if (found.length > 0) return withoutMatch ? [] : found;
       if ((findsBinaries || withoutMatch) && holdsNul(text, length)) onBinary();
       const isWithout = withoutMatch && this.outcome !== outcomes.binary && !isOver();
       return isWithout ? [{ lines: [], count: 1 }] : [];
     };
-    this.#outcomeUnread = () => search.outcomeUnread?.(file);
+    this.#outcomeUnread = () => search.known?.outcomeUnread(file);
     this.#searchFile = () => {
-      const descriptor = open(file);
+      descriptor = open(file);
       this.#setOutcome(outcomes.tooLarge);
       return buffer.withContents(descriptor, limits, searchFile);
     };

@@ -7,6 +7,13 @@ export interface FoundInIndex {
   readonly unknown: Int32Array | readonly number[];
   /** Pairs of file index and record number for each unchanged file, or empty if not requested. */
   readonly known: Int32Array | readonly number[];
+  /**
+   * Pairs of file index and record number for each file with matches whose finding has all of them, for its
+   * content at the time of the record, or empty if not requested.
+   */
+  readonly matching: Int32Array | readonly number[];
+  /** The record numbers of files that were read, with that content, and do not match. */
+  readonly withoutMatch: Int32Array | readonly number[];
 }
 
 /**

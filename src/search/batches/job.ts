@@ -36,6 +36,8 @@ export interface BatchJob {
   readonly wantsOutcomes: boolean;
   /** One of `batchSignals`, or 0. */
   readonly signal: Int32Array;
+  /** The record of each file that is known to be unchanged, or -1. */
+  readonly records?: Int32Array | undefined;
   /** Whether to return which files are unchanged since they were indexed. */
   readonly wantsKnown?: boolean;
   /** Whether to return the n-grams that matching files contain. */

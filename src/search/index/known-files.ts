@@ -7,6 +7,8 @@ import { type JudgedSearch, RecordJudge } from "./record-judge.ts";
 export interface KnownFilesOptions {
   readonly candidates: CandidateSet;
   readonly search: JudgedSearch;
+  /** The record of each file that is known to be unchanged, or -1. Absent if none is. */
+  readonly records: Int32Array | undefined;
   /** Whether to report the files that are unchanged since they were indexed. */
   readonly wantsKnown: boolean;
   /** Returns the descriptor of the folder of a file. */
@@ -20,18 +22,29 @@ export interface KnownFilesOptions {
 export class KnownFiles implements FoundInIndex {
   readonly unknown: number[] = [];
   readonly known: number[] = [];
+  readonly matching: number[] = [];
+  readonly withoutMatch: number[] = [];
+  /** The record of the current file, or -1 if its stamps are not those of one. */
+  #record = -1;
+  /** Whether the file still had these stamps after it was read. */
+  #isSame = false;
   readonly #judge: RecordJudge;
+  readonly #records: Int32Array | undefined;
   readonly #wantsKnown: boolean;
   readonly #descriptorOf: (file: FileCursor) => number;
 
-  constructor({ candidates, search, wantsKnown, descriptorOf }: KnownFilesOptions) {
+  constructor({ candidates, search, records, wantsKnown, descriptorOf }: KnownFilesOptions) {
     this.#judge = new RecordJudge(candidates, search);
+    this.#records = records;
     this.#wantsKnown = wantsKnown;
     this.#descriptorOf = descriptorOf;
   }
 
   /** Implements `FileSearch.outcomeUnread`: returns the outcome of an unchanged file that does not match. */
   readonly outcomeUnread = (file: FileCursor): number | undefined => {
+    this.#record = this.#records?.[file.index] ?? -1;
+    this.#isSame = false;
+    if (this.#record >= 0) return this.#judge.outcomeOf(this.#record);
     if (!readStamps(this.#descriptorOf(file), file)) return undefined;
     const { records } = this.#judge;
     const number = records.find(stamps);
@@ -40,6 +53,23 @@ export class KnownFiles implements FoundInIndex {
       return undefined;
     }
     if (this.#wantsKnown) this.known.push(file.index, number);
+    this.#record = number;
     return this.#judge.outcomeOf(number);
+  };
+
+  /** Implements `FileSearch.onRead`. */
+  readonly onRead = (file: FileCursor, descriptor: number): void => {
+    if (this.#record < 0) return;
+    this.#isSame = readStamps(descriptor) && this.#judge.records.hasStamps(this.#record, stamps);
+    if (!this.#isSame) this.unknown.push(file.index);
+  };
+
+  /** Implements `FileSearch.onWholeResult`. */
+  readonly onWholeResult = (file: FileCursor, isMatching: boolean, outcome: number): void => {
+    if (!this.#isSame) return;
+    const expected = this.#judge.outcomeWithoutMatch(this.#record);
+    if (expected === undefined) return;
+    if (isMatching) this.matching.push(file.index, this.#record);
+    else if (outcome === expected) this.withoutMatch.push(this.#record);
   };
 }

@@ -35,9 +35,17 @@ export class RecordJudge {
    * not be read.
    */
   outcomeOf(record: number): number | undefined {
+    const mayMatch = (this.#mayMatch[record >>> 5]! & (1 << (record & 31))) !== 0;
+    return mayMatch ? undefined : this.outcomeWithoutMatch(record);
+  }
+
+  /**
+   * Returns the outcome of the file with this record if nothing in it matches, or `undefined` if only a
+   * search shows it.
+   */
+  outcomeWithoutMatch(record: number): number | undefined {
     const flags = this.records.flags(record);
     if ((flags & this.#neverSkips) !== 0) return undefined;
-    if ((this.#mayMatch[record >>> 5]! & (1 << (record & 31))) !== 0) return undefined;
     if ((flags & fileFlags.isBinary) !== 0) return outcomes.binary;
     const size = this.records.size(record);
     if (size > this.#maxBytes) return outcomes.tooLarge;

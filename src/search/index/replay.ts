@@ -4,8 +4,10 @@ import type { Jail } from "../../filesystem/jail/folder.ts";
 import { SharedFolder } from "../walk/shared-folder.ts";
 import { type FirstLeftOut, nothingPassedOver, outcomes, type PassedOver } from "../walk/tally.ts";
 import type { FileSink, Walk } from "../walk/walk.ts";
+import type { FileResult, QueryResults } from "./kept-results.ts";
 import { openListed } from "./listed-folder.ts";
 import type { RecordJudge } from "./record-judge.ts";
+import { SearchedFiles } from "./searched-files.ts";
 import { firstNotBefore, LeftOutCounts, type WalkList, walkedAt } from "./walk-list.ts";
 import type { Moment, WatchedFiles } from "./watched-files.ts";
 
@@ -20,6 +22,8 @@ export interface ReplayOptions {
   readonly jail: Pick<Jail, "reopenFolder">;
   readonly watched: Pick<WatchedFiles, "recordOf" | "confirm" | "forget">;
   readonly judge: RecordJudge;
+  /** The results of earlier searches with this query. */
+  readonly results: Pick<QueryResults, "matchesIn">;
   /** The moment when the search began. */
   readonly since: Moment;
   /** The part of the list whose stamps are read even if the files are known. */
@@ -29,6 +33,9 @@ export interface ReplayOptions {
   /** Returns whether the path of the file at an index may match. Absent if paths are not searched. */
   readonly mayMatchPath: ((index: number) => boolean) | undefined;
 }
+
+/** Maximum files that `Replay.takeSearched` takes at once, so that the search can yield between them. */
+const maxSearched = 256;
 
 /**
  * A walk over a list of files, without reading folders from disk. It delivers only the files that have to be
@@ -41,6 +48,10 @@ export class Replay
   /** The indices of the candidates in the list, and for each the entries passed over before it. */
   readonly #candidates: number[] = [];
   readonly #before: PassedOver[] = [];
+  /** The record of each candidate that is unchanged since it was recorded, or -1. */
+  readonly #records: number[] = [];
+  /** The result in each candidate that need not be read, because an earlier search has found it. */
+  readonly #results: (FileResult | undefined)[] = [];
   readonly #total: PassedOver;
   readonly #leftOut: LeftOutCounts;
   /** The first candidate that each sink received. */
@@ -55,13 +66,35 @@ export class Replay
     this.#total = this.#select();
   }
 
-  /** Implements `Walk.fill`. Throws `TreeChanged` if a folder has changed. */
+  /**
+   * Takes the next candidates, up to a maximum, whose results are known. Returns `undefined` if the next one
+   * has to be searched.
+   */
+  takeSearched(): SearchedFiles | undefined {
+    const from = this.#next;
+    const end = Math.min(from + maxSearched, this.#candidates.length);
+    while (this.#next < end && this.#results[this.#next] !== undefined) this.#next++;
+    if (this.#next === from) return undefined;
+    return new SearchedFiles({
+      list: this.#options.list,
+      entries: this.#candidates.slice(from, this.#next),
+      results: this.#results.slice(from, this.#next) as FileResult[],
+      passedOver: this.#before.slice(from, this.#next),
+    });
+  }
+
+  /**
+   * Implements `Walk.fill`. Ends before candidates that `takeSearched` may take next. Throws `TreeChanged` if
+   * a folder has changed.
+   */
   fill(sink: FileSink): boolean {
     const slice = createTimeSlice(sliceMilliseconds);
     const { keys, folders } = this.#options.list;
-    this.#firsts.set(sink, this.#next);
+    const from = this.#next;
+    this.#firsts.set(sink, from);
     while (this.#next < this.#candidates.length) {
       if (slice.isDue) return true;
+      if (this.#next > from && this.#results[this.#next] !== undefined) return true;
       const index = this.#candidates[this.#next]!;
       const held = this.#enter(folders[index]!);
       const key = keys[index]!;
@@ -87,6 +120,12 @@ export class Replay
   get position(): string | undefined {
     const index = this.#candidates[this.#next];
     return index === undefined ? undefined : walkedAt(this.#options.list, index);
+  }
+
+  /** Returns the record of each file of the sink that is unchanged since it was recorded, or -1. */
+  recordsIn(sink: FileSink, count: number): Int32Array {
+    const first = this.#firsts.get(sink)!;
+    return Int32Array.from(this.#records.slice(first, first + count));
   }
 
   /** Notes that files of the sink, given by their indices there, have the stamps of these records. */
@@ -127,7 +166,7 @@ export class Replay
 
   /** Selects the candidates, and returns the counts of all entries that are passed over. */
   #select(): PassedOver {
-    const { list, watched, judge, mayMatchPath, after } = this.#options;
+    const { list, watched, judge, mayMatchPath, after, results } = this.#options;
     this.#forgetScrubbed();
     const passed = { ...nothingPassedOver };
     let before: PassedOver | undefined;
@@ -137,14 +176,18 @@ export class Replay
       const file = list.files[index]!;
       const record = file < 0 ? -1 : watched.recordOf(file);
       // The record may be newer than the state that a search saw, and say that the file got another name.
-      const outcome = record < 0 || !judge.isReported(record) ? undefined : judge.outcomeOf(record);
+      const isKnown = record >= 0 && judge.isReported(record);
+      const outcome = isKnown ? judge.outcomeOf(record) : undefined;
       // Only a part of the file that ended the last page may count.
-      const isCandidate = outcome === undefined || mayMatchPath?.(index) === true || index === resumed;
+      const mayCount = mayMatchPath?.(index) === true || index === resumed;
+      const isCandidate = outcome === undefined || mayCount;
       if (file >= 0 && isCandidate) {
         const { excluded, ignored, denied } = this.#leftOut;
         before ??= { ...passed, excluded, ignored, denied };
         this.#candidates.push(index);
         this.#before.push(before);
+        this.#records.push(isKnown ? record : -1);
+        this.#results.push(isKnown && !mayCount ? results.matchesIn(record) : undefined);
         continue;
       }
       before = undefined;

@@ -8,6 +8,7 @@ import type { SharedTree } from "../../filesystem/watch/shared-tree.ts";
 import type { ResultPage } from "../answer/result-page.ts";
 import type { Batch } from "../batches/batches.ts";
 import type { FileCursor } from "../batches/file-cursor.ts";
+import type { Finding } from "../batches/files.ts";
 import type { FoundInIndex } from "../batches/findings-codec.ts";
 import type { SearchJob, ThreadReply } from "../batches/job.ts";
 import type { PendingBatch } from "../batches/pending-batch.ts";
@@ -19,6 +20,7 @@ import { type NeededNgrams, neededNgrams } from "../signatures/needed-ngrams.ts"
 import { SavedIndex, type SavedIndexOptions } from "../signatures/saved-index.ts";
 import { canSign } from "../signatures/signature.ts";
 import { ListingCache } from "../walk/listing-cache.ts";
+import { KeptResults, type QueryResults } from "./kept-results.ts";
 import { KnownFiles } from "./known-files.ts";
 import { ListedPaths } from "./listed-paths.ts";
 import type { Replay } from "./replay.ts";
@@ -45,8 +47,12 @@ export interface IndexOptions {
 /** Maximum queries whose n-grams are kept. */
 const maxQueries = 64;
 
-/** The share of the memory for listings of folders. The rest is for the contents of files. */
+/**
+ * The shares of the memory for listings of folders, and for results of searches. The rest is for the contents
+ * of files.
+ */
 const listingShare = 1 / 8;
+const resultShare = 1 / 16;
 
 interface Parts {
   readonly memory: Memory;
@@ -87,8 +93,11 @@ export class SearchIndex {
     pool: Pool<SearchJob, ThreadReply>,
   ): SearchIndex | undefined {
     if (!hasStamps() || jail.backend === "current-directory" || !canSign()) return undefined;
-    const contents = new ContentIndex(maxBytes * (1 - listingShare));
     const listings = new ListingCache(maxBytes * listingShare);
+    const results = new KeptResults(maxBytes * resultShare);
+    const contents = new ContentIndex(maxBytes * (1 - listingShare - resultShare), (file) =>
+      results.forget(file),
+    );
     const sign: ConstructorParameters<typeof Filler>[0]["sign"] = async (job) => {
       try {
         const reply = await pool.run(job).reply;
@@ -101,7 +110,7 @@ export class SearchIndex {
     const isWatched = mode === "watched" && tree !== undefined;
     const watched = isWatched ? new WatchedIndex(tree, scrubbedFiles) : undefined;
     return new SearchIndex({
-      memory: { contents, listings },
+      memory: { contents, listings, results },
       filler: new Filler({ index: contents, jail, sign }),
       watched,
       saved: saved && new SavedIndex(saved),
@@ -160,7 +169,8 @@ export class SearchIndex {
 
   /** Returns the bytes of memory in use. */
   get bytes(): number {
-    return this.#memory.contents.state.bytes + this.#memory.listings.bytes;
+    const { contents, listings, results } = this.#memory;
+    return contents.state.bytes + listings.bytes + results.bytes;
   }
 
   /** Returns the number of files whose contents are indexed. */
@@ -261,6 +271,7 @@ export class SearchIndex {
 interface Memory {
   readonly contents: ContentIndex;
   readonly listings: ListingCache;
+  readonly results: KeptResults;
 }
 
 const keyOf = (query: Query): string => JSON.stringify(query);
@@ -292,6 +303,9 @@ export class IndexUse {
   readonly #options: RunningSearch;
   readonly #contents: ContentIndex;
   readonly #listings: ListingCache;
+  readonly #kept: KeptResults;
+  /** The results of earlier searches with this query, once the index was consulted. */
+  #results: QueryResults | undefined;
   readonly #watched: WatchedIndex | undefined;
   /** Whether the index was empty when it was consulted, so that all files are added to it. */
   #fillsIndex = false;
@@ -300,12 +314,13 @@ export class IndexUse {
   constructor(
     index: SearchIndex,
     options: RunningSearch,
-    { contents, listings, watched }: Memory & { readonly watched: WatchedIndex | undefined },
+    { contents, listings, results, watched }: Memory & { readonly watched: WatchedIndex | undefined },
   ) {
     this.#index = index;
     this.#options = options;
     this.#contents = contents;
     this.#listings = listings;
+    this.#kept = results;
     this.#watched = watched;
   }
 
@@ -323,12 +338,15 @@ export class IndexUse {
     if (needed === undefined || this.#index.isBehind) return undefined;
     const candidates = await this.#contents.judge(needed, this.#options.slice);
     if (candidates === undefined) return undefined;
+    const results = this.#kept.of(this.#options.request);
+    results.ruleOut(new Int32Array(candidates.mayMatch));
+    this.#results = results;
     this.candidates = candidates;
     this.foundBy = "verified";
     const kept = await this.#watched?.prepare(this.#options, page?.preparationMilliseconds);
     const after = page?.after?.file;
     if (kept !== undefined)
-      this.#replay = this.#watched?.replay(kept, this.#options, { needed, candidates, after });
+      this.#replay = this.#watched?.replay(kept, this.#options, { needed, candidates, results, after });
     if (this.#replay !== undefined) this.foundBy = "watched";
     return this.#replay;
   }
@@ -367,20 +385,40 @@ export class IndexUse {
     return this.#replay !== undefined;
   }
 
+  /** Returns the record of each file of a batch that is known to be unchanged, or -1. */
+  recordsIn(batch: Batch): Int32Array | undefined {
+    return batch.isEmpty ? undefined : this.#replay?.recordsIn(batch, batch.count);
+  }
+
   /** Returns the known files of a batch that this thread searches. */
   knownIn(batch: Batch): KnownFiles | undefined {
     const { request } = this.#options;
     const { candidates, wantsKnown } = this;
     const descriptorOf = (file: FileCursor) => batch.descriptorOf(file);
-    return candidates && new KnownFiles({ candidates, search: request, wantsKnown, descriptorOf });
+    const records = this.recordsIn(batch);
+    return candidates && new KnownFiles({ candidates, search: request, records, wantsKnown, descriptorOf });
   }
 
   /** Notes that a batch was searched. `found` has its known and unknown files, if the index was consulted. */
   note(batch: Batch, found: FoundInIndex | undefined): void {
     if (found !== undefined) this.#replay?.confirm(batch, found.known);
+    for (const record of found?.withoutMatch ?? []) this.#results?.addWithoutMatch(record);
     if (!this.#mayAdd) return;
     if (found !== undefined && found.unknown.length > 0) this.#index.add(batch.listSome(found.unknown));
     else if (this.#fillsIndex && !batch.isEmpty) this.#index.add(batch.listFiles());
+  }
+
+  /** Keeps the findings in a batch that have all matches of a file. */
+  keep(findings: readonly Finding[], found: FoundInIndex, outcomes: Float64Array | undefined): void {
+    const { matching } = found;
+    let at = 0;
+    for (const finding of findings) {
+      while (at < matching.length && matching[at]! < finding.index) at += 2;
+      if (at === matching.length) return;
+      if (matching[at] !== finding.index) continue;
+      const outcome = outcomes?.[finding.index] ?? 0;
+      this.#results?.addMatches(matching[at + 1]!, { ...finding, outcome });
+    }
   }
 
   /** Ends the use of the index. */

@@ -72,6 +72,21 @@ test("what no event says is seen once its part of the files is scrubbed", async 
   mapping.end();
 });
 
+test("the result in a file that matches is kept for the query until an event, or until it is scrubbed", async () => {
+  const { at, find } = await openWatched();
+  const scrubbing = await openWatched({ scrubbedFiles: 20 });
+  const request = { pattern: "text of file 2", paths: false };
+  for (const one of [find, scrubbing.find]) expect(await one(request)).toEqual(["watched", "d/file2"]);
+  const mappings = [at, scrubbing.at].map((of) => mapShared(of("d/file2")));
+  for (const mapping of mappings) mapping.store(0x4e);
+  expect(await find(request)).toEqual(["watched", "d/file2"]);
+  expect(await scrubbing.find(request)).toEqual(["watched"]);
+  expect(await find({ ...request, linesAfter: 1 })).toEqual(["watched"]);
+  appendFileSync(at("d/file2"), "more");
+  expect(await find(request)).toEqual(["watched"]);
+  for (const mapping of mappings) mapping.end();
+});
+
 test("files are scrubbed in turn also where every other search is of a later page", async () => {
   const { at, find, search, searcher } = await openWatched({ scrubbedFiles: 10 });
   const { next_cursor } = await search({ pattern: "text of", maxMatches: 12, page: pageFrom(undefined) });

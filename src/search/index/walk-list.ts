@@ -59,9 +59,7 @@ export class LeftOutCounts {
     if (why === leftOut.byIgnoreFiles) this.ignored++;
     const first = why === leftOut.byIgnoreFiles ? this.byIgnoreFiles : this.byDefault;
     if (first.length === maxNamesLeftOut) return;
-    const { keys, folders, places } = this.#list;
-    const name = Buffer.from(keys[index]!, "latin1").toString();
-    const path = inFolder(places[folders[index]!]!.path, name);
+    const path = basePathAt(this.#list, index);
     first.push(path);
     if (why === leftOut.byBoth) this.alsoIgnored.add(path);
   }
@@ -70,6 +68,10 @@ export class LeftOutCounts {
 /** Returns the path of an entry relative to the start of the walk, like `Place.file`. */
 export const walkedAt = ({ keys, folders, places }: WalkList, index: number): string =>
   places[folders[index]!]!.walked + keys[index]!;
+
+/** Returns the path of an entry relative to the base. */
+export const basePathAt = ({ keys, folders, places }: WalkList, index: number): string =>
+  inFolder(places[folders[index]!]!.path, Buffer.from(keys[index]!, "latin1").toString());
 
 /**
  * Returns the index of the first entry that does not come before `after`. An excluded folder comes before its

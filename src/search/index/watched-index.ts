@@ -10,6 +10,7 @@ import type { WatchedFolder } from "../../filesystem/watch/watched-tree.ts";
 import type { RunningSearch } from "../request.ts";
 import type { CandidateSet } from "../signatures/content-index.ts";
 import type { NeededNgrams } from "../signatures/needed-ngrams.ts";
+import type { QueryResults } from "./kept-results.ts";
 import { isInode, TreeChanged } from "./listed-folder.ts";
 import { type PathBytes, PathNgrams, pathBytesOf } from "./path-ngrams.ts";
 import { RecordJudge } from "./record-judge.ts";
@@ -38,6 +39,7 @@ interface KeptList {
 interface Judged {
   readonly needed: NeededNgrams;
   readonly candidates: CandidateSet;
+  readonly results: QueryResults;
   readonly after: string | undefined;
 }
 
@@ -122,7 +124,11 @@ export class WatchedIndex {
    * Selects the files of a list that the search has to read. Returns `undefined` if the tree has changed
    * since the list was prepared.
    */
-  replay(kept: KeptList, options: RunningSearch, { needed, candidates, after }: Judged): Replay | undefined {
+  replay(
+    kept: KeptList,
+    options: RunningSearch,
+    { needed, candidates, results, after }: Judged,
+  ): Replay | undefined {
     if (!this.#isValid(kept)) return undefined;
     const judge = new RecordJudge(candidates, options.request);
     return new Replay({
@@ -130,6 +136,7 @@ export class WatchedIndex {
       jail: options.walk.jail,
       watched: this.#watched,
       judge,
+      results,
       since: this.#watched.begin(judge.records),
       scrubbed: this.#nextScrubbed(kept),
       after,

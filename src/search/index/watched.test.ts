@@ -18,7 +18,7 @@ import { SharedTree, type TreeSubscription } from "../../filesystem/watch/shared
 import type { TreeListener } from "../../filesystem/watch/watched-tree.ts";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
 import { pageFrom } from "../pages.test-kit.ts";
-import { openSearcher } from "../search.test-kit.ts";
+import { openSearcher, type RequestFields } from "../search.test-kit.ts";
 import { closing, openWatched } from "./watched.test-kit.ts";
 
 test("the counts of a page are those of a scan", async () => {
@@ -52,6 +52,41 @@ test("a search of paths takes them from the tree, and its pages are those of a s
       }
   const upper = { ...fields, pattern: "FILE", ignoreCase: true, path: "e" };
   expect((await search(upper)).path_matches).toEqual((await scan.search(upper)).path_matches);
+});
+
+test("pages of results that are kept are those of a scan", async () => {
+  const { at, search } = await openWatched({ deny: ["e/file7"] });
+  const scan = openSearcher(at(""), { backend: "openat", threads: 2, deny: ["e/file7"] });
+  closing.push(scan.close);
+  const queries: readonly RequestFields[] = [
+    { pattern: "file 4" },
+    { pattern: "file (2|3|5|6)", regex: true, linesAfter: 1 },
+    { pattern: "of file 6", mode: "counts" },
+    { pattern: "file 5", maxLineBytes: 8 },
+  ];
+  for (const query of queries)
+    for (const maxMatches of [1000, 3, 1, 1000])
+      for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+        const request = { ...query, isExtended: true, paths: false, maxMatches, page: pageFrom(cursor) };
+        const [found, expected] = [await search(request), await scan.search(request)];
+        expect(found).toEqual({ ...expected, index: "watched" });
+        cursor = found.next_cursor;
+      }
+});
+
+test("the result in a file is not kept beyond a change of it", async () => {
+  const { at, find, settle, searcher } = await openWatched();
+  const request = { pattern: "needl\\w+t\\b", regex: true, paths: false };
+  const sees = async (...paths: string[]) => {
+    for (let search = 0; search < 3; search++) expect(await find(request)).toEqual(["watched", ...paths]);
+    await settle();
+    for (let search = 0; search < 3; search++) expect(await find(request)).toEqual(["watched", ...paths]);
+  };
+  for (const [text, ...paths] of [["needless"], ["needlest", "d/file2"], ["needlework"]]) {
+    writeFileSync(at("d/file2"), text!);
+    await searcher.index?.filled();
+    await sees(...paths);
+  }
 });
 
 test("each kind of change is seen by the next search", async () => {

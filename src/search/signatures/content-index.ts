@@ -61,10 +61,15 @@ export class ContentIndex {
   #waiting: SignedFiles[] = [];
   #waitingFiles = 0;
   #updatedFiles = 0;
+  readonly #onReplaced: (file: number) => void;
 
-  /** Creates an index that uses at most `maxBytes` of memory. */
-  constructor(maxBytes: number) {
+  /**
+   * Creates an index that uses at most `maxBytes` of memory. Calls `onReplaced` when the record of a file is
+   * replaced.
+   */
+  constructor(maxBytes: number, onReplaced: (file: number) => void = () => {}) {
     this.#maxBytes = maxBytes;
+    this.#onReplaced = onReplaced;
     this.#blocks = new SignatureBlocks(signatureShare * maxBytes);
   }
 
@@ -145,7 +150,9 @@ export class ContentIndex {
       const place = this.#table.signaturePlace(number);
       if (place === undefined) continue;
       this.#table.setSignaturePlace(number, place < places ? undefined : place - places);
-      if (place < places) this.#table.distrust(number);
+      if (place >= places) continue;
+      this.#table.distrust(number);
+      this.#onReplaced(number);
     }
     this.#file = undefined;
     file.close();
@@ -188,6 +195,7 @@ export class ContentIndex {
   #put(record: FileRecord, signature: Signature | undefined): void {
     const file = this.#table.put(record, (1 - signatureShare) * this.#maxBytes);
     if (file === undefined) return;
+    this.#onReplaced(file);
     const old = this.#table.signaturePlace(file);
     const saved = this.#file?.places ?? 0;
     if (old !== undefined && old < saved) this.#file!.remove(old);
