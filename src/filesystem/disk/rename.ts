@@ -93,13 +93,21 @@ export function dropOldLink(scope: MutationScope, move: Move): void {
   );
 }
 
-function renameOf(scope: MutationScope, { source, target }: Move): MutationDescription {
-  const entry = kindOf(source.stats!) ?? "other";
+const renameOf = (scope: MutationScope, { source, target }: Move): MutationDescription =>
+  describeRename(scope, { source, target, from: source.path, entry: kindOf(source.stats!) ?? "other" });
+
+function describeRename(
+  scope: MutationScope,
+  { source, target, from, entry }: Omit<StepRename, "verify">,
+): MutationDescription {
   const { folder, name } = source;
-  const revision = entry === "file" ? () => folder.enter((at) => revisionAt(at(name))) : undefined;
-  const step = stepAt(scope, target.folder, { name: target.name, entry });
-  const entries = entriesOfRename(source, target);
-  return { ...step, kind: "rename", from: source.path, revisionBefore: revision, entries };
+  return {
+    ...stepAt(scope, target.folder, { name: target.name, entry }),
+    kind: "rename",
+    from,
+    revisionBefore: entry === "file" ? () => folder.enter((at) => revisionAt(at(name))) : undefined,
+    entries: entriesOfRename(source, target),
+  };
 }
 
 /** Describes a respelling, whose new name belongs to the entry itself. */
@@ -120,22 +128,13 @@ export interface StepRename {
  * Renames an entry. Throws the errno error, EEXIST if the name is taken, EXDEV if it takes more than one
  * step.
  */
-export function renameAsStep(
-  scope: MutationScope,
-  { source, target, from, entry, verify }: StepRename,
-): void {
-  const { folder, name } = source;
+export function renameAsStep(scope: MutationScope, rename: StepRename): void {
+  const { source, target, verify } = rename;
   scope.mutations.step(
-    () => ({
-      ...stepAt(scope, target.folder, { name: target.name, entry }),
-      kind: "rename",
-      from,
-      revisionBefore: entry === "file" ? () => folder.enter((at) => revisionAt(at(name))) : undefined,
-      entries: entriesOfRename(source, target),
-    }),
+    () => describeRename(scope, rename),
     () =>
-      withBoth(folder, target.folder, (atSource, atTarget) =>
-        moveVerified([atSource(name), atTarget(target.name)], verify),
+      withBoth(source.folder, target.folder, (atSource, atTarget) =>
+        moveVerified([atSource(source.name), atTarget(target.name)], verify),
       ),
   );
 }

@@ -91,12 +91,7 @@ export function setEntryAside(
 ): StepEntries {
   const entries = entriesAt({ folder, name, ...(entry === "dir" && { aside: temporary }) });
   scope.mutations.step(
-    () => ({
-      ...stepAt(scope, folder, { name, entry }),
-      kind: "remove",
-      revisionBefore: entry === "file" ? () => folder.enter((at) => revisionAt(at(name))) : undefined,
-      entries,
-    }),
+    () => ({ ...removalOf(scope, folder, { raw: name, kind: entry }), entries }),
     () => folder.enter((at) => moveVerified([at(name), at(temporary)], verify)),
   );
   return entries;

@@ -6,7 +6,7 @@ import { requireRevision } from "./expected-revision.ts";
 import { lastLinkOf } from "./last-link.ts";
 import { refuseMove } from "./move-errors.ts";
 import { requireTarget, type TwoPaths } from "./require-target.ts";
-import { requireWritableFolder } from "./require-writable-folder.ts";
+import { requireWritableFolder } from "./require-writable.ts";
 import { type Ends, relationOf } from "./same-entry.ts";
 import type { WritableTree } from "./writable-tree.ts";
 

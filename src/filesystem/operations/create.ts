@@ -5,9 +5,8 @@ import type { FilesConfig } from "../files/types.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
 import type { ResolvedPath } from "../jail/folder.ts";
 import { absent, fileOfRevision, requireRevision } from "./expected-revision.ts";
-import { attributesToKeep } from "./kept-attributes.ts";
-import { type Owner, requireWritableFile } from "./require-writable-file.ts";
-import { requireWritableFolder } from "./require-writable-folder.ts";
+import { metadataToKeep } from "./kept-metadata.ts";
+import { requireWritableFile, requireWritableFolder } from "./require-writable.ts";
 import type { WritableTree } from "./writable-tree.ts";
 
 export interface Creation {
@@ -42,19 +41,20 @@ export async function createFileAt(
   using admitted = await tree.admit([target], requester.deadline);
   const [place] = admitted.places;
   try {
-    const owner = requireCreatable(place, creation, tree.config);
+    requireCreatable(place, creation, tree.config);
     if (tree.isPlanned || creation.dryRun) requireWritableFolder(place.folder, path);
     if (creation.dryRun) return;
     const file = { kind: "file", content: [content] } as const;
-    if (owner === undefined) {
+    if (place.stats === undefined) {
       const made = { ...file, mode: mode ?? 0o666 & ~process.umask() };
       await tree.place({ place, made, mayReplace: overwrite && expected === undefined }, requester);
       return;
     }
     using held = holdForDeferredClose(place);
-    const kept = { mode: mode ?? place.stats!.mode & 0o777, owner, ...attributesToKeep(place, held) };
+    const kept = metadataToKeep(place, held);
+    const made = { ...file, ...kept, mode: mode ?? kept.mode };
     const replaced = expected === undefined ? undefined : fileOfRevision({ path, expected });
-    await tree.exchange({ place, made: { ...file, ...kept }, held, expected: replaced }, requester);
+    await tree.exchange({ place, made, held, expected: replaced }, requester);
   } catch (error) {
     throw refusalOfErrno(error, path);
   }
@@ -67,20 +67,18 @@ function requireContentSize({ path, content }: Creation, { max_write_bytes: byte
     throw refuse.tooLarge(path, limit, "send less content, or split it over several files");
 }
 
-/**
- * Throws unless the file may be created at `place`. Returns the owner of the file that it replaces, if any.
- */
+/** Throws unless the file may be created at `place`. */
 function requireCreatable(
   place: ResolvedPath,
   { path, overwrite, expectedRevision: expected }: Creation,
   config: FilesConfig,
-): Owner | undefined {
+): void {
   if (place.stats === undefined) {
     if (expected !== undefined && expected !== absent) throw refuse.absent(path, "missing");
-    return undefined;
+    return;
   }
   if (!overwrite) throw refuse.exists(path);
   if (place.stats.isDirectory()) throw refuse.isAFolder(path);
   if (expected !== undefined) requireRevision(place, expected, config);
-  return requireWritableFile(place);
+  requireWritableFile(place);
 }

@@ -1,7 +1,7 @@
 import { refuse } from "../../base/errors.ts";
 import type { Requester } from "../disk/mutation.ts";
 import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
-import { requireWritableFolder } from "./require-writable-folder.ts";
+import { requireWritableFolder } from "./require-writable.ts";
 import type { WritableTree } from "./writable-tree.ts";
 
 export interface Making {

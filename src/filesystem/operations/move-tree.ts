@@ -1,21 +1,20 @@
 /**
  * Moves a folder from one root into another: it is copied, the copy is verified, and the old one is removed.
  */
-import { lstatSync, type Stats } from "node:fs";
 import { refuse } from "../../base/errors.ts";
 import type { Disk } from "../disk/disk.ts";
 import { removeHiddenFolder } from "../disk/hidden-folder.ts";
 import type { Requester } from "../disk/mutation.ts";
 import { moveBack } from "../disk/revert.ts";
-import type { MutationScope, VerifyEntry } from "../disk/scope.ts";
+import type { MutationScope } from "../disk/scope.ts";
 import { setEntryAside } from "../disk/set-aside.ts";
 import { digestOfTree } from "../files/tree-digest.ts";
 import type { Entry } from "../files/types.ts";
-import { errnoError } from "../jail/errno.ts";
-import type { ResolvedPath } from "../jail/folder.ts";
+import type { JailedPath, ResolvedPath } from "../jail/folder.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import { copyTree } from "./copy-tree.ts";
 import { refuseMove } from "./move-errors.ts";
+import { requireStill } from "./same-entry.ts";
 
 interface MovingTree {
   /** The paths in the form that was sent. */
@@ -46,7 +45,7 @@ export async function moveTreeAcross(ctx: Disk, moving: MovingTree): Promise<voi
     },
   });
   const aside = { folder, name: temporaryName() };
-  const verify = verifySame(source.stats!);
+  const verify = (path: JailedPath) => requireStill(path, source.stats!);
   const place = { folder, name: source.name, temporary: aside.name, entry: "dir", verify } as const;
   const locked = { folder, deadline: requester.deadline };
   await ctx.editLock(locked, () => setEntryAside(scope, place));
@@ -64,10 +63,3 @@ export const requireOrdinary =
   ({ kind }: Entry): void => {
     if (kind === "other") throw refuseMove.specialFileStays(from);
   };
-
-function verifySame({ dev, ino }: Stats): VerifyEntry {
-  return (path) => {
-    const now = lstatSync(path);
-    if (now.dev !== dev || now.ino !== ino) throw errnoError("ESTALE");
-  };
-}

@@ -7,7 +7,7 @@ import { lastLinkOf } from "./last-link.ts";
 import { refuseMove } from "./move-errors.ts";
 import { requireNothingDenied } from "./require-allowed.ts";
 import { jailAtBoth, requireTarget, type TwoPaths } from "./require-target.ts";
-import { requireWritableFolder } from "./require-writable-folder.ts";
+import { requireWritableFolder } from "./require-writable.ts";
 import { type Ends, type Relation, relationOf } from "./same-entry.ts";
 import type { WritableTree } from "./writable-tree.ts";
 

@@ -19,7 +19,8 @@ import { refuseMove } from "./move-errors.ts";
 import { moveTreeAcross } from "./move-tree.ts";
 import { NewFolders } from "./new-folders.ts";
 import type { TwoPaths } from "./require-target.ts";
-import { requireWritableFolder } from "./require-writable-folder.ts";
+import { requireWritableFolder } from "./require-writable.ts";
+import { requireStill } from "./same-entry.ts";
 import type { Relocation } from "./writable-tree.ts";
 
 /** Moves an entry on the disk to a place that was checked, with the folders that it needs. */
@@ -55,12 +56,6 @@ export async function moveOnDisk(disk: Disk, move: Relocation, requester: Reques
   await relocate(disk, { from, to, overwrite }, relocation);
   folders.keep();
   if (disk.config.fsync) await folders.flush();
-}
-
-/** Throws ESTALE unless the entry is the one that was checked. */
-function requireStill(path: JailedPath, { dev, ino }: Stats): void {
-  const now = lstatSync(path);
-  if (now.dev !== dev || now.ino !== ino) throw errnoError("ESTALE");
 }
 
 /** Gives the entry at `source` the name of `target`, whose folder exists. Both have been checked. */

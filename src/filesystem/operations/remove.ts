@@ -10,7 +10,7 @@ import type { Folder, ResolvedPath } from "../jail/folder.ts";
 import { requireRevision } from "./expected-revision.ts";
 import { type LinkOptions, lastLinkOf } from "./last-link.ts";
 import { jailWithoutProtection, requireNothingDenied, type TreeOperation } from "./require-allowed.ts";
-import { requireWritableFolder } from "./require-writable-folder.ts";
+import { requireWritableFolder } from "./require-writable.ts";
 import type { WritableTree } from "./writable-tree.ts";
 
 export interface Removal extends LinkOptions {

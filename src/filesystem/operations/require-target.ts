@@ -6,7 +6,7 @@ import { refuseJailed } from "../jail/jail-errors.ts";
 import { splitPath, validateNewPath } from "../jail/parse.ts";
 import type { LinkOptions } from "./last-link.ts";
 import { refuseMove, type Transfer } from "./move-errors.ts";
-import { requireWritableFile } from "./require-writable-file.ts";
+import { requireWritableFile } from "./require-writable.ts";
 import type { Ends, Relation } from "./same-entry.ts";
 
 /** The two paths as they were sent, and whether a file at the second one may be replaced. */

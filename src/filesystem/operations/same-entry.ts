@@ -1,4 +1,6 @@
-import type { Folder, ResolvedPath } from "../jail/folder.ts";
+import { lstatSync, type Stats } from "node:fs";
+import { errnoError } from "../jail/errno.ts";
+import type { Folder, JailedPath, ResolvedPath } from "../jail/folder.ts";
 import { isListed } from "../jail/listed-name.ts";
 
 /** The source and the target of an entry. */
@@ -23,6 +25,12 @@ export function relationOf({ source, target }: Ends): Relation {
   if (source.name === target.name) return "same";
   if (!isListed(target.folder, target.name)) return "respelled";
   return isListed(source.folder, source.name) ? "linked" : "same";
+}
+
+/** Throws ESTALE unless the entry at `path` is the one that had these stats, and the errno error. */
+export function requireStill(path: JailedPath, { dev, ino }: Stats): void {
+  const now = lstatSync(path);
+  if (now.dev !== dev || now.ino !== ino) throw errnoError("ESTALE");
 }
 
 function isSameFile(one: ResolvedPath, other: ResolvedPath): boolean {

@@ -1,10 +1,11 @@
 import { refuse } from "../../base/errors.ts";
 import { holdForDeferredClose } from "../disk/deferred-close.ts";
+import type { Metadata } from "../disk/metadata.ts";
 import type { Requester } from "../disk/mutation.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
 import type { ResolvedPath } from "../jail/folder.ts";
 import type { DiskTree } from "./disk-tree.ts";
-import { attributesToKeep } from "./kept-attributes.ts";
+import { metadataToKeep } from "./kept-metadata.ts";
 
 export interface Storing {
   readonly path: string;
@@ -32,7 +33,7 @@ export async function storeFile(tree: DiskTree, storing: Storing, requester: Req
     if (place.stats === undefined)
       await tree.place({ place, made: { ...file, mode: mode ?? 0o644 }, mayReplace: true }, requester);
     else {
-      const kept = metadataToKeep(place, place.stats);
+      const kept = metadataOf(place, place.stats);
       await tree.exchange({ place, made: { ...file, ...kept, mode: mode ?? kept.mode } }, requester);
     }
   } catch (error) {
@@ -41,13 +42,12 @@ export async function storeFile(tree: DiskTree, storing: Storing, requester: Req
 }
 
 /** Throws io for anything but a regular file. */
-function metadataToKeep(place: ResolvedPath, stats: NonNullable<ResolvedPath["stats"]>) {
+function metadataOf(place: ResolvedPath, stats: NonNullable<ResolvedPath["stats"]>): Metadata {
   if (!stats.isFile())
     throw refuse.io(
       place.requested,
       stats.isDirectory() ? "it is a folder (EISDIR)" : "it is not a regular file (EINVAL)",
     );
   using held = holdForDeferredClose(place);
-  const owner = { uid: stats.uid, gid: stats.gid };
-  return { mode: stats.mode & 0o777, owner, ...attributesToKeep(place, held) };
+  return metadataToKeep(place, held);
 }

@@ -4,9 +4,8 @@ import type { FilesConfig } from "../files/types.ts";
 import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
 import type { ResolvedPath } from "../jail/folder.ts";
 import { HeldFile } from "./held-file.ts";
-import { attributesToKeep } from "./kept-attributes.ts";
-import { type Owner, requireWritableFile } from "./require-writable-file.ts";
-import { requireWritableFolder } from "./require-writable-folder.ts";
+import { metadataToKeep } from "./kept-metadata.ts";
+import { requireWritableFile, requireWritableFolder } from "./require-writable.ts";
 import type { WritableTree } from "./writable-tree.ts";
 
 /** The content of a file, in consecutive pieces. */
@@ -70,19 +69,12 @@ export class FileEdit implements AsyncDisposable {
 
   async #write(after: Content, { dryRun = false }: WriteOptions): Promise<boolean> {
     const tree = this.#tree;
-    const { place, file, owner } = this.#opened!;
+    const { place, file } = this.#opened!;
     requireUpdatedSize(this.#path, after, tree.config);
     if (isSameContent(file.content, after)) return true;
     if (tree.isPlanned || dryRun) requireWritableFolder(place.folder, this.#path);
     if (dryRun) return true;
-    const mode = place.stats!.mode & 0o777;
-    const made = {
-      kind: "file",
-      content: after,
-      mode,
-      owner,
-      ...attributesToKeep(place, file.held),
-    } as const;
+    const made = { kind: "file", content: after, ...metadataToKeep(place, file.held) } as const;
     try {
       await tree.exchange({ place, made, held: file.held, expected: file }, this.#requester);
       return true;
@@ -102,8 +94,8 @@ export class FileEdit implements AsyncDisposable {
     const admitted = await this.#tree.admit([{ path, changes: "entry" }], this.#requester.deadline);
     try {
       const [place] = admitted.places;
-      const owner = requireWritableFile(place);
-      this.#opened = { admitted, place, owner, file: await HeldFile.read(place, limit) };
+      requireWritableFile(place);
+      this.#opened = { admitted, place, file: await HeldFile.read(place, limit) };
     } catch (error) {
       admitted[Symbol.dispose]();
       throw refusalOfErrno(error, path);
@@ -125,7 +117,6 @@ export class FileEdit implements AsyncDisposable {
 interface Opened {
   readonly admitted: Disposable;
   readonly place: ResolvedPath;
-  readonly owner: Owner;
   readonly file: HeldFile;
 }
 

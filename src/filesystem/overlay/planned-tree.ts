@@ -14,7 +14,7 @@ import { requireTreeCopyable } from "../operations/copy-tree.ts";
 import { revisionOfPlace } from "../operations/expected-revision.ts";
 import { refuseMove } from "../operations/move-errors.ts";
 import { type Admitted, admitAll, type WriteTarget } from "../operations/path-lock.ts";
-import { requireWritableFolder } from "../operations/require-writable-folder.ts";
+import { requireWritableFolder } from "../operations/require-writable.ts";
 import type {
   EntryPlacement,
   EntryReplacement,

@@ -5,10 +5,10 @@ import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
 import type { Jail, ResolvedPath } from "../jail/folder.ts";
 import { admitPermitted } from "../operations/change-mode.ts";
 import { fileOfRevision } from "../operations/expected-revision.ts";
-import { attributesToKeep } from "../operations/kept-attributes.ts";
+import { metadataToKeep } from "../operations/kept-metadata.ts";
 import { requireMovable, requireWritableEnds } from "../operations/move.ts";
 import { requireEmpty } from "../operations/remove.ts";
-import { requireWritableFolder } from "../operations/require-writable-folder.ts";
+import { requireWritableFolder } from "../operations/require-writable.ts";
 import { relationOf } from "../operations/same-entry.ts";
 import type { EntryState, PlannedTree } from "./planned-tree.ts";
 
@@ -68,9 +68,8 @@ export class Restoration {
         return;
       }
       using held = stats.isFile() ? holdForDeferredClose(place) : undefined;
-      const owner = { uid: stats.uid, gid: stats.gid };
-      const kept = stats.isFile() ? { owner, ...attributesToKeep(place, held) } : {};
-      await this.#replace(place, { ...file, ...kept });
+      const kept = stats.isFile() ? metadataToKeep(place, held) : {};
+      await this.#replace(place, { ...file, ...kept, mode });
     });
   }
 
