@@ -60,20 +60,38 @@ interface Libc {
 }
 
 function readList(libc: Libc, descriptor: number): Attributes["list"] {
-  const length = libc.fgetxattr(descriptor, listName, scratch(), maxBytes);
+  const length = readValue(libc, descriptor, listName);
   if (length >= 0) return Buffer.from(scratch().subarray(0, length));
   return noListErrors.has(libc.errno()) ? "none" : "unknown";
 }
 
 function readOthers(libc: Libc, descriptor: number): Attributes["others"] {
-  const length = libc.flistxattr(descriptor, scratch(), maxBytes);
+  const length = fill(libc, (size) => libc.flistxattr(descriptor, scratch(), size));
   if (length <= 0) return [];
   const names = scratch().toString("latin1", 0, length).split("\0").filter(isCarried);
   return names.flatMap((name) => {
-    const bytes = libc.fgetxattr(descriptor, text(name), scratch(), maxBytes);
+    const bytes = readValue(libc, descriptor, text(name));
     return bytes < 0 ? [] : [{ name, value: Buffer.from(scratch().subarray(0, bytes)) }];
   });
 }
+
+const readValue = (libc: Libc, descriptor: number, name: Uint8Array): number =>
+  fill(libc, (size) => libc.fgetxattr(descriptor, name, scratch(), size));
+
+/**
+ * Makes a call that writes to `scratch`. Returns its result. The kernel first clears as many bytes as it may
+ * write, so it may write only a few unless there are more.
+ */
+function fill({ errno }: Libc, call: (size: number) => number): number {
+  const length = call(fewBytes);
+  return length < 0 && errno() === ERANGE ? call(maxBytes) : length;
+}
+
+/** Enough for nearly all values and lists of names. */
+const fewBytes = 1024;
+
+/** asm-generic/errno-base.h */
+const ERANGE = 34;
 
 /** ENODATA, and EOPNOTSUPP from a file system without lists. */
 const noListErrors: ReadonlySet<number> = new Set([61, 95]);

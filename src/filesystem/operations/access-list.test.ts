@@ -27,7 +27,7 @@ function setAttribute(path: string, name: string, value: Buffer): void {
 
 /** Returns an attribute in hexadecimal digits, so that it can be compared in one line. */
 function attribute(path: string, name: string): string | undefined {
-  const value = Buffer.alloc(1000);
+  const value = Buffer.alloc(4000);
   const length = libc.getxattr(text(path), text(name), value, value.length);
   return length < 0 ? undefined : value.toString("hex", 0, length);
 }
@@ -77,6 +77,18 @@ describe.each(backends)("%s", (backend) => {
       expect(attribute(bench.at("f"), access)).toBe(hex(closed));
       expect(attribute(bench.at("f"), "user.note")).toBe(hex(Buffer.from("ours")));
       expect(bench.mode("f")).toBe(0o660);
+    });
+
+    test("keeps attributes with long values and long names", async () => {
+      using bench = new FilesFixture(backend, { f: "old" });
+      const value = Buffer.alloc(1500, "long");
+      const names = ["user.long", ...["a", "b", "c", "d", "e"].map((name) => `user.${name.repeat(240)}`)];
+      for (const name of names) setAttribute(bench.at("f"), name, name === "user.long" ? value : text("1"));
+      await replace(bench);
+      expect(names.map((name) => attribute(bench.at("f"), name))).toEqual([
+        hex(value),
+        ...names.slice(1).map(() => hex(text("1"))),
+      ]);
     });
 
     test("gives a file without a list none of what its folder hands down", async () => {
