@@ -12,8 +12,19 @@ import {
 
 const regex: TreeQuery = { name: "a regex with a literal", query: "register\\w+\\(\\{ tracer", regex: true };
 const rare = [...["no match", "rare", "any case", "any case, with s"].map(queryNamed), regex];
-/** Most files match, and so are read. Of XL no answer has room for all matches. */
+/** Most files match, and so are read by the first search for it. Of XL no answer has room for all matches. */
 const common = ["common", "ends with a literal", "alternation"].map(queryNamed);
+/** Most files have its n-grams. */
+const weak: TreeQuery = {
+  name: "weak literal",
+  query: "function\\s+parse[A-Z]\\w*",
+  regex: true,
+};
+/** The most that a repeated search may take of the time of `rg -j2`, where the watched tree takes part. */
+const targets = new Map<TreeQuery, number>([
+  [weak, 0.2],
+  [queryNamed("alternation"), 0.2],
+]);
 
 export type BenchedIndex = "verified" | "watched";
 
@@ -47,18 +58,36 @@ export function searchesWithIndex(indexed: SearchTree, tree: SearchTree, index: 
   const all = { max_matches: everyMatch };
   /** Of the time of ripgrep. */
   const target = index === "verified" ? 0.5 : tree.name === "S" ? 0.1 : 0.05;
-  const repeated = [...rare, ...(tree.name === "XL" ? [] : common)].map((query) => ({
+  const targetOf = (query: TreeQuery) =>
+    rare.includes(query) ? target : index === "watched" ? targets.get(query) : undefined;
+  const ripgrep = (query: TreeQuery, most?: number) => ({
+    name: "rg -j2",
+    ...(most !== undefined && { target: most }),
+    run: () => ripgrepInTree(tree, query, ["-j2"]),
+  });
+  const repeated = [...rare, ...(tree.name === "XL" ? [] : [...common, weak])].map((query) => ({
     group,
     name: `${query.name}  ${query.query}`,
     ours: () => searchInTree(indexed, query, all),
     peers: [
-      {
-        name: "rg -j2",
-        ...(rare.includes(query) && { target }),
-        run: () => ripgrepInTree(tree, query, ["-j2"]),
-      },
+      ripgrep(query, targetOf(query)),
       { name: "ours without it", target: 1.05, run: () => searchInTree(tree, query, all) },
     ],
+  }));
+  const firstMatches = {
+    group,
+    name: "common, the first 1,000 matches",
+    ours: () => searchInTree(indexed, queryNamed("common"), {}),
+    peers: [ripgrep(queryNamed("common"), index === "watched" ? 0.1 : undefined)],
+  };
+  let searches = 0;
+  /** The results for another maximum of lines are not kept. */
+  const unseen = () => ({ ...all, max_line_bytes: 2000 + (searches++ % 2000) });
+  const notRepeated = [weak, queryNamed("alternation")].map((query) => ({
+    group,
+    name: `${query.name}, not searched before`,
+    ours: () => searchInTree(indexed, query, unseen()),
+    peers: [ripgrep(query)],
   }));
   const first = {
     group,
@@ -66,7 +95,7 @@ export function searchesWithIndex(indexed: SearchTree, tree: SearchTree, index: 
     ours: () => searchOnce(tree, index),
     peers: [{ name: "ours without it", target: 1.1, run: () => searchOnce(tree, "off") }],
   };
-  return [...repeated, first];
+  return [...repeated, firstMatches, ...(tree.name === "XL" ? [] : notRepeated), first];
 }
 
 /** A million files take more than the default. */
