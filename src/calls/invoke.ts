@@ -44,12 +44,6 @@ export type Invoke = (
  */
 const graceMilliseconds = 1000;
 
-/**
- * Maximum milliseconds that a batch may keep the event loop between two entries, so that other calls, and its
- * cancellation, get through.
- */
-const sliceMilliseconds = 20;
-
 /** Called when a function begins its work, with its request. */
 export type OnEnter = (functionId: string, request: unknown) => void;
 
@@ -88,7 +82,7 @@ export function createInvoke(all: Services, log: Log, onEnter: OnEnter = () => {
       promptUser,
       sentence: services.usesTransportNames ? sentence : undefined,
       attempt: async (entry) => {
-        slice ??= createTimeSlice(sliceMilliseconds);
+        slice ??= createTimeSlice();
         if (slice.isDue) await slice.yieldIfDue();
         try {
           deadline.check();

@@ -185,15 +185,13 @@ export interface GrepOptions extends OutputSelection {
   readonly deadline: Deadline;
 }
 
-const sliceMilliseconds = 20;
-
 /**
  * Returns the lines that match from `since` on, with two before and after each, as a search shows them:
  * `number→line` and `number-line`. It ends when the text is full; `tailLines` selects the last of them.
  */
 export async function grepOutput(log: OutputLog, options: GrepOptions): Promise<JobOutput> {
   const { since = 1, tailLines, maxBytes, pattern, deadline } = options;
-  const slice = createTimeSlice(sliceMilliseconds);
+  const slice = createTimeSlice();
   const from = log.positionOf(since);
   const found = new FoundLines(tailLines);
   let next = from;
@@ -327,7 +325,7 @@ class LineReader {
 
   /** Returns the first line that matches, even an unfinished one. */
   async read(deadline: Deadline): Promise<{ found: string; found_line: number } | undefined> {
-    const slice = createTimeSlice(sliceMilliseconds);
+    const slice = createTimeSlice();
     for (const { number, bytes, end } of linesOf(this.#log, this.#position)) {
       this.#position = end;
       const at = this.#pattern.find(bytes);

@@ -12,8 +12,15 @@ export interface TimeSlice {
   yieldIfDue(): Promise<void>;
 }
 
+/**
+ * Milliseconds of a slice. A small call that is sent in between passes several turns of the event loop, and
+ * so waits for several slices of others.
+ */
+const defaultMilliseconds = 2;
+
 /** Creates slices of `milliseconds`, the first of which begins now. */
-export const createTimeSlice = (milliseconds: number): TimeSlice => new ClockedSlice(milliseconds);
+export const createTimeSlice = (milliseconds = defaultMilliseconds): TimeSlice =>
+  new ClockedSlice(milliseconds);
 
 /**
  * Slices by the clock. It is a class because nearly every call makes one, and an object of closures takes

@@ -40,6 +40,26 @@ test("each path counts under all its names, and writes if one of its accesses do
   expect(writesAt).toEqual({ a: false, "real/a": false, b: true, "real/b": true, c: true, "real/c": true });
 });
 
+test("a call with more than 100 paths touches the whole tree, and resolves none of them", () => {
+  const paths = [
+    { at: "/files/*/path", access: "create" },
+    { at: "/files/*/path", access: "replace" },
+  ] as const;
+  const resolved: string[] = [];
+  const touched = (length: number, effect: "reads" | "writes") => {
+    const files = Array.from({ length }, (_, index) => ({ path: `${index}` }));
+    return touchesOf(definition({ effect, paths }), { files }, (path) => {
+      resolved.push(path);
+      return [path];
+    });
+  };
+  expect(touched(101, "writes")).toEqual(whole(true));
+  expect(touched(101, "reads")).toEqual(whole(false));
+  expect(resolved).toEqual([]);
+  expect(touched(100, "writes")).toHaveLength(100);
+  expect(resolved).toHaveLength(100);
+});
+
 test("a call brings links where it moves or copies something, or says not what it changes", () => {
   const paths = [
     { at: "/files/*/from", access: "copy" },

@@ -20,10 +20,16 @@ function valuesAt(value: unknown, [name, ...rest]: readonly string[]): unknown[]
 }
 
 /**
+ * Maximum paths of a call that are compared with those of other calls. Resolving them takes a few
+ * milliseconds, in one step.
+ */
+const maxComparedPaths = 100;
+
+/**
  * Returns the parts of the tree that a call may touch, by the paths and the effect of its definition.
  * `dependenciesOf` returns the paths, from the base, that decide where a path leads. A call whose
- * definition does not name its paths one by one touches the whole tree, and so does one that lists: ignore
- * files anywhere above a folder decide on the entries below it.
+ * definition does not name its paths one by one touches the whole tree, and so do one with many paths and one
+ * that lists: ignore files anywhere above a folder decide on the entries below it.
  */
 export function touchesOf(
   { paths, effect, touchesNoFiles = false, walksTree }: FunctionDefinition,
@@ -31,15 +37,23 @@ export function touchesOf(
   dependenciesOf: (path: string) => readonly string[],
 ): Touch[] {
   if (touchesNoFiles) return [];
-  if (walksTree?.(request) === true) return [{ path: "", writes: effect === "writes" }];
-  if (paths.length === 0 || paths.some(isPartOfText)) return [{ path: "", writes: effect === "writes" }];
-  const writesAt = new Map<string, boolean>();
+  const wholeTree = [{ path: "", writes: effect === "writes" }];
+  if (walksTree?.(request) === true || paths.length === 0 || paths.some(isPartOfText)) return wholeTree;
+  const sent = new Map<string, boolean>();
+  let isListing = false;
   for (const field of paths) {
     const { access } = field;
-    const writes = !["read", "list", "copy"].includes(access);
-    const touched = access === "list" ? [""] : pathsOf(request, [field]).flatMap(dependenciesOf);
-    for (const path of touched) writesAt.set(path, writes || writesAt.get(path) === true);
+    if (access === "list") isListing = true;
+    else {
+      const writes = access !== "read" && access !== "copy";
+      for (const path of pathsOf(request, [field])) sent.set(path, writes || sent.get(path) === true);
+    }
   }
+  if (sent.size > maxComparedPaths) return wholeTree;
+  const writesAt = new Map<string, boolean>(isListing ? [["", false]] : []);
+  for (const [path, writes] of sent)
+    for (const touched of dependenciesOf(path))
+      writesAt.set(touched, writes || writesAt.get(touched) === true);
   return [...writesAt].map(([path, writes]) => ({ path, writes }));
 }
 

@@ -44,9 +44,6 @@ export interface AppliedOps {
   readonly hints: readonly string[];
 }
 
-/** The length of one slice of work, in milliseconds. */
-const sliceMilliseconds = 10;
-
 /** Refuses ops that no file would be edited by. */
 export function validateOps({ path, ops }: FileOps): void {
   if (ops.length === 0) throw refuse.emptyOps(path);
@@ -71,7 +68,7 @@ export async function applyOps(
   const edited = applyLineOps(before, ops, { keepsLineEnds: context.profile.keeps_line_ends });
   const trace = isTraced ? new EditTrace(edited) : undefined;
   let body: Buffer | undefined;
-  const slice = createTimeSlice(sliceMilliseconds);
+  const slice = createTimeSlice();
   for (const [index, op] of ops.entries()) {
     if (op.op !== "replace" && op.op !== "str_replace") continue;
     // Ops that each take less than a slice take long together.
@@ -251,5 +248,5 @@ function requireMatches(
 
 /** Runs steps on a file between other calls, until the deadline. */
 export function inSlices<T>(steps: Steps<T>, deadline: CoderContext["deadline"]): Promise<T> {
-  return runInSlices(steps, createTimeSlice(sliceMilliseconds), () => deadline.check());
+  return runInSlices(steps, createTimeSlice(), () => deadline.check());
 }

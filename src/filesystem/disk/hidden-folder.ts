@@ -67,7 +67,7 @@ export const makeInnerLink = (folder: Folder, name: Name, text: Buffer): void =>
 export async function removeHiddenFolder(
   outer: Folder,
   name: Name,
-  slice: TimeSlice = createTimeSlice(sliceMilliseconds),
+  slice: TimeSlice = createTimeSlice(),
 ): Promise<void> {
   {
     using folder = enter(outer, name);
@@ -87,8 +87,6 @@ export async function removeHiddenFolder(
   }
   outer.enter((at) => rmdirSync(at(name)));
 }
-
-const sliceMilliseconds = 5;
 
 /** Enters a folder, even if its mode denies access. */
 function enter(outer: Folder, name: Name): Folder {

@@ -107,11 +107,8 @@ export async function sweepTree(
     },
   };
   using base = jail.admitFolder(".");
-  if (!stop?.aborted) await walkTree({ slice: createTimeSlice(sliceMilliseconds), visitor }, base);
+  if (!stop?.aborted) await walkTree({ slice: createTimeSlice(), visitor }, base);
   return swept;
 }
 
 type SweepContext = Pick<Disk, "jail" | "mutations" | "isAbandoned">;
-
-/** Milliseconds per slice. Calls are served between two of them. */
-const sliceMilliseconds = 5;

@@ -133,13 +133,10 @@ export async function openGuardedFinder(tree: GuardedTree): Promise<GuardedFinde
   return finder;
 }
 
-/** Milliseconds of work in one turn of the event loop. */
-const sliceMs = 5;
-
 class Search {
   readonly #tree: GuardedTree;
   readonly #known: Map<string, KnownFolder>;
-  readonly #slice: TimeSlice = createTimeSlice(sliceMs);
+  readonly #slice: TimeSlice = createTimeSlice();
   readonly #denied: string[] = [];
   readonly #kept = new Set<string>();
 

@@ -139,7 +139,7 @@ export class Journal implements MutationListener {
     for (const file of [entries.replaced(), entries.placed?.()]) {
       if (file?.kind !== "file" || file.size > Math.min(largestHashed, this.#segments.largestContent))
         continue;
-      await hashAhead((use) => file.read(use), createTimeSlice(sliceMilliseconds));
+      await hashAhead((use) => file.read(use), createTimeSlice());
     }
   }
 
@@ -375,12 +375,10 @@ class Contents implements ContentKeeper, FrameContents {
   }
 }
 
-const sliceMilliseconds = 5;
-
 /** Runs steps in slices. Returns a function that returns their value or throws their error. */
 async function outcomeOf<T>(start: () => Steps<T>): Promise<() => T> {
   try {
-    const value = await runInSlices(start(), createTimeSlice(sliceMilliseconds));
+    const value = await runInSlices(start(), createTimeSlice());
     return () => value;
   } catch (error) {
     return () => {

@@ -16,8 +16,6 @@ import { Staging } from "./stage.ts";
 import { refusing } from "./step-refusals.ts";
 import { refuseTransaction } from "./transaction-errors.ts";
 
-const sliceMilliseconds = 5;
-
 export interface CommitContext extends PreparingContext {
   readonly mutations: Mutations;
   readonly editLock: Disk["editLock"];
@@ -38,7 +36,7 @@ export interface Commit {
 export async function commitSteps(ctx: CommitContext, commit: Commit): Promise<{ transaction: string }> {
   const mark = ctx.intents.newMark();
   const { steps, requester } = commit;
-  const slice = createTimeSlice(sliceMilliseconds);
+  const slice = createTimeSlice();
   const drafts = await draftSteps(steps, mark, slice);
   using staging = new Staging(ctx, requester);
   const intent = await prepare(ctx, { drafts, staging, requester, transaction: mark.id, slice });
@@ -78,7 +76,7 @@ async function runAll(ctx: CommitContext, running: Running): Promise<void> {
 
 async function runEach(runner: StepRunner, { drafts, requester }: Running): Promise<void> {
   const { deadline } = requester;
-  const slice = createTimeSlice(sliceMilliseconds);
+  const slice = createTimeSlice();
   const atBegin = deadline.left;
   for (const [done, draft] of drafts.entries()) {
     deadline.check();

@@ -14,14 +14,12 @@ import { jailAtBoth } from "../operations/require-target.ts";
 import type { IntendedStep } from "./record.ts";
 import { statPath } from "./survey.ts";
 
-const sliceMilliseconds = 2;
-
 /**
  * Returns whether a step adds or removes a name that is denied or protected, or moves or removes a folder
  * that contains such an entry, in its old or its new place.
  */
 export async function hasDeniedStep(jail: Jail, steps: readonly IntendedStep[]): Promise<boolean> {
-  const slice = createTimeSlice(sliceMilliseconds);
+  const slice = createTimeSlice();
   const made = new Set<string>();
   for (const step of steps) {
     await slice.yieldIfDue();

@@ -71,8 +71,6 @@ export async function resolveKept(
 
 const visible = (paths: readonly string[]): string[] => [...new Set(paths.map(visiblePath))];
 
-const sliceMilliseconds = 5;
-
 /**
  * Renames the entries with temporary names of the transaction, and removes those that were only staged. It
  * searches the whole tree, because another program may have moved a folder that contains some. Returns the
@@ -83,7 +81,7 @@ async function uncover(
   steps: readonly IntendedStep[],
   transaction: string,
 ): Promise<string[]> {
-  const slice = createTimeSlice(sliceMilliseconds);
+  const slice = createTimeSlice();
   const { entries, tracked } = await traceSteps(steps, slice);
   const made = new Set(entries.flatMap(({ staged }) => staged ?? []));
   const known = new Map([...tracked].map((entry) => [inodeOf(entry.recorded!), entry]));

@@ -31,7 +31,7 @@ export interface RollingBack {
  */
 export async function rollBack(rolling: RollingBack): Promise<readonly string[]> {
   const { jail, steps } = rolling;
-  const slice = createTimeSlice(sliceMilliseconds);
+  const slice = createTimeSlice();
   const trace = await traceSteps(steps, slice);
   const unsettled = await settleExchanges(jail, trace, slice);
   if (unsettled.length > 0) return unsettled;
@@ -51,8 +51,6 @@ export async function rollBack(rolling: RollingBack): Promise<readonly string[]>
   if (rolling.fsync) await flushFolders(jail, trace, { done: 0, slice });
   return [];
 }
-
-const sliceMilliseconds = 5;
 
 /** Completes or reverts exchanges that take three calls. Returns the paths where neither is possible. */
 async function settleExchanges(jail: Jail, { steps, entries }: Trace, slice: TimeSlice): Promise<string[]> {
@@ -200,7 +198,7 @@ async function removeStaged(jail: Jail, { entries }: Trace, slice: TimeSlice): P
 
 /** Removes the entries that were set aside, after all steps are done. */
 export async function removeAside(jail: Jail, steps: readonly IntendedStep[]): Promise<void> {
-  const slice = createTimeSlice(sliceMilliseconds);
+  const slice = createTimeSlice();
   const { entries } = await traceSteps(steps, slice);
   for (const [index, { entry }] of entries.entries()) {
     await slice.yieldIfDue();
@@ -239,7 +237,7 @@ const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLO
 
 /** Flushes the folders of all steps, which are done. */
 export async function flushSteps(jail: Jail, steps: readonly IntendedStep[]): Promise<void> {
-  const slice = createTimeSlice(sliceMilliseconds);
+  const slice = createTimeSlice();
   await flushFolders(jail, await traceSteps(steps, slice), { done: steps.length, slice });
 }
 

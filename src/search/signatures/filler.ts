@@ -40,7 +40,6 @@ export interface FillerOptions {
 
 /** Maximum files that may wait. The rest are dropped, until a search meets them again. */
 const maxWaiting = 2_000_000;
-const sliceMilliseconds = 2;
 /** Delays in milliseconds before the filler retries files that had just changed. */
 const retryAfter = [150, 1000, 4000];
 /** Milliseconds after a search before background work begins, which would delay its answer or a next call. */
@@ -153,7 +152,7 @@ export class Filler {
   }
 
   async #run(): Promise<void> {
-    const slice = createTimeSlice(sliceMilliseconds);
+    const slice = createTimeSlice();
     while (this.#mayRun && this.#waiting.length > 0) {
       const files = this.#waiting.shift()!;
       this.#files -= files.count;

@@ -52,7 +52,6 @@ const format = 1;
  */
 const headerWords = 12;
 const identityWords = 8;
-const sliceMilliseconds = 2;
 /** Minimum share of updated files that is worth saving. */
 const unsavedShare = 1 / 16;
 /** The number of saved indexes that are kept for a tree, of workers with different rules. */
@@ -158,7 +157,7 @@ async function readHead(
   const { size } = fstatSync(descriptor);
   if (4 * length > size) return undefined;
   const head = new Uint32Array(length);
-  const slice = createTimeSlice(sliceMilliseconds);
+  const slice = createTimeSlice();
   for (const step of stepsOf(head)) {
     if (!readAt(descriptor, step, step.byteOffset)) return undefined;
     await slice.yieldIfDue();
@@ -183,7 +182,7 @@ async function saveIndex(path: string, identity: Uint32Array, index: ContentInde
   const held = index.hold();
   let isSaved = false;
   try {
-    const slice = createTimeSlice(sliceMilliseconds);
+    const slice = createTimeSlice();
     const head = await headOf(identity, held, slice);
     for (const step of stepsOf(head)) {
       writeWords(descriptor, step);
