@@ -25,8 +25,9 @@ export function revisionOf(descriptor: number): string | undefined {
   }
 }
 
-/** Returns whether hashing a file takes 12 ms and more: too long for a single step. */
-export const isLarge = ({ size }: { readonly size: number }): boolean => size >= 16 * 1024 * 1024;
+/** Returns whether hashing a file takes 3 ms and more: too long for a single step. */
+export const isLarge = ({ size }: { readonly size: number }): boolean => size >= largeBytes;
+const largeBytes = 4 * 1024 * 1024;
 
 /** The revision of the large file that was hashed ahead last, valid while its stamps are the same. */
 let known: { readonly stamps: string; readonly revision: string } | undefined;
@@ -77,8 +78,19 @@ export async function hashAhead(
  */
 const digestOnce: typeof crypto.hash | undefined = crypto.hash;
 
+/** The revisions of large contents in memory that were hashed in slices. */
+const knownContents = new WeakMap<Uint8Array, string>();
+
+/** Notes the revision of a content that nothing changes, so that no step hashes it again. */
+export function noteRevision(content: Uint8Array, revision: string): void {
+  knownContents.set(content, revision);
+}
+
 /** Like `revisionOf`, but for bytes in memory, in pieces. */
 export function revisionOfBytes(pieces: readonly Uint8Array[]): string {
+  const [first] = pieces;
+  const noted = pieces.length === 1 && isLarge({ size: first!.length }) && knownContents.get(first!);
+  if (noted) return noted;
   if (digestOnce !== undefined && pieces.length === 1)
     return `sha256:${digestOnce("sha256", pieces[0]!, "hex")}`;
   const hash = crypto.createHash("sha256");

@@ -150,6 +150,10 @@ class ImmediateTree implements RestoredTree {
     return kind === "dir" ? { kind, mode } : { kind };
   }
 
+  stateInSlices(path: string): TreeState {
+    return this.state(path);
+  }
+
   /** Fixtures lie where names differ by their spelling. */
   isRespelling(): boolean {
     return false;

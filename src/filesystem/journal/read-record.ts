@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { closeSync, fstatSync } from "node:fs";
 import type { Log } from "../../base/log/log.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
-import { revisionOfBytes } from "../files/revision.ts";
+import { noteRevision, revisionOfBytes } from "../files/revision.ts";
 import type { StateFolder } from "../state/state-folder.ts";
 import { type ContentLocation, isHead, isNotDone, type RecordHead, type StepFrame } from "./frame.ts";
-import { type PlacedFrame, readBytes, readHeader, SegmentScan } from "./segment.ts";
+import { type PlacedFrame, readBytes, readHeader, readInto, SegmentScan } from "./segment.ts";
 import { listSegments, openContent, openFrames, openIfThere } from "./segment-folder.ts";
 
 /** A step in the form of a record. */
@@ -183,23 +183,43 @@ export async function contentOf(
   );
   if (descriptor === undefined) return undefined;
   const start = isInline ? contentsAt + place.inline : 0;
-  const pieces: Buffer[] = [];
   try {
-    for (let at = 0; at < place.length; at += pieceBytes) {
-      if (at > 0) await pause();
-      pieces.push(readBytes(descriptor, start + at, Math.min(pieceBytes, place.length - at)));
-    }
+    if (place.length > pieceBytes)
+      return await largeContentOf(descriptor, { start, length: place.length, revision, pause });
+    const content = place.length > 0 ? readBytes(descriptor, start, place.length) : empty;
+    return revisionOfBytes([content]) === revision ? content : undefined;
   } finally {
     closeSync(descriptor);
   }
-  if (pieces.length <= 1) return revisionOfBytes(pieces) === revision ? (pieces[0] ?? empty) : undefined;
-  const hash = createHash("sha256");
-  for (const piece of pieces) {
-    hash.update(piece);
-    await pause();
-  }
-  return `sha256:${hash.digest("hex")}` === revision ? Buffer.concat(pieces) : undefined;
 }
 
 const pieceBytes = 1024 * 1024;
 const empty = Buffer.alloc(0);
+
+interface LargeContent {
+  /** Its place in the file. */
+  readonly start: number;
+  readonly length: number;
+  readonly revision: string;
+  readonly pause: Pause;
+}
+
+/** Reads and hashes a content in pieces. Returns `undefined` if it does not have the revision. */
+async function largeContentOf(
+  descriptor: number,
+  { start, length, revision, pause }: LargeContent,
+): Promise<Buffer | undefined> {
+  // The file may be truncated, and the length forged.
+  if (fstatSync(descriptor).size < start + length) return undefined;
+  const content = Buffer.allocUnsafe(length);
+  const hash = createHash("sha256");
+  for (let at = 0; at < length; at += pieceBytes) {
+    if (at > 0) await pause();
+    const piece = content.subarray(at, at + pieceBytes);
+    if (readInto(piece, descriptor, start + at) < piece.length) return undefined;
+    hash.update(piece);
+  }
+  if (`sha256:${hash.digest("hex")}` !== revision) return undefined;
+  noteRevision(content, revision);
+  return content;
+}

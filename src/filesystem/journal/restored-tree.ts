@@ -12,7 +12,8 @@ export type TreeState =
  * `Refusal`.
  */
 export interface RestoredTree {
-  state(path: string): TreeState;
+  /** Returns the state of a path, after hashing a large file in slices. */
+  stateInSlices(path: string): TreeState | Promise<TreeState>;
   /** Returns whether both paths name one entry, in different spellings. */
   isRespelling(path: string, other: string): boolean;
   /** Creates a file with exactly this mode, replacing a file or a link. */

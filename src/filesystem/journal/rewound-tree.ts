@@ -90,6 +90,10 @@ export class RewoundTree implements RestoredTree {
     }
   }
 
+  stateInSlices(path: string): TreeState {
+    return this.state(path);
+  }
+
   /** Returns the content of an earlier file, if it can be read. */
   contentAt(path: string): Buffer | undefined {
     const entry = this.entryAt(path);

@@ -161,8 +161,13 @@ function readerOf(descriptor: number): (at: number, length: number) => Buffer {
 /** Reads up to `length` bytes, fewer at the end of the file. */
 export function readBytes(descriptor: number, at: number, length: number): Buffer<ArrayBuffer> {
   const bytes = Buffer.allocUnsafe(length);
+  return bytes.subarray(0, readInto(bytes, descriptor, at));
+}
+
+/** Fills `bytes` from a place in a file. Returns how many it has read, fewer at the end of the file. */
+export function readInto(bytes: Buffer, descriptor: number, at: number): number {
   let read = 0;
-  for (let more = 1; more > 0 && read < length; read += more)
-    more = readSync(descriptor, bytes, read, length - read, at + read);
-  return bytes.subarray(0, read);
+  for (let more = 1; more > 0 && read < bytes.length; read += more)
+    more = readSync(descriptor, bytes, read, bytes.length - read, at + read);
+  return read;
 }

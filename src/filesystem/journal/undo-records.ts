@@ -108,7 +108,7 @@ class Undo {
       for (const path of restored.concat(removed)) {
         if (said.has(path)) continue;
         said.add(path);
-        const state = this.#stateIfReached(path);
+        const state = await this.#stateIfReached(path);
         if (!areSame(this.#initial.get(path) ?? absent, state))
           (state.kind === "absent" ? net.removed : net.restored).push(path);
         await this.#options.pause();
@@ -119,8 +119,8 @@ class Undo {
   }
 
   /** Notes the state of a path before it is changed. */
-  #note(path: string): void {
-    if (!this.#initial.has(path)) this.#initial.set(path, this.#stateIfReached(path));
+  #note(path: string, found: TreeState): void {
+    if (!this.#initial.has(path)) this.#initial.set(path, found);
   }
 
   async undoStep(step: RecordedStep): Promise<void> {
@@ -139,7 +139,7 @@ class Undo {
       await (step.kind === "rename" ? this.#undoRename(step) : this.#undoChange(step));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      this.#refuse(step, error);
+      await this.#refuse(step, error);
     }
   }
 
@@ -154,19 +154,19 @@ class Undo {
 
   async #undoChange(step: RecordedStep): Promise<void> {
     const { path, kind, before, after } = step;
-    const found = this.#stateOf(path);
+    const found = await this.#stateOf(path);
     const isChmod = kind === "chmod";
     if (isAsRecorded(after.state, found, isChmod)) {
       if (isAsRecorded(before.state, found, isChmod) && before.inside === undefined) return;
     } else if (isAsRecorded(before.state, found, isChmod)) return;
     else if (!this.#mayOverride(step, { path, expected: after.state, found })) return;
-    if (isChmod) await this.#setMode(step);
+    if (isChmod) await this.#setMode(step, found);
     else await this.#restore(step, path, found);
   }
 
-  async #setMode({ seq, path, before }: RecordedStep): Promise<void> {
+  async #setMode({ seq, path, before }: RecordedStep, found: TreeState): Promise<void> {
     const { mode } = before.state as Extract<RecordedState, { kind: "file" | "dir" }>;
-    this.#note(path);
+    this.#note(path, found);
     if (this.#modes.has(path)) this.#modes.set(path, mode!);
     else await this.#options.tree.setMode(path, mode!);
     this.#undone.get(seq)!.restored.push(path);
@@ -177,7 +177,7 @@ class Undo {
     const { before, after, seq } = step;
     if (before.state.kind === "absent") {
       if (found.kind === "dir" && !(await this.#isEmptied(step, after))) return;
-      await this.#remove(path);
+      await this.#remove(path, found);
       this.#undone.get(seq)!.removed.push(path);
       return;
     }
@@ -185,15 +185,16 @@ class Undo {
       this.#skip(step, path, "in-the-way");
       return;
     }
-    await this.#put(step, path, before.state);
+    await this.#put(step, { path, state: before.state, found });
     for (const [below, state] of before.inside ?? []) {
-      await this.#put(step, `${path}/${below}`, state);
+      const inside = `${path}/${below}`;
+      await this.#put(step, { path: inside, state, found: await this.#stateIfReached(inside) });
       await this.#options.pause();
     }
   }
 
-  async #remove(path: string): Promise<void> {
-    this.#note(path);
+  async #remove(path: string, found: TreeState): Promise<void> {
+    this.#note(path, found);
     await this.#options.tree.remove(path);
     this.#modes.delete(path);
   }
@@ -203,19 +204,19 @@ class Undo {
     for (const [below, expected] of inside.toReversed()) {
       await this.#options.pause();
       const path = `${step.path}/${below}`;
-      const found = this.#stateOf(path);
+      const found = await this.#stateOf(path);
       if (found.kind === "absent") continue;
       if (!isAsRecorded(expected, found, false) && !this.#mayOverride(step, { path, expected, found }))
         return false;
-      await this.#remove(path);
+      await this.#remove(path, found);
     }
     return true;
   }
 
-  async #put(step: RecordedStep, path: string, state: RecordedState): Promise<void> {
+  async #put(step: RecordedStep, { path, state, found }: Restoring): Promise<void> {
     const { content } = this.#options;
     const tree = this.#treeFor(path);
-    this.#note(path);
+    this.#note(path, found);
     if (state.kind === "file") {
       const bytes =
         state.content && (await content(step, { place: state.content, revision: state.revision }));
@@ -248,8 +249,9 @@ class Undo {
   async #undoRename(step: RecordedStep): Promise<void> {
     const { path, before, after, seq } = step;
     const from = step.from!;
-    const found = this.#stateOf(path);
-    const left = this.#options.tree.isRespelling(path, from) ? absent : this.#stateOf(from);
+    const found = await this.#stateOf(path);
+    const isRespelled = this.#options.tree.isRespelling(path, from);
+    const left = isRespelled ? absent : await this.#stateOf(from);
     if (isAsRecorded(after.state, left, false) && isAsRecorded(before.state, found, false)) return;
     if (
       !isAsRecorded(after.state, found, false) &&
@@ -262,8 +264,8 @@ class Undo {
       this.#skip(step, from, "in-the-way");
       return;
     }
-    this.#note(path);
-    this.#note(from);
+    this.#note(path, found);
+    this.#note(from, isRespelled ? found : left);
     await this.#options.tree.move(path, from);
     this.#moveModes(path, from);
     const record = this.#undone.get(seq)!;
@@ -280,8 +282,8 @@ class Undo {
     }
   }
 
-  #stateOf(path: string): TreeState {
-    const state = this.#options.tree.state(path);
+  async #stateOf(path: string): Promise<TreeState> {
+    const state = await this.#options.tree.stateInSlices(path);
     const mode = this.#modes.get(path);
     return mode !== undefined && state.kind === "dir" ? { kind: "dir", mode } : state;
   }
@@ -301,7 +303,7 @@ class Undo {
    * Handles a refusal by the tree itself: a folder that is not empty, or a path that has since been denied or
    * protected.
    */
-  #refuse(step: RecordedStep, refusal: Refusal): void {
+  async #refuse(step: RecordedStep, refusal: Refusal): Promise<void> {
     const { path, after, seq } = step;
     const { reason } = refusal;
     const isProtected = reason === "protected" || reason === "out-of-scope";
@@ -309,13 +311,17 @@ class Undo {
     else if (isProtected) throw reason === "protected" ? refuseJournal.undoProtected(path, seq) : refusal;
     else {
       const cause = reason === "not-empty" ? this.#options.later.causeInside(path, seq) : undefined;
-      this.#mayOverride(step, { path, expected: after.state, found: this.#stateIfReached(path) }, cause);
+      this.#mayOverride(
+        step,
+        { path, expected: after.state, found: await this.#stateIfReached(path) },
+        cause,
+      );
     }
   }
 
-  #stateIfReached(path: string): TreeState {
+  async #stateIfReached(path: string): Promise<TreeState> {
     try {
-      return this.#stateOf(path);
+      return await this.#stateOf(path);
     } catch (error) {
       if (error instanceof Refusal) return { kind: "absent" };
       throw error;
@@ -329,6 +335,13 @@ class Undo {
     if (!known.has(path)) this.#undone.get(seq)!.skipped.push({ path, reason });
     known.add(path);
   }
+}
+
+/** A path, its state to restore, and its present one. */
+interface Restoring {
+  readonly path: string;
+  readonly state: RecordedState;
+  readonly found: TreeState;
 }
 
 /**

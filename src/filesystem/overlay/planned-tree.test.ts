@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import type { Tree } from "../../../tests/harness/tree.ts";
 import { reasonOf } from "../files/files.test-kit.ts";
 import { readWholeFile } from "../files/read.ts";
@@ -136,6 +137,17 @@ describe.each(backends)("a planned tree over %s", (backend) => {
     expect(pending.state("a")).toEqual({ kind: "file", mode: 0o644, revision: now });
     expect(await on.remove("a", { expectedRevision: now })).toBe(true);
     expect(pending.state("a")).toEqual({ kind: "absent" });
+  });
+
+  test("the revision of a large file is found in slices", async () => {
+    using fixture = new PlannedFixture(backend, { a: "a", large: "text\n".repeat(1_000_000) });
+    const pending = fixture.pending();
+    expect(pending.stateInSlices("a")).toEqual(pending.state("a"));
+    const found = pending.stateInSlices("large");
+    expect(found).toBeInstanceOf(Promise);
+    expect(await found).toEqual(pending.state("large"));
+    writeFileSync(fixture.at("large"), "small");
+    expect(await pending.stateInSlices("large")).toEqual(pending.state("large"));
   });
 
   test("a folder that holds something denied, or would, does not move", async () => {

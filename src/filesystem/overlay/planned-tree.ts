@@ -1,8 +1,11 @@
+import { closeSync } from "node:fs";
 import { refuse } from "../../base/errors.ts";
+import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { Disk } from "../disk/disk.ts";
 import { splitLast } from "../disk/hold-folder.ts";
 import type { Requester } from "../disk/mutation.ts";
 import type { Step } from "../disk/steps.ts";
+import { hashAhead, isLarge } from "../files/revision.ts";
 import { digestOfTree } from "../files/tree-digest.ts";
 import { pathIn } from "../jail/backend.ts";
 import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
@@ -259,12 +262,43 @@ export class PlannedTree implements WritableTree {
 
   /** Returns the state of a path. Throws the jail's errors, except for a missing entry. */
   state(path: string): EntryState {
-    using place = this.jail.admit(path, { lastLink: "bare", mayBeMissing: true, parents: true });
-    const { stats, folder, name } = place;
-    if (stats === undefined) return { kind: "absent" };
-    const mode = stats.mode & 0o7777;
-    if (stats.isDirectory()) return { kind: "dir", mode };
-    if (stats.isSymbolicLink()) return { kind: "symlink", text: mapErrno(path, () => folder.readLink(name)) };
-    return stats.isFile() ? { kind: "file", mode, revision: revisionOfPlace(place) } : { kind: "other" };
+    using place = this.#admitState(path);
+    return stateAt(place);
   }
+
+  /** Like `state`, but hashes a large file on disk in slices. */
+  stateInSlices(path: string): EntryState | Promise<EntryState> {
+    using place = this.#admitState(path);
+    const { stats, content } = place;
+    const isHashedAhead = stats?.isFile() === true && isLarge(stats) && content === undefined;
+    return isHashedAhead ? this.#stateAfterHashing(path) : stateAt(place);
+  }
+
+  async #stateAfterHashing(path: string): Promise<EntryState> {
+    using place = this.#admitState(path);
+    const read = (use: (descriptor: number) => boolean) => {
+      const descriptor = mapErrno(path, () => place.open());
+      try {
+        return use(descriptor);
+      } finally {
+        closeSync(descriptor);
+      }
+    };
+    if (place.stats?.isFile() && place.content === undefined) await hashAhead(read, createTimeSlice());
+    return this.state(path);
+  }
+
+  #admitState(path: string): ResolvedPath {
+    return this.jail.admit(path, { lastLink: "bare", mayBeMissing: true, parents: true });
+  }
+}
+
+function stateAt(place: ResolvedPath): EntryState {
+  const { stats, folder, name, requested } = place;
+  if (stats === undefined) return { kind: "absent" };
+  const mode = stats.mode & 0o7777;
+  if (stats.isDirectory()) return { kind: "dir", mode };
+  if (stats.isSymbolicLink())
+    return { kind: "symlink", text: mapErrno(requested, () => folder.readLink(name)) };
+  return stats.isFile() ? { kind: "file", mode, revision: revisionOfPlace(place) } : { kind: "other" };
 }

@@ -41,8 +41,19 @@ export class Restoration {
   }
 
   /** Returns the state of a path. Throws the jail's refusals, and io for a file that cannot be read. */
-  state(path: string): Exclude<EntryState, { kind: "file" }> | (EntryState & FileState) {
-    const state = this.#tree.state(path);
+  state(path: string): RestoredState {
+    return this.#noted(path, this.#tree.state(path));
+  }
+
+  /** Like `state`, but hashes a large file in slices. */
+  stateInSlices(path: string): RestoredState | Promise<RestoredState> {
+    const state = this.#tree.stateInSlices(path);
+    return state instanceof Promise
+      ? state.then((found) => this.#noted(path, found))
+      : this.#noted(path, state);
+  }
+
+  #noted(path: string, state: EntryState): RestoredState {
     if (state.kind !== "file") return state;
     const { revision = "" } = state;
     this.#revisions.set(path, revision);
@@ -156,6 +167,8 @@ interface Within {
   readonly revisions: Map<string, string>;
   readonly remade: string | undefined;
 }
+
+type RestoredState = Exclude<EntryState, { kind: "file" }> | (EntryState & FileState);
 
 interface FileState {
   readonly kind: "file";

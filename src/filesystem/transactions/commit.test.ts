@@ -1,6 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { treeOf } from "../../../tests/harness/tree.ts";
+import type { MutationListener } from "../disk/mutation.ts";
 import { Recorder } from "../disk/recorder.test-kit.ts";
 import { backends } from "../jail/jail.test-kit.ts";
 import { StepRunner } from "./run-step.ts";
@@ -66,6 +67,27 @@ test("listeners get the steps as parts of one mutation", async () => {
   const whole = recorder.mutations[0]!;
   expect(whole.transaction).toEqual({ id: transaction!, label: "a label" });
   expect(recorder.mutations.slice(1).every((mutation) => mutation.whole === whole)).toBe(true);
+});
+
+test("large files are hashed ahead of the steps that replace, remove or move them, and no others", async () => {
+  const large = "x".repeat(4 * 1024 * 1024);
+  const hashed: number[] = [];
+  const listener: MutationListener = {
+    async hashAhead(entries) {
+      hashed.push(entries.replaced()!.size);
+    },
+  };
+  const tree = { a: large, b: `${large}b`, c: `${large}cc`, d: `${large}ddd`, small: "x" };
+  using fixture = new TransactionsFixture("descriptors", tree, [listener]);
+  const expected = (path: string) => fixture.version(path);
+  await fixture.commit([
+    { kind: "exchange", path: "a", staged: fileOf("new"), expected: expected("a"), change: 0 },
+    { kind: "set-aside", path: "b", expected: expected("b"), change: 1 },
+    { kind: "rename", from: "c", to: "e", expected: expected("c"), change: 2 },
+    { kind: "chmod", path: "d", mode: 0o600, expected: expected("d"), change: 3 },
+    { kind: "set-aside", path: "small", expected: expected("small"), change: 4 },
+  ]);
+  expect(hashed).toEqual([0, 1, 2].map((more) => large.length + more));
 });
 
 describe("what the system refuses at some step", () => {

@@ -9,6 +9,7 @@ import { renameAsStep } from "../disk/rename.ts";
 import type { MutationScope, VerifyEntry } from "../disk/scope.ts";
 import { setEntryAside } from "../disk/set-aside.ts";
 import type { SetAsideStep } from "../disk/steps.ts";
+import { isLarge } from "../files/revision.ts";
 import { digestOfTree } from "../files/tree-digest.ts";
 import { errnoError } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
@@ -40,6 +41,7 @@ export class StepRunner {
     const { mutations } = this.#scope;
     if (step.kind === "set-aside") await this.#requireDigest(step, place);
     const entries = entriesAt(place);
+    if (isOfLargeFile(draft)) await mutations.hashAhead(entriesAt({ folder, name }));
     if (step.kind === "place" && stagedOf(draft)?.kind === "copy") await mutations.readPlaced(entries);
     const setAside = await this.#editLock({ folder, deadline }, () => this.#runLocked(draft, place, entries));
     if (setAside?.aside !== undefined) await mutations.readAside(setAside);
@@ -145,6 +147,12 @@ export class StepRunner {
       isTouched: this.#touched.has(inodeOf(recorded)),
     });
   }
+}
+
+/** Returns whether a step removes, replaces or moves a large file. */
+function isOfLargeFile({ step, entries }: DraftStep): boolean {
+  const recorded = step.kind === "chmod" ? undefined : entries.entry?.recorded;
+  return recorded?.kind === "file" && isLarge({ size: Number(recorded.size) });
 }
 
 interface TemporaryName {
