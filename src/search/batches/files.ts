@@ -60,6 +60,8 @@ export interface IndexedFiles {
   outcomeUnread(file: FileCursor): number | undefined;
   /** Called after the current file was read through this descriptor. */
   onRead(file: FileCursor, descriptor: number): void;
+  /** Whether the current file was read, and its result may be kept. */
+  readonly wantsResult: boolean;
   /** Called after the current file was searched to its end, and all its matches are in its finding. */
   onWholeResult(file: FileCursor, isMatching: boolean, outcome: number): void;
 }
@@ -88,7 +90,7 @@ export interface FileSearch {
 
 /** Searches the files in order, until the sink is full or the search has to end. */
 export function searchFiles(file: FileCursor, search: FileSearch, sink: FindingSink): void {
-  const { matcher, outcomes: record } = search;
+  const { matcher, known, outcomes: record } = search;
   const content = new ContentSearch(file, search);
   while (!search.isOver() && (sink.wantsPaths || sink.wantsContent) && file.next()) {
     const after = file.index === 0 ? search.after : undefined;
@@ -100,8 +102,8 @@ export function searchFiles(file: FileCursor, search: FileSearch, sink: FindingS
       record[file.index] = sink.wantsContent ? content.outcome : 0;
     }
     const isMatching = found.count > 0 || found.lines.length > 0;
-    if (wantsContent && after === undefined && isWhole(found, sink) && !search.isOver())
-      search.known?.onWholeResult(file, isMatching, content.outcome);
+    if (known?.wantsResult === true && wantsContent && after === undefined)
+      if (isWhole(found, sink) && !search.isOver()) known.onWholeResult(file, isMatching, content.outcome);
     if (isInPath || isMatching) sink.add({ index: file.index, isInPath, ...found });
   }
 }

@@ -40,7 +40,9 @@ export class KnownFiles implements FoundInIndex {
     this.#descriptorOf = descriptorOf;
   }
 
-  /** Implements `FileSearch.outcomeUnread`: returns the outcome of an unchanged file that does not match. */
+  /**
+   * Implements `IndexedFiles.outcomeUnread`: returns the outcome of an unchanged file that does not match.
+   */
   readonly outcomeUnread = (file: FileCursor): number | undefined => {
     this.#record = this.#records?.[file.index] ?? -1;
     this.#isSame = false;
@@ -57,16 +59,20 @@ export class KnownFiles implements FoundInIndex {
     return this.#judge.outcomeOf(number);
   };
 
-  /** Implements `FileSearch.onRead`. */
+  /** Implements `IndexedFiles.onRead`. */
   readonly onRead = (file: FileCursor, descriptor: number): void => {
     if (this.#record < 0) return;
     this.#isSame = readStamps(descriptor) && this.#judge.records.hasStamps(this.#record, stamps);
     if (!this.#isSame) this.unknown.push(file.index);
   };
 
-  /** Implements `FileSearch.onWholeResult`. */
+  /** Implements `IndexedFiles.wantsResult`. */
+  get wantsResult(): boolean {
+    return this.#isSame;
+  }
+
+  /** Implements `IndexedFiles.onWholeResult`. */
   readonly onWholeResult = (file: FileCursor, isMatching: boolean, outcome: number): void => {
-    if (!this.#isSame) return;
     const expected = this.#judge.outcomeWithoutMatch(this.#record);
     if (expected === undefined) return;
     if (isMatching) this.matching.push(file.index, this.#record);
