@@ -207,7 +207,7 @@ const testing = [bun, "test", "--timeout=120000", "--only-failures"];
  * Minimum seconds of a file that gets a global object of its own. Garbage of earlier files has slowed long
  * ones down to a fifth, and for short ones loading the modules again takes a third of the time.
  */
-const isolatedSeconds = 3;
+const isolatedSeconds = 8;
 
 const taskOf = ({ name, command, seconds }: Check): Task => ({
   ...{ name, command, seconds },

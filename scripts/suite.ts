@@ -50,10 +50,12 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
     command: ["tests/security/race/table.ts"],
   },
   roots: {
-    description: "the escape matrix, of the base too and where it is one root of two, on every backend",
+    description:
+      "the escape matrix and that of protected files, of the base too and where it is one root of two, on every backend",
     command: [
       ...testing,
       "tests/security/matrix.test.ts",
+      "tests/security/protected.test.ts",
       "tests/security/roots.test.ts",
       "tests/security/session-scope.test.ts",
       "tests/security/shell/matrix.test.ts",

@@ -30,9 +30,9 @@ export function randomFrom(seed: number): Random {
 export const freshSeed = (): number => Math.floor(Math.random() * 2 ** 32);
 
 /**
- * Returns the number of runs of a long property: half of the usual one, because each run of the tests has a
- * different seed, or a multiple of it in `npm run suite -- properties`.
+ * Returns the number of runs of a long property: a third of the usual one, because each run of the tests has
+ * a different seed, or a multiple of it in `npm run suite -- properties`.
  */
 export const propertyRuns = (usual: number): { numRuns: number } => ({
-  numRuns: Math.ceil(usual * Number(process.env["CODER_RUNS"] ?? 0.5)),
+  numRuns: Math.ceil(usual * Number(process.env["CODER_RUNS"] ?? 1 / 3)),
 });

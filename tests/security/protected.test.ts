@@ -198,8 +198,16 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 };
 
+const isWhole = process.env["ROOTS"] === "all";
+
 describe.each(backends)("%s", (backend) => {
+  const place = backends.indexOf(backend);
+  /** Backends differ below the jail only, so each but the default one has a third of the arguments. */
+  const argumentsOf = ({ argumentNames }: Kind) =>
+    argumentNames.filter((_, index) => isWhole || place === 0 || index % 3 === place);
+
   describe.each(Object.entries(kinds))("%s", (name, kind) => {
+    const argumentNames = argumentsOf(kind);
     const base = join(root, `${backend}-${name}`);
 
     async function opened<T>(protect: boolean, use: (worker: Worker) => Promise<T>): Promise<T> {
@@ -221,9 +229,7 @@ describe.each(backends)("%s", (backend) => {
     }
 
     test("what would change them is denied, and changes nothing", async () => {
-      const cells = kind.argumentNames.flatMap((argument) =>
-        kind.paths.map((path) => [argument, path] as const),
-      );
+      const cells = argumentNames.flatMap((argument) => kind.paths.map((path) => [argument, path] as const));
       const harmful = await opened(false, async (worker) => {
         const found: (readonly [string, string])[] = [];
         for (const [argument, path] of cells)
@@ -241,12 +247,12 @@ describe.each(backends)("%s", (backend) => {
       expect(faults).toEqual([]);
       // Each argument that can do harm was seen to do it.
       const seen = new Set(harmful.map(([argument]) => argument));
-      expect(kind.argumentNames.filter((argument) => !seen.has(argument))).toEqual([]);
+      expect(argumentNames.filter((argument) => !seen.has(argument))).toEqual([]);
     });
 
     test("what leaves them alone is answered as without the protection", async () => {
       const others = ["plain/x.txt", "plain/config.yaml", "new/beside.txt"];
-      const cells = kind.argumentNames.flatMap((argument) => others.map((path) => [argument, path] as const));
+      const cells = argumentNames.flatMap((argument) => others.map((path) => [argument, path] as const));
       const answers = (protect: boolean) =>
         opened(protect, async (worker) => {
           const found: string[] = [];

@@ -11,7 +11,8 @@ describe("fold", () => {
     const apart = codePoints.filter((codePoint) => {
       const letter = String.fromCodePoint(codePoint);
       const variants = [letter.toLowerCase(), letter.toUpperCase(), letter.normalize("NFD"), fold(letter)];
-      return variants.some((variant) => fold(`x${variant}x`) !== fold(`x${letter}x`));
+      const others = variants.filter((variant) => variant !== letter);
+      return others.some((variant) => fold(`x${variant}x`) !== fold(`x${letter}x`));
     });
     expect(apart).toEqual([]);
   });
