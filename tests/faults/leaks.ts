@@ -25,7 +25,7 @@ export interface LeakOptions {
 }
 
 /** Calls before the first that count: buffers, compiled code and the engines of the threads grow to what they keep. */
-const warmUpCalls = 3000;
+const warmUpCalls = 1500;
 
 /** Makes `calls` mixed calls and measures the process after each tenth of them. */
 export async function runLeaks({ calls, seed, withThreads }: LeakOptions): Promise<LeakReport> {
