@@ -70,7 +70,7 @@ const scoped: readonly Layout[] = [
 
 const cells = [
   ...backends.map((backend) => [backend, theBase] as const),
-  ...scoped.map((layout) => [backends[0], layout] as const),
+  ...scoped.map((layout) => [backends[0]!, layout] as const),
 ].map(([backend, layout]) => [`${backend} ${layout.name}`.trim(), backend, layout] as const);
 
 describe.each(cells)("%s", (_, backend, layout) => {
