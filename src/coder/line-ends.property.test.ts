@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
+import { propertyRuns } from "../../tests/harness/random.ts";
 import { createLog } from "../base/log/log.ts";
 import { createInvoke } from "../calls/invoke.ts";
 import { defaultShellConfig } from "../shell/config.ts";
@@ -107,7 +108,7 @@ test("no line outside of an edit changes its ending, and what is written has tha
         if (name !== "remove") expect(x?.ending).toBe(before === "" ? lines[0]!.ending : before);
       },
     ),
-    { numRuns: 120 },
+    propertyRuns(180),
   );
 });
 
@@ -122,7 +123,7 @@ test("sed keeps line ends, and its patterns end where lines do", async () => {
       const expected = lines.map((line, index) => (index === at ? { ...line, text: "[>]" } : line));
       expect(readFileSync(join(base, "f"), "utf8")).toBe(joined(expected));
     }),
-    { numRuns: 60 },
+    propertyRuns(90),
   );
 });
 
@@ -146,7 +147,7 @@ test("a text over lines is found whatever their ends are, and each keeps its own
         expect(readFileSync(join(base, "f"), "utf8")).toBe(joined(expected));
       },
     ),
-    { numRuns: 120 },
+    propertyRuns(180),
   );
 });
 
@@ -199,6 +200,6 @@ test("search and replace agree on what matches", async () => {
         ]);
       },
     ),
-    { numRuns: 150 },
+    propertyRuns(240),
   );
 });

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
+import { propertyRuns } from "../../tests/harness/random.ts";
 import { createLog } from "../base/log/log.ts";
 import { createInvoke } from "../calls/invoke.ts";
 import { defaultConfig } from "./config.ts";
@@ -100,7 +101,7 @@ test("ops on the text are what splitting and joining it makes, in order, behind 
         expected ?? before,
       ]);
     }),
-    { numRuns: 400 },
+    propertyRuns(600),
   );
 });
 
@@ -113,6 +114,6 @@ test("a dry run answers what the call then answers, and writes nothing", async (
       expect(readFileSync(file, "utf8")).toBe(before);
       expect(await call(ops, { answer: form })).toEqual(tried);
     }),
-    { numRuns: 300 },
+    propertyRuns(450),
   );
 });

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
+import { propertyRuns } from "../../tests/harness/random.ts";
 import type { BackendName } from "../filesystem/jail/folder.ts";
 import { openSearcher, type RunSearch } from "./search.test-kit.ts";
 
@@ -70,7 +71,7 @@ test("threads change no answer, nor does the way folders are held", async () => 
         for (const ask of others) expect(await ask(request)).toEqual(answer);
       }
     }),
-    { numRuns: 25 },
+    propertyRuns(50),
   );
 });
 

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
+import { propertyRuns } from "../../tests/harness/random.ts";
 import { addToTree, type Tree } from "../../tests/harness/tree.ts";
 import { filesOfRipgrep, treeOfIgnoreFiles } from "./ignore/ripgrep.test-kit.ts";
 import { filesOfWalk } from "./ignored.test-kit.ts";
@@ -58,7 +59,7 @@ describe("the same files as ripgrep", () => {
         expect(filesOfWalk(base, folder)).toEqual(filesOfRipgrep(base, folder));
         rmSync(base, { recursive: true });
       }),
-      { numRuns: 60 },
+      propertyRuns(90),
     );
   });
 

@@ -85,7 +85,7 @@ function refusesGlob(one: string): boolean {
   }
 }
 
-const runs = propertyRuns(120);
+const runs = propertyRuns(180);
 
 test("the files are those of ripgrep", async () => {
   let partial = 0;

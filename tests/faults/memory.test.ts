@@ -5,9 +5,9 @@
 import { describe, expect, test } from "bun:test";
 import { type Load, transports } from "./memory.ts";
 
-/** Without a budget 60 such reads take about 750 MB and more. */
-const reads = 60;
-const maxMebibytes = 600;
+/** Without a budget 50 such reads take about 640 MB and more. */
+const reads = 50;
+const maxMebibytes = 560;
 
 const loads: Readonly<Record<string, Load>> = {
   "answers are read": { reads, isRead: true },

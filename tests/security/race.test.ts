@@ -14,7 +14,7 @@ import { takeTexts } from "./race/take-texts.ts";
 import { checked } from "./race/victim.ts";
 
 const testMilliseconds = 90_000;
-const seconds = 0.06;
+const seconds = 0.03;
 /** A check by realpath ends with its first loss: a machine that is busy may need long until then. */
 const untilLost = { seconds: 100, milliseconds: 160_000 } as const;
 

@@ -251,7 +251,7 @@ test.each(["verified", "watched"] as const)(
           }
         },
       ),
-      propertyRuns(8),
+      propertyRuns(12),
     );
     expect(used).toBeGreaterThan(0);
   },

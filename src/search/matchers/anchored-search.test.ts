@@ -151,7 +151,7 @@ test("the anchored search equals the engine on the whole text", () => {
       expect(rangesIn(searchSpansIn(bytes, query), bytes)).toEqual(expected);
       expect(countSpansIn(bytes, query)).toBe(expected.length);
     }),
-    propertyRuns(300),
+    propertyRuns(450),
   );
   expect(anchored).toBeGreaterThan(20);
 });

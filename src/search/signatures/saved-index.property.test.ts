@@ -98,7 +98,7 @@ test("an index that was saved, loaded and changed finds what one in memory finds
       }
       kept.close();
     }),
-    propertyRuns(150),
+    propertyRuns(225),
   );
   expect(compared).toBeGreaterThan(20);
 });

@@ -88,6 +88,6 @@ test("a walk that knows what folders held meets what one meets that lists them, 
     }
     kept += listings.bytes;
   };
-  await fc.assert(fc.asyncProperty(rounds, isSame), propertyRuns(8));
+  await fc.assert(fc.asyncProperty(rounds, isSame), propertyRuns(12));
   expect(kept).toBeGreaterThan(0);
 });

@@ -82,5 +82,5 @@ test("an dfa finds in a line what the engine finds", () => {
     }),
     propertyRuns(700),
   );
-  expect([tried, found].every((count) => count > 150)).toBe(true);
+  expect([tried, found].every((count) => count > 50)).toBe(true);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
+import { propertyRuns } from "../../../tests/harness/random.ts";
 import { compileModule, instantiate } from "../../base/wasm/module.ts";
 import { meter } from "./metering.ts";
 import { PatternError, RegexRuntime } from "./regex-runtime.ts";
@@ -79,7 +80,7 @@ describe("a metered engine", () => {
         );
         expect(counted).toBe(plain as string);
       }),
-      { numRuns: 2000 },
+      propertyRuns(3000),
     );
   });
 

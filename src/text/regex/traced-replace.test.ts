@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { propertyRuns } from "../../../tests/harness/random.ts";
 import { deadlineIn } from "../../base/scheduling/deadline.ts";
 import { createRegexEngine } from "./rust-regex.ts";
 
@@ -92,7 +93,7 @@ describe("replaceTraced", () => {
         }
         expect(rebuilt + Buffer.from(body).toString("latin1", from)).toBe(plain.toString("latin1"));
       }),
-      { numRuns: 300 },
+      propertyRuns(450),
     );
   });
 });

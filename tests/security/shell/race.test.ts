@@ -67,7 +67,7 @@ const firstCells = cells.filter(
 
 describe.each(backends)("%s holds", (backend) => {
   const isDefault = backend === backends[0];
-  const seconds = 0.06;
+  const seconds = 0.03;
 
   test.each(isDefault ? cells : firstCells)(
     "%s, %s, %s",
