@@ -52,7 +52,7 @@ export async function openPage(
   });
   page.on("console", (message) => {
     // The browser itself reports that a connection was refused while the worker is away.
-    if (message.type() === "error" && !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE/.test(message.text()))
+    if (message.type() === "error" && !/ERR_CONNECTION_RE(FUSED|SET)|ERR_INCOMPLETE/.test(message.text()))
       faults.push(message.text());
   });
   page.on("request", (request) => {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { lstatSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
 import { temporaryFolder } from "../harness/worker-fixture.ts";
 import { backends } from "./backends.ts";
 import { pathCalls } from "./calls.ts";
@@ -9,7 +8,14 @@ import { outsideName, secrets } from "./escape-case.ts";
 import { type Cell, cellName, cells, raceCasesOf } from "./race/cells.ts";
 import { callChecked } from "./race/checked.ts";
 import { breachesOf, buildRaceTree, swapOf } from "./race/race-tree.ts";
-import { bestSwapper, portableSwapper, type RaceResult, runRace, type Swapper } from "./race/run.ts";
+import {
+  bestSwapper,
+  portableSwapper,
+  type RaceResult,
+  runRace,
+  type Swapper,
+  startSwapping,
+} from "./race/run.ts";
 import { takeTexts } from "./race/take-texts.ts";
 import { checked } from "./race/victim.ts";
 
@@ -102,25 +108,9 @@ test("the texts of a moved folder are taken without following what is swapped th
   for (let round = 0; round < 40; round++) {
     const root = mkdtempSync(join(folder, "taken-"));
     buildRaceTree(root);
-    await using swapping = swap(root, swapper);
-    await swapping.begun;
+    await using _swapping = await startSwapping(swapper, swapOf("folder and link", root));
     shown += takeTexts(join(root, "base/s"));
     expect(breachesOf(root)).toEqual([]);
   }
   expect(secrets.filter((word) => shown.includes(word))).toEqual([]);
 });
-
-/** Swaps a folder and a link until disposed of; `begun` resolves when they have been seen swapped. */
-function swap(root: string, [program, ...words]: Swapper): AsyncDisposable & { begun: Promise<void> } {
-  const child = Bun.spawn([program, ...words, ...swapOf("folder and link", root)], { stdout: "ignore" });
-  const isSwapped = () => lstatSync(join(root, "base/s/real"), { throwIfNoEntry: false })?.isSymbolicLink();
-  return {
-    begun: (async () => {
-      while (!isSwapped()) await setImmediate();
-    })(),
-    async [Symbol.asyncDispose]() {
-      child.kill("SIGKILL");
-      await child.exited;
-    },
-  };
-}

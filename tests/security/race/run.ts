@@ -1,5 +1,8 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { temporaryFolder } from "../../harness/worker-fixture.ts";
 import type { RaceCase } from "./cells.ts";
 import { isWaitedAt } from "./fifo.ts";
@@ -52,16 +55,41 @@ export async function runRace({
 }: RaceOptions): Promise<RaceResult> {
   const root = temporaryFolder();
   buildRaceTree(root);
-  const swapping = Bun.spawn([...swapper, ...swapOf(cell.swap, root)], { stdout: "pipe" });
   try {
+    await using swapping = await startSwapping(swapper, swapOf(cell.swap, root));
     const report = await runVictim({ cell, argument, root, subject, seconds, layout });
-    swapping.kill("SIGTERM");
-    return { ...report, swaps: Number(await swapping.stdout.text()) };
+    return { ...report, swaps: await swapping.end() };
   } finally {
-    swapping.kill("SIGKILL");
-    await swapping.exited;
     rmSync(root, { recursive: true, force: true });
   }
+}
+
+/** A swapper at work. */
+export interface Swapping extends AsyncDisposable {
+  /** Ends it, and returns how often it has swapped. */
+  end(): Promise<number>;
+}
+
+/** Starts a swapper, and resolves when it has swapped for the first time. */
+export async function startSwapping(
+  [program, ...words]: Swapper,
+  names: readonly string[],
+): Promise<Swapping> {
+  const child = spawn(program, [...words, ...names], { stdio: ["ignore", "pipe", "inherit"] });
+  const exited = once(child, "exit");
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const nextLine = async () => String((await lines.next()).value);
+  if ((await nextLine()) !== "begun") throw new Error("the swapper does not swap");
+  return {
+    async end() {
+      child.kill("SIGTERM");
+      return Number(await nextLine());
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await exited;
+    },
+  };
 }
 
 async function runVictim(job: RaceJob): Promise<Omit<RaceResult, "swaps">> {

@@ -4,6 +4,7 @@ import { renameSync } from "node:fs";
 const [how, one = "", other = ""] = process.argv.slice(2);
 const between = `${one}-between`;
 let swaps = 0;
+let hasBegun = false;
 let isStopped = false;
 process.on("SIGTERM", () => {
   isStopped = true;
@@ -31,6 +32,10 @@ function swap(): void {
 
 while (!isStopped) {
   for (let turn = 0; turn < 1000; turn++) swap();
+  if (swaps > 0 && !hasBegun) {
+    hasBegun = true;
+    console.log("begun");
+  }
   await new Promise((resolve) => setImmediate(resolve));
 }
 console.log(swaps);

@@ -6,7 +6,7 @@ import { temporaryFolder } from "../../harness/worker-fixture.ts";
 import { backends } from "../backends.ts";
 import type { Swap } from "../race/cells.ts";
 import { buildRaceTree, swapOf } from "../race/race-tree.ts";
-import { bestSwapper, type Swapper } from "../race/run.ts";
+import { bestSwapper, type Swapper, startSwapping } from "../race/run.ts";
 import { victimFor } from "../race/victims.ts";
 import { shellPathArguments } from "./shell.ts";
 import type { ShellRaceJob, ShellReport } from "./victim.ts";
@@ -74,8 +74,8 @@ describe.each(backends)("%s holds", (backend) => {
     async (argument, swap, path) => {
       const root = temporaryFolder();
       buildRaceTree(root);
-      const swapping = Bun.spawn([...swapper, ...swapOf(swap, root)], { stdout: "pipe" });
       try {
+        await using swapping = await startSwapping(swapper, swapOf(swap, root));
         const { calls, faults, descriptors } = await runVictim(
           { argument, swap, path, root, seconds },
           backend,
@@ -83,11 +83,8 @@ describe.each(backends)("%s holds", (backend) => {
         expect(faults).toEqual([]);
         expect(calls).toBeGreaterThan(0);
         expect(descriptors[1] - descriptors[0]).toBeLessThanOrEqual(heldByLateThreads);
-        swapping.kill("SIGTERM");
-        expect(Number(await swapping.stdout.text())).toBeGreaterThan(10);
+        expect(await swapping.end()).toBeGreaterThan(10);
       } finally {
-        swapping.kill("SIGKILL");
-        await swapping.exited;
         rmSync(root, { recursive: true, force: true });
       }
     },
