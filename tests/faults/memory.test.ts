@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Load, transports } from "./memory.ts";
 
-/** Without a budget 50 such reads take about 640 MB and more. */
+/** Without a budget 60 such reads took about 750 MB and more, so these would take more than the maximum. */
 const reads = 50;
 const maxMebibytes = 560;
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { runCoder } from "../harness/subject.ts";
 import { logFaults } from "../harness/with-worker.ts";
 import { startWorker, type WorkerFixture } from "../harness/worker-fixture.ts";
-import { backends } from "./backends.ts";
+import { backends, isWhole, triedThrough } from "./backends.ts";
 import { pathCalls } from "./calls.ts";
 import { escapeCases } from "./escape-cases.ts";
 import { Judge } from "./matrix-cell.ts";
@@ -24,18 +24,6 @@ test("each function of the worker that takes a path is called on each escape cas
   ];
   expect(functions.filter((id) => !pathCalls.some((call) => call.id === id))).toEqual(others);
 });
-
-const isWhole = process.env["ROOTS"] === "all";
-
-/**
- * Returns the calls on an escape case through a backend. Backends differ below the jail only, so each but the
- * default one has a third of the calls, on each case another, and with `npm run suite -- roots` all of them.
- */
-const callsOn = (caseIndex: number, backend: string) =>
-  pathCalls.filter((_, index) => {
-    const place = backends.indexOf(backend);
-    return isWhole || place === 0 || (caseIndex + index + place) % 3 === 0;
-  });
 
 let cells = 0;
 
@@ -60,7 +48,7 @@ describe.each(backends)("%s", (backend) => {
     "%s",
     async (_, escapeCase, index) => {
       const faults: string[] = [];
-      for (const pathCall of callsOn(index, backend)) {
+      for (const pathCall of triedThrough(backend, pathCalls, index)) {
         const found = await judge.faults(escapeCase, pathCall);
         faults.push(...found.map((fault) => `${pathCall.name}: ${fault}`));
         cells++;

@@ -23,7 +23,7 @@ import { createInvoke } from "../../src/calls/invoke.ts";
 import { functions } from "../../src/coder/functions.ts";
 import { loadConfig, openCoder } from "../../src/coder/services.ts";
 import type { OtherPaths, PathArgument } from "../harness/path-arguments.ts";
-import { backends } from "./backends.ts";
+import { backends, triedThrough } from "./backends.ts";
 import { pathCalls } from "./calls.ts";
 import { openShellFunctions, shellPathArguments } from "./shell/shell.ts";
 
@@ -198,16 +198,9 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 };
 
-const isWhole = process.env["ROOTS"] === "all";
-
 describe.each(backends)("%s", (backend) => {
-  const place = backends.indexOf(backend);
-  /** Backends differ below the jail only, so each but the default one has a third of the arguments. */
-  const argumentsOf = ({ argumentNames }: Kind) =>
-    argumentNames.filter((_, index) => isWhole || place === 0 || index % 3 === place);
-
   describe.each(Object.entries(kinds))("%s", (name, kind) => {
-    const argumentNames = argumentsOf(kind);
+    const argumentNames = triedThrough(backend, kind.argumentNames);
     const base = join(root, `${backend}-${name}`);
 
     async function opened<T>(protect: boolean, use: (worker: Worker) => Promise<T>): Promise<T> {

@@ -5,13 +5,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { logFaults } from "../harness/with-worker.ts";
 import { startWorker, type WorkerFixture } from "../harness/worker-fixture.ts";
-import { backends } from "./backends.ts";
+import { backends, isWhole } from "./backends.ts";
 import { pathCalls } from "./calls.ts";
 import { type Call, type EscapeCase, theBase } from "./escape-case.ts";
 import { escapeCases } from "./escape-cases.ts";
 import { Judge } from "./matrix-cell.ts";
 
-const isWhole = process.env["ROOTS"] === "all";
 const name = "served";
 
 /**

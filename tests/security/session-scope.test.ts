@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { logFaults } from "../harness/with-worker.ts";
 import { startWorker, type WorkerFixture } from "../harness/worker-fixture.ts";
-import { backends } from "./backends.ts";
+import { backends, isWhole } from "./backends.ts";
 import { pathCalls } from "./calls.ts";
 import { type EscapeCase, theBase } from "./escape-case.ts";
 import { escapeCases } from "./escape-cases.ts";
@@ -19,8 +19,6 @@ const fitting = escapeCases.filter(isRelative);
 /** Whether a case is an escape from a session too: one that leaves it and returns is not. */
 const isOfSession = ({ name, expected }: EscapeCase): boolean =>
   expected !== theBase && !/leaves and returns|out and in again/.test(name);
-
-const isWhole = process.env["ROOTS"] === "all";
 
 /** The cases of a layout, without `all` a sample in which each layout has others. */
 const casesOf = (layout: Layout, index: number): readonly EscapeCase[] =>

@@ -5,7 +5,7 @@ import { workers } from "../../../src/serve/workers.ts";
 import type { PathArgument } from "../../harness/path-arguments.ts";
 import { buildTree, expandBase, snapshotTree } from "../../harness/tree.ts";
 import { temporaryFolder } from "../../harness/worker-fixture.ts";
-import { backends } from "../backends.ts";
+import { backends, isWhole, triedThrough } from "../backends.ts";
 import { commonTree, type EscapeCase, isForbidden } from "../escape-case.ts";
 import { escapeCases } from "../escape-cases.ts";
 import { changedKeys, leaksIn, stampsOutside } from "../probe.ts";
@@ -49,14 +49,6 @@ const session = (root: string, boundary: string) => ({
   session_id: "s",
 });
 
-const isWhole = process.env["ROOTS"] === "all";
-
-/** The arguments tried on an escape case: through each backend but the default one a third, on each case another. */
-const triedOn = (at: number, backend: string): readonly PathArgument[] => {
-  const place = backends.indexOf(backend);
-  return shellPathArguments.filter((_, index) => isWhole || place === 0 || (at + index + place) % 3 === 0);
-};
-
 /** The layouts with scopes, each of which is tried with other cases, and with `npm run suite -- roots` with all. */
 const scoped: readonly Layout[] = [
   { ...theBase, name: "the session of the base", scope: (root) => session(root, "workspace") },
@@ -96,7 +88,7 @@ describe.each(cells)("%s", (_, backend, layout) => {
     build();
     const shell = await shellFor(keys);
     const faults: string[] = [];
-    for (const argument of triedOn(at, backend)) {
+    for (const argument of triedThrough(backend, shellPathArguments, at)) {
       const { found, isTouched } = await tryOut(shell, argument, escapeCase, keys);
       faults.push(...found.map((fault) => `${argument.name}: ${fault}`));
       if (isTouched) build();
