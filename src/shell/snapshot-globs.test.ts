@@ -13,7 +13,7 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { snapshotTree } from "../../tests/harness/tree.ts";
 import { backends } from "../filesystem/jail/jail.test-kit.ts";
-import { JournalFixture } from "../filesystem/journal/journal.test-kit.ts";
+import { JournalFixture, loopIterationsDuring } from "../filesystem/journal/journal.test-kit.ts";
 import { FilesSnapshot, type SnapshotOutcome } from "../filesystem/journal/snapshot.ts";
 import { compileSnapshotGlobs } from "./snapshot-globs.ts";
 
@@ -91,6 +91,23 @@ describe.each(backends)("%s", (backend) => {
     const outcome = await run(at, { bounds, act });
     expect(named(outcome)).toEqual(["a.bin"]);
     expect(outcome.lost).toEqual([{ path: "c", reason: "not held, which takes 1 MiB at most" }]);
+  });
+
+  test("a large file is compared in slices", async () => {
+    using at = new JournalFixture(backend, { same: "", changed: "" });
+    const large = Buffer.alloc(8 * mebibyte, "text\n");
+    for (const path of ["same", "changed"]) writeFileSync(join(at.bench.base, path), large);
+    const act = (base: string) => {
+      writeFileSync(join(base, "same"), large);
+      writeFileSync(join(base, "changed"), large.fill("other", 0, 5));
+    };
+    let outcome: SnapshotOutcome | undefined;
+    const iterations = await loopIterationsDuring(async () => {
+      outcome = await run(at, { act });
+    });
+    expect(named(outcome!)).toEqual(["changed"]);
+    // 256 pieces are hashed, and a slice has at most two of them.
+    expect(iterations).toBeGreaterThan(100);
   });
 
   test("too many files are not held at all", async () => {

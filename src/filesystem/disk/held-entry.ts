@@ -49,6 +49,7 @@ export function openedFile(descriptor: number): HeldEntry {
     mode: mode & 0o7777,
     size,
     read: (use) => use(descriptor),
+    readInSteps: (use) => use(descriptor),
     linkText: () => Buffer.alloc(0),
     inside: () => [],
   };
@@ -59,10 +60,41 @@ export const linkWith = (text: Buffer): HeldEntry => ({
   kind: "symlink",
   mode: 0o777,
   size: text.length,
-  read: () => undefined,
+  ...noContent,
   linkText: () => text,
   inside: () => [],
 });
+
+type Content = Pick<HeldEntry, "read" | "readInSteps">;
+
+/** Returns the methods of a file that `open` opens for each reading. */
+export const contentFrom = (open: () => number): Content => ({
+  read(use) {
+    const descriptor = open();
+    try {
+      return use(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  },
+  *readInSteps(use) {
+    const descriptor = open();
+    try {
+      return yield* use(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  },
+});
+
+/** The methods of an entry that is not a file. */
+export const noContent: Content = {
+  read: () => undefined,
+  // biome-ignore lint/correctness/useYield: reading nothing has no step.
+  *readInSteps() {
+    return undefined;
+  },
+};
 
 type Enter = <T>(act: (at: At) => T) => T;
 
@@ -80,14 +112,7 @@ function entryIn(
     kind: kindOf(stats) ?? "other",
     mode: stats.mode & 0o7777,
     size: stats.size,
-    read(use) {
-      const descriptor = enter((at) => openSync(at(name), readFlags));
-      try {
-        return use(descriptor);
-      } finally {
-        closeSync(descriptor);
-      }
-    },
+    ...contentFrom(() => enter((at) => openSync(at(name), readFlags))),
     linkText: () => enter((at) => readlinkSync(at(name), "buffer")),
     inside: () => insideOf(folder, name, ""),
   };

@@ -1,5 +1,6 @@
 /** A change of the tree as a value, which listeners receive before and after it. */
 import type { Author } from "../../base/author.ts";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { Walker } from "../../base/scheduling/walk-slice.ts";
 import type { EntryKind } from "../jail/kind.ts";
 
@@ -48,6 +49,8 @@ export interface HeldEntry {
   readonly size: number;
   /** Calls `use` with a descriptor of the regular file, which is closed afterwards. */
   read<T>(use: (descriptor: number) => T): T | undefined;
+  /** Like `read`, for work on a large file in steps. */
+  readInSteps<T>(use: (descriptor: number) => Steps<T>): Steps<T | undefined>;
   linkText(): Buffer;
   /**
    * Yields the contents of a folder that callers may see, each folder before its own contents, and

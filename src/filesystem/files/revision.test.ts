@@ -1,5 +1,14 @@
 import { expect, test } from "bun:test";
-import { appendFileSync, closeSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hashAhead, revisionOf, revisionOfBytes } from "./revision.ts";
@@ -55,6 +64,10 @@ test("a large file is hashed ahead in slices, and not read again until it change
     appendFileSync(path, "x");
     expect(() => openedAs(path, withoutContent, revisionOf)).toThrow("EBADF");
     expect(openedAs(path, "r", revisionOf)).toBe(revisionOfBytes([content, Buffer.from("x")]));
+    Date.now = now;
+    truncateSync(path, 32 * 1024 * 1024);
+    await ahead(path);
+    expect(openedAs(path, withoutContent, revisionOf)).toBe(openedAs(path, "r", revisionOf));
   } finally {
     Date.now = now;
     rmSync(folder, { recursive: true });

@@ -1,6 +1,7 @@
 import * as crypto from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
+import { setTimeout } from "node:timers/promises";
+import { runAtOnce, type Steps, type TimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { JailedPath } from "../jail/folder.ts";
 import { hasNoWriter } from "../jail/stamps.ts";
 
@@ -11,10 +12,14 @@ const pieceBytes = 128 * 1024;
  * Returns `sha256:` and the digest, as lowercase hex, of the bytes of an opened file, or `undefined` if it is
  * not a regular file. Throws the errno error.
  */
-export function revisionOf(descriptor: number): string | undefined {
+export const revisionOf = (descriptor: number): string | undefined => runAtOnce(revisionInSteps(descriptor));
+
+/** Like `revisionOf`, in steps, so that hashing a large file keeps no other call waiting. */
+export function* revisionInSteps(descriptor: number): Steps<string | undefined> {
   const stats = fstatSync(descriptor);
   if (!stats.isFile()) return undefined;
-  if (isLarge(stats) && known !== undefined && known.stamps === stampsOf(descriptor)) return known.revision;
+  const known = isLarge(stats) ? knownFiles.get(stampsOf(descriptor)) : undefined;
+  if (known !== undefined) return known;
   const hash = crypto.createHash("sha256");
   const piece = Buffer.allocUnsafe(pieceBytes);
   for (let at = 0; ; ) {
@@ -22,6 +27,7 @@ export function revisionOf(descriptor: number): string | undefined {
     if (read === 0) return `sha256:${hash.digest("hex")}`;
     hash.update(piece.subarray(0, read));
     at += read;
+    yield;
   }
 }
 
@@ -29,8 +35,17 @@ export function revisionOf(descriptor: number): string | undefined {
 export const isLarge = ({ size }: { readonly size: number }): boolean => size >= largeBytes;
 const largeBytes = 4 * 1024 * 1024;
 
-/** The revision of the large file that was hashed ahead last, valid while its stamps are the same. */
-let known: { readonly stamps: string; readonly revision: string } | undefined;
+/**
+ * The revisions of the large files that were hashed ahead last, by their stamps. A step concerns at most two
+ * files, and other calls may hash theirs before it is made.
+ */
+const knownFiles = new Map<string, string>();
+const maxKnownFiles = 16;
+
+function noteFile(stamps: string, revision: string): void {
+  knownFiles.set(stamps, revision);
+  if (knownFiles.size > maxKnownFiles) knownFiles.delete(knownFiles.keys().next().value!);
+}
 
 const stampsOf = (descriptor: number): string => {
   const { dev, ino, size, mtimeNs, ctimeNs } = fstatSync(descriptor, { bigint: true });
@@ -40,15 +55,24 @@ const stampsOf = (descriptor: number): string => {
 /** Minimum age of a change in milliseconds, so that the next one gets another time. */
 const settledMilliseconds = 100;
 
+/** Minimum size of a file that is worth waiting for: copying and hashing it at once takes 40 ms and more. */
+const awaitedBytes = 32 * 1024 * 1024;
+
 /**
  * Hashes a large file in slices. A step that follows gets its revision from `revisionOf` without hashing it
  * again. `read` opens the file for one slice. Gives up if the file was changed just now or is changed in the
- * process, or if another program may be writing to it.
+ * process, or if another program may be writing to it. For a very large file that was changed just now, it
+ * first waits up to 100 ms.
  */
 export async function hashAhead(
-  read: (use: (descriptor: number) => boolean) => boolean | undefined,
+  read: <T>(use: (descriptor: number) => T) => T | undefined,
   slice: TimeSlice,
 ): Promise<void> {
+  const unsettled = read((descriptor) => {
+    const { size, ctimeMs } = fstatSync(descriptor);
+    return size < awaitedBytes ? 0 : ctimeMs + settledMilliseconds - Date.now();
+  });
+  if (unsettled! > 0) await setTimeout(Math.min(unsettled!, settledMilliseconds) + 1);
   const hash = crypto.createHash("sha256");
   const piece = Buffer.allocUnsafe(pieceBytes);
   let stamps: string | undefined;
@@ -64,7 +88,7 @@ export async function hashAhead(
       hash.update(piece.subarray(0, length));
       at += length;
       if (length > 0) continue;
-      if (stampsOf(descriptor) === now) known = { stamps, revision: `sha256:${hash.digest("hex")}` };
+      if (stampsOf(descriptor) === now) noteFile(stamps, `sha256:${hash.digest("hex")}`);
       return false;
     } while (!slice.isDue);
     return true;

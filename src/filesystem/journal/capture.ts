@@ -5,7 +5,7 @@
 import { readSync } from "node:fs";
 import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
 import type { HeldEntry, Mutation } from "../disk/mutation.ts";
-import { revisionOf, revisionOfBytes } from "../files/revision.ts";
+import { revisionInSteps, revisionOfBytes } from "../files/revision.ts";
 import type { ContentLocation, Loss, RecordedState, RecordedTree, StepFrame } from "./frame.ts";
 
 /**
@@ -38,7 +38,7 @@ export interface ContentKeeper {
   /** Keeps bytes in the frame itself. */
   keepInline(bytes: Buffer): ContentLocation;
   /** Keeps the content of an opened file in a file of its own. */
-  keepBlob(descriptor: number, length: number): ContentLocation;
+  keepBlob(descriptor: number, length: number): Steps<ContentLocation>;
 }
 
 /** Trees of a step that were read before its frame is made. Both throw what reading threw. */
@@ -111,7 +111,8 @@ function treesOf(
   if (kind === "rename") return { before, after: { state: runAtOnce(stateOf(placed, placedFile)) } };
   if (placed?.kind !== "file") return { before, after: runAtOnce(readPlaced(placed)) };
   // Other listeners need this revision too, and hashing a large file takes long.
-  return { before, after: { state: fileState(placed, () => mutation.revisionAfter()) } };
+  const revision = placed.size > largestHashed ? undefined : mutation.revisionAfter();
+  return { before, after: { state: runAtOnce(placedFile(placed, revision)) } };
 }
 
 function modesOf(
@@ -150,29 +151,28 @@ function* stateOf(entry: HeldEntry | undefined, ofFile: FileState): Steps<Record
   throw new Unavailable("special-file");
 }
 
-function* placedFile(file: HeldEntry): Steps<RecordedState> {
+function* placedFile(file: HeldEntry, known?: string): Steps<RecordedState> {
+  const { mode, size } = file;
+  if (size > largestHashed) throw new Unavailable("too-large");
+  const revision = known ?? (yield* file.readInSteps((descriptor) => hashInSteps(descriptor, size)));
+  return { kind: "file", mode, revision: revision! };
+}
+
+function* hashInSteps(descriptor: number, size: number): Steps<string> {
+  if (size > largestInline) return (yield* revisionInSteps(descriptor))!;
   yield;
-  return fileState(file);
+  return revisionOfBytes([bytesOf(descriptor, size)]);
 }
-
-function fileState(file: HeldEntry, findRevision?: () => string | undefined): RecordedState {
-  if (file.size > largestHashed) throw new Unavailable("too-large");
-  const revision = findRevision?.() ?? file.read(hashFile(file));
-  return { kind: "file", mode: file.mode, revision: revision! };
-}
-
-const hashFile =
-  ({ size }: HeldEntry) =>
-  (descriptor: number): string =>
-    size > largestInline ? revisionOf(descriptor)! : revisionOfBytes([bytesOf(descriptor, size)]);
 
 function* keptFile(file: HeldEntry, keeper: ContentKeeper): Steps<RecordedState> {
   const { mode, size } = file;
   if (size > Math.min(keeper.room, largestHashed)) throw new Unavailable("too-large");
   if (size > largestInline) {
-    const content = file.read((descriptor) => keeper.keepBlob(descriptor, size))!;
-    yield;
-    return { kind: "file", mode, revision: file.read(revisionOf)!, content };
+    const kept = yield* file.readInSteps(function* (descriptor) {
+      const content = yield* keeper.keepBlob(descriptor, size);
+      return { revision: (yield* revisionInSteps(descriptor))!, content };
+    });
+    return { kind: "file", mode, ...kept! };
   }
   const bytes = file.read((descriptor) => bytesOf(descriptor, size))!;
   return { kind: "file", mode, revision: revisionOfBytes([bytes]), content: keeper.keepInline(bytes) };

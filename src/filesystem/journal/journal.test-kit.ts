@@ -201,3 +201,24 @@ class ImmediateTree implements RestoredTree {
     await this.#bench.files.changeMode(path, options, this.#call);
   }
 }
+
+/** Returns the iterations of the event loop during the work, if each slice ends soon. */
+export async function loopIterationsDuring(work: () => Promise<unknown>): Promise<number> {
+  const { now } = performance;
+  let time = 0;
+  // Each reading of the clock takes a millisecond, and a slice has two.
+  performance.now = () => time++;
+  let iterations = 0;
+  const iterate = () => {
+    iterations++;
+    timer = setImmediate(iterate);
+  };
+  let timer = setImmediate(iterate);
+  try {
+    await work();
+  } finally {
+    performance.now = now;
+    clearImmediate(timer);
+  }
+  return iterations;
+}

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { entriesAt } from "../disk/held-entry.ts";
 import { reasonOf } from "../files/files.test-kit.ts";
 import { revisionOfBytes } from "../files/revision.ts";
 import { backends } from "../jail/jail.test-kit.ts";
 import { temporaryName } from "../jail/temporary.ts";
-import { JournalFixture } from "./journal.test-kit.ts";
+import { JournalFixture, loopIterationsDuring } from "./journal.test-kit.ts";
 import { contentOf, type JournalRecord } from "./read-record.ts";
 
 const small = { mode: 0o640, overwrite: true, parents: true };
@@ -29,27 +29,6 @@ function bare(tree: object): object {
 
 const noPause = async () => {};
 const manyFiles = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`d/${index}`, "x"]));
-
-/** Returns the turns of the event loop that other calls get during the work, if each slice ends soon. */
-async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
-  const { now } = performance;
-  let time = 0;
-  // Each reading of the clock takes a millisecond, and a slice has two.
-  performance.now = () => time++;
-  let turns = 0;
-  const turn = () => {
-    turns++;
-    timer = setImmediate(turn);
-  };
-  let timer = setImmediate(turn);
-  try {
-    await work();
-  } finally {
-    performance.now = now;
-    clearImmediate(timer);
-  }
-  return turns;
-}
 
 describe.each(backends)("%s", (backend) => {
   test("a record holds what one call changed, and for whom", async () => {
@@ -93,11 +72,34 @@ describe.each(backends)("%s", (backend) => {
     expect(await read({ revision: revision("another") })).toBeUndefined();
   });
 
+  test("a large file in a folder that is removed or placed is copied and hashed in slices", async () => {
+    const large = Buffer.alloc(20 * 1024 * 1024, "text\n");
+    using at = new JournalFixture(backend, { "d/f": "" });
+    writeFileSync(join(at.bench.base, "d/f"), large);
+    using folder = at.bench.jailed.reopenFolder("");
+    const placed = entriesAt({ folder, name: "other", temporary: "d" });
+    expect(await loopIterationsDuring(() => at.journal.readPlaced(placed))).toBeGreaterThan(50);
+    const { now } = Date;
+    const call = at.call();
+    Date.now = () => now() + 1000;
+    try {
+      expect(
+        await loopIterationsDuring(() => at.files.remove("d", { recursive: true }, call)),
+      ).toBeGreaterThan(50);
+    } finally {
+      Date.now = now;
+    }
+    const [kept] = at.read()[0]!.steps;
+    expect(kept!.before).toEqual({
+      state: { ...file(""), revision: revisionOfBytes([large]), content: { blob: 0, length: large.length } },
+    });
+  });
+
   test("a folder that is placed is read in slices", async () => {
     using at = new JournalFixture(backend, manyFiles);
     using folder = at.bench.jailed.reopenFolder("");
     const entries = entriesAt({ folder, name: "other", temporary: "d" });
-    expect(await turnsDuring(() => at.journal.readPlaced(entries))).toBeGreaterThan(5);
+    expect(await loopIterationsDuring(() => at.journal.readPlaced(entries))).toBeGreaterThan(5);
   });
 
   test("a folder that a transaction has set aside is read in slices", async () => {
@@ -110,7 +112,7 @@ describe.each(backends)("%s", (backend) => {
     const step = { ...described, ...revisions, kind: "remove", path: "gone", isTree: false } as const;
     at.journal.before({ ...step, whole, entries });
     expect(at.read()).toEqual([]);
-    expect(await turnsDuring(() => at.journal.readAside(entries))).toBeGreaterThan(5);
+    expect(await loopIterationsDuring(() => at.journal.readAside(entries))).toBeGreaterThan(5);
     const [kept] = at.read()[0]!.steps;
     expect(kept!.before.inside!.map(([path]) => path).sort()).toEqual(
       Object.keys(manyFiles)

@@ -13,7 +13,7 @@ import type {
   Requester,
   StepEntries,
 } from "../disk/mutation.ts";
-import { hashAhead } from "../files/revision.ts";
+import { hashAhead, isLarge } from "../files/revision.ts";
 import { errnoOf } from "../jail/errno.ts";
 import { isTemporary } from "../jail/temporary.ts";
 import type { StateFolder } from "../state/state-folder.ts";
@@ -137,8 +137,8 @@ export class Journal implements MutationListener {
 
   async hashAhead(entries: StepEntries): Promise<void> {
     for (const file of [entries.replaced(), entries.placed?.()]) {
-      if (file?.kind !== "file" || file.size > Math.min(largestHashed, this.#segments.largestContent))
-        continue;
+      if (file?.kind !== "file" || !isLarge(file)) continue;
+      if (file.size > Math.min(largestHashed, this.#segments.largestContent)) continue;
       await hashAhead((use) => file.read(use), createTimeSlice());
     }
   }
@@ -354,9 +354,12 @@ class Contents implements ContentKeeper, FrameContents {
     return place;
   }
 
-  keepBlob(descriptor: number, length: number): { blob: number; length: number } {
+  *keepBlob(descriptor: number, length: number): Steps<{ blob: number; length: number }> {
     try {
-      const name = this.#segments.keepContent(this.#place, { from: descriptor, length: this.apart + length });
+      const name = yield* this.#segments.keepContent(this.#place, {
+        from: descriptor,
+        length: this.apart + length,
+      });
       this.#blobs.push(name);
       this.apart += length;
       return { blob: name.blob, length };

@@ -13,6 +13,7 @@ import {
   writeSync,
   writevSync,
 } from "node:fs";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { cloneContent } from "../jail/clone-file.ts";
 import { errnoError, errnoOf } from "../jail/errno.ts";
 import type { StateFolder } from "../state/state-folder.ts";
@@ -174,23 +175,23 @@ export class Segments {
    * Keeps the content of an opened file beside the frames. `length` is the total length of the frame's
    * contents there. Throws the errno error.
    */
-  keepContent(
+  *keepContent(
     { segment, record }: RecordLocation,
     { from, length }: { readonly from: number; readonly length: number },
-  ): ContentName {
+  ): Steps<ContentName> {
     this.makeRoom(segment, length);
     const content = { record, blob: this.#contents++ };
     const path = contentPath(this.#state, segment, content);
     const descriptor = openSync(path, createFlags, 0o600);
+    let isKept = false;
     try {
-      copyContent(from, descriptor);
-    } catch (error) {
-      unlinkSync(path);
-      throw error;
+      yield* copyContent(from, descriptor);
+      isKept = true;
+      return content;
     } finally {
       closeSync(descriptor);
+      if (!isKept) unlinkSync(path);
     }
-    return content;
   }
 
   /** Removes a content that no frame names. Throws the errno error. */
@@ -306,7 +307,7 @@ const pieceBytes = 1024 * 1024;
  * Copies the content of an opened file to a new one, by sharing its blocks if possible. Throws the errno
  * error.
  */
-export function copyContent(from: number, to: number): void {
+export function* copyContent(from: number, to: number): Steps<void> {
   if (cloneContent(from, to)) return;
   const piece = Buffer.allocUnsafe(pieceBytes);
   for (let at = 0; ; ) {
@@ -314,5 +315,6 @@ export function copyContent(from: number, to: number): void {
     if (length === 0) return;
     for (let written = 0; written < length; ) written += writeSync(to, piece, written, length - written);
     at += length;
+    yield;
   }
 }

@@ -13,10 +13,11 @@ import {
   rmSync,
 } from "node:fs";
 import { deadlineIn } from "../../base/scheduling/deadline.ts";
+import { runAtOnce, runInSlices, type Steps, type TimeSlice } from "../../base/scheduling/time-slice.ts";
 import { createWalkSlice, type Walker } from "../../base/scheduling/walk-slice.ts";
-import { entriesAt } from "../disk/held-entry.ts";
+import { contentFrom, entriesAt, noContent } from "../disk/held-entry.ts";
 import type { HeldEntry, Mutation, Requester } from "../disk/mutation.ts";
-import { revisionOf } from "../files/revision.ts";
+import { revisionInSteps } from "../files/revision.ts";
 import { walkTree } from "../files/tree-walk.ts";
 import type { Entry } from "../files/types.ts";
 import { pathIn } from "../jail/backend.ts";
@@ -167,7 +168,7 @@ export class FilesSnapshot {
       const path = `${this.#location}/${this.#files.size}`;
       const to = openSync(path, createFlags, 0o600);
       try {
-        copyContent(from, to);
+        runAtOnce(copyContent(from, to));
         this.#bytes += fstatSync(to).size;
       } finally {
         closeSync(to);
@@ -310,6 +311,8 @@ class Recording {
   readonly #unseen: Set<string>;
   readonly #modified: string[] = [];
   readonly #created: string[] = [];
+  /** The files whose stamps differ from the held ones, and that have to be read. */
+  readonly #doubtful: string[] = [];
   readonly #folders = new Set<string>();
   readonly #mixed = new MixedFolders();
   readonly #recorded = new Set<string>();
@@ -331,6 +334,8 @@ class Recording {
       onFolder: ({ path }) => this.#folders.add(path),
       onOther: (path) => this.#mixed.add(path),
     });
+    using slice = createWalkSlice(walker);
+    for (const path of this.#doubtful) await this.#compareContents(path, slice);
     const changed = [...this.#unseen, ...this.#modified, ...this.#created];
     const others = changed.length === 0 ? undefined : await this.#changesOfCalls(walker);
     const isOwn = (path: string) => {
@@ -338,10 +343,9 @@ class Recording {
       if (seq !== undefined) this.#lost.push({ path, reason: `#${seq} has changed it too` });
       return seq === undefined;
     };
-    using slice = createWalkSlice(walker);
     const write = async (kind: WrittenKind, paths: readonly string[]) => {
       for (const path of paths) {
-        this.#write(kind, path);
+        await this.#write(kind, path);
         await slice.yieldIfDue();
       }
     };
@@ -364,9 +368,14 @@ class Recording {
     this.#unseen.delete(path);
     const { stamp, copy } = before;
     if (stamp.facts === stampOf(folder, name)?.facts && (stamp.isSettled || copy === undefined)) return;
-    const now = entriesAt({ folder, name }).replaced();
+    this.#doubtful.push(path);
+  }
+
+  async #compareContents(path: string, slice: TimeSlice): Promise<void> {
+    using folder = reopen(this.#options.jail, outerOf(path));
+    const now = folder && entriesAt({ folder, name: nameOf(path) }).replaced();
     if (now === undefined) this.#unseen.add(path);
-    else if (!isSame(before, now)) this.#modified.push(path);
+    else if (!(await runInSlices(isSame(this.#held.files.get(path)!, now), slice))) this.#modified.push(path);
   }
 
   /** Returns the folders that were removed with everything in them, the innermost first. */
@@ -384,7 +393,7 @@ class Recording {
     return [...this.#folders].filter(isMade).toSorted(innermostFirst).reverse();
   }
 
-  #write(kind: WrittenKind, path: string): void {
+  async #write(kind: WrittenKind, path: string): Promise<void> {
     const { journal, jail } = this.#options;
     const before = this.#held.files.get(path);
     const mode = this.#held.folders.get(path);
@@ -396,11 +405,12 @@ class Recording {
     const losses = journal.lossesOf(this.#requester);
     using folder = kind === "remove" ? undefined : reopen(jail, outerOf(path));
     if (kind !== "remove" && folder === undefined) return;
-    const name = path.slice(path.lastIndexOf("/") + 1);
-    const placed = () => (folder === undefined ? undefined : entriesAt({ folder, name }).replaced());
+    const placed = () =>
+      folder === undefined ? undefined : entriesAt({ folder, name: nameOf(path) }).replaced();
     const replaced = () => (before ? heldEntry(before) : mode === undefined ? undefined : folderOf(mode));
     const entry = before?.kind ?? (kind === "make-folder" || mode !== undefined ? "dir" : "file");
     const entries = { replaced, ...(kind !== "remove" && kind !== "make-folder" && { placed }) };
+    await journal.hashAhead(entries);
     journal.before({ ...plainMutation, kind, path, entry, entries, requester: this.#requester });
     if (journal.lossesOf(this.#requester) > losses)
       this.#lost.push({ path, reason: "the journal has no room for it" });
@@ -443,6 +453,7 @@ const plainMutation: Pick<Mutation, "isTree" | "revisionBefore" | "revisionAfter
   revisionAfter: () => undefined,
 };
 
+const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 const outerOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")));
 
 function foldersAbove(path: string): string[] {
@@ -462,18 +473,23 @@ function reopen(jail: Jail, path: string): Folder | undefined {
 }
 
 /** Returns whether a file or link has the content and the mode that it had. */
-function isSame({ kind, stamp, text, copy }: Held, now: HeldEntry): boolean {
+function* isSame({ kind, stamp, text, copy }: Held, now: HeldEntry): Steps<boolean> {
   if (kind !== now.kind || stamp.mode !== now.mode || stamp.size !== now.size) return false;
   if (kind === "symlink") return now.linkText().equals(text);
-  return copy !== undefined && withFile(copy, revisionOf) === now.read(revisionOf);
+  if (copy === undefined) return false;
+  const before = yield* contentOf(copy).readInSteps(revisionInSteps);
+  return before === (yield* now.readInSteps(revisionInSteps));
 }
+
+const contentOf = (copy: string | undefined) =>
+  copy === undefined ? noContent : contentFrom(() => openSync(copy, readFlags));
 
 function heldEntry({ kind, stamp, text, copy }: Held): HeldEntry {
   return {
     kind,
     mode: stamp.mode,
     size: stamp.size,
-    read: (use) => (copy === undefined ? undefined : withFile(copy, use)),
+    ...contentOf(copy),
     linkText: () => text,
     inside: () => [],
   };
@@ -483,16 +499,7 @@ const folderOf = (mode: number): HeldEntry => ({
   kind: "dir",
   mode,
   size: 0,
-  read: () => undefined,
+  ...noContent,
   linkText: () => noText,
   inside: () => [],
 });
-
-function withFile<T>(path: string, use: (descriptor: number) => T): T {
-  const descriptor = openSync(path, readFlags);
-  try {
-    return use(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}

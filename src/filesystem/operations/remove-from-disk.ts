@@ -12,7 +12,7 @@ import { ignoreMissing } from "../files/ignore-missing.ts";
 import { isLarge } from "../files/revision.ts";
 import { type TreeVisitor, walkTree } from "../files/tree-walk.ts";
 import { errnoOf } from "../jail/errno.ts";
-import type { Folder, JailedPath, ResolvedPath } from "../jail/folder.ts";
+import type { Folder, JailedPath, Name, ResolvedPath } from "../jail/folder.ts";
 import { kindOf } from "../jail/kind.ts";
 import { requireRevisionAt } from "./expected-revision.ts";
 import { allowedOnly, type TreeOperation } from "./require-allowed.ts";
@@ -29,11 +29,17 @@ export async function removeFromDisk(disk: Disk, step: SettingAside, requester: 
       removeVerified(scope, folder, { raw, kind: "file", verify }),
     );
   } else if (!stats!.isDirectory()) {
-    if (isLarge(stats!)) await disk.mutations.hashAhead(entriesAt({ folder, name: raw }));
+    await hashLarge(scope, folder, raw);
     removeEntry(scope, folder, { raw, kind: kindOf(stats!) ?? "other" });
   } else if (contents !== undefined) await removeTree(scope, place, contents);
   else await removeEmpty(scope, folder, raw);
   if (disk.config.fsync) await flushFolder(folder);
+}
+
+/** Has listeners hash a large file before the step that removes it. */
+async function hashLarge({ mutations }: MutationScope, folder: Folder, name: Name): Promise<void> {
+  const stats = ignoreMissing(() => folder.lstat(name));
+  if (stats !== undefined && isLarge(stats)) await mutations.hashAhead(entriesAt({ folder, name }));
 }
 
 async function removeTree(
@@ -56,7 +62,10 @@ function removeInside(steps: MutationScope, operation: TreeOperation, inside: Fo
   const visitor: TreeVisitor = {
     // This check is repeated, since a denied entry may have been put there later.
     ...allowedOnly(operation),
-    postorder: ({ folder, entry }) => ignoreMissing(() => removeEntry(steps, folder, entry)),
+    async postorder({ folder, entry }) {
+      if (entry.kind === "file") await hashLarge(steps, folder, entry.raw);
+      ignoreMissing(() => removeEntry(steps, folder, entry));
+    },
   };
   return walkTree({ ...operation, visitor }, inside);
 }

@@ -276,7 +276,7 @@ export class PlannedTree implements WritableTree {
 
   async #stateAfterHashing(path: string): Promise<EntryState> {
     using place = this.#admitState(path);
-    const read = (use: (descriptor: number) => boolean) => {
+    const read = <T>(use: (descriptor: number) => T) => {
       const descriptor = mapErrno(path, () => place.open());
       try {
         return use(descriptor);
