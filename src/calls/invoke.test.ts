@@ -43,6 +43,19 @@ test("answers, and logs one line without the contents", async () => {
   expect(JSON.stringify(lines)).not.toContain("hello");
 });
 
+test("a call that writes waits until it is prepared, until its deadline, and one that reads does not", async () => {
+  const order: string[] = [];
+  const prepareWriting = () => setImmediate().then(() => void order.push("prepared"));
+  const handle = () => void order.push("handled");
+  await call(handle, undefined, { effect: "writes", prepareWriting });
+  expect(order.splice(0)).toEqual(["prepared", "handled"]);
+  await call(handle, undefined, { prepareWriting });
+  const never = { prepareWriting: () => new Promise<void>(() => {}), callMilliseconds: 1 };
+  const { outcome } = await call(handle, undefined, { effect: "writes", ...never });
+  expect(JSON.parse(outcome.error!).message).toBe(refuse.timeout(1).message);
+  expect(order).toEqual(["handled"]);
+});
+
 test("a payload that does not fit is C210 with the field and what was expected", async () => {
   const { outcome, lines } = await call(() => "never", { word: 1 });
   expect(outcome.error).toBe(

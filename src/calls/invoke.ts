@@ -6,7 +6,7 @@
 import { type Author, renderAuthor } from "../base/author.ts";
 import { Refusal, refuse, shortages } from "../base/errors.ts";
 import type { Log } from "../base/log/log.ts";
-import { deadlineIn } from "../base/scheduling/deadline.ts";
+import { deadlineIn, unlessOver } from "../base/scheduling/deadline.ts";
 import { createTimeSlice, type TimeSlice } from "../base/scheduling/time-slice.ts";
 import { maxAnswerBytes } from "../base/schema/message-size.ts";
 import { Mismatch, validate } from "../base/schema/validate.ts";
@@ -164,6 +164,11 @@ async function runCall(scope: CallScope): Promise<HandledCall> {
     if (room !== undefined) {
       await room;
       scope.onEnter(definition.id, request);
+    }
+    const prepared = definition.effect === "writes" ? context.prepareWriting?.() : undefined;
+    if (prepared !== undefined) {
+      await unlessOver(prepared, context.deadline);
+      context.deadline.check();
     }
     const work = definition.handle(request, context);
     const handled = work instanceof Promise ? await inTime(work, definition, context) : work;

@@ -185,6 +185,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     triggers: [changedOver({ feed, jail, ignoreFiles, profile })],
     treeChanges: new FeedReaders(feed),
     keepsJournal: journal !== undefined,
+    ...(journal && { prepareWriting: () => journal.catchUp() }),
     ...(journal && { describeOthers: () => describeOthers({ journal, jail }) }),
     serves: { ...servedBy(jail), config: opening.config?.source ?? "defaults" },
     config,

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Log } from "../base/log/log.ts";
-import type { OpenOptions, RequestRules, Runtime } from "../calls/contract/definition.ts";
+import type { OpenOptions, RequestRules, Runtime, Services } from "../calls/contract/definition.ts";
 import { openQuotas } from "../calls/quotas/quotas-config.ts";
 import { readRuntimeOptions } from "../config/environment.ts";
 import { ConfigError } from "../config/file.ts";
@@ -95,7 +95,7 @@ export async function openShell(
     beginCommand: () => confinement.begin(),
     spawnOptions: spawnOptionsOf(config, own.variables, workingFolder, confinement),
     quotas: openQuotas(config.quotas),
-    ...(fs.audit && { onFinished: (call) => fs.audit?.onFinished(call) }),
+    ...recordsOf(fs),
     callMilliseconds: config.max_timeout_ms + besidesTheCommand,
     maxAnswerBytes: config.max_answer_bytes,
     renderError: renderShellError,
@@ -116,6 +116,12 @@ export async function openShell(
     },
   };
 }
+
+/** Returns the services of every call for the journal and the audit log. */
+const recordsOf = ({ journal, audit }: FsServices): Partial<Services> => ({
+  ...(journal && { prepareWriting: () => journal.catchUp() }),
+  ...(audit && { onFinished: (call) => audit.onFinished(call) }),
+});
 
 const warnOf = (escaped: Escaped, log: Log): void =>
   log.warn("a program has left its session and goes on", { ...escaped });

@@ -91,6 +91,11 @@ export interface Services {
   readonly approvals?: Approvals | undefined;
   /** Returns the paths, from the base, that decide where a path leads. */
   dependenciesOf?(path: string): readonly string[];
+  /**
+   * Prepares for a call that writes. Returns `undefined` if nothing has to be awaited. It must not throw, nor
+   * reject.
+   */
+  prepareWriting?(): Promise<void> | undefined;
   /** Called for every call once it has its outcome. It must not throw. */
   onFinished?(call: FinishedCall): void;
   /** Renders an error of this family for the wire. Returns `undefined` for an unexpected one. */

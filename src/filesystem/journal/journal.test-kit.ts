@@ -88,10 +88,10 @@ export class JournalFixture implements Disposable {
     return this.keptFiles().reduce((sum, path) => sum + lstatSync(path).size, 0);
   }
 
-  /** Has a journal of this folder keep a step of a call of its own. */
-  keepStep(journal: Journal, path: string): void {
+  /** Has a journal of this folder keep a step of a call, by default one of its own. */
+  keepStep(journal: Journal, path: string, requester = this.call()): void {
     const step = { kind: "make-folder", path, entry: "dir", isTree: false } as const;
-    const mutation = { ...step, requester: this.call(), revisionBefore: () => undefined };
+    const mutation = { ...step, requester, revisionBefore: () => undefined };
     journal.before({ ...mutation, revisionAfter: () => undefined, entries: { replaced: () => undefined } });
   }
 

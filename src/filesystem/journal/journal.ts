@@ -95,6 +95,7 @@ export class Journal implements MutationListener {
   /** The time of the newest step. */
   #newest = 0;
   #isBrokenSaid = false;
+  #catchingUp: Promise<void> | undefined;
 
   constructor({ state, bounds, log }: JournalOptions) {
     this.state = state;
@@ -116,6 +117,21 @@ export class Journal implements MutationListener {
   /** Returns the number of steps of this call so far that cannot be undone. */
   lossesOf(requester: Requester): number {
     return this.#losses.get(callOf(requester)) ?? 0;
+  }
+
+  /**
+   * Reads the records that other workers have written, in slices, so that the next step need not wait for it.
+   * Returns `undefined` if there is hardly anything to read. Never rejects.
+   */
+  catchUp(): Promise<void> | undefined {
+    if (this.#catchingUp === undefined && !this.#segments.isCaughtUp)
+      this.#catchingUp = runInSlices(this.#segments.catchUp(), createTimeSlice())
+        // A step will meet and report any error.
+        .catch(() => {})
+        .finally(() => {
+          this.#catchingUp = undefined;
+        });
+    return this.#catchingUp;
   }
 
   before(mutation: Mutation): void {

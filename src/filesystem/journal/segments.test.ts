@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import fc from "fast-check";
 import { encodeFrame, type JournalFrame } from "./frame.ts";
-import { JournalFixture } from "./journal.test-kit.ts";
+import { JournalFixture, loopIterationsDuring } from "./journal.test-kit.ts";
 import { contentOf } from "./read-record.ts";
 import { readHeader } from "./segment.ts";
 import { listSegments, openFrames } from "./segment-folder.ts";
@@ -42,6 +42,37 @@ test("workers that share a folder lose no record, and number them as they were w
   const turns = fc.array(fc.nat(2), { maxLength: 120 });
   const bounds = fc.record({ max_records: fc.integer({ min: 1, max: 100 }), max_bytes: fc.constant(1e6) });
   fc.assert(fc.property(turns, bounds, run), { numRuns: 20 });
+});
+
+test("what others have written is read in slices before the next step", async () => {
+  using at = new JournalFixture("descriptors");
+  const [first, second, third] = [0, 1, 2].map(() => at.openJournal());
+  const call = at.call();
+  for (let step = 0; step < 500; step++) at.keepStep(first!, `d${step}`, call);
+  expect(first!.catchUp()).toBeUndefined();
+  expect(await loopIterationsDuring(async () => second!.catchUp())).toBeGreaterThan(50);
+  expect(second!.catchUp()).toBeUndefined();
+  for (let step = 500; step < 1000; step++) at.keepStep(first!, `d${step}`, call);
+  // A step of a call that came before does not wait.
+  const reading = second!.catchUp();
+  at.keepStep(second!, "e");
+  await reading;
+  const opening = third!.catchUp();
+  at.keepStep(third!, "f");
+  await opening;
+  expect([second!.catchUp(), third!.catchUp()]).toEqual([undefined, undefined]);
+  at.keepStep(second!, "g");
+  at.keepStep(third!, "h");
+  expect(at.read().map(({ seq, steps }) => [seq, steps.length, steps[0]!.path])).toEqual([
+    [5, 1, "h"],
+    [4, 1, "g"],
+    [3, 1, "f"],
+    [2, 1, "e"],
+    [1, 1000, "d0"],
+  ]);
+  expect(at.logLines).toEqual([]);
+  expect(third!.bytes).toBe(at.keptBytes());
+  for (const journal of [first!, second!, third!]) journal.close();
 });
 
 test("workers that share a small folder keep to its bytes", () => {

@@ -13,7 +13,7 @@ import {
   writeSync,
   writevSync,
 } from "node:fs";
-import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
 import { cloneContent } from "../jail/clone-file.ts";
 import { errnoError, errnoOf } from "../jail/errno.ts";
 import type { StateFolder } from "../state/state-folder.ts";
@@ -39,6 +39,9 @@ export interface JournalBounds {
 /** The number of segments in a full journal. The oldest one is dropped as a whole. */
 const segmentsOfJournal = 8;
 const maxRecordsOfSegment = 64;
+
+/** Bytes of frames that are read in a fraction of a millisecond. */
+const fewBytes = 64 * 1024;
 
 /** The segment in which records begin. */
 interface OpenSegment {
@@ -94,6 +97,31 @@ export class Segments {
     }
     const { first, key } = this.#open;
     return { segment: first, key, record: `${this.#worker}${(this.#records++).toString(36)}` };
+  }
+
+  /** Whether all frames of others have been read, except perhaps the last few. */
+  get isCaughtUp(): boolean {
+    if (this.#open === undefined || this.#open.scan.isFull) return false;
+    const { descriptor, scan } = this.#open;
+    return fstatSync(descriptor).size - scan.end < fewBytes;
+  }
+
+  /**
+   * Reads the frames that others have written, in steps, so that the next frame need not wait for it. Creates
+   * nothing. Throws the errno error.
+   */
+  *catchUp(): Steps<void> {
+    const open = this.#open;
+    if (open === undefined || open.scan.isFull) {
+      const newest = listSegments(this.#state).at(-1);
+      if (newest !== undefined && newest !== open?.first) yield* this.#openAt(newest);
+      return;
+    }
+    for (const { bytes } of open.scan.frames()) {
+      this.#add(open.first, bytes);
+      yield;
+      if (this.#open !== open) return;
+    }
   }
 
   /**
@@ -208,14 +236,20 @@ export class Segments {
     const newest = listSegments(this.#state).at(-1);
     if (newest === undefined) this.#make(1);
     else if (newest === this.#open?.first) this.#make(newest + this.#open.scan.records);
-    else this.#openAt(newest);
+    else runAtOnce(this.#openAt(newest));
   }
 
-  #openAt(newest: number): void {
+  *#openAt(newest: number): Steps<void> {
+    const opened = yield* this.#openSegment(newest);
+    if (this.#open?.first === newest) {
+      // A step of another call could not wait.
+      if (opened !== undefined) closeSync(opened.descriptor);
+      return;
+    }
     this.close();
     this.#look();
-    this.#open = this.#openSegment(newest);
-    if (this.#open === undefined) this.#make(newest + maxRecordsOfSegment);
+    this.#open = opened;
+    if (opened === undefined) this.#make(newest + maxRecordsOfSegment);
   }
 
   #make(first: number): void {
@@ -232,17 +266,20 @@ export class Segments {
    * Opens a segment. Returns `undefined` if it has no header, after a power cut or after a kill during its
    * removal.
    */
-  #openSegment(first: number): OpenSegment | undefined {
+  *#openSegment(first: number): Steps<OpenSegment | undefined> {
     const descriptor = openIfThere(() => openFrames(this.#state, first, { appending: true }));
     if (descriptor === undefined) return undefined;
-    const found = readHeader(descriptor);
-    if (found === undefined) {
-      closeSync(descriptor);
-      return undefined;
+    let opened: OpenSegment | undefined;
+    try {
+      const found = readHeader(descriptor);
+      if (found === undefined) return undefined;
+      const scan = new SegmentScan(descriptor, found);
+      for (const _ of scan.frames()) yield;
+      opened = { first, key: found.header.key, descriptor, scan };
+      return opened;
+    } finally {
+      if (opened === undefined) closeSync(descriptor);
     }
-    const scan = new SegmentScan(descriptor, found);
-    for (const _ of scan.frames());
-    return { first, key: found.header.key, descriptor, scan };
   }
 
   #look(): void {
