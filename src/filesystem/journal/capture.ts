@@ -8,11 +8,8 @@ import type { HeldEntry, Mutation } from "../disk/mutation.ts";
 import { revisionInSteps, revisionOfBytes } from "../files/revision.ts";
 import type { ContentLocation, Loss, RecordedState, RecordedTree, StepFrame } from "./frame.ts";
 
-/**
- * Maximum bytes of a content inside a frame. Larger ones have files of their own, which may share blocks of
- * the disk.
- */
-export const largestInline = 1024 * 1024;
+/** Maximum bytes of a small content. Larger ones have files of their own, which may share blocks of the disk. */
+export const largestSmall = 1024 * 1024;
 
 /** Maximum bytes of a hashed file, because hashing makes other calls wait. */
 export const largestHashed = 256 * 1024 * 1024;
@@ -35,8 +32,8 @@ export class Unavailable extends Error {
 export interface ContentKeeper {
   /** The remaining room in bytes. */
   readonly room: number;
-  /** Keeps bytes in the frame itself. */
-  keepInline(bytes: Buffer): ContentLocation;
+  /** Keeps a small content in the frame itself, or with others in a file beside it. */
+  keepSmall(bytes: Buffer): ContentLocation;
   /** Keeps the content of an opened file in a file of its own. */
   keepBlob(descriptor: number, length: number): Steps<ContentLocation>;
 }
@@ -159,7 +156,7 @@ function* placedFile(file: HeldEntry, known?: string): Steps<RecordedState> {
 }
 
 function* hashInSteps(descriptor: number, size: number): Steps<string> {
-  if (size > largestInline) return (yield* revisionInSteps(descriptor))!;
+  if (size > largestSmall) return (yield* revisionInSteps(descriptor))!;
   yield;
   return revisionOfBytes([bytesOf(descriptor, size)]);
 }
@@ -167,7 +164,7 @@ function* hashInSteps(descriptor: number, size: number): Steps<string> {
 function* keptFile(file: HeldEntry, keeper: ContentKeeper): Steps<RecordedState> {
   const { mode, size } = file;
   if (size > Math.min(keeper.room, largestHashed)) throw new Unavailable("too-large");
-  if (size > largestInline) {
+  if (size > largestSmall) {
     const kept = yield* file.readInSteps(function* (descriptor) {
       const content = yield* keeper.keepBlob(descriptor, size);
       return { revision: (yield* revisionInSteps(descriptor))!, content };
@@ -175,7 +172,7 @@ function* keptFile(file: HeldEntry, keeper: ContentKeeper): Steps<RecordedState>
     return { kind: "file", mode, ...kept! };
   }
   const bytes = file.read((descriptor) => bytesOf(descriptor, size))!;
-  return { kind: "file", mode, revision: revisionOfBytes([bytes]), content: keeper.keepInline(bytes) };
+  return { kind: "file", mode, revision: revisionOfBytes([bytes]), content: keeper.keepSmall(bytes) };
 }
 
 /** Returns the content of a small file, whose size may have changed. */
@@ -185,7 +182,7 @@ function bytesOf(descriptor: number, size: number): Buffer {
   for (;;) {
     const read = readSync(descriptor, bytes, length, bytes.length - length, length);
     length += read;
-    if (length > largestInline) throw new Unavailable("too-large");
+    if (length > largestSmall) throw new Unavailable("too-large");
     // A short read of a regular file is the last one.
     if (length < bytes.length) return bytes.subarray(0, length);
     bytes = Buffer.concat([bytes, Buffer.allocUnsafe(bytes.length)]);

@@ -8,11 +8,12 @@ import type { Author } from "../../base/author.ts";
 import { revisionOfBytes } from "../files/revision.ts";
 
 /**
- * The location of a file's content in a record: in its own frame, or in a file of its own beside the frames.
+ * The location of a file's content in a record: in its own frame, or in a file beside the frames, which holds
+ * one large content, or many small ones, from `at` on.
  */
 export type ContentLocation =
   | { readonly inline: number; readonly length: number }
-  | { readonly blob: number; readonly length: number };
+  | { readonly blob: number; readonly at?: number; readonly length: number };
 
 /** The recorded state of a path. */
 export type RecordedState =

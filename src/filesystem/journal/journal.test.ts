@@ -30,6 +30,19 @@ function bare(tree: object): object {
 const noPause = async () => {};
 const manyFiles = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`d/${index}`, "x"]));
 
+/** Has the journal read the folder `d` as one that a transaction has set aside. */
+async function setAside(at: JournalFixture): Promise<void> {
+  using folder = at.bench.jailed.reopenFolder("");
+  const entries = entriesAt({ folder, name: "gone", aside: "d" });
+  const described = { path: "", entry: "dir", requester: at.call() } as const;
+  const revisions = { revisionBefore: () => undefined, revisionAfter: () => undefined };
+  const whole = { ...described, ...revisions, kind: "transaction", isTree: true } as const;
+  const step = { ...described, ...revisions, kind: "remove", path: "gone", isTree: false } as const;
+  at.journal.before({ ...step, whole, entries });
+  expect(at.read()).toEqual([]);
+  await at.journal.readAside(entries);
+}
+
 describe.each(backends)("%s", (backend) => {
   test("a record holds what one call changed, and for whom", async () => {
     using at = new JournalFixture(backend, { f: "old" });
@@ -104,21 +117,39 @@ describe.each(backends)("%s", (backend) => {
 
   test("a folder that a transaction has set aside is read in slices", async () => {
     using at = new JournalFixture(backend, manyFiles);
-    using folder = at.bench.jailed.reopenFolder("");
-    const entries = entriesAt({ folder, name: "gone", aside: "d" });
-    const described = { path: "", entry: "dir", requester: at.call() } as const;
-    const revisions = { revisionBefore: () => undefined, revisionAfter: () => undefined };
-    const whole = { ...described, ...revisions, kind: "transaction", isTree: true } as const;
-    const step = { ...described, ...revisions, kind: "remove", path: "gone", isTree: false } as const;
-    at.journal.before({ ...step, whole, entries });
-    expect(at.read()).toEqual([]);
-    expect(await loopIterationsDuring(() => at.journal.readAside(entries))).toBeGreaterThan(5);
+    const iterations = await loopIterationsDuring(() => setAside(at));
+    expect(iterations).toBeGreaterThan(5);
     const [kept] = at.read()[0]!.steps;
     expect(kept!.before.inside!.map(([path]) => path).sort()).toEqual(
       Object.keys(manyFiles)
         .map((path) => path.slice("d/".length))
         .sort(),
     );
+  });
+
+  test("small contents beyond 4 MiB are kept beside their frame, whose write would take long", async () => {
+    const text = (index: number) => `${index} `.repeat(350_000 + index);
+    const tree = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`d/${index}`, text(index)]));
+    using at = new JournalFixture(backend, tree);
+    await setAside(at);
+    const [step] = at.read()[0]!.steps;
+    const places = step!.before.inside!.map(([name, state]) => {
+      if (state.kind !== "file") throw new Error("no file was kept");
+      return { name, place: state.content!, revision: state.revision };
+    });
+    expect(places.map(({ place }) => Object.keys(place).join())).toEqual([
+      ...Array.from({ length: 5 }, () => "inline,length"),
+      ...Array.from({ length: 4 }, () => "blob,at,length"),
+    ]);
+    for (const { name, ...kept } of places)
+      expect((await contentOf(at.journal, step!, kept, noPause))?.toString()).toBe(text(Number(name)));
+    const [frames, pack] = at
+      .keptFiles()
+      .map((path) => statSync(path).size)
+      .sort((one, other) => other - one);
+    expect(frames).toBeLessThan(4.2 * 1024 * 1024);
+    expect(pack).toBe(tree["d/5"]!.length + tree["d/6"]!.length + tree["d/7"]!.length + tree["d/8"]!.length);
+    expect(at.journal.bytes).toBe(at.keptBytes());
   });
 
   test("a tree that goes is kept step by step, temporary files are not", async () => {

@@ -28,6 +28,7 @@ import {
   Unavailable,
 } from "./capture.ts";
 import {
+  type ContentLocation,
   type EncodedFrame,
   encodeFrame,
   type FrameContents,
@@ -290,6 +291,7 @@ export class Journal implements MutationListener {
     const { segment, key, record: name } = record.place;
     const first = head === undefined ? [] : [encodeFrame(key, { record: name, ...head })];
     const framesWith = (frame: StepFrame, spare: number) => {
+      contents.flush();
       const frames = [...first, encodeFrame(key, { record: name, ...frame }, contents)];
       const bytes = frames.reduce((sum, { bytes, apart }) => sum + bytes + apart, spare);
       return this.#segments.makeRoom(segment, bytes) ? frames : undefined;
@@ -341,6 +343,21 @@ export class Journal implements MutationListener {
 /** The bytes that contents must leave for a frame that records the step as lost. */
 const roomToSayLost = 512;
 
+/** Maximum bytes of the contents in a frame, which is written in one step. */
+const maxInline = 4 * 1024 * 1024;
+
+/** Bytes of small contents that are written beside the frame together. */
+const packedAtOnce = 1024 * 1024;
+
+/** A file of small contents beside the frames. */
+interface Pack {
+  readonly name: ContentName;
+  length: number;
+  /** The contents at its end that are not written yet, and their bytes. */
+  unwritten: Buffer[];
+  unwrittenBytes: number;
+}
+
 /** The contents of one frame. */
 class Contents implements ContentKeeper, FrameContents {
   readonly inline: Buffer[] = [];
@@ -349,6 +366,7 @@ class Contents implements ContentKeeper, FrameContents {
   readonly #onError: (error: unknown) => void;
   readonly #blobs: ContentName[] = [];
   #inlineBytes = 0;
+  #pack: Pack | undefined;
   apart = 0;
   /** Whether they were given up. */
   isLost = false;
@@ -363,14 +381,48 @@ class Contents implements ContentKeeper, FrameContents {
     return this.#segments.roomOf(this.#place.segment) - this.#inlineBytes - this.apart - roomToSayLost;
   }
 
-  keepInline(bytes: Buffer): { inline: number; length: number } {
-    const place = { inline: this.#inlineBytes, length: bytes.length };
+  keepSmall(bytes: Buffer): ContentLocation {
+    const { length } = bytes;
+    if (this.#inlineBytes + length > maxInline) return this.#keepInPack(bytes);
+    const place = { inline: this.#inlineBytes, length };
     this.inline.push(bytes);
-    this.#inlineBytes += bytes.length;
+    this.#inlineBytes += length;
     return place;
   }
 
-  *keepBlob(descriptor: number, length: number): Steps<{ blob: number; length: number }> {
+  #keepInPack(bytes: Buffer): ContentLocation {
+    const { length } = bytes;
+    this.#pack ??= { name: this.#createPack(), length: 0, unwritten: [], unwrittenBytes: 0 };
+    const pack = this.#pack;
+    const place = { blob: pack.name.blob, at: pack.length, length };
+    pack.length += length;
+    pack.unwritten.push(bytes);
+    pack.unwrittenBytes += length;
+    this.apart += length;
+    if (pack.unwrittenBytes >= packedAtOnce) this.flush();
+    return place;
+  }
+
+  #createPack(): ContentName {
+    const name = this.#orNotWritten(() => this.#segments.createContent(this.#place));
+    this.#blobs.push(name);
+    return name;
+  }
+
+  /** Writes the small contents that the frame has no room for. Throws `Unavailable` if that fails. */
+  flush(): void {
+    const pack = this.#pack;
+    if (pack === undefined || pack.unwrittenBytes === 0) return;
+    const bytes = Buffer.concat(pack.unwritten);
+    pack.unwritten = [];
+    pack.unwrittenBytes = 0;
+    this.#orNotWritten(() => {
+      this.#segments.makeRoom(this.#place.segment, this.apart);
+      this.#segments.extendContent(this.#place, pack.name, bytes);
+    });
+  }
+
+  *keepBlob(descriptor: number, length: number): Steps<ContentLocation> {
     try {
       const name = yield* this.#segments.keepContent(this.#place, {
         from: descriptor,
@@ -380,8 +432,7 @@ class Contents implements ContentKeeper, FrameContents {
       this.apart += length;
       return { blob: name.blob, length };
     } catch (error) {
-      this.#onError(error);
-      throw new Unavailable("not-written");
+      throw this.#notWritten(error);
     }
   }
 
@@ -389,8 +440,22 @@ class Contents implements ContentKeeper, FrameContents {
   drop(): void {
     this.isLost = true;
     this.inline.length = 0;
+    this.#pack = undefined;
     this.apart = 0;
     for (const name of this.#blobs.splice(0)) this.#segments.dropContent(this.#place, name);
+  }
+
+  #orNotWritten<T>(act: () => T): T {
+    try {
+      return act();
+    } catch (error) {
+      throw this.#notWritten(error);
+    }
+  }
+
+  #notWritten(error: unknown): Unavailable {
+    this.#onError(error);
+    return new Unavailable("not-written");
   }
 }
 

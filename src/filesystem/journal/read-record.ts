@@ -182,7 +182,7 @@ export async function contentOf(
     isInline ? openFrames(state, segment) : openContent(state, segment, { record, blob: place.blob }),
   );
   if (descriptor === undefined) return undefined;
-  const start = isInline ? contentsAt + place.inline : 0;
+  const start = isInline ? contentsAt + place.inline : (place.at ?? 0);
   try {
     if (place.length > pieceBytes)
       return await largeContentOf(descriptor, { start, length: place.length, revision, pause });

@@ -208,7 +208,7 @@ export class Segments {
     { from, length }: { readonly from: number; readonly length: number },
   ): Steps<ContentName> {
     this.makeRoom(segment, length);
-    const content = { record, blob: this.#contents++ };
+    const content = this.#nameFor(record);
     const path = contentPath(this.#state, segment, content);
     const descriptor = openSync(path, createFlags, 0o600);
     let isKept = false;
@@ -220,6 +220,27 @@ export class Segments {
       closeSync(descriptor);
       if (!isKept) unlinkSync(path);
     }
+  }
+
+  /** Creates an empty file for contents beside the frames. Throws the errno error. */
+  createContent({ segment, record }: RecordLocation): ContentName {
+    const content = this.#nameFor(record);
+    closeSync(openSync(contentPath(this.#state, segment, content), createFlags, 0o600));
+    return content;
+  }
+
+  /** Appends to a file of `createContent`. Throws the errno error. */
+  extendContent({ segment }: RecordLocation, content: ContentName, bytes: Buffer): void {
+    const descriptor = openSync(contentPath(this.#state, segment, content), extendFlags);
+    try {
+      writeAll(descriptor, bytes);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  #nameFor(record: string): ContentName {
+    return { record, blob: this.#contents++ };
   }
 
   /** Removes a content that no frame names. Throws the errno error. */
@@ -321,6 +342,7 @@ export class Segments {
 
 const maxAttempts = 100;
 
+const extendFlags = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW;
 const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /** Maximum pieces of one write. The system accepts at most 1,024. */
@@ -350,8 +372,13 @@ export function* copyContent(from: number, to: number): Steps<void> {
   for (let at = 0; ; ) {
     const length = readSync(from, piece, 0, piece.length, at);
     if (length === 0) return;
-    for (let written = 0; written < length; ) written += writeSync(to, piece, written, length - written);
+    writeAll(to, piece.subarray(0, length));
     at += length;
     yield;
   }
+}
+
+function writeAll(descriptor: number, bytes: Buffer): void {
+  for (let written = 0; written < bytes.length; )
+    written += writeSync(descriptor, bytes, written, bytes.length - written);
 }
