@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { makeNote, makeWorkFolder } from "./disk.ts";
 import type { Figure } from "./figures.ts";
-import { type BusServer, startBusServer } from "./programs.ts";
+import { type BusServer, type Settings, startBusServer } from "./programs.ts";
 
 /** A call, and what it needs in the folder. */
 interface Work {
@@ -163,19 +163,40 @@ const works: readonly Work[] = [
   { name: "info", id: "info", payload: always({}), isRepeated: true },
 ];
 
+/** The first call of a session, after all others have filled the journal. */
+const nextSession: readonly Work[] = [
+  {
+    name: "create-file, 1,000 files, in another session",
+    id: "create-file",
+    payload: always({ files: files((index) => ({ path: `next/${index}`, content: "x\n" })) }),
+  },
+];
+
 export async function measurePauses(): Promise<Figure[]> {
   const folder = makeWorkFolder("pauses");
-  rmSync(folder, { recursive: true });
+  const state = `${folder}.state`;
+  for (const old of [folder, state]) rmSync(old, { recursive: true, force: true });
   mkdirSync(folder);
   makeMany(folder);
+  const journal = { dir: state, max_bytes: 1 << 28, max_records: 500 };
+  const settings = { profile: "agent", journal, fsync: false, call_timeout_ms: 280_000 };
+  return [
+    ...(await measureSession(folder, settings, works)),
+    ...(await measureSession(folder, settings, nextSession)),
+  ];
+}
+
+async function measureSession(
+  folder: string,
+  settings: Settings,
+  session: readonly Work[],
+): Promise<Figure[]> {
   const note = makeNote(join(folder, "note"));
   const figures: Figure[] = [];
-  const journal = { dir: `${folder}.state`, max_bytes: 1 << 28, max_records: 500 };
-  const settings = { profile: "agent", journal, fsync: false, call_timeout_ms: 280_000 };
   await using server = await startBusServer(folder, settings);
   await server.call("coder::search", { query: "content 7" });
   await using caller = startCaller(server.url);
-  for (const work of works) {
+  for (const work of session) {
     const payload = work.payload(folder);
     const call = () => caller.call(work.id, payload);
     const waits = await readBeside(server, `note/${note}`, { call, isRepeated: work.isRepeated });

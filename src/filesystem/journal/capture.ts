@@ -8,7 +8,7 @@ import type { HeldEntry, Mutation } from "../disk/mutation.ts";
 import { revisionInSteps, revisionOfBytes } from "../files/revision.ts";
 import type { ContentLocation, Loss, RecordedState, RecordedTree, StepFrame } from "./frame.ts";
 
-/** Maximum bytes of a small content. Larger ones have files of their own, which may share blocks of the disk. */
+/** Maximum bytes of a small content. Larger ones have files of their own, which may share disk blocks. */
 export const largestSmall = 1024 * 1024;
 
 /** Maximum bytes of a hashed file, because hashing makes other calls wait. */
