@@ -248,7 +248,7 @@ test("a page spends no more than half of its time on the tree", async () => {
   const { at, search, tree } = await openWatched({ Tree: HeldTree });
   writeFileSync(at("d/file2"), "a needle");
   (tree as HeldTree).held = () => new Promise(() => {});
-  const page = { ...pageFrom(undefined), milliseconds: 200 };
+  const page = { ...pageFrom(undefined), milliseconds: 2000 };
   expect(await search({ page })).toMatchObject({ index: "verified", content_matches: [{ path: "d/file2" }] });
   expect(await search({ page, content: false })).toMatchObject({ index: "scan" });
 });
