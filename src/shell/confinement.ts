@@ -158,7 +158,7 @@ function beginCommand(sandbox: OsSandbox, guarded: GuardedFinder | undefined): B
     async launcher(program) {
       await guarded?.refresh();
       before = new Set(guarded?.found.kept);
-      return sandbox.launch(program);
+      return await sandbox.launch(program);
     },
     async findMade() {
       if (guarded === undefined || before === undefined) return [];

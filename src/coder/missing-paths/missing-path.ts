@@ -1,7 +1,6 @@
 /** The facts known about a missing path: similar names, and the calls that moved or deleted it. */
 import { isUtf8 } from "node:buffer";
 import { Refusal, refuse } from "../../base/errors.ts";
-import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { namesOf, pathIn } from "../../filesystem/jail/backend.ts";
 import { fold } from "../../filesystem/jail/fold-path.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
@@ -221,15 +220,17 @@ function likeNamesIn(path: string, wanted: string, jail: Jail): string[] {
   const folded = fold(wanted);
   const found: string[] = [];
   let entries = 0;
+  const isOver = () => entries > maxEntries || found.length === maxCandidates;
   const reading = folder.list((bytes, from, to) => {
-    if (++entries > maxEntries || found.length === maxCandidates) return;
+    entries++;
+    if (isOver()) return;
     const name = bytes.subarray(from, to);
     if (!isUtf8(name)) return;
     const text = name.toString();
     if (text === wanted || fold(text) !== folded) return;
     if (!jail.isTemporary(text) && !jail.deniesIn(folder, text)) found.push(text);
   });
-  runAtOnce(reading);
+  for (const _ of reading) if (isOver()) break;
   return found.sort();
 }
 

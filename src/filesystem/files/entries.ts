@@ -1,5 +1,5 @@
 import { mergeSort } from "../../base/scheduling/merge-sort.ts";
-import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
 import { listAtOnce } from "../jail/backend.ts";
 import type { OnDirent } from "../jail/dirents.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
@@ -16,6 +16,32 @@ import type { Entry } from "./types.ts";
  */
 export function readEntries(folder: Folder): Steps<Entry[]> {
   return refusingAll(folder, readAll(folder));
+}
+
+/**
+ * Reads the entries that are not left out, sorted as by `readEntries`, if they are at most `most`. Returns
+ * `undefined` if they are more, without reading all of them. Throws a `Refusal`.
+ */
+export function readFewEntries(
+  folder: Folder,
+  { most, isLeftOut }: { readonly most: number; readonly isLeftOut: (name: string) => boolean },
+): Entry[] | undefined {
+  return runAtOnce(refusingAll(folder, readFew(folder, most, isLeftOut)));
+}
+
+function* readFew(
+  folder: Folder,
+  most: number,
+  isLeftOut: (name: string) => boolean,
+): Steps<Entry[] | undefined> {
+  const dirents: Dirent[] = [];
+  const listing = folder.list((bytes, from, to, kind) => {
+    const dirent = direntOf({ bytes, from, to }, kind);
+    if (dirents.length <= most && !isLeftOut(dirent.name)) dirents.push(dirent);
+  });
+  for (const _ of listing) if (dirents.length > most) break;
+  if (dirents.length > most) return undefined;
+  return yield* entriesOf(folder, dirents.sort(byKey));
 }
 
 /**
@@ -138,6 +164,7 @@ function direntOf({ bytes, from, to }: NameBytes, kind: EntryKind | undefined): 
 
 /** Compares entries in byte order, since the code units of these keys are the bytes. */
 const isBefore = (one: Dirent, other: Dirent): boolean => one.key < other.key;
+const byKey = (one: Dirent, other: Dirent): number => (isBefore(one, other) ? -1 : 1);
 
 /** Entries per step, each of which may need a stat. */
 const entriesPerStep = 512;

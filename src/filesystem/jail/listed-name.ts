@@ -24,7 +24,7 @@ export function isListed(folder: Folder, text: string): boolean {
   const entries = folder.list((bytes, from, to) => {
     isThere ||= to - from === name.length && bytes.compare(name, 0, name.length, from, to) === 0;
   });
-  runAtOnce(entries);
+  for (const _ of entries) if (isThere) break;
   return isThere;
 }
 

@@ -99,7 +99,7 @@ function treesOf(
 ): Pick<StepFrame, "before" | "after"> {
   const { kind, entries, entry, permissions } = mutation;
   if (permissions !== undefined) return modesOf(entry, permissions);
-  const before = read.before?.() ?? runAtOnce(readRemoved(entries?.replaced(), keeper));
+  const before = read.before?.() ?? runAtOnce(readReplaced(mutation, keeper));
   if (kind === "make-folder") return { before, after: { state: { kind: "dir" } } };
   const after = read.after?.();
   if (after !== undefined) return { before, after };
@@ -110,6 +110,13 @@ function treesOf(
   // Other listeners need this revision too, and hashing a large file takes long.
   const revision = placed.size > largestHashed ? undefined : mutation.revisionAfter();
   return { before, after: { state: runAtOnce(placedFile(placed, revision)) } };
+}
+
+function* readReplaced({ kind, entries }: Mutation, keeper: ContentKeeper): Steps<RecordedTree> {
+  const replaced = entries?.replaced();
+  // A folder that is not set aside first has to be empty, or the step fails.
+  const isEmpty = kind === "remove" && replaced?.kind === "dir" && entries?.aside === undefined;
+  return isEmpty ? { state: { kind: "dir", mode: replaced.mode } } : yield* readRemoved(replaced, keeper);
 }
 
 function modesOf(

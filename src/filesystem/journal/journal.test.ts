@@ -152,6 +152,12 @@ describe.each(backends)("%s", (backend) => {
     expect(at.journal.bytes).toBe(at.keptBytes());
   });
 
+  test("a folder that cannot be removed because it is not empty is not read", async () => {
+    using at = new JournalFixture(backend, manyFiles);
+    expect(await reasonOf(() => at.files.remove("d", { recursive: false }, at.call()))).toBe("not-empty");
+    expect(at.keptBytes()).toBeLessThan(1000);
+  });
+
   test("a tree that goes is kept step by step, temporary files are not", async () => {
     using at = new JournalFixture(backend, {
       "d/f": "x",

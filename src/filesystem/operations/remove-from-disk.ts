@@ -7,13 +7,14 @@ import { changeTree, type MutationScope } from "../disk/scope.ts";
 import { removeEntry, removeVerified } from "../disk/set-aside.ts";
 import { sweepWithFolders } from "../disk/sweep.ts";
 import { flushFolder } from "../disk/write.ts";
-import { readEntries } from "../files/entries.ts";
+import { readEntries, readFewEntries } from "../files/entries.ts";
 import { ignoreMissing } from "../files/ignore-missing.ts";
 import { isLarge } from "../files/revision.ts";
 import { type TreeVisitor, walkTree } from "../files/tree-walk.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Folder, JailedPath, Name, ResolvedPath } from "../jail/folder.ts";
 import { kindOf } from "../jail/kind.ts";
+import { isTemporary } from "../jail/temporary.ts";
 import { requireRevisionAt } from "./expected-revision.ts";
 import { allowedOnly, type TreeOperation } from "./require-allowed.ts";
 import type { FolderContents, SettingAside } from "./writable-tree.ts";
@@ -78,6 +79,7 @@ async function removeEmpty(scope: MutationScope, folder: Folder, name: string): 
   } catch (error) {
     if (errnoOf(error) !== "ENOTEMPTY") throw error;
     using inside = folder.child(name);
+    if (readFewEntries(inside, { most: 0, isLeftOut: isTemporary }) === undefined) throw error;
     await sweepWithFolders(scope, { folder: inside, entries: runAtOnce(readEntries(inside)) });
     inside.close();
     removeEntry(scope, folder, entry);

@@ -1,8 +1,7 @@
 import { refuse } from "../../base/errors.ts";
-import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { createWalkSlice } from "../../base/scheduling/walk-slice.ts";
 import type { Requester } from "../disk/mutation.ts";
-import { readEntries } from "../files/entries.ts";
+import { readFewEntries } from "../files/entries.ts";
 import { isMissing } from "../files/ignore-missing.ts";
 import type { Entry } from "../files/types.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
@@ -87,8 +86,8 @@ export async function removeAt(tree: WritableTree, removal: Removal, admitted: A
 /** Throws if a caller can see anything in the folder. */
 export function requireEmpty({ jail }: WritableTree, path: string, { folder, name }: ResolvedPath): void {
   using inside = folder.child(name);
-  if (runAtOnce(readEntries(inside)).some((entry) => !jail.isTemporary(entry.name)))
-    throw refuse.notEmpty(path);
+  const isLeftOut = (entry: string) => jail.isTemporary(entry);
+  if (readFewEntries(inside, { most: 0, isLeftOut }) === undefined) throw refuse.notEmpty(path);
 }
 
 /** Throws if anything inside must not be removed. */

@@ -1,8 +1,7 @@
 /** Copies entries in a planned tree. */
 import { closeSync, type Stats } from "node:fs";
-import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import type { StagedFolder } from "../disk/steps.ts";
-import { readEntries } from "../files/entries.ts";
+import { readFewEntries } from "../files/entries.ts";
 import { type Attributes, readAttributes } from "../jail/attributes.ts";
 import { pathIn } from "../jail/backend.ts";
 import { errnoError } from "../jail/errno.ts";
@@ -63,11 +62,12 @@ export class PlannedCopies {
     const entry = new PlannedEntries(undefined);
     entry.becomeNew(staged, mode);
     const steps: NewStep[] = [];
-    for (const { raw, name, kind } of runAtOnce(readEntries(inside))) {
-      if (isTemporary(name)) continue;
+    const few = readFewEntries(inside, { most: maxEntries - this.#entries, isLeftOut: isTemporary });
+    if (few === undefined) throw refusePlan.manyEntries(requested, maxEntries);
+    this.#entries += few.length;
+    for (const { raw, kind } of few) {
       if (typeof raw !== "string") throw errnoError("EILSEQ");
       if (kind === "other") throw refuseMove.holdsSpecialFile(requested);
-      if (++this.#entries > maxEntries) throw refusePlan.manyEntries(requested, maxEntries);
       const copied = this.copy(inside, raw, { path: pathIn(path, raw), requested });
       entry.changed.set(raw, copied.entry);
       for (const step of copied.steps) steps.push(step);

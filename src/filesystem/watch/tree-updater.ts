@@ -127,16 +127,21 @@ export class TreeUpdater {
         if (!this.#watch(folder, opened)) return;
         const listing = yield* reader.list(descriptor);
         if (listing === undefined) table.setUnwatched(folder, "unreadable");
-        else this.#setListing(folder, descriptor, listing);
+        else yield* this.#setListing(folder, descriptor, listing);
       } finally {
         closeSync(descriptor);
       }
     }
   }
 
-  #setListing(folder: FolderNode, descriptor: number, listing: Listing): void {
+  *#setListing(folder: FolderNode, descriptor: number, listing: Listing): Steps<void> {
     const added = this.#options.table.setListing(folder, listing);
-    if (!this.#isBuild) for (const name of added) this.#reportLinks(linksAt(descriptor, bytesOf(name)));
+    if (this.#isBuild) return;
+    let done = 0;
+    for (const name of added) {
+      this.#reportLinks(linksAt(descriptor, bytesOf(name)));
+      if (++done % namesPerStep === 0) yield;
+    }
   }
 
   /** Watches an opened folder. Returns false if that is impossible for this one. */

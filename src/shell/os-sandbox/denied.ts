@@ -1,6 +1,7 @@
 /** The denied entries that are on the disk now. */
 import { type BigIntStats, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
 
 export interface Denied {
   /** The canonical paths of denied entries. */
@@ -20,7 +21,10 @@ export const identityOf = ({ dev, ino }: BigIntStats): string => `${dev}:${ino}`
  * Reads the entries at the denied paths. If a denied file has several names, those below `roots` are found
  * and denied too. Other names of it are not searched, and neither are names of files in denied folders.
  */
-export function readDenied(paths: readonly string[], roots: readonly string[]): Denied {
+export const readDenied = (paths: readonly string[], roots: readonly string[]): Denied =>
+  runAtOnce(readInSteps(paths, roots));
+
+function* readInSteps(paths: readonly string[], roots: readonly string[]): Steps<Denied> {
   const canonical = new Set(paths.flatMap((path) => tryRealpath(path) ?? []));
   const found = [...canonical].flatMap((path) => {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
@@ -29,7 +33,8 @@ export function readDenied(paths: readonly string[], roots: readonly string[]): 
   const files = found.filter(({ stats }) => !stats.isDirectory());
   const identities = new Set(files.map(({ stats }) => identityOf(stats)));
   const isLinked = files.some(({ stats }) => stats.nlink > 1n);
-  const others = isLinked ? roots.flatMap((root) => [...findNames(root, identities)]) : [];
+  const others: string[] = [];
+  if (isLinked) for (const root of roots) yield* findNames(root, identities, others);
   return {
     paths: new Set([...found.map(({ path }) => path), ...others]),
     folders: new Set(found.filter(({ stats }) => stats.isDirectory()).map(({ path }) => path)),
@@ -43,14 +48,14 @@ export function readDenied(paths: readonly string[], roots: readonly string[]): 
 }
 
 /**
- * Reads the denied entries whenever called. The target of a denied link stays denied after the link is gone,
- * since a command may have replaced the link.
+ * Returns a function that reads the denied entries whenever called. The target of a denied link stays denied
+ * after the link is gone, since a command may have replaced the link.
  */
-export function openDenied({ denied, findDenied = () => [], writable }: DeniedPolicy): () => Denied {
+export function openDenied({ denied, findDenied = () => [], writable }: DeniedPolicy): () => Steps<Denied> {
   const paths = new Set(denied);
   return () => {
     for (const path of [...denied, ...findDenied()]) paths.add(tryRealpath(path) ?? path);
-    return readDenied([...paths], writable);
+    return readInSteps([...paths], writable);
   };
 }
 
@@ -60,11 +65,13 @@ interface DeniedPolicy {
   readonly writable: readonly string[];
 }
 
-function* findNames(folder: string, identities: ReadonlySet<string>): Generator<string> {
+/** Adds the paths of the files with these identities to `names`. */
+function* findNames(folder: string, identities: ReadonlySet<string>, names: string[]): Steps<void> {
   for (const entry of tryList(folder)) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) yield* findNames(path, identities);
-    else if (entry.isFile() && identities.has(tryIdentity(path) ?? "")) yield path;
+    if (entry.isDirectory()) yield* findNames(path, identities, names);
+    else if (entry.isFile() && identities.has(tryIdentity(path) ?? "")) names.push(path);
+    yield;
   }
 }
 

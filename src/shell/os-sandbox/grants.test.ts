@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { openDenied, readDenied } from "./denied.ts";
 import { grantAround } from "./grants.ts";
 import { listAccess, readAccess } from "./landlock.ts";
@@ -102,11 +103,21 @@ test("what a denied link has led to stays denied when a command has replaced the
   const root = buildTree(["kept/file", "a/b"]);
   const link = join(root, "a/link");
   symlinkSync(join(root, "kept/file"), link);
-  const read = openDenied({ denied: [link], writable: [root] });
+  const open = openDenied({ denied: [link], writable: [root] });
+  const read = () => runAtOnce(open());
   expect(read().paths).toEqual(new Set([join(root, "kept/file")]));
   unlinkSync(link);
   symlinkSync(join(root, "a/b"), link);
   expect(read().paths).toEqual(new Set([join(root, "kept/file"), join(root, "a/b")]));
+});
+
+test("other names of a denied file are searched in steps", () => {
+  const root = buildTree(["key", ...Array.from({ length: 50 }, (_, index) => `a/${index}/b`)]);
+  const open = openDenied({ denied: [join(root, "key")], writable: [root] });
+  expect([...open()]).toEqual([]);
+  linkSync(join(root, "key"), join(root, "a/7/other"));
+  expect([...open()].length).toBeGreaterThan(100);
+  expect(runAtOnce(open()).paths).toEqual(new Set([join(root, "key"), join(root, "a/7/other")]));
 });
 
 test("every file can be read but what is denied or in a denied folder", () => {

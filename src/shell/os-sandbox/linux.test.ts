@@ -140,7 +140,7 @@ test("a ruleset of an older version of Landlock works", async () => {
       maskFolder: folder,
     };
     const sandbox = confineByKernel({ ...kernel, landlockAbi }, architecture, policy);
-    using launch = sandbox.launch({ file: touch, argv: ["touch", join(folder, "new")] });
+    using launch = await sandbox.launch({ file: touch, argv: ["touch", join(folder, "new")] });
     const status = openSync("/dev/null", "w");
     const result = await start(
       launch.file,
@@ -175,7 +175,7 @@ describe("what is denied in a writable folder", () => {
   async function touchIn(sandbox: OsSandbox, names: readonly string[]) {
     const codes = [];
     for (const name of names) {
-      using launch = sandbox.launch({ file: touch, argv: ["touch", name] });
+      using launch = await sandbox.launch({ file: touch, argv: ["touch", name] });
       const status = openSync("/dev/null", "w");
       codes.push(
         (await start(launch.file, [name], launch.descriptor!, status, ...(launch.inherited ?? []))).exitCode,

@@ -52,8 +52,8 @@ export function confineByKernel(
     keepsFiles: hasMounts,
     hidesProcesses,
     hasGroups: groups !== undefined,
-    launch({ file, argv }) {
-      const { ruleset, covers = [] } = kept.files ? rulesets.current() : {};
+    async launch({ file, argv }) {
+      const { ruleset, covers = [] } = kept.files ? await rulesets.current() : {};
       const needsMounts = hidesProcesses || covers.length > 0;
       const mounts = needsMounts ? { covers, hidesProcesses, user: currentUser() } : undefined;
       const limits = policy.limits(namespaces.includes("user"));

@@ -23,7 +23,7 @@ function confineByProfile(policy: SandboxPolicy): OsSandbox {
     keepsFiles: true,
     hidesProcesses: false,
     hasGroups: false,
-    launch: ({ file, argv: [, ...args] }) => ({
+    launch: async ({ file, argv: [, ...args] }) => ({
       file: profileRunner,
       argv: ["sandbox-exec", ...runnerArguments(policy, file, args)],
       [Symbol.dispose]() {},

@@ -3,6 +3,7 @@
  */
 import { closeSync, constants, existsSync, fstatSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { type Cover, planCovers } from "./covers.ts";
 import { type Denied, identityOf, openDenied } from "./denied.ts";
 import { type Grant, grantAround } from "./grants.ts";
@@ -45,8 +46,11 @@ export interface FileRules {
 }
 
 export interface RulesetSource {
-  /** Returns the rules for the disk as it is now. Throws if the kernel makes no ruleset. */
-  current(): FileRules;
+  /**
+   * Returns the rules for the disk as it is now, made in slices. Use them at once. Rejects if the kernel
+   * makes no ruleset.
+   */
+  current(): Promise<FileRules>;
   /** The mounts of the last rules. */
   covered(): readonly Cover[];
   /** The canonical paths of denied entries that the last rules hide without a mount. */
@@ -94,7 +98,10 @@ export function openRulesets(
   const findDenied = openDenied(policy);
   const masks = openMasks(maskFolder, currentUser().uid === 0);
 
-  function build({ denied, kept }: Guarded, version: (split: readonly string[]) => string): BuiltRules {
+  function* build(
+    { denied, kept }: Guarded,
+    version: (split: readonly string[]) => string,
+  ): Steps<BuiltRules> {
     const { covers, rest } = canMount
       ? planCovers(denied, { writable: policy.writable, kept, maskOf: masks.over })
       : { covers: [], rest: denied };
@@ -107,29 +114,37 @@ export function openRulesets(
     // A change of a folder after this makes the next call build again.
     const now = version(split);
     const ruleset = kernel.createRuleset(rulesetAttributes(kernel.landlockAbi, policy.network !== "none"));
-    for (const grant of parts.flatMap(({ grants }) => grants)) addGrant(kernel, ruleset, grant, denied);
+    for (const grant of parts.flatMap(({ grants }) => grants)) {
+      addGrant(kernel, ruleset, grant, denied);
+      yield;
+    }
     if (processes !== undefined)
       kernel.grant(ruleset, readAccess & handledAccess(kernel.landlockAbi), processes);
     return { ruleset, covers, withheld: [...rest.paths], split, version: now };
   }
 
+  function* renew(): Steps<BuiltRules> {
+    const denied = yield* findDenied();
+    const kept = canMount ? (policy.findKept?.() ?? []).filter((path) => existsSync(path)) : [];
+    const version = (split: readonly string[]) =>
+      [denied.version, "", ...kept, "", ...split.map(versionOf)].join("\n");
+    if (built !== undefined && built.version === version(built.split)) return built;
+    const renewed = yield* build({ denied, kept }, version);
+    close();
+    built = renewed;
+    return renewed;
+  }
+
+  function close(): void {
+    if (built !== undefined) closeSync(built.ruleset);
+    built = undefined;
+  }
+
   return {
-    current() {
-      const denied = findDenied();
-      const kept = canMount ? (policy.findKept?.() ?? []).filter((path) => existsSync(path)) : [];
-      const version = (split: readonly string[]) =>
-        [denied.version, "", ...kept, "", ...split.map(versionOf)].join("\n");
-      if (built !== undefined && built.version === version(built.split)) return built;
-      this.close();
-      built = build({ denied, kept }, version);
-      return built;
-    },
+    current: () => runInSlices(renew(), createTimeSlice()),
     covered: () => built?.covers ?? [],
     withheld: () => built?.withheld ?? [],
-    close() {
-      if (built !== undefined) closeSync(built.ruleset);
-      built = undefined;
-    },
+    close,
   };
 }
 

@@ -66,8 +66,8 @@ export interface OsSandbox {
   readonly hidesProcesses: boolean;
   /** Whether each command has a control group. */
   readonly hasGroups: boolean;
-  /** Prepares to run a program. Throws if the system has no further descriptors or control groups. */
-  launch(program: Executable): ConfinedLaunch;
+  /** Prepares a program to be run at once. Rejects if descriptors or control groups run out. */
+  launch(program: Executable): Promise<ConfinedLaunch>;
   /** Returns the paths that were hidden from the last command. */
   hidden(): readonly string[];
   /** Returns the paths that mounts kept the last command from changing. */
