@@ -219,9 +219,9 @@ describe.each(cases)("the %s", (_, subject: Subject, form, worker) => {
 const plainText = (text: string, { root }: McpFixture): string =>
   text
     .replaceAll(root, "<root>")
-    .replaceAll(/\b(?!\d+\b)[\da-f]{12,}\b|job-[\w-]+/g, "<id>")
     // How many changes of other programs the feed has seen is a matter of moments.
-    .replaceAll(/<id>:\d+/g, "<id>:<number>")
+    .replaceAll(/\b[\da-f]{12}:\d+/g, "<id>:<number>")
+    .replaceAll(/\b(?!\d+\b)[\da-f]{12,}\b|job-[\w-]+/g, "<id>")
     .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\b\d{13}\b|\d+(\.\d+)? m?s\b/g, "<time>")
     .replaceAll(/"(pid|uptime_ms|memory_bytes|duration_ms)":\d+/g, '"$1":0');
 
