@@ -123,6 +123,11 @@ export interface MutationListener {
    * may await, so that reading many entries keeps no other call waiting.
    */
   readPlaced?(entries: StepEntries): Promise<void>;
+  /**
+   * Called before a step that removes a folder with everything in it, outside of a transaction. It may await
+   * for the same reason.
+   */
+  readRemoved?(entries: StepEntries, requester: Requester): Promise<void>;
   /** Called after the step that sets a folder aside, if that is done. It may await for the same reason. */
   readAside?(entries: StepEntries): Promise<void>;
   /** Hashes the large files of a step before it, if the listener is going to need their revisions. */

@@ -1,4 +1,4 @@
-import type { Mutation, MutationListener, MutationOutcome, StepEntries } from "./mutation.ts";
+import type { Mutation, MutationListener, MutationOutcome, Requester, StepEntries } from "./mutation.ts";
 
 /** A mutation, with functions that find its revisions. */
 export interface MutationDescription extends Omit<Mutation, "isTree" | "revisionBefore" | "revisionAfter"> {
@@ -42,6 +42,11 @@ export class Mutations {
   /** Has listeners read a folder that the next step places. */
   readPlaced(entries: StepEntries): Promise<void> {
     return this.#awaitEach((listener) => listener.readPlaced?.(entries));
+  }
+
+  /** Has listeners read a folder that the next step removes. */
+  readRemoved(entries: StepEntries, requester: Requester): Promise<void> {
+    return this.#awaitEach((listener) => listener.readRemoved?.(entries, requester));
   }
 
   /** Has listeners read a folder that a step has set aside. */

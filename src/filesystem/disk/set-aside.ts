@@ -81,15 +81,20 @@ function removalOf(scope: MutationScope, folder: Folder, entry: Removal["entry"]
   };
 }
 
+/** Returns the entries of `setEntryAside`. */
+export const entriesAside = ({ folder, name, temporary, entry }: StepPlace): StepEntries =>
+  entriesAt({ folder, name, ...(entry === "dir" && { aside: temporary }) });
+
 /**
- * Gives an entry that is to be removed, a folder with everything in it, the temporary name. Returns the
- * entries of the step. Throws the errno error.
+ * Gives an entry that is to be removed, a folder with everything in it, the temporary name. `entries` are
+ * those of the step, which listeners may have read. Throws the errno error.
  */
 export function setEntryAside(
   scope: MutationScope,
-  { folder, name, temporary, entry, verify }: StepPlace & { readonly verify: VerifyEntry },
+  place: StepPlace & { readonly verify: VerifyEntry },
+  entries = entriesAside(place),
 ): StepEntries {
-  const entries = entriesAt({ folder, name, ...(entry === "dir" && { aside: temporary }) });
+  const { folder, name, temporary, entry, verify } = place;
   scope.mutations.step(
     () => ({ ...removalOf(scope, folder, { raw: name, kind: entry }), entries }),
     () => folder.enter((at) => moveVerified([at(name), at(temporary)], verify)),

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { entriesAt } from "../disk/held-entry.ts";
+import type { Mutation, MutationKind, Requester, StepEntries } from "../disk/mutation.ts";
 import { reasonOf } from "../files/files.test-kit.ts";
 import { revisionOfBytes } from "../files/revision.ts";
 import { backends } from "../jail/jail.test-kit.ts";
@@ -30,15 +31,22 @@ function bare(tree: object): object {
 const noPause = async () => {};
 const manyFiles = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`d/${index}`, "x"]));
 
+/** Returns a step that removes a folder, of a change of this kind. */
+function removal(
+  requester: Requester,
+  { kind, entries }: { readonly kind: MutationKind; readonly entries: StepEntries },
+): Mutation {
+  const described = { path: "", entry: "dir", requester } as const;
+  const revisions = { revisionBefore: () => undefined, revisionAfter: () => undefined };
+  const whole = { ...described, ...revisions, kind, isTree: true };
+  return { ...described, ...revisions, kind: "remove", path: "gone", isTree: false, whole, entries };
+}
+
 /** Has the journal read the folder `d` as one that a transaction has set aside. */
 async function setAside(at: JournalFixture): Promise<void> {
   using folder = at.bench.jailed.reopenFolder("");
   const entries = entriesAt({ folder, name: "gone", aside: "d" });
-  const described = { path: "", entry: "dir", requester: at.call() } as const;
-  const revisions = { revisionBefore: () => undefined, revisionAfter: () => undefined };
-  const whole = { ...described, ...revisions, kind: "transaction", isTree: true } as const;
-  const step = { ...described, ...revisions, kind: "remove", path: "gone", isTree: false } as const;
-  at.journal.before({ ...step, whole, entries });
+  at.journal.before(removal(at.call(), { kind: "transaction", entries }));
   expect(at.read()).toEqual([]);
   await at.journal.readAside(entries);
 }
@@ -125,6 +133,25 @@ describe.each(backends)("%s", (backend) => {
         .map((path) => path.slice("d/".length))
         .sort(),
     );
+  });
+
+  test("a folder that goes to another root is read in slices, before the step that removes it", async () => {
+    using at = new JournalFixture(backend, manyFiles);
+    using folder = at.bench.jailed.reopenFolder("");
+    const requester = at.call();
+    let readings = 0;
+    const aside = entriesAt({ folder, name: "d", aside: "gone" });
+    const replaced = () => {
+      readings++;
+      return aside.replaced();
+    };
+    const entries = { ...aside, replaced };
+    const reading = () => at.journal.readRemoved(entries, requester);
+    expect(await loopIterationsDuring(reading)).toBeGreaterThan(5);
+    expect(at.read()).toEqual([]);
+    at.journal.before(removal(requester, { kind: "rename", entries }));
+    expect(readings).toBe(1);
+    expect(at.read()[0]!.steps[0]!.before.inside).toHaveLength(60);
   });
 
   test("small contents beyond 4 MiB are kept beside their frame, whose write would take long", async () => {

@@ -7,6 +7,7 @@
 import type { Log } from "../../base/log/log.ts";
 import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import type {
+  HeldEntry,
   Mutation,
   MutationListener,
   MutationOutcome,
@@ -74,6 +75,15 @@ interface Step {
   readonly read?: ReadTrees | undefined;
 }
 
+/** A folder that a step removes, as read in slices, and the place of its frame. */
+interface ReadFolder {
+  /** The record of the requester, if it has begun. */
+  readonly known: OpenRecord | undefined;
+  readonly place: RecordLocation;
+  readonly contents: Contents;
+  readonly before: () => RecordedTree;
+}
+
 /** A step that is under way, or a transaction. */
 interface Begun {
   readonly record: OpenRecord;
@@ -91,6 +101,8 @@ export class Journal implements MutationListener {
   readonly #losses = new WeakMap<object, number>();
   /** Folders that were read before the step that places them. */
   readonly #placed = new WeakMap<StepEntries, () => RecordedTree>();
+  /** Folders that were read before the step that removes them. */
+  readonly #removed = new WeakMap<StepEntries, ReadFolder>();
   /** Steps that set a folder aside, whose frames are written when it has been read. */
   readonly #aside = new WeakMap<StepEntries, Mutation & { readonly requester: Requester }>();
   /** The time of the newest step. */
@@ -144,8 +156,12 @@ export class Journal implements MutationListener {
       this.#aside.set(entries, { ...mutation, requester });
       return;
     }
+    const folder = entries && this.#removed.get(entries);
     const after = entries && this.#placed.get(entries);
-    this.#orLose(requester, () => this.#write({ mutation, from, read: { after } }, requester));
+    this.#orLose(requester, () => {
+      if (folder !== undefined && this.#writeFolder({ mutation, from }, requester, folder)) return;
+      this.#write({ mutation, from, read: { after } }, requester);
+    });
   }
 
   async readPlaced(entries: StepEntries): Promise<void> {
@@ -160,28 +176,44 @@ export class Journal implements MutationListener {
     }
   }
 
+  async readRemoved(entries: StepEntries, requester: Requester): Promise<void> {
+    const folder = await this.#readFolder(() => entries.replaced(), requester);
+    if (folder !== undefined) this.#removed.set(entries, folder);
+  }
+
   async readAside(entries: StepEntries): Promise<void> {
     const mutation = this.#aside.get(entries);
     if (mutation === undefined) return;
     const { requester } = mutation;
-    for (let isWritten = false; !isWritten; ) {
-      const { known, place } = this.#orLose(requester, () => this.#placeFor(requester)) ?? {};
-      if (place === undefined) return;
-      const contents = this.#contentsIn(place);
-      const before = await outcomeOf(() => readRemoved(entries.aside?.(), contents));
-      // The segment may be full now, so that no record can begin there.
-      isWritten =
-        this.#orLose(requester, () => {
-          if (known === undefined && this.#segments.place().segment !== place.segment) {
-            contents.drop();
-            return false;
-          }
-          const step = { mutation, read: { before } };
-          if (known !== undefined)
-            return this.#writeFrame(step, requester, { record: known, head: undefined, contents });
-          return this.#begin(step, requester, { place, contents });
-        }) ?? true;
+    for (;;) {
+      const folder = await this.#readFolder(() => entries.aside?.(), requester);
+      if (folder === undefined) return;
+      const isWritten = this.#orLose(requester, () => this.#writeFolder({ mutation }, requester, folder));
+      if (isWritten ?? true) return;
     }
+  }
+
+  /** Reads a folder in slices, for the record of the requester. */
+  async #readFolder(
+    find: () => HeldEntry | undefined,
+    requester: Requester,
+  ): Promise<ReadFolder | undefined> {
+    const where = this.#orLose(requester, () => this.#placeFor(requester));
+    if (where === undefined) return undefined;
+    const contents = this.#contentsIn(where.place);
+    return { ...where, contents, before: await outcomeOf(() => readRemoved(find(), contents)) };
+  }
+
+  /** Writes the frame of a step that removes a folder. Returns false if the folder has to be read again. */
+  #writeFolder(step: Step, requester: Requester, { known, place, contents, before }: ReadFolder): boolean {
+    // The segment may be full now, so that no record can begin there.
+    if (known === undefined && this.#segments.place().segment !== place.segment) {
+      contents.drop();
+      return false;
+    }
+    const read = { before };
+    if (known === undefined) return this.#begin({ ...step, read }, requester, { place, contents });
+    return this.#writeFrame({ ...step, read }, requester, { record: known, head: undefined, contents });
   }
 
   /** Runs `act`. An error means that the step of the requester cannot be undone; it returns `undefined`. */

@@ -178,11 +178,12 @@ export async function contentOf(
   pause: Pause,
 ): Promise<Buffer | undefined> {
   const isInline = "inline" in place;
+  const start = isInline ? contentsAt + place.inline : (place.at ?? 0);
+  if (![start, place.length].every(isOffset)) return undefined;
   const descriptor = openIfThere(() =>
     isInline ? openFrames(state, segment) : openContent(state, segment, { record, blob: place.blob }),
   );
   if (descriptor === undefined) return undefined;
-  const start = isInline ? contentsAt + place.inline : (place.at ?? 0);
   try {
     if (place.length > pieceBytes)
       return await largeContentOf(descriptor, { start, length: place.length, revision, pause });
@@ -192,6 +193,9 @@ export async function contentOf(
     closeSync(descriptor);
   }
 }
+
+/** Returns whether a number of a record, which may be forged, can be an offset or a length. */
+const isOffset = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const pieceBytes = 1024 * 1024;
 const empty = Buffer.alloc(0);

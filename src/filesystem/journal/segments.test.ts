@@ -11,7 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import fc from "fast-check";
-import { encodeFrame, type JournalFrame } from "./frame.ts";
+import { type ContentLocation, encodeFrame, type JournalFrame } from "./frame.ts";
 import { JournalFixture, loopIterationsDuring } from "./journal.test-kit.ts";
 import { contentOf } from "./read-record.ts";
 import { readHeader } from "./segment.ts";
@@ -171,6 +171,15 @@ test("what is damaged is ignored, and nothing else", async () => {
   expect(
     await contentOf(at.journal, step!, kept || { place: { inline: 0, length: 0 }, revision: "" }, noPause),
   ).toBeUndefined();
+  const forged = [
+    { inline: "0", length: 1 },
+    { inline: -1e6, length: 1 },
+    { inline: 0, length: 0.5 },
+    { blob: 0, at: -1, length: 1 },
+    { blob: 0, at: {}, length: 1 },
+  ] as unknown as ContentLocation[];
+  for (const place of forged)
+    expect(await contentOf(at.journal, step!, { place, revision: "" }, noPause)).toBeUndefined();
   expect(existsSync(path)).toBe(true);
 });
 

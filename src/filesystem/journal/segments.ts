@@ -261,9 +261,10 @@ export class Segments {
   }
 
   *#openAt(newest: number): Steps<void> {
+    const before = this.#open;
     const opened = yield* this.#openSegment(newest);
-    if (this.#open?.first === newest) {
-      // A step of another call could not wait.
+    if (this.#open !== before) {
+      // A step of another call could not wait, and has opened one.
       if (opened !== undefined) closeSync(opened.descriptor);
       return;
     }

@@ -410,7 +410,8 @@ class Recording {
     const replaced = () => (before ? heldEntry(before) : mode === undefined ? undefined : folderOf(mode));
     const entry = before?.kind ?? (kind === "make-folder" || mode !== undefined ? "dir" : "file");
     const entries = { replaced, ...(kind !== "remove" && kind !== "make-folder" && { placed }) };
-    await journal.hashAhead(entries);
+    // The step will meet and report any error.
+    await journal.hashAhead(entries).catch(() => {});
     journal.before({ ...plainMutation, kind, path, entry, entries, requester: this.#requester });
     if (journal.lossesOf(this.#requester) > losses)
       this.#lost.push({ path, reason: "the journal has no room for it" });

@@ -7,7 +7,7 @@ import { removeHiddenFolder } from "../disk/hidden-folder.ts";
 import type { Requester } from "../disk/mutation.ts";
 import { moveBack } from "../disk/revert.ts";
 import type { MutationScope } from "../disk/scope.ts";
-import { setEntryAside } from "../disk/set-aside.ts";
+import { entriesAside, setEntryAside } from "../disk/set-aside.ts";
 import { digestOfTree } from "../files/tree-digest.ts";
 import type { Entry } from "../files/types.ts";
 import type { JailedPath, ResolvedPath } from "../jail/folder.ts";
@@ -48,7 +48,9 @@ export async function moveTreeAcross(ctx: Disk, moving: MovingTree): Promise<voi
   const verify = (path: JailedPath) => requireStill(path, source.stats!);
   const place = { folder, name: source.name, temporary: aside.name, entry: "dir", verify } as const;
   const locked = { folder, deadline: requester.deadline };
-  await ctx.editLock(locked, () => setEntryAside(scope, place));
+  const entries = entriesAside(place);
+  await scope.mutations.readRemoved(entries, requester);
+  await ctx.editLock(locked, () => setEntryAside(scope, place, entries));
   // No path leads into it any longer, so an equal digest stays equal.
   if ((await digest(aside.name)) !== before) {
     moveBack([aside, { folder, name: source.name }], verify);

@@ -1,3 +1,4 @@
+import { lstatSync } from "node:fs";
 import { refuse } from "../../base/errors.ts";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import type { Disk } from "../disk/disk.ts";
@@ -39,7 +40,8 @@ export async function removeFromDisk(disk: Disk, step: SettingAside, requester: 
 
 /** Has listeners hash a large file before the step that removes it. */
 async function hashLarge({ mutations }: MutationScope, folder: Folder, name: Name): Promise<void> {
-  const stats = ignoreMissing(() => folder.lstat(name));
+  // Not `folder.lstat`: when descriptors are short, no step may need more than the walk did.
+  const stats = ignoreMissing(() => folder.enter((at) => lstatSync(at(name))));
   if (stats !== undefined && isLarge(stats)) await mutations.hashAhead(entriesAt({ folder, name }));
 }
 
