@@ -44,7 +44,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
     const { folder, call } = await open();
     const file = join(folder, "pid");
     const script = `(trap '' TERM; echo $$ > ${file}; sleep 1000 & echo $! > ${file}.sleep; wait) & wait`;
-    const answer = answerOf(await call("shell::exec", sh(script, { timeout_ms: 300 })));
+    const answer = answerOf(await call("shell::exec", sh(script, { timeout_ms: 1500 })));
     expect(answer).toMatchObject({ timed_out: true, exit_code: null });
     await waitForExit(await readPid(`${file}.sleep`));
   });
