@@ -58,7 +58,7 @@ export async function torture({
   const writer = startWriter(base, outside, seed);
   try {
     await tree.build();
-    return await run({ operations, random: randomFrom(seed), tree, oracle, writer });
+    return await run({ operations, seed, tree, oracle, writer });
   } finally {
     writer.end();
     tree.close();
@@ -69,7 +69,7 @@ export async function torture({
 
 interface Run {
   readonly operations: number;
-  readonly random: Random;
+  readonly seed: number;
   readonly tree: WatchedTree;
   readonly oracle: Oracle;
   readonly writer: Writer;
@@ -78,7 +78,9 @@ interface Run {
 /** Maximum changes made at once while the tree is drained; otherwise they are made one by one. */
 const together = 40;
 
-async function run({ operations, random, tree, oracle, writer }: Run): Promise<TortureReport> {
+async function run({ operations, seed, tree, oracle, writer }: Run): Promise<TortureReport> {
+  // The number of reads depends on time. The changes, and so the number of checks, must not.
+  const [random, reading] = [randomFrom(seed), randomFrom(seed + 1)];
   const incomplete: Record<string, number> = {};
   let [done, checks] = [0, 0];
   const drain = async () => {
@@ -91,7 +93,7 @@ async function run({ operations, random, tree, oracle, writer }: Run): Promise<T
     const made = writer.change(isTogether ? together : 1);
     for (let isOver = !isTogether; !isOver; ) {
       await drain();
-      oracle.readSome(random);
+      oracle.readSome(reading);
       isOver = await Promise.race([
         made.then(() => true),
         new Promise<false>((resolve) => setImmediate(resolve, false)),

@@ -1,5 +1,5 @@
 /* Bends paths as fast as the system can: swaps two names, or moves a folder to and fro, until SIGTERM. Prints a line
- * after the first time, and at the end how often that worked. Ends with the program that started it, too. Usage: swapper exchange|move A B */
+ * after the first time and one after the eleventh, and at the end how often that worked. Ends with the program that started it, too. Usage: swapper exchange|move A B */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ int main(int count, char **words) {
   const int exchange = strcmp(words[1], "exchange") == 0;
   const pid_t parent = getppid();
   unsigned long turns = 0, swaps = 0;
-  int begun = 0;
+  int begun = 0, many = 0;
   signal(SIGTERM, stop);
   while (!stopped) {
     if (++turns % 1024 == 0 && getppid() != parent) break;
@@ -38,6 +38,11 @@ int main(int count, char **words) {
     if (swaps > 0 && !begun) {
       begun = 1;
       puts("begun");
+      fflush(stdout);
+    }
+    if (swaps > 10 && !many) {
+      many = 1;
+      puts("many");
       fflush(stdout);
     }
   }

@@ -4,7 +4,7 @@ import { renameSync } from "node:fs";
 const [how, one = "", other = ""] = process.argv.slice(2);
 const between = `${one}-between`;
 let swaps = 0;
-let hasBegun = false;
+const said = new Set<string>();
 let isStopped = false;
 process.on("SIGTERM", () => {
   isStopped = true;
@@ -30,12 +30,16 @@ function swap(): void {
   if (moved(between, other)) swaps++;
 }
 
+function say(line: string): void {
+  if (said.has(line)) return;
+  said.add(line);
+  console.log(line);
+}
+
 while (!isStopped) {
   for (let turn = 0; turn < 1000; turn++) swap();
-  if (swaps > 0 && !hasBegun) {
-    hasBegun = true;
-    console.log("begun");
-  }
+  if (swaps > 0) say("begun");
+  if (swaps > 10) say("many");
   await new Promise((resolve) => setImmediate(resolve));
 }
 console.log(swaps);
