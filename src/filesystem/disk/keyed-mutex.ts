@@ -44,7 +44,11 @@ export function createKeyedMutex(): KeyedMutex {
 
   return {
     async acquire(keys, deadline) {
-      const earlier = keys.flatMap((key) => lastInLine.get(key) ?? []);
+      const earlier: Promise<void>[] = [];
+      for (const key of keys) {
+        const last = lastInLine.get(key);
+        if (last !== undefined) earlier.push(last);
+      }
       let endTurn = () => {};
       const done = new Promise<void>((resolve) => {
         endTurn = resolve;

@@ -68,7 +68,8 @@ export async function readRecord(
   return (await inPauses(readSegment(source, segment), pause)).find((one) => one.seq === seq);
 }
 
-async function inPauses<T>(steps: Steps<T>, pause: Pause): Promise<T> {
+/** Does the work, and calls `pause` between two steps. */
+export async function inPauses<T>(steps: Steps<T>, pause: Pause): Promise<T> {
   try {
     for (;;) {
       const { done, value } = steps.next();

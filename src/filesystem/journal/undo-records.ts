@@ -4,11 +4,12 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { Refusal } from "../../base/errors.ts";
+import { mergeSort } from "../../base/scheduling/merge-sort.ts";
 import type { RecordedState, RecordedTree } from "./frame.ts";
 import { isAsRecorded } from "./is-as-recorded.ts";
 import { refuseJournal } from "./journal-errors.ts";
 import type { LaterRecords } from "./later-records.ts";
-import type { JournalRecord, KeptContent, RecordedStep } from "./read-record.ts";
+import { inPauses, type JournalRecord, type KeptContent, type RecordedStep } from "./read-record.ts";
 import type { RestoredTree, TreeState } from "./restored-tree.ts";
 
 export interface UndoOptions {
@@ -66,15 +67,19 @@ export interface UndoOutcome {
  * `force` skips it, and any error that is not a `Refusal`.
  */
 export async function undoRecords(options: UndoOptions): Promise<UndoOutcome> {
+  const { records, pause } = options;
   const undo = new Undo(options);
-  const steps = options.records.flatMap((record) => record.steps);
-  for (const step of steps.toSorted((one, other) => other.at - one.at)) {
+  const steps: RecordedStep[] = [];
+  for (const record of records) for (const step of record.steps) steps.push(step);
+  for (const step of await inPauses(mergeSort(steps, isLater), pause)) {
     await undo.undoStep(step);
-    await options.pause();
+    await pause();
   }
   await undo.setModes();
   return await undo.outcome();
 }
+
+const isLater = (one: RecordedStep, other: RecordedStep): boolean => one.at > other.at;
 
 const absent = { kind: "absent" } as const;
 

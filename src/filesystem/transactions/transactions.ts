@@ -4,6 +4,7 @@ import type { Refusal } from "../../base/errors.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Deadline } from "../../base/scheduling/deadline.ts";
 import { createSemaphore } from "../../base/scheduling/semaphore.ts";
+import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
 import { ConfigError } from "../../config/file.ts";
 import type { Disk } from "../disk/disk.ts";
 import type { Requester } from "../disk/mutation.ts";
@@ -106,13 +107,16 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
   }
 
   async function runPlanned<T>(plan: () => Promise<Plan<T>>, committing: Committing): Promise<Committed<T>> {
+    const slice = createTimeSlice();
     for (;;) {
       const { turns: before } = files.locks;
       const first = await plan();
       const keys = [...first.keys];
+      await slice.yieldIfDue();
       // If other calls changed entries while the plan was made, only a step would notice.
       const isFree = files.locks.turns === before && files.locks.isFree(keys);
       using _turn = await files.locks.acquire(keys, committing.requester.deadline);
+      await slice.yieldIfDue();
       const { steps, value, keys: needed } = isFree ? first : await plan();
       // The plan may need other paths now, for which other calls wait.
       if (![...needed].every((key) => first.keys.has(key))) continue;
