@@ -152,7 +152,9 @@ const attempts: Readonly<Record<string, (...args: string[]) => unknown>> = {
   },
   /** Listens on one address, and answers "hello" at the port that it writes to a file. */
   serve: async (address, path) => {
-    const server = net.createServer((connection) => connection.end("hello")).listen(0, address);
+    // Outside the network of commands, the servers of other tests have ports above these.
+    const port = 20_000 + Math.floor(10_000 * Math.random());
+    const server = net.createServer((connection) => connection.end("hello")).listen(port, address);
     await once(server, "listening");
     fs.writeFileSync(`${path}.new`, String((server.address() as net.AddressInfo).port));
     fs.renameSync(`${path}.new`, path!);
