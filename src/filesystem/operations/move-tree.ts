@@ -49,6 +49,7 @@ export async function moveTreeAcross(ctx: Disk, moving: MovingTree): Promise<voi
   const place = { folder, name: source.name, temporary: aside.name, entry: "dir", verify } as const;
   const locked = { folder, deadline: requester.deadline };
   const entries = entriesAside(place);
+  // Not after the step: a kill between the two would leave a copy that an undo takes back, and nothing else.
   await scope.mutations.readRemoved(entries, requester);
   await ctx.editLock(locked, () => setEntryAside(scope, place, entries));
   // No path leads into it any longer, so an equal digest stays equal.

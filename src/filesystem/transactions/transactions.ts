@@ -112,6 +112,7 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
       const { turns: before } = files.locks;
       const first = await plan();
       const keys = [...first.keys];
+      // A plan may have 100,000 paths: taking and comparing their locks must not end its last slice.
       await slice.yieldIfDue();
       // If other calls changed entries while the plan was made, only a step would notice.
       const isFree = files.locks.turns === before && files.locks.isFree(keys);

@@ -1,5 +1,6 @@
 /* Bends paths as fast as the system can: swaps two names, or moves a folder to and fro, until SIGTERM. Prints a line
- * after the first time and one after the eleventh, and at the end how often that worked. Ends with the program that started it, too. Usage: swapper exchange|move A B */
+ * after the first time and one after the eleventh, and at the end how often that worked. Ends with the program that
+ * started it, too. Usage: swapper exchange|move A B */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
