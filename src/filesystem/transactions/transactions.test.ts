@@ -32,14 +32,14 @@ test("a state folder that became open to others is not used", async () => {
 test("a single change of the same path waits for a transaction, and is made on what that leaves", async () => {
   using fixture = new TransactionsFixture("descriptors", sampleTree);
   const files = verbsOn(new DiskTree(fixture.context));
-  const began = Promise.withResolvers<void>();
-  const goOn = Promise.withResolvers<void>();
+  const append = (text: string) =>
+    files.update("a.txt", (before) => Buffer.concat([before, Buffer.from(text)]), fixture.call);
+  const planned = Promise.withResolvers<void>();
   let plans = 0;
+  let last: Promise<unknown> | undefined;
   const plan = async () => {
-    if (++plans === 2) {
-      began.resolve();
-      await goOn.promise;
-    }
+    if (++plans === 1) planned.resolve();
+    else last = append("last\n");
     const steps = [
       {
         kind: "exchange",
@@ -51,25 +51,18 @@ test("a single change of the same path waits for a transaction, and is made on w
     ] as const;
     return { steps, keys: new Set(["a.txt"]), value: undefined };
   };
-  // It is planned again when it had to wait: for an edit that is under way.
-  const first = files.update(
+  let transaction: Promise<unknown> | undefined;
+  // The first plan is made while an edit has the path, so there is a second one, once the transaction has it.
+  await files.update(
     "a.txt",
     async (before) => {
-      const transaction = fixture.transactions.run(plan, { requester: fixture.call });
-      void began.promise.then(goOn.resolve);
-      outcome = transaction;
+      transaction = fixture.transactions.run(plan, { requester: fixture.call });
+      await planned.promise;
       return Buffer.concat([before, Buffer.from("edited\n")]);
     },
     fixture.call,
   );
-  let outcome: Promise<unknown> | undefined;
-  await first;
-  const last = files.update(
-    "a.txt",
-    (before) => Buffer.concat([before, Buffer.from("last\n")]),
-    fixture.call,
-  );
-  await outcome;
+  await transaction;
   await last;
   expect(plans).toBe(2);
   expect(fixture.snapshot().get("a.txt")?.content).toBe("new\nlast\n");

@@ -1,6 +1,8 @@
 import { afterEach, expect, test } from "bun:test";
 import { type Behaviour, startProduction } from "../../../tests/harness/engines/production-router.ts";
-import type { Engine } from "../../embedded-engine/engine.ts";
+import { type Engine, startEngine } from "../../embedded-engine/engine.ts";
+import { isRecord } from "../../embedded-engine/frames.ts";
+import { Router } from "../../embedded-engine/router.ts";
 import { connect } from "./bus.ts";
 import { Lines, serveEcho } from "./serve-bus.test-kit.ts";
 import type { Serving } from "./serve-bus.ts";
@@ -63,4 +65,36 @@ test("a stop under load ends no call: each has its answer, or finds no function"
   }
   expect([...codes]).toEqual(["function_not_found"]);
   await client.shutdown();
+});
+
+/** Finds the worker of a call with an object as its payload, and sends the call in `send`. */
+class LateRouter extends Router {
+  readonly found = Promise.withResolvers<void>();
+  send: () => void = () => {};
+
+  protected override forward(...[call, invocation]: Parameters<Router["forward"]>): void {
+    if (!isRecord(call.data)) {
+      super.forward(call, invocation);
+      return;
+    }
+    this.send = () => super.forward(call, invocation);
+    this.found.resolve();
+  }
+}
+
+test("a call that found its function before a stop, and comes after it, finds no function", async () => {
+  const router = new LateRouter();
+  let asked = 0;
+  // A stop sends this query before it waits for calls under way.
+  router.builtins.set("engine::functions::info", () => {
+    if (++asked === 2) router.send();
+    return { functions: [] };
+  });
+  engine = await startEngine({ router });
+  serving = serveEcho(engine.url, lines);
+  await serving.registered;
+  const code = engine.call("test::echo", { value: 1 }).catch((error) => error.code);
+  await router.found.promise;
+  await serving.stop();
+  expect(await code).toBe("function_not_found");
 });
