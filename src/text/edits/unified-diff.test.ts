@@ -71,6 +71,10 @@ describe("the diff of", () => {
   });
 });
 
+test("replacements of which one adds a line, and the next removes an equal one", () => {
+  expect(diffOf("x\n\n\nab", [], ["x\n", "x\n\n"], ["\nab", "ab"])).toBe("");
+});
+
 test("a long one is cut behind a line, and says so", () => {
   const change = changeOf(Buffer.from("line\n".repeat(3000)), [remove(1, 1000)]);
   const { diff, isTruncated } = unifiedDiff("a", change);

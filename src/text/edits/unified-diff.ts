@@ -39,12 +39,14 @@ interface DiffOptions {
   readonly maxBytes?: number;
 }
 
-/** Returns the diff, cut after a line if it would be too long. */
+/** Returns the diff, cut after a line if it would be too long; nothing if the edit left the text as it was. */
 export function unifiedDiff(
   path: string,
   change: Change,
   { header = `--- a/${path}\n+++ b/${path}\n`, maxBytes = maxDiffBytes }: DiffOptions = {},
 ): UnifiedDiff {
+  // One replacement may add a line, and the next remove an equal one further down.
+  if (change.before.equals(change.after)) return { diff: "", isTruncated: false };
   const numbers = { before: new LineNumbers(change.before), after: new LineNumbers(change.after) };
   let [diff, bytes] = ["", 0];
   for (const hunk of hunksOf(change)) {
