@@ -94,6 +94,7 @@ export const plan: Plan = {
     "cli/terminal": [],
     "transports/bus": [
       "base/log",
+      "base/scheduling",
       "base/schema",
       "calls",
       "calls/contract",
@@ -111,6 +112,7 @@ export const plan: Plan = {
       "base/about",
       "base/author",
       "base/log",
+      "base/scheduling",
       "base/schema",
       "calls",
       "calls/approval",
@@ -407,7 +409,7 @@ export const plan: Plan = {
     "text/globs": [],
     "config/arguments": ["base/about", "base/log", "base/similar-name", "config"],
     config: ["base/log", "base/schema"],
-    "embedded-engine": [],
+    "embedded-engine": ["base/scheduling"],
     "base/scheduling": ["base/errors"],
     "base/errors": ["base/refusal"],
     "base/schema": ["base/similar-name"],
@@ -433,6 +435,7 @@ export const plan: Plan = {
     "@opentelemetry/resources": ["serve/telemetry/collector"],
     "@opentelemetry/sdk-metrics": ["serve/telemetry/collector"],
     "@opentelemetry/sdk-trace-node": ["serve/telemetry/collector"],
+    "@streamparser/json": ["base/scheduling/parse-json"],
     "@sinclair/typebox": [
       "calls/contract",
       "coder",

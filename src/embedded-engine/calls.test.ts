@@ -148,6 +148,20 @@ describe("what passes through", () => {
     expect(results[1]?.text).toEndWith(`"function_id":"t::null"}`);
   });
 
+  test("may be large, and a small call does not wait for it", async () => {
+    await serve("t::large", async ({ text }: { text: string }) => text.length);
+    const client = connect("client");
+    const order: string[] = [];
+    const call = (name: string, text: string) =>
+      client.trigger({ function_id: "t::large", payload: { text } }).finally(() => order.push(name));
+    // Waits until the connection is open, so that both are sent at once.
+    await call("first", "");
+    expect(await Promise.all([call("large", 'a "line"\n'.repeat(200_000)), call("small", "x")])).toEqual([
+      1_800_000, 1,
+    ]);
+    expect(order).toEqual(["first", "small", "large"]);
+  });
+
   test("is limited to 16 MiB a message, and one more byte costs the sender its connection", async () => {
     await serve("t::size", async ({ bytes }: { bytes: number }) => "x".repeat(bytes));
     const client = connect("client");

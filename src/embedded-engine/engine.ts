@@ -7,7 +7,7 @@ import { builtinsOf } from "./builtins.ts";
 import { CanonicalJson } from "./canonical-json.ts";
 import { Channels } from "./channels.ts";
 import { type ConnectionOptions, type RecordedFrame, WorkerConnection } from "./connection.ts";
-import { type Json, parseFrame, sortFrameKeys } from "./frames.ts";
+import { type Decoded, isLargeCall, type Json, parseFrame, parseLargeCall, sortFrameKeys } from "./frames.ts";
 import { boundIncompleteRequests, requestMilliseconds } from "./incomplete-requests.ts";
 import { EngineFailure, stopped } from "./invocations.ts";
 import { ownerOfProbe, ownerOf as ownerOfSocket } from "./peer.ts";
@@ -145,13 +145,20 @@ function engineOn({ url, router, channels, sockets, server }: Parts): Engine {
 
 function serveWorker(router: Router, socket: WebSocket, options: ConnectionOptions): void {
   const worker = new WorkerConnection(socket, options);
+  const receive = (text: string, { frame, fault }: Decoded): void => {
+    worker.record(text, fault);
+    if (frame !== undefined) router.receive(worker, frame);
+  };
+  const receiveLarge = async (text: string): Promise<void> => {
+    const decoded = await parseLargeCall(text);
+    if (router.workers.has(worker)) receive(text, decoded);
+  };
   socket.on("message", (data, binary) => {
     // A frame may still arrive after its connection was retired.
     if (!router.workers.has(worker) || (binary && isTelemetry(data))) return;
     const text = data.toString();
-    const { frame, fault } = parseFrame(text);
-    worker.record(text, fault);
-    if (frame !== undefined) router.receive(worker, frame);
+    if (isLargeCall(text)) void receiveLarge(text);
+    else receive(text, parseFrame(text));
   });
   socket.on("close", () => router.leave(worker));
   router.join(worker);

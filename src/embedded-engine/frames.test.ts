@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { array, assert, constantFrom, dictionary, json, property, record, string, uuid } from "fast-check";
-import { type Frame, type Json, parseFrame, renderFrame, sortFrameKeys } from "./frames.ts";
+import { type Frame, type Json, parseFrame, parseLargeCall, renderFrame, sortFrameKeys } from "./frames.ts";
 
 const id = "0b7bb3a8-2f6f-4d6e-9a55-0d8a1f9f2d11";
 
@@ -56,8 +56,9 @@ describe("a frame is dropped whole", () => {
     [`{"type":"registertriggertype","id":"t"}`, "registertriggertype without description"],
     [`{"type":"registerfunction","id":"f","description":7}`, "registerfunction with a malformed description"],
   ];
-  test.each(cases.map(titled))("%s", (_title, text, fault) => {
+  test.each(cases.map(titled))("%s", async (_title, text, fault) => {
     expect(parseFrame(text)).toEqual({ fault });
+    expect(await parseLargeCall(text)).toEqual({ fault });
   });
 });
 
@@ -83,7 +84,8 @@ describe("a frame is taken", () => {
     [`{"type":"ping"}`, { type: "ping" }],
     [`{"a":{"type":1,"b":[{"a":","},"a"]},"b":"\\"b\\":","type":"ping"}`, { type: "ping" }],
   ];
-  test.each(cases.map(titled))("%s", (_title, text, frame) => {
+  test.each(cases.map(titled))("%s", async (_title, text, frame) => {
+    expect(await parseLargeCall(text)).toEqual({ frame });
     expect(parseFrame(text)).toEqual({ frame });
   });
 

@@ -4,6 +4,7 @@
  * of it.
  */
 
+import { parseInSlices, shouldSlice } from "../base/scheduling/parse-json.ts";
 import { CanonicalJson, endOfCanonical, maxDepth } from "./canonical-json.ts";
 import { hasDuplicateKey } from "./top-level-keys.ts";
 
@@ -129,6 +130,19 @@ export function parseFrame(frameText: string): Decoded {
   return parseAround(frameText) ?? parseWhole(frameText);
 }
 
+/** Returns whether a text frame is a large call, as SDKs write it, to be parsed in slices. */
+export const isLargeCall = (frameText: string): boolean =>
+  shouldSlice(frameText.length) && frameText.startsWith('{"type":"invokefunction"');
+
+/** Parses a large call like `parseFrame`, in time slices unless it has too many tokens. */
+export async function parseLargeCall(frameText: string): Promise<Decoded> {
+  try {
+    return decodeWhole(frameText, (await parseInSlices(Buffer.from(frameText))) as Json);
+  } catch {
+    return parseWhole(frameText);
+  }
+}
+
 function parseWhole(frameText: string): Decoded {
   let value: Json;
   try {
@@ -136,6 +150,10 @@ function parseWhole(frameText: string): Decoded {
   } catch {
     return { fault: "not JSON" };
   }
+  return decodeWhole(frameText, value);
+}
+
+function decodeWhole(frameText: string, value: Json): Decoded {
   const fault = faultOf(value, 1);
   if (fault !== undefined) return { fault };
   if (!isRecord(value)) return { fault: "not an object" };

@@ -27,6 +27,12 @@ test("any lines with their numbers before them are a listing, and are those line
   );
 });
 
+test("a text whose first 10,000 lines have their numbers is a listing", () => {
+  const listed = Array.from({ length: 10_000 }, (_, index) => `${index + 1}: ${"x".repeat(100)}\n`);
+  expect(isListing([...listed, "text\n"].join(""))).toBe(true);
+  expect(isListing([...listed.slice(1), "text\n"].join(""))).toBe(false);
+});
+
 test.each([
   ["12→one", true],
   ["12: one", false],

@@ -15,12 +15,16 @@ const looseForms: readonly RegExp[] = [
 /** The last of them, a number and a blank, begins too many sentences to count without a second line. */
 const isClear = (form: RegExp): boolean => form !== looseForms.at(-1);
 
+/** Maximum UTF-16 units of a text that is read as a listing. Reading 9 MB would take 200 ms. */
+const maxPasted = 512 * 1024;
+
 /**
  * Returns `text` without the line numbers of a listing, or `undefined` if some line has none. Numbers that
  * ordinary text may have must be consecutive, or `isThere` must find the text without them. The first line
  * may lack its number, since a text may begin within a line.
  */
 export function withoutLineNumbers(text: string, isThere: (text: string) => boolean): string | undefined {
+  if (text.length > maxPasted) return undefined;
   const all = text.split("\n");
   const end = all.at(-1) === "" ? all.length - 1 : all.length;
   const lines = all.slice(0, end);
@@ -53,17 +57,32 @@ const forms: readonly RegExp[] = [
   /^ *(\d{1,7}): /,
 ];
 
+/** Maximum lines that are read for their numbers, for 10,000 consecutive ones are not a coincidence. */
+const maxListed = 10_000;
+
+/** Maximum units of a line that its number and its padding take. */
+const maxNumbered = 64;
+
 /**
  * Returns whether each line of `text` begins with its number, consecutively, which hardly happens by chance.
  * A single line counts only in the form of this worker's own reads.
  */
 export function isListing(text: string): boolean {
-  const lines = text.replace(/\r?\n$/, "").split("\n");
+  const end = text.endsWith("\n") ? text.length - 1 : text.length;
+  const isSingle = text.lastIndexOf("\n", end - 1) < 0;
   return forms.some((form, index) => {
-    if (lines.length === 1 && index > 0) return false;
+    if (isSingle && index > 0) return false;
     // Without padding, numbers before tabs may be a column of a table.
-    if (form === beforeTab && !lines[0]!.startsWith(" ")) return false;
-    const first = Number(form.exec(lines[0]!)?.[1]);
-    return lines.every((line, at) => Number(form.exec(line)?.[1]) === first + at);
+    if (form === beforeTab && !text.startsWith(" ")) return false;
+    let at = 0;
+    let first: number | undefined;
+    for (let line = 0; line < maxListed && at <= end; line += 1) {
+      const next = text.indexOf("\n", at);
+      const number = Number(form.exec(text.slice(at, at + maxNumbered))?.[1]);
+      first ??= number;
+      if (number !== first + line) return false;
+      at = next < 0 ? end + 1 : next + 1;
+    }
+    return true;
   });
 }

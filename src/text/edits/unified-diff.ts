@@ -39,7 +39,7 @@ interface DiffOptions {
   readonly maxBytes?: number;
 }
 
-/** Returns the diff, cut after a line if it would be too long; nothing if the edit left the text as it was. */
+/** Returns the diff, cut after a line if it would be too long. It is empty if both texts are equal. */
 export function unifiedDiff(
   path: string,
   change: Change,

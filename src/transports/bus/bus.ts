@@ -3,6 +3,7 @@
 import { type IIIClient, registerWorker } from "iii-sdk";
 import { ChannelReader, ChannelWriter } from "iii-sdk/channel";
 import { type Log, originOf } from "../../base/log/log.ts";
+import { parseInSlices, shouldSlice } from "../../base/scheduling/parse-json.ts";
 import { type BusAccess, type ChannelRef, RemoteError } from "../../calls/contract/bus-access.ts";
 import type { TraceParent } from "../../calls/contract/origin.ts";
 import { WrittenAnswer } from "../../calls/contract/prepared-answer.ts";
@@ -60,6 +61,7 @@ export function connect(
     if (state === "connected") isAbsent = false;
     setConnectionState(state);
   };
+  receiveInSlices(bus);
   sendWritten(sdk);
   sendTargets(sdk);
   if (namespace !== undefined) announceNamespace(sdk, namespace);
@@ -89,6 +91,42 @@ function sendWritten(sdk: SdkInternals): void {
     sdk.sendMessageRaw(`${frame.slice(0, -1)},"result":${result.text}}`);
   };
 }
+
+/** The large messages of each connection that are being parsed. */
+const parsing = new WeakMap<Bus, Set<Promise<void>>>();
+
+/** The fields of a call that the SDK passes on. */
+type CallFrame = { readonly type: "invokefunction" } & Readonly<Record<(typeof callFields)[number], unknown>>;
+const callFields = ["invocation_id", "function_id", "data", "metadata", "traceparent", "baggage"] as const;
+
+/**
+ * Parses large calls in time slices. The SDK parses each message at once. A small call may overtake a large
+ * one, as in the production engine.
+ */
+function receiveInSlices(bus: Bus): void {
+  const sdk = internalsOf(bus);
+  const onMessage = sdk.onMessage.bind(sdk);
+  const underWay = new Set<Promise<void>>();
+  parsing.set(bus, underWay);
+  const parse = async (message: { readonly length: number }): Promise<void> => {
+    const bytes = Buffer.isBuffer(message) ? message : Buffer.from(String(message));
+    // The SDK reads what this cannot, and what is not a call.
+    const frame = await parseInSlices(bytes).catch(() => undefined);
+    if (isCallFrame(frame)) void sdk.onInvokeFunction(...callFields.map((field) => frame[field]));
+    else onMessage(message);
+  };
+  sdk.onMessage = (message) => {
+    if (!shouldSlice(message.length)) {
+      onMessage(message);
+      return;
+    }
+    const passed = parse(message).finally(() => underWay.delete(passed));
+    underWay.add(passed);
+  };
+}
+
+const isCallFrame = (frame: unknown): frame is CallFrame =>
+  (frame as Partial<CallFrame> | null | undefined)?.type === "invokefunction";
 
 /** The first and the maximum milliseconds before the next attempt to connect. */
 const defaultDelays = { initialDelayMs: 500, maxDelayMs: 5000 };
@@ -122,6 +160,7 @@ interface SdkInternals {
   sendMessageRaw(data: string): void;
   isOpen(): boolean;
   onMessage(message: { readonly length: number }): void;
+  onInvokeFunction(...fields: unknown[]): Promise<void>;
   onRegisterTrigger(message: { readonly namespace?: unknown }): Promise<void>;
 }
 
@@ -137,6 +176,7 @@ function internalsOf(bus: Bus): SdkInternals {
     "sendMessageRaw",
     "isOpen",
     "onMessage",
+    "onInvokeFunction",
     "onRegisterTrigger",
   ] as const;
   for (const method of methods)
@@ -344,7 +384,8 @@ export function unsentBytes(bus: Bus): number | undefined {
 /**
  * Resolves when the engine has handled what was sent before, and has sent each call that it had found a
  * handler for; or after `milliseconds`, or at once without a connection. It sends two queries, because an
- * engine that handles calls concurrently may send such a call right after its first answer.
+ * engine that handles calls concurrently may send such a call right after its first answer. Then passes on
+ * the calls that are being parsed.
  */
 export async function reachEngine(bus: Bus, milliseconds: number): Promise<void> {
   const ends = performance.now() + milliseconds;
@@ -354,6 +395,7 @@ export async function reachEngine(bus: Bus, milliseconds: number): Promise<void>
     if (timeoutMs <= 0 || unsentBytes(bus) === undefined) return;
     await bus.trigger({ ...request, timeoutMs }).catch(() => {});
   }
+  await Promise.all(parsing.get(bus) ?? []);
 }
 
 /** Ends the current connection of `bus`, which then reconnects. */

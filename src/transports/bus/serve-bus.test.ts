@@ -1,5 +1,6 @@
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { type Behaviour, startProduction } from "../../../tests/harness/engines/production-router.ts";
+import { maxTokens } from "../../base/scheduling/parse-json.ts";
 import { type Engine, startEngine } from "../../embedded-engine/engine.ts";
 import { isRecord } from "../../embedded-engine/frames.ts";
 import { Router } from "../../embedded-engine/router.ts";
@@ -65,6 +66,32 @@ test("a stop under load ends no call: each has its answer, or finds no function"
   }
   expect([...codes]).toEqual(["function_not_found"]);
   await client.shutdown();
+});
+
+describe("a large call", () => {
+  const value = 'a "line"\n'.repeat(200_000);
+
+  test("is answered, and a small one does not wait for it", async () => {
+    await start({});
+    const order: string[] = [];
+    const large = engine!.call("test::echo", { value }).finally(() => order.push("large"));
+    const small = engine!.call("test::echo", { value: 1 }).finally(() => order.push("small"));
+    expect(await Promise.all([large, small])).toEqual([{ value }, { value: 1 }]);
+    expect(order).toEqual(["small", "large"]);
+  });
+
+  test("of more values than are parsed in slices is answered", async () => {
+    await start({});
+    const values = Array.from({ length: maxTokens / 2 }, () => 1);
+    expect(await engine!.call("test::echo", { value: values })).toEqual({ value: values });
+  });
+
+  test("is answered, or finds no function, if its worker stops while it is parsed", async () => {
+    await start({});
+    const outcome = engine!.call("test::echo", { value }).catch(({ code }) => code);
+    await serving!.stop();
+    expect(await outcome).toBe("function_not_found");
+  });
 });
 
 /** Finds the worker of a call with an object as its payload, and sends the call in `send`. */

@@ -7,10 +7,11 @@ import {
   isJsonContentType,
   isLegacyRequest,
 } from "@modelcontextprotocol/server";
+import { parseInSlices, shouldSlice } from "../../base/scheduling/parse-json.ts";
 import { BodyBudget, type BodyShare } from "./body-budget.ts";
 import { currentExchange } from "./current-exchange.ts";
 import { HttpListens } from "./http-subscriptions.ts";
-import { notJson, notUtf8, readMessage } from "./messages.ts";
+import { notParsed, notUtf8, readMessage } from "./messages.ts";
 import { refuseRequest } from "./refusals.ts";
 import { createMcpServer } from "./server.ts";
 import type { SessionAnswer } from "./session.ts";
@@ -90,7 +91,7 @@ async function takeBody(incoming: IncomingMessage, share: BodyShare): Promise<Bo
   if (incoming.method !== "POST" || !isJsonContentType(incoming.headers["content-type"] ?? null))
     return { message: undefined };
   try {
-    return parseBody(await readBody(incoming, { maxBytes: maxMessageBytes, share }));
+    return await parseBody(await readBody(incoming, { maxBytes: maxMessageBytes, share }));
   } catch (error) {
     if (error instanceof BodyTooLarge)
       return {
@@ -103,13 +104,14 @@ async function takeBody(incoming: IncomingMessage, share: BodyShare): Promise<Bo
   }
 }
 
-function parseBody(bytes: Buffer): Body {
-  if (!isUtf8(bytes)) return { status: 400, refusal: notUtf8 };
+async function parseBody(bytes: Buffer): Promise<Body> {
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString());
-  } catch {
-    return { status: 400, refusal: notJson };
+    if (shouldSlice(bytes.length)) value = await parseInSlices(bytes);
+    else if (isUtf8(bytes)) value = JSON.parse(bytes.toString());
+    else return { status: 400, refusal: notUtf8 };
+  } catch (error) {
+    return { status: 400, refusal: notParsed(bytes, error) };
   }
   // The SDK accepts or refuses a batch.
   if (Array.isArray(value)) return { message: value.map(readLeniently) };

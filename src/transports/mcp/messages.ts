@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import {
   INVALID_REQUEST,
   type JSONRPCMessage,
@@ -5,6 +6,7 @@ import {
   parseJSONRPCMessage,
   type RequestId,
 } from "@modelcontextprotocol/server";
+import { maxTokens, TooManyTokens } from "../../base/scheduling/parse-json.ts";
 
 /** The answer to a malformed message (JSON-RPC 2.0, section 5). */
 export interface RefusedMessage {
@@ -41,13 +43,28 @@ export const notUtf8: RefusedMessage = refusal(
  * It has the id of the request if that stands among the first fields or is the last one, as SDKs write it.
  */
 export function tooLarge(excerpt: Buffer, maxBytes: number): RefusedMessage {
-  const text = excerpt.toString();
-  const [, id] = idFirst.exec(text) ?? idLast.exec(text) ?? [];
   return refusal(
-    id === undefined ? null : JSON.parse(id),
+    idIn(excerpt),
     INVALID_REQUEST,
     `A message may have at most ${maxBytes} bytes, and nothing of this one was carried out; send less at once.`,
   );
+}
+
+/** Returns the answer to a message that was not parsed because of `error`. */
+export function notParsed(message: Buffer, error: unknown): RefusedMessage {
+  if (!(error instanceof TooManyTokens)) return isUtf8(message) ? notJson : notUtf8;
+  return refusal(
+    idIn(Buffer.concat([message.subarray(0, 512), message.subarray(-512)])),
+    INVALID_REQUEST,
+    `A message of this size may have at most ${maxTokens} values, keys and punctuation marks together, and nothing of this one was carried out; send less at once.`,
+  );
+}
+
+/** Returns the id of a request from its beginning and its end, or null if it is not readable there. */
+function idIn(excerpt: Buffer): RequestId | null {
+  const text = excerpt.toString();
+  const [, id] = idFirst.exec(text) ?? idLast.exec(text) ?? [];
+  return id === undefined ? null : JSON.parse(id);
 }
 
 /** An id that JSON has no other way to write, before or after which no field is an object. */

@@ -54,7 +54,7 @@ export function serveOnStdio(host: ToolHost): Listener {
   return {
     closed: Promise.race([transport.closed, left]),
     async stop() {
-      transport.pause();
+      await transport.pause();
       await host.settled(hasLeft ? leftMilliseconds : undefined);
       watch?.close();
       await connection.close();

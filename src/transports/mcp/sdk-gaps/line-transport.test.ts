@@ -1,5 +1,6 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Writable } from "node:stream";
+import { maxTokens, minSliced } from "../../../base/scheduling/parse-json.ts";
 import type { Leases } from "../leases.ts";
 import { LineTransport } from "./line-transport.ts";
 import { wholeLines } from "./whole-lines.ts";
@@ -66,7 +67,7 @@ test("is ready when everything is sent", async () => {
 
 test("takes nothing when paused, and still sends", async () => {
   const { input, transport, messages, sent } = await open();
-  transport.pause();
+  void transport.pause();
   input.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
   void transport.send({ jsonrpc: "2.0", method: "x" });
   await turn();
@@ -101,6 +102,66 @@ test("refuses a message that is too large by its id, and reads on", async () => 
   input.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
   await turn();
   expect(messages).toHaveLength(1);
+});
+
+describe("a large line", () => {
+  const maxBytes = 8 * 1024 * 1024;
+  const ping = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`;
+  const text = 'a "line"\n'.repeat(200_000);
+  const large = { jsonrpc: "2.0", id: 1, method: "x", params: { text } } as const;
+
+  test("is parsed while other work goes on, and later ones wait for it", async () => {
+    const { input, messages } = await open(maxBytes);
+    input.write(`${JSON.stringify(large)}\n${ping(2)}`);
+    input.write(ping(3));
+    let turns = 0;
+    for (; messages.length < 3; turns++) await turn();
+    expect(messages).toEqual([large, ...[2, 3].map((id) => ({ jsonrpc: "2.0", id, method: "ping" }))]);
+    expect(turns).toBeGreaterThan(3);
+  });
+
+  test("is passed on before a pause begins, and when the input ends behind it", async () => {
+    const { input, messages, transport } = await open(maxBytes);
+    input.end(`${JSON.stringify(large)}\n`);
+    await turn();
+    expect(messages).toEqual([]);
+    await transport.pause();
+    expect(messages).toEqual([large]);
+  });
+
+  test("is refused like a small one", async () => {
+    const { input, messages, sent, drain } = await open(maxBytes);
+    const answers: unknown[] = [];
+    const values = "[],".repeat(maxTokens / 3 + 1);
+    for (const line of [
+      `${JSON.stringify(large).slice(0, -1)}\n`,
+      JSON.stringify(large).replace("line", "\xff"),
+      JSON.stringify({ ...large, jsonrpc: "1.0" }),
+      JSON.stringify(large).replace('{"text"', `{"values":[${values}1],"text"`),
+      "[]".padEnd(minSliced),
+    ]) {
+      input.write(Buffer.from(`${line}\n`, "latin1"));
+      while (sent.length === 0) await turn();
+      answers.push(JSON.parse(sent.pop()!));
+      drain();
+      await turn();
+    }
+    const refusal = (id: unknown, code: number, message: string) => ({
+      jsonrpc: "2.0",
+      id,
+      error: { code, message: expect.stringContaining(message) },
+    });
+    expect(answers).toEqual([
+      refusal(null, -32700, "no JSON"),
+      refusal(null, -32700, "not UTF-8"),
+      refusal(1, -32600, "no request"),
+      refusal(1, -32600, "at most 150000 values"),
+      refusal(null, -32600, "at least one message"),
+    ]);
+    input.write(ping(4));
+    while (messages.length === 0) await turn();
+    expect(messages).toEqual([{ jsonrpc: "2.0", id: 4, method: "ping" }]);
+  });
 });
 
 test("closes when the output breaks, and sends no more", async () => {

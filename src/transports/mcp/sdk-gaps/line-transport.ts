@@ -1,8 +1,17 @@
 import { isUtf8 } from "node:buffer";
 import type { Readable, Writable } from "node:stream";
 import { type JSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/server";
+import { parseInSlices, shouldSlice } from "../../../base/scheduling/parse-json.ts";
 import type { Leases } from "../leases.ts";
-import { badBatch, notJson, notUtf8, type RefusedMessage, readMessage, tooLarge } from "../messages.ts";
+import {
+  badBatch,
+  notJson,
+  notParsed,
+  notUtf8,
+  type RefusedMessage,
+  readMessage,
+  tooLarge,
+} from "../messages.ts";
 import { maxMessageBytes } from "../transport.ts";
 
 /**
@@ -31,6 +40,8 @@ export class LineTransport implements Transport {
   #resolveClosed: () => void = () => {};
   #isClosed = false;
   #isPaused = false;
+  /** Resolves when the lines that were read are passed on, if one of them may be large. */
+  #passing: Promise<void> | undefined;
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #takeLease: Leases["take"];
@@ -74,16 +85,17 @@ export class LineTransport implements Transport {
     return this.#unsent === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.add(resolve));
   }
 
-  /** Stops reading messages, and continues sending. */
-  pause(): void {
+  /** Stops reading messages, and continues sending. Resolves when those that were read are passed on. */
+  async pause(): Promise<void> {
     this.#isPaused = true;
     this.#input.pause();
+    await this.#passing;
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.pause();
+    void this.pause();
     this.onclose?.();
     this.#resolveClosed();
   }
@@ -103,8 +115,13 @@ export class LineTransport implements Transport {
     } finally {
       this.#unsent -= text.length;
       if (this.#unsent === 0) this.#setReady();
-      if (this.#unsent <= maxUnsent && !this.#isPaused) this.#input.resume();
+      this.#resume();
     }
+  }
+
+  #resume(): void {
+    const isBusy = this.#unsent > maxUnsent || this.#passing !== undefined;
+    if (!isBusy && !this.#isPaused) this.#input.resume();
   }
 
   #setReady(): void {
@@ -113,21 +130,32 @@ export class LineTransport implements Transport {
   }
 
   #receive(lines: Buffer): void {
-    if (lines.at(-1) !== 0x0a) {
-      void this.#refuse([tooLarge(lines, maxMessageBytes)]);
-      return;
-    }
-    const refusals: RefusedMessage[] = [];
-    for (const line of linesOf(lines)) if (!this.#isClosed) refusals.push(...this.#take(line));
+    if (lines.at(-1) !== 0x0a) void this.#refuse([tooLarge(lines, maxMessageBytes)]);
+    else if (shouldSlice(lines.length)) {
+      this.#input.pause();
+      this.#passing = this.#receiveLarge(lines);
+    } else this.#pass([...linesOf(lines)].map(parseLine));
+  }
+
+  async #receiveLarge(lines: Buffer): Promise<void> {
+    for (const line of linesOf(lines))
+      this.#pass([shouldSlice(line.length) ? await parseLargeLine(line) : parseLine(line)]);
+    this.#passing = undefined;
+    // Otherwise the end of the next write does.
+    if (this.#unsent === 0) this.#resume();
+  }
+
+  /** Passes the messages of some lines on, and refuses malformed ones. */
+  #pass(lines: readonly (unknown[] | RefusedMessage)[]): void {
+    const refusals = lines.flatMap((values) => (Array.isArray(values) ? this.#passValues(values) : [values]));
     if (refusals.length > 0) void this.#refuse(refusals);
   }
 
-  /** Passes the messages of a line on, and returns the answers to malformed ones. */
-  #take(line: Buffer): RefusedMessage[] {
-    const values = parseLine(line);
-    if (!Array.isArray(values)) return [values];
+  /** Passes messages on, and returns the answers to malformed ones. */
+  #passValues(values: readonly unknown[]): RefusedMessage[] {
     const refusals: RefusedMessage[] = [];
     for (const value of values) {
+      if (this.#isClosed) break;
       const reading = readMessage(value);
       if ("message" in reading) this.onmessage?.(reading.message);
       else if (reading.isAwaited) refusals.push(reading.refusal);
@@ -166,14 +194,21 @@ function* linesOf(lines: Buffer): Generator<Buffer> {
 const isBlank = (line: Buffer): boolean =>
   line.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
 
-/** The messages in a line, or the answer to it. */
+/** Returns the messages in a line, or the answer to it. */
 function parseLine(line: Buffer): unknown[] | RefusedMessage {
   if (!isUtf8(line)) return notUtf8;
   try {
-    const value: unknown = JSON.parse(line.toString());
-    if (!Array.isArray(value)) return [value];
-    return value.length > 0 && value.length <= maxOfBatch ? value : badBatch(maxOfBatch);
+    return messagesIn(JSON.parse(line.toString()));
   } catch {
     return notJson;
   }
+}
+
+/** Like `parseLine`, in time slices. */
+const parseLargeLine = (line: Buffer): Promise<unknown[] | RefusedMessage> =>
+  parseInSlices(line).then(messagesIn, (error) => notParsed(line, error));
+
+function messagesIn(value: unknown): unknown[] | RefusedMessage {
+  if (!Array.isArray(value)) return [value];
+  return value.length > 0 && value.length <= maxOfBatch ? value : badBatch(maxOfBatch);
 }

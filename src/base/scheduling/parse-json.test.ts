@@ -1,0 +1,121 @@
+import { expect, test } from "bun:test";
+import { isUtf8 } from "node:buffer";
+import fc from "fast-check";
+import { maxTokens, minSliced, parseInSlices, shouldSlice, TooManyTokens } from "./parse-json.ts";
+
+const parse = (json: string) => parseInSlices(Buffer.from(json));
+
+/** Texts around the size of a step, with every kind of escape sequence, wherever a step ends. */
+const text = fc
+  .tuple(
+    fc.array(fc.constantFrom("x", '"', "\\", "\n", "\u2028", "\ufeff", "é", "😀", "\ud83d", "\u0000"), {
+      minLength: 1,
+    }),
+    fc.integer({ min: 1, max: 20_000 }),
+    fc.nat(7),
+  )
+  .map(([units, length, shift]) => {
+    const unit = units.join("");
+    return "a".repeat(shift) + unit.repeat(Math.ceil(length / unit.length));
+  });
+
+/** Writes a value as JSON, which may be indented, and may escape all that is not ASCII. */
+function write(value: unknown, { escapes, indent }: { escapes: boolean; indent: number }): string {
+  const json = JSON.stringify(value, null, indent);
+  const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return escapes ? json.replace(/[^\x20-\x7e\n]/g, escapeUnit) : json;
+}
+
+test("the value is that of JSON.parse", async () => {
+  const value = fc.array(fc.oneof(text, fc.jsonValue(), fc.record({ content: text })));
+  const form = fc.record({ escapes: fc.boolean(), indent: fc.nat(2) });
+  await fc.assert(
+    fc.asyncProperty(value, form, async (given, options) => {
+      const json = write(given, options);
+      expect(await parse(json)).toStrictEqual(JSON.parse(json));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("JSON is accepted if JSON.parse accepts it", async () => {
+  const part = fc.constantFrom(
+    ...'[]{},:"\\ud8e0 \n-.1+tfn'.split(""),
+    "true",
+    "null",
+    '"a"',
+    "1e5",
+    "\\ud83d",
+    "\u0000",
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(part, { maxLength: 12 }), async (parts) => {
+      const json = parts.join("");
+      const expected = await Promise.try(JSON.parse, json).then(JSON.stringify, () => "refused");
+      expect(await parse(json).then(JSON.stringify, () => "refused")).toBe(expected);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test.each([
+  '{"a": "x", "a": "y"}',
+  '{"__proto__": "x", "b": {"__proto__": {"c": "y"}}}',
+  '{"2": "x", "b": {"10": [{}], "9": [[]]}, "1": []}',
+  "[-0, 1e999, 0.1, 5e-324, 123456789012345678901234567890]",
+  '["\\ud83d\\ude00", "\\ud83d", "\\ude00\\ud83d", "\ud83d\ude00"]',
+])("%s", async (json) => {
+  const parsed = await parse(json);
+  expect(parsed).toStrictEqual(JSON.parse(json));
+  expect(JSON.stringify(parsed)).toBe(JSON.stringify(JSON.parse(json)));
+});
+
+test("text in UTF-8 is kept, and any other is refused", async () => {
+  const bytes = [0x61, 0x80, 0xbf, 0xc0, 0xc2, 0xe0, 0xa0, 0xed, 0xef, 0xbb, 0xf0, 0x90, 0xf4, 0xf5, 0xff];
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.constantFrom(...bytes), { maxLength: 6 }), async (given) => {
+      const json = Buffer.from([0x22, ...given, 0x22]);
+      const expected = isUtf8(json) ? JSON.parse(json.toString()) : "refused";
+      expect(await parseInSlices(json).catch(() => "refused")).toBe(expected);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test("a byte order mark is kept where the parser decodes a piece", async () => {
+  for (const length of [0, 1, 8191, 8192, 65_535, 65_536, 131_072]) {
+    const value = `${"x".repeat(length)}\ufeff\ufeffé\n\ufeff`;
+    expect(await parse(JSON.stringify([value, "\ufeff"]))).toEqual([value, "\ufeff"]);
+  }
+});
+
+test("tokens are counted", async () => {
+  const list = (length: number) => `[${"1,".repeat(length - 1)}1]`;
+  const most = (maxTokens - 1) >> 1;
+  expect(await parse(list(most))).toHaveLength(most);
+  await expect(parse(list(most + 1))).rejects.toBeInstanceOf(TooManyTokens);
+});
+
+test("a size to slice is large, and has room beside what is under way", async () => {
+  const most = 64 * 1024 * 1024;
+  expect([minSliced - 1, minSliced, most, most + 1].map(shouldSlice)).toEqual([false, true, true, false]);
+  const parsing = parseInSlices(Buffer.from("[]".padEnd(minSliced)));
+  expect([most - minSliced, most - minSliced + 1].map(shouldSlice)).toEqual([true, false]);
+  await parsing;
+  await parseInSlices(Buffer.from("]")).catch(() => {});
+  expect(shouldSlice(most)).toBe(true);
+});
+
+test("other work goes on", async () => {
+  const json = JSON.stringify({ content: "x\n".repeat(2_000_000) });
+  let isParsed = false;
+  let turns = 0;
+  const count = () => {
+    turns += 1;
+    if (!isParsed) setImmediate(count);
+  };
+  setImmediate(count);
+  await parse(json);
+  isParsed = true;
+  expect(turns).toBeGreaterThan(3);
+});
