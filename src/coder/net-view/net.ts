@@ -74,12 +74,19 @@ interface Unrecorded {
   /** The first change, whose number the content before it is kept under. */
   readonly first: FeedChange;
   /** The kind of a folder above that was made or moved there before: nothing, or other files, were in it. */
-  readonly above: "created" | "replaced" | undefined;
+  readonly above: NewFolder["kind"] | undefined;
   /** Whether something was there before the first. */
   readonly wasThere: boolean;
   /** The path before, if it was moved. */
   readonly from: string | undefined;
   readonly causes: readonly Cause[];
+}
+
+/** A folder that another program has made, or moved to a path. */
+interface NewFolder {
+  /** Whether the path was free, so that nothing was in it. */
+  readonly kind: "created" | "replaced";
+  readonly cause: Cause;
 }
 
 /** An entry of the earlier tree, and its path now. */
@@ -113,12 +120,16 @@ class Net {
   readonly #recorded = new Set<string>();
   /** The folders that these changes made or removed. */
   readonly #recordedFolders = new Set<string>();
+  /** The paths of entries whose earlier content a change of the feed has put on record. */
+  readonly #kept = new Set<string>();
   /** The earlier paths of entries that records have moved, by the current ones. */
   readonly #movedTo = new Map<string, string>();
   /** The earlier paths of entries that another program changed too, and whose state before was found. */
   readonly #isKnownBefore = new Set<string>();
+  /** The files that another program removed from a path before a record moved another one there. */
+  readonly #freed = new Map<string, EntryThen | "unknown">();
   /** Folders that another program has made, or moved to a path. */
-  readonly #newFolders = new Map<string, "created" | "replaced">();
+  readonly #newFolders = new Map<string, NewFolder>();
 
   readonly #feed: Pick<Feed, "knownBefore">;
 
@@ -191,13 +202,45 @@ class Net {
     for (const event of events) {
       const { path, from, kind, cause, isGap = false, isFolder } = event;
       if (isGap || (isFolder && kind === "modified")) continue;
-      if (cause.by !== "call" || cause.checkpoint === undefined) this.#addUnlessRecorded(event, own);
-      else
+      if (cause.by !== "call" || cause.checkpoint === undefined) {
+        this.#addUnlessRecorded(event, own);
+        // A folder that is made there later is another one.
+        const gone = kind === "deleted" ? path : from;
+        if (isFolder && gone !== undefined) this.#newFolders.set(gone, { kind: "replaced", cause });
+      } else {
+        this.#followMove(event);
         for (const one of from === undefined ? [path] : [path, from]) {
+          if (!this.#isRecorded(one)) this.#changeInNewFolder({ ...event, path: one });
           this.#recorded.add(one);
           if (isFolder && kind !== "moved") this.#recordedFolders.add(one);
         }
+      }
     }
+  }
+
+  /**
+   * Notes the earlier path of an entry that a record has moved, as long as no record has its content. The
+   * next one that has it may have the content that another program wrote in between.
+   */
+  #followMove({ path, from, isFolder }: FeedChange): void {
+    if (isFolder) return;
+    const isKept = from === undefined || this.#kept.delete(from);
+    const earlier = from === undefined ? undefined : (this.#movedTo.get(from) ?? from);
+    if (from !== undefined) this.#movedTo.delete(from);
+    if (isKept) this.#kept.add(path);
+    if (isKept || earlier === undefined) this.#movedTo.delete(path);
+    else this.#movedTo.set(path, earlier);
+  }
+
+  /** Changes the earlier state of an entry in a folder that was not there, or was a different one. */
+  #changeInNewFolder(event: FeedChange): void {
+    const { path } = event;
+    const folder = this.#newFolderAbove(path);
+    const at = this.#earlier.get(path) ?? path;
+    const known = this.#changes.get(at);
+    if (folder === undefined || known === undefined) return;
+    this.#changes.set(at, { ...known, others: [...known.others, folder.cause] });
+    this.#changeBefore(at, { ...event, kind: folder.kind === "created" ? "created" : "modified" });
   }
 
   #addUnlessRecorded(event: FeedChange, own: ReadonlySet<number>): void {
@@ -225,7 +268,9 @@ class Net {
     else if (!this.#isKnownBefore.has(path)) {
       this.#compareAt(path, []);
       const compared = this.#changes.get(path);
-      if (compared !== undefined) this.#changes.set(path, { ...compared, others: [cause] });
+      if (compared === undefined) return;
+      this.#changes.set(path, { ...compared, others: [cause] });
+      this.#changeInNewFolder(event);
     }
   }
 
@@ -256,14 +301,19 @@ class Net {
   #changeBefore(at: string, { path, kind, seq, isFolder, isOverOther = false }: FeedChange): void {
     const known = this.#changes.get(at)!;
     const isFile = [known.before, known.after].every(({ state }) => state.kind !== "dir") && !isFolder;
-    if (!isFile || path !== (known.from ?? known.path)) return;
-    if (this.#isKnownBefore.has(path)) return;
+    if (!isFile || this.#isKnownBefore.has(path)) return;
+    if (path !== (known.from ?? known.path)) {
+      // Another program had freed the path before a record moved this entry there.
+      if (path === known.path && kind !== "created" && !this.#freed.has(path))
+        this.#freed.set(path, this.#knownBefore(path, seq) ?? "unknown");
+      return;
+    }
     this.#isKnownBefore.add(path);
     const seen = this.#newFolderAbove(path) ? undefined : this.#knownBefore(path, seq);
     const isThere = known.after.state.kind !== "absent";
     this.#changes.delete(at);
     if (seen === undefined && (kind === "created" || (kind === "moved" && !isOverOther))) {
-      if (isThere) this.#add({ ...known, kind: "created", from: undefined, before: nothing });
+      if (isThere) this.#addInPlace({ ...known, from: undefined });
       return;
     }
     if (seen !== undefined && known.from === undefined && areEqual(seen, known.after)) return;
@@ -274,6 +324,15 @@ class Net {
       before: seen ?? nothing,
       unknown: seen ? undefined : notKept(known.others),
     });
+  }
+
+  /** Adds the change of an entry that did not exist: it is new, or replaces the one that had its path. */
+  #addInPlace(change: Omit<NetDifference, "kind" | "before">): void {
+    const freed = this.#freed.get(change.path);
+    if (freed === undefined) this.#add({ ...change, kind: "created", before: nothing });
+    else if (freed === "unknown")
+      this.#add({ ...change, kind: "modified", before: nothing, unknown: notKept(change.others) });
+    else if (!areEqual(freed, change.after)) this.#add({ ...change, kind: "modified", before: freed });
   }
 
   /** Changes the content before of an entry that another program changed after a record had moved it. */
@@ -303,24 +362,30 @@ class Net {
   #addEvent(event: FeedChange, from?: string): void {
     const { path, kind, cause, isFolder } = event;
     const earlier = this.#events.get(from ?? path);
-    const above = earlier?.above ?? this.#newFolderAbove(from ?? path);
+    const above = earlier?.above ?? this.#newFolderAbove(from ?? path)?.kind;
     const wasThere = earlier?.wasThere ?? (kind !== "created" && above !== "created");
     const causes = [...(earlier?.causes ?? []), cause];
     const first = earlier?.first ?? event;
     if (isFolder && kind !== "deleted")
-      this.#newFolders.set(path, kind === "created" && !earlier?.wasThere ? "created" : "replaced");
-    if (from !== undefined) this.#events.set(from, { first, above, wasThere, from: undefined, causes });
-    this.#events.set(path, {
-      first,
-      above,
-      causes,
-      wasThere: from === undefined ? wasThere : false,
-      from: from === undefined ? earlier?.from : (earlier?.from ?? (wasThere ? from : undefined)),
-    });
+      this.#newFolders.set(path, {
+        kind: kind === "created" && !earlier?.wasThere ? "created" : "replaced",
+        cause,
+      });
+    if (from === undefined) {
+      this.#events.set(path, { first, above, causes, wasThere, from: earlier?.from });
+      return;
+    }
+    const replaced = this.#events.get(path);
+    this.#events.set(from, { first, above, wasThere, from: undefined, causes });
+    const origin = earlier?.from ?? (wasThere ? from : undefined);
+    // An entry that did not exist replaces what was at its path.
+    if (origin === undefined && replaced !== undefined)
+      this.#events.set(path, { ...replaced, causes: [...replaced.causes, cause] });
+    else this.#events.set(path, { first, above, causes, wasThere: false, from: origin });
   }
 
-  /** Returns the kind of a folder above that another program has made or moved there, if any. */
-  #newFolderAbove(path: string): Unrecorded["above"] {
+  /** Returns the folder above that another program has made or moved there, if any. */
+  #newFolderAbove(path: string): NewFolder | undefined {
     for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1)) {
       const folder = this.#newFolders.get(path.slice(0, slash));
       if (folder !== undefined) return folder;
@@ -353,7 +418,8 @@ class Net {
     if (isMoved) this.#add({ ...known, kind: "moved", from, unknown });
     else if (isThere && wasThere && seen && areEqual(seen, after)) return;
     else if (isThere && wasThere) this.#add({ ...known, kind: "modified", unknown });
-    else if (isThere) this.#add({ ...known, kind: "created" });
+    else if (isThere)
+      this.#add({ ...known, kind: "created", unknown: above === "replaced" ? unknown : undefined });
     else if (wasThere && !isMovedAway) this.#add({ ...known, kind: "deleted", unknown });
   }
 

@@ -28,6 +28,7 @@ export class ChangeStream {
 
   add(event: NamedEvent): void {
     const { mask, cookie } = event;
+    if ((mask & (events.create | events.movedTo)) !== 0) this.#free(event);
     if ((mask & events.movedFrom) !== 0) this.#departed.set(cookie, event);
     else if ((mask & events.movedTo) !== 0) this.#arrive(event);
     else if ((mask & events.create) !== 0) this.#report("created", event);
@@ -35,6 +36,15 @@ export class ChangeStream {
     else if ((mask & events.attrib) !== 0) this.#report("attributes", event);
     else if ((mask & events.modify) !== 0) this.#report("modified", event);
     else this.#report("modified", event, { isOnlyClosed: true });
+  }
+
+  /** Reports a move out of the tree before another entry takes its name. */
+  #free({ folder, name, cookie }: NamedEvent): void {
+    for (const [other, event] of this.#departed) {
+      if (other === cookie || event.folder !== folder || event.name !== name) continue;
+      this.#departed.delete(other);
+      this.#report("removed", event);
+    }
   }
 
   /**

@@ -46,6 +46,8 @@ export class InotifyTree implements WatchedTree {
   /** The operation that is changing the tree, and the drain that follows it. */
   #running: Promise<WatchState> | undefined;
   #next: Promise<WatchState> | undefined;
+  /** The reason why the tree is incomplete after that operation, by the events that were read beside it. */
+  #failure: IncompleteReason | undefined;
 
   constructor(options: InotifyTreeOptions) {
     const { descriptor, type, inotify, mounts, listener, maxFolders } = options;
@@ -98,6 +100,8 @@ export class InotifyTree implements WatchedTree {
   async drain(): Promise<WatchState> {
     if (!this.#state.isComplete || this.#isClosed) return this.#state;
     if (this.#running !== undefined) {
+      // A call that is about to make a change distinguishes it from earlier ones of other programs.
+      this.#failure ??= this.#readEvents();
       // Changes made since the running drain began belong to the next one, which all later callers share.
       const drainNext = () => {
         this.#next = undefined;
@@ -106,7 +110,7 @@ export class InotifyTree implements WatchedTree {
       this.#next ??= this.#running.then(drainNext, drainNext);
       return this.#next;
     }
-    const reason = this.#readEvents();
+    const reason = this.#takeFailure() ?? this.#readEvents();
     if (reason !== undefined) this.#fail(reason);
     if (reason !== undefined || (this.#pending.isEmpty && this.#table.unlisted.length === 0))
       return this.#state;
@@ -140,6 +144,12 @@ export class InotifyTree implements WatchedTree {
     }
   }
 
+  #takeFailure(): IncompleteReason | undefined {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    return failure;
+  }
+
   #run(steps: Steps<IncompleteReason | undefined>): Promise<WatchState> {
     const running = this.#finish(steps).finally(() => {
       this.#running = undefined;
@@ -157,7 +167,8 @@ export class InotifyTree implements WatchedTree {
     });
     if (this.#isClosed) return this.#state;
     this.#events.onSettled();
-    if (reason !== undefined) this.#fail(reason);
+    const failure = this.#takeFailure() ?? reason;
+    if (failure !== undefined) this.#fail(failure);
     else if (!wasComplete) {
       this.#state = complete;
       this.#listener.onAllDirty?.();

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { openWith, TreeFixture } from "./watched-tree.test-kit.ts";
-import type { IncompleteReason, WatchState } from "./watched-tree.ts";
+import type { IncompleteReason, TreeChange, WatchState } from "./watched-tree.ts";
 
 /** Opens a tree that yields after each step. */
 const inSteps = { open: openWith({ sliceMilliseconds: 0 }) };
@@ -157,6 +157,21 @@ test("what is made between the opening of a folder and its watch is listed", asy
   using fixture = new TreeFixture({ f: "" }, { open: openWith({ onWatch }) });
   expect(await fixture.tree.build()).toEqual(complete);
   expect(fixture.paths).toEqual(["f", "new-0"]);
+});
+
+test("changes are reported as soon as a drain is requested, even if another one is running", async () => {
+  const changes: string[] = [];
+  const onChange = ({ kind, path }: TreeChange) => changes.push(`${kind} ${path}`);
+  using fixture = await new TreeFixture({ "a/f": "" }, { ...inSteps, listener: { onChange } }).build();
+  const { tree } = fixture;
+  fixture.add({ "b/f": "", "c/f": "" });
+  const running = tree.drain();
+  changes.length = 0;
+  renameSync(fixture.at("a"), fixture.at("d"));
+  const next = tree.drain();
+  expect(changes).toEqual(["moved d"]);
+  expect(await Promise.all([running, next])).toEqual([complete, complete]);
+  expect(fixture.paths).toEqual(["b/f", "c/f", "d/f"]);
 });
 
 test("a drain that fails does not stand for later ones", async () => {

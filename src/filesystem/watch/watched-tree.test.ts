@@ -184,6 +184,7 @@ test("changes are reported in order, with both paths of a move", async () => {
   renameSync(fixture.at("../outside/in"), fixture.at("in"));
   unlinkSync(fixture.at("c/h"));
   renameSync(fixture.at("in"), fixture.at("../outside/in"));
+  writeFileSync(fixture.at("in"), "");
   await fixture.drain();
   expect(
     changes.map(({ kind, isFolder, path, from }) => [
@@ -201,5 +202,7 @@ test("changes are reported in order, with both paths of a move", async () => {
     ["created", "in", ""],
     ["removed", "c/h", ""],
     ["removed", "in", ""],
+    ["created", "in", ""],
+    ["modified", "in", ""],
   ]);
 });

@@ -82,8 +82,9 @@ export interface TreeListener {
   onUnseenWrite?(): void;
   /**
    * Reports each change from the kernel, in order, except that a move out of the tree comes once the queue is
-   * empty. A created or moved folder stands for everything in it: changes inside it before a drain has found
-   * it are not reported. Nor are changes after an overflow, until the tree is rebuilt.
+   * empty, or before another entry takes the name. A created or moved folder stands for everything in it:
+   * changes inside it before a drain has found it are not reported. Nor are changes after an overflow, until
+   * the tree is rebuilt.
    */
   onChange?: ((change: TreeChange) => void) | undefined;
 }
