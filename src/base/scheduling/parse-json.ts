@@ -1,6 +1,6 @@
 /**
  * Parses large JSON in time slices. `JSON.parse` holds the event loop for up to 5 ms per MB of text, and for
- * 20 per MB of small values. The slices take two to six times as long together, and more if most of the text
+ * 20 per MB of small values. The slices take two to five times as long together, and more if most of the text
  * is written in escape sequences.
  */
 import { JSONParser } from "@streamparser/json";
@@ -9,11 +9,14 @@ import { createTimeSlice, runInSlices, type Steps } from "./time-slice.ts";
 /** Minimum bytes of JSON that is worth parsing in slices. */
 export const minSliced = 512 * 1024;
 
-/** Maximum bytes of JSON that is parsed in slices at the same time: a sender may be faster. */
+/** Maximum bytes of JSON under way beside which another message is parsed in slices. */
 const maxUnderWay = 64 * 1024 * 1024;
 let underWay = 0;
 
-/** Returns whether to parse `bytes` of JSON in slices: it is large, and there is room for it. */
+/**
+ * Returns whether to parse `bytes` of JSON in slices, for a transport that cannot stop its senders: it is
+ * large, and there is room for it.
+ */
 export const shouldSlice = (bytes: number): boolean => bytes >= minSliced && underWay + bytes <= maxUnderWay;
 
 /**

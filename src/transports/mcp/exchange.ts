@@ -7,7 +7,7 @@ import {
   isJsonContentType,
   isLegacyRequest,
 } from "@modelcontextprotocol/server";
-import { parseInSlices, shouldSlice } from "../../base/scheduling/parse-json.ts";
+import { minSliced, parseInSlices } from "../../base/scheduling/parse-json.ts";
 import { BodyBudget, type BodyShare } from "./body-budget.ts";
 import { currentExchange } from "./current-exchange.ts";
 import { HttpListens } from "./http-subscriptions.ts";
@@ -107,7 +107,7 @@ async function takeBody(incoming: IncomingMessage, share: BodyShare): Promise<Bo
 async function parseBody(bytes: Buffer): Promise<Body> {
   let value: unknown;
   try {
-    if (shouldSlice(bytes.length)) value = await parseInSlices(bytes);
+    if (bytes.length >= minSliced) value = await parseInSlices(bytes);
     else if (isUtf8(bytes)) value = JSON.parse(bytes.toString());
     else return { status: 400, refusal: notUtf8 };
   } catch (error) {

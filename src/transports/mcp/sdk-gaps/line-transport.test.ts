@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Writable } from "node:stream";
-import { maxTokens, minSliced } from "../../../base/scheduling/parse-json.ts";
+import { maxTokens, minSliced, parseInSlices } from "../../../base/scheduling/parse-json.ts";
 import type { Leases } from "../leases.ts";
 import { LineTransport } from "./line-transport.ts";
 import { wholeLines } from "./whole-lines.ts";
@@ -129,8 +129,9 @@ describe("a large line", () => {
     expect(messages).toEqual([large]);
   });
 
-  test("is refused like a small one", async () => {
+  test("is refused like a small one, whatever else is being parsed", async () => {
     const { input, messages, sent, drain } = await open(maxBytes);
+    const others = parseInSlices(Buffer.from("[]".padEnd(64 * 1024 * 1024)));
     const answers: unknown[] = [];
     const values = "[],".repeat(maxTokens / 3 + 1);
     for (const line of [
@@ -161,6 +162,7 @@ describe("a large line", () => {
     input.write(ping(4));
     while (messages.length === 0) await turn();
     expect(messages).toEqual([{ jsonrpc: "2.0", id: 4, method: "ping" }]);
+    await others;
   });
 });
 

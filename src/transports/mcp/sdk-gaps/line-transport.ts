@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { Readable, Writable } from "node:stream";
 import { type JSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/server";
-import { parseInSlices, shouldSlice } from "../../../base/scheduling/parse-json.ts";
+import { minSliced, parseInSlices } from "../../../base/scheduling/parse-json.ts";
 import type { Leases } from "../leases.ts";
 import {
   badBatch,
@@ -131,7 +131,7 @@ export class LineTransport implements Transport {
 
   #receive(lines: Buffer): void {
     if (lines.at(-1) !== 0x0a) void this.#refuse([tooLarge(lines, maxMessageBytes)]);
-    else if (shouldSlice(lines.length)) {
+    else if (lines.length >= minSliced) {
       this.#input.pause();
       this.#passing = this.#receiveLarge(lines);
     } else this.#pass([...linesOf(lines)].map(parseLine));
@@ -139,7 +139,7 @@ export class LineTransport implements Transport {
 
   async #receiveLarge(lines: Buffer): Promise<void> {
     for (const line of linesOf(lines))
-      this.#pass([shouldSlice(line.length) ? await parseLargeLine(line) : parseLine(line)]);
+      this.#pass([line.length >= minSliced ? await parseLargeLine(line) : parseLine(line)]);
     this.#passing = undefined;
     // Otherwise the end of the next write does.
     if (this.#unsent === 0) this.#resume();
