@@ -5,6 +5,7 @@
  */
 
 import { parseInSlices, shouldSlice } from "../base/scheduling/parse-json.ts";
+import { createTimeSlice } from "../base/scheduling/time-slice.ts";
 import { CanonicalJson, endOfCanonical, maxDepth } from "./canonical-json.ts";
 import { hasDuplicateKey } from "./top-level-keys.ts";
 
@@ -134,12 +135,17 @@ export function parseFrame(frameText: string): Decoded {
 export const isLargeCall = (frameText: string): boolean =>
   shouldSlice(frameText.length) && frameText.startsWith('{"type":"invokefunction"');
 
-/** Parses a large call like `parseFrame`, in time slices unless it has too many tokens. */
+/** Parses a large call like `parseFrame`, in time slices. It is checked in one turn of the event loop. */
 export async function parseLargeCall(frameText: string): Promise<Decoded> {
+  const slice = createTimeSlice();
   try {
-    return decodeWhole(frameText, (await parseInSlices(Buffer.from(frameText))) as Json);
+    const value = (await parseInSlices(Buffer.from(frameText))) as Json;
+    await slice.yieldIfDue();
+    return decodeWhole(frameText, value);
   } catch {
-    return parseWhole(frameText);
+    return { fault: "not JSON" };
+  } finally {
+    await slice.yieldIfDue();
   }
 }
 

@@ -19,26 +19,24 @@ let underWay = 0;
  */
 export const shouldSlice = (bytes: number): boolean => bytes >= minSliced && underWay + bytes <= maxUnderWay;
 
-/**
- * Maximum tokens of JSON that is parsed in slices: its values, keys and punctuation marks. Valid requests of
- * the profile `agent` have fewer. Checking the fields of a larger object would take 50 ms.
- */
-export const maxTokens = 150_000;
-
 /** Bytes of a step, which takes about a millisecond. */
 const stepBytes = 8192;
 
-/** JSON has more than `maxTokens` tokens. */
+/** JSON has more tokens than it may have. */
 export class TooManyTokens extends Error {}
 
 /**
  * Parses JSON in UTF-8 in time slices. Resolves to the value that `JSON.parse` returns, and ignores a byte
- * order mark. Rejects with `TooManyTokens`, or with another error for what is not JSON.
+ * order mark. Rejects with `TooManyTokens` if it has more than `maxTokens` values, keys and punctuation
+ * marks, and with another error for what is not JSON.
  */
-export async function parseInSlices(bytes: Uint8Array): Promise<unknown> {
+export async function parseInSlices(
+  bytes: Uint8Array,
+  maxTokens = Number.POSITIVE_INFINITY,
+): Promise<unknown> {
   underWay += bytes.length;
   try {
-    return await runInSlices(parse(bytes), createTimeSlice());
+    return await runInSlices(parse(bytes, maxTokens), createTimeSlice());
   } finally {
     underWay -= bytes.length;
   }
@@ -50,7 +48,7 @@ function keepMarks(parser: JSONParser): void {
   tokenizer.bufferedString.decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 }
 
-function* parse(bytes: Uint8Array): Steps<unknown> {
+function* parse(bytes: Uint8Array, maxTokens: number): Steps<unknown> {
   const parser = new JSONParser({ paths: ["$"], stringBufferSize: 64 * 1024 });
   keepMarks(parser);
   let tokens = 0;

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { type Behaviour, startProduction } from "../../../tests/harness/engines/production-router.ts";
-import { maxTokens } from "../../base/scheduling/parse-json.ts";
 import { type Engine, startEngine } from "../../embedded-engine/engine.ts";
 import { isRecord } from "../../embedded-engine/frames.ts";
 import { Router } from "../../embedded-engine/router.ts";
@@ -80,9 +79,9 @@ describe("a large call", () => {
     expect(order).toEqual(["small", "large"]);
   });
 
-  test("of more values than are parsed in slices is answered", async () => {
+  test("of very many values is answered", async () => {
     await start({});
-    const values = Array.from({ length: maxTokens / 2 }, () => 1);
+    const values = Array.from({ length: 300_000 }, () => 1);
     expect(await engine!.call("test::echo", { value: values })).toEqual({ value: values });
   });
 

@@ -18,7 +18,7 @@ import type { SessionAnswer } from "./session.ts";
 import { Sessions } from "./sessions.ts";
 import { isListen, maxListens } from "./subscriptions.ts";
 import type { ToolHost } from "./tool-host.ts";
-import { maxMessageBytes } from "./transport.ts";
+import { maxMessageBytes, maxTokens } from "./transport.ts";
 import { BodiesTooLarge, BodyTooLarge, readBody, sendResponse, toRequest } from "./web.ts";
 
 export interface Exchange {
@@ -107,7 +107,7 @@ async function takeBody(incoming: IncomingMessage, share: BodyShare): Promise<Bo
 async function parseBody(bytes: Buffer): Promise<Body> {
   let value: unknown;
   try {
-    if (bytes.length >= minSliced) value = await parseInSlices(bytes);
+    if (bytes.length >= minSliced) value = await parseInSlices(bytes, maxTokens);
     else if (isUtf8(bytes)) value = JSON.parse(bytes.toString());
     else return { status: 400, refusal: notUtf8 };
   } catch (error) {

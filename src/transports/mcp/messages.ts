@@ -6,7 +6,8 @@ import {
   parseJSONRPCMessage,
   type RequestId,
 } from "@modelcontextprotocol/server";
-import { maxTokens, TooManyTokens } from "../../base/scheduling/parse-json.ts";
+import { TooManyTokens } from "../../base/scheduling/parse-json.ts";
+import { maxTokens } from "./transport.ts";
 
 /** The answer to a malformed message (JSON-RPC 2.0, section 5). */
 export interface RefusedMessage {

@@ -10,7 +10,13 @@ export interface Listener {
 }
 
 /**
- * Maximum bytes of one message to the server: a file of `max_write_bytes` with each character escaped, and
- * more.
+ * Maximum bytes of one message to the server: twice those of one on the bus. There is room for 10 MiB of
+ * text, the default of `max_write_bytes`, with every character beyond ASCII escaped.
  */
-export const maxMessageBytes = 64 * 1024 * 1024;
+export const maxMessageBytes = 32 * 1024 * 1024;
+
+/**
+ * Maximum values, keys and punctuation marks together in a message that is parsed in slices. Valid requests
+ * of the profile `agent` have fewer. Checking the fields of a larger object would take 50 ms.
+ */
+export const maxTokens = 150_000;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { Writable } from "node:stream";
-import { maxTokens, minSliced, parseInSlices } from "../../../base/scheduling/parse-json.ts";
+import { minSliced, parseInSlices } from "../../../base/scheduling/parse-json.ts";
 import type { Leases } from "../leases.ts";
+import { maxTokens } from "../transport.ts";
 import { LineTransport } from "./line-transport.ts";
 import { wholeLines } from "./whole-lines.ts";
 

@@ -12,7 +12,7 @@ import {
   readMessage,
   tooLarge,
 } from "../messages.ts";
-import { maxMessageBytes } from "../transport.ts";
+import { maxMessageBytes, maxTokens } from "../transport.ts";
 
 /**
  * Unsent characters at which it stops reading. The budget of answers keeps them below that, except for many
@@ -206,7 +206,7 @@ function parseLine(line: Buffer): unknown[] | RefusedMessage {
 
 /** Like `parseLine`, in time slices. */
 const parseLargeLine = (line: Buffer): Promise<unknown[] | RefusedMessage> =>
-  parseInSlices(line).then(messagesIn, (error) => notParsed(line, error));
+  parseInSlices(line, maxTokens).then(messagesIn, (error) => notParsed(line, error));
 
 function messagesIn(value: unknown): unknown[] | RefusedMessage {
   if (!Array.isArray(value)) return [value];
