@@ -1,5 +1,6 @@
 /** Makes the new entries of a transaction under temporary names, which callers do not see. */
 import { type BigIntStats, closeSync, constants, fstatSync, openSync } from "node:fs";
+import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
 import { makeInnerLink, makeStagedFolder } from "../disk/hidden-folder.ts";
 import { holdFolderAt, splitLast, withFolderOf } from "../disk/hold-folder.ts";
 import type { Requester } from "../disk/mutation.ts";
@@ -123,6 +124,7 @@ export class Staging implements Disposable {
   async discard(): Promise<void> {
     // Removing them takes descriptors, and none may be left.
     this[Symbol.dispose]();
+    const slice = createTimeSlice();
     for (const entry of this.#made.toReversed()) {
       try {
         const { outer, name } = splitLast(entry.pathAfter(0));
@@ -131,6 +133,7 @@ export class Staging implements Disposable {
       } catch {
         // The entry is gone, or its folder is not accessible.
       }
+      await slice.yieldIfDue();
     }
   }
 
