@@ -1,6 +1,14 @@
 /** Tests the audit trail of calls to `coder::*`. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLog } from "../../base/log/log.ts";
@@ -81,6 +89,22 @@ test("a change has its revisions, and no contents", async () => {
     changes: [{ kind: "replace", path: "a", before, after: revision("new secret\n") }],
   });
   expect(readFileSync(file, "utf8")).not.toContain("secret");
+});
+
+test("a file of which a step hashes no more than 32 MiB is hashed ahead, whichever step it is", async () => {
+  const path = join(base, "large");
+  writeFileSync(path, "");
+  truncateSync(path, 33 * 1024 * 1024);
+  const before = revisionOfBytes([readFileSync(path)]);
+  for (const [id, payload, change] of [
+    [
+      "coder::move",
+      { files: [{ from: "large", to: "moved" }] },
+      { kind: "rename", from: "large", path: "moved" },
+    ],
+    ["coder::delete-file", { paths: ["moved"] }, { kind: "remove", path: "moved" }],
+  ] as const)
+    expect((await lineOf(id, payload))["changes"]).toEqual([{ ...change, before }]);
 });
 
 test("a refused call has its code", async () => {

@@ -4,7 +4,13 @@
  */
 
 import type { Log } from "../../base/log/log.ts";
-import type { Mutation, MutationListener, MutationOutcome } from "../../filesystem/disk/mutation.ts";
+import { hashFileAhead, largestHashed } from "../../filesystem/disk/hash-ahead.ts";
+import type {
+  Mutation,
+  MutationListener,
+  MutationOutcome,
+  StepEntries,
+} from "../../filesystem/disk/mutation.ts";
 import { errnoOf } from "../../filesystem/jail/errno.ts";
 import type { FinishedCall } from "../contract/definition.ts";
 import { fsScopeField } from "../contract/fs-scope.ts";
@@ -33,6 +39,10 @@ export class Audit implements MutationListener {
   /** The hash of the newest line. */
   get newest(): string {
     return this.#file.newest;
+  }
+
+  async hashAhead({ replaced, placed }: StepEntries): Promise<void> {
+    for (const find of [replaced, placed]) await hashFileAhead(find?.(), largestHashed);
   }
 
   before(mutation: Mutation): void {

@@ -1,5 +1,5 @@
 /** The step that exchanges a staged file or link with the one that has the name. */
-import { revisionAt } from "../files/revision.ts";
+import { quickRevisionAt } from "../files/revision.ts";
 import { type At, entriesAt } from "./held-entry.ts";
 import { after, before, type MutationScope, type StepPlace, stepAt, type VerifyEntry } from "./scope.ts";
 import { type SwappedNames, swapVerified } from "./swap-names.ts";
@@ -21,7 +21,7 @@ export function exchangeEntry(scope: MutationScope, exchange: Exchanging): void 
     () => ({
       ...stepAt(scope, folder, { name, entry }),
       kind: "replace",
-      revisionBefore: () => folder.enter((at) => revisionAt(at(name))),
+      revisionBefore: () => folder.enter((at) => quickRevisionAt(at(name))),
       revisionAfter: () => revisionAfter,
       entries: entriesAt({ folder, name, temporary }),
     }),

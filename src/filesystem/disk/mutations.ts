@@ -18,6 +18,11 @@ export class Mutations {
     this.#onError = onError;
   }
 
+  /** Whether a listener receives mutations, and may need revisions. */
+  get isObserved(): boolean {
+    return this.#listeners.length > 0;
+  }
+
   /** Makes one step of the file system. */
   step<T>(describe: () => MutationDescription, act: () => T): T {
     if (this.#listeners.length === 0) return act();

@@ -1,7 +1,7 @@
 /** The step that gives a new entry a name. */
 import { mkdirSync, renameSync, symlinkSync, unlinkSync } from "node:fs";
 import { refuse } from "../../base/errors.ts";
-import { revisionAt, revisionOf } from "../files/revision.ts";
+import { quickRevisionAt, quickRevisionOf } from "../files/revision.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Folder, JailedPath, Name } from "../jail/folder.ts";
 import { requireInode } from "../jail/inode.ts";
@@ -20,6 +20,8 @@ export interface WrittenFile {
   readonly descriptor: number;
   /** Its inode: another program may have replaced it under the temporary name. */
   readonly inode: string;
+  /** The revision of a large file that was hashed. */
+  readonly revision?: string | undefined;
 }
 
 /** The name for new content. */
@@ -39,14 +41,14 @@ export interface CommitTarget {
  * ESTALE if another program has replaced the temporary file.
  */
 export function commitFile(scope: MutationScope, written: WrittenFile, target: CommitTarget): void {
-  const { at, temporary, descriptor, inode } = written;
+  const { at, temporary, descriptor, inode, revision } = written;
   const { folder, name, isReplacing, exclusive, expected } = target;
   scope.mutations.step(
     () => ({
       ...stepAt(scope, folder, { name, entry: "file" }),
       kind: isReplacing ? "replace" : "create",
-      revisionBefore: isReplacing ? () => revisionAt(at(name)) : undefined,
-      revisionAfter: () => revisionOf(descriptor),
+      revisionBefore: isReplacing ? () => quickRevisionAt(at(name)) : undefined,
+      revisionAfter: () => revision ?? quickRevisionOf(descriptor),
       entries: { ...entriesAt({ folder, name, at }), placed: () => openedFile(descriptor) },
     }),
     () => {
@@ -102,7 +104,7 @@ export function commitLink(
     () => ({
       ...stepAt(scope, folder, { name, entry: "symlink" }),
       kind: isReplacing ? "replace" : "create",
-      revisionBefore: isReplacing ? () => folder.enter((at) => revisionAt(at(name))) : undefined,
+      revisionBefore: isReplacing ? () => folder.enter((at) => quickRevisionAt(at(name))) : undefined,
       entries: { ...entriesAt({ folder, name }), placed: () => linkWith(text) },
     }),
     () =>

@@ -1,7 +1,7 @@
 /** The step that gives an entry another name. */
 import { randomBytes } from "node:crypto";
 import { lstatSync, renameSync, unlinkSync } from "node:fs";
-import { revisionAt } from "../files/revision.ts";
+import { quickRevisionAt } from "../files/revision.ts";
 import { errnoError } from "../jail/errno.ts";
 import type { JailedPath, ResolvedPath } from "../jail/folder.ts";
 import { type EntryKind, kindOf } from "../jail/kind.ts";
@@ -105,7 +105,7 @@ function describeRename(
     ...stepAt(scope, target.folder, { name: target.name, entry }),
     kind: "rename",
     from,
-    revisionBefore: entry === "file" ? () => folder.enter((at) => revisionAt(at(name))) : undefined,
+    revisionBefore: entry === "file" ? () => folder.enter((at) => quickRevisionAt(at(name))) : undefined,
     entries: entriesOfRename(source, target),
   };
 }

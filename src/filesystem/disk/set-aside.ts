@@ -1,7 +1,7 @@
 /** The step that removes an entry, or gives it a temporary name until it is removed. */
 import { renameSync, rmdirSync, unlinkSync } from "node:fs";
 import { Refusal } from "../../base/errors.ts";
-import { revisionAt } from "../files/revision.ts";
+import { quickRevisionAt } from "../files/revision.ts";
 import type { Entry } from "../files/types.ts";
 import type { Folder, JailedPath } from "../jail/folder.ts";
 import { temporaryName } from "../jail/temporary.ts";
@@ -76,7 +76,7 @@ function removalOf(scope: MutationScope, folder: Folder, entry: Removal["entry"]
   return {
     ...stepAt(scope, folder, { name, entry: type }),
     kind: "remove",
-    revisionBefore: type === "file" ? () => folder.enter((at) => revisionAt(at(name))) : undefined,
+    revisionBefore: type === "file" ? () => folder.enter((at) => quickRevisionAt(at(name))) : undefined,
     entries: entriesAt({ folder, name }),
   };
 }

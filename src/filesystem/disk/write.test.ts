@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { FilesFixture } from "../files/files.test-kit.ts";
+import { revisionOfBytes } from "../files/revision.ts";
 import { backends } from "../jail/jail.test-kit.ts";
 import { Mutations } from "./mutations.ts";
-import { commitFile } from "./place.ts";
+import { commitFile, type WrittenFile } from "./place.ts";
 import { type PendingFile, writeAtomically } from "./write.ts";
 
 describe.each(backends)("%s", (backend) => {
@@ -24,6 +25,23 @@ describe.each(backends)("%s", (backend) => {
     expect(failing).rejects.toThrow("not now");
     await failing.catch(() => {});
     expect(readdirSync(bench.base)).toEqual([]);
+  });
+
+  test("a large file that is to be hashed has its revision before its name", async () => {
+    using bench = new FilesFixture(backend);
+    const large = new Uint8Array(4 * 1024 * 1024);
+    for (const [content, isHashed, revision] of [
+      [large, true, revisionOfBytes([large])],
+      [large, false, undefined],
+      [large.subarray(1), true, undefined],
+    ] as const) {
+      const draft = { ...draftIn(bench), content: [content], isHashed };
+      let written: WrittenFile | undefined;
+      await writeAtomically(draft, bench.deadline, (file) => {
+        written = file;
+      });
+      expect(written!.revision).toBe(revision);
+    }
   });
 
   test("a temporary file that someone replaced is not published", async () => {

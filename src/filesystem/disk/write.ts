@@ -16,6 +16,8 @@ import {
 } from "node:fs";
 import { promisify } from "node:util";
 import type { Deadline } from "../../base/scheduling/deadline.ts";
+import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
+import { isLarge, revisionInSteps } from "../files/revision.ts";
 import { cloneContent } from "../jail/clone-file.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Folder, Name } from "../jail/folder.ts";
@@ -23,6 +25,7 @@ import { inodeOf } from "../jail/inode.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import { awaitDeferredCloses } from "./deferred-close.ts";
 import type { EditLock } from "./edit-lock.ts";
+import { largestHashed } from "./hash-ahead.ts";
 import { applyMetadata, type Metadata } from "./metadata.ts";
 import { openFolder } from "./open-folder.ts";
 import type { WrittenFile } from "./place.ts";
@@ -41,6 +44,8 @@ export interface PendingFile extends Metadata {
   readonly times?: { readonly atime: Date; readonly mtime: Date };
   /** Whether to flush it, and then its folder, to the disk. */
   readonly fsync: boolean;
+  /** Whether to hash a large file before it gets its name, because listeners need its revision. */
+  readonly isHashed?: boolean;
   /** The lock held while it gets its name; absent if it does not matter to other workers. */
   readonly editLock?: EditLock | undefined;
 }
@@ -74,10 +79,16 @@ async function writeOnce(pending: PendingFile, deadline: Deadline, commit: Commi
   const temporary = temporaryName();
   const descriptor = folder.enter((at) => openSync(at(temporary), createFlags, 0o600));
   try {
-    const inode = inodeOf(await fill(descriptor, pending));
+    const stats = await fill(descriptor, pending);
+    const written = {
+      temporary,
+      descriptor,
+      inode: inodeOf(stats),
+      revision: await hash(descriptor, pending),
+    };
     const giveName = () => {
       deadline.check();
-      folder.enter((at) => commit({ at, temporary, descriptor, inode }));
+      folder.enter((at) => commit({ at, ...written }));
     };
     if (pending.editLock === undefined) giveName();
     else await pending.editLock({ folder, deadline }, giveName);
@@ -103,10 +114,17 @@ export async function writeHidden(name: Name, pending: PendingFile): Promise<voi
   }
 }
 
+/** Returns the revision of a large file that is to be hashed. */
+async function hash(descriptor: number, { isHashed = false }: PendingFile): Promise<string | undefined> {
+  const { size } = fstatSync(descriptor);
+  if (!isHashed || !isLarge({ size }) || size > largestHashed) return undefined;
+  return await runInSlices(revisionInSteps(descriptor), createTimeSlice());
+}
+
 /** Gives a new file everything except its name. Returns the stats that it had before its metadata. */
 async function fill(
   descriptor: number,
-  { content, cloneOf, times, fsync, folder: _, editLock: __, ...metadata }: PendingFile,
+  { content, cloneOf, times, fsync, folder: _, editLock: __, isHashed: ___, ...metadata }: PendingFile,
 ): Promise<BigIntStats> {
   if (cloneOf === undefined || !cloneContent(cloneOf, descriptor)) await writeContent(descriptor, content);
   const ours = fstatSync(descriptor, { bigint: true });

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { hashAhead, revisionOf, revisionOfBytes } from "./revision.ts";
+import { hashAhead, largestAtOnce, quickRevisionOf, revisionOf, revisionOfBytes } from "./revision.ts";
 
 test("a revision is the SHA-256 digest of all bytes, in however many pieces they are", () => {
   // The vector "abc" of FIPS 180-4.
@@ -65,11 +65,32 @@ test("a large file is hashed ahead in slices, and not read again until it change
     expect(() => openedAs(path, withoutContent, revisionOf)).toThrow("EBADF");
     expect(openedAs(path, "r", revisionOf)).toBe(revisionOfBytes([content, Buffer.from("x")]));
     Date.now = now;
-    truncateSync(path, 32 * 1024 * 1024);
+    truncateSync(path, largestAtOnce + 1);
     await ahead(path);
     expect(openedAs(path, withoutContent, revisionOf)).toBe(openedAs(path, "r", revisionOf));
+    slices = 0;
+    await ahead(path);
+    expect(slices).toBe(0);
   } finally {
     Date.now = now;
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("a step hashes up to 32 MiB at once, and has the revision of a larger file only if that was hashed ahead", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "coder-"));
+  const path = join(folder, "large");
+  const slice = { isDue: false, yieldIfDue: async () => {} };
+  try {
+    writeFileSync(path, "");
+    truncateSync(path, largestAtOnce);
+    const atMost = openedAs(path, "r", revisionOf);
+    expect(openedAs(path, "r", quickRevisionOf)).toBe(atMost);
+    truncateSync(path, largestAtOnce + 1);
+    expect(openedAs(path, "r", quickRevisionOf)).toBeUndefined();
+    await hashAhead((use) => openedAs(path, "r", use), slice);
+    expect(openedAs(path, "r", quickRevisionOf)).toBe(openedAs(path, "r", revisionOf));
+  } finally {
     rmSync(folder, { recursive: true });
   }
 });

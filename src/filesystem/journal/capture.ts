@@ -4,15 +4,13 @@
  */
 import { readSync } from "node:fs";
 import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
+import { largestHashed } from "../disk/hash-ahead.ts";
 import type { HeldEntry, Mutation } from "../disk/mutation.ts";
-import { revisionInSteps, revisionOfBytes } from "../files/revision.ts";
+import { largestAtOnce, quickRevisionOf, revisionInSteps, revisionOfBytes } from "../files/revision.ts";
 import type { ContentLocation, Loss, RecordedState, RecordedTree, StepFrame } from "./frame.ts";
 
 /** Maximum bytes of a small content. Larger ones have files of their own, which may share disk blocks. */
 export const largestSmall = 1024 * 1024;
-
-/** Maximum bytes of a hashed file, because hashing makes other calls wait. */
-export const largestHashed = 256 * 1024 * 1024;
 
 /** Maximum entries of a folder that is kept in one frame. */
 const maxEntries = 20_000;
@@ -105,18 +103,22 @@ function treesOf(
   if (after !== undefined) return { before, after };
   const placed = entries?.placed?.();
   // A moved entry does not change, and is not read.
-  if (kind === "rename") return { before, after: { state: runAtOnce(stateOf(placed, placedFile)) } };
+  if (kind === "rename") return { before, after: { state: runAtOnce(stateOf(placed, placedAtOnce)) } };
   if (placed?.kind !== "file") return { before, after: runAtOnce(readPlaced(placed)) };
   // Other listeners need this revision too, and hashing a large file takes long.
   const revision = placed.size > largestHashed ? undefined : mutation.revisionAfter();
-  return { before, after: { state: runAtOnce(placedFile(placed, revision)) } };
+  return { before, after: { state: runAtOnce(placedAtOnce(placed, revision)) } };
 }
 
 function* readReplaced({ kind, entries }: Mutation, keeper: ContentKeeper): Steps<RecordedTree> {
   const replaced = entries?.replaced();
   // A folder that is not set aside first has to be empty, or the step fails.
   const isEmpty = kind === "remove" && replaced?.kind === "dir" && entries?.aside === undefined;
-  return isEmpty ? { state: { kind: "dir", mode: replaced.mode } } : yield* readRemoved(replaced, keeper);
+  if (isEmpty) return { state: { kind: "dir", mode: replaced.mode } };
+  return yield* readTree(replaced, (file) => {
+    requireQuick(file);
+    return keptFile(file, keeper);
+  });
 }
 
 function modesOf(
@@ -153,6 +155,18 @@ function* stateOf(entry: HeldEntry | undefined, ofFile: FileState): Steps<Record
   if (entry.kind === "dir") return { kind: "dir", mode: entry.mode };
   if (entry.kind === "symlink") return { kind: "symlink", text: entry.linkText().toString("base64") };
   throw new Unavailable("special-file");
+}
+
+/** Like `placedFile`, but in one step. */
+function placedAtOnce(file: HeldEntry, known?: string): Steps<RecordedState> {
+  if (known === undefined) requireQuick(file);
+  return placedFile(file, known);
+}
+
+/** Throws `Unavailable` for a file that nothing has hashed ahead, and that is too large to hash at once. */
+function requireQuick(file: HeldEntry): void {
+  const isQuick = file.size <= largestAtOnce || file.read(quickRevisionOf) !== undefined;
+  if (!isQuick) throw new Unavailable("too-large");
 }
 
 function* placedFile(file: HeldEntry, known?: string): Steps<RecordedState> {

@@ -1,5 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { entriesAt } from "../disk/held-entry.ts";
 import type { Mutation, MutationKind, Requester, StepEntries } from "../disk/mutation.ts";
@@ -321,6 +330,39 @@ test("what is larger than the journal is unavailable, and says so", async () => 
   ]);
   expect(at.journal.lossesOf(call)).toBe(1);
   expect(at.journal.lossesOf(at.call())).toBe(0);
+});
+
+test("a file over 32 MiB that another program may be writing to is unavailable, and any other is kept", async () => {
+  using at = new JournalFixture("descriptors", {}, { max_bytes: 128 * 1024 * 1024 });
+  const size = 33 * 1024 * 1024;
+  for (const path of ["moved", "removed"]) writeFileSync(at.bench.at(path), Buffer.alloc(size, path));
+  const change = async () => {
+    const call = at.call();
+    await at.files.move({ from: "moved", to: "new", overwrite: false, parents: true }, call);
+    await at.files.remove("removed", { recursive: false }, call);
+    return { lost: at.journal.lossesOf(call), steps: stepsOf(at.read()[0]!) };
+  };
+  const writers = ["moved", "removed"].map((path) => openSync(at.bench.at(path), "r+"));
+  expect(await change()).toMatchObject({
+    lost: 2,
+    steps: [
+      { kind: "rename", unavailable: "too-large" },
+      { kind: "remove", unavailable: "too-large" },
+    ],
+  });
+  for (const writer of writers) closeSync(writer);
+  const content = Buffer.alloc(size, "moved");
+  writeFileSync(at.bench.at("moved"), content);
+  writeFileSync(at.bench.at("removed"), content);
+  rmSync(at.bench.at("new"));
+  const kept = { state: { kind: "file", mode: 0o644, revision: revisionOfBytes([content]) } };
+  expect(await change()).toMatchObject({
+    lost: 0,
+    steps: [
+      { kind: "rename", after: kept },
+      { kind: "remove", before: kept },
+    ],
+  });
 });
 
 test("special files and names that are no text are unavailable", async () => {

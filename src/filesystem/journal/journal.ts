@@ -6,6 +6,7 @@
 
 import type { Log } from "../../base/log/log.ts";
 import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
+import { hashFileAhead, largestHashed } from "../disk/hash-ahead.ts";
 import type {
   HeldEntry,
   Mutation,
@@ -14,14 +15,12 @@ import type {
   Requester,
   StepEntries,
 } from "../disk/mutation.ts";
-import { hashAhead, isLarge } from "../files/revision.ts";
 import { errnoOf } from "../jail/errno.ts";
 import { isTemporary } from "../jail/temporary.ts";
 import type { StateFolder } from "../state/state-folder.ts";
 import {
   type ContentKeeper,
   frameOf,
-  largestHashed,
   lostFrame,
   type ReadTrees,
   readPlaced,
@@ -169,11 +168,9 @@ export class Journal implements MutationListener {
   }
 
   async hashAhead(entries: StepEntries): Promise<void> {
-    for (const file of [entries.replaced(), entries.placed?.()]) {
-      if (file?.kind !== "file" || !isLarge(file)) continue;
-      if (file.size > Math.min(largestHashed, this.#segments.largestContent)) continue;
-      await hashAhead((use) => file.read(use), createTimeSlice());
-    }
+    const { replaced, placed } = entries;
+    await hashFileAhead(replaced(), Math.min(largestHashed, this.#segments.largestContent));
+    await hashFileAhead(placed?.(), largestHashed);
   }
 
   async readRemoved(entries: StepEntries, requester: Requester): Promise<void> {

@@ -32,7 +32,8 @@ export async function copyFileTo(
   [source, target]: readonly [CopySource, CommitTarget],
   options: CommitOptions,
 ): Promise<Stats> {
-  return await withPending(source, { ...options, folder: target.folder }, async (pending, stats) => {
+  return await withPending(source, { ...options, folder: target.folder }, async (file, stats) => {
+    const pending = { ...file, isHashed: scope.mutations.isObserved };
     await writeAtomically(pending, options.deadline, (written) => {
       options.verify?.(written);
       commitFile(scope, written, target);

@@ -126,9 +126,12 @@ export class DiskTree implements WritableTree {
     const { kind: _, times: __, content, ...metadata } = made;
     // A slow sender must not hold up other workers.
     const editLock = Symbol.asyncIterator in content ? undefined : this.#disk.editLock;
-    const pending = { ...metadata, content, folder: target.folder, fsync: this.config.fsync, editLock };
+    const { mutations } = this.#disk;
+    const { fsync } = this.config;
+    const isHashed = mutations.isObserved;
+    const pending = { ...metadata, content, folder: target.folder, fsync, isHashed, editLock };
     const replaced = making.place.stats;
-    if (replaced !== undefined && isLarge(replaced)) await this.#disk.mutations.hashAhead(entriesAt(target));
+    if (replaced !== undefined && isLarge(replaced)) await mutations.hashAhead(entriesAt(target));
     await writeAtomically(pending, scope.requester.deadline, (written) => commitFile(scope, written, target));
   }
 

@@ -2,7 +2,7 @@
 import { closeSync } from "node:fs";
 import { refuse } from "../../base/errors.ts";
 import type { Disk } from "../disk/disk.ts";
-import { revisionAt, revisionOf, revisionOfBytes } from "../files/revision.ts";
+import { quickRevisionOf, revisionAt, revisionOf, revisionOfBytes } from "../files/revision.ts";
 import { mapErrno } from "../jail/errno.ts";
 import type { JailedPath, ResolvedPath } from "../jail/folder.ts";
 import type { ExpectedFile } from "./writable-tree.ts";
@@ -31,11 +31,17 @@ export function requireRevision(place: ResolvedPath, expected: string, { max_wri
 }
 
 /** Returns the revision of the regular file at `place`. Throws a refusal. */
-export function revisionOfPlace(place: ResolvedPath): string | undefined {
+export const revisionOfPlace = (place: ResolvedPath): string | undefined => hashPlace(place, revisionOf);
+
+/** Like `revisionOfPlace`, but returns `undefined` if hashing the file at once would take long. */
+export const quickRevisionOfPlace = (place: ResolvedPath): string | undefined =>
+  hashPlace(place, quickRevisionOf);
+
+function hashPlace(place: ResolvedPath, hash: typeof revisionOf): string | undefined {
   if (place.content !== undefined) return revisionOfBytes(place.content);
   const descriptor = mapErrno(place.requested, () => place.open());
   try {
-    return mapErrno(place.requested, () => revisionOf(descriptor));
+    return mapErrno(place.requested, () => hash(descriptor));
   } finally {
     closeSync(descriptor);
   }

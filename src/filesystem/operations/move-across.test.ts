@@ -3,7 +3,7 @@
  * be held at a time.
  */
 import { expect, test } from "bun:test";
-import { rmSync, writeFileSync } from "node:fs";
+import { rmSync, truncateSync, writeFileSync } from "node:fs";
 import type { MutationListener } from "../disk/mutation.ts";
 import { FilesFixture, reasonOf } from "../files/files.test-kit.ts";
 
@@ -31,4 +31,21 @@ test.each([
   expect(await reasonOf(() => bench.files.move(moving, bench.call))).toBe("io");
   const copied = name === "link" ? { link: "file" } : "ours";
   expect(bench.tree()).toMatchObject({ [from]: "theirs", "e/moved": copied });
+});
+
+test("a large file is hashed ahead of both steps", async () => {
+  const size = 4 * 1024 * 1024;
+  const seen: unknown[] = [];
+  const listener: MutationListener = {
+    async hashAhead({ replaced, placed }) {
+      seen.push([replaced()?.size, placed?.()?.size]);
+    },
+    before(mutation) {
+      if (!mutation.isTree) seen.push(mutation.kind);
+    },
+  };
+  using bench = new FilesFixture("current-directory", { "d/f": "", "e/": null }, { listeners: [listener] });
+  truncateSync(bench.at("d/f"), size);
+  await bench.files.move({ from: "d/f", to: "e/f", overwrite: false, parents: true }, bench.call);
+  expect(seen).toEqual([[undefined, size], "rename", "create", "remove"]);
 });

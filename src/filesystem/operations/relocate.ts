@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import { Refusal, refuse } from "../../base/errors.ts";
 import type { Disk } from "../disk/disk.ts";
-import { entriesAt } from "../disk/held-entry.ts";
+import { entriesOfRename } from "../disk/held-entry.ts";
 import type { Requester } from "../disk/mutation.ts";
 import { type CommitTarget, commitLink } from "../disk/place.ts";
 import { dropOldLink, renameEntry, respellEntry } from "../disk/rename.ts";
@@ -65,11 +65,10 @@ export async function relocate(ctx: Disk, renaming: TwoPaths, relocation: Reloca
   const exclusive = renaming.overwrite ? undefined : renaming.to;
   const isToOtherRoot = ctx.jail.rootOf(source.path) !== ctx.jail.rootOf(target.path);
   try {
+    if ([source, target].some(({ stats }) => stats !== undefined && isLarge(stats)))
+      await ctx.mutations.hashAhead(entriesOfRename(source, target));
     // One system call may or may not lead from one root into another. Callers should not see that difference.
     if (isToOtherRoot) throw errnoError("EXDEV");
-    for (const end of [source, target]) {
-      if (end.stats !== undefined && isLarge(end.stats)) await ctx.mutations.hashAhead(entriesAt(end));
-    }
     const locked = { folder: source.folder, deadline: requester.deadline };
     await ctx.editLock(locked, () => renameEntry(scope, { source, target, exclusive, verify }));
   } catch (error) {

@@ -14,7 +14,7 @@ import { type EntryKind, kindOf } from "../jail/kind.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import { admitPermitted } from "../operations/change-mode.ts";
 import { requireTreeCopyable } from "../operations/copy-tree.ts";
-import { revisionOfPlace } from "../operations/expected-revision.ts";
+import { quickRevisionOfPlace } from "../operations/expected-revision.ts";
 import { refuseMove } from "../operations/move-errors.ts";
 import { type Admitted, admitAll, type WriteTarget } from "../operations/path-lock.ts";
 import { requireWritableFolder } from "../operations/require-writable.ts";
@@ -300,5 +300,5 @@ function stateAt(place: ResolvedPath): EntryState {
   if (stats.isDirectory()) return { kind: "dir", mode };
   if (stats.isSymbolicLink())
     return { kind: "symlink", text: mapErrno(requested, () => folder.readLink(name)) };
-  return stats.isFile() ? { kind: "file", mode, revision: revisionOfPlace(place) } : { kind: "other" };
+  return stats.isFile() ? { kind: "file", mode, revision: quickRevisionOfPlace(place) } : { kind: "other" };
 }

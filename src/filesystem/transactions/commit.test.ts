@@ -71,10 +71,10 @@ test("listeners get the steps as parts of one mutation", async () => {
 
 test("large files are hashed ahead of the steps that replace, remove or move them, and no others", async () => {
   const large = "x".repeat(4 * 1024 * 1024);
-  const hashed: number[] = [];
+  const hashed: (number | undefined)[][] = [];
   const listener: MutationListener = {
-    async hashAhead(entries) {
-      hashed.push(entries.replaced()!.size);
+    async hashAhead({ replaced, placed }) {
+      hashed.push([replaced()?.size, placed?.()?.size]);
     },
   };
   const tree = { a: large, b: `${large}b`, c: `${large}cc`, d: `${large}ddd`, small: "x" };
@@ -87,7 +87,8 @@ test("large files are hashed ahead of the steps that replace, remove or move the
     { kind: "chmod", path: "d", mode: 0o600, expected: expected("d"), change: 3 },
     { kind: "set-aside", path: "small", expected: expected("small"), change: 4 },
   ]);
-  expect(hashed).toEqual([0, 1, 2].map((more) => large.length + more));
+  const { length } = large;
+  expect(hashed).toEqual([[length], [length + 1], [undefined, length + 2]].map(([one, two]) => [one, two]));
 });
 
 describe("what the system refuses at some step", () => {

@@ -2,7 +2,7 @@
 import { type BigIntStats, lstatSync } from "node:fs";
 import type { VerifyEntry } from "../disk/scope.ts";
 import type { EntryVersion } from "../disk/steps.ts";
-import { revisionAt } from "../files/revision.ts";
+import { quickRevisionAt } from "../files/revision.ts";
 import { errnoError } from "../jail/errno.ts";
 import type { JailedPath } from "../jail/folder.ts";
 import { inodeOf } from "../jail/inode.ts";
@@ -52,7 +52,7 @@ export function isUnchanged(path: JailedPath, entry: RecordedEntry): boolean {
   if (!isSame(stats, entry)) return false;
   if (entry.kind === "dir") return true;
   if (`${stats!.size}` !== entry.size || `${stats!.mtimeNs}` !== entry.mtime) return false;
-  return entry.revision === undefined || revisionAt(path) === entry.revision;
+  return hasRevision(path, entry);
 }
 
 interface ExpectedEntry {
@@ -77,6 +77,14 @@ export const verifyExpected =
       (isRenamed || isTouched || stats.ctimeNs === version.ctimeNs);
     if (!isAsItWas) throw errnoError("ESTALE");
     // After the rename, no other program can replace it any longer.
-    if (isRenamed && version.revision !== undefined && revisionAt(path) !== version.revision)
-      throw errnoError("ESTALE");
+    if (isRenamed && !hasRevision(path, version)) throw errnoError("ESTALE");
   };
+
+/**
+ * Returns whether a file has the revision, if one is known. A file that is too large to hash at once is
+ * recognized by its size and time alone.
+ */
+function hasRevision(path: JailedPath, { revision }: { readonly revision?: string | undefined }): boolean {
+  const found = revision === undefined ? undefined : quickRevisionAt(path);
+  return found === undefined || found === revision;
+}

@@ -41,7 +41,12 @@ export class StepRunner {
     const { mutations } = this.#scope;
     if (step.kind === "set-aside") await this.#requireDigest(step, place);
     const entries = entriesAt(place);
-    if (isOfLargeFile(draft)) await mutations.hashAhead(entriesAt({ folder, name }));
+    if (isOfLargeFile(draft)) {
+      const { replaced } = entriesAt({ folder, name });
+      await mutations.hashAhead(
+        step.kind === "rename" ? { replaced: () => undefined, placed: replaced } : { replaced },
+      );
+    }
     if (step.kind === "place" && stagedOf(draft)?.kind === "copy") await mutations.readPlaced(entries);
     const setAside = await this.#editLock({ folder, deadline }, () => this.#runLocked(draft, place, entries));
     if (setAside?.aside !== undefined) await mutations.readAside(setAside);
