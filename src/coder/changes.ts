@@ -18,6 +18,7 @@ import type { NetDifference } from "./net-view/file-diff.ts";
 import { ImagesField } from "./net-view/images.ts";
 import { findNetChanges } from "./net-view/net.ts";
 import { renderName } from "./render/entry-text.ts";
+import { pauseOf } from "./services/pause.ts";
 
 const request = Type.Object(
   {
@@ -125,7 +126,7 @@ export const changes = defineCoderFunction({
       globs: undefined,
       kinds: undefined,
     };
-    const page = pageOf({ from: from ?? newest, newest, limit, selection }, context);
+    const page = await pageOf({ from: from ?? newest, newest, limit, selection }, context);
     const overflow = from === undefined || page.changes.some((change) => change.overflow);
     const { unwatchedFolders: unwatched } = feed;
     return {
@@ -154,19 +155,20 @@ async function netAnswer(request: Request, newest: number, context: CoderContext
   const wanted = path === undefined ? "" : plainPath(path, jail);
   const isBelow = (one: string) => wanted === "" || one === wanted || one.startsWith(`${wanted}/`);
   const ignored = new IgnoredPaths(context);
+  const isHidden = (one: string, isFolder: boolean) =>
+    /(?:^|\/)\.git(?:\/|$)/.test(one) || ignored.has(one, isFolder);
   let ignoredPaths = 0;
   const isSelected = ({ path: now, from = now, seqs, after }: NetDifference) => {
     if (!isBelow(now) && !isBelow(from)) return false;
-    const isOfGit = /(?:^|\/)\.git(?:\/|$)/.test(now);
-    const isHidden = seqs.length === 0 && (isOfGit || ignored.has(now, after.state.kind === "dir"));
-    if (isHidden) ignoredPaths++;
-    return !isHidden;
+    const isCounted = seqs.length === 0 && isHidden(now, after.state.kind === "dir");
+    if (isCounted) ignoredPaths++;
+    return !isCounted;
   };
   const page =
     place === undefined
       ? { net: [] }
-      : netPageOf(
-          await findNetChanges(place, context),
+      : await netPageOf(
+          await findNetChanges(place, context, isHidden),
           {
             ...{ form, by, limit, after: cursor, isSelected },
             maxBytes: diffBytes(maxBytes, context),
@@ -230,17 +232,21 @@ interface Page {
  * The selected changes after `from`, as many as an answer holds, and the number of the last that was
  * considered.
  */
-function pageOf(
+async function pageOf(
   { from, newest, limit, selection }: Page,
   context: CoderContext,
-): { changes: WireChange[]; next: number } {
+): Promise<{ changes: WireChange[]; next: number }> {
   const { feed, jail, maxAnswerBytes, author, profile } = context;
   const ignored = new IgnoredPaths(context);
   const found: WireChange[] = [];
+  const pause = pauseOf(context);
+  // The feed may drop some during a pause.
+  const events = Array.from({ length: newest - from }, (_, index) => feed.at(from + index + 1));
   let room = maxAnswerBytes / 2;
   let next = from;
   for (; next < newest && found.length < limit; next++) {
-    const change = partInScope(feed.at(next + 1), jail);
+    await pause();
+    const change = partInScope(events[next - from]!, jail);
     if (change === undefined || !selects(selection, change)) continue;
     const isIgnored = ignored.has(change.path, change.isFolder);
     const described = describeChange(change, {

@@ -3,7 +3,15 @@
  * before it is answered: how many are answered before the large call does not depend on how fast the machine is.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { functions } from "../../src/coder/functions.ts";
@@ -94,6 +102,78 @@ describe.each(profiles)("a query of 5 MB in the profile %s", (profile) => {
     for (const fields of [{}, { multiline: true }, { search_content: false }, { ignore_case: true }]) {
       const { outcome } = await callBesideReads(drivers.get(profile)!, "coder::search", { query, ...fields });
       expect([undefined, "C210"]).toContain(codesOf(outcome)[0]);
+    }
+  });
+});
+
+describe("a file of 250 MiB", () => {
+  const large = { from: "large", to: "moved" };
+  const back = { from: large.to, to: large.from };
+
+  beforeAll(() => {
+    const path = join(drivers.get("agent")!.base, large.from);
+    writeFileSync(path, "");
+    truncateSync(path, 250 * 1024 * 1024);
+  });
+
+  test.each([
+    ["moved", "coder::move", large, large.to],
+    ["moved in a transaction", "coder::transact", { changes: [{ op: "move", ...back }] }, large.from],
+    ["moved by a patch", "coder::apply-patch", { patch: renaming(large) }, large.to],
+    ["moved back by an undo", "coder::undo", {}, large.from],
+    ["compared", "coder::checkpoints", { answer: "stat", limit: 4 }, large.from],
+  ])("is %s", async (_, functionId, payload, place) => {
+    const driven = drivers.get("agent")!;
+    const { outcome, reads } = await callBesideReads(driven, functionId, payload);
+    expect(codesOf(outcome).join("")).toBe("");
+    expect(reads).toBeGreaterThanOrEqual(fewestReads);
+    expect([large.from, large.to].filter((path) => existsSync(join(driven.base, path)))).toEqual([place]);
+  });
+});
+
+/** Returns a patch that only renames a file. */
+function renaming({ from, to }: { readonly from: string; readonly to: string }): string {
+  return [
+    `diff --git a/${from} b/${to}`,
+    "similarity index 100%",
+    `rename from ${from}`,
+    `rename to ${to}`,
+    "",
+  ].join("\n");
+}
+
+describe("a comparison", () => {
+  test("of two texts of a million lines", async () => {
+    const driven = drivers.get("agent")!;
+    writeFileSync(join(driven.base, "lines.txt"), "line\n".repeat(million));
+    const ops = [1, million].map((line) => ({ op: "insert", at_line: line, content: "new" }));
+    await driven.call("coder::update-file", { files: [{ path: "lines.txt", ops }] });
+    const { outcome, reads } = await callBesideReads(driven, "coder::checkpoints", {
+      answer: "stat",
+      limit: 1,
+    });
+    const counted = { path: "lines.txt", added: 2, removed: 0 };
+    expect(outcome.answer).toMatchObject({ checkpoints: [{ files: [counted] }] });
+    expect(reads).toBeGreaterThanOrEqual(fewestReads);
+  });
+
+  test("of 9,000 files that another program has made", async () => {
+    const driven = drivers.get("agent")!;
+    const { answer } = await driven.call("coder::changes", {});
+    const { next } = answer as { next: string };
+    for (let folder = 0; folder < 90; folder++) {
+      mkdirSync(join(driven.base, "made", String(folder)), { recursive: true });
+      for (let file = 0; file < 100; file++)
+        writeFileSync(join(driven.base, "made", String(folder), String(file)), "x\n");
+    }
+    for (const [form, net] of [
+      ["names", [{ kind: "created", path: "made", files: 9000 }]],
+      ["stat", { length: 1000 }],
+    ] as const) {
+      const payload = { since: next, answer: form, path: "made" };
+      const { outcome, reads } = await callBesideReads(driven, "coder::changes", payload);
+      expect(outcome.answer).toMatchObject({ overflow: false, net });
+      expect(reads).toBeGreaterThanOrEqual(fewestReads);
     }
   });
 });

@@ -1,4 +1,5 @@
 /** Describes the steps of a call for the person who approves them. */
+import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
 import type { Proposal } from "../../calls/approval/approvals.ts";
 import type { ExchangeStep, PlaceStep, Step } from "../../filesystem/disk/steps.ts";
 import { isTemporary } from "../../filesystem/jail/temporary.ts";
@@ -43,10 +44,10 @@ class Description {
   async add(step: Step): Promise<void> {
     switch (step.kind) {
       case "place":
-        this.#addPlaced(step);
+        await this.#addPlaced(step);
         break;
       case "exchange":
-        this.#addExchanged(step);
+        await this.#addExchanged(step);
         break;
       case "set-aside":
         await this.#addRemoved(step.path);
@@ -66,27 +67,27 @@ class Description {
     return { summary: [...this.#lines, ...more], diff: this.#diff, isDiffCut: this.#isCut };
   }
 
-  #addPlaced({ path, staged }: PlaceStep): void {
+  async #addPlaced({ path, staged }: PlaceStep): Promise<void> {
     const name = renderName(path);
     if (staged.kind === "dir") this.#say(`make the folder ${name}`);
     else if (staged.kind === "symlink") this.#say(`make the link ${name}`);
     else if (staged.kind === "copy") this.#say(`copy ${renderName(staged.of.path)} to ${name}`);
     else if ("cloneOf" in staged.content)
       this.#say(`copy ${renderName(staged.content.cloneOf.path)} to ${name}`);
-    else this.#compare("create", { path, before: nothing, after: this.#leaves({ path, staged }) });
+    else await this.#compare("create", { path, before: nothing, after: this.#leaves({ path, staged }) });
   }
 
-  #addExchanged(step: ExchangeStep): void {
+  async #addExchanged(step: ExchangeStep): Promise<void> {
     const { path, isEdit = false } = step;
     const before = this.#present(path);
-    this.#compare(isEdit ? "edit" : "replace", { path, before, after: this.#leaves(step) });
+    await this.#compare(isEdit ? "edit" : "replace", { path, before, after: this.#leaves(step) });
   }
 
   async #addRemoved(path: string): Promise<void> {
     const origin = this.#origin(path);
     const before = this.#present(path);
     if (before.state.kind !== "dir") {
-      this.#compare("delete", { path, before, after: nothing });
+      await this.#compare("delete", { path, before, after: nothing });
       return;
     }
     const { length: files } = await filesBelow(origin, this.#context);
@@ -94,13 +95,16 @@ class Description {
   }
 
   /** Describes the change of a file, with its lines if it is text. */
-  #compare(
+  async #compare(
     verb: string,
     { path, before, after }: { readonly path: string; readonly before: EntryThen; readonly after: EntryThen },
-  ): void {
+  ): Promise<void> {
     const kind = before === nothing ? "created" : after === nothing ? "deleted" : "modified";
     const room = Math.max(0, maxDiffBytes - this.#diff.length);
-    const found = compare({ kind, path, before, after, seqs: [], others: [] }, room);
+    const change = { kind, path, before, after, seqs: [], others: [] } as const;
+    const found = await runInSlices(compare(change, room), createTimeSlice(), () =>
+      this.#context.deadline.check(),
+    );
     if (typeof found === "string") {
       this.#say(`${verb} ${renderName(path)} (${found})`);
       return;

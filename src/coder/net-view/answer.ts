@@ -1,12 +1,14 @@
 /** Net changes in an answer: their fields, pages and text (coder §25). */
 import { type Static, Type } from "@sinclair/typebox";
 import { type Author, isSameAuthor, renderAuthor } from "../../base/author.ts";
+import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { Named, UInt64 } from "../../base/schema/fragments.ts";
 import type { Wording } from "../../calls/contract/wording.ts";
 import type { By } from "../checkpoints/authors.ts";
 import type { CoderContext } from "../define.ts";
 import { renderName } from "../render/entry-text.ts";
 import { compare, type NetDifference } from "./file-diff.ts";
+import { maxFilesBelow } from "./files-below.ts";
 import { ComparedImages, imagesOf, lengthOf, tooLargeToShow } from "./images.ts";
 import { type NetChanges, placeOf } from "./net.ts";
 
@@ -27,7 +29,7 @@ export const NetChange = Named("NetChange", {
   from: Type.Optional(Type.String({ description: "Where it was." })),
   images: Type.Optional(ComparedImages),
   kind: Type.Union((["created", "modified", "deleted", "moved"] as const).map((kind) => Type.Literal(kind))),
-  note: Type.Optional(Type.String({ description: "Why there is no diff." })),
+  note: Type.Optional(Type.String({ description: "Why there is no diff, or not every file." })),
   path: Type.String(),
   removed: Type.Optional(UInt64({ description: "Lines." })),
 });
@@ -59,23 +61,31 @@ interface Page {
 }
 
 /** Returns one page of the changes, and the path that it ends with if there are more. */
-export function netPageOf(
-  { changes, records }: NetChanges,
+export async function netPageOf(
+  { changes, records, incomplete }: NetChanges,
   { form, by, limit, after, isSelected, maxBytes, withImages }: Page,
   context: CoderContext,
-): { net: NetChange[]; next_cursor?: string } {
-  const selected = changes.filter((change) => {
-    if (after !== undefined && placeOf(change) <= after) return false;
+): Promise<{ net: NetChange[]; next_cursor?: string }> {
+  const slice = createTimeSlice();
+  const checkTime = () => context.deadline.check();
+  const selected: NetDifference[] = [];
+  for (const change of changes) {
+    await slice.yieldIfDue();
+    if (after !== undefined && placeOf(change) <= after) continue;
     const authors = authorsOf(change, records, context);
     const isMine = by === "me" ? authors.includes("me") : authors.some((author) => author !== "me");
-    return isSelected(change) && (by === undefined || isMine);
-  });
-  const listed = form === "names" ? foldFolders(selected) : selected.filter(isLeafIn(selected));
+    if (isSelected(change) && (by === undefined || isMine)) selected.push(change);
+  }
+  const listed =
+    form === "names" ? foldFolders(selected, incomplete) : selected.filter(isLeafIn(selected, incomplete));
   const net: NetChange[] = [];
   let room = maxBytes;
   for (const [index, change] of listed.entries()) {
-    context.deadline.check();
-    const described = describe(change, form, { room, withImages });
+    checkTime();
+    await slice.yieldIfDue();
+    const described = await runInSlices(describe(change, form, { room, withImages }), slice, checkTime);
+    if (form !== "names" && incomplete.has(change.path))
+      described.note = `only ${maxFilesBelow} of the files in it are listed`;
     const { diff = "", diff_truncated: isTruncated = false, images = {}, note } = described;
     room -= diff.length + lengthOf(images);
     const isCut = isTruncated || note === tooLargeToShow;
@@ -94,11 +104,11 @@ export function netPageOf(
 
 type Described = Omit<NetChange, "by" | "checkpoints" | "commands">;
 
-function describe(
+function* describe(
   change: NetDifference & { readonly files?: number },
   form: NetAnswer,
   { room, withImages }: { readonly room: number; readonly withImages: boolean },
-): Described {
+): Steps<Described> {
   const { kind, path, from, before, after, files } = change;
   const isFolder = (after.state.kind === "absent" ? before : after).state.kind === "dir";
   const named = {
@@ -109,7 +119,7 @@ function describe(
     ...(files !== undefined && { files }),
   };
   if (form === "names") return named;
-  const found = compare(change, form === "diff" ? Math.max(room, 0) : defaultDiffBytes);
+  const found = yield* compare(change, form === "diff" ? Math.max(room, 0) : defaultDiffBytes);
   if (found === "a folder") return named;
   if (typeof found === "string") {
     const images = withImages && form === "diff" ? imagesOf(change, Math.max(room, 0)) : undefined;
@@ -146,7 +156,10 @@ function authorsOf(
 }
 
 /** Leaves out the entries of a folder that was created or deleted as a whole, and counts its files. */
-function foldFolders(changes: readonly NetDifference[]): (NetDifference & { readonly files?: number })[] {
+function foldFolders(
+  changes: readonly NetDifference[],
+  incomplete: NetChanges["incomplete"],
+): (NetDifference & { readonly files?: number })[] {
   const folders = new Map<string, { change: NetDifference; files: number }>();
   const folded: { change: NetDifference; files: number | undefined }[] = [];
   for (const change of changes) {
@@ -161,7 +174,9 @@ function foldFolders(changes: readonly NetDifference[]): (NetDifference & { read
     if (isFolder && (kind === "created" || kind === "deleted")) folders.set(`${kind} ${path}`, entry);
     folded.push(entry);
   }
-  return folded.map(({ change, files }) => (files ? { ...change, files } : change));
+  return folded.map(({ change, files }) =>
+    files && !incomplete.has(change.path) ? { ...change, files } : change,
+  );
 }
 
 function folderAbove<T>(path: string, kind: string, folders: ReadonlyMap<string, T>): T | undefined {
@@ -172,12 +187,12 @@ function folderAbove<T>(path: string, kind: string, folders: ReadonlyMap<string,
   return undefined;
 }
 
-/** Selects all but folders that were created or deleted with something in them, which is listed. */
+/** Selects all but folders that were created or deleted with something in them, all of which is listed. */
 const isLeafIn =
-  (changes: readonly NetDifference[]) =>
+  (changes: readonly NetDifference[], incomplete: NetChanges["incomplete"]) =>
   ({ kind, path, before, after }: NetDifference, index: number): boolean => {
     const isFolder = [before, after].some(({ state }) => state.kind === "dir");
-    if (!isFolder || kind === "moved") return true;
+    if (!isFolder || kind === "moved" || incomplete.has(path)) return true;
     const next = changes[index + 1];
     return next === undefined || !next.path.startsWith(`${path}/`) || next.kind !== kind;
   };
@@ -189,9 +204,10 @@ export function renderNet(
   sentence: Wording["sentence"],
 ): string[] {
   return net.flatMap((change) => {
-    const { diff = "", diff_truncated: isTruncated, note } = change;
+    const { diff = "", diff_truncated: isTruncated, note, dir: isFolder } = change;
     const line = renderLine(change, sentence);
-    const said = form === "diff" && note !== undefined ? [`[no diff: ${note}]`] : [];
+    const isSaid = note !== undefined && (form === "diff" || isFolder);
+    const said = isSaid ? [isFolder ? `[${note}]` : `[no diff: ${note}]`] : [];
     if (form !== "diff" || diff === "") return [line, ...said];
     return [line, diff.replace(/\n$/, ""), ...(isTruncated ? ["[more of it is not shown]"] : [])];
   });

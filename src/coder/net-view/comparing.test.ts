@@ -122,6 +122,32 @@ test("changes of other programs are named, and their diffs are shown if the jour
   );
 });
 
+test("the files in a folder that another program moved into the tree are counted, and listed", async () => {
+  const { fixture, one } = await work();
+  await using _ = fixture;
+  if (!(await one.call("coder::changes")).external) return;
+  const outside = `${fixture.root}/outside`;
+  mkdirSync(`${outside}/deep/skipped`, { recursive: true });
+  for (const name of ["a", "deep/b", "deep/c", "deep/skipped/d"]) writeFileSync(`${outside}/${name}`, "x\n");
+  writeFileSync(`${outside}/.gitignore`, "skipped/\n");
+  renameSync(outside, fixture.at("moved"));
+  const of = async (form: string) =>
+    (await one.call("coder::changes", { answer: form })).net.filter(({ path }: { path: string }) =>
+      path.startsWith("moved"),
+    );
+  const by = { by: ["another program"], checkpoints: [] };
+  expect(await of("names")).toEqual([{ kind: "created", path: "moved", dir: true, files: 4, ...by }]);
+  expect(await of("stat")).toEqual(
+    [".gitignore", "a", "deep/b", "deep/c"].map((name) => ({
+      ...{ kind: "created", path: `moved/${name}`, added: 1, removed: 0 },
+      ...by,
+    })),
+  );
+  expect(await one.text("coder::changes", { answer: "names" })).toContain(
+    "created: moved/, 4 files (by another program)",
+  );
+});
+
 /** Waits until a file counts as unchanged since the newest poll of the feed. Returns where that was. */
 async function settle({ call }: AuthorCalls, file: string): Promise<string> {
   while (Date.now() < statSync(file).ctimeMs + 50) await call("coder::changes");

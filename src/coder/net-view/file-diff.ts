@@ -1,10 +1,11 @@
 /** The entries at a path at two times, and the difference between them. */
 import { isUtf8 } from "node:buffer";
 import { Refusal } from "../../base/errors.ts";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { Cause } from "../../filesystem/feed/change.ts";
 import { readWholeFile } from "../../filesystem/files/read.ts";
 import type { TreeState } from "../../filesystem/journal/restored-tree.ts";
-import type { CurrentTree } from "../../filesystem/journal/rewound-tree.ts";
+import type { CurrentTree, ReadContent } from "../../filesystem/journal/rewound-tree.ts";
 import { Restoration } from "../../filesystem/overlay/restore.ts";
 import { diffLines } from "../../text/edits/line-diff.ts";
 import { unifiedDiff } from "../../text/edits/unified-diff.ts";
@@ -15,7 +16,7 @@ import type { CoderContext } from "../define.ts";
 export interface EntryThen {
   readonly state: TreeState;
   /** Returns the content of a file; `undefined` if it is not known. */
-  content(): Buffer | undefined;
+  content(): ReadContent;
 }
 
 /** Returns the tree on disk, read once for each path. A path that the call may not see is absent. */
@@ -23,25 +24,47 @@ export function diskView(context: CoderContext): CurrentTree {
   const tree = baseTree(context);
   const restoring = new Restoration(tree, context);
   const states = new Map<string, TreeState>();
+  const unlessRefusal = (error: unknown): undefined => {
+    if (!(error instanceof Refusal)) throw error;
+  };
   const unlessRefused = <T>(act: () => T): T | undefined => {
     try {
       return act();
     } catch (error) {
-      if (error instanceof Refusal) return undefined;
-      throw error;
+      return unlessRefusal(error);
     }
   };
-  const limit = { key: "max_write_bytes", bytes: Number.MAX_SAFE_INTEGER };
+  const limit = { key: "max_write_bytes", bytes: maxComparedBytes };
+  const note = (path: string, state: TreeState = { kind: "absent" }): TreeState => {
+    states.set(path, state);
+    return state;
+  };
   return {
-    state(path) {
-      const known = states.get(path) ?? unlessRefused(() => restoring.state(path)) ?? { kind: "absent" };
-      states.set(path, known);
-      return known;
+    state: (path) =>
+      states.get(path) ??
+      note(
+        path,
+        unlessRefused(() => restoring.state(path)),
+      ),
+    stateInSlices(path) {
+      const known = states.get(path);
+      if (known !== undefined && !isNotHashed(known)) return known;
+      const state = unlessRefused(() => restoring.stateInSlices(path));
+      if (!(state instanceof Promise)) return note(path, state);
+      return state.catch(unlessRefusal).then((found) => note(path, found));
     },
-    read: (path) =>
-      unlessRefused(() => readWholeFile(tree.jail, path, { limit, use: (body) => Buffer.from(body) })),
+    read: (path) => {
+      try {
+        return readWholeFile(tree.jail, path, { limit, use: (body) => Buffer.from(body) });
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        return error.reason === "too-large" ? "too-large" : undefined;
+      }
+    },
   };
 }
+
+const isNotHashed = (state: TreeState): boolean => state.kind === "file" && state.revision === "";
 
 /** A change of a path between both times. */
 export interface NetDifference {
@@ -89,7 +112,7 @@ export interface FileDiff {
 const maxComparedBytes = 16 * 1024 * 1024;
 
 /** Returns the difference, or the reason for showing none. */
-export function compare(change: NetDifference, maxBytes: number): FileDiff | string {
+export function* compare(change: NetDifference, maxBytes: number): Steps<FileDiff | string> {
   const { unknown, before, after, inside } = change;
   if (unknown !== undefined) return unknown;
   if (inside !== undefined) return renamesOf(change, inside, maxBytes);
@@ -99,11 +122,12 @@ export function compare(change: NetDifference, maxBytes: number): FileDiff | str
   if (kinds.some((kind) => kind === "other")) return "a special file";
   const [old, now] = [contentOf(before), contentOf(after)];
   if (old === undefined || now === undefined) return "its content cannot be read";
-  if (old.length + now.length > maxComparedBytes) return "it is too large to compare";
+  if (old === "too-large" || now === "too-large" || old.length + now.length > maxComparedBytes)
+    return "it is too large to compare";
   if (!isText(old) || !isText(now)) return "it is not text in UTF-8";
   const header = headerOf(change);
   if (header === undefined) return "its name has characters that a patch cannot hold";
-  const splices = diffLines(old, now);
+  const splices = yield* diffLines(old, now);
   const { diff, isTruncated } = unifiedDiff(
     change.path,
     { before: old, after: now, splices },
@@ -111,7 +135,11 @@ export function compare(change: NetDifference, maxBytes: number): FileDiff | str
   );
   if (diff === "" && !header.lines.includes("\n", header.lines.indexOf("\n") + 1)) return modesOf(change);
   const names = diff === "" ? "" : header.names;
-  return { diff: `${header.lines}${names}${diff}`, isTruncated, ...countLines(splices, { old, now }) };
+  return {
+    diff: `${header.lines}${names}${diff}`,
+    isTruncated,
+    ...(yield* countLines(splices, { old, now })),
+  };
 }
 
 /** Describes a change of permission bits that a patch cannot hold. */
@@ -120,7 +148,7 @@ function modesOf({ before, after }: NetDifference): string {
   return `its mode was ${was} and is ${is}`;
 }
 
-const contentOf = (side: EntryThen): Buffer | undefined =>
+const contentOf = (side: EntryThen): ReadContent =>
   side.state.kind === "absent" ? Buffer.alloc(0) : side.content();
 
 const isText = (content: Buffer): boolean => !content.includes(0) && isUtf8(content);
@@ -161,22 +189,23 @@ function renamesOf({ path, from }: NetDifference, inside: readonly string[], max
   return { diff, added: 0, removed: 0, isTruncated };
 }
 
-function countLines(
+function* countLines(
   splices: readonly { readonly from: number; readonly to: number; readonly length: number }[],
   { old, now }: { readonly old: Buffer; readonly now: Buffer },
-): { added: number; removed: number } {
+): Steps<{ added: number; removed: number }> {
   let [added, removed, shift] = [0, 0, 0];
   for (const { from, to, length } of splices) {
-    removed += linesIn(old, from, to);
-    added += linesIn(now, from + shift, from + shift + length);
+    removed += yield* linesIn(old, from, to);
+    added += yield* linesIn(now, from + shift, from + shift + length);
     shift += length - (to - from);
   }
   return { added, removed };
 }
 
-function linesIn(text: Buffer, from: number, to: number): number {
+function* linesIn(text: Buffer, from: number, to: number): Steps<number> {
   let lines = 0;
   for (let at = from; at < to; lines++) {
+    if (lines % 4096 === 4095) yield;
     const end = text.indexOf(0x0a, at);
     at = end < 0 || end >= to ? to : end + 1;
   }

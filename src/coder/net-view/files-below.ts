@@ -3,12 +3,19 @@ import { folderFilterOf } from "../fields/folder-filter.ts";
 import { parseGlobFields } from "../fields/request-globs.ts";
 
 /** Maximum files that are listed of one folder. */
-const maxFiles = 10_000;
+export const maxFilesBelow = 10_000;
 
-/** Lists all files below a folder that the call may see, by their paths from the base. */
-export async function filesBelow(path: string, context: CoderContext): Promise<string[]> {
+/**
+ * Lists the files below a folder that the call may see, all or those that no ignore file names, by their
+ * paths from the base.
+ */
+export async function filesBelow(
+  path: string,
+  context: CoderContext,
+  { leavesOutIgnored = false } = {},
+): Promise<string[]> {
   const { deadline, caller, searcher, jail } = context;
-  const filter = { use_default_excludes: false, respect_gitignore: false };
+  const filter = { use_default_excludes: false, respect_gitignore: leavesOutIgnored };
   const { answer } = await searcher.search(
     {
       query: { pattern: "", regex: false, ignoreCase: false, multiline: false },
@@ -19,7 +26,7 @@ export async function filesBelow(path: string, context: CoderContext): Promise<s
       otherFileNames: undefined,
       ...folderFilterOf("search", filter, context),
       includesHidden: true,
-      maxMatches: maxFiles,
+      maxMatches: maxFilesBelow,
       maxFileBytes: Number.POSITIVE_INFINITY,
       content: false,
       paths: true,

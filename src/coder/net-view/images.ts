@@ -50,8 +50,9 @@ interface Image {
 
 function imageAt({ state, content }: EntryThen): Image | undefined {
   const found = state.kind === "file" ? content() : undefined;
-  const mediaType = found === undefined ? undefined : mediaTypeOf(found);
-  return mediaType?.startsWith("image/") ? { mediaType, content: found! } : undefined;
+  if (found === undefined || found === "too-large") return undefined;
+  const mediaType = mediaTypeOf(found);
+  return mediaType?.startsWith("image/") ? { mediaType, content: found } : undefined;
 }
 
 const encode = ({ mediaType, content }: Image) => ({

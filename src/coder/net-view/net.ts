@@ -1,4 +1,6 @@
 /** The difference between the tree after a checkpoint, or at a place in the feed, and the tree on disk. */
+import { mergeSort } from "../../base/scheduling/merge-sort.ts";
+import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
 import type { Cause, FeedChange } from "../../filesystem/feed/change.ts";
 import type { Feed } from "../../filesystem/feed/feed.ts";
 import { revisionOfBytes } from "../../filesystem/files/revision.ts";
@@ -11,7 +13,7 @@ import { isShown } from "../checkpoints/recorded-paths.ts";
 import type { CoderContext } from "../define.ts";
 import { pauseOf } from "../services/pause.ts";
 import { areEqual, diskView, type EntryThen, type NetDifference, nothing } from "./file-diff.ts";
-import { filesBelow } from "./files-below.ts";
+import { filesBelow, maxFilesBelow } from "./files-below.ts";
 
 /** The changes between then and now. */
 export interface NetChanges {
@@ -19,6 +21,8 @@ export interface NetChanges {
   readonly changes: readonly NetDifference[];
   /** The records of the calls that made them, by number. */
   readonly records: ReadonlyMap<number, JournalRecord>;
+  /** The new folders with more files than are among the changes. */
+  readonly incomplete: ReadonlySet<string>;
 }
 
 interface Since {
@@ -28,10 +32,14 @@ interface Since {
   readonly events: readonly FeedChange[];
 }
 
-/** Finds each path that differs, once. Throws the errno error of reading the journal. */
+/**
+ * Finds each path that differs, once. In a folder that another program has made, it leaves out files that
+ * are hidden. Throws the errno error of reading the journal.
+ */
 export async function findNetChanges(
   { checkpoint, events }: Since,
   context: CoderContext,
+  isHidden: (path: string, isFolder: boolean) => boolean,
 ): Promise<NetChanges> {
   const { journal, jail, feed } = context;
   const disk = diskView(context);
@@ -58,15 +66,25 @@ export async function findNetChanges(
       found.addInside(`${path}${inside}`, { now: file, seqs });
     }
   for (const [path, seqs] of tree.created) found.addCreated(path, seqs);
-  found.addEvents(events);
+  await found.addEvents(events, pause);
+  for (const folder of found.newFolders()) {
+    if (isHidden(folder, true)) continue;
+    const files = await filesBelow(folder, context, { leavesOutIgnored: true });
+    await found.addFilesIn(
+      folder,
+      files.filter((file) => !isHidden(file, false)),
+      pause,
+    );
+    if (files.length >= maxFilesBelow) found.incomplete.add(folder);
+  }
   const changes = [];
-  for (const change of found.changes())
+  for (const change of await found.changes(pause))
     changes.push(
       change.kind === "moved" && change.after.state.kind === "dir"
         ? { ...change, inside: await found.unchangedIn(change, context) }
         : change,
     );
-  return { changes, records };
+  return { changes, records, incomplete: found.incomplete };
 }
 
 /** Changes of a path that no record has. */
@@ -110,6 +128,8 @@ class Net {
   readonly #left: ReadonlyMap<string, RecordedState>;
   /** The changes by their current paths, or the earlier ones of removed entries. */
   readonly #changes = new Map<string, NetDifference>();
+  /** The new folders with more files than were listed. */
+  readonly incomplete = new Set<string>();
   /** The folders that were moved to the path of another one, or whose earlier path has one now. */
   readonly mergedFolders: Moved[] = [];
   /** The earlier paths of the changes. */
@@ -197,9 +217,10 @@ class Net {
     this.#tree.isUnknown(path) ? "the journal does not keep what it was" : undefined;
 
   /** Notes the changes of the feed that the journal does not have, in order. */
-  addEvents(events: readonly FeedChange[]): void {
+  async addEvents(events: readonly FeedChange[], pause: () => Promise<void>): Promise<void> {
     const own = new Set(events.flatMap(({ cause }) => (cause.by === "call" ? (cause.checkpoint ?? []) : [])));
     for (const event of events) {
+      await pause();
       const { path, from, kind, cause, isGap = false, isFolder } = event;
       if (isGap || (isFolder && kind === "modified")) continue;
       if (cause.by !== "call" || cause.checkpoint === undefined) {
@@ -393,10 +414,37 @@ class Net {
     return undefined;
   }
 
+  /** Returns the folders that other programs have made and that are still there, without those inside. */
+  newFolders(): string[] {
+    return [...this.#events].flatMap(([path, { first, wasThere, above }]) => {
+      const isNew = !wasThere && above === undefined && first.isFolder;
+      return isNew && this.#after(path).state.kind === "dir" ? [path] : [];
+    });
+  }
+
+  /**
+   * Adds the files in a folder that another program has made. The feed has those that were made after the
+   * worker had listed the folder.
+   */
+  async addFilesIn(folder: string, files: readonly string[], pause: () => Promise<void>): Promise<void> {
+    const { first } = this.#events.get(folder)!;
+    for (const path of files) {
+      await pause();
+      const isKnown = this.#events.has(path) || this.#changes.has(path) || this.#isRecorded(path);
+      if (!isKnown) this.#addEvent({ ...first, path, kind: "created", isFolder: false });
+    }
+  }
+
   /** Returns the changes, ordered so that a patch can make them one by one. */
-  changes(): NetDifference[] {
-    for (const [path, event] of this.#events) this.#addUnrecorded(path, event);
-    return [...this.#changes.values()].sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
+  async changes(pause: () => Promise<void>): Promise<NetDifference[]> {
+    const movedAway = new Set([...this.#events.values()].map(({ from }) => from));
+    for (const [path, event] of this.#events) {
+      this.#addUnrecorded(path, event, movedAway.has(path));
+      await pause();
+    }
+    const placed = [...this.#changes.values()].map((change) => ({ change, place: placeOf(change) }));
+    const sorted = mergeSort(placed, (one, other) => one.place < other.place);
+    return (await runInSlices(sorted, createTimeSlice())).map(({ change }) => change);
   }
 
   /** Returns the files in a moved folder that have no change of their own, relative to it. */
@@ -405,11 +453,14 @@ class Net {
     return inside.filter((file) => !this.#changes.has(file)).map((file) => file.slice(path.length + 1));
   }
 
-  #addUnrecorded(path: string, { first, above, wasThere, from, causes }: Unrecorded) {
+  #addUnrecorded(
+    path: string,
+    { first, above, wasThere, from, causes }: Unrecorded,
+    isMovedAway: boolean,
+  ): void {
     const after = this.#after(path);
     const isThere = after.state.kind !== "absent";
     const isMoved = isThere && from !== undefined && this.#after(from).state.kind === "absent";
-    const isMovedAway = [...this.#events.values()].some((event) => event.from === path);
     const isKept = (wasThere || isMoved) && above === undefined;
     const seen = isKept ? this.#knownBefore(first.from ?? first.path, first.seq) : undefined;
     const before = seen ?? nothing;

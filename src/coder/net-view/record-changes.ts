@@ -1,4 +1,5 @@
 /** The differences that one call made, as a journal record has them. */
+import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
 import { changedPaths } from "../../filesystem/journal/changed-paths.ts";
 import type { JournalRecord, RecordedStep } from "../../filesystem/journal/read-record.ts";
 import { rewind, stepsOf } from "../../filesystem/journal/rewind.ts";
@@ -54,7 +55,11 @@ export class BackInTime {
     const pause = pauseOf(this.#context);
     const steps = await stepsOf(record, (step) => isShown(step, jail), pause);
     const changed = changedPaths(steps).filter(({ path }) => paths.has(path));
-    const after = new Map(changed.map(({ path }) => [path, this.#sideAt(path)]));
+    const after = new Map<string, EntryThen>();
+    for (const { path } of changed) {
+      after.set(path, this.#sideAt(path));
+      await pause();
+    }
     await this.pass(record);
     const differences = new Map<string, PathDifference>();
     for (const { path, from = path, change } of changed) {
@@ -64,14 +69,16 @@ export class BackInTime {
       const seen = { path, from: from === path ? undefined : from, kind, before: old, after: now };
       const isKept = !this.#tree.isUnknown(from);
       const reason = isKept ? unknown : "the journal does not keep what it was";
-      differences.set(path, this.#compare({ ...seen, seqs: [], others: [], unknown: reason }));
+      differences.set(path, await this.#compare({ ...seen, seqs: [], others: [], unknown: reason }));
     }
     return differences;
   }
 
-  #compare(change: NetDifference): PathDifference {
+  async #compare(change: NetDifference): Promise<PathDifference> {
     const room = Math.max(this.#room, 0);
-    const found = compare(change, room);
+    const found = await runInSlices(compare(change, room), createTimeSlice(), () =>
+      this.#context.deadline.check(),
+    );
     if (typeof found !== "string") this.#room -= found.diff.length;
     const images = this.#withImages && typeof found === "string" ? imagesOf(change, room) : undefined;
     if (images === undefined) return { found };

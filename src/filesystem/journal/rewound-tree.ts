@@ -4,10 +4,15 @@ import type { RestoredTree, TreeState } from "./restored-tree.ts";
 
 /** Reads the tree on disk by paths from the base, without following links. */
 export interface CurrentTree {
+  /** Returns the state of a path, for a file too large to hash at once with an empty revision. */
   state(path: string): TreeState;
-  /** Returns the content of a file; `undefined` if it cannot be read. */
-  read(path: string): Buffer | undefined;
+  /** Returns the state of a path, after hashing a large file in slices. */
+  stateInSlices(path: string): TreeState | Promise<TreeState>;
+  read(path: string): ReadContent;
 }
+
+/** The content of a file; `undefined` if it cannot be read. */
+export type ReadContent = Buffer | "too-large" | undefined;
 
 /** An entry of the earlier tree. */
 export type RewoundEntry = {
@@ -76,11 +81,8 @@ export class RewoundTree implements RestoredTree {
     switch (entry.kind) {
       case "absent":
         return { kind: "absent" };
-      case "disk": {
-        const state = this.#disk.state(entry.now!);
-        const isMode = entry.mode !== undefined && (state.kind === "file" || state.kind === "dir");
-        return isMode ? { ...state, mode: entry.mode } : state;
-      }
+      case "disk":
+        return withMode(this.#disk.state(entry.now!), entry.mode);
       case "file":
         return { kind: "file", mode: entry.mode, revision: revisionOfBytes([entry.content]) };
       case "symlink":
@@ -90,12 +92,14 @@ export class RewoundTree implements RestoredTree {
     }
   }
 
-  stateInSlices(path: string): TreeState {
-    return this.state(path);
+  async stateInSlices(path: string): Promise<TreeState> {
+    const entry = this.entryAt(path);
+    if (entry.kind !== "disk") return this.state(path);
+    return withMode(await this.#disk.stateInSlices(entry.now!), entry.mode);
   }
 
-  /** Returns the content of an earlier file, if it can be read. */
-  contentAt(path: string): Buffer | undefined {
+  /** Returns the content of an earlier file. */
+  contentAt(path: string): ReadContent {
     const entry = this.entryAt(path);
     if (entry.kind === "file") return entry.content;
     return entry.kind === "disk" ? this.#disk.read(entry.now!) : undefined;
@@ -175,3 +179,6 @@ export class RewoundTree implements RestoredTree {
     this.#entries.set(path, entry);
   }
 }
+
+const withMode = (state: TreeState, mode: number | undefined): TreeState =>
+  mode !== undefined && (state.kind === "file" || state.kind === "dir") ? { ...state, mode } : state;

@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { diffLines } from "./line-diff.ts";
 import type { Splice } from "./splices.ts";
+
+const diff = (before: Buffer, after: Buffer) => runAtOnce(diffLines(before, after));
 
 function splice(before: Buffer, after: Buffer, splices: readonly Splice[]): Buffer {
   const pieces: Buffer[] = [];
@@ -22,15 +25,15 @@ const text = fc
 test("the changes turn one text into the other, and leave equal lines", () => {
   fc.assert(
     fc.property(text, text, (before, after) => {
-      expect(splice(before, after, diffLines(before, after)).equals(after)).toBe(true);
-      if (before.equals(after)) expect(diffLines(before, after)).toEqual([]);
+      expect(splice(before, after, diff(before, after)).equals(after)).toBe(true);
+      if (before.equals(after)) expect(diff(before, after)).toEqual([]);
     }),
   );
 });
 
 test("lines between two changes are not part of them", () => {
   const [before, after] = [Buffer.from("a\nb\nc\nd\ne\n"), Buffer.from("a\nB\nc\nd\ne\nf\n")];
-  expect(diffLines(before, after)).toEqual([
+  expect(diff(before, after)).toEqual([
     { from: 2, to: 4, length: 2 },
     { from: 10, to: 10, length: 2 },
   ]);
@@ -40,5 +43,14 @@ test("texts that share little are one change", () => {
   const lines = (word: string) =>
     Buffer.from(Array.from({ length: 3000 }, (_, line) => `${word}${line}\n`).join(""));
   const [before, after] = [lines("x"), lines("y")];
-  expect(diffLines(before, after)).toEqual([{ from: 0, to: before.length, length: after.length }]);
+  expect(diff(before, after)).toEqual([{ from: 0, to: before.length, length: after.length }]);
+});
+
+test("no step compares more than some thousand lines, or all those that are equal in one place", () => {
+  const line = (length: number) => Buffer.from("x\n".repeat(length));
+  const before = Buffer.concat([Buffer.from("a\n"), line(100_000), Buffer.from("b\n")]);
+  const after = Buffer.concat([Buffer.from("c\n"), line(99_000), Buffer.from("d\n")]);
+  let steps = 0;
+  for (const _ of diffLines(before, after)) steps++;
+  expect(steps).toBeGreaterThan(200_000 / 4096);
 });

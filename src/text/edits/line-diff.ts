@@ -2,16 +2,21 @@
  * The lines that differ between two texts, by the greedy algorithm of Myers (An O(ND) Difference Algorithm
  * and Its Variations, 1986).
  */
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { lineEnd } from "./line-window.ts";
 import type { Splice } from "./splices.ts";
 
 /** Maximum lines that differ before everything between the common ends counts as one change. */
 const maxDifferences = 1000;
 
+/** Lines that are read, or compared, in one step. */
+const linesPerStep = 4096;
+
 /** Returns the changes from one text to the other, as splices of whole lines. */
-export function diffLines(before: Buffer, after: Buffer): Splice[] {
+export function* diffLines(before: Buffer, after: Buffer): Steps<Splice[]> {
   const numbers = new Map<string, number>();
-  const [old, now] = [linesOf(before, numbers), linesOf(after, numbers)];
+  const old = yield* linesOf(before, numbers);
+  const now = yield* linesOf(after, numbers);
   let from = 0;
   while (from < old.ids.length && from < now.ids.length && old.ids[from] === now.ids[from]) from++;
   let [oldTo, nowTo] = [old.ids.length, now.ids.length];
@@ -19,7 +24,7 @@ export function diffLines(before: Buffer, after: Buffer): Splice[] {
     oldTo--;
     nowTo--;
   }
-  const blocks = blocksBetween(old.ids.slice(from, oldTo), now.ids.slice(from, nowTo));
+  const blocks = yield* blocksBetween(old.ids.slice(from, oldTo), now.ids.slice(from, nowTo));
   return blocks.map(([oldFrom, oldEnd, nowFrom, nowEnd]) => ({
     from: old.starts[from + oldFrom]!,
     to: old.starts[from + oldEnd]!,
@@ -34,7 +39,7 @@ interface Lines {
   readonly starts: readonly number[];
 }
 
-function linesOf(text: Buffer, numbers: Map<string, number>): Lines {
+function* linesOf(text: Buffer, numbers: Map<string, number>): Steps<Lines> {
   const [ids, starts]: [number[], number[]] = [[], [0]];
   for (let at = 0; at < text.length; ) {
     const end = lineEnd(text, at);
@@ -44,6 +49,7 @@ function linesOf(text: Buffer, numbers: Map<string, number>): Lines {
     ids.push(id);
     starts.push(end);
     at = end;
+    if (ids.length % linesPerStep === 0) yield;
   }
   return { ids, starts };
 }
@@ -51,26 +57,35 @@ function linesOf(text: Buffer, numbers: Map<string, number>): Lines {
 /** The first and the last line that differ in each text; the last one is exclusive. */
 type Block = readonly [oldFrom: number, oldTo: number, nowFrom: number, nowTo: number];
 
-function blocksBetween(old: readonly number[], now: readonly number[]): Block[] {
+function* blocksBetween(old: readonly number[], now: readonly number[]): Steps<Block[]> {
   if (old.length === 0 && now.length === 0) return [];
-  const path = shortestEdit(old, now);
+  const isOneChange =
+    old.length === 0 || now.length === 0 || Math.abs(old.length - now.length) > maxDifferences;
+  const path = isOneChange ? undefined : yield* shortestEdit(old, now);
   return path ?? [[0, old.length, 0, now.length]];
 }
 
 /** Returns the blocks of a shortest edit, or `undefined` if it has too many differences. */
-function shortestEdit(old: readonly number[], now: readonly number[]): Block[] | undefined {
+function* shortestEdit(old: readonly number[], now: readonly number[]): Steps<Block[] | undefined> {
   const most = Math.min(maxDifferences, old.length + now.length);
   /** The furthest line of the old text on each diagonal, for each number of differences. */
   const rounds: Int32Array[] = [];
   let furthest = new Int32Array(2 * most + 3);
   const centre = most + 1;
+  let compared = 0;
   for (let differences = 0; differences <= most; differences++) {
     const next = furthest.slice();
     for (let diagonal = -differences; diagonal <= differences; diagonal += 2) {
       const down = isDown(furthest, centre, { diagonal, differences });
       let x = down ? furthest[centre + diagonal + 1]! : furthest[centre + diagonal - 1]! + 1;
+      const from = x;
       while (x < old.length && x - diagonal < now.length && old[x] === now[x - diagonal]) x++;
       next[centre + diagonal] = x;
+      compared += x - from + 1;
+      if (compared >= linesPerStep) {
+        compared = 0;
+        yield;
+      }
       if (x < old.length || x - diagonal < now.length) continue;
       return backtrack(rounds, centre, { x: old.length, y: now.length, differences });
     }
