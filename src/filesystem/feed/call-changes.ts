@@ -46,6 +46,7 @@ const largestHashed = 1024 * 1024;
 export class CallChanges {
   readonly #options: CallChangesOptions;
   readonly #transactions = new Map<Mutation, Transaction>();
+  #over = 0;
   readonly #before = new WeakMap<Mutation, readonly (Stamped | undefined)[]>();
 
   constructor(options: CallChangesOptions) {
@@ -55,6 +56,11 @@ export class CallChanges {
   /** Whether a transaction is not over. */
   get isBusy(): boolean {
     return this.#transactions.size > 0;
+  }
+
+  /** The number of transactions that are over. */
+  get transactionsOver(): number {
+    return this.#over;
   }
 
   /** Returns whether the path belongs to a transaction that is not over. */
@@ -84,6 +90,7 @@ export class CallChanges {
   #end(mutation: Mutation, outcome: MutationOutcome): void {
     const { paths, changes } = this.#transactions.get(mutation) ?? { paths: [], changes: [] };
     this.#transactions.delete(mutation);
+    this.#over++;
     if (outcome === "done")
       for (const { change, mutation: step } of changes) this.#options.onFound(change, step);
     // The steps were rolled back, so the earlier entries are there again.

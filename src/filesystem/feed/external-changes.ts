@@ -59,6 +59,8 @@ export interface ExternalChangesOptions {
   readonly presenceAt: (place: string) => Presence;
   /** Returns whether a call is not done with the path yet, so that it is judged later. */
   readonly isHeld: (path: string) => boolean;
+  /** Returns how many transactions are over. Until the next one is, a held path stays held. */
+  readonly transactionsOver: () => number;
   readonly onFound: (change: FoundChange) => void;
 }
 
@@ -71,6 +73,15 @@ export class ExternalChanges {
   readonly #options: ExternalChangesOptions;
   #touched = new Map<string, Touched>();
   #left = new Map<string, Left>();
+  /**
+   * The names that were held when they were judged, apart from `#touched`: each step of a transaction judges,
+   * and not again what the steps before it have touched.
+   */
+  readonly #held = new Map<string, Touched>();
+  /** The keys of `#left` that have to be verified, and those that are held. */
+  #unverified = new Set<string>();
+  readonly #heldLeft = new Set<string>();
+  #transactionsOver = 0;
   readonly #inodes = new RecentInodes(most.names);
   #folderMoves = 0;
 
@@ -81,12 +92,14 @@ export class ExternalChanges {
   /** Whether more happened than can be noted. The changes are then unknown, and `clear` is due. */
   get isOverfull(): boolean {
     const { names, folderMoves } = most;
-    return this.#touched.size > names || this.#left.size > names || this.#folderMoves > folderMoves;
+    const touched = this.#touched.size + this.#held.size;
+    return touched > names || this.#left.size > names || this.#folderMoves > folderMoves;
   }
 
   /** Forgets all events, and the entries that calls left before the drain of this number. */
   clear(drain: number): void {
     this.#touched.clear();
+    this.#held.clear();
     this.#folderMoves = 0;
     for (const [path, left] of this.#left) if (left.drain < drain) this.#left.delete(path);
   }
@@ -96,17 +109,20 @@ export class ExternalChanges {
     if (typeof stamps === "object") this.#inodes.set(stamps);
     this.#left.delete(path);
     this.#left.set(path, { stamps, drain });
+    this.#heldLeft.delete(path);
+    this.#unverified.add(path);
   }
 
   /** Notes that a call removed a folder with everything in it. */
   dropBelow(path: string): void {
-    for (const map of [this.#touched, this.#left])
+    for (const map of [this.#touched, this.#held, this.#left])
       for (const key of map.keys()) if (key.startsWith(`${path}/`)) map.delete(key);
   }
 
   /** Notes that a folder was moved, so that the notes about names in it apply to other paths. */
   moveBelow(from: string, to: string): void {
     this.#folderMoves++;
+    this.#releaseHeld();
     const cut = latin1Of(from).length;
     this.#touched = movedKeys(this.#touched, [from, to], (touched) => ({
       ...touched,
@@ -114,6 +130,15 @@ export class ExternalChanges {
       origin: undefined,
     }));
     this.#left = movedKeys(this.#left, [from, to], (left) => left);
+    this.#unverified = new Set(this.#left.keys());
+  }
+
+  /** Has held names judged again. */
+  #releaseHeld(): void {
+    if (this.#held.size > 0) this.#touched = new Map([...this.#held, ...this.#touched]);
+    this.#held.clear();
+    for (const path of this.#heldLeft) this.#unverified.add(path);
+    this.#heldLeft.clear();
   }
 
   add(change: TreeChange): void {
@@ -149,8 +174,12 @@ export class ExternalChanges {
    */
   #touch(path: Buffer, before: Presence | undefined): Touched {
     const key = path.toString();
-    const known = this.#touched.get(key);
-    if (known !== undefined) return known;
+    const known = this.#touched.get(key) ?? this.#held.get(key);
+    if (known !== undefined) {
+      this.#held.delete(key);
+      this.#touched.set(key, known);
+      return known;
+    }
     const place = path.toString("latin1");
     const touched: Touched = {
       place,
@@ -167,7 +196,9 @@ export class ExternalChanges {
    * number have all been noted, so the entries left by them must still be there, and are forgotten.
    */
   reconcile(drain: number): void {
-    const { stampsAt, isHeld } = this.#options;
+    const { stampsAt, isHeld, transactionsOver } = this.#options;
+    if (transactionsOver() !== this.#transactionsOver) this.#releaseHeld();
+    this.#transactionsOver = transactionsOver();
     const judged = new Map<string, Judged>();
     for (const [path, touched] of this.#touched)
       judged.set(path, { path, touched, now: stampsAt(touched.place) });
@@ -179,7 +210,7 @@ export class ExternalChanges {
     for (const one of judged.values()) if (this.#isMove(one, judged)) origins.set(one.touched.origin!, one);
     for (const one of judged.values()) {
       const target = origins.get(one.path);
-      if (held(one) || (target !== undefined && held(target))) this.#touched.set(one.path, one.touched);
+      if (held(one) || (target !== undefined && held(target))) this.#held.set(one.path, one.touched);
       else if (target === undefined) this.#judge(one, this.#isMove(one, judged));
     }
     this.#verifyLeft(drain, judged);
@@ -259,9 +290,17 @@ export class ExternalChanges {
    */
   #verifyLeft(drain: number, judged: ReadonlyMap<string, Judged>): void {
     const { stampsAt, isHeld } = this.#options;
-    for (const [path, left] of this.#left) {
-      if (left.drain >= drain || isHeld(path)) continue;
-      if (left.stamps !== undefined && !judged.has(path)) {
+    if (drain === 0) return;
+    for (const path of this.#unverified) {
+      const left = this.#left.get(path);
+      if (left !== undefined && left.drain >= drain) continue;
+      this.#unverified.delete(path);
+      if (left === undefined) continue;
+      if (isHeld(path)) {
+        this.#heldLeft.add(path);
+        continue;
+      }
+      if (left.stamps !== undefined && !judged.has(path) && !this.#held.has(path)) {
         const place = latin1Of(path);
         const now = stampsAt(place);
         const touched = { place, before: presenceOf(left.stamps), isReplaced: true, isWritten: false };

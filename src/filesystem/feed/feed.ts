@@ -81,6 +81,7 @@ export class Feed implements MutationListener {
           ...root,
           openBase: () => jail.reopenFolder(root.name),
           isHeld: (path) => this.#calls.holds(path),
+          transactionsOver: () => this.#calls.transactionsOver,
           onFound: (change) => this.#add(change),
           onGap: () => this.#addGap(),
         }),

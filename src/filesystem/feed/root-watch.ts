@@ -24,6 +24,8 @@ export interface RootWatchOptions extends RootTree {
   readonly openBase: () => Folder;
   /** Returns whether a call is not done with the path yet. */
   readonly isHeld: (path: string) => boolean;
+  /** Returns how many transactions are over. Until the next one is, a held path stays held. */
+  readonly transactionsOver: () => number;
   readonly onFound: (change: FoundChange) => void;
   /** Reports that earlier changes in it are unknown. */
   readonly onGap: () => void;
@@ -170,11 +172,12 @@ export class RootWatch {
   }
 
   #watch(base: Folder): void {
-    const { name, tree, isHeld } = this.#options;
+    const { name, tree, isHeld, transactionsOver } = this.#options;
     const external = new ExternalChanges({
       stampsAt: (place) => this.#watching?.stamps.at(place) ?? "missing",
       presenceAt: (place) => presenceIn(this.#watching!.subscription.tree.base, place),
       isHeld: (path) => isHeld(pathIn(name, path)),
+      transactionsOver,
       onFound: (change) => this.#report(change),
     });
     this.#hasGap = true;
