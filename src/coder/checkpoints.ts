@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { isSameAuthor, renderAuthor } from "../base/author.ts";
+import { createTimeSlice, runInSlices } from "../base/scheduling/time-slice.ts";
 import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Wording } from "../calls/contract/wording.ts";
 import { changedPaths } from "../filesystem/journal/changed-paths.ts";
@@ -205,7 +206,7 @@ async function describe(
   const { seq, ts, function_id, caller, author, label, transaction, steps, bytes } = record;
   // Only steps that an undo would revert count: the others do not exist for the call.
   const shown = await stepsOf(record, (step) => isShown(step, jail), pause);
-  const visible = changedPaths(shown);
+  const visible = await runInSlices(changedPaths(shown), createTimeSlice());
   if (!visible.some((one) => endsOf(one).some(selects))) return undefined;
   const bytesOf = (all: readonly RecordedStep[]) => all.reduce((sum, step) => sum + step.bytes, 0);
   const files = visible.slice(0, maxFiles);

@@ -1,6 +1,8 @@
 /** The facts known about a missing path: similar names, and the calls that moved or deleted it. */
+
 import { isUtf8 } from "node:buffer";
 import { Refusal, refuse } from "../../base/errors.ts";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { namesOf, pathIn } from "../../filesystem/jail/backend.ts";
 import { fold } from "../../filesystem/jail/fold-path.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
@@ -134,7 +136,8 @@ const goneIn = new WeakMap<JournalRecord, readonly ChangedPath[]>();
 function takenAway(record: JournalRecord): readonly ChangedPath[] {
   let gone = goneIn.get(record);
   if (gone === undefined) {
-    gone = changedPaths(record.steps).filter(({ change }) => change === "deleted" || change === "moved");
+    const changed = runAtOnce(changedPaths(record.steps));
+    gone = changed.filter(({ change }) => change === "deleted" || change === "moved");
     goneIn.set(record, gone);
   }
   return gone;

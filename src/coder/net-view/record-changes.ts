@@ -54,7 +54,8 @@ export class BackInTime {
     const { jail } = this.#context;
     const pause = pauseOf(this.#context);
     const steps = await stepsOf(record, (step) => isShown(step, jail), pause);
-    const changed = changedPaths(steps).filter(({ path }) => paths.has(path));
+    const all = await runInSlices(changedPaths(steps), createTimeSlice());
+    const changed = all.filter(({ path }) => paths.has(path));
     const after = new Map<string, EntryThen>();
     for (const { path } of changed) {
       after.set(path, this.#sideAt(path));

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { changedPaths } from "./changed-paths.ts";
 import type { RecordedState } from "./frame.ts";
 import type { RecordedStep } from "./read-record.ts";
@@ -103,7 +104,7 @@ test.each<[steps: string[], changed: string[]]>([
   [["place a file lost"], ["modified a lost"]],
   [["place a file lost", "rename a b"], ["moved b from a lost"]],
 ])("%j came to %j", (steps, changed) => {
-  const found = changedPaths(stepsOf(...steps)).map(({ path, from, change, unavailable }) =>
+  const found = runAtOnce(changedPaths(stepsOf(...steps))).map(({ path, from, change, unavailable }) =>
     [change, path, ...(from === undefined ? [] : ["from", from]), ...(unavailable ? ["lost"] : [])].join(" "),
   );
   expect(found).toEqual(changed);

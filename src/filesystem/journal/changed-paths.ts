@@ -1,3 +1,4 @@
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { RecordedState } from "./frame.ts";
 import type { RecordedStep } from "./read-record.ts";
 
@@ -24,11 +25,17 @@ interface Held {
  * Returns the net effect of a call's steps, ordered by the first change of each path: an entry that was moved
  * and edited counts as moved, and one that was created and removed is left out.
  */
-export function changedPaths(steps: readonly RecordedStep[]): ChangedPath[] {
+export function* changedPaths(steps: readonly RecordedStep[]): Steps<ChangedPath[]> {
   const tracked = new TrackedPaths();
-  for (const step of steps) tracked.follow(step);
-  return tracked.changes();
+  for (const [index, step] of steps.entries()) {
+    tracked.follow(step);
+    if (index % atOnce === atOnce - 1) yield;
+  }
+  return yield* tracked.changes();
 }
+
+/** Steps of a call that are followed in one step of this work, and paths that are described. */
+const atOnce = 512;
 
 /** The paths that the steps of a call named, before the call and now. */
 class TrackedPaths {
@@ -53,24 +60,26 @@ class TrackedPaths {
         this.#move(inside, path + inside.slice(from.length));
   }
 
-  changes(): ChangedPath[] {
-    const movedAway = new Set(
-      [...this.#held].flatMap(([path, held]) =>
-        held?.origin === undefined || held.origin === path ? [] : [held.origin],
-      ),
-    );
-    return [...this.#before].flatMap(([path, kind]) => {
+  *changes(): Steps<ChangedPath[]> {
+    const movedAway = new Set<string>();
+    for (const [path, held] of this.#held)
+      if (held?.origin !== undefined && held.origin !== path) movedAway.add(held.origin);
+    yield;
+    const changes: ChangedPath[] = [];
+    for (const [path, kind] of this.#before) {
       const now = this.#held.get(path);
       const change = changeOf(path, { wasThere: kind !== "absent" && !movedAway.has(path), now });
       const isLost = this.#lost.has(path);
-      if (change === undefined && !isLost) return [];
-      return {
+      if (change === undefined && !isLost) continue;
+      changes.push({
         path,
         ...(change === "moved" && { from: now!.origin! }),
         change: change ?? "modified",
         ...(isLost && { unavailable: true }),
-      };
-    });
+      });
+      if (changes.length % atOnce === 0) yield;
+    }
+    return changes;
   }
 
   /** Tracks a path, at which there was an entry of this kind just before the step that names it first. */
