@@ -1,6 +1,6 @@
 /** How long a read of 1 KiB waits while each function does its largest allowed work, for another caller. */
 import { spawn } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { makeNote, makeWorkFolder } from "./disk.ts";
@@ -159,6 +159,27 @@ const works: readonly Work[] = [
     },
   },
   { name: "changes", id: "changes", payload: always({}), isRepeated: true },
+  {
+    name: "move, a file of 250 MiB",
+    id: "move",
+    payload: (folder) => {
+      writeFileSync(join(folder, "sparse"), "");
+      truncateSync(join(folder, "sparse"), 250 << 20);
+      return { from: "sparse", to: "moved/sparse" };
+    },
+  },
+  {
+    name: "changes, compared with the beginning",
+    id: "changes",
+    payload: always({ checkpoint: 1, answer: "stat" }),
+    isRepeated: true,
+  },
+  {
+    name: "checkpoints, ten compared",
+    id: "checkpoints",
+    payload: always({ answer: "diff", limit: 10 }),
+    isRepeated: true,
+  },
   // What the other process costs by itself.
   { name: "info", id: "info", payload: always({}), isRepeated: true },
 ];

@@ -404,7 +404,7 @@ export const plan: Plan = {
     "text/prefilter": ["base/wasm", "text/regex"],
     "text/edits": ["base/errors", "base/scheduling", "text/encodings", "text/sizes"],
     "text/regex": ["base/errors", "base/scheduling", "base/threads", "base/wasm", "text/encodings"],
-    "text/sizes": ["base/wasm"],
+    "text/sizes": ["base/scheduling", "base/wasm"],
     "text/encodings": ["base/errors", "text/globs"],
     "text/globs": [],
     "config/arguments": ["base/about", "base/log", "base/similar-name", "config"],

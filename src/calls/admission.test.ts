@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { deadlineIn } from "../base/scheduling/deadline.ts";
+import { measureMemory, memoryBytes } from "../text/sizes/memory-size.ts";
 import { Admission } from "./admission.ts";
 
 const later = deadlineIn(Number.POSITIVE_INFINITY);
@@ -121,32 +122,38 @@ test("a call whose time is up while it waits gets no turn", async () => {
 test("requests have room together, those of one caller in half of it, and a single one always", () => {
   const admission = new Admission({ requestBytes: 1000 });
   const payload = { text: "x".repeat(200), list: ["y".repeat(100)] };
-  const first = admission.hold("a", { text: "x".repeat(5000) });
-  expect(thrownBy(() => admission.hold("a", payload))).toMatchObject(refused);
-  const other = admission.hold("b", payload);
-  expect(thrownBy(() => admission.hold("b", payload))).toMatchObject(refused);
+  const first = admission.hold("a", memoryBytes({ text: "x".repeat(5000) }));
+  expect(thrownBy(() => admission.hold("a", memoryBytes(payload)))).toMatchObject(refused);
+  const other = admission.hold("b", memoryBytes(payload));
+  expect(thrownBy(() => admission.hold("b", memoryBytes(payload)))).toMatchObject(refused);
   for (const held of [first, first, other]) held[Symbol.dispose]();
-  admission.hold("b", payload);
-  expect(thrownBy(() => admission.hold("b", payload))).toMatchObject(refused);
+  admission.hold("b", memoryBytes(payload));
+  expect(thrownBy(() => admission.hold("b", memoryBytes(payload)))).toMatchObject(refused);
 });
 
 test("a request that holds what is no data is counted without it", () => {
   const channel: { self?: unknown } = Object.create({ read: () => {} });
   channel.self = channel;
-  new Admission().hold("a", { content: channel });
+  new Admission().hold("a", memoryBytes({ content: channel }));
 });
 
 test("a request nested 100,000 deep is counted", () => {
   let payload: unknown = [];
   for (let depth = 0; depth < 100_000; depth++) payload = depth % 2 === 0 ? [payload] : { payload };
   const admission = new Admission({ requestBytes: 100_000 });
-  admission.hold("a", payload);
-  expect(thrownBy(() => admission.hold("a", {}))).toMatchObject(refused);
+  admission.hold("a", memoryBytes(payload));
+  expect(thrownBy(() => admission.hold("a", memoryBytes({})))).toMatchObject(refused);
+});
+
+test("a request of very many values is measured in steps", () => {
+  const values = Array.from({ length: 100_000 }, () => "x");
+  for (const payload of [values, { ...values }, { values: [values] }])
+    expect([...measureMemory(payload)].length).toBeGreaterThan(10);
 });
 
 test("the names of a request's fields count as its values do", () => {
   const admission = new Admission({ requestBytes: 4000 });
-  using _one = admission.hold("a", { ["n".repeat(1500)]: 1 });
-  expect(thrownBy(() => admission.hold("a", { ["n".repeat(1500)]: 1 }))).toMatchObject(refused);
-  expect(thrownBy(() => admission.hold("a", ["n".repeat(100)]))).toBeUndefined();
+  using _one = admission.hold("a", memoryBytes({ ["n".repeat(1500)]: 1 }));
+  expect(thrownBy(() => admission.hold("a", memoryBytes({ ["n".repeat(1500)]: 1 })))).toMatchObject(refused);
+  expect(thrownBy(() => admission.hold("a", memoryBytes(["n".repeat(100)])))).toBeUndefined();
 });

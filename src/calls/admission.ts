@@ -5,7 +5,6 @@
 import type { Deadline } from "../base/scheduling/deadline.ts";
 import { KeyedCount } from "../base/scheduling/keyed-count.ts";
 import { createSemaphore } from "../base/scheduling/semaphore.ts";
-import { memoryBytes } from "../text/sizes/memory-size.ts";
 import { refuseAdmission } from "./admission-errors.ts";
 
 export interface AdmissionOptions {
@@ -39,11 +38,10 @@ export class Admission {
   }
 
   /**
-   * Counts a request until the result is disposed of. Throws over-quota if other requests leave no room. A
-   * caller's only request always has room.
+   * Counts the memory of a request until the result is disposed of. Throws over-quota if other requests leave
+   * no room. A caller's only request always has room.
    */
-  hold(caller: string | undefined, payload: unknown): Disposable {
-    const bytes = memoryBytes(payload);
+  hold(caller: string | undefined, bytes: number): Disposable {
     const held = this.#heldBytes;
     const ofCaller = held.under(caller);
     const isOver = held.total + bytes > this.#requestBytes || ofCaller + bytes > this.#requestBytes / 2;

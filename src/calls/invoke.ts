@@ -7,10 +7,11 @@ import { type Author, renderAuthor } from "../base/author.ts";
 import { Refusal, refuse, shortages } from "../base/errors.ts";
 import type { Log } from "../base/log/log.ts";
 import { deadlineIn, unlessOver } from "../base/scheduling/deadline.ts";
-import { createTimeSlice, type TimeSlice } from "../base/scheduling/time-slice.ts";
+import { createTimeSlice, runInSlices, type Steps, type TimeSlice } from "../base/scheduling/time-slice.ts";
 import { maxAnswerBytes } from "../base/schema/message-size.ts";
 import { Mismatch, validate } from "../base/schema/validate.ts";
 import { jsonBytes } from "../text/sizes/json-size.ts";
+import { measureMemory, memoryBytes } from "../text/sizes/memory-size.ts";
 import { Admission } from "./admission.ts";
 import type { Context, FunctionDefinition, HandledCall, Services, WireError } from "./contract/definition.ts";
 import type { AnswerLease, OrderedCall, Origin } from "./contract/origin.ts";
@@ -131,7 +132,10 @@ interface CallScope {
 async function runAdmitted(scope: CallScope): Promise<HandledCall> {
   const { context, admission, payload, queue, account } = scope;
   try {
-    using _request = admission.hold(queue, payload);
+    // In a session, later calls must not overtake this one while it is measured.
+    const measured = scope.ordered === undefined ? measureQuickly(payload) : memoryBytes(payload);
+    const bytes = typeof measured === "number" ? measured : await runInSlices(measured, createTimeSlice());
+    using _request = admission.hold(queue, bytes);
     const admitted = context.quotas?.admit(account ?? context.caller);
     const outcome = await runCall(scope);
     admitted?.end("error" in outcome ? Buffer.byteLength(outcome.error.text) : outcome.bytes);
@@ -139,6 +143,13 @@ async function runAdmitted(scope: CallScope): Promise<HandledCall> {
   } catch (error) {
     return { error: renderError(error, scope) };
   }
+}
+
+/** Returns the memory of a payload, or the remaining steps of measuring a large one. */
+function measureQuickly(payload: unknown): number | Steps<number> {
+  const steps = measureMemory(payload);
+  const { done, value } = steps.next();
+  return done ? value : steps;
 }
 
 async function runCall(scope: CallScope): Promise<HandledCall> {
