@@ -70,6 +70,14 @@ async function take(
 /** Steps before and after, whose changes were once shown wrongly. */
 const found: [Step[], Step[]][] = [
   [
+    [],
+    [
+      { does: "send", path: "a", to: "d/a" },
+      { does: "send", path: "e/a", to: "a" },
+      { does: "save", path: "d/a", content: "1\n2\n3\n" },
+    ],
+  ],
+  [
     [{ does: "move", path: "d/b", to: "b" }],
     [
       { does: "rename folder", path: "d" },

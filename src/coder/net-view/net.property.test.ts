@@ -93,6 +93,25 @@ const movedTwice: [FunctionCall[], [FunctionCall, boolean][], number] = [
   1,
 ];
 
+/** Another file had the path that a folder's file has after the folder was moved. */
+const movedOver: [FunctionCall[], [FunctionCall, boolean][], number] = [
+  [["coder::create-file", { files: [{ path: "d2/f", content: "" }] }]],
+  [
+    [["coder::undo", {}], false],
+    [["coder::move", { files: [{ from: "d1", to: "d2" }] }], false],
+  ],
+  1,
+];
+
+const movedOverRemoved: [FunctionCall[], [FunctionCall, boolean][], number] = [
+  movedTwice[0],
+  [
+    [["coder::delete-file", { paths: ["d1"], recursive: true }], false],
+    [["coder::move", { files: [{ from: "d2", to: "d1" }] }], false],
+  ],
+  1,
+];
+
 const isText = (content: Buffer): boolean => !content.includes(0) && isUtf8(content);
 
 test("the net diff applied to the old tree makes the new one", async () => {
@@ -142,6 +161,6 @@ test("the net diff applied to the old tree makes the new one", async () => {
         rmSync(old, { recursive: true });
       },
     ),
-    { ...propertyRuns(25), examples: [movedTwice] },
+    { ...propertyRuns(25), examples: [movedTwice, movedOver, movedOverRemoved] },
   );
 }, 120_000);

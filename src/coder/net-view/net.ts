@@ -144,6 +144,8 @@ class Net {
   readonly #kept = new Set<string>();
   /** The earlier paths of entries that records have moved, by the current ones. */
   readonly #movedTo = new Map<string, string>();
+  /** The earlier paths by those after the events so far; `undefined` if no earlier entry is known there. */
+  readonly #movedSoFar = new Map<string, string | undefined>();
   /** The earlier paths of entries that another program changed too, and whose state before was found. */
   readonly #isKnownBefore = new Set<string>();
   /** The files that another program removed from a path before a record moved another one there. */
@@ -175,8 +177,10 @@ class Net {
 
   /** Adds a file that was moved with a folder whose contents have to be compared one by one. */
   addInside(path: string, { now, seqs }: Omit<Moved, "path">): void {
-    if (this.#changes.has(now) || this.#tree.entryAt(path).now !== now) return;
-    if (this.#isPlainMove(path, now)) this.#addMoved(path, now, { seqs, isAlone: true });
+    if (this.#earlier.has(path) || this.#tree.entryAt(path).now !== now) return;
+    // Another file had the path, and its change says what the path has now.
+    if (this.#changes.has(now)) this.#compareAt(path, seqs);
+    else if (this.#isPlainMove(path, now)) this.#addMoved(path, now, { seqs, isAlone: true });
     else for (const end of [path, now]) this.#compareAt(end, seqs);
   }
 
@@ -246,11 +250,10 @@ class Net {
   #followMove({ path, from, isFolder }: FeedChange): void {
     if (isFolder) return;
     const isKept = from === undefined || this.#kept.delete(from);
-    const earlier = from === undefined ? undefined : (this.#movedTo.get(from) ?? from);
-    if (from !== undefined) this.#movedTo.delete(from);
+    const earlier = from === undefined ? undefined : (this.#movedSoFar.get(from) ?? from);
+    if (from !== undefined) this.#movedSoFar.set(from, undefined);
     if (isKept) this.#kept.add(path);
-    if (isKept || earlier === undefined) this.#movedTo.delete(path);
-    else this.#movedTo.set(path, earlier);
+    this.#movedSoFar.set(path, isKept ? undefined : earlier);
   }
 
   /** Changes the earlier state of an entry in a folder that was not there, or was a different one. */
@@ -358,10 +361,11 @@ class Net {
 
   /** Changes the content before of an entry that another program changed after a record had moved it. */
   #changeMoved({ path, seq, cause }: FeedChange): void {
-    const from = this.#movedTo.get(path);
+    const from = this.#movedSoFar.has(path) ? this.#movedSoFar.get(path) : this.#movedTo.get(path);
     const at = from === undefined ? undefined : (this.#earlier.get(from) ?? from);
     const known = at === undefined ? undefined : this.#changes.get(at);
-    if (from === undefined || known?.before.state.kind !== "file" || this.#isKnownBefore.has(from)) return;
+    const isOfEntry = from !== undefined && (known?.from ?? known?.path) === from;
+    if (!isOfEntry || known?.before.state.kind !== "file" || this.#isKnownBefore.has(from)) return;
     this.#isKnownBefore.add(from);
     const seen = this.#knownBefore(path, seq);
     const before = seen ?? known.before;
