@@ -420,8 +420,9 @@ class Net {
 
   /** Returns the folders that other programs have made and that are still there, without those inside. */
   newFolders(): string[] {
-    return [...this.#events].flatMap(([path, { first, wasThere, above }]) => {
-      const isNew = !wasThere && above === undefined && first.isFolder;
+    return [...this.#events].flatMap(([path, { wasThere, from, above }]) => {
+      const isMade = this.#newFolders.get(path)?.kind === "created" && from === undefined;
+      const isNew = isMade && !wasThere && above === undefined;
       return isNew && this.#after(path).state.kind === "dir" ? [path] : [];
     });
   }
