@@ -187,7 +187,7 @@ function folderAbove<T>(path: string, kind: string, folders: ReadonlyMap<string,
   return undefined;
 }
 
-/** Selects all but folders that were created or deleted with something in them, all of which is listed. */
+/** Selects all but created or deleted folders whose contents are listed. */
 const isLeafIn =
   (changes: readonly NetDifference[], incomplete: NetChanges["incomplete"]) =>
   ({ kind, path, before, after }: NetDifference, index: number): boolean => {
