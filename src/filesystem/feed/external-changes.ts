@@ -74,11 +74,11 @@ export class ExternalChanges {
   #touched = new Map<string, Touched>();
   #left = new Map<string, Left>();
   /**
-   * The names that were held when they were judged, apart from `#touched`: each step of a transaction judges,
-   * and not again what the steps before it have touched.
+   * The names that were held when they were last compared. They stand apart from `#touched`, so that a step
+   * of a transaction does not compare again all names that earlier steps have touched.
    */
   readonly #held = new Map<string, Touched>();
-  /** The keys of `#left` that have to be verified, and those that are held. */
+  /** The keys of `#left` to be verified by the next drain, and those that wait for a transaction to end. */
   #unverified = new Set<string>();
   readonly #heldLeft = new Set<string>();
   #transactionsOver = 0;
