@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout } from "node:timers/promises";
 import { makeNote, makeWorkFolder } from "./disk.ts";
 import type { Figure } from "./figures.ts";
 import { type BusServer, type Settings, startBusServer } from "./programs.ts";
@@ -19,6 +20,8 @@ interface Work {
 const readEvery = 10;
 /** Minimum reads beside a call that is repeated. */
 const fewestReads = 50;
+/** Milliseconds until the changes of a call have been compared with the tree, after its answer. */
+const afterwards = 1500;
 /** Milliseconds that a read may wait. */
 const longestWait = 50;
 
@@ -216,6 +219,8 @@ async function measureSession(
   const figures: Figure[] = [];
   await using server = await startBusServer(folder, settings);
   await server.call("coder::search", { query: "content 7" });
+  // From now on, each change is followed too.
+  await server.call("coder::changes", {});
   await using caller = startCaller(server.url);
   for (const work of session) {
     const payload = work.payload(folder);
@@ -243,7 +248,7 @@ interface Calling {
   readonly isRepeated: true | undefined;
 }
 
-/** Milliseconds that each read took, of those that were sent while the call was under way. */
+/** Milliseconds that each read took, of those that were sent beside the call, or just after it. */
 async function readBeside(server: BusServer, path: string, { call, isRepeated }: Calling): Promise<number[]> {
   const reads: Promise<number>[] = [];
   const timer = setInterval(() => {
@@ -253,6 +258,7 @@ async function readBeside(server: BusServer, path: string, { call, isRepeated }:
   let answer: string;
   do answer = await call();
   while (isRepeated && reads.length < fewestReads && answer.startsWith("{"));
+  if (!isRepeated) await setTimeout(afterwards);
   clearInterval(timer);
   if (!answer.startsWith("{")) throw new Error(answer);
   return await Promise.all(reads);

@@ -365,6 +365,7 @@ export const plan: Plan = {
     "filesystem/feed": [
       "base/author",
       "base/errors",
+      "base/scheduling",
       "filesystem/disk",
       "filesystem/files",
       "filesystem/jail",

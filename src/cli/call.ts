@@ -59,7 +59,7 @@ export async function runCall(command: CallCommand, isTerminal: boolean): Promis
     id: command.function,
     payload: read,
     answer,
-    text: renderText(command.function, read, answer),
+    text: await renderText(command.function, read, answer),
     toVisible: forTerminal,
     now: Date.now(),
   });
@@ -153,10 +153,14 @@ const wording = wordingFor((id) => id);
  * Renders an answer as text. Returns `undefined` if it has none: for another worker's function, or an answer
  * of an unknown version.
  */
-function renderText(functionId: string, payload: unknown, answer: unknown): string | undefined {
+async function renderText(
+  functionId: string,
+  payload: unknown,
+  answer: unknown,
+): Promise<string | undefined> {
   const definition = definitionOf(functionId);
   try {
-    const text = definition && renderAnswer({ definition, payload, answer }, wording);
+    const text = definition && (await renderAnswer({ definition, payload, answer }, wording));
     return typeof text === "string" ? forTerminal(text.endsWith("\n") ? text : `${text}\n`) : undefined;
   } catch {
     return undefined;

@@ -178,6 +178,25 @@ describe("a comparison", () => {
   });
 });
 
+test("8,000 files that another program rewrites and removes one by one", async () => {
+  const driven = drivers.get("agent")!;
+  const paths = Array.from({ length: 8000 }, (_, index) => join(driven.base, "theirs", String(index)));
+  mkdirSync(join(driven.base, "theirs"));
+  for (const path of paths) writeFileSync(path, "x");
+  for (const [kind, change] of [
+    ["modified", (path: string) => writeFileSync(path, "xx")],
+    ["deleted", (path: string) => rmSync(path)],
+  ] as const) {
+    const { answer } = await driven.call("coder::changes", {});
+    for (const path of paths) change(path);
+    const payload = { since: (answer as { next: string }).next };
+    const { outcome, reads } = await callBesideReads(driven, "coder::changes", payload);
+    const { changes } = outcome.answer as { changes: { kind: string }[] };
+    expect([...new Set(changes.map((one) => one.kind))]).toEqual([kind]);
+    expect(reads).toBeGreaterThanOrEqual(fewestReads);
+  }
+});
+
 describe("an undo", () => {
   let driven: DriverFixture;
   beforeAll(() => {

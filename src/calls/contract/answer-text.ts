@@ -1,3 +1,4 @@
+import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
 import type { FunctionDefinition } from "./definition.ts";
 import type { Rendered, Wording } from "./wording.ts";
 
@@ -9,9 +10,11 @@ export interface AnsweredCall {
   readonly answer: unknown;
 }
 
-/** Renders an answer for a reader. Returns `undefined` if the function has no text for it. */
-export function renderAnswer(call: AnsweredCall, wording: Wording): Rendered | undefined {
-  const rendered = call.definition.render?.(call.answer as never, wording, call.payload as object);
+/** Renders an answer for a reader, in slices. Returns `undefined` if the function has no text for it. */
+export async function renderAnswer(call: AnsweredCall, wording: Wording): Promise<Rendered | undefined> {
+  const made = call.definition.render?.(call.answer as never, wording, call.payload as object);
+  const isInSteps = typeof made === "object" && "next" in made;
+  const rendered = isInSteps ? await runInSlices(made, createTimeSlice()) : made;
   return typeof rendered === "string" && isDryRun(call)
     ? `${rendered}\n[dry run: nothing was changed]`
     : rendered;

@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { Log } from "../../base/log/log.ts";
 import type { Deadline } from "../../base/scheduling/deadline.ts";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { Keys } from "../../config/file.ts";
 import type { FoundConfig, Mode } from "../../config/source.ts";
 import type { ConfigStatus } from "../../config/status.ts";
@@ -323,9 +324,14 @@ interface FunctionContract<Request extends TSchema, Response extends TSchema, S 
   normalize?(payload: unknown, context: Context<S>): unknown;
   /**
    * Renders the answer as text that a model reads well, for transports that show text. If absent, they show
-   * the JSON. `request` is the payload as it was sent, without defaults.
+   * the JSON. `request` is the payload as it was sent, without defaults. It works in steps if an answer can
+   * have thousands of entries.
    */
-  render?(answer: Static<Response>, wording: Wording, request: Partial<Static<Request>>): Rendered;
+  render?(
+    answer: Static<Response>,
+    wording: Wording,
+    request: Partial<Static<Request>>,
+  ): Rendered | Steps<Rendered>;
   /** Returns whether the answer reports a failure, which MCP marks. */
   isFailure?(answer: Static<Response>): boolean;
   /**

@@ -1,6 +1,7 @@
 /** Reads several files into one answer, whose room they share (coder §15). */
 
 import { refuse } from "../../base/errors.ts";
+import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { Measured } from "../../calls/contract/prepared-answer.ts";
 import type { Limit } from "../../filesystem/files/types.ts";
 import type { FileContent } from "../../text/edits/content.ts";
@@ -27,11 +28,14 @@ export async function readBatch(
     if ("error" in outcome) batch.addFailure(path, outcome.error.text);
     else batch.add(path, outcome.value);
   }
-  return batch.measured();
+  return await runInSlices(batch.measured(), createTimeSlice());
 }
 
 /** The bytes of an answer reserved for everything but content, if it has more than twice as many. */
 const roomForTheRest = 1024 * 1024;
+
+/** Entries that are measured in one step. */
+const atOnce = 100;
 
 /** A content, and the index of its result. */
 interface Entry {
@@ -67,14 +71,17 @@ class Batch {
     if (this.#unchecked > 1) this.#refuseLargest();
   }
 
-  /** The whole answer. The contents were measured when they were made. */
-  measured(): Measured<ReadAnswer> {
+  /** Returns the whole answer. The contents were measured when they were made. */
+  *measured(): Steps<Measured<ReadAnswer>> {
     this.#refuseLargest();
     const results = this.#results;
     const contents = new Map(this.#entries.map(({ index, content }) => [index, content.jsonBytes]));
-    // What is not counted is empty, or no content.
-    const bytes = results.map((result, index) => objectBytes(result, { content: contents.get(index) ?? 2 }));
-    const total = jsonBytes({ results: [] }) + commaBytes(0, results.length) + sum(bytes);
+    let total = jsonBytes({ results: [] }) + commaBytes(0, results.length);
+    for (const [index, result] of results.entries()) {
+      if (index % atOnce === 0) yield;
+      // A content that is not counted is empty, or absent.
+      total += objectBytes(result, { content: contents.get(index) ?? 2 });
+    }
     return new Measured({ results }, total);
   }
 

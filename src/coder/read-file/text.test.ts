@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { wordingFor } from "../../calls/contract/wording.ts";
 import { renderRead } from "./text.ts";
 
@@ -68,9 +69,20 @@ test.each([
     "[9 bytes, mode 0644, changed 2023-11-14T22:13:20Z, not UTF-8]",
   ],
 ] as const)("%s", (_, answer, request, text) => {
-  const shown = renderRead(answer, wording, request);
+  const shown = runAtOnce(renderRead(answer, wording, request));
   if (typeof text === "string") expect(shown).toBe(text);
   else expect(shown).toMatch(text);
+});
+
+test("thousands of files are rendered in steps", () => {
+  const steps = renderRead(
+    { results: Array.from({ length: 5000 }, () => ({ ...facts, success: true })) },
+    wording,
+    {},
+  );
+  let count = 0;
+  while (!steps.next().done) count++;
+  expect(count).toBeGreaterThanOrEqual(50);
 });
 
 test("several files stand under their names", () => {
@@ -79,7 +91,7 @@ test("several files stand under their names", () => {
     { ...facts, success: true, content: "x\n" },
     { path: "b", success: false, error },
   ];
-  expect(renderRead({ results }, wording, {})).toBe(
+  expect(runAtOnce(renderRead({ results }, wording, {}))).toBe(
     '1 of 2 read; failed: b\n==> a\nx\n==> b\nC211 no_such_path: "b" is not found.',
   );
 });

@@ -1,4 +1,5 @@
 /** What a model is shown of the answers of `coder::read-file`. */
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { Image, Rendered, Wording } from "../../calls/contract/wording.ts";
 import { summarizeBatch } from "../render/batch-text.ts";
 import { renderName } from "../render/entry-text.ts";
@@ -6,12 +7,15 @@ import { renderLeftOut, renderUnmatchedGlobs } from "../search/pages.ts";
 import type { ReadAnswer, ReadResult } from "./answer.ts";
 import { type ReadRequest, requestOfEntry, selectsFiles } from "./options.ts";
 
-/** The content as it is, and in brackets behind it what else is to be known. */
-export function renderRead(
+/** Entries that are rendered in one step. */
+const atOnce = 100;
+
+/** Renders the content as it is, and behind it, in brackets, the facts that it does not show. */
+export function* renderRead(
   { results, total_files: total, ...answer }: ReadAnswer,
   wording: Wording,
   sent: ReadRequest,
-): Rendered {
+): Steps<Rendered> {
   const request = withoutNulls(sent);
   if (total !== undefined) return renderStats({ ...answer, results: results ?? [], total }, wording, request);
   if (results === undefined) return flatten([renderFile(answer, request)]);
@@ -21,16 +25,16 @@ export function renderRead(
     isDone: () => true,
     nameOf: ({ path }) => path,
   });
-  return flatten([
-    ...summary.map((line) => [line]),
-    ...results.map((result, index) => {
-      const heading = `==> ${renderName(result.path)}\n`;
-      if (!result.success) return [heading, wording.failure(result.error!, result.path)];
-      const entry = request.files?.[index];
-      const own = entry === undefined ? request : requestOfEntry(request, withoutNulls(entry));
-      return [heading, ...renderFile(result, own)];
-    }),
-  ]);
+  const files: Piece[][] = summary.map((line) => [line]);
+  for (const [index, result] of results.entries()) {
+    if (index % atOnce === 0) yield;
+    const heading = `==> ${renderName(result.path)}\n`;
+    const entry = request.files?.[index];
+    const own = entry === undefined ? request : requestOfEntry(request, withoutNulls(entry));
+    const shown = result.success ? renderFile(result, own) : [wording.failure(result.error!, result.path)];
+    files.push([heading, ...shown]);
+  }
+  return flatten(files);
 }
 
 interface StatsOfFiles extends Pick<ReadAnswer, "not_searched" | "unmatched_globs"> {

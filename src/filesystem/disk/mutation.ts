@@ -133,6 +133,11 @@ export interface MutationListener {
   /** Hashes the large files of a step before it, if the listener is going to need their revisions. */
   hashAhead?(entries: StepEntries): Promise<void>;
   /**
+   * Called once the steps of a transaction are over, before `after`. It may await, so that reporting many
+   * steps keeps no other call waiting.
+   */
+  atEnd?(transaction: Mutation, outcome: MutationOutcome): Promise<void>;
+  /**
    * Called after a change. `failed` means that nothing was changed, or in a tree only the steps that were
    * `done`.
    */

@@ -39,9 +39,15 @@ export class Mutations {
   ): Promise<T> {
     if (this.#listeners.length === 0) return await act(undefined);
     using report = this.#begin({ ...describe(), isTree: true });
-    const value = await act(report.mutation);
-    report.outcome = "done";
-    return value;
+    const { mutation } = report;
+    try {
+      const value = await act(mutation);
+      report.outcome = "done";
+      return value;
+    } finally {
+      if (mutation.kind === "transaction")
+        await this.#awaitEach((listener) => listener.atEnd?.(mutation, report.outcome));
+    }
   }
 
   /** Has listeners read a folder that the next step places. */

@@ -3,6 +3,7 @@
  * done, and dropped if it failed.
  */
 
+import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { Mutation, MutationKind, MutationOutcome, Requester } from "../disk/mutation.ts";
 import { ignoreVanished } from "../files/ignore-vanished.ts";
 import type { Stamps } from "../jail/statx.ts";
@@ -46,6 +47,8 @@ const largestHashed = 1024 * 1024;
 export class CallChanges {
   readonly #options: CallChangesOptions;
   readonly #transactions = new Map<Mutation, Transaction>();
+  /** The transactions whose changes are being reported. */
+  readonly #reporting = new Set<Promise<void>>();
   #over = 0;
   readonly #before = new WeakMap<Mutation, readonly (Stamped | undefined)[]>();
 
@@ -75,32 +78,53 @@ export class CallChanges {
     else if (!isTree && kinds[kind] !== undefined)
       this.#before.set(
         mutation,
-        pathsOf(mutation).map((path) => this.#stampsAt(path)),
+        changedPathsOf(mutation).map((path) => this.#stampsAt(path)),
       );
   }
 
   after(mutation: Mutation, outcome: MutationOutcome): void {
     const { kind, isTree } = mutation;
-    if (kind === "transaction") this.#end(mutation, outcome);
-    else if (isTree || kinds[kind] === undefined) return;
+    if (kind === "transaction") {
+      this.#transactions.delete(mutation);
+      this.#over++;
+    } else if (isTree || kinds[kind] === undefined) return;
     else if (outcome === "failed") this.#forgive(mutation);
     else this.#add(mutation, kinds[kind]);
   }
 
-  #end(mutation: Mutation, outcome: MutationOutcome): void {
-    const { paths, changes } = this.#transactions.get(mutation) ?? { paths: [], changes: [] };
-    this.#transactions.delete(mutation);
-    this.#over++;
+  /** Reports the changes of a transaction whose steps are over, in slices. Its paths are held while it does. */
+  async atEnd(mutation: Mutation, outcome: MutationOutcome): Promise<void> {
+    const transaction = this.#transactions.get(mutation);
+    if (transaction === undefined) return;
+    const reported = this.#report(transaction, outcome);
+    this.#reporting.add(reported);
+    await reported.finally(() => this.#reporting.delete(reported));
+  }
+
+  /** Resolves when each transaction whose steps are over now has been reported. */
+  async reported(): Promise<void> {
+    await Promise.allSettled(this.#reporting);
+  }
+
+  async #report({ paths, changes }: Transaction, outcome: MutationOutcome): Promise<void> {
+    const slice = createTimeSlice();
     if (outcome === "done")
-      for (const { change, mutation: step } of changes) this.#options.onFound(change, step);
+      for (const { change, mutation } of changes) {
+        this.#options.onFound(change, mutation);
+        await slice.yieldIfDue();
+      }
     // The steps were rolled back, so the earlier entries are there again.
-    else for (const path of paths) this.#options.onLeft(path, this.#stampsAt(path));
+    else
+      for (const path of paths) {
+        this.#options.onLeft(path, this.#stampsAt(path));
+        await slice.yieldIfDue();
+      }
   }
 
   /** Accepts the current entries after a failed step, which may have moved something away and back. */
   #forgive(mutation: Mutation): void {
     const before = this.#before.get(mutation) ?? [];
-    for (const [index, path] of pathsOf(mutation).entries()) {
+    for (const [index, path] of changedPathsOf(mutation).entries()) {
       const [was, now] = [before[index], this.#stampsAt(path)];
       if (was === now || (typeof was === "object" && typeof now === "object" && was.inode === now.inode))
         this.#options.onLeft(path, now);
@@ -156,7 +180,8 @@ export class CallChanges {
   }
 }
 
-const pathsOf = ({ path, from, kind }: Mutation): string[] =>
+/** Returns the paths whose entries a step changes. */
+export const changedPathsOf = ({ path, from, kind }: Mutation): string[] =>
   from === undefined || kind !== "rename" ? [path] : [path, from];
 
 function revisionOf(mutation: Mutation): string | undefined {

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import type { TreeChange } from "../watch/watched-tree.ts";
 import { ExternalChanges, type ExternalChangesOptions } from "./external-changes.ts";
 
@@ -17,7 +18,7 @@ function foundAfter(...events: Omit<TreeChange, "path" | "isFolder">[]): string[
     onFound: ({ kind, path }) => found.push(`${kind} ${path}`),
   });
   for (const event of events) external.add({ isFolder: true, path: Buffer.from("new/in"), ...event });
-  external.reconcile(1);
+  runAtOnce(external.reconcile(1));
   return found;
 }
 
@@ -32,7 +33,7 @@ test("a folder that took the name of another is said to have done so", () => {
   expect(foundAfter({ kind: "created", isMovedIn: true })).toEqual(replaced);
 });
 
-test("names that a transaction holds are read again only when it is over", () => {
+test("names that a transaction holds are read only when it is over", () => {
   const found: string[] = [];
   let [reads, over] = [0, 0];
   const external = new ExternalChanges({
@@ -49,11 +50,95 @@ test("names that a transaction holds are read again only when it is over", () =>
   for (const [index, name] of names.entries()) {
     external.add({ kind: "created", isFolder: true, path: Buffer.from(name) });
     external.leave(`left${name}`, undefined, 1);
-    external.reconcile(index + 1);
+    runAtOnce(external.reconcile(index + 1));
   }
-  expect([found, reads]).toEqual([[], 100]);
+  expect([found, reads]).toEqual([[], 0]);
   over++;
-  external.reconcile(101);
+  runAtOnce(external.reconcile(101));
   expect(found).toEqual(names.map((name) => `created ${name}`));
-  expect(reads).toBe(200);
+  expect(reads).toBe(100);
+});
+
+/** A tree with these entries, each with an inode of its own, and the changes found in it. */
+class Fixture {
+  readonly found: string[] = [];
+  readonly external: ExternalChanges;
+
+  constructor(entries: readonly string[]) {
+    const inodes = new Map(entries.map((entry, index) => [entry, `${index}`]));
+    this.external = new ExternalChanges({
+      stampsAt: (place) => {
+        const inode = inodes.get(place);
+        const stamps = { kind: "file", inode, state: "" } as unknown;
+        return inode === undefined ? "missing" : (stamps as ReturnType<ExternalChangesOptions["stampsAt"]>);
+      },
+      presenceAt: () => "nothing",
+      isHeld: () => false,
+      transactionsOver: () => 0,
+      onFound: ({ kind, path, from }) =>
+        this.found.push(from === undefined ? `${kind} ${path}` : `${kind} ${from} ${path}`),
+    });
+  }
+
+  add(...events: (Omit<TreeChange, "path" | "isFolder" | "from"> & { path: string; from?: string })[]): void {
+    for (const { path, from, ...event } of events)
+      this.external.add({
+        ...event,
+        isFolder: false,
+        path: Buffer.from(path),
+        ...(from !== undefined && { from: Buffer.from(from) }),
+      });
+  }
+}
+
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => `f${index}`);
+
+test("very many names are compared in steps, and a move whose ends are far apart in one", () => {
+  const names = numbered(1000);
+  const fixture = new Fixture(names.slice(1));
+  fixture.add(...names.map((path) => ({ kind: "created", path }) as const));
+  fixture.add({ kind: "moved", from: "f0", path: "f999" });
+  const steps = fixture.external.reconcile(1);
+  const counts: number[] = [];
+  while (!steps.next().done) counts.push(fixture.found.length);
+  expect(counts.length).toBeGreaterThan(5);
+  expect(Math.max(...counts.map((count, index) => count - (counts[index - 1] ?? 0)))).toBeLessThan(200);
+  const unmoved = names.slice(1, -1).map((path) => `created ${path}`);
+  expect([...fixture.found].sort()).toEqual(["created f999", ...unmoved].sort());
+});
+
+test("a move of a known file is one change, however many names were noted in between", () => {
+  const names = numbered(1000);
+  const fixture = new Fixture(names.slice(1));
+  const [first, ...rest] = names;
+  fixture.add({ kind: "modified", path: first! });
+  fixture.add(...rest.map((path) => ({ kind: "created", path }) as const));
+  fixture.add({ kind: "moved", from: first!, path: "f999" });
+  runAtOnce(fixture.external.reconcile(1));
+  expect(fixture.found).toContain("moved f0 f999");
+  expect(fixture.found).toContain("modified f999");
+  expect(fixture.found).toHaveLength(1000);
+});
+
+test("the names that a call is about to change are compared before all others", () => {
+  const names = numbered(1000);
+  const fixture = new Fixture(names);
+  fixture.add(...names.map((path) => ({ kind: "created", path }) as const));
+  fixture.external.reconcileAt(["f900"]);
+  expect(fixture.found[0]).toBe("created f900");
+  expect(fixture.found.length).toBeLessThan(200);
+  runAtOnce(fixture.external.reconcile(1));
+  expect(new Set(fixture.found)).toEqual(new Set(names.map((path) => `created ${path}`)));
+  expect(fixture.found).toHaveLength(1000);
+});
+
+test("changes that are noted between two steps are found too", () => {
+  const names = numbered(300);
+  const fixture = new Fixture([...names, "later"]);
+  fixture.add(...names.map((path) => ({ kind: "created", path }) as const));
+  const steps = fixture.external.reconcile(1);
+  steps.next();
+  fixture.add({ kind: "created", path: "later" });
+  runAtOnce(steps);
+  expect(fixture.found).toEqual([...names, "later"].map((path) => `created ${path}`));
 });

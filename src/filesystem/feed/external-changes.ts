@@ -3,6 +3,8 @@
  * something happened to a name, so the entry found there is compared with the one that a call, or the last
  * change found, left there.
  */
+import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { ancestorsOf } from "../jail/backend.ts";
 import type { Stamps } from "../jail/statx.ts";
 import type { TreeChange } from "../watch/watched-tree.ts";
 import type { FoundChange } from "./change.ts";
@@ -69,6 +71,9 @@ export interface ExternalChangesOptions {
  */
 const most = { names: 16_384, folderMoves: 64 } as const;
 
+/** Names that are compared in one step. */
+const atOnce = 128;
+
 export class ExternalChanges {
   readonly #options: ExternalChangesOptions;
   #touched = new Map<string, Touched>();
@@ -133,6 +138,13 @@ export class ExternalChanges {
     this.#unverified = new Set(this.#left.keys());
   }
 
+  /** Has held names judged again if another transaction is over. */
+  #releaseIfOver(): void {
+    const over = this.#options.transactionsOver();
+    if (over !== this.#transactionsOver) this.#releaseHeld();
+    this.#transactionsOver = over;
+  }
+
   /** Has held names judged again. */
   #releaseHeld(): void {
     if (this.#held.size > 0) this.#touched = new Map([...this.#held, ...this.#touched]);
@@ -191,29 +203,71 @@ export class ExternalChanges {
     return touched;
   }
 
+  /** Reports what other programs have done to these names, which a call is about to change, and to others. */
+  reconcileAt(paths: Iterable<string>): void {
+    this.#releaseIfOver();
+    this.#compareNext(paths);
+  }
+
   /**
    * Reports the changes of other programs. The events of calls that had returned before the drain of this
    * number have all been noted, so the entries left by them must still be there, and are forgotten.
    */
-  reconcile(drain: number): void {
-    const { stampsAt, isHeld, transactionsOver } = this.#options;
-    if (transactionsOver() !== this.#transactionsOver) this.#releaseHeld();
-    this.#transactionsOver = transactionsOver();
-    const judged = new Map<string, Judged>();
-    for (const [path, touched] of this.#touched)
-      judged.set(path, { path, touched, now: stampsAt(touched.place) });
-    this.#touched = new Map();
-    this.#folderMoves = 0;
-    const held = ({ path, touched }: Judged) =>
-      isHeld(path) || (touched.origin !== undefined && isHeld(touched.origin));
-    const origins = new Map<string, Judged>();
-    for (const one of judged.values()) if (this.#isMove(one, judged)) origins.set(one.touched.origin!, one);
-    for (const one of judged.values()) {
-      const target = origins.get(one.path);
-      if (held(one) || (target !== undefined && held(target))) this.#held.set(one.path, one.touched);
-      else if (target === undefined) this.#judge(one, this.#isMove(one, judged));
+  *reconcile(drain: number): Steps<void> {
+    this.#releaseIfOver();
+    const compared = new Set<string>();
+    // More events may be noted in the meantime, without end.
+    for (let steps = 0; this.#touched.size > 0 && steps * atOnce < 2 * most.names; steps++) {
+      for (const path of this.#compareNext()) compared.add(path);
+      yield;
     }
-    this.#verifyLeft(drain, judged);
+    yield* this.#verifyLeft(drain, compared);
+  }
+
+  /**
+   * Compares these names if they are noted, and those that were noted first, up to `atOnce`. Returns all that
+   * were compared.
+   */
+  #compareNext(paths: Iterable<string> = []): Iterable<string> {
+    const { stampsAt, isHeld } = this.#options;
+    const batch = this.#takeBatch(paths);
+    if (this.#touched.size === 0) this.#folderMoves = 0;
+    const held = new Set<string>();
+    // A move is judged once neither end is held.
+    for (const [path, { origin = path }] of batch)
+      if (isHeld(path) || isHeld(origin)) held.add(path).add(origin);
+    const judged = new Map<string, Judged>();
+    for (const [path, touched] of batch)
+      if (held.has(path)) this.#held.set(path, touched);
+      else judged.set(path, { path, touched, now: stampsAt(touched.place) });
+    const sources = new Set<string>();
+    for (const one of judged.values()) if (this.#isMove(one, judged)) sources.add(one.touched.origin!);
+    for (const one of judged.values())
+      if (!sources.has(one.path)) this.#judge(one, this.#isMove(one, judged));
+    return judged.keys();
+  }
+
+  /** Takes these names, and those that were noted first, each with the other end of its move. */
+  #takeBatch(paths: Iterable<string>): ReadonlyMap<string, Touched> {
+    const touched = this.#touched;
+    if (touched.size <= atOnce) {
+      this.#touched = new Map();
+      return touched;
+    }
+    const targets = new Map<string, string>();
+    for (const [path, { origin }] of touched) if (origin !== undefined) targets.set(origin, path);
+    const names = new Set(paths);
+    for (const path of touched.keys()) if (names.add(path).size >= atOnce) break;
+    const batch = new Map<string, Touched>();
+    // A set can grow while it is read.
+    for (const path of names) {
+      const one = touched.get(path);
+      if (one === undefined) continue;
+      batch.set(path, one);
+      touched.delete(path);
+      for (const end of [one.origin, targets.get(path)]) if (end !== undefined) names.add(end);
+    }
+    return batch;
   }
 
   /** Returns whether the entry was moved here, and no longer has its old name. */
@@ -279,19 +333,18 @@ export class ExternalChanges {
 
   /** Returns whether a call removed a folder above, which accounts for everything in it. */
   #isInRemoved(path: string): boolean {
-    for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1))
-      if (this.#left.get(path.slice(0, slash))?.stamps === "missing") return true;
-    return false;
+    return ancestorsOf(path).some((folder) => this.#left.get(folder)?.stamps === "missing");
   }
 
   /**
    * Checks the entries that calls left. A new folder is watched only once a drain has found it, so earlier
    * changes in it have no event.
    */
-  #verifyLeft(drain: number, judged: ReadonlyMap<string, Judged>): void {
+  *#verifyLeft(drain: number, compared: ReadonlySet<string>): Steps<void> {
     const { stampsAt, isHeld } = this.#options;
-    if (drain === 0) return;
+    let count = 0;
     for (const path of this.#unverified) {
+      if (++count % atOnce === 0) yield;
       const left = this.#left.get(path);
       if (left !== undefined && left.drain >= drain) continue;
       this.#unverified.delete(path);
@@ -300,7 +353,7 @@ export class ExternalChanges {
         this.#heldLeft.add(path);
         continue;
       }
-      if (left.stamps !== undefined && !judged.has(path) && !this.#held.has(path)) {
+      if (left.stamps !== undefined && !compared.has(path) && !this.#held.has(path)) {
         const place = latin1Of(path);
         const now = stampsAt(place);
         const touched = { place, before: presenceOf(left.stamps), isReplaced: true, isWritten: false };

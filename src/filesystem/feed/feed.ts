@@ -9,7 +9,7 @@ import { readFromStart } from "../files/read.ts";
 import { namesOf } from "../jail/backend.ts";
 import type { Jail } from "../jail/folder.ts";
 import type { AnnouncedCommands } from "./announced-commands.ts";
-import { CallChanges } from "./call-changes.ts";
+import { CallChanges, changedPathsOf } from "./call-changes.ts";
 import { type Cause, type FeedChange, type FoundChange, gap, visiblePart } from "./change.ts";
 import { ChangeRing } from "./change-ring.ts";
 import { type ChangeSummary, CommandChanges } from "./command-changes.ts";
@@ -136,6 +136,7 @@ export class Feed implements MutationListener {
     if (hasExternal) await this.open();
     else this.listen();
     for (let drains = 0; drains < maxDrains; drains++) {
+      await this.#calls.reported();
       await this.#drain();
       this.#follow();
       if (!(await this.#build()) && this.#settled === this.#ring.newest) break;
@@ -226,14 +227,17 @@ export class Feed implements MutationListener {
   }
 
   before(mutation: Mutation): void {
-    // Earlier changes of other programs must come before it.
-    if (!mutation.isTree) void this.#drain();
+    if (!mutation.isTree) this.#findEarlier(mutation);
     this.#calls.before(mutation);
     if (this.reportsExternal) this.#noteWritten(mutation);
   }
 
   after(mutation: Mutation, outcome: MutationOutcome): void {
     this.#calls.after(mutation, outcome);
+  }
+
+  atEnd(transaction: Mutation, outcome: MutationOutcome): Promise<void> {
+    return this.#calls.atEnd(transaction, outcome);
   }
 
   close(): void {
@@ -278,6 +282,13 @@ export class Feed implements MutationListener {
   async #build(): Promise<boolean> {
     const built = await Promise.all(this.#roots.map((root) => root.build()));
     return built.includes(true);
+  }
+
+  /** Finds the changes of other programs that must come before a step of a call. */
+  #findEarlier(step: Mutation): void {
+    void this.#drain();
+    // As a rule, the queue has been read now, so that all events are noted.
+    for (const path of changedPathsOf(step)) this.#rootOf(path)?.compareAt(path);
   }
 
   /** Finds the changes that other programs have made so far. */

@@ -41,3 +41,26 @@ test("the oldest contents make room for new ones, and a large file has none", ()
   for (const path of ["a", "b", "c"]) seen.end(path, 1);
   expect(["a", "b", "c"].map((path) => textOf(seen, path, 1))).toEqual(["AAAA", undefined, undefined]);
 });
+
+test("empty files have room for a limited number, and the oldest make room", () => {
+  const seen = new KnownContents({ contents: 2 });
+  for (const path of ["a", "b", "c"]) seen.note(path, file(""));
+  expect(["a", "b", "c"].map((path) => textOf(seen, path, 1) ?? seen.current(path)?.content.length)).toEqual([
+    undefined,
+    0,
+    0,
+  ]);
+});
+
+test("a folder is forgotten however many others are, and what is noted afterwards is not", () => {
+  for (const folders of [1, 100]) {
+    const seen = new KnownContents({ folders });
+    for (const path of ["d/e/a", "d/b", "c"]) seen.note(path, file(path));
+    for (const folder of ["d", "x", "y", "x"]) seen.dropBelow(folder);
+    seen.note("d/b", file("new"));
+    const now = ["d/e/a", "d/b", "c"].map((path) => seen.current(path)?.content.toString());
+    expect(now).toEqual([undefined, "new", "c"]);
+    seen.dropBelow("");
+    expect(["d/b", "c"].map((path) => seen.current(path))).toEqual([undefined, undefined]);
+  }
+});

@@ -1,6 +1,7 @@
 /** Watches one root for a feed: its tree, and the changes that other programs make in it. */
 import { Refusal } from "../../base/errors.ts";
-import { pathIn } from "../jail/backend.ts";
+import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
+import { ancestorsOf, pathIn } from "../jail/backend.ts";
 import type { Folder } from "../jail/folder.ts";
 import { pathInRoot } from "../jail/root-rules.ts";
 import type { Stamps } from "../jail/statx.ts";
@@ -53,6 +54,8 @@ export class RootWatch {
   #isGone = false;
   /** Whether changes of other programs are unknown, until the tree is complete and was drained. */
   #hasGap = true;
+  /** The comparison of the newest drain. They run one after another. */
+  #comparing: Promise<unknown> = Promise.resolve();
 
   constructor(options: RootWatchOptions) {
     this.#options = options;
@@ -118,15 +121,12 @@ export class RootWatch {
     const watching = this.#watching;
     if (watching === undefined) return false;
     const { subscription, external } = watching;
-    const drained = subscription.drain();
-    // As a rule, the queue was read already, and the noted events precede the step that a call is about to
-    // make.
-    if (!this.#hasGap && !external.isOverfull) external.reconcile(0);
-    const { isComplete } = await drained;
+    const { isComplete } = await subscription.drain();
     if (this.#watching !== watching) return false;
-    if (isComplete && !this.#hasGap && !external.isOverfull) {
-      external.reconcile(number);
-      return true;
+    if (isComplete && !this.#hasGap) {
+      if (await this.#compareInTurn(watching, number)) return true;
+      // Then another drain ends the gap.
+      if (this.#watching !== watching || this.#hasGap) return false;
     }
     // The notes may include findings of the tree's own build, and would grow with each call while the tree
     // stays incomplete.
@@ -136,6 +136,14 @@ export class RootWatch {
       this.#options.onGap();
     }
     return false;
+  }
+
+  /** Finds what other programs have done so far to a path that a call is about to change. */
+  compareAt(path: string): void {
+    const external = this.#watching?.external;
+    if (external === undefined || this.#hasGap || external.isOverfull) return;
+    const inRoot = this.#inRoot(path);
+    external.reconcileAt([...ancestorsOf(inRoot), inRoot]);
   }
 
   /** Returns the current stamps of the name, or `undefined` if the tree is not watched. */
@@ -190,6 +198,25 @@ export class RootWatch {
     this.#tried = base.descriptor;
     if (typeof subscription === "string") base.close();
     else this.#watching = { base, subscription, external, stamps: new StampReader(base.descriptor!) };
+  }
+
+  #compareInTurn(watching: Watching, number: number): Promise<boolean> {
+    const compared = this.#comparing.then(() => this.#compare(watching, number));
+    this.#comparing = compared;
+    return compared;
+  }
+
+  /** Compares everything that is noted, in slices. Resolves to whether nothing was lost in the meantime. */
+  async #compare(watching: Watching, number: number): Promise<boolean> {
+    const { external } = watching;
+    const isLost = () => this.#watching !== watching || this.#hasGap || external.isOverfull;
+    const slice = createTimeSlice();
+    const steps = external.reconcile(number);
+    while (!isLost()) {
+      if (steps.next().done) return true;
+      await slice.yieldIfDue();
+    }
+    return false;
   }
 
   /** Watches that folder, unless it is the one that was already tried. */

@@ -52,6 +52,10 @@ export const pathIn = (path: string, name: string): string => (path === "" ? nam
 /** Returns the names in a path made by `pathIn`. */
 export const namesOf = (path: string): string[] => (path === "" ? [] : path.split("/"));
 
+/** Returns the paths of the folders above a path, outermost first. */
+export const ancestorsOf = (path: string): string[] =>
+  [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index));
+
 /** Calls `Folder.listAtOnce`, or starts `Folder.list` if the backend lacks it. */
 export const listAtOnce = (folder: Folder, onDirent: OnDirent): Generator<void, void, void> | undefined =>
   folder.listAtOnce === undefined ? folder.list(onDirent) : folder.listAtOnce(onDirent);

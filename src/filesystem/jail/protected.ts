@@ -1,7 +1,7 @@
 /** Protects files that callers may read and never change: those that determine the worker's configuration. */
 import { readlinkSync, type Stats, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { namesOf, pathIn } from "./backend.ts";
+import { ancestorsOf } from "./backend.ts";
 import type { ProtectedChange } from "./folder.ts";
 
 /** The place of a change. Paths are relative to the base. */
@@ -33,14 +33,14 @@ export function protectFiles(base: string, files: readonly string[]): ProtectedF
     .filter((path) => path !== "" && path !== ".." && !path.startsWith("../"));
   const is = (stats: Stats) => files.some((file) => isSame(stats, statsOf(file)));
   const isOnTheWay = (stats: Stats) =>
-    paths.flatMap(foldersAbove).some((folder) => isSame(stats, statsOf(join(base, folder))));
+    paths.flatMap(ancestorsOf).some((folder) => isSame(stats, statsOf(join(base, folder))));
   return {
     paths,
     is,
     holds: (path, fold) => paths.some((folder) => fold(path).startsWith(`${fold(folder)}/`)),
     covers({ path, newFolders, stats }, change, fold) {
       if (files.length === 0) return false;
-      const above = foldersAbove(path);
+      const above = ancestorsOf(path);
       const changed = [path, ...above.slice(above.length - newFolders.length)].map(fold);
       const own = `${fold(path)}/`;
       const kept = paths.map(fold);
@@ -84,12 +84,6 @@ function targetOf(location: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Returns the paths of the folders above `path`, outermost first. */
-function foldersAbove(path: string): string[] {
-  const names = namesOf(path).slice(0, -1);
-  return names.map((_, index) => names.slice(0, index + 1).reduce(pathIn, ""));
 }
 
 /** Returns the stats, or `undefined` if nothing is there. */

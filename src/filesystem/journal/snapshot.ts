@@ -20,7 +20,7 @@ import type { HeldEntry, Mutation, Requester } from "../disk/mutation.ts";
 import { revisionInSteps } from "../files/revision.ts";
 import { walkTree } from "../files/tree-walk.ts";
 import type { Entry } from "../files/types.ts";
-import { pathIn } from "../jail/backend.ts";
+import { ancestorsOf, pathIn } from "../jail/backend.ts";
 import type { Folder, Jail, Name } from "../jail/folder.ts";
 import type { NameBytes } from "../jail/name.ts";
 import { isGone, makerOf, temporaryName } from "../jail/temporary.ts";
@@ -381,7 +381,7 @@ class Recording {
   /** Returns the folders that were removed with everything in them, the innermost first. */
   #removedFolders(): string[] {
     const { folders, mixed } = this.#held;
-    const needed = new Set([...this.#unseen].flatMap(foldersAbove));
+    const needed = new Set([...this.#unseen].flatMap(ancestorsOf));
     const isRestored = (path: string) => !this.#folders.has(path) && (needed.has(path) || !mixed.has(path));
     return [...folders.keys()].filter(isRestored).toSorted(innermostFirst);
   }
@@ -435,7 +435,7 @@ class Recording {
     }
     return {
       seqOf: (path) =>
-        [path, ...foldersAbove(path)].map((one) => paths.get(one)).find((seq) => seq !== undefined),
+        [...ancestorsOf(path), path].map((one) => paths.get(one)).findLast((seq) => seq !== undefined),
     };
   }
 }
@@ -456,11 +456,6 @@ const plainMutation: Pick<Mutation, "isTree" | "revisionBefore" | "revisionAfter
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 const outerOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")));
-
-function foldersAbove(path: string): string[] {
-  const outer = outerOf(path);
-  return outer === "" ? [] : [outer, ...foldersAbove(outer)];
-}
 
 /** Orders paths so that each comes before the folders above it. */
 const innermostFirst = (one: string, other: string): number => (one < other ? 1 : -1);

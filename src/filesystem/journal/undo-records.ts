@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { Refusal } from "../../base/errors.ts";
 import { mergeSort } from "../../base/scheduling/merge-sort.ts";
+import { ancestorsOf } from "../jail/backend.ts";
 import type { RecordedState, RecordedTree } from "./frame.ts";
 import { isAsRecorded } from "./is-as-recorded.ts";
 import { refuseJournal } from "./journal-errors.ts";
@@ -238,7 +239,7 @@ class Undo {
   /** Returns the tree for a path, which may lie in a folder that this undo has restored. */
   #treeFor(path: string): RestoredTree {
     const { tree } = this.#options;
-    const folder = foldersAbove(path).find((above) => this.#remade.has(above));
+    const folder = ancestorsOf(path).find((above) => this.#remade.has(above));
     if (folder === undefined) return tree;
     const inside = this.#remade.get(folder) ?? tree.inRemade(folder);
     this.#remade.set(folder, inside);
@@ -376,12 +377,6 @@ interface Disagreement {
   readonly path: string;
   readonly expected: RecordedState;
   readonly found: TreeState;
-}
-
-/** Returns the paths of the folders above a path, the outermost first. */
-function foldersAbove(path: string): string[] {
-  const names = path.split("/");
-  return names.slice(1).map((_, index) => names.slice(0, index + 1).join("/"));
 }
 
 const areSame = (one: TreeState, other: TreeState): boolean => isDeepStrictEqual(one, other);

@@ -32,13 +32,13 @@ export interface AnswerForm extends ResultForm {
  * failure by the function's own rule, and absent otherwise. Entries of a transaction have no such field,
  * because they fail together, with the call.
  */
-export function renderResult(
+export async function renderResult(
   call: AnsweredCall,
   { isStructured, shownBytes, notes }: AnswerForm,
-): CallToolResult {
+): Promise<CallToolResult> {
   const { answer, definition } = call;
   const isFailure = hasFailedEntry(answer) || definition.isFailure?.(answer as never) === true;
-  const rendered = renderAnswer(call, wording) ?? renderJson(answer);
+  const rendered = (await renderAnswer(call, wording)) ?? renderJson(answer);
   const cut = isStructured ? cutCopy : cutText;
   const said = renderNotes(notes);
   return {

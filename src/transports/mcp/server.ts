@@ -169,7 +169,7 @@ async function callTool(host: ToolHost, { definition, payload, context, options,
   using progress = reportProgress(context, host.callMilliseconds);
   const { onOutput } = progress;
   const outcome = await host.call(definition, payload, { ...options, onOutput });
-  const result = host.render(definition, payload, outcome);
+  const result = await host.render(definition, payload, outcome);
   return hasApp && "answer" in outcome ? withCheckpointKey(result, outcome.answer) : result;
 }
 

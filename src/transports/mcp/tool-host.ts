@@ -164,14 +164,18 @@ export class ToolHost {
   }
 
   /** How a call of `definition` with `payload` ended, as a result of its tool. */
-  render(definition: FunctionDefinition, payload: unknown, outcome: CallOutcome): CallToolResult {
+  async render(
+    definition: FunctionDefinition,
+    payload: unknown,
+    outcome: CallOutcome,
+  ): Promise<CallToolResult> {
     const isStructured = this.#isStructured;
     const { payload: sent, notes } = outcome.read ?? { payload, notes: [] };
     if ("error" in outcome) return renderFailure(outcome.error, { isStructured, notes });
     const beside = isStructured ? outcome.bytes : 0;
     const shownBytes = this.#messageBytes - envelopeBytes - beside;
     const call = { definition, payload: sent, answer: outcome.answer };
-    return renderResult(call, { isStructured, shownBytes, notes });
+    return await renderResult(call, { isStructured, shownBytes, notes });
   }
 
   /** Resolves when no call is in flight, or after `milliseconds`, by default 5 s. */
