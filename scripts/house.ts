@@ -413,7 +413,7 @@ export const plan: Plan = {
     "embedded-engine": ["base/scheduling"],
     "base/scheduling": ["base/errors"],
     "base/errors": ["base/refusal"],
-    "base/schema": ["base/similar-name"],
+    "base/schema": ["base/scheduling", "base/similar-name"],
     "base/wasm": ["base/bun"],
     "base/about": [],
     "base/author": [],

@@ -7,11 +7,17 @@ import { type Author, renderAuthor } from "../base/author.ts";
 import { Refusal, refuse, shortages } from "../base/errors.ts";
 import type { Log } from "../base/log/log.ts";
 import { deadlineIn, unlessOver } from "../base/scheduling/deadline.ts";
-import { createTimeSlice, runInSlices, type Steps, type TimeSlice } from "../base/scheduling/time-slice.ts";
+import {
+  createTimeSlice,
+  runAtOnce,
+  runInSlices,
+  type Steps,
+  type TimeSlice,
+} from "../base/scheduling/time-slice.ts";
 import { maxAnswerBytes } from "../base/schema/message-size.ts";
-import { Mismatch, validate } from "../base/schema/validate.ts";
-import { jsonBytes } from "../text/sizes/json-size.ts";
-import { measureMemory, memoryBytes } from "../text/sizes/memory-size.ts";
+import { Mismatch, validate, validateInSteps } from "../base/schema/validate.ts";
+import { measureJson } from "../text/sizes/json-size.ts";
+import { measureMemory } from "../text/sizes/memory-size.ts";
 import { Admission } from "./admission.ts";
 import type { Context, FunctionDefinition, HandledCall, Services, WireError } from "./contract/definition.ts";
 import type { AnswerLease, OrderedCall, Origin } from "./contract/origin.ts";
@@ -132,9 +138,8 @@ interface CallScope {
 async function runAdmitted(scope: CallScope): Promise<HandledCall> {
   const { context, admission, payload, queue, account } = scope;
   try {
-    // In a session, later calls must not overtake this one while it is measured.
-    const measured = scope.ordered === undefined ? measureQuickly(payload) : memoryBytes(payload);
-    const bytes = typeof measured === "number" ? measured : await runInSlices(measured, createTimeSlice());
+    const measured = runSteps(measureMemory(payload), scope);
+    const bytes = measured instanceof Promise ? await measured : measured;
     using _request = admission.hold(queue, bytes);
     const admitted = context.quotas?.admit(account ?? context.caller);
     const outcome = await runCall(scope);
@@ -145,11 +150,14 @@ async function runAdmitted(scope: CallScope): Promise<HandledCall> {
   }
 }
 
-/** Returns the memory of a payload, or the remaining steps of measuring a large one. */
-function measureQuickly(payload: unknown): number | Steps<number> {
-  const steps = measureMemory(payload);
+/** Runs steps in slices, but in a session at once, since later calls must not overtake this one. */
+const runSteps = <T>(steps: Steps<T>, { ordered }: CallScope): T | Promise<T> =>
+  ordered === undefined ? beginAtOnce(steps) : runAtOnce(steps);
+
+/** Runs the first step at once, which is the only one for small values, and the others in slices. */
+function beginAtOnce<T>(steps: Steps<T>): T | Promise<T> {
   const { done, value } = steps.next();
-  return done ? value : steps;
+  return done ? value : runInSlices(steps, createTimeSlice());
 }
 
 async function runCall(scope: CallScope): Promise<HandledCall> {
@@ -159,7 +167,8 @@ async function runCall(scope: CallScope): Promise<HandledCall> {
     const inferred = scope.read?.inferred;
     if (inferred !== undefined) scope.context = { ...scope.context, inferred };
     const payload = scope.read === undefined ? scope.payload : scope.read.payload;
-    const request = parseRequest(definition, payload, scope.context);
+    const parsed = runSteps(parseRequest(definition, payload, scope.context), scope);
+    const request = parsed instanceof Promise ? await parsed : parsed;
     scope.request = request;
     const rules = scope.context.requestRules;
     if (rules?.isForgiving) requireUsual(definition, request, rules.places);
@@ -184,7 +193,10 @@ async function runCall(scope: CallScope): Promise<HandledCall> {
     const work = definition.handle(request, context);
     const handled = work instanceof Promise ? await inTime(work, definition, context) : work;
     const isMeasured = handled instanceof Measured || handled instanceof WrittenAnswer;
-    const outcome = isMeasured ? handled : new Measured(handled, jsonBytes(handled));
+    const bytes = isMeasured ? handled.bytes : beginAtOnce(measureJson(handled));
+    const outcome = isMeasured
+      ? handled
+      : new Measured(handled, bytes instanceof Promise ? await bytes : bytes);
     if (outcome.bytes > context.maxAnswerBytes)
       throw refuse.answerTooLarge(outcome.bytes, context.maxAnswerBytes, definition.effect);
     lease?.resize(outcome.bytes);
@@ -272,11 +284,11 @@ function requireFit(definition: FunctionDefinition, payload: unknown): void {
   }
 }
 
-function parseRequest(definition: FunctionDefinition, payload: unknown, context: Context): unknown {
+function* parseRequest(definition: FunctionDefinition, payload: unknown, context: Context): Steps<unknown> {
   if (definition.parse !== undefined) return definition.parse(payload);
   const normal = definition.normalize === undefined ? payload : definition.normalize(payload, context);
   try {
-    return validate(definition.request, normal, { unknownKeys: "ignore" });
+    return yield* validateInSteps(definition.request, normal, { unknownKeys: "ignore" });
   } catch (error) {
     if (error instanceof Mismatch) throw refuse.badPayload(error.field, error.problem);
     throw error;

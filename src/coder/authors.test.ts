@@ -53,7 +53,9 @@ test("undo of paths takes the newest checkpoint of each, and only there", async 
   await edit("c", "4");
   const read = () => ["a", "b", "c"].map((path) => readFileSync(fixture.at(path), "utf8"));
   const preview = await one.text("coder::undo", { paths: ["a", "b"], dry_run: true });
-  expect(preview).toBe("#3\n  restored: b\n#2\n  restored: a\nWould be undone.");
+  expect(preview).toBe(
+    "#3\n  restored: b\n#2\n  restored: a\nWould be undone.\n[dry run: nothing was changed]",
+  );
   await one.call("coder::undo", { paths: ["a", "b"] });
   expect(read()).toEqual(["1", "2", "4"]);
   await one.call("coder::undo");

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Author } from "../base/author.ts";
 import { createLog } from "../base/log/log.ts";
+import { renderAnswer } from "../calls/contract/answer-text.ts";
 import { wordingFor } from "../calls/contract/wording.ts";
 import { createInvoke } from "../calls/invoke.ts";
 import { type Config, defaultConfig } from "./config.ts";
@@ -57,11 +58,10 @@ export class SessionsFixture implements AsyncDisposable {
     const text = async (id: string, payload: object = {}) => {
       const answer = await call(id, payload);
       const definition = functions.find((one) => one.id === id)!;
-      return definition.render!(
-        answer as never,
+      return (await renderAnswer(
+        { definition, payload, answer },
         wordingFor((name) => name),
-        payload,
-      ) as string;
+      )) as string;
     };
     return { author, call, text };
   }

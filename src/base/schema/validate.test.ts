@@ -3,8 +3,9 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import fc from "fast-check";
 import { functions } from "../../coder/functions.ts";
+import { runAtOnce } from "../scheduling/time-slice.ts";
 import { Nullable, UInt32 } from "./fragments.ts";
-import { Mismatch, validate } from "./validate.ts";
+import { Mismatch, validate, validateInSteps } from "./validate.ts";
 
 const read = (schema: TSchema, value: unknown) => validate(schema, value, { unknownKeys: "ignore" });
 
@@ -18,6 +19,21 @@ function complaint(schema: TSchema, value: unknown): string {
 }
 
 const schemaOf = (id: string) => functions.find((definition) => definition.id === id)?.request as TSchema;
+
+test("very many items of lists and maps are validated in steps", () => {
+  const item = Type.Object({ name: Type.String(), tags: Type.Array(Type.String(), { default: [] }) });
+  const schema = Type.Object({ list: Type.Array(item), map: Type.Record(Type.String(), Type.String()) });
+  const names = Array.from({ length: 5000 }, (_, index) => `${index}`);
+  const value = {
+    list: names.map((name) => ({ name })),
+    map: Object.fromEntries(names.map((name) => [name, name])),
+  };
+  const begin = (sent: unknown) => validateInSteps(schema, sent, { unknownKeys: "ignore" });
+  expect([...begin(value)].length).toBeGreaterThanOrEqual(20);
+  expect(runAtOnce(begin(value))).toEqual(validate(schema, value, { unknownKeys: "ignore" }));
+  const wrong = { ...value, list: [...value.list, { name: 5 }] };
+  expect(() => runAtOnce(begin(wrong))).toThrow("list[5000].name is 5; expected a string");
+});
 
 describe("what a caller is told", () => {
   const one = Type.Object({ path: Type.String() });

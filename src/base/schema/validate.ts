@@ -16,6 +16,7 @@ import {
   type TSchema,
   type TUnion,
 } from "@sinclair/typebox";
+import { runAtOnce, type Steps } from "../scheduling/time-slice.ts";
 import { maxSimilar } from "../similar-name.ts";
 
 /** Thrown for the first field that does not fit its schema. */
@@ -51,19 +52,38 @@ export interface ValidateOptions {
 
 /** Returns `value` as `schema` describes it. Throws a `Mismatch`. */
 export function validate<T extends TSchema>(schema: T, value: unknown, options: ValidateOptions): Static<T> {
-  return check(schema, value, "", options) as Static<T>;
+  return runAtOnce(check(schema, value, "", options)) as Static<T>;
 }
 
-function check(schema: TSchema, value: unknown, field: string, options: ValidateOptions): unknown {
+/** Like `validate`, in steps, so that validating very many values keeps no other call waiting. */
+export function validateInSteps<T extends TSchema>(
+  schema: T,
+  value: unknown,
+  options: ValidateOptions,
+): Steps<Static<T>> {
+  return check(schema, value, "", options) as Steps<Static<T>>;
+}
+
+/** Items of a list or a map that are validated in one step. */
+const atOnce = 500;
+
+function* check(schema: TSchema, value: unknown, field: string, options: ValidateOptions): Steps<unknown> {
   switch (schema[Kind]) {
     case "Object":
-      return checkObject(schema as TObject, value, field, options);
+      return yield* checkObject(schema as TObject, value, field, options);
     case "Array":
-      return checkArray(schema as TArray, value, field, options);
+      return yield* checkArray(schema as TArray, value, field, options);
     case "Union":
-      return checkUnion(schema as TUnion, value, field, options);
+      return yield* checkUnion(schema as TUnion, value, field, options);
     case "Record":
-      return checkRecord(schema as TRecord, value, field, options);
+      return yield* checkRecord(schema as TRecord, value, field, options);
+    default:
+      return checkScalar(schema, value, field);
+  }
+}
+
+function checkScalar(schema: TSchema, value: unknown, field: string): unknown {
+  switch (schema[Kind]) {
     case "String":
       return checkString(schema, value, field);
     case "Integer":
@@ -81,7 +101,12 @@ function check(schema: TSchema, value: unknown, field: string, options: Validate
   }
 }
 
-function checkObject(schema: TObject, value: unknown, field: string, options: ValidateOptions): unknown {
+function* checkObject(
+  schema: TObject,
+  value: unknown,
+  field: string,
+  options: ValidateOptions,
+): Steps<unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return fail(schema, value, field);
   const given = value as Record<string, unknown>;
   if (options.unknownKeys === "refuse") refuseUnknownKeys(schema, given, field);
@@ -90,7 +115,7 @@ function checkObject(schema: TObject, value: unknown, field: string, options: Va
   for (const name in properties) {
     const property = properties[name]!;
     if (Object.hasOwn(given, name) && !isOmitted(property, given[name]))
-      result[name] = check(property, given[name], pathOf(field, name), options);
+      result[name] = yield* check(property, given[name], pathOf(field, name), options);
     else if (property.default !== undefined) result[name] = copyOf(property.default);
     else if (property[OptionalKind] !== "Optional")
       throw new Mismatch(pathOf(field, name), `is missing; expected ${expected(property)}`, {
@@ -134,25 +159,48 @@ function refuseUnknownKeys(schema: TObject, given: Record<string, unknown>, fiel
   }
 }
 
-function checkArray(schema: TArray, value: unknown, field: string, options: ValidateOptions): unknown {
+function* checkArray(
+  schema: TArray,
+  value: unknown,
+  field: string,
+  options: ValidateOptions,
+): Steps<unknown> {
   if (!Array.isArray(value)) return fail(schema, value, field);
-  return value.map((item, index) => check(schema.items, item, `${field}[${index}]`, options));
+  const result: unknown[] = [];
+  for (const [index, item] of value.entries()) {
+    result.push(yield* check(schema.items, item, `${field}[${index}]`, options));
+    if (result.length % atOnce === 0) yield;
+  }
+  return result;
 }
 
 /** Validates a record, whose keys may have any name, so that the result must not have a prototype. */
-function checkRecord(schema: TRecord, value: unknown, field: string, options: ValidateOptions): unknown {
+function* checkRecord(
+  schema: TRecord,
+  value: unknown,
+  field: string,
+  options: ValidateOptions,
+): Steps<unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return fail(schema, value, field);
   const result = Object.create(null) as Record<string, unknown>;
-  for (const [key, item] of Object.entries(value))
-    result[key] = check(itemOf(schema), item, `${field}[${JSON.stringify(key)}]`, options);
+  let count = 0;
+  for (const [key, item] of Object.entries(value)) {
+    result[key] = yield* check(itemOf(schema), item, `${field}[${JSON.stringify(key)}]`, options);
+    if (++count % atOnce === 0) yield;
+  }
   return result;
 }
 
 const itemOf = (schema: TRecord): TSchema => Object.values(schema.patternProperties)[0]!;
 
-function checkUnion(schema: TUnion, value: unknown, field: string, options: ValidateOptions): unknown {
+function* checkUnion(
+  schema: TUnion,
+  value: unknown,
+  field: string,
+  options: ValidateOptions,
+): Steps<unknown> {
   const tag = tagOf(schema);
-  if (tag !== undefined) return checkTagged(schema, tag, value, { field, options });
+  if (tag !== undefined) return yield* checkTagged(schema, tag, value, { field, options });
   for (const variant of schema.anyOf) {
     if (variant[Kind] === "Null" ? value === null : variant[Kind] === "Literal" && value === variant["const"])
       return value;
@@ -161,7 +209,7 @@ function checkUnion(schema: TUnion, value: unknown, field: string, options: Vali
     (variant) => variant[Kind] !== "Null" && variant[Kind] !== "Literal" && !mistyped(variant, value),
   );
   if (open === undefined) return fail(schema, value, field);
-  return check(open, value, field, options);
+  return yield* check(open, value, field, options);
 }
 
 /**
@@ -182,17 +230,17 @@ function tagOf(schema: TUnion): string | undefined {
   )?.[0];
 }
 
-function checkTagged(
+function* checkTagged(
   schema: TUnion,
   tag: string,
   value: unknown,
   { field, options }: { field: string; options: ValidateOptions },
-): unknown {
+): Steps<unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return fail(schema, value, field);
   const given = Object.hasOwn(value, tag) ? (value as Record<string, unknown>)[tag] : undefined;
   const variants = schema.anyOf as unknown as TObject[];
   const chosen = variants.find((variant) => variant.properties[tag]?.["const"] === given);
-  if (chosen !== undefined) return check(chosen, value, field, options);
+  if (chosen !== undefined) return yield* check(chosen, value, field, options);
   const tags = variants.map((variant) => JSON.stringify(variant.properties[tag]?.["const"])).join(", ");
   throw new Mismatch(
     `${field}.${tag}`,

@@ -92,7 +92,7 @@ export class CallChanges {
     else this.#add(mutation, kinds[kind]);
   }
 
-  /** Reports the changes of a transaction whose steps are over, in slices. Its paths are held while it does. */
+  /** Reports a transaction whose steps are over, in slices, and holds its paths while it does. */
   async atEnd(mutation: Mutation, outcome: MutationOutcome): Promise<void> {
     const transaction = this.#transactions.get(mutation);
     if (transaction === undefined) return;

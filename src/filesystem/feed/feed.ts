@@ -288,7 +288,8 @@ export class Feed implements MutationListener {
   #findEarlier(step: Mutation): void {
     void this.#drain();
     // As a rule, the queue has been read now, so that all events are noted.
-    for (const path of changedPathsOf(step)) this.#rootOf(path)?.compareAt(path);
+    const paths = changedPathsOf(step);
+    for (const root of this.#roots) root.compareAt(paths.filter((path) => this.#rootOf(path) === root));
   }
 
   /** Finds the changes that other programs have made so far. */

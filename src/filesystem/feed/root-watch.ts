@@ -138,12 +138,12 @@ export class RootWatch {
     return false;
   }
 
-  /** Finds what other programs have done so far to a path that a call is about to change. */
-  compareAt(path: string): void {
+  /** Finds what other programs have done so far, first to paths that a call is about to change. */
+  compareAt(paths: readonly string[]): void {
     const external = this.#watching?.external;
     if (external === undefined || this.#hasGap || external.isOverfull) return;
-    const inRoot = this.#inRoot(path);
-    external.reconcileAt([...ancestorsOf(inRoot), inRoot]);
+    const inRoot = paths.map((path) => this.#inRoot(path));
+    external.reconcileAt(inRoot.flatMap((path) => [...ancestorsOf(path), path]));
   }
 
   /** Returns the current stamps of the name, or `undefined` if the tree is not watched. */

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { jsonBytes, objectBytes } from "./json-size.ts";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
+import { jsonBytes, measureJson, objectBytes } from "./json-size.ts";
 
 const encoded = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 
@@ -8,9 +9,18 @@ test("counts what JSON.stringify writes, for any JSON value", () => {
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: "binary" }), (value) => {
       expect(jsonBytes(value)).toBe(encoded(value));
+      expect(runAtOnce(measureJson(value))).toBe(encoded(value));
     }),
     { numRuns: 2000 },
   );
+});
+
+test("counts very many entries of an answer in steps", () => {
+  for (const length of [500, 501, 1000, 20_000]) {
+    const answer = { results: Array.from({ length }, (_, index) => ({ path: `é${index}` })), more: [1, 2] };
+    expect(runAtOnce(measureJson(answer))).toBe(encoded(answer));
+    expect([...measureJson(answer)]).toHaveLength(length > 500 ? Math.ceil(length / 500) : 0);
+  }
 });
 
 test("takes the bytes of a field that was counted before for those of its value", () => {
