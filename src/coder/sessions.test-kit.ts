@@ -30,9 +30,10 @@ export class SessionsFixture implements AsyncDisposable {
   readonly #runtime: Promise<CoderRuntime>;
   readonly #began: Promise<string>;
 
-  constructor(config: Partial<Config> = {}) {
+  /** Starts the worker. `journalBytes` is the room of its journal. */
+  constructor(config: Partial<Config> = {}, journalBytes = 64 * 1024 * 1024) {
     mkdirSync(this.base);
-    const journal = { dir: join(this.root, "state"), max_bytes: 64 * 1024 * 1024, max_records: 500 };
+    const journal = { dir: join(this.root, "state"), max_bytes: journalBytes, max_records: 500 };
     const profile = "agent" as const;
     const all = { ...defaultConfig(), base_path: this.base, fsync: false, journal, profile, ...config };
     this.#runtime = openCoder(all, { environment: {} });

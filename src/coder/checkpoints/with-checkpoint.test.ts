@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { createInvoke } from "../../calls/invoke.ts";
 import { jsonBytes } from "../../text/sizes/json-size.ts";
 import { functions } from "../functions.ts";
@@ -49,6 +50,20 @@ test("each function that changes the tree answers its checkpoint, and takes a la
       .map(({ id }) => id)
       .sort(),
   ).toEqual(tested.sort());
+});
+
+test("a call says how many of its changes cannot be undone, whatever it is", async () => {
+  await using fixture = new SessionsFixture({}, 4096);
+  const { call, text } = fixture.open(author);
+  for (const name of ["a", "b", "c"]) writeFileSync(fixture.at(name), name.repeat(5000));
+  const small = { op: "create", path: "small", content: "x" };
+  const both = ["a", "b"].map((path) => ({ op: "delete", path }));
+  expect(await text("coder::transact", { changes: [small, ...both] })).toEndWith(
+    "\n#1, 2 changes of which cannot be undone",
+  );
+  const written = { path: "c", content: "x", overwrite: true };
+  expect(await call("coder::create-file", { files: [written] })).toMatchObject({ checkpoint: 2, losses: 1 });
+  expect(await text("coder::delete-file", { paths: ["c"] })).toEndWith("\n#3");
 });
 
 test("a call that changed nothing has no checkpoint", async () => {

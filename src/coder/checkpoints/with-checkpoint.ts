@@ -9,8 +9,8 @@ import { Measured, WrittenAnswer } from "../../calls/contract/prepared-answer.ts
 import { jsonBytes } from "../../text/sizes/json-size.ts";
 import type { CoderContext } from "../define.ts";
 
-/** Maximum bytes that the number of a checkpoint adds to an answer. */
-const checkpointBytes = 64;
+/** Maximum bytes that the number of a checkpoint adds to an answer, with that of its losses. */
+const checkpointBytes = 96;
 
 /** Returns the definition with the fields, if its calls change the tree. */
 export function withCheckpoint(definition: FunctionDefinition): FunctionDefinition {
@@ -23,6 +23,12 @@ export function withCheckpoint(definition: FunctionDefinition): FunctionDefiniti
   const checkpoint = Type.Optional(
     UInt64({ ...since, description: "The number of the checkpoint, for coder::undo, if one was made." }),
   );
+  const losses = Type.Optional(
+    UInt64({
+      ...since,
+      description: "The number of its changes that coder::undo cannot take back, if any.",
+    }),
+  );
   const notice = Type.Optional(
     Type.String({ ...since, description: "The inferred kinds of operations that were sent without one." }),
   );
@@ -30,13 +36,18 @@ export function withCheckpoint(definition: FunctionDefinition): FunctionDefiniti
     ...definition,
     request: withField(request, { label }),
     ...(published !== undefined && { published: withField(published, { label }) }),
-    response: withField(response, { checkpoint, ...(infersOperations && { notice }) }),
+    response: withField(response, { checkpoint, losses, ...(infersOperations && { notice }) }),
     handle: (sent, context) => handle(definition, sent as Labelled, context as CoderContext),
     ...(render !== undefined && {
       render(answer, wording, sent) {
         const rendered = render(answer, wording, sent);
-        const { checkpoint: seq } = answer as Numbered;
-        return seq === undefined || typeof rendered !== "string" ? rendered : `${rendered}\n#${seq}`;
+        const { checkpoint: seq, losses: lost } = answer as Numbered;
+        if (seq === undefined || typeof rendered !== "string") return rendered;
+        const losses =
+          lost === undefined
+            ? ""
+            : `, ${lost} ${lost === 1 ? "change" : "changes"} of which cannot be undone`;
+        return `${rendered}\n#${seq}${losses}`;
       },
     }),
   };
@@ -48,6 +59,7 @@ interface Labelled {
 
 interface Numbered {
   readonly checkpoint?: number;
+  readonly losses?: number;
 }
 
 const withField = (schema: TSchema, field: Readonly<Record<string, TSchema>>): TSchema => ({
@@ -64,7 +76,12 @@ async function handle(definition: FunctionDefinition, sent: Labelled, all: Coder
   const context = { ...all, label, maxAnswerBytes: maxAnswerBytes - reserved };
   const handled = await definition.handle(sent, context);
   const checkpoint = isNamed ? journal.checkpointOf(context) : undefined;
-  const added = { ...(checkpoint !== undefined && { checkpoint }), ...(notice !== undefined && { notice }) };
+  const losses = (checkpoint !== undefined && journal?.lossesOf(context)) || undefined;
+  const numbers = {
+    ...(checkpoint !== undefined && { checkpoint }),
+    ...(losses !== undefined && { losses }),
+  };
+  const added = { ...numbers, ...(notice !== undefined && { notice }) };
   if (Object.keys(added).length === 0 || handled instanceof WrittenAnswer) return handled;
   return handled instanceof Measured
     ? new Measured({ ...(handled.answer as object), ...added }, handled.bytes + jsonBytes(added) - 1)
