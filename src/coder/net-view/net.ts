@@ -45,14 +45,14 @@ export async function findNetChanges(
   const disk = diskView(context);
   const tree = new RewoundTree(disk);
   const records = new Map<number, JournalRecord>();
-  const left = new Map<string, RecordedState>();
+  const left = new Map<string, LeftByRecord>();
   const pause = pauseOf(context);
   if (journal !== undefined)
     for await (const record of readRecords(journal, { pause })) {
       if (record.seq <= checkpoint) break;
       records.set(record.seq, record);
       for (const { path, after } of record.steps.toReversed())
-        if (!left.has(path)) left.set(path, after.state);
+        if (!left.has(path)) left.set(path, { state: after.state, seq: record.seq });
       await rewind(tree, record, { source: journal, isShown: (step) => isShown(step, jail), pause });
     }
   const found = new Net({ tree, disk, left, feed });
@@ -114,18 +114,24 @@ interface Moved {
   readonly seqs: readonly number[];
 }
 
+interface LeftByRecord {
+  readonly state: RecordedState;
+  /** The number of the record. */
+  readonly seq: number;
+}
+
 interface NetSources {
   readonly tree: RewoundTree;
   readonly disk: CurrentTree;
-  /** The state of each path that the newest record has left. */
-  readonly left: ReadonlyMap<string, RecordedState>;
+  /** The state that the newest record of each path has left there. */
+  readonly left: ReadonlyMap<string, LeftByRecord>;
   readonly feed: Pick<Feed, "knownBefore">;
 }
 
 class Net {
   readonly #tree: RewoundTree;
   readonly #disk: CurrentTree;
-  readonly #left: ReadonlyMap<string, RecordedState>;
+  readonly #left: ReadonlyMap<string, LeftByRecord>;
   /** The changes by their current paths, or the earlier ones of removed entries. */
   readonly #changes = new Map<string, NetDifference>();
   /** The new folders with more files than were listed. */
@@ -270,13 +276,13 @@ class Net {
   #addUnlessRecorded(event: FeedChange, own: ReadonlySet<number>): void {
     const { path, from, isOverOther = false, cause } = event;
     const found = this.#changes.get(path) ?? this.#changes.get(this.#earlier.get(path) ?? "");
-    const isOwn = found?.seqs.every((seq) => own.has(seq)) ?? false;
+    const left = this.#left.get(path);
+    const isOwn = found?.seqs.every((seq) => own.has(seq)) ?? (left !== undefined && own.has(left.seq));
     if (event.isFolder && event.kind !== "created") this.#loseBelow(event);
     if (this.#isRecorded(path)) this.#changeMoved(event);
     if (from !== undefined && this.#isRecorded(from)) this.#changeMoved({ ...event, path: from });
     // Calls of another process are external events here, and in the journal too.
-    const left = isOwn ? undefined : this.#left.get(path);
-    if (left !== undefined && isAsRecorded(left, this.#disk.state(path), false)) return;
+    if (left !== undefined && !isOwn && isAsRecorded(left.state, this.#disk.state(path), false)) return;
     const known = found && this.#changes.get(found.path);
     if (known !== undefined) {
       this.#changes.set(known.path, { ...known, others: [...known.others, cause] });
@@ -468,7 +474,7 @@ class Net {
     const isMoved = isThere && from !== undefined && this.#after(from).state.kind === "absent";
     const isKept = (wasThere || isMoved) && above === undefined;
     const seen = isKept ? this.#knownBefore(first.from ?? first.path, first.seq) : undefined;
-    const before = seen ?? nothing;
+    const before = seen ?? (first.isFolder && !isThere ? someFolder : nothing);
     const known = { path, before, after, seqs: [], others: causes };
     const unknown = seen ? undefined : notKept(causes);
     if (isMoved) this.#add({ ...known, kind: "moved", from, unknown });
@@ -512,6 +518,9 @@ class Net {
     content: () => this.#disk.read(path),
   });
 }
+
+/** A removed folder whose mode is not kept. */
+const someFolder: EntryThen = { state: { kind: "dir", mode: 0o755 }, content: () => undefined };
 
 /** Returns the reason why a change by another program or a command has no diff. */
 function notKept(causes: readonly Cause[]): string {
