@@ -57,7 +57,7 @@ async function timeStart(folder: string, rounds: number): Promise<Figure> {
 
 async function countCalls(folder: string, rounds: number): Promise<Figure[]> {
   await using bus = await startBusServer(folder);
-  return countCallsOn(bus, rounds, "on the bus");
+  return await countCallsOn(bus, rounds, "on the bus");
 }
 
 /** Calls per second with one and with 32 in flight. */
