@@ -1,6 +1,6 @@
 /**
- * The kinds of net changes are true, whoever made them: a created entry was not there before, a deleted one
- * was, and no file that differs is left out.
+ * The kinds of net changes are true if calls and other programs take turns: a created entry was not there
+ * before, a deleted one was, and no file that differs is left out.
  */
 import { expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
