@@ -26,7 +26,7 @@ type Limits = Readonly<Record<keyof typeof maxKnown, number>>;
 interface Version {
   readonly path: string;
   readonly file: KnownFile;
-  /** How many folders had been dropped when it was noted. */
+  /** The number of folders that had been dropped before it was noted. */
   readonly drops: number;
   /** The number of the change that ended it, or `undefined` if none has. */
   readonly until: number | undefined;
