@@ -193,10 +193,7 @@ async function runCall(scope: CallScope): Promise<HandledCall> {
     const work = definition.handle(request, context);
     const handled = work instanceof Promise ? await inTime(work, definition, context) : work;
     const isMeasured = handled instanceof Measured || handled instanceof WrittenAnswer;
-    const bytes = isMeasured ? handled.bytes : beginAtOnce(measureJson(handled));
-    const outcome = isMeasured
-      ? handled
-      : new Measured(handled, bytes instanceof Promise ? await bytes : bytes);
+    const outcome = isMeasured ? handled : new Measured(handled, await beginAtOnce(measureJson(handled)));
     if (outcome.bytes > context.maxAnswerBytes)
       throw refuse.answerTooLarge(outcome.bytes, context.maxAnswerBytes, definition.effect);
     lease?.resize(outcome.bytes);

@@ -76,12 +76,12 @@ async function handle(definition: FunctionDefinition, sent: Labelled, all: Coder
   const context = { ...all, label, maxAnswerBytes: maxAnswerBytes - reserved };
   const handled = await definition.handle(sent, context);
   const checkpoint = isNamed ? journal.checkpointOf(context) : undefined;
-  const losses = (checkpoint !== undefined && journal?.lossesOf(context)) || undefined;
-  const numbers = {
+  const losses = isNamed && checkpoint !== undefined ? journal.lossesOf(context) : 0;
+  const added = {
     ...(checkpoint !== undefined && { checkpoint }),
-    ...(losses !== undefined && { losses }),
+    ...(losses > 0 && { losses }),
+    ...(notice !== undefined && { notice }),
   };
-  const added = { ...numbers, ...(notice !== undefined && { notice }) };
   if (Object.keys(added).length === 0 || handled instanceof WrittenAnswer) return handled;
   return handled instanceof Measured
     ? new Measured({ ...(handled.answer as object), ...added }, handled.bytes + jsonBytes(added) - 1)
