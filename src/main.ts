@@ -10,11 +10,11 @@ import { UnknownCommand, UsageError } from "./config/arguments/usage-error.ts";
 /**
  * The numbers of weighted executions after which each tier of the JIT compiles a function. The defaults of
  * the engine are 500, 1,000 and 100,000. They make compilation a fifth of a start and a quarter of a first
- * search.
+ * search. A higher second number leaves the calls of a session in the slowest tier, which doubles their time.
  */
 const jitThresholds = {
   BUN_JSC_thresholdForJITAfterWarmUp: "3000",
-  BUN_JSC_thresholdForOptimizeAfterWarmUp: "10000",
+  BUN_JSC_thresholdForOptimizeAfterWarmUp: "1000",
   BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: "1000000",
 };
 

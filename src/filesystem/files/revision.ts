@@ -7,6 +7,8 @@ import { hasNoWriter } from "../jail/stamps.ts";
 
 /** Bytes per piece, few enough to stay in the processor's cache. */
 const pieceBytes = 128 * 1024;
+/** Bytes per piece of a small file, which may have grown. */
+const leastPiece = 4 * 1024;
 
 /**
  * Returns `sha256:` and the digest, as lowercase hex, of the bytes of an opened file, or `undefined` if it is
@@ -21,7 +23,7 @@ export function* revisionInSteps(descriptor: number): Steps<string | undefined> 
   const known = isLarge(stats) ? knownFiles.get(stampsOf(descriptor)) : undefined;
   if (known !== undefined) return known;
   const hash = crypto.createHash("sha256");
-  const piece = Buffer.allocUnsafe(pieceBytes);
+  const piece = Buffer.allocUnsafe(Math.min(Math.max(stats.size + 1, leastPiece), pieceBytes));
   for (let at = 0; ; ) {
     const read = readSync(descriptor, piece, 0, piece.length, at);
     if (read === 0) return `sha256:${hash.digest("hex")}`;

@@ -5,7 +5,7 @@
  * reads a folder by its descriptor.
  */
 import { constants, openSync, readdirSync } from "node:fs";
-import { openLibc } from "../../base/bun.ts";
+import { openErrno, openLibc } from "../../base/bun.ts";
 import { type OnDirent, offsetAfter, parseDirents } from "./dirents.ts";
 import { errnoError } from "./errno.ts";
 import type { Name } from "./folder.ts";
@@ -24,8 +24,10 @@ export function openAt(descriptor: number, name: Name, flags: number): number {
   if (direct !== "none" && putPath(name)) {
     const opened = direct.openat(descriptor, pathArgument, flags | constants.O_NOFOLLOW | closeOnExec);
     if (opened >= 0) return opened;
+    // A name that is to be created is usually absent, and repeating its call takes as long as all else here.
+    if (direct.errno?.() === absent) throw errnoError("ENOENT");
   }
-  // This repeats every failed call, to throw the errno error like all of node:fs.
+  // This repeats every other failed call, to throw the errno error like all of node:fs.
   return openThroughProc(descriptor, name, flags);
 }
 
@@ -134,9 +136,7 @@ export function* readRest(
   }
 }
 
-/**
- * Returns the error that stopped the listing. errno is not accessible here, so `readdirSync` has to throw it.
- */
+/** Returns the error that stopped the listing, which `readdirSync` meets too. */
 function failureOf(descriptor: number): unknown {
   try {
     readdirSync(`/proc/self/fd/${descriptor}/.`);
@@ -152,8 +152,8 @@ export function hasDirectOpenat(): boolean {
   return direct !== "none";
 }
 
-/** Calls of libc. Failures are negative; errno is not accessible. */
-interface Direct {
+/** Calls of libc. Failures are negative. */
+interface Calls {
   openat(descriptor: number, name: Uint8Array, flags: number): number;
   lseek(descriptor: number, offset: number, whence: number): number;
   /** Makes a system call. The third argument is a pointer, or a number for calls that take one. */
@@ -166,7 +166,15 @@ interface Direct {
   ): number;
 }
 
+interface Direct extends Calls {
+  /** Returns errno of the last call, if called at once. */
+  readonly errno: (() => number) | undefined;
+}
+
 let direct: Direct | "none" | undefined;
+
+/** The number of ENOENT on Linux. */
+const absent = 2;
 
 /** O_PATH, which node:fs does not export. On other systems this number means something else. */
 export const O_PATH = 0o10000000;
@@ -201,9 +209,10 @@ const recordBytes = 64 * 1024;
 let records: Buffer | undefined;
 
 function loadDirect(): Direct | undefined {
-  return openLibc<Direct>({
+  const calls = openLibc<Calls>({
     openat: { args: ["i32", "ptr", "i32"], returns: "i32" },
     lseek: { args: ["i32", "i64", "i32"], returns: "i64_fast" },
     syscall: { args: ["i64", "i32", "ptr", "ptr", "i64"], returns: "i32" },
   });
+  return calls && { ...calls, errno: openErrno() };
 }

@@ -89,7 +89,7 @@ function targetOf(location: string): string | undefined {
 /** Returns the stats, or `undefined` if nothing is there. */
 function statsOf(file: string): Stats | undefined {
   try {
-    return statSync(file);
+    return statSync(file, { throwIfNoEntry: false });
   } catch {
     return undefined;
   }

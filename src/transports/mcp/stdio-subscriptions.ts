@@ -58,7 +58,7 @@ export class StdioListens implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     if (isJSONRPCErrorResponse(message) || isJSONRPCResultResponse(message)) this.#end(message.id);
     const sent = this.#wire.send(message);
-    if (isJSONRPCNotification(message)) this.#noteAcknowledgement(message.params);
+    if ("method" in message && isJSONRPCNotification(message)) this.#noteAcknowledgement(message.params);
     await sent;
   }
 
@@ -126,6 +126,6 @@ export class StdioListens implements Transport {
 
 /** Returns the id of the request that the message cancels. */
 const cancelledBy = (message: JSONRPCMessage): RequestId | undefined =>
-  isJSONRPCNotification(message) && message.method === "notifications/cancelled"
+  "method" in message && message.method === "notifications/cancelled" && isJSONRPCNotification(message)
     ? (message.params?.["requestId"] as RequestId | undefined)
     : undefined;

@@ -7,7 +7,7 @@ export const maxListens = 64;
 
 /** Returns whether the message is such a request. */
 export const isListen = (message: unknown): message is JSONRPCRequest =>
-  isJSONRPCRequest(message) && message.method === "subscriptions/listen";
+  (message as Partial<JSONRPCRequest> | null)?.method === "subscriptions/listen" && isJSONRPCRequest(message);
 
 /**
  * Subscribes the client to the resources that the request names. Resolves, once that has begun, to the
