@@ -4,8 +4,12 @@ import { createTimeSlice, runInSlices } from "../base/scheduling/time-slice.ts";
 import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Wording } from "../calls/contract/wording.ts";
 import { changedPaths } from "../filesystem/journal/changed-paths.ts";
-import { type JournalRecord, type RecordedStep, readRecords } from "../filesystem/journal/read-record.ts";
-import { stepsOf } from "../filesystem/journal/rewind.ts";
+import {
+  type JournalRecord,
+  type RecordedStep,
+  readRecords,
+  stepsOf,
+} from "../filesystem/journal/read-record.ts";
 import { AuthorFields, By, describeAuthor, selectsAuthor } from "./checkpoints/authors.ts";
 import { endsOf, isShown, plainPath } from "./checkpoints/recorded-paths.ts";
 import { requireJournal } from "./checkpoints/require-journal.ts";

@@ -3,8 +3,13 @@ import { type Author, authorId } from "../base/author.ts";
 import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Plan } from "../filesystem/disk/steps.ts";
 import { LaterRecords } from "../filesystem/journal/later-records.ts";
-import { contentOf, type JournalRecord, readRecord, readRecords } from "../filesystem/journal/read-record.ts";
-import { stepsOf } from "../filesystem/journal/rewind.ts";
+import {
+  contentOf,
+  type JournalRecord,
+  readRecord,
+  readRecords,
+  stepsOf,
+} from "../filesystem/journal/read-record.ts";
 import { type UndoneRecord, type UndoOutcome, undoRecords } from "../filesystem/journal/undo-records.ts";
 import { Restoration } from "../filesystem/overlay/restore.ts";
 import { selectsAuthor } from "./checkpoints/authors.ts";

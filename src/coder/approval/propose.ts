@@ -3,10 +3,10 @@ import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.t
 import type { Proposal } from "../../calls/approval/approvals.ts";
 import type { ExchangeStep, PlaceStep, Step } from "../../filesystem/disk/steps.ts";
 import { isTemporary } from "../../filesystem/jail/temporary.ts";
-import type { CurrentTree } from "../../filesystem/journal/rewound-tree.ts";
 import type { CoderContext } from "../define.ts";
 import { compare, diskView, type EntryThen, nothing } from "../net-view/file-diff.ts";
 import { filesBelow } from "../net-view/files-below.ts";
+import type { CurrentTree } from "../net-view/rewound-tree.ts";
 import { renderName } from "../render/entry-text.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 

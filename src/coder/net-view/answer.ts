@@ -118,7 +118,8 @@ function* describe(
     ...(isFolder && { dir: true as const }),
     ...(files !== undefined && { files }),
   };
-  if (form === "names") return named;
+  const isReplaced = isFolder && kind === "modified" && change.unknown !== undefined;
+  if (form === "names") return isReplaced ? { ...named, note: change.unknown! } : named;
   const found = yield* compare(change, form === "diff" ? Math.max(room, 0) : defaultDiffBytes);
   if (found === "a folder") return named;
   if (typeof found === "string") {
@@ -175,7 +176,7 @@ function foldFolders(
     folded.push(entry);
   }
   return folded.map(({ change, files }) =>
-    files && !incomplete.has(change.path) ? { ...change, files } : change,
+    files && change.unknown === undefined && !incomplete.has(change.path) ? { ...change, files } : change,
   );
 }
 
@@ -190,9 +191,10 @@ function folderAbove<T>(path: string, kind: string, folders: ReadonlyMap<string,
 /** Selects all but created or deleted folders whose contents are listed. */
 const isLeafIn =
   (changes: readonly NetDifference[], incomplete: NetChanges["incomplete"]) =>
-  ({ kind, path, before, after }: NetDifference, index: number): boolean => {
+  ({ kind, path, before, after, unknown }: NetDifference, index: number): boolean => {
     const isFolder = [before, after].some(({ state }) => state.kind === "dir");
-    if (!isFolder || kind === "moved" || incomplete.has(path)) return true;
+    const isListed = unknown === undefined && (kind === "created" || kind === "deleted");
+    if (!isFolder || !isListed || incomplete.has(path)) return true;
     const next = changes[index + 1];
     return next === undefined || !next.path.startsWith(`${path}/`) || next.kind !== kind;
   };

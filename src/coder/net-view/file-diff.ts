@@ -5,12 +5,12 @@ import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { Cause } from "../../filesystem/feed/change.ts";
 import { readWholeFile } from "../../filesystem/files/read.ts";
 import type { TreeState } from "../../filesystem/journal/restored-tree.ts";
-import type { CurrentTree, ReadContent } from "../../filesystem/journal/rewound-tree.ts";
 import { Restoration } from "../../filesystem/overlay/restore.ts";
 import { diffLines } from "../../text/edits/line-diff.ts";
 import { unifiedDiff } from "../../text/edits/unified-diff.ts";
 import { baseTree } from "../checkpoints/base-tree.ts";
 import type { CoderContext } from "../define.ts";
+import type { CurrentTree, ReadContent } from "./rewound-tree.ts";
 
 /** An entry at one of the times. */
 export interface EntryThen {

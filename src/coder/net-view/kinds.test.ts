@@ -3,12 +3,14 @@
  * before, a deleted one was, and no file that differs is left out.
  */
 import { expect, test } from "bun:test";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type AuthorCalls, SessionsFixture } from "../sessions.test-kit.ts";
 import type { NetChange } from "./answer.ts";
 
-/** Steps by calls and by other programs, and the net changes of all of them. */
+const inPlace = "put it in place of another one, so every file in it may differ";
+
+/** Steps by calls and by other programs, and the net changes of all of them. `now` has no poll after it. */
 const sessions: Record<string, readonly [steps: readonly string[], net: readonly string[]]> = {
   "a folder that another program removes": [["program remove d"], ["deleted d/"]],
   "a file that another program makes, and a call moves": [
@@ -19,16 +21,44 @@ const sessions: Record<string, readonly [steps: readonly string[], net: readonly
     ["program write d/a 1", "call write d/a 1"],
     ["modified d/a"],
   ],
+  "a folder that a call moves, and another program makes again": [
+    ["call move d f", "program write d/b 1"],
+    ["moved d/a to f/a", "created d/b", "created f/"],
+  ],
+  "a folder that another program moves away and makes again before the feed looks": [
+    ["program now move e d/n", "program write e/b 1"],
+    ["created d/n/", `modified e/ [another program ${inPlace}]`],
+  ],
+  "a folder that another program removes and makes again": [
+    ["program now remove e", "program write e/b 1"],
+    ["deleted e/a", `modified e/ [another program ${inPlace}]`],
+  ],
+  "a file that another program moves, and a call changes": [
+    ["program move a b", "call write b 1"],
+    ["moved a to b"],
+  ],
+  "a file that another program changes and moves, and a call removes": [
+    ["program write a 1", "program move a b", "call remove b"],
+    ["deleted a"],
+  ],
+  "a file in a folder that another program moves through a call's new folder": [
+    ["call write n/a 1", "program move e n/e", "call move n m"],
+    ["moved e to m/e/", "created m/"],
+  ],
 };
 
 async function takeByCall([does, path, to]: readonly string[], { call }: AuthorCalls): Promise<void> {
-  if (does === "write") await call("coder::create-file", { files: [{ path, content: to, overwrite: true }] });
+  if (does === "write")
+    await call("coder::create-file", { files: [{ path, content: to, overwrite: true, parents: true }] });
+  else if (does === "remove") await call("coder::delete-file", { paths: [path], recursive: true });
   else await call("coder::move", { files: [{ from: path, to }] });
 }
 
 function takeByProgram([does, path = "", to = ""]: readonly string[], base: string): void {
   const at = (name: string) => join(base, name);
+  if (does !== "remove") mkdirSync(dirname(at(does === "write" ? path : to)), { recursive: true });
   if (does === "write") writeFileSync(at(path), to);
+  else if (does === "move") renameSync(at(path), at(to));
   else rmSync(at(path), { recursive: true });
 }
 
@@ -42,12 +72,15 @@ test.each(Object.entries(sessions))("%s", async (_, [steps, expected]) => {
   const { next: since, external } = await one.call("coder::changes");
   if (!external) return;
   for (const step of steps) {
-    const [who, ...rest] = step.split(" ");
+    const [who, ...rest] = step.replace(" now", "").split(" ");
     if (who === "call") await takeByCall(rest, one);
     else takeByProgram(rest, fixture.base);
-    await one.call("coder::changes");
+    if (!step.includes(" now")) await one.call("coder::changes");
   }
   const { net } = await one.call("coder::changes", { since, answer: "names" });
-  const lines = (net as NetChange[]).map(({ kind, path, dir }) => `${kind} ${path}${dir ? "/" : ""}`);
+  const lines = (net as NetChange[]).map(({ kind, path, from, dir, note }) => {
+    const was = from === undefined ? "" : `${from} to `;
+    return `${kind} ${was}${path}${dir ? "/" : ""}${note === undefined ? "" : ` [${note}]`}`;
+  });
   expect(lines).toEqual([...expected]);
 });

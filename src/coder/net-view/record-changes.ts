@@ -1,15 +1,15 @@
 /** The differences that one call made, as a journal record has them. */
 import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
 import { changedPaths } from "../../filesystem/journal/changed-paths.ts";
-import type { JournalRecord, RecordedStep } from "../../filesystem/journal/read-record.ts";
-import { rewind, stepsOf } from "../../filesystem/journal/rewind.ts";
-import { RewoundTree } from "../../filesystem/journal/rewound-tree.ts";
+import { type JournalRecord, type RecordedStep, stepsOf } from "../../filesystem/journal/read-record.ts";
 import { isShown } from "../checkpoints/recorded-paths.ts";
 import { requireJournal } from "../checkpoints/require-journal.ts";
 import type { CoderContext } from "../define.ts";
 import { pauseOf } from "../services/pause.ts";
 import { compare, diskView, type EntryThen, type FileDiff, type NetDifference } from "./file-diff.ts";
 import { type ComparedImages, imagesOf, lengthOf } from "./images.ts";
+import { rewind } from "./rewind.ts";
+import { RewoundTree } from "./rewound-tree.ts";
 
 /** The difference of a path, or why it is not known; of an image also both sides, if they are wanted. */
 export interface PathDifference {

@@ -33,6 +33,22 @@ test("a folder that took the name of another is said to have done so", () => {
   expect(foundAfter({ kind: "created", isMovedIn: true })).toEqual(replaced);
 });
 
+test("a file in a folder that is moved to a new name, and removed, is not said to be deleted there", () => {
+  const found: string[] = [];
+  const external = new ExternalChanges({
+    stampsAt: () => "missing",
+    presenceAt: (place) => (place === "old" ? "folder" : "nothing"),
+    isHeld: () => false,
+    transactionsOver: () => 0,
+    onFound: ({ kind, path }) => found.push(`${kind} ${path}`),
+  });
+  external.add({ kind: "moved", isFolder: true, path: Buffer.from("new"), from: Buffer.from("old") });
+  external.add({ kind: "removed", isFolder: false, path: Buffer.from("new/file") });
+  external.add({ kind: "removed", isFolder: true, path: Buffer.from("new") });
+  runAtOnce(external.reconcile(1));
+  expect(found).toEqual(["deleted old"]);
+});
+
 test("names that a transaction holds are read only when it is over", () => {
   const found: string[] = [];
   let [reads, over] = [0, 0];

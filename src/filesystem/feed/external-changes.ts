@@ -242,9 +242,19 @@ export class ExternalChanges {
       else judged.set(path, { path, touched, now: stampsAt(touched.place) });
     const sources = new Set<string>();
     for (const one of judged.values()) if (this.#isMove(one, judged)) sources.add(one.touched.origin!);
+    const passing = this.#passingFolders(judged);
+    const isInPassing = (path: string) => passing.size > 0 && ancestorsOf(path).some((at) => passing.has(at));
     for (const one of judged.values())
-      if (!sources.has(one.path)) this.#judge(one, this.#isMove(one, judged));
+      if (!sources.has(one.path) && !isInPassing(one.path)) this.#judge(one, this.#isMove(one, judged));
     return judged.keys();
+  }
+
+  /** Returns the paths of entries that were made and removed since the last comparison. */
+  #passingFolders(judged: ReadonlyMap<string, Judged>): ReadonlySet<string> {
+    const passing = [...judged.values()].filter(
+      (one) => one.now === "missing" && this.#before(one) === "nothing",
+    );
+    return new Set(passing.map(({ path }) => path));
   }
 
   /** Takes these names, and those that were noted first, each with the other end of its move. */

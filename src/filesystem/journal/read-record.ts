@@ -228,3 +228,17 @@ async function largeContentOf(
   noteRevision(content, revision);
   return content;
 }
+
+/** Returns the selected steps of a record, calling `pause` after each, since there may be many. */
+export async function stepsOf(
+  { steps }: Pick<JournalRecord, "steps">,
+  isSelected: (step: RecordedStep) => boolean,
+  pause: Pause,
+): Promise<RecordedStep[]> {
+  const selected: RecordedStep[] = [];
+  for (const step of steps) {
+    if (isSelected(step)) selected.push(step);
+    await pause();
+  }
+  return selected;
+}

@@ -1,21 +1,13 @@
-import { LaterRecords } from "./later-records.ts";
-import { contentOf, type JournalRecord, type JournalSource, type RecordedStep } from "./read-record.ts";
+import { LaterRecords } from "../../filesystem/journal/later-records.ts";
+import {
+  contentOf,
+  type JournalRecord,
+  type JournalSource,
+  type RecordedStep,
+  stepsOf,
+} from "../../filesystem/journal/read-record.ts";
+import { undoRecords } from "../../filesystem/journal/undo-records.ts";
 import type { RewoundTree } from "./rewound-tree.ts";
-import { undoRecords } from "./undo-records.ts";
-
-/** Returns the selected steps of a record, calling `pause` after each, since there may be many. */
-export async function stepsOf(
-  { steps }: Pick<JournalRecord, "steps">,
-  isSelected: (step: RecordedStep) => boolean,
-  pause: () => Promise<void>,
-): Promise<RecordedStep[]> {
-  const selected: RecordedStep[] = [];
-  for (const step of steps) {
-    if (isSelected(step)) selected.push(step);
-    await pause();
-  }
-  return selected;
-}
 
 interface RewindOptions {
   readonly source: JournalSource;
@@ -34,8 +26,13 @@ export async function rewind(
   record: JournalRecord,
   { source, isShown, pause }: RewindOptions,
 ): Promise<void> {
-  tree.seq = record.seq;
+  tree.beginRecord(record.seq);
   const steps = await stepsOf(record, isShown, pause);
+  const met = new Set<string>();
+  for (const { path, from = path, after } of steps.toReversed()) {
+    if (!met.has(path)) tree.meet(path, after.state);
+    met.add(path).add(from);
+  }
   const { undone } = await undoRecords({
     tree,
     records: [{ ...record, steps }],

@@ -1,0 +1,266 @@
+/**
+ * An earlier state of the tree, made in memory by taking back records of the journal and changes of the feed,
+ * the newest first, over the tree on disk.
+ */
+import type { Cause, FeedChange } from "../../filesystem/feed/change.ts";
+import type { KnownFile } from "../../filesystem/feed/known-contents.ts";
+import { revisionOfBytes } from "../../filesystem/files/revision.ts";
+import { ancestorsOf } from "../../filesystem/jail/backend.ts";
+import type { RecordedState } from "../../filesystem/journal/frame.ts";
+import type { RestoredTree, TreeState } from "../../filesystem/journal/restored-tree.ts";
+import { Credit } from "./credit.ts";
+
+/** Reads the tree on disk by paths from the base, without following links. */
+export interface CurrentTree {
+  /** Returns the state of a path, for a file too large to hash at once with an empty revision. */
+  state(path: string): TreeState;
+  /** Returns the state of a path, after hashing a large file in slices. */
+  stateInSlices(path: string): TreeState | Promise<TreeState>;
+  read(path: string): ReadContent;
+}
+
+/** The content of a file; `undefined` if it cannot be read. */
+export type ReadContent = Buffer | "too-large" | undefined;
+
+/** An entry of the earlier tree. */
+export type RewoundEntry = {
+  /** The path of the same entry on disk, if it still exists. */
+  readonly now: string | undefined;
+  /** The authors of its changes, also of its name. */
+  readonly credit: Credit;
+} & (
+  | { readonly kind: "absent" }
+  /** The entry itself is on disk, perhaps with another mode. */
+  | { readonly kind: "disk"; readonly mode?: number | undefined }
+  | KeptEntry
+  /** Something was there, and its state is not kept. */
+  | { readonly kind: "unknown"; readonly isFolder: boolean }
+  /** An entry of an unknown folder, if it had one of this name. */
+  | { readonly kind: "unsure" }
+);
+
+type KeptEntry =
+  | { readonly kind: "file"; readonly content: Buffer; readonly mode: number }
+  | { readonly kind: "symlink"; readonly text: Buffer }
+  | { readonly kind: "dir"; readonly mode: number };
+
+export class RewoundTree implements RestoredTree {
+  readonly #disk: CurrentTree;
+  readonly #entries = new Map<string, RewoundEntry>();
+  /** The folders above all entries so far. */
+  readonly #folders = new Set<string>();
+  readonly #created = new Map<string, Credit>();
+  /** The record or the cause whose change is being taken back. */
+  #by: number | Cause = 0;
+
+  constructor(disk: CurrentTree) {
+    this.#disk = disk;
+  }
+
+  /** The entries that differ from those of the same path on disk, by their earlier paths. */
+  get entries(): ReadonlyMap<string, RewoundEntry> {
+    return this.#entries;
+  }
+
+  /** The paths on disk of entries that did not exist, with those who made them. */
+  get created(): ReadonlyMap<string, Credit> {
+    return this.#created;
+  }
+
+  /** Returns whether something was at a path whose state is not kept. */
+  isUnknown(path: string): boolean {
+    return this.entryAt(path).kind === "unknown";
+  }
+
+  /** Begins to take back the record of this number. */
+  beginRecord(seq: number): void {
+    this.#by = seq;
+  }
+
+  /** Notes that a record left an entry in this state at a path, if it is not known to be there. */
+  meet(path: string, { kind }: RecordedState): void {
+    const { kind: found, credit } = this.entryAt(path);
+    if (kind !== "absent" && (found === "absent" || found === "unsure"))
+      this.#set(path, { kind: "unknown", isFolder: kind === "dir", now: undefined, credit });
+  }
+
+  /** Notes a path whose earlier state is not kept. */
+  lose(path: string): void {
+    const entry = this.entryAt(path);
+    const isFolder = entry.kind === "unknown" ? entry.isFolder : this.state(path).kind === "dir";
+    this.#set(path, { kind: "unknown", isFolder, ...this.#changed(path) });
+  }
+
+  /**
+   * Takes back a change that no record has. `knownBefore` returns the file that it modified, moved or
+   * removed, if a call had seen that.
+   */
+  takeBack(
+    { kind, path, from, isFolder, isOverOther = false, cause }: FeedChange,
+    knownBefore: (path: string) => KnownFile | undefined,
+  ): void {
+    this.#by = cause;
+    if (kind === "created") this.#remove(path);
+    else if (from === undefined) this.#restore(path, isFolder, knownBefore(path));
+    else {
+      this.#move(path, from);
+      // It may have been written to at the same time.
+      if (!isFolder) this.#restore(from, isFolder, knownBefore(from));
+      if (isOverOther) this.#restore(path, isFolder, knownBefore(path));
+    }
+  }
+
+  /** Returns the entry of an earlier path. */
+  entryAt(path: string): RewoundEntry {
+    const own = this.#entries.get(path);
+    if (own !== undefined) return own;
+    for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1)) {
+      const above = this.#entries.get(path.slice(0, slash));
+      if (above === undefined) continue;
+      if (above.kind === "disk")
+        return { kind: "disk", now: `${above.now}${path.slice(slash)}`, credit: Credit.none };
+      if (above.kind === "unknown" && above.isFolder)
+        return { kind: "unsure", now: undefined, credit: above.credit };
+      return { kind: "absent", now: undefined, credit: Credit.none };
+    }
+    return { kind: "disk", now: path, credit: Credit.none };
+  }
+
+  state(path: string): TreeState {
+    const entry = this.entryAt(path);
+    switch (entry.kind) {
+      case "absent":
+      case "unsure":
+        return { kind: "absent" };
+      case "unknown":
+        return { kind: "other" };
+      case "disk":
+        return withMode(this.#disk.state(entry.now!), entry.mode);
+      case "file":
+        return { kind: "file", mode: entry.mode, revision: revisionOfBytes([entry.content]) };
+      case "symlink":
+        return { kind: "symlink", text: entry.text };
+      case "dir":
+        return { kind: "dir", mode: entry.mode };
+    }
+  }
+
+  async stateInSlices(path: string): Promise<TreeState> {
+    const entry = this.entryAt(path);
+    if (entry.kind !== "disk") return this.state(path);
+    return withMode(await this.#disk.stateInSlices(entry.now!), entry.mode);
+  }
+
+  /** Returns the content of an earlier file. */
+  contentAt(path: string): ReadContent {
+    const entry = this.entryAt(path);
+    if (entry.kind === "file") return entry.content;
+    return entry.kind === "disk" ? this.#disk.read(entry.now!) : undefined;
+  }
+
+  isRespelling(): boolean {
+    return false;
+  }
+
+  async putFile(path: string, content: Buffer, mode: number): Promise<void> {
+    this.#put(path, { kind: "file", content, mode });
+  }
+
+  async putLink(path: string, text: Buffer): Promise<void> {
+    this.#put(path, { kind: "symlink", text });
+  }
+
+  async makeFolder(path: string, mode: number): Promise<void> {
+    this.#put(path, { kind: "dir", mode });
+  }
+
+  inRemade(): RestoredTree {
+    return this;
+  }
+
+  async remove(path: string): Promise<void> {
+    this.#remove(path);
+  }
+
+  async move(from: string, to: string): Promise<void> {
+    this.#move(from, to);
+  }
+
+  async setMode(path: string, mode: number): Promise<void> {
+    const entry = this.entryAt(path);
+    const isKept = entry.kind === "disk" || entry.kind === "file" || entry.kind === "dir";
+    const credit = entry.credit.with(this.#by);
+    if (isKept) this.#set(path, { ...entry, mode, credit });
+    else if (entry.kind === "unknown") this.#set(path, { ...entry, credit });
+  }
+
+  #remove(path: string): void {
+    const entry = this.entryAt(path);
+    const credit = entry.credit.with(this.#by);
+    this.#noteCreated({ ...entry, credit });
+    this.#clearBelow(path);
+    this.#set(path, { kind: "absent", now: undefined, credit });
+  }
+
+  #move(from: string, to: string): void {
+    if (this.entryAt(to).kind !== "absent") this.#remove(to);
+    const entry = this.entryAt(from);
+    const isThere = entry.kind !== "absent" && entry.kind !== "unsure";
+    const below = this.#below(from);
+    for (const [path] of below) this.#entries.delete(path);
+    const credit = entry.credit.with(this.#by);
+    if (isThere) this.#set(to, { ...entry, credit });
+    else this.#set(to, { kind: "unknown", isFolder: false, now: undefined, credit });
+    for (const [path, inside] of below) this.#set(`${to}${path.slice(from.length)}`, inside);
+    this.#set(from, { kind: "absent", now: undefined, credit: Credit.none.with(this.#by) });
+  }
+
+  /** Puts back what a change without a record has modified or removed. */
+  #restore(path: string, isFolder: boolean, known: KnownFile | undefined): void {
+    if (known !== undefined) this.#put(path, { kind: "file", ...known });
+    else {
+      // Entries that later changes name were in the folder: the feed may report them before or after it.
+      this.#clearBelow(path, isFolder ? "absent" : undefined);
+      this.#set(path, { kind: "unknown", isFolder, ...this.#changed(path) });
+    }
+  }
+
+  /** Replaces the entry at a path. If that still exists, the new one is an earlier state of it. */
+  #put(path: string, entry: KeptEntry): void {
+    this.#set(path, { ...entry, ...this.#changed(path) });
+  }
+
+  #changed(path: string): Pick<RewoundEntry, "now" | "credit"> {
+    const { now, credit } = this.entryAt(path);
+    return { now: this.#isOnDisk(now) ? now : undefined, credit: credit.with(this.#by) };
+  }
+
+  #noteCreated({ now, credit }: RewoundEntry): void {
+    if (this.#isOnDisk(now)) this.#created.set(now, credit.and(this.#created.get(now)));
+  }
+
+  #isOnDisk = (now: string | undefined): now is string =>
+    now !== undefined && this.#disk.state(now).kind !== "absent";
+
+  /** Forgets the entries below a path, all or those of one kind. */
+  #clearBelow(folder: string, kind?: RewoundEntry["kind"]): void {
+    for (const [path, entry] of this.#below(folder)) {
+      if (kind !== undefined && entry.kind !== kind) continue;
+      this.#noteCreated(entry);
+      this.#entries.delete(path);
+    }
+  }
+
+  #below(folder: string): (readonly [path: string, RewoundEntry])[] {
+    if (!this.#folders.has(folder)) return [];
+    return [...this.#entries].filter(([path]) => path.startsWith(`${folder}/`));
+  }
+
+  #set(path: string, entry: RewoundEntry): void {
+    if (!this.#entries.has(path)) for (const folder of ancestorsOf(path)) this.#folders.add(folder);
+    this.#entries.set(path, entry);
+  }
+}
+
+const withMode = (state: TreeState, mode: number | undefined): TreeState =>
+  mode !== undefined && (state.kind === "file" || state.kind === "dir") ? { ...state, mode } : state;
