@@ -28,8 +28,11 @@ export async function rewindHistory(
   const { journal: source, jail, feed } = context;
   const pause = pauseOf(context);
   const isOwn = new Set(events.flatMap(({ cause }) => (cause.by === "call" ? (cause.checkpoint ?? []) : [])));
-  const foreign = statesLeftBy([...records.values()].filter(({ seq }) => !isOwn.has(seq)));
   const newestFirst = [...records.values()];
+  const foreign = await statesLeftBy(
+    newestFirst.filter(({ seq }) => !isOwn.has(seq)),
+    pause,
+  );
   let next = 0;
   const goBackTo = async (seq: number) => {
     for (; next < newestFirst.length && newestFirst[next]!.seq >= seq; next++)
@@ -63,7 +66,10 @@ interface Left {
 }
 
 /** Returns the states that the newest of these records, which are in descending order, have left. */
-function statesLeftBy(records: readonly JournalRecord[]): ReadonlyMap<string, Left> {
+async function statesLeftBy(
+  records: readonly JournalRecord[],
+  pause: () => Promise<void>,
+): Promise<ReadonlyMap<string, Left>> {
   const left = new Map<string, Left>();
   const add = (path: string, state: RecordedState, seq: number) => {
     if (!left.has(path)) left.set(path, { state, seq });
@@ -73,6 +79,7 @@ function statesLeftBy(records: readonly JournalRecord[]): ReadonlyMap<string, Le
       for (const [below, state] of after.inside ?? []) add(`${path}/${below}`, state, seq);
       add(path, after.state, seq);
       if (from !== undefined) add(from, { kind: "absent" }, seq);
+      await pause();
     }
   return left;
 }

@@ -174,7 +174,8 @@ class Net {
     const [before, after] = [this.#before(path), this.#after(path)];
     const unknown = this.#unknownAt(path);
     const [wasThere, isThere] = [this.#wasThere(path), after.state.kind !== "absent"];
-    if (wasThere || isThere ? unknown === undefined && areEqual(before, after) : true) return;
+    const isNothing = !wasThere && !isThere;
+    if (isNothing || (unknown === undefined && areEqual(before, after))) return;
     const { seqs, others } = credit.and(creditOf(this.#changes.get(path)));
     const change = { path, before, after, seqs, others, unknown };
     if (wasThere) this.#add({ kind: isThere ? "modified" : "deleted", ...change });
@@ -185,8 +186,9 @@ class Net {
   #unknownAt(path: string): string | undefined {
     const entry = this.#tree.entryAt(path);
     if (entry.kind !== "unknown" && entry.kind !== "unsure") return undefined;
+    const { others } = entry.credit;
     const isReplaced = entry.kind === "unknown" && entry.isFolder && this.#disk.state(path).kind === "dir";
-    return isReplaced ? `${whoOf(entry.credit.others)} ${replaced}` : notKept(entry.credit.others);
+    return isReplaced && others.length > 0 ? `${whoOf(others)} ${replaced}` : notKept(others);
   }
 
   /** Returns the changes, ordered so that a patch can make them one by one. */

@@ -32,6 +32,7 @@ export async function rewind(
   for (const { path, from = path, after } of steps.toReversed()) {
     if (!met.has(path)) tree.meet(path, after.state);
     met.add(path).add(from);
+    await pause();
   }
   const { undone } = await undoRecords({
     tree,
