@@ -217,7 +217,7 @@ class KillSite {
   /** Kills starts at random calls. Returns their number; a start that ends by itself is the last. */
   async #killStarts(random: Random): Promise<number> {
     for (let killed = 0; killed < this.#options.killedStarts; killed++) {
-      const { isKilled } = await this.run("start", 1 + random.below(maxCallsOfStart));
+      const { isKilled } = await this.run("start", 1 + random.below(random.pick(callsOfStart)));
       if (!isKilled) return killed;
     }
     return this.#options.killedStarts;
@@ -243,8 +243,8 @@ class KillSite {
   }
 }
 
-/** A start after a kill makes about as many. */
-const maxCallsOfStart = 400;
+/** The calls of a start that finds little to take back, and of one that takes back a whole transaction. */
+const callsOfStart = [80, 1_600];
 
 const isEqual = (one: Snapshot, other: Snapshot): boolean => Bun.deepEquals(one, other);
 
