@@ -53,14 +53,16 @@ export const copy = defineCoderFunction({
     },
   ],
   async handle(request, context) {
-    const entries = await eachEntry(request, context, copyPath);
-    const results = entries.map(({ spec, outcome }) => {
+    const results = [];
+    for await (const { spec, outcome } of eachEntry(request, context, copyPath)) {
       const { from, to } = spec;
-      if ("error" in outcome)
-        return { from, to, success: false, copied: false, error: entryError(outcome.error) };
+      if ("error" in outcome) {
+        results.push({ from, to, success: false, copied: false, error: entryError(outcome.error) });
+        continue;
+      }
       const { isDone, ...replaced } = outcome.value;
-      return { from, to, success: true, copied: isDone, ...replaced, ...revisionLeft(spec) };
-    });
+      results.push({ from, to, success: true, copied: isDone, ...replaced, ...revisionLeft(spec) });
+    }
     return { results };
   },
   render: ({ results }, { failure }, { dry_run: isTrial }) =>

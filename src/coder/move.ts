@@ -51,14 +51,16 @@ export const move = defineCoderFunction({
     },
   ],
   async handle(request, context) {
-    const entries = await eachEntry(request, context, movePath);
-    const results = entries.map(({ spec, outcome }) => {
+    const results = [];
+    for await (const { spec, outcome } of eachEntry(request, context, movePath)) {
       const { from, to } = spec;
-      if ("error" in outcome)
-        return { from, to, success: false, moved: false, error: entryError(outcome.error) };
+      if ("error" in outcome) {
+        results.push({ from, to, success: false, moved: false, error: entryError(outcome.error) });
+        continue;
+      }
       const { isDone, ...replaced } = outcome.value;
-      return { from, to, success: true, moved: isDone, ...replaced, ...revisionLeft(spec) };
-    });
+      results.push({ from, to, success: true, moved: isDone, ...replaced, ...revisionLeft(spec) });
+    }
     return { results };
   },
   render: ({ results }, { failure }, { dry_run: isTrial }) =>

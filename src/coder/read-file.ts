@@ -7,6 +7,7 @@ import {
   type ReadOptions,
   ReadRequest,
   readOptions,
+  requestedFiles,
   selectsFiles,
 } from "./read-file/options.ts";
 import { statFiles } from "./read-file/stat-files.ts";
@@ -58,18 +59,16 @@ export const readFile = defineCoderFunction({
   walksTree: selectsFiles,
   answerBytes(request, context) {
     if (selectsFiles(request)) return statBytes;
-    const entries = batchEntries(request, context.profile);
-    if (entries === undefined)
+    const files = requestedFiles(request);
+    if (files === undefined)
       return contentBytes(request.path!, readOptions(request, context.profile), context) + entryBytes;
-    return entries.length > maxMeasured
-      ? context.maxAnswerBytes
-      : sum(entries.map(({ path, options }) => entryBytesOf(path, options, context)));
+    if (files.length > maxMeasured) return context.maxAnswerBytes;
+    const entries = [...batchEntries(request, context.profile)];
+    return sum(entries.map(({ path, options }) => entryBytesOf(path, options, context)));
   },
   handle(request, context) {
     if (selectsFiles(request)) return statFiles(request, context);
-    const entries = batchEntries(request, context.profile);
-    if (entries !== undefined)
-      return readBatch(entries, request.files === undefined ? "paths" : "files", context);
+    if (requestedFiles(request) !== undefined) return readBatch(request, context);
     const options = readOptions(request, context.profile);
     const view = viewFile({ path: request.path!, options, context });
     return view instanceof Promise ? view.then(measured) : measured(view);

@@ -66,19 +66,17 @@ interface Entries {
 /** The verb of the disk that is called for each entry. */
 type Verb = typeof movePath | typeof copyPath;
 
-/** Calls a verb for each entry, on its own. Throws a refusal for no entries. */
-export async function eachEntry(
+/** Calls a verb for each entry, on its own, and yields its outcome. Throws a refusal for no entries. */
+export async function* eachEntry(
   { files, dry_run: dryRun }: Entries,
   context: CoderContext,
   verb: Verb,
-): Promise<{ readonly spec: Spec; readonly outcome: Attempt<Transferred> }[]> {
+): AsyncGenerator<{ readonly spec: Spec; readonly outcome: Attempt<Transferred> }> {
   if (files.length === 0) throw refuse.emptyBatch("files");
-  const done = [];
   for (const spec of files) {
     const outcome = await context.attempt(() => transferOne({ ...spec, dryRun }, context, verb));
-    done.push({ spec, outcome });
+    yield { spec, outcome };
   }
-  return done;
 }
 
 /** The outcome for one entry. */

@@ -10,24 +10,20 @@ import { jsonBytes, objectBytes } from "../../text/sizes/json-size.ts";
 import type { CoderContext } from "../define.ts";
 import { renderRefusal } from "../error-codes.ts";
 import type { FileView, ReadAnswer, ReadResult } from "./answer.ts";
-import type { BatchEntry, ReadOptions } from "./options.ts";
+import { batchEntries, type ReadOptions, type ReadRequest } from "./options.ts";
 import { refuseRead } from "./read-errors.ts";
 import { viewFile } from "./view.ts";
 
 /** Reads files, each on its own. While their contents together are over a limit, the largest is refused. */
-export async function readBatch(
-  entries: readonly BatchEntry[],
-  field: "paths" | "files",
-  context: CoderContext,
-): Promise<Measured<ReadAnswer>> {
-  const [first] = entries;
-  if (first === undefined) throw refuse.emptyBatch(field);
-  const batch = new Batch(first.options, context);
-  for (const { path, options } of entries) {
+export async function readBatch(request: ReadRequest, context: CoderContext): Promise<Measured<ReadAnswer>> {
+  let batch: Batch | undefined;
+  for (const { path, options } of batchEntries(request, context.profile)) {
+    batch ??= new Batch(options, context);
     const outcome = await context.attempt(() => viewFile({ path, options, context }));
     if ("error" in outcome) batch.addFailure(path, outcome.error.text);
     else batch.add(path, outcome.value);
   }
+  if (batch === undefined) throw refuse.emptyBatch(request.files === undefined ? "paths" : "files");
   return await runInSlices(batch.measured(), createTimeSlice());
 }
 

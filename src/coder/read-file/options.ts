@@ -169,20 +169,22 @@ export interface BatchEntry {
   readonly options: ReadOptions;
 }
 
+/** Returns the entries of a request for several files; `undefined` for one. */
+export const requestedFiles = ({ files, paths }: ReadRequest): readonly unknown[] | undefined =>
+  files ?? paths;
+
 /**
- * Returns the files of a request for several; `undefined` for one. An entry without a range has that of the
+ * Yields the files of a request for several, which may be millions. An entry without a range has that of the
  * request. Throws bad-input for fields that do not go together.
  */
-export function batchEntries(request: ReadRequest, profile: ProfileDefaults): BatchEntry[] | undefined {
-  const { files, paths } = request;
+export function* batchEntries(request: ReadRequest, profile: ProfileDefaults): Generator<BatchEntry> {
+  const { files, paths = [] } = request;
   if (files === undefined) {
     const options = readOptions(request, profile);
-    return paths?.map((path) => ({ path, options }));
-  }
-  return files.map((entry) => ({
-    path: entry.path,
-    options: readOptions(requestOfEntry(request, entry), profile),
-  }));
+    for (const path of paths) yield { path, options };
+  } else
+    for (const entry of files)
+      yield { path: entry.path, options: readOptions(requestOfEntry(request, entry), profile) };
 }
 
 /** Returns what is requested of one of several files. */
