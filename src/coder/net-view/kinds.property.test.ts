@@ -7,7 +7,7 @@ import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { propertyRuns } from "../../../tests/harness/random.ts";
-import { snapshotTree } from "../../../tests/harness/tree.ts";
+import { addToTree, snapshotTree } from "../../../tests/harness/tree.ts";
 import { type AuthorCalls, SessionsFixture } from "../sessions.test-kit.ts";
 import type { NetChange } from "./answer.ts";
 
@@ -101,10 +101,7 @@ test("each kind is true, and no file is left out", async () => {
       async (before, after) => {
         await using fixture = new SessionsFixture();
         const one = fixture.open({ session: "a" });
-        for (const path of ["a", "d/a", "e/a"]) {
-          mkdirSync(dirname(fixture.at(path)), { recursive: true });
-          writeFileSync(fixture.at(path), `${path}\n1\n`);
-        }
+        addToTree(fixture.base, { a: "a\n1\n", "d/a": "d/a\n1\n", "e/a": "e/a\n1\n" });
         if (!(await one.call("coder::changes")).external) return;
         const take = async (each: Step) => {
           const taking = each.who === "call" ? takeByCall(each, one) : takeByProgram(each, fixture.base);
@@ -122,6 +119,6 @@ test("each kind is true, and no file is left out", async () => {
         expect(faults(net, entriesOf(old), entriesOf(fixture.root))).toEqual([]);
       },
     ),
-    { ...propertyRuns(20) },
+    propertyRuns(20),
   );
 }, 300_000);

@@ -5,6 +5,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { addToTree } from "../../../tests/harness/tree.ts";
 import { type AuthorCalls, SessionsFixture } from "../sessions.test-kit.ts";
 import type { NetChange } from "./answer.ts";
 
@@ -65,10 +66,7 @@ function takeByProgram([does, path = "", to = ""]: readonly string[], base: stri
 test.each(Object.entries(sessions))("%s", async (_, [steps, expected]) => {
   await using fixture = new SessionsFixture();
   const one = fixture.open({ session: "a" });
-  for (const path of ["a", "d/a", "e/a"]) {
-    mkdirSync(dirname(fixture.at(path)), { recursive: true });
-    writeFileSync(fixture.at(path), `${path}\n`);
-  }
+  addToTree(fixture.base, { a: "a\n", "d/a": "d/a\n", "e/a": "e/a\n" });
   const { next: since, external } = await one.call("coder::changes");
   if (!external) return;
   for (const step of steps) {

@@ -16,6 +16,7 @@ import {
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { propertyRuns } from "../../../tests/harness/random.ts";
+import { addToTree } from "../../../tests/harness/tree.ts";
 import { callWith } from "../call-with.test-kit.ts";
 import { type AuthorCalls, SessionsFixture } from "../sessions.test-kit.ts";
 import type { NetChange } from "./answer.ts";
@@ -149,10 +150,7 @@ test("a diff of another program's change leads from the earlier content to the c
       async (before, after) => {
         await using fixture = new SessionsFixture();
         const one = fixture.open({ session: "a" });
-        for (const path of ["a", "d/a", "e/a"]) {
-          mkdirSync(dirname(fixture.at(path)), { recursive: true });
-          writeFileSync(fixture.at(path), `${path}\n1\n2\n3\n`);
-        }
+        addToTree(fixture.base, { a: "a\n1\n2\n3\n", "d/a": "d/a\n1\n2\n3\n", "e/a": "e/a\n1\n2\n3\n" });
         await settle(one, [fixture.at("e/a")]);
         if (!(await one.call("coder::changes")).external) return;
         for (const path of ["a", "d/a"]) await one.call("coder::read-file", { path });
