@@ -20,7 +20,7 @@ import type { AdmitOptions, Folder, Jail, PathHandle, ReadTarget, ResolvedPath }
 import { refuseJailed } from "./jail-errors.ts";
 import { type OpenRoot, openRoot, type RootOptions, type SharedRules } from "./open-root.ts";
 import { type ParsedPath, parseAbsolutePath, parseInRoots, parsePath, validateNewPath } from "./parse.ts";
-import { resolveBeneath } from "./resolve-beneath.ts";
+import { openFolderBeneath, resolveBeneath } from "./resolve-beneath.ts";
 import { pathInRoot, rulesOfRoots } from "./root-rules.ts";
 import { onlyRoot, type RootSet, Roots } from "./roots.ts";
 import { type PathScope, resolveScope, resolveSession } from "./scope.ts";
@@ -140,8 +140,7 @@ function jailWith(parts: Parts): Jail {
     admit,
     resolveForRead: (path) => resolveInOneStep(walkRules, path, parseAllowed(path)) ?? admit(path),
     admitFolder: (path) => holdFolder(admit(path), held),
-    reopenFolder: (path) =>
-      holdFolder(walk({ ...walkRules, scope: undefined }, path, parsePath(path || "."), {}), held),
+    reopenFolder: (path) => reopenFolder(walkRules, path),
     denies: rules.deniesAny,
     deniesIn: rules.deniesIn,
     deniesBytesIn: rules.deniesBytesIn,
@@ -293,6 +292,15 @@ class OneStepTarget implements ReadTarget {
   [Symbol.dispose](): void {
     this.#handle.close();
   }
+}
+
+/** Implements `Jail.reopenFolder`. */
+function reopenFolder(walkRules: WalkRules, path: string): Folder {
+  const rules = { ...walkRules, scope: undefined };
+  const { backend } = rules;
+  const parsed = parsePath(path || ".");
+  const opened = openFolderBeneath(rules, backend.base(path), parsed.names);
+  return opened ?? holdFolder(walk(rules, path, parsed, {}), backend);
 }
 
 /** Holds the folder at a place, and closes the place. */

@@ -1,4 +1,4 @@
-import { type Backend, pathIn } from "./backend.ts";
+import { type Backend, type HeldFolder, pathIn } from "./backend.ts";
 import type { Folding } from "./name-comparison.ts";
 
 /** The rules of a resolution in one step. */
@@ -27,4 +27,18 @@ export function resolveBeneath<T>(
     if (denies(path, isFlagged ? "folded" : folding)) return undefined;
   }
   return take(path);
+}
+
+/**
+ * Opens the folder that these names below the base lead to, in one step, or returns `undefined` if that may
+ * not be tried or fails. Folders that may have the flag for folding are opened one by one, because each
+ * decides how names below it compare.
+ */
+export function openFolderBeneath(
+  rules: ResolveBeneathRules,
+  base: HeldFolder,
+  names: readonly string[],
+): HeldFolder | undefined {
+  if (rules.backend.naming.isFlagged) return undefined;
+  return resolveBeneath(rules, names, (path) => base.openFolderBeneath?.(path));
 }

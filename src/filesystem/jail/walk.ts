@@ -14,7 +14,7 @@ import type { AdmitOptions, PathHandle, ResolvedPath } from "./folder.ts";
 import { listedNames } from "./listed-name.ts";
 import type { Folding } from "./name-comparison.ts";
 import { type ParsedPath, splitPath } from "./parse.ts";
-import { resolveBeneath } from "./resolve-beneath.ts";
+import { openFolderBeneath } from "./resolve-beneath.ts";
 import type { PathScope } from "./scope.ts";
 import { WalkedPath } from "./walked-path.ts";
 
@@ -102,7 +102,7 @@ class Walk {
   #resolveBeneath(): void {
     const names = this.#names.slice(0, -1);
     if (this.#rules.scope?.leadsInside(names.join("/")) === false) return;
-    const folder = resolveBeneath(this.#rules, names, (path) => this.#folder.openFolderBeneath?.(path));
+    const folder = openFolderBeneath(this.#rules, this.#folder, names);
     if (folder === undefined) return;
     this.#folder = folder;
     this.#index = names.length;
