@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createTimeSlice, runAtOnce, runInSlices, type Steps } from "./time-slice.ts";
+import { createBackgroundSlice, createTimeSlice, runAtOnce, runInSlices, type Steps } from "./time-slice.ts";
 
 /** Returns a slice without time, which is used up at once. */
 const noTime = () => createTimeSlice(0);
@@ -11,6 +11,22 @@ test("a slice that is not used up is gone on with at once", async () => {
   for (let i = 0; i < 10; i++) await slice.yieldIfDue();
   expect(slice.isDue).toBe(false);
   expect(order).toEqual([]);
+});
+
+test("work in the background goes on after many turns of others", async () => {
+  const slice = createBackgroundSlice();
+  const isDue = () => slice.isDue;
+  while (!isDue());
+  const state = { turns: 0, isOver: false };
+  const turn = () => {
+    state.turns++;
+    if (!state.isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  await slice.yieldIfDue();
+  state.isOver = true;
+  expect(state.turns).toBeGreaterThan(10);
+  expect(isDue()).toBe(false);
 });
 
 test("in one turn of the event loop one of all goes on, and each in its turn", async () => {

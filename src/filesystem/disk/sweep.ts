@@ -1,7 +1,7 @@
 /** Removes temporary files and folders of processes that were killed before these got their names. */
 import { lstatSync } from "node:fs";
 import { Refusal } from "../../base/errors.ts";
-import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
+import { createBackgroundSlice } from "../../base/scheduling/time-slice.ts";
 import { type TreeVisitor, walkTree } from "../files/tree-walk.ts";
 import type { Entry } from "../files/types.ts";
 import { pathIn } from "../jail/backend.ts";
@@ -107,7 +107,7 @@ export async function sweepTree(
     },
   };
   using base = jail.admitFolder(".");
-  if (!stop?.aborted) await walkTree({ slice: createTimeSlice(), visitor }, base);
+  if (!stop?.aborted) await walkTree({ slice: createBackgroundSlice(), visitor }, base);
   return swept;
 }
 
