@@ -29,10 +29,17 @@ export interface OpenedFolder {
   readonly inode: bigint;
 }
 
+/**
+ * Types of file systems (linux/magic.h) that list the entries of the moment when the listing begins: ext4,
+ * XFS and tmpfs. Btrfs lists those of the moment when the folder was opened, which is before it was watched.
+ */
+const listingCurrentEntries: ReadonlySet<number> = new Set([0xef53, 0x58465342, 0x01021994]);
+
 export class FolderReader {
   readonly #base: number;
   readonly #endOffset: bigint | undefined;
   readonly #mayFold: boolean;
+  readonly #listsCurrentEntries: boolean;
   readonly #mounts: MountTable;
 
   /** Reads below the base that `descriptor` holds, on a file system of this type. */
@@ -41,6 +48,7 @@ export class FolderReader {
     this.#base = descriptor;
     this.#endOffset = endOffsetOn(type);
     this.#mayFold = namingOfBase({ type, isCasefolded: () => false }).isFlagged;
+    this.#listsCurrentEntries = listingCurrentEntries.has(type);
   }
 
   /**
@@ -65,8 +73,7 @@ export class FolderReader {
    * folder has just been removed.
    */
   *list(folder: number): Steps<Listing | undefined> {
-    // Btrfs lists the entries of the moment when the descriptor was opened, which was before the folder was
-    // watched.
+    if (this.#listsCurrentEntries) return yield* this.#listOpened(folder);
     const descriptor = openBeneath(folder, ".", "list");
     if (descriptor === undefined) return undefined;
     try {
