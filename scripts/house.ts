@@ -473,6 +473,7 @@ export const plan: Plan = {
       "filesystem/overlay",
       "search/signatures/saved-index",
       "search/signatures/sign-files",
+      "search/signatures/compare-stamps",
       "search/signatures/signature-file",
       "cli/call",
       "cli/setup",

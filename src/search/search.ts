@@ -12,7 +12,7 @@ import { type RegexEngine, refusalOfPattern } from "../text/regex/rust-regex.ts"
 import { Cursors } from "./answer/cursors.ts";
 import type { SearchJob, ThreadReply } from "./batches/job.ts";
 import { TreeChanged } from "./index/listed-folder.ts";
-import { type IndexOptions, SearchIndex } from "./index/search-index.ts";
+import { type IndexOptions, isHelped, SearchIndex } from "./index/search-index.ts";
 import { createThreadEngines } from "./matchers/thread-engines.ts";
 import type { Found, SearchRequest } from "./request.ts";
 import { SearchRun } from "./search-run.ts";
@@ -134,6 +134,18 @@ async function searchFrom({ folder, only }: Start, options: PartialSearch, share
   }
 }
 
+/** Compares the stamps of all files of a search with the index, and releases the folder of its start. */
+async function confirmFrom({ folder }: Start, { request, walker }: PartialSearch, shared: Shared) {
+  const { state, jail, files } = shared;
+  using slice = createWalkSlice(walker);
+  const { deadline } = walker;
+  try {
+    await state.index?.confirm({ request, deadline, slice, folder, walk: { jail, files, ...request } });
+  } finally {
+    folder.release();
+  }
+}
+
 /** Creates a searcher, which loads WebAssembly and starts threads only when a search needs them. */
 export function createSearcher({ jail, files, regex, threads = true, index }: SearcherOptions): Searcher {
   const size = typeof threads === "number" ? threads : maxThreads;
@@ -159,6 +171,7 @@ export function createSearcher({ jail, files, regex, threads = true, index }: Se
   let searching = 0;
   const warmUp = new WarmUp({
     search: (options) => searchFrom(startOf(jail, options.request), options, shared),
+    confirm: (options) => confirmFrom(startOf(jail, options.request), options, shared),
     pool: state.pool,
     index: searchIndex,
   });
@@ -170,7 +183,7 @@ export function createSearcher({ jail, files, regex, threads = true, index }: Se
       searching++;
       searchIndex?.pause();
       try {
-        await unlessOver(warmUp.end(), walker.deadline);
+        await unlessOver(isHelped(request) ? warmUp.endSoon() : warmUp.end(), walker.deadline);
         if (searchIndex?.isLoaded === false) await unlessOver(searchIndex.load(), walker.deadline);
         return await searchFrom(start, { request, walker }, shared);
       } catch (error) {

@@ -19,8 +19,10 @@ import {
 import { KnownFiles } from "./index/known-files.ts";
 import { textUnits } from "./matchers/lines.ts";
 import { createThreadEngines, type ThreadEngines } from "./matchers/thread-engines.ts";
+import { type ComparedFiles, type CompareJob, compareStamps } from "./signatures/compare-stamps.ts";
 import type { CandidateSet } from "./signatures/content-index.ts";
-import type { SignJob } from "./signatures/filler.ts";
+import { FileRecords } from "./signatures/file-records.ts";
+import type { FilesByFolder, SignJob } from "./signatures/filler.ts";
 import { FileSigner, type SignedFiles } from "./signatures/sign-files.ts";
 import { createSigner } from "./signatures/signature.ts";
 import { createOutcomes } from "./walk/tally.ts";
@@ -38,6 +40,7 @@ serveJobs((check) => {
     engine ??= others.engine;
     try {
       if ("what" in job) {
+        if (job.what === "compare") return compareFiles(job, others.records!);
         signer ??= new FileSigner(createSigner());
         return signFiles(job, signer);
       }
@@ -49,13 +52,24 @@ serveJobs((check) => {
   };
 });
 
+/** Returns a cursor over files whose paths are not needed. */
+const cursorOf = (files: FilesByFolder): FileCursor =>
+  new FileCursor({ ...files, bytes: Buffer.from(files.names, "latin1"), prefixes: [] });
+
 /** Maximum milliseconds of signing files per job, because batches of searches may wait for the thread. */
 const signingMilliseconds = 50;
 
 function signFiles({ signal, ...files }: SignJob, signer: FileSigner): SignedFiles {
-  const cursor = new FileCursor({ ...files, bytes: Buffer.from(files.names, "latin1"), prefixes: [] });
   const slice = createTimeSlice(signingMilliseconds);
-  return signer.sign(cursor, { ...files, isOver: () => slice.isDue || Atomics.load(signal, 0) !== 0 });
+  return signer.sign(cursorOf(files), {
+    ...files,
+    isOver: () => slice.isDue || Atomics.load(signal, 0) !== 0,
+  });
+}
+
+function compareFiles({ signal, ...files }: CompareJob, records: SharedArrayBuffer): ComparedFiles {
+  const isOver = () => Atomics.load(signal, 0) !== 0;
+  return compareStamps(cursorOf(files), files, { records: new FileRecords(records), isOver });
 }
 
 /** Searches a batch. `candidates`, if any, spares it files that cannot match. */

@@ -1,6 +1,14 @@
 /** Warm-ups over a real folder, with and without an index that an earlier searcher has saved. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStateFolder } from "../filesystem/state/state-folder.ts";
@@ -14,17 +22,20 @@ beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
   base = join(folder, "base");
   mkdirSync(join(base, "sub"), { recursive: true });
-  for (let number = 0; number < 40; number++)
-    writeFileSync(join(base, number % 2 === 0 ? `${number}.txt` : `sub/${number}.txt`), `line ${number}\n`);
+  for (let number = 0; number < 40; number++) writeFileSync(join(base, pathOf(number)), `line ${number}\n`);
 });
+const pathOf = (number: number) => (number % 2 === 0 ? `${number}.txt` : `sub/${number}.txt`);
 afterEach(() => rmSync(folder, { recursive: true }));
 
-function open(mode: IndexMode) {
+function open(mode: IndexMode, fields: Partial<IndexOptions> = {}) {
   const state = openStateFolder({ dir: join(folder, "state"), roots: [{ name: ".", hostPath: base }] });
   const index: IndexOptions = {
     mode,
     maxBytes: 10_000_000,
     saved: { state, identity: "test", minFiles: 1 },
+    // Searches would compare the stamps of so few files themselves.
+    scrubbedFiles: 0,
+    ...fields,
   };
   return openSearcher(base, { backend: "descriptors", threads: 1, index });
 }
@@ -65,6 +76,38 @@ test("after a warm-up with a saved index, the first search relies on the watched
   });
   expect((await find(searcher, "line 8")).paths).toEqual(["8.txt"]);
   await searcher.close();
+});
+
+test.each([
+  ["this thread", 100],
+  ["another thread", 1],
+])("files that change while %s compares their stamps are searched", async (_, comparedInThreads) => {
+  for (let round = 0; round < 20; round++) {
+    await saveIndex();
+    writeFileSync(join(base, pathOf(39)), `changed before ${round}\n`);
+    const searcher = open("watched", { comparedInThreads });
+    let isOver = false;
+    const warmUp = searcher.warmUp().then(() => {
+      isOver = true;
+    });
+    for (let number = round; !isOver; number++) {
+      const changed = number % 25;
+      writeFileSync(join(base, pathOf(changed)), `changed ${round}:${number}\n`);
+      // A moved folder may have hidden changes, so that every file counts as changed.
+      if (round % 2 === 0 && number % 7 === 0) {
+        renameSync(join(base, "sub"), join(base, "other"));
+        renameSync(join(base, "other"), join(base, "sub"));
+      }
+      for (let turns = 0; turns < number % 5; turns++) await new Promise((resolve) => setImmediate(resolve));
+    }
+    await warmUp;
+    for (let number = 0; number < 40; number++) {
+      const path = pathOf(number);
+      const line = readFileSync(join(base, path), "utf8").trimEnd();
+      expect((await find(searcher, line)).paths).toContain(path);
+    }
+    await searcher.close();
+  }
 });
 
 test.each<IndexMode>(["off", "verified", "watched"])("index %s: a search ends a warm-up", async (mode) => {

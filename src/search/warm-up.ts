@@ -22,6 +22,8 @@ export interface PartialSearch {
 
 export interface WarmUpParts {
   readonly search: (options: PartialSearch) => Promise<Found>;
+  /** Compares the stamps of all files of a search with the index. */
+  readonly confirm: (options: PartialSearch) => Promise<void>;
   readonly pool: Pick<Pool<SearchJob, ThreadReply>, "prepare" | "ready"> | undefined;
   readonly index: SearchIndex | undefined;
 }
@@ -31,14 +33,16 @@ const readFiles = 100;
 /** The number of searches in them that compile most code, in this thread and in others. */
 const searchesHere = 10;
 const searchesInThreads = 20;
+/** The number of searches by the index that compile most of their code. */
+const searchesByIndex = 5;
 /** The number of files that threads search faster than one does. */
 const manyFiles = 4000;
 /** Maximum files that are watched for a search that may never come. Each takes about 430 bytes. */
 const maxIndexedFiles = 100_000;
-/** The number of files of a tree that is watched in a few tenths of a second. */
-const fewFiles = 20_000;
 /** Maximum milliseconds of each step. */
 const maxMilliseconds = 5000;
+/** Maximum milliseconds that a search waits for stamps that are being compared. */
+const maxWait = 1000;
 
 /** A query with n-grams that no text has. */
 const query = { pattern: "\u0001warm\u0002up\u0003", regex: false, ignoreCase: false };
@@ -47,6 +51,8 @@ export class WarmUp {
   readonly #parts: WarmUpParts;
   readonly #ending = new AbortController();
   #running: Promise<void> | undefined;
+  /** The comparison of stamps, while it runs. */
+  #comparing: Promise<void> | undefined;
 
   constructor(parts: WarmUpParts) {
     this.#parts = parts;
@@ -58,6 +64,19 @@ export class WarmUp {
     // A search will meet and report any error.
     this.#running = this.#run(requestOf(fields)).catch(() => {});
     await this.#running;
+  }
+
+  /**
+   * Ends it for good, because a search begins that the index helps. Waits a moment for stamps that are being
+   * compared, because the search would compare them too.
+   */
+  async endSoon(): Promise<void> {
+    if (this.#comparing !== undefined) {
+      const patience = deadlineIn(maxWait);
+      await unlessOver(this.#comparing, patience);
+      patience.end();
+    }
+    await this.end();
   }
 
   /** Ends it for good, because a search begins or the searcher closes. */
@@ -97,15 +116,24 @@ export class WarmUp {
       await this.#search(request, leftOut, readFiles);
   }
 
-  /**
-   * Has the tree watched, and then compares the stamps of all files with the index, so that searches need
-   * not. If the files are many, it compares them before as well: a search that comes while folders are being
-   * watched then finds compiled code.
-   */
+  /** Has the tree watched, so that searches read few stamps. Then compiles the code of such searches. */
   async #follow(index: SearchIndex, request: SearchRequest): Promise<void> {
-    if (index.files > fewFiles && !(await this.#search(request, {}, maxIndexedFiles))) return;
-    if (await this.#whileIdle((deadline) => unlessOver(index.watch(), deadline)))
+    if (index.files > maxIndexedFiles) return;
+    if (index.comparesInThreads) this.#parts.pool?.prepare();
+    this.#comparing = this.#compare(index, request).catch(() => {});
+    await this.#comparing;
+    this.#comparing = undefined;
+    await this.#repeat(searchesHere, request, { index: true, threads: true });
+    // A search without the watched tree compares all stamps itself.
+    const times = index.mode === "watched" ? searchesByIndex : 1;
+    for (let left = times; left > 0 && !this.#hasEnded; left--)
       await this.#search(request, {}, Number.POSITIVE_INFINITY);
+  }
+
+  /** Has the tree watched, and compares the stamps of all files with the index. */
+  async #compare(index: SearchIndex, request: SearchRequest): Promise<void> {
+    if (await this.#whileIdle((deadline) => unlessOver(index.watch(), deadline)))
+      await this.#whileIdle((deadline) => this.#parts.confirm({ request, walker: { deadline } }));
   }
 
   /** Searches about `files` files. Returns whether these are all. */

@@ -2,6 +2,7 @@ import type { WasmModule } from "../../base/wasm/module.ts";
 import type { LineOptions } from "../matchers/lines.ts";
 import type { Query } from "../matchers/query-compiler.ts";
 import type { Position } from "../place.ts";
+import type { ComparedFiles, CompareJob } from "../signatures/compare-stamps.ts";
 import type { CandidateSet } from "../signatures/content-index.ts";
 import type { SignJob } from "../signatures/filler.ts";
 import type { NeededNgrams } from "../signatures/needed-ngrams.ts";
@@ -45,12 +46,14 @@ export interface BatchJob {
   readonly files: PostedFiles;
 }
 
-/** Data that the batches of one search share, which a thread gets once. */
+/** Data that several jobs share, which a thread gets once. */
 export interface SharedInSearch {
   /** The compiled module of the regex engine, if the query needs it. */
-  readonly engine: WasmModule | undefined;
+  readonly engine?: WasmModule | undefined;
   /** The files that may match, if the index was consulted. */
-  readonly candidates: CandidateSet | undefined;
+  readonly candidates?: CandidateSet | undefined;
+  /** The records that stamps are compared with. */
+  readonly records?: SharedArrayBuffer;
 }
 
 /** The findings, or the failure with the name of its class, which an error loses in a message. */
@@ -62,5 +65,5 @@ export interface SearchedBatch extends EncodedFindings {
 }
 
 /** The jobs of a search thread, and its replies. */
-export type SearchJob = BatchJob | SignJob;
-export type ThreadReply = BatchReply | SignedFiles;
+export type SearchJob = BatchJob | SignJob | CompareJob;
+export type ThreadReply = BatchReply | SignedFiles | ComparedFiles;

@@ -52,10 +52,14 @@ export class RecordJudge {
     return this.#findsBinaries && (flags & fileFlags.holdsNul) !== 0 ? outcomes.binary : size;
   }
 
-  /** Returns whether events report all changes of the file with this record. */
+  /** Like the function of this name. */
   isReported(record: number): boolean {
-    return (this.records.flags(record) & unreportedFlags) === 0;
+    return isReported(this.records, record);
   }
 }
+
+/** Returns whether events report all changes of the file with this record. */
+export const isReported = (records: FileRecords, record: number): boolean =>
+  (records.flags(record) & unreportedFlags) === 0;
 
 const unreportedFlags = fileFlags.alwaysRead | fileFlags.hasSeveralNames;

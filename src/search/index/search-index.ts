@@ -7,14 +7,16 @@ import { hasStamps } from "../../filesystem/jail/stamps.ts";
 import type { SharedTree } from "../../filesystem/watch/shared-tree.ts";
 import type { ResultPage } from "../answer/result-page.ts";
 import type { Batch } from "../batches/batches.ts";
-import type { FileCursor } from "../batches/file-cursor.ts";
+import { FileCursor } from "../batches/file-cursor.ts";
 import type { Finding } from "../batches/files.ts";
 import type { FoundInIndex } from "../batches/findings-codec.ts";
-import type { SearchJob, ThreadReply } from "../batches/job.ts";
+import type { SearchJob, SharedInSearch, ThreadReply } from "../batches/job.ts";
 import type { PendingBatch } from "../batches/pending-batch.ts";
 import { isLiteral, type Query } from "../matchers/query-compiler.ts";
-import type { FoundBy, RunningSearch } from "../request.ts";
+import type { FoundBy, RunningSearch, SearchRequest } from "../request.ts";
+import { compareStamps, type FilesToCompare } from "../signatures/compare-stamps.ts";
 import { type CandidateSet, ContentIndex } from "../signatures/content-index.ts";
+import { FileRecords } from "../signatures/file-records.ts";
 import { backgroundDelay, type FilesToSign, Filler } from "../signatures/filler.ts";
 import { type NeededNgrams, neededNgrams } from "../signatures/needed-ngrams.ts";
 import { SavedIndex, type SavedIndexOptions } from "../signatures/saved-index.ts";
@@ -42,7 +44,12 @@ export interface IndexOptions {
   readonly saved?: SavedIndexOptions | undefined;
   /** See `WatchedIndex`, which explains it. */
   readonly scrubbedFiles?: number;
+  /** The number of files whose stamps are compared in threads. For fewer, threads take longer to start. */
+  readonly comparedInThreads?: number;
 }
+
+/** See `IndexOptions.comparedInThreads`. */
+const defaultComparedInThreads = 20_000;
 
 /** Maximum queries whose n-grams are kept. */
 const maxQueries = 64;
@@ -59,6 +66,9 @@ interface Parts {
   readonly filler: Filler;
   readonly watched: WatchedIndex | undefined;
   readonly saved: SavedIndex | undefined;
+  readonly comparedInThreads: number;
+  /** Runs a job in a thread. Resolves to `undefined` if the thread ended, or if none can start. */
+  readonly run: (job: SearchJob, shared?: SharedInSearch) => Promise<ThreadReply | undefined>;
 }
 
 /** The index of one searcher, and the filler that adds files to it. */
@@ -68,6 +78,8 @@ export class SearchIndex {
   readonly #needed = new Map<string, NeededNgrams | "unknown">();
   readonly #watched: WatchedIndex | undefined;
   readonly #saved: SavedIndex | undefined;
+  readonly #comparedInThreads: number;
+  readonly #run: Parts["run"];
   #loading: Promise<void> | undefined;
   #isLoaded: boolean;
   #saving: Promise<void> | undefined;
@@ -78,17 +90,26 @@ export class SearchIndex {
   #watchTimer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
 
-  private constructor({ memory, filler, watched, saved }: Parts) {
+  private constructor({ memory, filler, watched, saved, comparedInThreads, run }: Parts) {
     this.#memory = memory;
     this.#filler = filler;
     this.#watched = watched;
     this.#saved = saved;
+    this.#comparedInThreads = comparedInThreads;
+    this.#run = run;
     this.#isLoaded = saved === undefined;
   }
 
   /** Opens an index, or returns `undefined` if this system does not report exactly when files change. */
   static open(
-    { mode, maxBytes, tree, saved, scrubbedFiles }: IndexOptions,
+    {
+      mode,
+      maxBytes,
+      tree,
+      saved,
+      scrubbedFiles,
+      comparedInThreads = defaultComparedInThreads,
+    }: IndexOptions,
     jail: Jail,
     pool: Pool<SearchJob, ThreadReply>,
   ): SearchIndex | undefined {
@@ -98,14 +119,17 @@ export class SearchIndex {
     const contents = new ContentIndex(maxBytes * (1 - listingShare - resultShare), (file) =>
       results.forget(file),
     );
-    const sign: ConstructorParameters<typeof Filler>[0]["sign"] = async (job) => {
+    const run: Parts["run"] = async (job, shared) => {
       try {
-        const reply = await pool.run(job).reply;
-        return "stamps" in reply ? reply : undefined;
+        return await pool.run(job, shared).reply;
       } catch {
         // The thread ended, or none can start.
         return undefined;
       }
+    };
+    const sign: ConstructorParameters<typeof Filler>[0]["sign"] = async (job) => {
+      const reply = await run(job);
+      return reply !== undefined && "stamps" in reply ? reply : undefined;
     };
     const isWatched = mode === "watched" && tree !== undefined;
     const watched = isWatched ? new WatchedIndex(tree, scrubbedFiles) : undefined;
@@ -114,6 +138,8 @@ export class SearchIndex {
       filler: new Filler({ index: contents, jail, sign }),
       watched,
       saved: saved && new SavedIndex(saved),
+      comparedInThreads,
+      run,
     });
   }
 
@@ -146,12 +172,7 @@ export class SearchIndex {
   /** Begins the use of the index by a search. Returns `undefined` if the index does not help it. */
   use(options: RunningSearch): IndexUse | undefined {
     const { request, mayReplay = true } = options;
-    if (!request.content || request.maxFileBytes < firstBytes) return undefined;
-    const { invert = false, withoutMatch = false, encoding, encodings } = request.lines;
-    // The index knows the bytes of files, not the text that they are in an encoding of the request.
-    if (encoding !== undefined || encodings !== undefined) return undefined;
-    // The index leaves out exactly the files that inverted searches report, and has no order by time.
-    if (invert || withoutMatch || request.sort === "modified") return undefined;
+    if (!isHelped(request)) return undefined;
     const watched = mayReplay && !request.fuzzyPaths ? this.#watched : undefined;
     return new IndexUse(this, options, { ...this.#memory, watched });
   }
@@ -247,6 +268,42 @@ export class SearchIndex {
     return this.mode === "watched";
   }
 
+  /** Returns whether `confirm` uses threads. */
+  get comparesInThreads(): boolean {
+    return this.files >= this.#comparedInThreads;
+  }
+
+  /**
+   * Compares the stamps of all files of a search with the index, once the tree is watched, so that searches
+   * need not. Ends early at the deadline.
+   */
+  async confirm(options: RunningSearch): Promise<void> {
+    const { contents } = this.#memory;
+    const records = contents.holdRecords();
+    const { signal } = options.deadline;
+    const ending = new Int32Array(new SharedArrayBuffer(4));
+    const end = () => Atomics.store(ending, 0, 1);
+    signal.addEventListener("abort", end, { once: true });
+    const known = new FileRecords(records);
+    const here = async (files: FilesToCompare) => {
+      const cursor = new FileCursor({ ...files, bytes: Buffer.from(files.names, "latin1"), prefixes: [] });
+      return compareStamps(cursor, files, { records: known, isOver: () => false });
+    };
+    const inThread = async (files: FilesToCompare) => {
+      const reply = await this.#run({ ...files, what: "compare", signal: ending }, { records });
+      return reply !== undefined && "records" in reply ? reply : undefined;
+    };
+    try {
+      const compare = this.comparesInThreads
+        ? { filesAtOnce: 2048, run: inThread }
+        : { filesAtOnce: 128, run: here };
+      await this.#watched?.confirm(options, records, compare);
+    } finally {
+      signal.removeEventListener("abort", end);
+      contents.release();
+    }
+  }
+
   /** Resolves when the index is saved, if it is to be. */
   async settled(): Promise<void> {
     await this.filled();
@@ -272,6 +329,16 @@ interface Memory {
   readonly contents: ContentIndex;
   readonly listings: ListingCache;
   readonly results: KeptResults;
+}
+
+/** Returns whether the index helps a search. */
+export function isHelped({ content, maxFileBytes, lines, sort }: SearchRequest): boolean {
+  if (!content || maxFileBytes < firstBytes) return false;
+  const { invert = false, withoutMatch = false, encoding, encodings } = lines;
+  // The index knows the bytes of files, not the text that they are in an encoding of the request.
+  if (encoding !== undefined || encodings !== undefined) return false;
+  // The index leaves out exactly the files that inverted searches report, and has no order by time.
+  return !invert && !withoutMatch && sort !== "modified";
 }
 
 const keyOf = (query: Query): string => JSON.stringify(query);

@@ -118,6 +118,9 @@ export function* listFiles(
   }
 }
 
+/** The folders and entries of a step, since each step passes through the generators of all folders above. */
+const entriesPerStep = 256;
+
 class WalkLister implements WalkList {
   readonly files: number[] = [];
   readonly folders: number[] = [];
@@ -125,6 +128,8 @@ class WalkLister implements WalkList {
   readonly places: ListedFolder[] = [];
   unmatchedGlobs: readonly UnmatchedGlob[] = [];
   isLasting = true;
+  /** The folders and entries since the last step. */
+  #sinceYield = 0;
   readonly #options: ListOptions;
   readonly #filter: EntryFilter;
   readonly #name = { bytes: Buffer.alloc(256), from: 0, to: 0 };
@@ -151,6 +156,7 @@ class WalkLister implements WalkList {
     const place: RuledFolder = { path, folding: "exact" };
     const rules = this.#rulesIn(folder, path, above);
     const index = this.places.push({ path, walked, inode }) - 1;
+    this.#sinceYield += keys.length + 1;
     for (let i = 0; i < keys.length; i++) {
       const [key, entry] = [keys[i]!, entries[i]!];
       if (typeof entry === "string") continue;
@@ -162,6 +168,8 @@ class WalkLister implements WalkList {
       else if (isWanted && typeof entry === "number") this.#add(entry, index, key);
       else if (isWanted) yield* this.#listChild(entry as WatchedFolder, { path, walked, rules });
     }
+    if (this.#sinceYield < entriesPerStep) return;
+    this.#sinceYield = 0;
     yield;
   }
 

@@ -8,12 +8,14 @@ import { runInSlices } from "../../base/scheduling/time-slice.ts";
 import type { SharedTree, TreeSubscription } from "../../filesystem/watch/shared-tree.ts";
 import type { WatchedFolder } from "../../filesystem/watch/watched-tree.ts";
 import type { RunningSearch } from "../request.ts";
+import type { ComparedFiles, FilesToCompare } from "../signatures/compare-stamps.ts";
 import type { CandidateSet } from "../signatures/content-index.ts";
+import { FileRecords } from "../signatures/file-records.ts";
 import type { NeededNgrams } from "../signatures/needed-ngrams.ts";
 import type { QueryResults } from "./kept-results.ts";
 import { isInode, TreeChanged } from "./listed-folder.ts";
 import { type PathBytes, PathNgrams, pathBytesOf } from "./path-ngrams.ts";
-import { RecordJudge } from "./record-judge.ts";
+import { isReported, RecordJudge } from "./record-judge.ts";
 import { type ListRange, Replay } from "./replay.ts";
 import { listFiles, type WalkList } from "./walk-list.ts";
 import { WatchedFiles } from "./watched-files.ts";
@@ -33,6 +35,14 @@ interface KeptList {
   paths?: PathBytes;
   /** The index in the list where the next search scrubs. */
   scrubAt: number;
+}
+
+/** Compares stamps, here or in threads. */
+interface Compare {
+  /** The number of files to compare at once. */
+  readonly filesAtOnce: number;
+  /** Resolves to `undefined` if the thread ended. */
+  run(files: FilesToCompare): Promise<ComparedFiles | undefined>;
 }
 
 /** The needs of a search, judged by the index. */
@@ -144,6 +154,32 @@ export class WatchedIndex {
     });
   }
 
+  /**
+   * Compares the stamps of all files of a search with their records, so that searches need not. Ends early at
+   * the deadline, and if the tree does not know the files.
+   */
+  async confirm(options: RunningSearch, records: SharedArrayBuffer, compare: Compare): Promise<void> {
+    const { deadline, slice, folder } = options;
+    const kept = await this.prepare(options);
+    const start = folder.folder.descriptor;
+    if (kept === undefined || start === undefined || !this.#isValid(kept)) return;
+    const known = new FileRecords(records);
+    const since = this.#watched.begin(known);
+    const comparing: Promise<void>[] = [];
+    for (let from = 0; from < kept.list.files.length && deadline.left > 0; from += compare.filesAtOnce) {
+      const { numbers, ...files } = filesIn(kept.list, { from, to: from + compare.filesAtOnce });
+      const compared = compare.run({ ...files, start }).then((found) => {
+        found?.records.forEach((record, index) => {
+          if (record >= 0 && isReported(known, record)) this.#watched.confirm(numbers[index]!, record, since);
+        });
+      });
+      comparing.push(compared);
+      await slice.yieldIfDue();
+    }
+    // They use the folder of the search.
+    await Promise.all(comparing);
+  }
+
   #nextScrubbed(kept: KeptList): ListRange {
     const from = kept.scrubAt < kept.list.files.length ? kept.scrubAt : 0;
     kept.scrubAt = from + this.#scrubbedFiles;
@@ -202,6 +238,35 @@ export class WatchedIndex {
     this.#lists.set(key, kept);
     if (this.#lists.size > maxLists) this.#lists.delete(this.#lists.keys().next().value!);
   }
+}
+
+/** Returns the files in a range of a list, by folder, with their numbers in the tree. */
+function filesIn(
+  list: WalkList,
+  { from, to }: ListRange,
+): Omit<FilesToCompare, "start"> & { readonly numbers: readonly number[] } {
+  const byFolder = new Map<number, { names: string; readonly numbers: number[] }>();
+  for (let index = from; index < Math.min(to, list.files.length); index++) {
+    const file = list.files[index]!;
+    if (file < 0) continue;
+    const folder = list.folders[index]!;
+    const files = byFolder.get(folder) ?? { names: "", numbers: [] };
+    byFolder.set(folder, files);
+    files.names += `${list.keys[index]!}\0`;
+    files.numbers.push(file);
+  }
+  let [names, count] = ["", 0];
+  const firsts: number[] = [];
+  for (const files of byFolder.values()) {
+    firsts.push(count);
+    count += files.numbers.length;
+    names += files.names;
+  }
+  const folders = [...byFolder.keys()].map((folder) => {
+    const { walked, inode } = list.places[folder]!;
+    return { walked, inode };
+  });
+  return { names, count, firsts, folders, numbers: [...byFolder.values()].flatMap(({ numbers }) => numbers) };
 }
 
 function pathMatcher(kept: KeptList, needed: NeededNgrams): (index: number) => boolean {

@@ -122,6 +122,12 @@ export class ContentIndex {
     };
   }
 
+  /** Returns the records of all files. They do not change until `release`. */
+  holdRecords(): SharedArrayBuffer {
+    this.#holds++;
+    return this.#table.buffer;
+  }
+
   /** Fills an empty index with a saved one. Returns false if that does not fit. */
   restore(file: SignatureFile, { table: words, files }: Pick<HeldIndex, "table" | "files">): boolean {
     const room = signatureShare * this.#maxBytes - file.bytes;
