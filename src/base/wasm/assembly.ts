@@ -71,6 +71,7 @@ export const v128_store = (address: Code, value: Code, offset = 0): Code => [
 export const v128_const = (bytes: readonly number[]): Code => [simd, 0x0c, ...bytes];
 export const v128_and = operator(simd, 0x4e);
 export const v128_or = operator(simd, 0x50);
+export const v128_xor = operator(simd, 0x51);
 export const v128_any_true = operator(simd, 0x53);
 export const i8x16_swizzle = operator(simd, 0x0e);
 export const i8x16_splat = operator(simd, 0x0f);
@@ -83,6 +84,10 @@ export const i8x16_min_u = operator(simd, ...renderUnsigned(0x77));
 export const i16x8_extadd_pairwise_i8x16_u = operator(simd, ...renderUnsigned(0x7d));
 export const i16x8_shr_u = operator(simd, ...renderUnsigned(0x8d));
 export const i32x4_extadd_pairwise_i16x8_u = operator(simd, ...renderUnsigned(0x7f));
+export const i32x4_splat = operator(simd, 0x11);
+export const i32x4_shr_u = operator(simd, ...renderUnsigned(0xad));
+export const i32x4_add = operator(simd, ...renderUnsigned(0xae));
+export const i32x4_mul = operator(simd, ...renderUnsigned(0xb5));
 export const i32x4_extract_lane = (numbers: Code, lane: number): Code => [...numbers, simd, 0x1b, lane];
 
 const emptyType = 0x40;

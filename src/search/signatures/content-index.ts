@@ -118,7 +118,7 @@ export class ContentIndex {
     return {
       files: this.#table.count,
       table: this.#table.usedWords,
-      signatures: signaturesToWrite(this.#file, this.#blocks.blocks),
+      signatures: signaturesToWrite(this.#file, this.#blocks.slice()),
     };
   }
 

@@ -1,21 +1,28 @@
 import type { NeededNgrams } from "./needed-ngrams.ts";
 import { hashBits } from "./ngrams.ts";
-import type { Signature } from "./signature.ts";
+import { mayHold, type Signature } from "./signature.ts";
 
 /** Signatures per block, one for each bit of a number. */
 export const blockFiles = 32;
 
-/**
- * Signatures of one size, bit-sliced: for each hash a number with one bit per signature, set if that
- * signature contains the hash.
- */
+/** The signatures of 32 files, all of one size. */
 export interface SignatureBlock {
   readonly bits: number;
+  /**
+   * The signatures, bit-sliced: for each hash a number with one bit per signature, set if that signature
+   * contains the hash.
+   */
   readonly rows: Uint32Array;
   /** The file number of each signature. */
   readonly files: Int32Array;
   /** A mask of the occupied columns. */
   used: number;
+}
+
+/** A block that has not been full yet. It is not bit-sliced: 32 signatures at once take far less time. */
+interface OpenBlock extends Omit<SignatureBlock, "rows"> {
+  /** The words of each signature. */
+  readonly columns: (Uint32Array | undefined)[];
 }
 
 /** The place of a signature: the index of its block, and of its bit. */
@@ -24,7 +31,7 @@ export type SignatureSlot = number;
 /** Stores the signatures of files, within a limit of memory. */
 export class SignatureBlocks {
   readonly #maxBytes: number;
-  readonly #blocks: SignatureBlock[] = [];
+  readonly #blocks: (SignatureBlock | OpenBlock)[] = [];
   /** For each size of signatures, the indices of blocks that have room. */
   readonly #withRoom: number[][] = Array.from({ length: hashBits + 1 }, () => []);
   #bytes = 0;
@@ -33,8 +40,9 @@ export class SignatureBlocks {
     this.#maxBytes = maxBytes;
   }
 
-  get blocks(): readonly SignatureBlock[] {
-    return this.#blocks;
+  /** Returns all blocks, each bit-sliced. */
+  slice(): readonly SignatureBlock[] {
+    return this.#blocks.map((block, index) => ("rows" in block ? block : this.#sliceOne(block, index)));
   }
 
   /** The size of all blocks, in bytes. */
@@ -49,10 +57,14 @@ export class SignatureBlocks {
     const block = this.#blocks[index]!;
     const column = 31 - Math.clz32(~block.used);
     const bit = 1 << column;
-    setColumn(block.rows, words, bit);
+    if ("rows" in block) setColumn(block.rows, words, bit);
+    else block.columns[column] = words.slice();
     block.used |= bit;
     block.files[column] = file;
-    if (block.used === -1) this.#withRoom[bits]!.pop();
+    if (block.used === -1) {
+      this.#withRoom[bits]!.pop();
+      if ("columns" in block) this.#sliceOne(block, index);
+    }
     return index * blockFiles + column;
   }
 
@@ -60,17 +72,25 @@ export class SignatureBlocks {
     const bytes = 4 * 2 ** bits;
     if (this.#bytes + bytes > this.#maxBytes) return undefined;
     this.#bytes += bytes;
-    const rows = new Uint32Array(2 ** bits);
-    const index = this.#blocks.push({ bits, rows, files: new Int32Array(blockFiles), used: 0 }) - 1;
+    const columns = Array<Uint32Array | undefined>(blockFiles).fill(undefined);
+    const index = this.#blocks.push({ bits, columns, files: new Int32Array(blockFiles), used: 0 }) - 1;
     this.#withRoom[bits]!.push(index);
     return index;
+  }
+
+  #sliceOne({ columns, ...block }: OpenBlock, index: number): SignatureBlock {
+    const sliced = { ...block, rows: sliceBits(columns, 2 ** block.bits) };
+    this.#blocks[index] = sliced;
+    return sliced;
   }
 
   remove(place: SignatureSlot): void {
     const index = Math.floor(place / blockFiles);
     const block = this.#blocks[index]!;
-    const bit = 1 << (place % blockFiles);
-    for (let row = 0; row < block.rows.length; row++) block.rows[row]! &= ~bit;
+    const column = place % blockFiles;
+    const bit = 1 << column;
+    if ("columns" in block) block.columns[column] = undefined;
+    else for (let row = 0; row < block.rows.length; row++) block.rows[row]! &= ~bit;
     if (block.used === -1) this.#withRoom[block.bits]!.push(index);
     block.used &= ~bit;
   }
@@ -84,6 +104,35 @@ export class SignatureBlocks {
   }
 }
 
+/** Returns a number for each hash, with a bit for each signature that contains it. */
+function sliceBits(columns: OpenBlock["columns"], hashes: number): Uint32Array {
+  const rows = new Uint32Array(hashes);
+  const square = new Int32Array(blockFiles);
+  for (let row = 0; row < hashes; row += blockFiles) {
+    for (let column = 0; column < blockFiles; column++)
+      square[column] = columns[column]?.[row / blockFiles] ?? 0;
+    transpose(square);
+    rows.set(square, row);
+  }
+  return rows;
+}
+
+/**
+ * Transposes a square of 32 rows of 32 bits: exchanges two of its quarters, then those of its quarters, and
+ * so on (Warren, Hacker's Delight, section 7-3).
+ */
+function transpose(square: Int32Array): void {
+  let mask = 0xffff;
+  for (let size = 16; size > 0; size >>>= 1) {
+    for (let row = 0; row < 32; row = (row + size + 1) & ~size) {
+      const other = ((square[row]! >>> size) ^ square[row + size]!) & mask;
+      square[row]! ^= other << size;
+      square[row + size]! ^= other;
+    }
+    mask ^= mask << (size >>> 1);
+  }
+}
+
 /** Sets the bit in each row whose hash the signature contains. */
 function setColumn(rows: Uint32Array, words: Uint32Array, bit: number): void {
   for (let i = 0; i < words.length; i++) {
@@ -93,7 +142,24 @@ function setColumn(rows: Uint32Array, words: Uint32Array, bit: number): void {
 }
 
 /** Returns a mask of the block's signatures that may contain what is needed. */
-function matchesIn({ rows, bits, used }: SignatureBlock, needed: NeededNgrams): number {
+function matchesIn(block: SignatureBlock | OpenBlock, needed: NeededNgrams): number {
+  return "rows" in block ? matchesInRows(block, needed) : matchesInColumns(block, needed);
+}
+
+function matchesInColumns({ columns, bits }: OpenBlock, needed: NeededNgrams): number {
+  let matches = 0;
+  for (const [column, words] of columns.entries()) {
+    if (words === undefined) continue;
+    const signature = { words, bits };
+    const isMatch = needed.some((sets) =>
+      sets.every((hashes) => hashes.some((hash) => mayHold(signature, hash))),
+    );
+    if (isMatch) matches |= 1 << column;
+  }
+  return matches;
+}
+
+function matchesInRows({ rows, bits, used }: SignatureBlock, needed: NeededNgrams): number {
   const mask = 2 ** bits - 1;
   let matches = 0;
   for (const sets of needed) {

@@ -4,10 +4,14 @@ import {
   br_if,
   type Code,
   i8x16_bitmask,
+  i8x16_lt_u,
+  i8x16_sub,
+  i8x16_swizzle,
   i32_add,
   i32_and,
   i32_const,
   i32_ge_s,
+  i32_gt_s,
   i32_load8_u,
   i32_lt_u,
   i32_mul,
@@ -19,18 +23,29 @@ import {
   i32_store16,
   i32_sub,
   i32_xor,
+  i32x4_add,
+  i32x4_extract_lane,
+  i32x4_mul,
+  i32x4_shr_u,
+  i32x4_splat,
   local_get,
   local_set,
   loop,
   type Routine,
+  v128_and,
   v128_const,
   v128_load,
+  v128_or,
   v128_store,
+  v128_xor,
 } from "../../base/wasm/assembly.ts";
 import { hashMultiplier } from "./ngrams.ts";
 
 /** The value of a mark, whose top bit `i8x16_bitmask` collects. */
 const mark = 0x80;
+
+/** The n-grams of each length that a vector of 16 bytes has, in groups of four. */
+const groups = 3;
 
 /**
  * mark_ngrams(at, end, marks, mask): marks the hashes of the n-grams in [at, end), reduced by the mask, each
@@ -38,6 +53,7 @@ const mark = 0x80;
  */
 export function markNgrams(): Routine {
   const [at, end, marks, mask, ngram, byte, hash] = [0, 1, 2, 3, 4, 5, 6];
+  const [text, ngrams, hashes, bases, masks] = [7, 8, 9, 10, 11];
   /** Shifts the next byte, folded, into the fourth place of the 4-gram. */
   const shiftIn: Code = [
     ...local_set(byte, i32_load8_u(local_get(at))),
@@ -59,7 +75,48 @@ export function markNgrams(): Routine {
     ...local_set(hash, i32_xor(local_get(hash), i32_shr_u(local_get(hash), i32_const(16)))),
     ...i32_store8(i32_add(local_get(marks), i32_and(local_get(hash), local_get(mask))), i32_const(mark)),
   ];
+  const everywhere = (value: number): Code => v128_const(Array<number>(16).fill(value));
+  /** Marks four n-grams at a time. */
+  const markHashesOf = (words: Code): Code => [
+    ...local_set(hashes, i32x4_mul(words, i32x4_splat(i32_const(hashMultiplier)))),
+    ...local_set(hashes, v128_xor(local_get(hashes), i32x4_shr_u(local_get(hashes), i32_const(16)))),
+    ...local_set(hashes, i32x4_add(v128_and(local_get(hashes), local_get(masks)), local_get(bases))),
+    ...[0, 1, 2, 3].flatMap((lane) =>
+      i32_store8(i32x4_extract_lane(local_get(hashes), lane), i32_const(mark)),
+    ),
+  ];
+  const trigrams = v128_const([0, 1, 2, 3].flatMap(() => [0xff, 0xff, 0xff, 0]));
+  const markGroup = (group: number): Code => {
+    const places = [0, 1, 2, 3].flatMap((lane) => [0, 1, 2, 3].map((place) => 4 * group + lane + place));
+    return [
+      ...local_set(ngrams, i8x16_swizzle(local_get(text), v128_const(places))),
+      ...markHashesOf(local_get(ngrams)),
+      ...markHashesOf(v128_and(local_get(ngrams), trigrams)),
+    ];
+  };
   const body = [
+    ...local_set(bases, i32x4_splat(local_get(marks))),
+    ...local_set(masks, i32x4_splat(local_get(mask))),
+    ...block(
+      loop(
+        br_if(1, i32_gt_s(i32_add(local_get(at), i32_const(16)), local_get(end))),
+        local_set(text, v128_load(local_get(at))),
+        local_set(
+          text,
+          v128_or(
+            local_get(text),
+            v128_and(
+              i8x16_lt_u(i8x16_sub(local_get(text), everywhere(0x41)), everywhere(26)),
+              everywhere(0x20),
+            ),
+          ),
+        ),
+        ...Array.from({ length: groups }, (_, group) => markGroup(group)),
+        local_set(at, i32_add(local_get(at), i32_const(4 * groups))),
+        br(0),
+      ),
+    ),
+    // At least four bytes are left, or all of a short text.
     ...shiftIn,
     ...shiftIn,
     ...block(
@@ -67,14 +124,14 @@ export function markNgrams(): Routine {
         br_if(1, i32_ge_s(local_get(at), local_get(end))),
         shiftIn,
         markHashOf(i32_shr_u(local_get(ngram), i32_const(8))),
-        // The first 4-gram does not count: it has a NUL byte before the text.
+        // The first 4-gram does not count: it has a NUL byte before these bytes.
         markHashOf(local_get(ngram)),
         br(0),
       ),
     ),
     ...i32_const(0),
   ];
-  return { name: "mark_ngrams", parameters: 4, numbers: 3, vectors: 0, body };
+  return { name: "mark_ngrams", parameters: 4, numbers: 3, vectors: 5, body };
 }
 
 /**

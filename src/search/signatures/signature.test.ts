@@ -85,8 +85,9 @@ test("a text holds each of its n-grams, in either case, by itself and in blocks 
           const text = Buffer.from(bytes).toString("latin1");
           const from = at % (text.length - length + 1);
           const hash = hashNgram(text.slice(from, from + length));
-          expect(mayHold(signatures[file]!, hash)).toBe(true);
-          expect(filesWith([[Int32Array.of(hash)]], signatures)).toContain(file);
+          const holding = [...signatures.keys()].filter((other) => mayHold(signatures[other]!, hash));
+          expect(holding).toContain(file);
+          expect(filesWith([[Int32Array.of(hash)]], signatures)).toEqual(holding);
         });
       },
     ),
