@@ -16,10 +16,11 @@ import { type IndexOptions, isHelped, SearchIndex } from "./index/search-index.t
 import { createThreadEngines } from "./matchers/thread-engines.ts";
 import type { Found, SearchRequest } from "./request.ts";
 import { SearchRun } from "./search-run.ts";
-import type { SearchOptions, SearchState } from "./state.ts";
+import { StampComparison } from "./stamp-comparison.ts";
+import type { PartialSearch, SearchOptions, SearchState } from "./state.ts";
 import { SharedFolder } from "./walk/shared-folder.ts";
 import type { WalkOptions } from "./walk/walk.ts";
-import { type PartialSearch, type UsualFields, WarmUp } from "./warm-up.ts";
+import { type UsualFields, WarmUp } from "./warm-up.ts";
 
 export interface Searcher {
   /**
@@ -169,12 +170,28 @@ export function createSearcher({ jail, files, regex, threads = true, index }: Se
   };
   const shared = { jail, files, state };
   let searching = 0;
+  const comparison =
+    searchIndex &&
+    new StampComparison(searchIndex, (options) =>
+      confirmFrom(startOf(jail, options.request), options, shared),
+    );
   const warmUp = new WarmUp({
     search: (options) => searchFrom(startOf(jail, options.request), options, shared),
-    confirm: (options) => confirmFrom(startOf(jail, options.request), options, shared),
     pool: state.pool,
     index: searchIndex,
+    comparison,
   });
+  /** Ends everything that prepares searches. */
+  const endPreparing = async (request: SearchRequest) => {
+    await (isHelped(request) ? comparison?.endSoon() : comparison?.end());
+    await warmUp.end();
+  };
+  /** Compares the stamps of newly indexed files, so that the next search need not. */
+  const compareWhenFilled = async (request: SearchRequest) => {
+    await searchIndex?.filled();
+    if (searching === 0 && !state.isClosed && searchIndex?.isConfirmed === false)
+      await comparison?.run(request);
+  };
   return {
     cursors: new Cursors(),
     index: searchIndex,
@@ -183,7 +200,7 @@ export function createSearcher({ jail, files, regex, threads = true, index }: Se
       searching++;
       searchIndex?.pause();
       try {
-        await unlessOver(isHelped(request) ? warmUp.endSoon() : warmUp.end(), walker.deadline);
+        await unlessOver(endPreparing(request), walker.deadline);
         if (searchIndex?.isLoaded === false) await unlessOver(searchIndex.load(), walker.deadline);
         return await searchFrom(start, { request, walker }, shared);
       } catch (error) {
@@ -194,12 +211,14 @@ export function createSearcher({ jail, files, regex, threads = true, index }: Se
       } finally {
         searching--;
         searchIndex?.resume(searching === 0);
+        if (scoped === jail && isHelped(request)) void compareWhenFilled(request);
       }
     },
     warmUp: (fields) => warmUp.run(fields),
     close() {
       state.isClosed = true;
       void warmUp.end();
+      void comparison?.end();
       searchIndex?.close();
       return pool.close();
     },

@@ -5,7 +5,7 @@ import type { HeldFolders } from "./batches/batches.ts";
 import type { SearchJob, ThreadReply } from "./batches/job.ts";
 import type { SearchIndex } from "./index/search-index.ts";
 import type { ThreadEngines } from "./matchers/thread-engines.ts";
-import type { RunningSearch } from "./request.ts";
+import type { RunningSearch, SearchRequest } from "./request.ts";
 
 /** The state that the searches of a worker share. */
 export interface SearchState {
@@ -34,6 +34,13 @@ export interface SearchState {
 export interface SearchOptions extends RunningSearch, Pick<Walker, "onFiles"> {
   readonly state: SearchState;
   /** The parts of the searcher that are not used. */
+  readonly leftOut?: LeftOut | undefined;
+}
+
+/** A search by a part of the searcher. */
+export interface PartialSearch {
+  readonly request: SearchRequest;
+  readonly walker: Walker;
   readonly leftOut?: LeftOut | undefined;
 }
 

@@ -8,24 +8,17 @@ import type { Pool } from "../base/threads/pool.ts";
 import type { SearchJob, ThreadReply } from "./batches/job.ts";
 import type { SearchIndex } from "./index/search-index.ts";
 import type { Found, SearchRequest } from "./request.ts";
-import type { LeftOut } from "./state.ts";
+import type { StampComparison } from "./stamp-comparison.ts";
+import type { LeftOut, PartialSearch } from "./state.ts";
 
 /** The fields of a caller's usual request. */
 export type UsualFields = Pick<SearchRequest, "lines" | "ignoreFiles" | "defaultExcludes" | "maxFileBytes">;
 
-/** A search by a part of the searcher. */
-export interface PartialSearch {
-  readonly request: SearchRequest;
-  readonly walker: Walker;
-  readonly leftOut?: LeftOut | undefined;
-}
-
 export interface WarmUpParts {
   readonly search: (options: PartialSearch) => Promise<Found>;
-  /** Compares the stamps of all files of a search with the index. */
-  readonly confirm: (options: PartialSearch) => Promise<void>;
   readonly pool: Pick<Pool<SearchJob, ThreadReply>, "prepare" | "ready"> | undefined;
   readonly index: SearchIndex | undefined;
+  readonly comparison: StampComparison | undefined;
 }
 
 /** The number of files that are read. Reading more, perhaps over a network, is for callers to decide. */
@@ -41,8 +34,6 @@ const manyFiles = 4000;
 const maxIndexedFiles = 100_000;
 /** Maximum milliseconds of each step. */
 const maxMilliseconds = 5000;
-/** Maximum milliseconds that a search waits for stamps that are being compared. */
-const maxWait = 1000;
 
 /** A query with n-grams that no text has. */
 const query = { pattern: "\u0001warm\u0002up\u0003", regex: false, ignoreCase: false };
@@ -51,8 +42,6 @@ export class WarmUp {
   readonly #parts: WarmUpParts;
   readonly #ending = new AbortController();
   #running: Promise<void> | undefined;
-  /** The comparison of stamps, while it runs. */
-  #comparing: Promise<void> | undefined;
 
   constructor(parts: WarmUpParts) {
     this.#parts = parts;
@@ -64,19 +53,6 @@ export class WarmUp {
     // A search will meet and report any error.
     this.#running = this.#run(requestOf(fields)).catch(() => {});
     await this.#running;
-  }
-
-  /**
-   * Ends it for good, because a search begins that the index helps. Waits a moment for stamps that are being
-   * compared, because the search would compare them too.
-   */
-  async endSoon(): Promise<void> {
-    if (this.#comparing !== undefined) {
-      const patience = deadlineIn(maxWait);
-      await unlessOver(this.#comparing, patience);
-      patience.end();
-    }
-    await this.end();
   }
 
   /** Ends it for good, because a search begins or the searcher closes. */
@@ -120,20 +96,12 @@ export class WarmUp {
   async #follow(index: SearchIndex, request: SearchRequest): Promise<void> {
     if (index.files > maxIndexedFiles) return;
     if (index.comparesInThreads) this.#parts.pool?.prepare();
-    this.#comparing = this.#compare(index, request).catch(() => {});
-    await this.#comparing;
-    this.#comparing = undefined;
+    await this.#parts.comparison?.run(request);
     await this.#repeat(searchesHere, request, { index: true, threads: true });
     // A search without the watched tree compares all stamps itself.
     const times = index.mode === "watched" ? searchesByIndex : 1;
     for (let left = times; left > 0 && !this.#hasEnded; left--)
       await this.#search(request, {}, Number.POSITIVE_INFINITY);
-  }
-
-  /** Has the tree watched, and compares the stamps of all files with the index. */
-  async #compare(index: SearchIndex, request: SearchRequest): Promise<void> {
-    if (await this.#whileIdle((deadline) => unlessOver(index.watch(), deadline)))
-      await this.#whileIdle((deadline) => this.#parts.confirm({ request, walker: { deadline } }));
   }
 
   /** Searches about `files` files. Returns whether these are all. */

@@ -76,6 +76,11 @@ export class Pool<Job, Reply> {
     this.#endIdleLater();
   }
 
+  /** Maximum threads that work at once. */
+  get size(): number {
+    return this.#options.size;
+  }
+
   /** Whether a thread runs, and has loaded its program. */
   get isReady(): boolean {
     return this.#isReady;

@@ -48,6 +48,12 @@ export interface IndexOptions {
   readonly comparedInThreads?: number;
 }
 
+/** The number of updates after which stamps are compared before the next search. */
+const fewUpdates = 1000;
+
+/** Maximum threads that sign files at once, while no search waits for them. */
+const maxSigners = 4;
+
 /** See `IndexOptions.comparedInThreads`. */
 const defaultComparedInThreads = 20_000;
 
@@ -85,6 +91,8 @@ export class SearchIndex {
   #saving: Promise<void> | undefined;
   /** The number of updates of the contents that are in the saved index. */
   #savedUpdates = 0;
+  /** The number of updates that `confirm` has compared. */
+  #confirmedUpdates = 0;
   #isAdding = false;
   /** The delay after a search before the tree is watched. */
   #watchTimer: ReturnType<typeof setTimeout> | undefined;
@@ -135,7 +143,7 @@ export class SearchIndex {
     const watched = isWatched ? new WatchedIndex(tree, scrubbedFiles) : undefined;
     return new SearchIndex({
       memory: { contents, listings, results },
-      filler: new Filler({ index: contents, jail, sign }),
+      filler: new Filler({ index: contents, jail, sign, jobsAtOnce: Math.min(pool.size, maxSigners) }),
       watched,
       saved: saved && new SavedIndex(saved),
       comparedInThreads,
@@ -268,6 +276,11 @@ export class SearchIndex {
     return this.mode === "watched";
   }
 
+  /** Returns whether searches need to compare few stamps: nearly all files were, since they were indexed. */
+  get isConfirmed(): boolean {
+    return this.#memory.contents.updatedFiles - this.#confirmedUpdates < fewUpdates;
+  }
+
   /** Returns whether `confirm` uses threads. */
   get comparesInThreads(): boolean {
     return this.files >= this.#comparedInThreads;
@@ -280,6 +293,7 @@ export class SearchIndex {
   async confirm(options: RunningSearch): Promise<void> {
     const { contents } = this.#memory;
     const records = contents.holdRecords();
+    this.#confirmedUpdates = contents.updatedFiles;
     const { signal } = options.deadline;
     const ending = new Int32Array(new SharedArrayBuffer(4));
     const end = () => Atomics.store(ending, 0, 1);

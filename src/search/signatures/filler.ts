@@ -34,6 +34,8 @@ export interface FillerOptions {
   readonly jail: Pick<Jail, "reopenFolder" | "deniesBytesIn">;
   /** Signs files in a thread. Resolves to `undefined` if the thread ended. */
   readonly sign: (job: SignJob) => Promise<SignedFiles | undefined>;
+  /** Maximum jobs at once. Default: 1. */
+  readonly jobsAtOnce?: number;
   /** Returns milliseconds since a fixed moment. Default: `performance.now`. */
   readonly now?: () => number;
 }
@@ -48,7 +50,7 @@ export const backgroundDelay = 5;
  * Maximum milliseconds that files wait for a moment without a search. After that, searches share the threads
  * with the filler.
  */
-const maxDelay = 1000;
+const maxDelay = 3000;
 
 /**
  * Fills an index in the background, while no search is running. If searches never pause, it runs beside them,
@@ -152,17 +154,27 @@ export class Filler {
   }
 
   async #run(): Promise<void> {
+    const { jobsAtOnce = 1 } = this.#options;
     const slice = createTimeSlice();
-    while (this.#mayRun && this.#waiting.length > 0) {
-      const files = this.#waiting.shift()!;
-      this.#files -= files.count;
-      await this.#signAll(new OpenedFiles(files, this.#options.jail, this.#hopeless));
-      await slice.yieldIfDue();
+    const jobs = new Set<Promise<void>>();
+    try {
+      while (this.#mayRun && this.#waiting.length > 0) {
+        const files = this.#waiting.shift()!;
+        this.#files -= files.count;
+        const job = this.#signAll(new OpenedFiles(files, this.#options.jail, this.#hopeless));
+        const ended = job.finally(() => jobs.delete(ended));
+        jobs.add(ended);
+        // Beside a search, a single thread signs files.
+        while (jobs.size >= (this.#isPaused ? 1 : jobsAtOnce)) await Promise.race(jobs);
+        await slice.yieldIfDue();
+      }
+    } finally {
+      await Promise.all(jobs);
     }
   }
 
   async #signAll(files: OpenedFiles): Promise<void> {
-    this.#signal = new Int32Array(new SharedArrayBuffer(4));
+    if (this.#signal[0] !== 0) this.#signal = new Int32Array(new SharedArrayBuffer(4));
     try {
       const found = files.count === 0 ? undefined : await this.#options.sign(files.job(this.#signal));
       if (found === undefined) return;
