@@ -12,15 +12,15 @@ import { type RegexEngine, refusalOfPattern } from "../text/regex/rust-regex.ts"
 import { Cursors } from "./answer/cursors.ts";
 import type { SearchJob, ThreadReply } from "./batches/job.ts";
 import { TreeChanged } from "./index/listed-folder.ts";
-import { type IndexOptions, isHelped, SearchIndex } from "./index/search-index.ts";
+import { type IndexOptions, SearchIndex } from "./index/search-index.ts";
 import { createThreadEngines } from "./matchers/thread-engines.ts";
+import { Preparation } from "./preparation.ts";
 import type { Found, SearchRequest } from "./request.ts";
 import { SearchRun } from "./search-run.ts";
-import { StampComparison } from "./stamp-comparison.ts";
 import type { PartialSearch, SearchOptions, SearchState } from "./state.ts";
 import { SharedFolder } from "./walk/shared-folder.ts";
 import type { WalkOptions } from "./walk/walk.ts";
-import { type UsualFields, WarmUp } from "./warm-up.ts";
+import type { UsualFields } from "./warm-up.ts";
 
 export interface Searcher {
   /**
@@ -136,7 +136,7 @@ async function searchFrom({ folder, only }: Start, options: PartialSearch, share
 }
 
 /** Compares the stamps of all files of a search with the index, and releases the folder of its start. */
-async function confirmFrom({ folder }: Start, { request, walker }: PartialSearch, shared: Shared) {
+async function compareFrom({ folder }: Start, { request, walker }: PartialSearch, shared: Shared) {
   const { state, jail, files } = shared;
   using slice = createWalkSlice(walker);
   const { deadline } = walker;
@@ -169,39 +169,20 @@ export function createSearcher({ jail, files, regex, threads = true, index }: Se
     isClosed: false,
   };
   const shared = { jail, files, state };
-  let searching = 0;
-  const comparison =
-    searchIndex &&
-    new StampComparison(searchIndex, (options) =>
-      confirmFrom(startOf(jail, options.request), options, shared),
-    );
-  const warmUp = new WarmUp({
+  const preparation = new Preparation({
     search: (options) => searchFrom(startOf(jail, options.request), options, shared),
+    compare: (options) => compareFrom(startOf(jail, options.request), options, shared),
     pool: state.pool,
     index: searchIndex,
-    comparison,
   });
-  /** Ends everything that prepares searches. */
-  const endPreparing = async (request: SearchRequest) => {
-    await (isHelped(request) ? comparison?.endSoon() : comparison?.end());
-    await warmUp.end();
-  };
-  /** Compares the stamps of newly indexed files, so that the next search need not. */
-  const compareWhenFilled = async (request: SearchRequest) => {
-    await searchIndex?.filled();
-    if (searching === 0 && !state.isClosed && searchIndex?.isConfirmed === false)
-      await comparison?.run(request);
-  };
   return {
     cursors: new Cursors(),
     index: searchIndex,
     async search(request, walker, scoped = jail) {
       const start = startOf(scoped, request);
-      searching++;
-      searchIndex?.pause();
+      const prepared = { request, isOfAll: scoped === jail && request.path === "." };
       try {
-        await unlessOver(endPreparing(request), walker.deadline);
-        if (searchIndex?.isLoaded === false) await unlessOver(searchIndex.load(), walker.deadline);
+        await unlessOver(preparation.begin(prepared), walker.deadline);
         return await searchFrom(start, { request, walker }, shared);
       } catch (error) {
         // An error that every file and folder would meet, such as EMFILE.
@@ -209,17 +190,13 @@ export function createSearcher({ jail, files, regex, threads = true, index }: Se
         const { pattern, others = [] } = request.query;
         throw refusalOfPattern(error, [pattern, ...others].join("|"));
       } finally {
-        searching--;
-        searchIndex?.resume(searching === 0);
-        if (scoped === jail && isHelped(request)) void compareWhenFilled(request);
+        preparation.end(prepared);
       }
     },
-    warmUp: (fields) => warmUp.run(fields),
+    warmUp: (fields) => preparation.warmUp(fields),
     close() {
       state.isClosed = true;
-      void warmUp.end();
-      void comparison?.end();
-      searchIndex?.close();
+      preparation.close();
       return pool.close();
     },
   };

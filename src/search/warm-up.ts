@@ -17,8 +17,12 @@ export type UsualFields = Pick<SearchRequest, "lines" | "ignoreFiles" | "default
 export interface WarmUpParts {
   readonly search: (options: PartialSearch) => Promise<Found>;
   readonly pool: Pick<Pool<SearchJob, ThreadReply>, "prepare" | "ready"> | undefined;
-  readonly index: SearchIndex | undefined;
-  readonly comparison: StampComparison | undefined;
+  readonly indexed: WarmUpIndex | undefined;
+}
+
+export interface WarmUpIndex {
+  readonly index: SearchIndex;
+  readonly comparison: StampComparison;
 }
 
 /** The number of files that are read. Reading more, perhaps over a network, is for callers to decide. */
@@ -66,9 +70,9 @@ export class WarmUp {
   }
 
   async #run(request: SearchRequest): Promise<void> {
-    const { index, pool } = this.#parts;
-    await index?.load();
-    if (index !== undefined && index.files > 0) return await this.#follow(index, request);
+    const { indexed, pool } = this.#parts;
+    await indexed?.index.load();
+    if (indexed !== undefined && indexed.index.files > 0) return await this.#follow(indexed, request);
     await this.#repeat(searchesHere, request, { index: true, threads: true });
     if (pool === undefined || !(await this.#hasManyFiles(request)) || this.#hasEnded) return;
     pool.prepare();
@@ -93,10 +97,11 @@ export class WarmUp {
   }
 
   /** Has the tree watched, so that searches read few stamps. Then compiles the code of such searches. */
-  async #follow(index: SearchIndex, request: SearchRequest): Promise<void> {
+  async #follow({ index, comparison }: WarmUpIndex, request: SearchRequest): Promise<void> {
     if (index.files > maxIndexedFiles) return;
     if (index.comparesInThreads) this.#parts.pool?.prepare();
-    await this.#parts.comparison?.run(request);
+    // A search that ends the warm-up may go on beside the comparison.
+    await this.#whileIdle((deadline) => unlessOver(comparison.run(request), deadline));
     await this.#repeat(searchesHere, request, { index: true, threads: true });
     // A search without the watched tree compares all stamps itself.
     const times = index.mode === "watched" ? searchesByIndex : 1;
@@ -104,19 +109,18 @@ export class WarmUp {
       await this.#search(request, {}, Number.POSITIVE_INFINITY);
   }
 
-  /** Searches about `files` files. Returns whether these are all. */
-  async #search(request: SearchRequest, leftOut: LeftOut, files: number): Promise<boolean> {
+  /** Searches until about `files` files were read. */
+  async #search(request: SearchRequest, leftOut: LeftOut, files: number): Promise<void> {
     const enough = new AbortController();
     let left = files;
     const onFiles = (count: number) => {
       left -= count;
       if (left <= 0) enough.abort();
     };
-    const { answer } = await this.#whileIdle(
+    await this.#whileIdle(
       (deadline) => this.#parts.search({ request, walker: { deadline, onFiles }, leftOut }),
       enough.signal,
     );
-    return !answer.truncated;
   }
 
   async #whileIdle<T>(act: (deadline: Walker["deadline"]) => Promise<T>, enough?: AbortSignal): Promise<T> {

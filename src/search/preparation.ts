@@ -1,0 +1,78 @@
+/** Prepares searches while none is under way: the first of a process, and the next once files are indexed. */
+import type { Pool } from "../base/threads/pool.ts";
+import type { SearchJob, ThreadReply } from "./batches/job.ts";
+import { isHelped, type SearchIndex } from "./index/search-index.ts";
+import type { Found, SearchRequest } from "./request.ts";
+import { StampComparison } from "./stamp-comparison.ts";
+import type { PartialSearch } from "./state.ts";
+import { type UsualFields, WarmUp } from "./warm-up.ts";
+
+export interface PreparationParts {
+  readonly search: (options: PartialSearch) => Promise<Found>;
+  /** Compares the stamps of all files of a search with the index. */
+  readonly compare: (options: PartialSearch) => Promise<void>;
+  readonly pool: Pool<SearchJob, ThreadReply> | undefined;
+  readonly index: SearchIndex | undefined;
+}
+
+/** A search that begins or has ended. */
+export interface PreparedSearch {
+  readonly request: SearchRequest;
+  /** Whether it is one of the whole tree. */
+  readonly isOfAll: boolean;
+}
+
+export class Preparation {
+  readonly #indexed: { readonly index: SearchIndex; readonly comparison: StampComparison } | undefined;
+  readonly #warmUp: WarmUp;
+  #searching = 0;
+  #isClosed = false;
+
+  constructor({ search, compare, pool, index }: PreparationParts) {
+    this.#indexed = index && { index, comparison: new StampComparison(index, compare) };
+    this.#warmUp = new WarmUp({ search, pool, indexed: this.#indexed });
+  }
+
+  /** Implements `Searcher.warmUp`. */
+  warmUp(fields: UsualFields): Promise<void> {
+    return this.#warmUp.run(fields);
+  }
+
+  /**
+   * Called when a search begins. Ends what prepares searches, unless later ones gain more by it than this one
+   * loses, and loads the index.
+   */
+  async begin({ request, isOfAll }: PreparedSearch): Promise<void> {
+    this.#searching++;
+    const { index, comparison } = this.#indexed ?? {};
+    index?.pause();
+    if (request.content) {
+      if (!isHelped(request)) await comparison?.end();
+      // The search would compare these stamps itself.
+      else if (isOfAll) await comparison?.endSoon();
+    }
+    await this.#warmUp.end();
+    if (index?.isLoaded === false) await index.load();
+  }
+
+  /** Called when the search has ended. */
+  end({ request, isOfAll }: PreparedSearch): void {
+    this.#searching--;
+    this.#indexed?.index.resume(this.#searching === 0);
+    if (isOfAll && isHelped(request)) void this.#compareWhenFilled(request);
+  }
+
+  async #compareWhenFilled(request: SearchRequest): Promise<void> {
+    if (this.#indexed === undefined) return;
+    const { index, comparison } = this.#indexed;
+    await index.filled();
+    if (this.#searching === 0 && !this.#isClosed && !index.isConfirmed) await comparison.run(request);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    void this.#warmUp.end();
+    void this.#indexed?.comparison.end();
+    this.#indexed?.index.close();
+  }
+}
