@@ -22,7 +22,7 @@ import { createThreadEngines, type ThreadEngines } from "./matchers/thread-engin
 import { type ComparedFiles, type CompareJob, compareStamps } from "./signatures/compare-stamps.ts";
 import type { CandidateSet } from "./signatures/content-index.ts";
 import { FileRecords } from "./signatures/file-records.ts";
-import type { FilesByFolder, SignJob } from "./signatures/filler.ts";
+import type { SignJob } from "./signatures/filler.ts";
 import { FileSigner, type SignedFiles } from "./signatures/sign-files.ts";
 import { createSigner } from "./signatures/signature.ts";
 import { createOutcomes } from "./walk/tally.ts";
@@ -52,16 +52,12 @@ serveJobs((check) => {
   };
 });
 
-/** Returns a cursor over files whose paths are not needed. */
-const cursorOf = (files: FilesByFolder): FileCursor =>
-  new FileCursor({ ...files, bytes: Buffer.from(files.names, "latin1"), prefixes: [] });
-
 /** Maximum milliseconds of signing files per job, because batches of searches may wait for the thread. */
 const signingMilliseconds = 50;
 
 function signFiles({ signal, ...files }: SignJob, signer: FileSigner): SignedFiles {
   const slice = createTimeSlice(signingMilliseconds);
-  return signer.sign(cursorOf(files), {
+  return signer.sign(FileCursor.over(files), {
     ...files,
     isOver: () => slice.isDue || Atomics.load(signal, 0) !== 0,
   });
@@ -69,7 +65,7 @@ function signFiles({ signal, ...files }: SignJob, signer: FileSigner): SignedFil
 
 function compareFiles({ signal, ...files }: CompareJob, records: SharedArrayBuffer): ComparedFiles {
   const isOver = () => Atomics.load(signal, 0) !== 0;
-  return compareStamps(cursorOf(files), files, { records: new FileRecords(records), isOver });
+  return compareStamps(FileCursor.over(files), files, { records: new FileRecords(records), isOver });
 }
 
 /** Searches a batch. `candidates`, if any, spares it files that cannot match. */

@@ -1,4 +1,5 @@
 import type { NameBytes } from "../../filesystem/jail/name.ts";
+import type { FilesByFolder } from "../signatures/filler.ts";
 
 /** The names of files in path order, folder by folder. */
 export interface FileNames {
@@ -26,6 +27,11 @@ export class FileCursor implements NameBytes {
   constructor(files: FileNames) {
     this.#files = files;
     this.bytes = files.bytes;
+  }
+
+  /** Creates a cursor over posted files, whose paths are not needed. */
+  static over({ names, count, firsts }: FilesByFolder): FileCursor {
+    return new FileCursor({ bytes: Buffer.from(names, "latin1"), count, firsts, prefixes: [] });
   }
 
   /** Returns the index of the folder of the current file. */

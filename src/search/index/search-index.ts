@@ -299,10 +299,8 @@ export class SearchIndex {
     const end = () => Atomics.store(ending, 0, 1);
     signal.addEventListener("abort", end, { once: true });
     const known = new FileRecords(records);
-    const here = async (files: FilesToCompare) => {
-      const cursor = new FileCursor({ ...files, bytes: Buffer.from(files.names, "latin1"), prefixes: [] });
-      return compareStamps(cursor, files, { records: known, isOver: () => false });
-    };
+    const here = async (files: FilesToCompare) =>
+      compareStamps(FileCursor.over(files), files, { records: known, isOver: () => false });
     const inThread = async (files: FilesToCompare) => {
       const reply = await this.#run({ ...files, what: "compare", signal: ending }, { records });
       return reply !== undefined && "records" in reply ? reply : undefined;
