@@ -292,17 +292,17 @@ export class SearchIndex {
    */
   async confirm(options: RunningSearch): Promise<void> {
     const { contents } = this.#memory;
-    const records = contents.holdRecords();
+    const shared = { records: contents.holdRecords() };
+    const records = new FileRecords(shared.records);
     this.#confirmedUpdates = contents.updatedFiles;
     const { signal } = options.deadline;
     const ending = new Int32Array(new SharedArrayBuffer(4));
     const end = () => Atomics.store(ending, 0, 1);
     signal.addEventListener("abort", end, { once: true });
-    const known = new FileRecords(records);
     const here = async (files: FilesToCompare) =>
-      compareStamps(FileCursor.over(files), files, { records: known, isOver: () => false });
+      compareStamps(FileCursor.over(files), files, { records, isOver: () => false });
     const inThread = async (files: FilesToCompare) => {
-      const reply = await this.#run({ ...files, what: "compare", signal: ending }, { records });
+      const reply = await this.#run({ ...files, what: "compare", signal: ending }, shared);
       return reply !== undefined && "records" in reply ? reply : undefined;
     };
     try {

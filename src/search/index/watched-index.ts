@@ -10,7 +10,7 @@ import type { WatchedFolder } from "../../filesystem/watch/watched-tree.ts";
 import type { RunningSearch } from "../request.ts";
 import type { ComparedFiles, FilesToCompare } from "../signatures/compare-stamps.ts";
 import type { CandidateSet } from "../signatures/content-index.ts";
-import { FileRecords } from "../signatures/file-records.ts";
+import type { FileRecords } from "../signatures/file-records.ts";
 import type { NeededNgrams } from "../signatures/needed-ngrams.ts";
 import type { QueryResults } from "./kept-results.ts";
 import { isInode, TreeChanged } from "./listed-folder.ts";
@@ -158,19 +158,19 @@ export class WatchedIndex {
    * Compares the stamps of all files of a search with their records, so that searches need not. Ends early at
    * the deadline, and if the tree does not know the files.
    */
-  async confirm(options: RunningSearch, records: SharedArrayBuffer, compare: Compare): Promise<void> {
+  async confirm(options: RunningSearch, records: FileRecords, compare: Compare): Promise<void> {
     const { deadline, slice, folder } = options;
     const kept = await this.prepare(options);
     const start = folder.folder.descriptor;
     if (kept === undefined || start === undefined || !this.#isValid(kept)) return;
-    const known = new FileRecords(records);
-    const since = this.#watched.begin(known);
+    const since = this.#watched.begin(records);
     const comparing: Promise<void>[] = [];
     for (let from = 0; from < kept.list.files.length && deadline.left > 0; from += compare.filesAtOnce) {
       const { numbers, ...files } = filesIn(kept.list, { from, to: from + compare.filesAtOnce });
       const compared = compare.run({ ...files, start }).then((found) => {
         found?.records.forEach((record, index) => {
-          if (record >= 0 && isReported(known, record)) this.#watched.confirm(numbers[index]!, record, since);
+          if (record >= 0 && isReported(records, record))
+            this.#watched.confirm(numbers[index]!, record, since);
         });
       });
       comparing.push(compared);
