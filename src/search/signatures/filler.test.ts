@@ -62,23 +62,28 @@ test("files that have waited for three seconds are signed beside searches", asyn
 test("several threads sign files while no search is under way, and one beside a search", async () => {
   using fixture = new JailFixture({ f: "text" });
   const { filler, clock, jobs, nextJob, end } = openFiller(fixture, { files: 6, jobsAtOnce: 3 });
+  const begun = async (count: number) => {
+    while (jobs.length < count) await nextJob();
+  };
   filler.resume(true);
-  while (jobs.length < 3) await nextJob();
+  await begun(3);
   clock.now = 3000;
   filler.pause();
-  for (let ended = 0; ended < 3; ended++) {
-    // Two of the three jobs end before the next one begins.
+  for (let ended = 0; ended < 2; ended++) {
+    end();
+    await new Promise((resolve) => setImmediate(resolve));
     expect(jobs).toHaveLength(3);
-    end();
-    await new Promise((resolve) => setImmediate(resolve));
   }
+  end();
+  await begun(4);
+  await new Promise((resolve) => setImmediate(resolve));
   expect(jobs).toHaveLength(4);
-  const idle = filler.idle();
   filler.resume(true);
-  for (let ended = 0; ended < 3; ended++) {
-    end();
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+  end();
+  await begun(6);
+  const idle = filler.idle();
+  end();
+  end();
   await idle;
   expect(jobs).toHaveLength(6);
 });
