@@ -10,6 +10,8 @@ export interface Peers {
   readonly rg: string;
   /** The script of the MCP filesystem server, for Node. */
   readonly mcpFilesystem: string;
+  /** The script of Desktop Commander, for Node. */
+  readonly desktopCommander: string;
   /** What they are, for the report. */
   readonly versions: Readonly<Record<string, string>>;
 }
@@ -31,20 +33,26 @@ export function ensurePeers(): Peers {
   // The tests use it too.
   const rg = join(root, `node_modules/@vscode/ripgrep-${process.platform}-${process.arch}/bin/rg`);
   const server = join(packages, "@modelcontextprotocol/server-filesystem");
-  const { version } = JSON.parse(readFileSync(join(server, "package.json"), "utf8")) as { version: string };
+  const commander = join(packages, "@wonderwhy-er/desktop-commander");
   return {
     rg,
     mcpFilesystem: join(server, "dist/index.js"),
+    desktopCommander: join(commander, "dist/index.js"),
     versions: {
       ripgrep: spawnSync(rg, ["--version"]).stdout.toString().split("\n", 1)[0] ?? "unknown",
-      "MCP filesystem server": version,
+      "MCP filesystem server": versionOf(server),
+      "Desktop Commander": versionOf(commander),
     },
   };
 }
 
+const versionOf = (folder: string): string =>
+  (JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string }).version;
+
 function install(folder: string): void {
   console.error(`Installing the peers (npm ci) in ${folder}`);
-  const { status } = spawnSync("npm", ["ci", "--no-audit", "--no-fund"], {
+  // Their scripts would download a browser.
+  const { status } = spawnSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], {
     cwd: folder,
     stdio: ["ignore", 2, 2],
   });

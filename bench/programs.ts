@@ -1,4 +1,4 @@
-/** The executable and the MCP filesystem server as programs of their own, each called over its own protocol. */
+/** The executable as a program of its own, each called over its own protocol. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -59,14 +59,11 @@ export const startMcpWith = (
 ): Promise<McpServer> =>
   startMcp(executable, ["mcp", "--config", config, "--log-level", "error"], environment);
 
-/** The MCP filesystem server, under Node as it is usually run. */
-export const startMcpFilesystem = (script: string, folder: string): Promise<McpServer> =>
-  startMcp("node", [script, folder]);
-
 /** Longer than any answer here. */
 const maxBufferSize = 64 * 1024 * 1024;
 
-async function startMcp(
+/** Starts an MCP server on standard input and output. */
+export async function startMcp(
   command: string,
   args: string[],
   environment: Readonly<Record<string, string>> = {},

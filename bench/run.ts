@@ -105,7 +105,7 @@ async function main(): Promise<void> {
     await compareAll(replacements.comparisons);
   }
   if (run.only.includes("servers")) {
-    await using servers = await openServerComparisons(peers.mcpFilesystem);
+    await using servers = await openServerComparisons(peers);
     await compareAll(servers.comparisons);
   }
   if (run.only.includes("sessions")) await startSessions(run, peers, compareAll);
@@ -157,7 +157,7 @@ async function searchWithIndex({ trees }: Run, { rg }: Peers, compareAll: Compar
 }
 
 async function startSessions({ trees }: Run, peers: Peers, compareAll: CompareAll): Promise<void> {
-  await compareAll([startsOfSessions(peers.mcpFilesystem), memoryOfSessions(peers.mcpFilesystem)]);
+  await compareAll([startsOfSessions(peers), ...memoryOfSessions(peers)]);
   for (const name of trees) {
     await using tree = await openSearchTree(name, peers.rg);
     await compareAll(await firstSearches(tree));

@@ -1,22 +1,30 @@
-/** The executable against the MCP filesystem server, one call at a time, on the same files. */
+/** The executable against other MCP servers, one call at a time, on the same files. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Comparison } from "./comparison.ts";
+import type { Comparison, Peer } from "./comparison.ts";
 import { ensureCorpus } from "./corpus.ts";
 import { type ComparisonSet, makeNote, makeWorkFolder } from "./disk.ts";
-import { type Server, startBusServer, startMcpFilesystem, startMcpServer } from "./programs.ts";
+import {
+  type DesktopCommander,
+  type McpPeer,
+  startDesktopCommander,
+  startMcpFilesystem,
+} from "./mcp-peers.ts";
+import type { Peers } from "./peers.ts";
+import { type Server, startBusServer, startMcpServer } from "./programs.ts";
 
 /** A transport of ours, and how its functions are called over it. */
 interface Transport {
   readonly name: string;
   readonly program: Server;
   readonly nameOf: (functionName: string) => string;
-  readonly isJudged: boolean;
-  /** Whether what it writes is flushed to the disk. The peer flushes nothing. */
+  readonly target?: number;
+  /** Whether what it writes is flushed to the disk. The peers flush nothing. */
   readonly writes: "no fsync" | "fsync";
+  readonly peers: readonly McpPeer[];
 }
 
-export async function openServerComparisons(mcpFilesystem: string): Promise<ComparisonSet> {
+export async function openServerComparisons(peers: Peers): Promise<ComparisonSet> {
   const files = makeFiles();
   const tree = ensureCorpus("S");
   const quick = { fsync: false, list_max_page_size: 5000 };
@@ -24,31 +32,41 @@ export async function openServerComparisons(mcpFilesystem: string): Promise<Comp
     startBusServer(files, quick),
     startMcpServer(files, quick),
     startBusServer(files),
-    startMcpFilesystem(mcpFilesystem, files),
     startBusServer(tree),
-    startMcpFilesystem(mcpFilesystem, tree),
+    startMcpServer(tree),
+    startMcpFilesystem(peers, files),
+    startMcpFilesystem(peers, tree),
+    startDesktopCommander(peers),
   ]);
-  const [bus, mcp, durable, peer, busTree, peerTree] = programs;
-  const onBus = (program: Server) => ({ program, nameOf: (name: string) => `coder::${name}` });
-  const transports: Transport[] = [
-    { ...onBus(bus), name: "bus", isJudged: true, writes: "no fsync" },
-    {
-      name: "MCP",
-      program: mcp,
-      nameOf: (name) => `coder_${name.replaceAll("-", "_")}`,
-      isJudged: false,
-      writes: "no fsync",
-    },
-  ];
-  const flushing: Transport = { ...onBus(durable), name: "bus", isJudged: false, writes: "fsync" };
+  const [bus, mcp, durable, busTree, mcpTree, reference, referenceTree, commander] = programs;
+  const onBus = {
+    name: "bus",
+    nameOf: (name: string) => `coder::${name}`,
+    writes: "no fsync",
+    peers: [reference],
+  } as const;
+  const overBus: Transport = { ...onBus, program: bus, target: 0.5 };
+  const overMcp: Transport = {
+    name: "MCP",
+    program: mcp,
+    nameOf: (name) => `coder_${name.replaceAll("-", "_")}`,
+    target: 1,
+    writes: "no fsync",
+    peers: [reference, commander],
+  };
+  const flushing: Transport = { ...onBus, program: durable, writes: "fsync" };
   return {
     comparisons: [
-      ...transports.flatMap((transport) => [read(transport, peer, files), list(transport, peer, files)]),
-      readRevision(transports[0]!, files),
-      traverse({ ...transports[0]!, program: busTree }, peerTree, tree),
-      ...[...transports, flushing].flatMap((transport) => [
-        create(transport, peer, files),
-        edit(transport, peer, files),
+      ...[overBus, overMcp].flatMap((transport) => [
+        read(transport, files),
+        list(transport, reference.server, files),
+      ]),
+      readRevision(overBus, files),
+      traverse({ ...overBus, program: busTree }, referenceTree.server, tree),
+      search(mcpTree, commander, tree),
+      ...[overBus, overMcp, flushing].flatMap((transport) => [
+        create(transport, files),
+        edit(transport, files),
       ]),
     ],
     async [Symbol.asyncDispose]() {
@@ -57,9 +75,18 @@ export async function openServerComparisons(mcpFilesystem: string): Promise<Comp
   };
 }
 
-const group = "against the MCP filesystem server";
-const target = ({ isJudged }: Transport) => (isJudged ? { target: 0.5 } : {});
+const group = "against other MCP servers";
+const target = ({ target }: Transport) => (target === undefined ? {} : { target });
 const entries = 1000;
+
+/** One run per peer. */
+const against = (transport: Transport, run: (peer: McpPeer) => Peer["run"]): Peer[] =>
+  transport.peers.map((peer) => ({
+    name: peer.name,
+    ...(peer.every !== undefined && { every: peer.every }),
+    ...target(transport),
+    run: run(peer),
+  }));
 
 /** A folder of its own, with what the comparisons read, list and edit. */
 function makeFiles(): string {
@@ -74,19 +101,13 @@ function makeFiles(): string {
   return folder;
 }
 
-function read(transport: Transport, peer: Server, folder: string): Comparison {
+function read(transport: Transport, folder: string): Comparison {
   const path = "one/two/note.txt";
   return {
     group,
     name: `read-file, 8 KB (${transport.name})`,
     ours: () => transport.program.call(transport.nameOf("read-file"), { path }),
-    peers: [
-      {
-        name: "read_text_file",
-        ...target(transport),
-        run: () => peer.call("read_text_file", { path: join(folder, path) }),
-      },
-    ],
+    peers: against(transport, (peer) => () => peer.read(join(folder, path))),
     times: 200,
   };
 }
@@ -137,9 +158,21 @@ function traverse(transport: Transport, peer: Server, folder: string): Compariso
   };
 }
 
+/** The peer's search is a process of ripgrep, whose matches are asked for until it has ended. */
+function search(program: Server, commander: DesktopCommander, folder: string): Comparison {
+  const query = "registerInstrumentations";
+  const run = () => commander.search(folder, query);
+  return {
+    group,
+    name: "search of S, a rare literal (MCP)",
+    ours: () => program.call("coder_search", { query }),
+    peers: [{ name: commander.name, target: 1, run }],
+  };
+}
+
 let created = 0;
 
-function create(transport: Transport, peer: Server, folder: string): Comparison {
+function create(transport: Transport, folder: string): Comparison {
   const content = "a line of text that is here to be written\n".repeat(25);
   return {
     group,
@@ -148,14 +181,10 @@ function create(transport: Transport, peer: Server, folder: string): Comparison 
       transport.program.call(transport.nameOf("create-file"), {
         files: [{ path: `new/ours-${created++ % 100}.txt`, content, overwrite: true }],
       }),
-    peers: [
-      {
-        name: "write_file",
-        ...target(transport),
-        run: () =>
-          peer.call("write_file", { path: join(folder, `new/theirs-${created++ % 100}.txt`), content }),
-      },
-    ],
+    peers: against(
+      transport,
+      (peer) => () => peer.create(join(folder, `new/${peer.name}-${created++ % 100}.txt`), content),
+    ),
     times: 50,
   };
 }
@@ -163,12 +192,11 @@ function create(transport: Transport, peer: Server, folder: string): Comparison 
 let edited = 0;
 
 /** The same line over and over, each time with another text. */
-function edit(transport: Transport, peer: Server, folder: string): Comparison {
+function edit(transport: Transport, folder: string): Comparison {
   const lines = Array.from({ length: 200 }, (_, index) => `line ${index + 1} of the file\n`).join("");
   const stem = `edited (${transport.name}, ${transport.writes})`;
-  const [path, twin] = [`${stem}.txt`, join(folder, `${stem}, twin.txt`)];
-  for (const file of [join(folder, path), twin]) writeFileSync(file, lines);
-  let text = "line 100 of the file";
+  const path = `${stem}.txt`;
+  writeFileSync(join(folder, path), lines);
   const ours = () =>
     transport.program.call(transport.nameOf("update-file"), {
       files: [
@@ -178,16 +206,21 @@ function edit(transport: Transport, peer: Server, folder: string): Comparison {
         },
       ],
     });
-  const run = () => {
-    const [oldText, newText] = [text, `edit ${edited++}`];
-    text = newText;
-    return peer.call("edit_file", { path: twin, edits: [{ oldText, newText }] });
+  const run = (peer: McpPeer) => {
+    const twin = join(folder, `${stem}, ${peer.name}.txt`);
+    writeFileSync(twin, lines);
+    let text = "line 100 of the file";
+    return () => {
+      const from = text;
+      text = `edit ${edited++}`;
+      return peer.replace(twin, from, text);
+    };
   };
   return {
     group,
     name: `update-file, 1 line of 200, ${transport.writes} (${transport.name})`,
     ours,
-    peers: [{ name: "edit_file", ...target(transport), run }],
+    peers: against(transport, run),
     times: 50,
   };
 }

@@ -7,19 +7,15 @@ import { join } from "node:path";
 import { type Comparison, ExternalCost } from "./comparison.ts";
 import { workFolder } from "./corpus.ts";
 import { makeWorkFolder } from "./disk.ts";
-import {
-  type McpServer,
-  startMcpFilesystem,
-  startMcpServer,
-  startMcpWith,
-  writeSettings,
-} from "./programs.ts";
+import { type McpPeer, startDesktopCommander, startMcpFilesystem } from "./mcp-peers.ts";
+import type { Peers } from "./peers.ts";
+import { type McpServer, startMcpServer, startMcpWith, writeSettings } from "./programs.ts";
 import { queryNamed, ripgrepInTree, type SearchTree } from "./searches.ts";
 
 const group = "a session of MCP";
 
 /** From the start of a process until it has listed its tools. */
-export function startsOfSessions(mcpFilesystem: string): Comparison {
+export function startsOfSessions(peers: Peers): Comparison {
   const folder = makeWorkFolder("session");
   const list = async (start: () => Promise<McpServer>) => {
     const started = performance.now();
@@ -35,7 +31,12 @@ export function startsOfSessions(mcpFilesystem: string): Comparison {
       {
         name: "MCP filesystem server",
         target: 0.5,
-        run: () => list(() => startMcpFilesystem(mcpFilesystem, folder)),
+        run: () => list(async () => (await startMcpFilesystem(peers, folder)).server),
+      },
+      {
+        name: "Desktop Commander",
+        target: 0.5,
+        run: () => list(async () => (await startDesktopCommander(peers)).server),
       },
     ],
   };
@@ -94,45 +95,97 @@ async function saveIndex(config: string, state: string): Promise<void> {
   }
 }
 
-/** The resident memory of the process, in mebibytes, with its share of pages that others map too. */
-export function memoryOfSessions(mcpFilesystem: string): Comparison {
+/** A session whose memory is measured. */
+interface Session {
+  readonly server: McpServer;
+  readonly read: () => Promise<unknown>;
+  readonly replace: (from: string, to: string) => Promise<unknown>;
+}
+
+type Start = () => Promise<Session>;
+
+/** The memory after some reads and edits, in megabytes. */
+export function memoryOfSessions(peers: Peers): Comparison[] {
   const folder = makeWorkFolder("session-memory");
-  const measure = async (
-    server: McpServer,
-    read: string,
-    edit: string,
-    edits: (from: string, to: string) => object,
-  ) => {
-    const path = join(folder, "a.txt");
-    writeFileSync(path, "one\ntwo\n");
-    for (let turn = 0; turn < 20; turn++) {
-      await server.call(read, { path });
-      const [from, to] = turn % 2 === 0 ? ["one", "three"] : ["three", "one"];
-      await server.call(edit, { path, ...edits(from!, to!) });
+  const path = join(folder, "a.txt");
+  const ours = async (): Promise<Session> => {
+    const server = await startMcpServer(folder);
+    return {
+      server,
+      read: () => server.call("coder_read_file", { path }),
+      replace: (old_str, new_str) =>
+        server.call("coder_update_file", { path, ops: [{ op: "str_replace", old_str, new_str }] }),
+    };
+  };
+  const ofPeer = async (start: Promise<McpPeer>): Promise<Session> => {
+    const peer = await start;
+    return {
+      server: peer.server,
+      read: () => peer.read(path),
+      replace: (from, to) => peer.replace(path, from, to),
+    };
+  };
+  const reference = () => ofPeer(startMcpFilesystem(peers, folder));
+  const commander = () => ofPeer(startDesktopCommander(peers));
+  const sizeOf = async (start: Start, { sessions, field }: Measured) => {
+    await using stack = new AsyncDisposableStack();
+    const servers: McpServer[] = [];
+    for (let count = 0; count < sessions; count++) {
+      const session = await start();
+      servers.push(stack.use(session.server));
+      await work(session, path);
     }
-    const found = /^Rss:\s+(\d+)/m.exec(readFileSync(`/proc/${server.pid}/smaps_rollup`, "utf8"));
-    return new ExternalCost(0, Number(found![1]) / 1024);
+    const sizes = servers.map(({ pid }) => memoryOf(pid, field));
+    return new ExternalCost(
+      0,
+      sizes.reduce((total, size) => total + size, 0),
+    );
   };
-  return {
+  const compare = (
+    name: string,
+    measured: Measured,
+    others: Readonly<Record<string, Start>>,
+  ): Comparison => ({
     group,
-    name: "resident memory after 20 reads and edits (MB, not ms)",
-    ours: async () => {
-      await using server = await startMcpServer(folder);
-      return await measure(server, "coder_read_file", "coder_update_file", (from, to) => ({
-        ops: [{ op: "str_replace", old_str: from, new_str: to }],
-      }));
-    },
-    peers: [
+    name,
+    ours: () => sizeOf(ours, measured),
+    peers: Object.entries(others).map(([name, start]) => ({
+      name,
+      target: 1,
+      run: () => sizeOf(start, measured),
+    })),
+  });
+  const others = { "MCP filesystem server": reference, "Desktop Commander": commander };
+  return [
+    compare("after 20 reads and edits, resident (MB, not ms)", { sessions: 1, field: "Rss" }, others),
+    compare(
+      "the same, ten sessions at once (MB, not ms)",
+      { sessions: 10, field: "Pss" },
       {
-        name: "MCP filesystem server",
-        target: 1,
-        run: async () => {
-          await using server = await startMcpFilesystem(mcpFilesystem, folder);
-          return await measure(server, "read_text_file", "edit_file", (oldText, newText) => ({
-            edits: [{ oldText, newText }],
-          }));
-        },
+        "MCP filesystem server": reference,
       },
-    ],
-  };
+    ),
+  ];
+}
+
+/** `Pss` divides a page by the number of processes that map it, so that the sum counts it once. */
+interface Measured {
+  readonly sessions: number;
+  readonly field: "Rss" | "Pss";
+}
+
+async function work({ read, replace }: Session, path: string): Promise<void> {
+  writeFileSync(path, "one\ntwo\n");
+  for (let turn = 0; turn < 20; turn++) {
+    await read();
+    await (turn % 2 === 0 ? replace("one", "three") : replace("three", "one"));
+  }
+}
+
+/** In megabytes. */
+function memoryOf(pid: number, field: Measured["field"]): number {
+  const found = new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(
+    readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"),
+  );
+  return Number(found![1]) / 1024;
 }
