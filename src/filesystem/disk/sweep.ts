@@ -7,7 +7,7 @@ import type { Entry } from "../files/types.ts";
 import { pathIn } from "../jail/backend.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Folder } from "../jail/folder.ts";
-import { isGone, makerOf } from "../jail/temporary.ts";
+import { isGone, isTemporaryIn, makerOf } from "../jail/temporary.ts";
 import type { Disk } from "./disk.ts";
 import { removeHiddenFolder } from "./hidden-folder.ts";
 import { changeTree, type MutationScope } from "./scope.ts";
@@ -89,6 +89,8 @@ export async function sweepTree(
   const scope = { mutations, requester: undefined };
   let swept = 0;
   const visitor: TreeVisitor = {
+    wants: ({ bytes, from, to }, kind) =>
+      kind === undefined || kind === "dir" || isTemporaryIn(bytes, from, to),
     async preorder({ folder, entry }) {
       if (makerOf(entry.name) !== undefined && !jail.isReadOnly(folder.path))
         swept += await sweepWithFolders(scope, { folder, entries: [entry], isAbandoned });

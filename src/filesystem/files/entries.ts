@@ -10,12 +10,15 @@ import { ignoreVanished } from "./ignore-vanished.ts";
 import { Smallest } from "./smallest.ts";
 import type { Entry } from "./types.ts";
 
+/** Returns whether an entry is wanted. Many file systems do not report the kind when a folder is read. */
+export type WantsEntry = (name: NameBytes, kind: EntryKind | undefined) => boolean;
+
 /**
- * Reads the entries of a folder, including temporary files, sorted by the bytes of their names. Throws a
- * `Refusal`.
+ * Reads the entries of a folder, including temporary files, sorted by the bytes of their names; only those
+ * that are wanted, if `wants` is given. Throws a `Refusal`.
  */
-export function readEntries(folder: Folder): Steps<Entry[]> {
-  return refusingAll(folder, readAll(folder));
+export function readEntries(folder: Folder, wants?: WantsEntry): Steps<Entry[]> {
+  return refusingAll(folder, readAll(folder, wants));
 }
 
 /**
@@ -89,9 +92,12 @@ function* refusingAll<T>(folder: Folder, steps: Steps<T>): Steps<T> {
   }
 }
 
-function* readAll(folder: Folder): Steps<Entry[]> {
+function* readAll(folder: Folder, wants: WantsEntry = () => true): Steps<Entry[]> {
   const dirents: Dirent[] = [];
-  yield* folder.list((bytes, from, to, kind) => dirents.push(direntOf({ bytes, from, to }, kind)));
+  yield* folder.list((bytes, from, to, kind) => {
+    const name = { bytes, from, to };
+    if (wants(name, kind)) dirents.push(direntOf(name, kind));
+  });
   return yield* entriesOf(folder, yield* mergeSort(dirents, isBefore));
 }
 

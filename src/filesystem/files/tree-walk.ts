@@ -6,7 +6,7 @@
 import type { Deadline } from "../../base/scheduling/deadline.ts";
 import { runInSlices, type TimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { Folder } from "../jail/folder.ts";
-import { readEntries } from "./entries.ts";
+import { readEntries, type WantsEntry } from "./entries.ts";
 import type { Entry } from "./types.ts";
 
 /** An entry that a walk has reached. */
@@ -24,6 +24,8 @@ export interface Visit<Held extends Disposable = Disposable> {
 export interface TreeVisitor<Held extends Disposable = Disposable> {
   /** Receives each folder once it is held, before it is read. */
   onEnter?(folder: Folder): void;
+  /** If present, the walk passes over entries that it does not want. */
+  readonly wants?: WantsEntry;
   /** Returns a value to hold until the postorder visit, when it is disposed of. */
   preorder?(visit: Visit<Held>): Held | undefined | Promise<Held | undefined>;
   /**
@@ -117,11 +119,11 @@ function openOrNone<Held extends Disposable>(
 }
 
 async function readOrNone(
-  { visitor, slice }: Pick<TreeWalk, "slice"> & { visitor: UnreadableHandler },
+  { visitor, slice }: Pick<TreeWalk, "slice"> & { visitor: UnreadableHandler & Pick<TreeVisitor, "wants"> },
   folder: Folder,
 ): Promise<Entry[]> {
   try {
-    return await runInSlices(readEntries(folder), slice);
+    return await runInSlices(readEntries(folder, visitor.wants), slice);
   } catch (error) {
     ignoreUnreadable(visitor, error);
     return [];
