@@ -98,30 +98,11 @@ export interface ListOptions extends EntryFilterOptions {
 /** Thrown if the tree lacks something that a walk would find out. */
 class Unlistable extends Error {}
 
-/**
- * Lists the files below `start`. `path` has the folders from the base to `start`, both included. Returns
- * `undefined` if the tree does not know all files. The tree must not change while the list is made. Throws
- * `TreeChanged` if a folder differs from the tree.
- */
-export function* listFiles(
-  path: readonly WatchedFolder[],
-  start: Folder,
-  options: ListOptions,
-): Steps<WalkList | undefined> {
-  const lister = new WalkLister(start, options);
-  try {
-    yield* lister.list(path);
-    return lister;
-  } catch (error) {
-    if (error instanceof Unlistable) return undefined;
-    throw error;
-  }
-}
-
 /** The folders and entries of a step, since each step passes through the generators of all folders above. */
 const entriesPerStep = 256;
 
-class WalkLister implements WalkList {
+/** Lists the files below a folder. They can be read from the list while it grows. */
+export class WalkLister implements WalkList {
   readonly files: number[] = [];
   readonly folders: number[] = [];
   readonly keys: string[] = [];
@@ -139,7 +120,22 @@ class WalkLister implements WalkList {
     this.#filter = new EntryFilter(options, start);
   }
 
-  *list(path: readonly WatchedFolder[]): Steps<void> {
+  /**
+   * Lists the files. `path` has the folders from the base to the start of the walk, both included. Returns
+   * false if the tree does not know all files. The tree must not change while the list is made. Throws
+   * `TreeChanged` if a folder differs from the tree.
+   */
+  *run(path: readonly WatchedFolder[]): Steps<boolean> {
+    try {
+      yield* this.#list(path);
+      return true;
+    } catch (error) {
+      if (error instanceof Unlistable) return false;
+      throw error;
+    }
+  }
+
+  *#list(path: readonly WatchedFolder[]): Steps<void> {
     const start = path.at(-1)!;
     const names = path.slice(1).map(({ name }) => textOf(name));
     let rules = IgnoreRules.none;

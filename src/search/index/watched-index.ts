@@ -17,7 +17,7 @@ import { isInode, TreeChanged } from "./listed-folder.ts";
 import { type PathBytes, PathNgrams, pathBytesOf } from "./path-ngrams.ts";
 import { isReported, RecordJudge } from "./record-judge.ts";
 import { type ListRange, Replay } from "./replay.ts";
-import { listFiles, type WalkList } from "./walk-list.ts";
+import { type WalkList, WalkLister } from "./walk-list.ts";
 import { WatchedFiles } from "./watched-files.ts";
 
 /** Maximum lists that are kept. Searches of one caller mostly share folder and globs. */
@@ -110,7 +110,6 @@ export class WatchedIndex {
    * if this would take more than `milliseconds`.
    */
   async prepare(options: RunningSearch, milliseconds?: number): Promise<KeptList | undefined> {
-    if (!this.isReady || options.walk.only !== undefined) return undefined;
     if (milliseconds === undefined) return await this.#prepare(options);
     const deadline = deadlineIn(milliseconds, options.deadline.signal);
     try {
@@ -121,8 +120,7 @@ export class WatchedIndex {
   }
 
   async #prepare(options: RunningSearch): Promise<KeptList | undefined> {
-    const state = await unlessOver(this.#subscription!.drain(), options.deadline);
-    if (state?.isComplete !== true) return undefined;
+    if (!(await this.#isUpToDate(options))) return undefined;
     for (let tries = 0; tries < maxTries; tries++) {
       const kept = this.#kept(options) ?? (await this.#makeList(options));
       if (kept === undefined || this.#isValid(kept)) return kept;
@@ -158,26 +156,45 @@ export class WatchedIndex {
    * Compares the stamps of all files of a search with their records, so that searches need not. Ends early at
    * the deadline, and if the tree does not know the files.
    */
-  async confirm(options: RunningSearch, records: FileRecords, compare: Compare): Promise<void> {
+  async confirm(options: RunningSearch, records: FileRecords, { filesAtOnce, run }: Compare): Promise<void> {
     const { deadline, slice, folder } = options;
-    const kept = await this.prepare(options);
     const start = folder.folder.descriptor;
-    if (kept === undefined || start === undefined || !this.#isValid(kept)) return;
+    if (start === undefined || !(await this.#isUpToDate(options))) return;
     const since = this.#watched.begin(records);
-    const comparing: Promise<void>[] = [];
-    for (let from = 0; from < kept.list.files.length && deadline.left > 0; from += compare.filesAtOnce) {
-      const { numbers, ...files } = filesIn(kept.list, { from, to: from + compare.filesAtOnce });
-      const compared = compare.run({ ...files, start }).then((found) => {
-        found?.records.forEach((record, index) => {
-          if (record >= 0 && isReported(records, record))
-            this.#watched.confirm(numbers[index]!, record, since);
-        });
+    const compare = async (list: WalkList, range: ListRange) => {
+      const { numbers, ...files } = filesIn(list, range);
+      const found = await run({ ...files, start });
+      found?.records.forEach((record, index) => {
+        if (record >= 0 && isReported(records, record)) this.#watched.confirm(numbers[index]!, record, since);
       });
-      comparing.push(compared);
-      await slice.yieldIfDue();
+    };
+    const comparing: Promise<void>[] = [];
+    let from = 0;
+    const compareNext = (list: WalkList) => {
+      comparing.push(compare(list, { from, to: from + filesAtOnce }));
+      from += filesAtOnce;
+    };
+    // Threads compare the first files while the others are being listed.
+    const onGrown = (list: WalkList) => {
+      while (from + filesAtOnce <= list.files.length) compareNext(list);
+    };
+    try {
+      const kept = this.#kept(options) ?? (await this.#makeList(options, onGrown));
+      while (kept !== undefined && from < kept.list.files.length && deadline.left > 0) {
+        compareNext(kept.list);
+        await slice.yieldIfDue();
+      }
+    } finally {
+      // They use the folder of the search.
+      await Promise.all(comparing);
     }
-    // They use the folder of the search.
-    await Promise.all(comparing);
+  }
+
+  /** Updates the tree. Returns whether all files of the search are known. */
+  async #isUpToDate({ walk, deadline }: RunningSearch): Promise<boolean> {
+    if (!this.isReady || walk.only !== undefined) return false;
+    const state = await unlessOver(this.#subscription!.drain(), deadline);
+    return state?.isComplete === true;
   }
 
   #nextScrubbed(kept: KeptList): ListRange {
@@ -201,7 +218,8 @@ export class WatchedIndex {
     return kept;
   }
 
-  async #makeList(options: RunningSearch): Promise<KeptList | undefined> {
+  /** Makes a list, and calls `onGrown` from time to time with what it has so far. */
+  async #makeList(options: RunningSearch, onGrown?: (list: WalkList) => void): Promise<KeptList | undefined> {
     const tree = this.#subscription?.tree;
     const start = options.folder.folder;
     const path = tree && foldersTo(tree.base, start.names);
@@ -209,13 +227,16 @@ export class WatchedIndex {
     if (tree === undefined || path === undefined || inode === undefined || !isInode(start, inode))
       return undefined;
     const [version, { rulesVersion }] = [tree.version, this.#watched];
-    const steps = listFiles(path, start, { ...options.walk, watched: this.#watched });
+    const list = new WalkLister(start, { ...options.walk, watched: this.#watched });
     const requireSame = () => {
       if (tree.version !== version || options.deadline.left === 0) throw new TreeChanged();
     };
     try {
-      const list = await runInSlices(steps, options.slice, requireSame);
-      if (list === undefined) return undefined;
+      const isWhole = await runInSlices(list.run(path), options.slice, () => {
+        requireSame();
+        onGrown?.(list);
+      });
+      if (!isWhole) return undefined;
       const key = keyOf(options);
       // A renewed list continues where the previous one was. A list that is not kept scrubs a random part.
       const scrubAt = this.#scrubAt(key) ?? Math.floor(Math.random() * list.files.length);
@@ -262,11 +283,15 @@ function filesIn(
     count += files.numbers.length;
     names += files.names;
   }
-  const folders = [...byFolder.keys()].map((folder) => {
-    const { walked, inode } = list.places[folder]!;
-    return { walked, inode };
-  });
-  return { names, count, firsts, folders, numbers: [...byFolder.values()].flatMap(({ numbers }) => numbers) };
+  const places = [...byFolder.keys()].map((folder) => list.places[folder]!);
+  return {
+    names,
+    count,
+    firsts,
+    folders: places.map(({ walked }) => `${walked}\0`).join(""),
+    inodes: BigUint64Array.from(places, ({ inode }) => inode),
+    numbers: [...byFolder.values()].flatMap(({ numbers }) => numbers),
+  };
 }
 
 function pathMatcher(kept: KeptList, needed: NeededNgrams): (index: number) => boolean {

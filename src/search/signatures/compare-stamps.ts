@@ -10,16 +10,15 @@ import type { FileRecords } from "./file-records.ts";
 import type { FilesByFolder } from "./filler.ts";
 import type { FileNamesCursor } from "./sign-files.ts";
 
-/** The folder of files whose stamps are compared. */
-interface FolderToOpen {
-  /** The path relative to the start of the walk, one character per byte. */
-  readonly walked: string;
-  readonly inode: bigint;
-}
-
 /** Files whose stamps are compared. */
 export interface FilesToCompare extends FilesByFolder {
-  readonly folders: readonly FolderToOpen[];
+  /**
+   * The path of each folder relative to the start of the walk, one character per byte, each followed by a
+   * NUL: a string costs less to post than a list.
+   */
+  readonly folders: string;
+  /** The inode of each folder. */
+  readonly inodes: BigUint64Array;
   /** The descriptor of the folder where the walk starts. */
   readonly start: number;
 }
@@ -42,16 +41,17 @@ export interface ComparedFiles {
  */
 export function compareStamps(
   file: FileNamesCursor,
-  { start, folders, count }: Pick<FilesToCompare, "start" | "folders" | "count">,
+  { start, folders, inodes, count }: Omit<FilesToCompare, "names" | "firsts">,
   { records, isOver }: { readonly records: FileRecords; readonly isOver: () => boolean },
 ): ComparedFiles {
   const found = new Int32Array(count).fill(-1);
+  const paths = folders.split("\0");
   let folder: number | undefined;
   let opened = -1;
   while (!isOver() && file.next()) {
     if (file.folder !== opened) {
       if (folder !== undefined) closeSync(folder);
-      folder = openFolder(start, folders[file.folder]!);
+      folder = openFolder(start, paths[file.folder]!, inodes[file.folder]!);
       opened = file.folder;
     }
     if (folder === undefined || !readStamps(folder, file)) continue;
@@ -62,9 +62,9 @@ export function compareStamps(
   return { records: found };
 }
 
-/** Opens a folder below the start, in one step that follows no link. */
-function openFolder(start: number, { walked, inode }: FolderToOpen): number | undefined {
-  const descriptor = openBeneath(start, Buffer.from(walked || ".", "latin1"), "folder");
+/** Opens the folder with this inode below the start, in one step that follows no link. */
+function openFolder(start: number, path: string, inode: bigint): number | undefined {
+  const descriptor = openBeneath(start, Buffer.from(path || ".", "latin1"), "folder");
   if (descriptor === undefined) return undefined;
   const own = linksAt(descriptor, ".");
   if (typeof own === "object" && own.inode === inode) return descriptor;
