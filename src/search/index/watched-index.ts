@@ -174,9 +174,10 @@ export class WatchedIndex {
       comparing.push(compare(list, { from, to: from + filesAtOnce }));
       from += filesAtOnce;
     };
-    // Threads compare the first files while the others are being listed.
+    // Threads compare the first files while the others are being listed. One call per slice, since without
+    // threads the files are compared at once.
     const onGrown = (list: WalkList) => {
-      while (from + filesAtOnce <= list.files.length) compareNext(list);
+      if (from + filesAtOnce <= list.files.length) compareNext(list);
     };
     try {
       const kept = this.#kept(options) ?? (await this.#makeList(options, onGrown));
