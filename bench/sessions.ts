@@ -95,45 +95,33 @@ async function saveIndex(config: string, state: string): Promise<void> {
   }
 }
 
-/** A session whose memory is measured. */
-interface Session {
-  readonly server: McpServer;
-  readonly read: () => Promise<unknown>;
-  readonly replace: (from: string, to: string) => Promise<unknown>;
-}
+/** A session whose memory is measured, of ours or of a peer. */
+type Session = Pick<McpPeer, "server" | "read" | "replace">;
 
 type Start = () => Promise<Session>;
 
 /** The memory after some reads and edits, in megabytes. */
 export function memoryOfSessions(peers: Peers): Comparison[] {
   const folder = makeWorkFolder("session-memory");
-  const path = join(folder, "a.txt");
+  const file = join(folder, "a.txt");
   const ours = async (): Promise<Session> => {
     const server = await startMcpServer(folder);
     return {
       server,
-      read: () => server.call("coder_read_file", { path }),
-      replace: (old_str, new_str) =>
+      read: (path) => server.call("coder_read_file", { path }),
+      replace: (path, old_str, new_str) =>
         server.call("coder_update_file", { path, ops: [{ op: "str_replace", old_str, new_str }] }),
     };
   };
-  const ofPeer = async (start: Promise<McpPeer>): Promise<Session> => {
-    const peer = await start;
-    return {
-      server: peer.server,
-      read: () => peer.read(path),
-      replace: (from, to) => peer.replace(path, from, to),
-    };
-  };
-  const reference = () => ofPeer(startMcpFilesystem(peers, folder));
-  const commander = () => ofPeer(startDesktopCommander(peers));
+  const reference = () => startMcpFilesystem(peers, folder);
+  const commander = () => startDesktopCommander(peers);
   const sizeOf = async (start: Start, { sessions, field }: Measured) => {
     await using stack = new AsyncDisposableStack();
     const servers: McpServer[] = [];
     for (let count = 0; count < sessions; count++) {
       const session = await start();
       servers.push(stack.use(session.server));
-      await work(session, path);
+      await work(session, file);
     }
     const sizes = servers.map(({ pid }) => memoryOf(pid, field));
     return new ExternalCost(
@@ -177,8 +165,8 @@ interface Measured {
 async function work({ read, replace }: Session, path: string): Promise<void> {
   writeFileSync(path, "one\ntwo\n");
   for (let turn = 0; turn < 20; turn++) {
-    await read();
-    await (turn % 2 === 0 ? replace("one", "three") : replace("three", "one"));
+    await read(path);
+    await (turn % 2 === 0 ? replace(path, "one", "three") : replace(path, "three", "one"));
   }
 }
 
