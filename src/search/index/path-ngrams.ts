@@ -1,3 +1,4 @@
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { NeededNgrams } from "../signatures/needed-ngrams.ts";
 import { foldByte, hashBits, hashFolded, shortestNgram } from "../signatures/ngrams.ts";
 import type { WalkList } from "./walk-list.ts";
@@ -9,21 +10,33 @@ export interface PathBytes {
   readonly starts: Uint32Array;
 }
 
+/** The entries of a list that one step adds. */
+const entriesPerStep = 4096;
+
 /** Returns the paths as a search matches them, with U+FFFD for bytes that are not UTF-8. */
-export function pathBytesOf({ keys, folders, places }: WalkList): PathBytes {
+export function* pathBytesOf({ keys, folders, places }: WalkList): Steps<PathBytes> {
   const prefixes = places.map(({ path }) => Buffer.from(path === "" ? "" : `${path}/`));
-  const names = keys.map((key) => Buffer.from(Buffer.from(key, "latin1").toString()));
+  yield;
   const starts = new Uint32Array(keys.length + 1);
-  for (let i = 0; i < keys.length; i++)
-    starts[i + 1] = starts[i]! + prefixes[folders[i]!]!.length + names[i]!.length + 1;
+  for (let i = 0; i < keys.length; i++) {
+    const length = prefixes[folders[i]!]!.length + Buffer.byteLength(textOf(keys[i]!));
+    starts[i + 1] = starts[i]! + length + 1;
+    if (i % entriesPerStep === 0) yield;
+  }
   const bytes = Buffer.alloc(starts[keys.length]!);
   for (let i = 0; i < keys.length; i++) {
     const prefix = prefixes[folders[i]!]!;
     bytes.set(prefix, starts[i]!);
-    bytes.set(names[i]!, starts[i]! + prefix.length);
+    bytes.write(textOf(keys[i]!), starts[i]! + prefix.length);
+    if (i % entriesPerStep === 0) yield;
   }
   return { bytes, starts };
 }
+
+/** Returns the text of a name whose characters are its bytes. */
+const textOf = (key: string): string => (isAscii(key) ? key : Buffer.from(key, "latin1").toString());
+
+const isAscii = (key: string): boolean => /^[\0-\x7f]*$/.test(key);
 
 /** Maximum sets of n-grams to search for. More would rule out few additional paths. */
 const maxSets = 31;

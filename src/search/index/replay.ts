@@ -1,4 +1,4 @@
-import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
+import { createTimeSlice, type Steps } from "../../base/scheduling/time-slice.ts";
 import { sliceMilliseconds } from "../../base/scheduling/walk-slice.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
 import { SharedFolder } from "../walk/shared-folder.ts";
@@ -34,12 +34,14 @@ export interface ReplayOptions {
   readonly mayMatchPath: ((index: number) => boolean) | undefined;
 }
 
+/** The entries that one step of `Replay.select` judges. */
+const entriesPerStep = 4096;
 /** Maximum files that `Replay.takeSearched` takes at once, so that the search can yield between them. */
 const maxSearched = 256;
 
 /**
  * A walk over a list of files, without reading folders from disk. It delivers only the files that have to be
- * searched, and selects them all at once, so that they reflect a single moment.
+ * searched, and which `select` has selected.
  */
 export class Replay
   implements Pick<Walk, "fill" | "passedOver" | "firstLeftOut" | "unmatchedGlobs" | "position" | "close">
@@ -52,7 +54,7 @@ export class Replay
   readonly #records: number[] = [];
   /** The result in each candidate that need not be read, because an earlier search has found it. */
   readonly #results: (FileResult | undefined)[] = [];
-  readonly #total: PassedOver;
+  #total: PassedOver = nothingPassedOver;
   readonly #leftOut: LeftOutCounts;
   /** The first candidate that each sink received. */
   readonly #firsts = new WeakMap<FileSink, number>();
@@ -63,7 +65,6 @@ export class Replay
   constructor(options: ReplayOptions) {
     this.#options = options;
     this.#leftOut = new LeftOutCounts(options.list);
-    this.#total = this.#select();
   }
 
   /**
@@ -164,8 +165,11 @@ export class Replay
     for (const file of list.files.slice(scrubbed.from, scrubbed.to)) if (file >= 0) watched.forget(file);
   }
 
-  /** Selects the candidates, and returns the counts of all entries that are passed over. */
-  #select(): PassedOver {
+  /**
+   * Selects the candidates, and counts all entries that are passed over. They reflect a single moment only if
+   * no event arrives before the last step.
+   */
+  *select(): Steps<void> {
     const { list, watched, judge, mayMatchPath, after, results } = this.#options;
     this.#forgetScrubbed();
     const passed = { ...nothingPassedOver };
@@ -173,6 +177,7 @@ export class Replay
     const first = firstNotBefore(list, after);
     const resumed = list.files[first] !== undefined && walkedAt(list, first) === after ? first : -1;
     for (let index = first; index < list.files.length; index++) {
+      if (index % entriesPerStep === 0) yield;
       const file = list.files[index]!;
       const record = file < 0 ? -1 : watched.recordOf(file);
       // The record may be newer than the state that a search saw, and say that the file got another name.
@@ -200,6 +205,6 @@ export class Replay
       }
     }
     const { excluded, ignored, denied } = this.#leftOut;
-    return { ...passed, excluded, ignored, denied };
+    this.#total = { ...passed, excluded, ignored, denied };
   }
 }

@@ -425,7 +425,7 @@ export class IndexUse {
     const kept = await this.#watched?.prepare(this.#options, page?.preparationMilliseconds);
     const after = page?.after?.file;
     if (kept !== undefined)
-      this.#replay = this.#watched?.replay(kept, this.#options, { needed, candidates, results, after });
+      this.#replay = await this.#watched?.replay(kept, this.#options, { needed, candidates, results, after });
     if (this.#replay !== undefined) this.foundBy = "watched";
     return this.#replay;
   }

@@ -18,6 +18,8 @@ export class WatchedFiles implements TreeListener {
    * it is unchanged.
    */
   rulesVersion = 0;
+  /** Increases with each change of a file. */
+  changes = 0;
   #now: Moment = 1;
   /** The record number of each file, and the moment of its last change. */
   #records = new Int32Array(1024).fill(unknown);
@@ -68,6 +70,7 @@ export class WatchedFiles implements TreeListener {
   }
 
   onAllDirty(): void {
+    this.changes++;
     this.#records.fill(unknown);
     this.#allChangedAt = this.#now;
     this.rulesVersion++;
@@ -78,6 +81,7 @@ export class WatchedFiles implements TreeListener {
   }
 
   onLinked(inode: bigint): void {
+    this.changes++;
     // If two inodes are the same double, one more file is checked, and nothing else.
     this.#linked.add(Number(inode));
     this.#linkedAt = this.#now;
@@ -86,6 +90,7 @@ export class WatchedFiles implements TreeListener {
   }
 
   #change(file: number): void {
+    this.changes++;
     this.#reserve(file);
     this.#records[file] = unknown;
     this.#changedAt[file] = this.#now;

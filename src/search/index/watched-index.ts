@@ -4,7 +4,7 @@
  */
 
 import { deadlineIn, unlessOver } from "../../base/scheduling/deadline.ts";
-import { runInSlices } from "../../base/scheduling/time-slice.ts";
+import { runAtOnce, runInSlices } from "../../base/scheduling/time-slice.ts";
 import type { SharedTree, TreeSubscription } from "../../filesystem/watch/shared-tree.ts";
 import type { WatchedFolder } from "../../filesystem/watch/watched-tree.ts";
 import type { RunningSearch } from "../request.ts";
@@ -129,15 +129,35 @@ export class WatchedIndex {
   }
 
   /**
-   * Selects the files of a list that the search has to read. Returns `undefined` if the tree has changed
-   * since the list was prepared.
+   * Selects the files of a list that the search has to read, as of a single moment. Resolves to `undefined`
+   * if the tree has changed since the list was prepared.
    */
-  replay(
+  async replay(kept: KeptList, options: RunningSearch, judged: Judged): Promise<Replay | undefined> {
+    const scrubbed = this.#nextScrubbed(kept);
+    if (options.request.paths) kept.paths ??= await runInSlices(pathBytesOf(kept.list), options.slice);
+    for (let tries = 0; this.#isValid(kept); tries++) {
+      const replay = this.#replayOf(kept, options, judged, scrubbed);
+      const { changes } = this.#watched;
+      const requireSame = () => {
+        if (this.#watched.changes !== changes || !this.#isValid(kept)) throw new TreeChanged();
+      };
+      try {
+        if (tries === maxTries) runAtOnce(replay.select());
+        else await runInSlices(replay.select(), options.slice, requireSame);
+        return replay;
+      } catch (error) {
+        if (!(error instanceof TreeChanged)) throw error;
+      }
+    }
+    return undefined;
+  }
+
+  #replayOf(
     kept: KeptList,
     options: RunningSearch,
     { needed, candidates, results, after }: Judged,
-  ): Replay | undefined {
-    if (!this.#isValid(kept)) return undefined;
+    scrubbed: ListRange,
+  ): Replay {
     const judge = new RecordJudge(candidates, options.request);
     return new Replay({
       list: kept.list,
@@ -146,9 +166,9 @@ export class WatchedIndex {
       judge,
       results,
       since: this.#watched.begin(judge.records),
-      scrubbed: this.#nextScrubbed(kept),
+      scrubbed,
       after,
-      mayMatchPath: options.request.paths ? pathMatcher(kept, needed) : undefined,
+      mayMatchPath: options.request.paths ? pathMatcher(kept.paths!, needed) : undefined,
     });
   }
 
@@ -295,9 +315,7 @@ function filesIn(
   };
 }
 
-function pathMatcher(kept: KeptList, needed: NeededNgrams): (index: number) => boolean {
-  kept.paths ??= pathBytesOf(kept.list);
-  const { bytes, starts } = kept.paths;
+function pathMatcher({ bytes, starts }: PathBytes, needed: NeededNgrams): (index: number) => boolean {
   const ngrams = new PathNgrams(needed);
   return (index) => ngrams.mayMatch(bytes, starts[index]!, starts[index + 1]! - 1);
 }
