@@ -7,8 +7,8 @@ import type { SearchIndex } from "./index/search-index.ts";
 import type { SearchRequest } from "./request.ts";
 import type { PartialSearch } from "./state.ts";
 
-/** Maximum milliseconds of a comparison. */
-const maxMilliseconds = 10_000;
+/** Maximum milliseconds of a comparison. A million files take some ten seconds. */
+const maxMilliseconds = 60_000;
 /** Maximum milliseconds that a search waits for it. */
 const maxWait = 1000;
 

@@ -78,6 +78,17 @@ test("after a warm-up with a saved index, the first search relies on the watched
   await searcher.close();
 });
 
+test("without a warm-up, the first search with a saved index is followed by the same comparison", async () => {
+  await saveIndex();
+  const searcher = open("watched");
+  expect((await find(searcher, "absent")).index).toBe("verified");
+  expect(searcher.index?.isConfirmed).toBe(false);
+  while (searcher.index?.isConfirmed === false) await new Promise((resolve) => setImmediate(resolve));
+  writeFileSync(join(base, "sub/9.txt"), "changed\n");
+  expect(await find(searcher, "changed")).toEqual({ paths: ["sub/9.txt"], index: "watched" });
+  await searcher.close();
+});
+
 test.each([
   ["this thread", 100],
   ["another thread", 1],

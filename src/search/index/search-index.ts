@@ -91,7 +91,7 @@ export class SearchIndex {
   #saving: Promise<void> | undefined;
   /** The number of updates of the contents that are in the saved index. */
   #savedUpdates = 0;
-  /** The number of updates that `confirm` has compared. */
+  /** The number of updates that `confirm` has compared; less than any if the index was loaded. */
   #confirmedUpdates = 0;
   #isAdding = false;
   /** The delay after a search before the tree is watched. */
@@ -163,7 +163,8 @@ export class SearchIndex {
   }
 
   async #load(): Promise<void> {
-    await this.#saved?.loadInto(this.#memory.contents);
+    const isFilled = await this.#saved?.loadInto(this.#memory.contents);
+    if (isFilled === true) this.#confirmedUpdates = Number.NEGATIVE_INFINITY;
     this.#isLoaded = true;
   }
 
@@ -276,7 +277,10 @@ export class SearchIndex {
     return this.mode === "watched";
   }
 
-  /** Returns whether searches need to compare few stamps: nearly all files were, since they were indexed. */
+  /**
+   * Returns whether searches need to compare few stamps: nearly all files were compared since they were
+   * indexed, or cannot be before a search.
+   */
   get isConfirmed(): boolean {
     return this.#memory.contents.updatedFiles - this.#confirmedUpdates < fewUpdates;
   }
@@ -294,7 +298,7 @@ export class SearchIndex {
     const { contents } = this.#memory;
     const shared = { records: contents.holdRecords() };
     const records = new FileRecords(shared.records);
-    this.#confirmedUpdates = contents.updatedFiles;
+    const { updatedFiles } = contents;
     const { signal } = options.deadline;
     const ending = new Int32Array(new SharedArrayBuffer(4));
     const end = () => Atomics.store(ending, 0, 1);
@@ -310,6 +314,7 @@ export class SearchIndex {
         ? { filesAtOnce: 2048, run: inThread }
         : { filesAtOnce: 128, run: here };
       await this.#watched?.confirm(options, records, compare);
+      if (options.deadline.left > 0) this.#confirmedUpdates = updatedFiles;
     } finally {
       signal.removeEventListener("abort", end);
       contents.release();

@@ -173,8 +173,8 @@ export class WatchedIndex {
   }
 
   /**
-   * Compares the stamps of all files of a search with their records, so that searches need not. Ends early at
-   * the deadline, and if the tree does not know the files.
+   * Compares the stamps of all files of a search with their records, if no search has seen them, so that
+   * searches need not. Ends early at the deadline, and if the tree does not know the files.
    */
   async confirm(options: RunningSearch, records: FileRecords, { filesAtOnce, run }: Compare): Promise<void> {
     const { deadline, slice, folder } = options;
@@ -182,7 +182,8 @@ export class WatchedIndex {
     if (start === undefined || !(await this.#isUpToDate(options))) return;
     const since = this.#watched.begin(records);
     const compare = async (list: WalkList, range: ListRange) => {
-      const { numbers, ...files } = filesIn(list, range);
+      const { numbers, ...files } = filesIn(list, range, (file) => this.#watched.recordOf(file) < 0);
+      if (numbers.length === 0) return;
       const found = await run({ ...files, start });
       found?.records.forEach((record, index) => {
         if (record >= 0 && isReported(records, record)) this.#watched.confirm(numbers[index]!, record, since);
@@ -282,15 +283,16 @@ export class WatchedIndex {
   }
 }
 
-/** Returns the files in a range of a list, by folder, with their numbers in the tree. */
+/** Returns the wanted files in a range of a list, by folder, with their numbers in the tree. */
 function filesIn(
   list: WalkList,
   { from, to }: ListRange,
+  isWanted: (file: number) => boolean,
 ): Omit<FilesToCompare, "start"> & { readonly numbers: readonly number[] } {
   const byFolder = new Map<number, { names: string; readonly numbers: number[] }>();
   for (let index = from; index < Math.min(to, list.files.length); index++) {
     const file = list.files[index]!;
-    if (file < 0) continue;
+    if (file < 0 || !isWanted(file)) continue;
     const folder = list.folders[index]!;
     const files = byFolder.get(folder) ?? { names: "", numbers: [] };
     byFolder.set(folder, files);
