@@ -5,6 +5,8 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -15,8 +17,10 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openStateFolder } from "../../filesystem/state/state-folder.ts";
 import { pageFrom } from "../pages.test-kit.ts";
 import { openSearcher, type RequestFields } from "../search.test-kit.ts";
+import { ContentIndex } from "../signatures/content-index.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));
 const tree = join(base, "tree");
@@ -149,6 +153,47 @@ test("an index takes no more memory than it may, and the files that it has no ro
   expect((await find()).paths).toEqual(["large99"]);
   expect((await find("99w2999")).paths).toEqual([]);
   expect((await find("98w2999")).paths).toEqual(["large98"]);
+});
+
+test("signatures that memory has no room for are on the disk, also for the next process", async () => {
+  for (let i = 0; i < 400; i++)
+    writeFileSync(at(`file${i}`), Array.from({ length: 1000 }, (_, j) => `${i}w${j}`).join("\n"));
+  const hostPath = realpathSync(tree);
+  const state = openStateFolder({ dir: join(base, "state"), roots: [{ name: ".", hostPath }] });
+  const maxBytes = 2 ** 18;
+  for (const expected of ["scan", "verified"] as const) {
+    const index = { mode: "verified", maxBytes, saved: { state, identity: "", minFiles: 1 } } as const;
+    const searcher = openSearcher(tree, { backend: "openat", threads: 2, index });
+    const found = await searcher.search({ pattern: "399w999", isExtended: true, paths: false });
+    expect(found.content_matches.map(({ path }) => path)).toEqual(["file399"]);
+    expect(found.index).toBe(expected);
+    await searcher.index?.settled();
+    expect([searcher.index!.files, searcher.index!.bytes < maxBytes]).toEqual([400, true]);
+    await searcher.close();
+  }
+  const [saved] = readdirSync(state.find("index")!);
+  expect(statSync(join(state.find("index")!, saved!)).size).toBeGreaterThan(maxBytes);
+});
+
+test("once an index has room for no further file, only files that it knows are signed again", async () => {
+  for (let i = 0; i < 600; i++) writeFileSync(at(`file${i}`), `text ${i}`);
+  // A quarter of the memory for contents has room for the stamps of 512 files.
+  const { find, known } = await openFilled([], 2 ** 17);
+  expect(await known()).toBe(512);
+  const takes = spyOn(ContentIndex.prototype, "take");
+  try {
+    expect((await find()).index).toBe("verified");
+    await known();
+    expect(takes).not.toHaveBeenCalled();
+    for (let i = 0; i < 600; i++) writeFileSync(at(`file${i}`), `needle ${i}`);
+    expect((await find()).paths).toHaveLength(600);
+    await known();
+    expect(takes.mock.calls.reduce((sum, [{ outcomes }]) => sum + outcomes.length, 0)).toBeGreaterThanOrEqual(
+      512,
+    );
+  } finally {
+    takes.mockRestore();
+  }
 });
 
 test("a literal with U+FFFD is found where a file holds other bytes in its place", async () => {

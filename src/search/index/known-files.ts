@@ -29,12 +29,14 @@ export class KnownFiles implements FoundInIndex {
   /** Whether the file still had these stamps after it was read. */
   #isSame = false;
   readonly #judge: RecordJudge;
+  readonly #isFull: boolean;
   readonly #records: Int32Array | undefined;
   readonly #wantsKnown: boolean;
   readonly #descriptorOf: (file: FileCursor) => number;
 
   constructor({ candidates, search, records, wantsKnown, descriptorOf }: KnownFilesOptions) {
     this.#judge = new RecordJudge(candidates, search);
+    this.#isFull = candidates.isFull;
     this.#records = records;
     this.#wantsKnown = wantsKnown;
     this.#descriptorOf = descriptorOf;
@@ -51,7 +53,8 @@ export class KnownFiles implements FoundInIndex {
     const { records } = this.#judge;
     const number = records.find(stamps);
     if (number < 0 || !records.hasStamps(number, stamps)) {
-      this.unknown.push(file.index);
+      // A full index has room for it only if it knows the file.
+      if (number >= 0 || !this.#isFull) this.unknown.push(file.index);
       return undefined;
     }
     if (this.#wantsKnown) this.known.push(file.index, number);

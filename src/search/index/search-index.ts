@@ -36,7 +36,9 @@ export type IndexMode = "off" | "verified" | "watched";
 
 export interface IndexOptions {
   readonly mode: IndexMode;
-  /** Maximum bytes of memory that the index may take. */
+  /**
+   * Maximum bytes of memory that the index may take. With `saved`, eight times as much may be on the disk.
+   */
   readonly maxBytes: number;
   /** The watched tree below the base of the jail. Without it, `watched` works like `verified`. */
   readonly tree?: SharedTree | undefined;
@@ -124,9 +126,11 @@ export class SearchIndex {
     if (!hasStamps() || jail.backend === "current-directory" || !canSign()) return undefined;
     const listings = new ListingCache(maxBytes * listingShare);
     const results = new KeptResults(maxBytes * resultShare);
-    const contents = new ContentIndex(maxBytes * (1 - listingShare - resultShare), (file) =>
-      results.forget(file),
-    );
+    const savedIndex = saved && new SavedIndex(saved);
+    const contents = new ContentIndex(maxBytes * (1 - listingShare - resultShare), {
+      onReplaced: (file) => results.forget(file),
+      spill: savedIndex && ((signatures) => savedIndex.spill(signatures)),
+    });
     const run: Parts["run"] = async (job, shared) => {
       try {
         return await pool.run(job, shared).reply;
@@ -145,7 +149,7 @@ export class SearchIndex {
       memory: { contents, listings, results },
       filler: new Filler({ index: contents, jail, sign, jobsAtOnce: Math.min(pool.size, maxSigners) }),
       watched,
-      saved: saved && new SavedIndex(saved),
+      saved: savedIndex,
       comparedInThreads,
       run,
     });

@@ -6,8 +6,7 @@ import { WatchedFiles } from "./watched-files.ts";
 /** Returns records of files with these inodes. */
 function recordsOf(...inodes: number[]) {
   const table = new FileTable();
-  for (const inode of inodes)
-    table.put({ stamps: new Uint32Array(stampWords).fill(inode), flags: 0 }, 2 ** 20);
+  for (const inode of inodes) table.put({ stamps: new Uint32Array(stampWords).fill(inode), flags: 0 });
   return table.records;
 }
 

@@ -1,54 +1,107 @@
 import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { deadlineIn } from "../../base/scheduling/deadline.ts";
 import { filesOver } from "../../filesystem/files/files.ts";
 import { JailFixture } from "../../filesystem/jail/jail.test-kit.ts";
+import { stampWords } from "../../filesystem/jail/stamps.ts";
 import { SharedTree } from "../../filesystem/watch/shared-tree.ts";
 import { requestOf } from "../search.test-kit.ts";
 import { FileTable } from "../signatures/file-records.ts";
 import { SharedFolder } from "../walk/shared-folder.ts";
+import type { QueryResults } from "./kept-results.ts";
 import { WatchedIndex } from "./watched-index.ts";
 
-test("each file is compared once, and the first ones while the others are being listed", async () => {
-  const paths = Array.from({ length: 1200 }, (_, file) => `d${100 + (file % 40)}/f${1000 + file}`).sort();
-  using fixture = new JailFixture(Object.fromEntries(paths.map((path) => [path, ""])));
+/** Opens an index of a tree with these files, and searches of all of it in slices of one step. */
+async function openIndex(paths: readonly string[]) {
+  const fixture = new JailFixture(Object.fromEntries(paths.map((path) => [path, ""])));
   const jail = fixture.jail("openat");
   const tree = new SharedTree({ openBase: () => jail.admitFolder(".") });
-  const index = new WatchedIndex(tree);
+  const index = new WatchedIndex(tree, 0);
   await index.opened();
-  let slices = 0;
+  const slices = { count: 0, onNext: async (_: number) => {} };
   const slice = {
     isDue: true,
     async yieldIfDue() {
-      slices++;
+      slices.count++;
+      await slices.onNext(slices.count);
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
-  const request = requestOf({});
+  const request = requestOf({ paths: false });
   const walk = { jail, files: filesOver(jail, () => 0), ...request };
   const deadline = deadlineIn(60_000);
   const folder = new SharedFolder(jail.admitFolder("."));
-  const jobs: { readonly slice: number; readonly paths: readonly string[] }[] = [];
-  await index.confirm({ request, deadline, slice, folder, walk }, new FileTable().records, {
-    filesAtOnce: 7,
-    async run({ names, folders, firsts, count }) {
-      const inFolders = folders.split("\0");
-      const folderOf = (file: number) => inFolders[firsts.findLastIndex((first) => first <= file)];
-      jobs.push({
-        slice: slices,
-        paths: names
+  const table = new FileTable();
+  table.put({ stamps: new Uint32Array(stampWords), flags: 0 });
+  return {
+    ...{ index, fixture, slices, table },
+    options: { request, deadline, slice, folder, walk },
+    [Symbol.dispose]() {
+      deadline.end();
+      folder.release();
+      index.close();
+      tree.close();
+      fixture[Symbol.dispose]();
+    },
+  };
+}
+
+test("each file is compared once, and the first ones while the others are being listed", async () => {
+  const paths = Array.from({ length: 1200 }, (_, file) => `d${100 + (file % 40)}/f${1000 + file}`).sort();
+  using opened = await openIndex(paths);
+  const { index, slices, options, table } = opened;
+  let jobs: { readonly slice: number; readonly paths: readonly string[] }[] = [];
+  const isKnown = (path: string) => /[05]$/.test(path);
+  const confirm = () =>
+    index.confirm(options, table.records, {
+      filesAtOnce: 7,
+      async run({ names, folders, firsts }) {
+        const inFolders = folders.split("\0");
+        const folderOf = (file: number) => inFolders[firsts.findLastIndex((first) => first <= file)];
+        const own = names
           .split("\0")
           .slice(0, -1)
-          .map((name, file) => `${folderOf(file)}${name}`),
-      });
-      return { records: new Int32Array(count).fill(-1) };
-    },
-  });
+          .map((name, file) => `${folderOf(file)}${name}`);
+        jobs.push({ slice: slices.count, paths: own });
+        return { records: Int32Array.from(own, (path) => (isKnown(path) ? 0 : -1)) };
+      },
+    });
+  await confirm();
   expect(jobs.flatMap((job) => job.paths)).toEqual(paths);
   expect(jobs.every((job) => job.paths.length <= 7)).toBe(true);
   // The list takes several slices.
   expect(jobs.slice(0, 3).map((job) => job.slice)).toEqual([1, 2, 3]);
-  deadline.end();
-  folder.release();
-  index.close();
-  tree.close();
+  jobs = [];
+  await confirm();
+  expect(jobs.flatMap((job) => job.paths)).toEqual(paths.filter((path) => !isKnown(path)));
+});
+
+test("if a file changes while the files of a search are being selected, they are selected again", async () => {
+  const paths = Array.from({ length: 5000 }, (_, file) => `d${100 + (file % 40)}/f${1000 + file}`).sort();
+  using opened = await openIndex(paths);
+  const { index, fixture, slices, options, table } = opened;
+  await index.confirm(options, table.records, {
+    filesAtOnce: 1000,
+    run: ({ count }) => Promise.resolve({ records: new Int32Array(count) }),
+  });
+  const select = async () => {
+    const kept = await index.prepare(options);
+    slices.count = 0;
+    const candidates = { records: table.buffer, mayMatch: new SharedArrayBuffer(4), isFull: false };
+    const results = { matchesIn: () => undefined } as unknown as QueryResults;
+    const replay = await index.replay(kept!, options, { needed: [], candidates, results, after: undefined });
+    const found: string[] = [];
+    replay?.fill({ add: (_, bytes, from, to) => found.push(bytes.toString("latin1", from, to)) > 0 });
+    replay?.close();
+    return { found, slices: slices.count };
+  };
+  // One slice for each 4,096 files.
+  expect(await select()).toEqual({ found: [], slices: 2 });
+  slices.onNext = async (count) => {
+    if (count !== 2) return;
+    writeFileSync(fixture.at(paths[0]!), "changed");
+    // Another search updates the tree.
+    await index.prepare(options);
+  };
+  expect(await select()).toEqual({ found: [paths[0]!.split("/")[1]!], slices: 4 });
 });

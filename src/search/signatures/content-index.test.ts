@@ -2,16 +2,17 @@ import { expect, test } from "bun:test";
 import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
 import { stampWords } from "../../filesystem/jail/stamps.ts";
 import { ContentIndex } from "./content-index.ts";
+import { FileRecords } from "./file-records.ts";
 import { type NeededNgrams, neededNgrams } from "./needed-ngrams.ts";
 import { type SignedFiles, signed } from "./sign-files.ts";
 
 const needed = neededNgrams([[["needle"]]]) as NeededNgrams;
 
 /** Returns a file with this inode whose stamps alone are known. */
-const fileWith = (inode: number): SignedFiles => ({
+const fileWith = (inode: number, others = 1): SignedFiles => ({
   outcomes: Uint8Array.of(signed.yes),
   flags: Uint8Array.of(0),
-  stamps: Uint32Array.from({ length: stampWords }, (_, at) => (at === 0 ? inode : 1)),
+  stamps: Uint32Array.from({ length: stampWords }, (_, at) => (at === 0 ? inode : at < 4 ? 1 : others)),
   bits: Uint8Array.of(0),
   words: new Uint32Array(0),
 });
@@ -19,15 +20,40 @@ const fileWith = (inode: number): SignedFiles => ({
 test("news waits while searches hold the index, and where it is much, searches wait for it", async () => {
   const judge = () => index.judge(needed, createTimeSlice(1));
   const index = new ContentIndex(2 ** 20);
-  for (let inode = 1; inode <= 9; inode++) index.take(fileWith(inode));
+  for (let inode = 1; inode <= 9; inode++) await index.take(fileWith(inode));
   expect(await judge()).toBeDefined();
-  index.take(fileWith(10));
+  await index.take(fileWith(10));
   expect(await judge()).toBeDefined();
-  index.take(fileWith(11));
+  const stored = index.take(fileWith(11));
   expect(await judge()).toBeUndefined();
   index.release();
   expect([index.state.files, await judge()]).toEqual([9, undefined]);
   index.release();
+  await stored;
   expect(index.state.files).toBe(11);
   expect(await judge()).toBeDefined();
+});
+
+test("a file is stored at once if the index has room for it and no search holds it", () => {
+  const index = new ContentIndex(2 ** 20);
+  void index.take(fileWith(1));
+  void index.take(fileWith(2));
+  expect(index.state.files).toBe(2);
+});
+
+test("a full index says so, and replaces the records of the files that it knows", async () => {
+  // A quarter of the memory has room for a table of 512 files.
+  const index = new ContentIndex(2 ** 17);
+  for (let inode = 1; inode <= 512; inode++) await index.take(fileWith(inode));
+  const before = await index.judge(needed, createTimeSlice(1));
+  expect(before?.isFull).toBe(true);
+  index.release();
+  await index.take(fileWith(513));
+  await index.take(fileWith(7, 2));
+  expect(index.state.files).toBe(512);
+  const after = await index.judge(needed, createTimeSlice(1));
+  const records = new FileRecords(after!.records);
+  expect(records.hasStamps(6, fileWith(7, 2).stamps)).toBe(true);
+  expect(records.find(fileWith(513).stamps)).toBe(-1);
+  index.release();
 });

@@ -1,11 +1,16 @@
 /** Remembers facts about the contents of files, so that a search reads only those that may match. */
-import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
+import {
+  createTimeSlice,
+  runInSlices,
+  type Steps,
+  type TimeSlice,
+} from "../../base/scheduling/time-slice.ts";
 import { stampWords } from "../../filesystem/jail/stamps.ts";
 import { type FileRecord, FileTable, fileFlags } from "./file-records.ts";
 import type { NeededNgrams } from "./needed-ngrams.ts";
 import { type SignedFiles, signed } from "./sign-files.ts";
 import type { Signature } from "./signature.ts";
-import { SignatureBlocks } from "./signature-blocks.ts";
+import { blockBytes, SignatureBlocks } from "./signature-blocks.ts";
 import { type SignatureFile, type SignaturesToWrite, signaturesToWrite } from "./signature-file.ts";
 
 /**
@@ -19,6 +24,8 @@ export interface CandidateSet {
    * from the known ones.
    */
   readonly mayMatch: SharedArrayBuffer;
+  /** Whether the index has no room for a file that it does not know. */
+  readonly isFull: boolean;
 }
 
 /** Everything of an index that is saved. */
@@ -36,8 +43,27 @@ export interface IndexState {
   readonly bytes: number;
 }
 
-/** Share of the memory for signatures; stamps get the rest. */
-const signatureShare = 0.75;
+/** Writes signatures to a file of their own, without a name. Rejects with the errno error. */
+export type SignatureWriter = (signatures: SignaturesToWrite) => Promise<SignatureFile>;
+
+export interface ContentIndexOptions {
+  /** Called when the record of a file is replaced. */
+  readonly onReplaced?: (file: number) => void;
+  /** Moves signatures that have no room in memory to the disk. Absent if nothing may be written. */
+  readonly spill?: SignatureWriter | undefined;
+}
+
+/** Maximum share of the memory for the table of files, without and with the disk for signatures. */
+const tableShare = { inMemory: 1 / 4, onDisk: 3 / 4 } as const;
+/** Maximum bytes of signatures on the disk, for each byte of memory. */
+const diskFactor = 8;
+/**
+ * Minimum share of the memory that signatures take before they move to the disk, and maximum number of files
+ * there: a search reads rows of each.
+ */
+const spilled = { minShare: 1 / 16, maxFiles: 64 } as const;
+/** The number of places of signatures that one step updates. */
+const placesPerStep = 8192;
 /**
  * Share of the known files from which on a search reads all files at once, because checking stamps would take
  * longer.
@@ -51,30 +77,34 @@ const maxWaitingShare = 1 / 8;
 
 export class ContentIndex {
   readonly #maxBytes: number;
-  #table = new FileTable();
-  /** Signatures that were saved. Their places precede those of `#blocks`. */
-  #file: SignatureFile | undefined;
-  #blocks: SignatureBlocks;
-  /** The number of searches that use candidates of the index. */
-  #holds = 0;
-  /** Updates that arrived while a search held the index, and the number of their files. */
-  #waiting: SignedFiles[] = [];
-  #waitingFiles = 0;
-  #updatedFiles = 0;
   readonly #onReplaced: (file: number) => void;
+  #spillTo: SignatureWriter | undefined;
+  #table = new FileTable();
+  /** Signatures on the disk. Their places precede those of `#blocks`. */
+  #stored: readonly SignatureFile[] = [];
+  #blocks = new SignatureBlocks();
+  /** Files without use, except for searches that have begun to read them. */
+  readonly #replaced: SignatureFile[] = [];
+  /** The number of searches and others that rely on the index as it is. */
+  #holds = 0;
+  #onReleased = () => {};
+  /** Updates that are not stored yet, and the number of their files. */
+  readonly #waiting: SignedFiles[] = [];
+  #waitingFiles = 0;
+  #isStoring = false;
+  /** Settles when the updates are stored. */
+  #storing: Promise<void> | undefined;
+  #updatedFiles = 0;
 
-  /**
-   * Creates an index that uses at most `maxBytes` of memory. Calls `onReplaced` when the record of a file is
-   * replaced.
-   */
-  constructor(maxBytes: number, onReplaced: (file: number) => void = () => {}) {
+  /** Creates an index that uses at most `maxBytes` of memory, and eight times as much of the disk. */
+  constructor(maxBytes: number, { onReplaced = () => {}, spill }: ContentIndexOptions = {}) {
     this.#maxBytes = maxBytes;
     this.#onReplaced = onReplaced;
-    this.#blocks = new SignatureBlocks(signatureShare * maxBytes);
+    this.#spillTo = spill;
   }
 
   get state(): IndexState {
-    const bytes = this.#blocks.bytes + this.#table.buffer.byteLength + (this.#file?.memoryBytes ?? 0);
+    const bytes = this.#blocks.bytes + this.#table.buffer.byteLength + this.#directoryBytes;
     return { files: this.#table.count, bytes };
   }
 
@@ -88,19 +118,38 @@ export class ContentIndex {
     return this.#table.count === 0;
   }
 
+  /** The bytes of memory for signatures on the disk. */
+  get #directoryBytes(): number {
+    return this.#stored.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0);
+  }
+
+  /** The number of places for signatures on the disk. */
+  get #storedPlaces(): number {
+    return this.#stored.reduce((sum, { places }) => sum + places, 0);
+  }
+
+  /** The bytes of memory that are left for signatures besides the table. */
+  get #blockRoom(): number {
+    return this.#maxBytes - this.#table.buffer.byteLength - this.#directoryBytes;
+  }
+
+  get #mayGrow(): boolean {
+    const share = this.#spillTo === undefined ? tableShare.inMemory : tableShare.onDisk;
+    return this.#table.grownBytes <= share * this.#maxBytes;
+  }
+
   /**
    * Returns the files to read for a search that needs these n-grams, which holds the index until it calls
    * `release`. Returns `undefined` if they are too many, or if too many updates wait for the holders.
    */
   async judge(needed: NeededNgrams, slice: TimeSlice): Promise<CandidateSet | undefined> {
     const { count } = this.#table;
-    if (count === 0 || this.#waitingFiles > maxWaitingShare * count) return undefined;
+    if (count === 0 || this.#manyWait) return undefined;
     this.#holds++;
     const candidates: number[] = [];
-    // A saved file may replace both while this one is read.
-    const [file, blocks] = [this.#file, this.#blocks];
-    await file?.visit(needed, slice, (number) => candidates.push(number));
-    if (file !== undefined && file === this.#file && !file.isIntact) this.#drop(file);
+    // Others may take their place while they are read.
+    const [stored, blocks] = [this.#stored, this.#blocks];
+    for (const file of stored) await file.visit(needed, slice, (number) => candidates.push(number));
     blocks.visit(needed, (number) => candidates.push(number));
     if (candidates.length > maxCandidates * count) {
       this.release();
@@ -109,16 +158,21 @@ export class ContentIndex {
     const mayMatch = new SharedArrayBuffer(4 * Math.ceil(count / 32));
     const bits = new Int32Array(mayMatch);
     for (const file of candidates) bits[file >>> 5]! |= 1 << (file & 31);
-    return { records: this.#table.buffer, mayMatch };
+    return {
+      records: this.#table.buffer,
+      mayMatch,
+      isFull: this.#table.isFullWith(1) && !this.#mayGrow,
+    };
   }
 
-  /** Returns everything that is to be saved. It does not change until `release`. */
-  hold(): HeldIndex {
+  /** Resolves to everything that is to be saved. It does not change until `release`. */
+  async hold(): Promise<HeldIndex> {
+    while (this.#isStoring) await this.#storing;
     this.#holds++;
     return {
       files: this.#table.count,
       table: this.#table.usedWords,
-      signatures: signaturesToWrite(this.#file, this.#blocks.slice()),
+      signatures: signaturesToWrite(this.#stored, this.#blocks.slice()),
     };
   }
 
@@ -128,60 +182,142 @@ export class ContentIndex {
     return this.#table.buffer;
   }
 
-  /** Fills an empty index with a saved one. Returns false if that does not fit. */
-  restore(file: SignatureFile, { table: words, files }: Pick<HeldIndex, "table" | "files">): boolean {
-    const room = signatureShare * this.#maxBytes - file.bytes;
-    const isTooLarge = room < 0 || words.byteLength > (1 - signatureShare) * this.#maxBytes;
-    const table = this.isEmpty && !isTooLarge ? FileTable.from(words, files) : undefined;
-    if (table === undefined) return false;
+  /** Fills an empty index with a saved one. Resolves to false if that does not fit. */
+  async restore(file: SignatureFile, table: FileTable): Promise<boolean> {
+    const isTooLarge =
+      file.bytes > diskFactor * this.#maxBytes ||
+      table.buffer.byteLength > tableShare.onDisk * this.#maxBytes;
+    if (isTooLarge) return false;
+    await runInSlices(setPlaces(table, file, 0), createTimeSlice());
+    if (!this.isEmpty) return false;
     this.#table = table;
-    this.adopt(file);
+    this.#stored = [file];
     return true;
   }
 
-  /** Continues with the signatures of a file that has exactly those of `hold`, and forgets them in memory. */
-  adopt(file: SignatureFile): void {
-    this.#file?.close();
-    this.#file = file;
-    this.#blocks = new SignatureBlocks(signatureShare * this.#maxBytes - file.bytes);
-    for (let number = 0; number < this.#table.count; number++)
-      this.#table.setSignaturePlace(number, undefined);
-    file.visitPlaces((number, place) => this.#table.setSignaturePlace(number, place));
+  /** Replaces all signatures by those of a file that has exactly them. The caller holds the index. */
+  async adopt(file: SignatureFile): Promise<void> {
+    this.#replaced.push(...this.#stored);
+    this.#stored = [file];
+    this.#blocks = new SignatureBlocks();
+    await runInSlices(setPlaces(this.#table, file, 0), createTimeSlice());
+  }
+
+  /** Moves the signatures in memory to the disk. If that fails, memory alone is used from then on. */
+  async #spill(writeSignatures: SignatureWriter): Promise<void> {
+    try {
+      const file = await writeSignatures(signaturesToWrite([], this.#blocks.slice()));
+      const first = this.#storedPlaces;
+      this.#stored = [...this.#stored, file];
+      this.#blocks = new SignatureBlocks();
+      await runInSlices(setPlaces(this.#table, file, first), createTimeSlice());
+    } catch {
+      this.#spillTo = undefined;
+    }
   }
 
   /** Has all files read and signed again whose signatures are in a faulty file. */
   #drop(file: SignatureFile): void {
-    const { places } = file;
+    const first = this.#stored
+      .slice(0, this.#stored.indexOf(file))
+      .reduce((sum, { places }) => sum + places, 0);
+    const end = first + file.places;
     for (let number = 0; number < this.#table.count; number++) {
       const place = this.#table.signaturePlace(number);
-      if (place === undefined) continue;
-      this.#table.setSignaturePlace(number, place < places ? undefined : place - places);
-      if (place >= places) continue;
+      if (place === undefined || place < first) continue;
+      this.#table.setSignaturePlace(number, place < end ? undefined : place - file.places);
+      if (place >= end) continue;
       this.#table.distrust(number);
       this.#onReplaced(number);
     }
-    this.#file = undefined;
+    this.#stored = this.#stored.filter((one) => one !== file);
     file.close();
   }
 
   close(): void {
-    this.#file?.close();
+    for (const file of [...this.#stored, ...this.#replaced]) file.close();
   }
 
   release(): void {
     this.#holds--;
     if (this.#holds > 0) return;
-    this.#waitingFiles = 0;
-    for (const files of this.#waiting.splice(0)) this.#takeAll(files);
+    for (const file of this.#replaced.splice(0)) file.close();
+    for (const file of this.#stored) if (!file.isIntact) this.#drop(file);
+    this.#onReleased();
   }
 
-  /** Stores facts about these files, once no search uses the ones that they replace. */
-  take(files: SignedFiles): void {
-    if (this.#holds === 0) this.#takeAll(files);
-    else {
-      this.#waiting.push(files);
-      this.#waitingFiles += files.outcomes.length;
+  /**
+   * Stores facts about these files, once no search uses the ones that they replace. Resolves when the index
+   * is ready for more: at once, unless many files wait.
+   */
+  async take(files: SignedFiles): Promise<void> {
+    this.#waiting.push(files);
+    this.#waitingFiles += files.outcomes.length;
+    if (!this.#isStoring) this.#storing = this.#storeAll();
+    if (this.#isStoring && this.#manyWait) await this.#storing;
+  }
+
+  /** Whether updates take precedence over searches that would hold the index. */
+  get #manyWait(): boolean {
+    return this.#waitingFiles > maxWaitingShare * this.#table.count;
+  }
+
+  async #storeAll(): Promise<void> {
+    this.#isStoring = true;
+    const slice = createTimeSlice();
+    try {
+      for (let files = this.#waiting[0]; files !== undefined; files = this.#waiting[0]) {
+        const work = this.#workBefore(files);
+        if (work !== undefined) {
+          await work;
+          continue;
+        }
+        this.#waiting.shift();
+        this.#waitingFiles -= files.outcomes.length;
+        this.#takeAll(files);
+        if (slice.isDue) await slice.yieldIfDue();
+      }
+    } catch {
+      // The system has no memory for them, so that searches read these files.
+      this.#waiting.length = 0;
+      this.#waitingFiles = 0;
+    } finally {
+      this.#isStoring = false;
     }
+  }
+
+  /** Begins what has to end before these files can be stored, if anything. */
+  #workBefore(files: SignedFiles): Promise<void> | undefined {
+    if (this.#holds > 0) return new Promise((resolve) => (this.#onReleased = resolve));
+    if (this.#table.isFullWith(files.outcomes.length) && this.#mayGrow)
+      return this.#whileHeld(() => runInSlices(this.#table.grow(), createTimeSlice()));
+    const spill = this.#spillTo;
+    if (spill === undefined || !this.#mustSpill(files)) return undefined;
+    return this.#whileHeld(() => this.#spill(spill));
+  }
+
+  async #whileHeld(work: () => Promise<void>): Promise<void> {
+    this.#holds++;
+    try {
+      await work();
+    } finally {
+      this.release();
+    }
+  }
+
+  /**
+   * Returns whether the memory lacks room for these signatures, and the disk has room for those in memory.
+   */
+  #mustSpill({ bits, words }: SignedFiles): boolean {
+    const { bytes } = this.#blocks;
+    const newBlocks = [...new Set(bits)].reduce((sum, size) => sum + blockBytes(size), 0);
+    const onDisk = this.#stored.reduce((sum, file) => sum + file.bytes, 0);
+    return (
+      bytes + words.byteLength + newBlocks > this.#blockRoom &&
+      bytes >= spilled.minShare * this.#maxBytes &&
+      this.#stored.length < spilled.maxFiles &&
+      onDisk + bytes <= diskFactor * this.#maxBytes
+    );
   }
 
   #takeAll({ outcomes, flags, stamps, bits, words }: SignedFiles): void {
@@ -199,17 +335,38 @@ export class ContentIndex {
   }
 
   #put(record: FileRecord, signature: Signature | undefined): void {
-    const file = this.#table.put(record, (1 - signatureShare) * this.#maxBytes);
+    const file = this.#table.put(record);
     if (file === undefined) return;
     this.#onReplaced(file);
     const old = this.#table.signaturePlace(file);
-    const saved = this.#file?.places ?? 0;
-    if (old !== undefined && old < saved) this.#file!.remove(old);
-    else if (old !== undefined) this.#blocks.remove(old - saved);
-    const place = signature && this.#blocks.add(signature, file);
-    this.#table.setSignaturePlace(file, place === undefined ? undefined : saved + place);
+    if (old !== undefined) this.#remove(old);
+    const place = signature && this.#blocks.add(signature, file, this.#blockRoom);
+    this.#table.setSignaturePlace(file, place === undefined ? undefined : this.#storedPlaces + place);
     // No memory is left for its signature.
     if (signature !== undefined && place === undefined)
       this.#table.setFlags(file, record.flags | fileFlags.alwaysRead);
+  }
+
+  /** Removes the signature at this place. */
+  #remove(place: number): void {
+    let inPart = place;
+    for (const file of this.#stored) {
+      if (inPart < file.places) {
+        file.remove(inPart);
+        return;
+      }
+      inPart -= file.places;
+    }
+    this.#blocks.remove(inPart);
+  }
+}
+
+/** Enters the places of the signatures in a file, counted from `first`. */
+function* setPlaces(table: FileTable, file: SignatureFile, first: number): Steps<void> {
+  for (let from = 0; from < file.places; from += placesPerStep) {
+    file.visitPlaces({ from, to: from + placesPerStep }, (number, place) =>
+      table.setSignaturePlace(number, first + place),
+    );
+    yield;
   }
 }

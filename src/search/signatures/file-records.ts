@@ -2,6 +2,7 @@
  * Facts about files, keyed by inode, in memory that threads share: the stamps that a file had when its
  * content was read. One thread writes while no other reads.
  */
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { sizeAt, stampWords } from "../../filesystem/jail/stamps.ts";
 
 /** Facts about a file besides its stamps. */
@@ -19,7 +20,7 @@ export const fileFlags = {
 } as const;
 
 /** The words of a record: stamps, flags, and the place of the signature. */
-const recordWords = 16;
+const recordWords = stampWords + 2;
 const flagsAt = stampWords;
 const placeAt = stampWords + 1;
 /** Records per two places of the hash table, which precedes them. */
@@ -95,6 +96,8 @@ export interface FileRecord {
 
 /** The initial number of places in the hash table. */
 const minPlaces = 1024;
+/** The number of records that one step of growing moves. */
+const recordsPerStep = 4096;
 
 /** Stores records in a growing buffer. */
 export class FileTable {
@@ -103,8 +106,10 @@ export class FileTable {
   #places: number;
   #count = 0;
 
-  constructor() {
-    [this.#buffer, this.#records, this.#places] = withPlaces(minPlaces);
+  constructor(places = minPlaces) {
+    this.#buffer = new SharedArrayBuffer((places / 2) * wordsPerTwo * Uint32Array.BYTES_PER_ELEMENT);
+    this.#records = new FileRecords(this.#buffer);
+    this.#places = places;
   }
 
   get buffer(): SharedArrayBuffer {
@@ -124,25 +129,50 @@ export class FileTable {
     return this.#records.words.subarray(0, this.#recordAt(this.#count));
   }
 
-  /** Creates a table from the words in use of another. Returns `undefined` for anything else. */
-  static from(words: Uint32Array, count: number): FileTable | undefined {
-    const places = words.length - count * recordWords;
+  /**
+   * Creates a table for the words in use of another, which are to be written to `usedWords`. Returns
+   * `undefined` if no table has that many words and records.
+   */
+  static withUsed(words: number, count: number): FileTable | undefined {
+    const places = words - count * recordWords;
     if (places < minPlaces || !isPowerOfTwo(places) || 2 * count > places) return undefined;
-    const table = new FileTable();
-    [table.#buffer, table.#records, table.#places] = withPlaces(places);
-    table.#records.words.set(words);
+    const table = new FileTable(places);
     table.#count = count;
     return table;
   }
 
+  /** Returns whether that many further records need a larger buffer. */
+  isFullWith(records: number): boolean {
+    return 2 * (this.#count + records) > this.#places;
+  }
+
+  /** The bytes of the buffer after it has grown once. */
+  get grownBytes(): number {
+    return 2 * this.#buffer.byteLength;
+  }
+
+  /** Doubles the buffer, in steps. The table must not change until that is done. */
+  *grow(): Steps<void> {
+    const grown = new FileTable(2 * this.#places);
+    for (; grown.#count < this.#count; grown.#count++) {
+      if (grown.#count % recordsPerStep === 0) yield;
+      const from = this.#recordAt(grown.#count);
+      const record = this.#records.words.subarray(from, from + recordWords);
+      grown.#records.words.set(record, grown.#recordAt(grown.#count));
+      grown.#enter(record, grown.#count);
+    }
+    [this.#buffer, this.#records, this.#places] = [grown.#buffer, grown.#records, grown.#places];
+  }
+
   /**
    * Stores a record, replacing the one with the same inode, and returns the number of the file. Returns
-   * `undefined` if that would take more memory than `maxBytes`.
+   * `undefined` if there is no record to replace, and the buffer is full.
    */
-  put({ stamps, flags }: FileRecord, maxBytes: number): number | undefined {
+  put({ stamps, flags }: FileRecord): number | undefined {
     const known = this.#records.find(stamps);
-    if (known < 0 && this.#isFull && 2 * this.#buffer.byteLength > maxBytes) return undefined;
-    const file = known < 0 ? this.#add(stamps) : known;
+    if (known < 0 && this.isFullWith(1)) return undefined;
+    const file = known < 0 ? this.#count++ : known;
+    if (known < 0) this.#enter(stamps, file);
     this.#records.words.set(stamps, this.#recordAt(file));
     this.setFlags(file, flags);
     return file;
@@ -159,20 +189,8 @@ export class FileTable {
     this.#records.words[this.#recordAt(file) + flagsAt] = flags;
   }
 
-  /** Whether one more record needs a larger buffer. */
-  get #isFull(): boolean {
-    return 2 * (this.#count + 1) > this.#places;
-  }
-
   #recordAt(file: number): number {
     return this.#places + file * recordWords;
-  }
-
-  #add(stamps: Uint32Array): number {
-    if (this.#isFull) this.#grow();
-    const file = this.#count++;
-    this.#enter(stamps, file);
-    return file;
   }
 
   #enter(stamps: Uint32Array, file: number): void {
@@ -180,17 +198,6 @@ export class FileTable {
     let place = this.#records.placeOf(stamps);
     while (words[place] !== 0) place = (place + 1) & (this.#places - 1);
     words[place] = file + 1;
-  }
-
-  #grow(): void {
-    const old = this.#records.words.subarray(this.#places, this.#recordAt(this.#count));
-    [this.#buffer, this.#records, this.#places] = withPlaces(2 * this.#places);
-    const { words } = this.#records;
-    words.set(old, this.#places);
-    for (let file = 0; file < this.#count; file++) {
-      const at = this.#recordAt(file);
-      this.#enter(words.subarray(at, at + stampWords), file);
-    }
   }
 
   /** Returns the place of the file's signature, or `undefined` if it has none. */
@@ -205,8 +212,3 @@ export class FileTable {
 }
 
 const isPowerOfTwo = (number: number): boolean => 2 ** Math.round(Math.log2(number)) === number;
-
-function withPlaces(places: number): [SharedArrayBuffer, FileRecords, number] {
-  const buffer = new SharedArrayBuffer((places / 2) * wordsPerTwo * Uint32Array.BYTES_PER_ELEMENT);
-  return [buffer, new FileRecords(buffer), places];
-}

@@ -178,7 +178,7 @@ export class Filler {
     try {
       const found = files.count === 0 ? undefined : await this.#options.sign(files.job(this.#signal));
       if (found === undefined) return;
-      this.#options.index.take(found);
+      await this.#options.index.take(found);
       if (found.outcomes.includes(signed.notReached)) this.add(files.with(signed.notReached, found.outcomes));
       if (found.outcomes.includes(signed.notYet)) this.#retry(files.with(signed.notYet, found.outcomes));
       if (found.outcomes.includes(signed.never)) files.noteFolders(found.outcomes, this.#hopeless);

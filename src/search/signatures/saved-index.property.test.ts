@@ -32,14 +32,14 @@ const state = () => openStateFolder({ dir: join(folder, String(made++)), roots: 
 
 const file = fc.tuple(
   fc.integer({ min: 1, max: 60 }),
-  fc.constantFrom(0, 8, 8, 9, 12),
+  fc.constantFrom(0, 8, 9, 12, 12),
   fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 6 }),
 );
 
 const take = fc.array(file, { minLength: 1, maxLength: 50 }).map((files) => ({ files }));
 const steps = fc.array(
   fc.oneof(
-    { weight: 3, arbitrary: take },
+    { weight: 5, arbitrary: take },
     { weight: 2, arbitrary: fc.constant("save" as const) },
     { weight: 1, arbitrary: fc.constant("restart" as const) },
   ),
@@ -64,12 +64,41 @@ async function candidatesOf(index: ContentIndex, of: NeededNgrams): Promise<read
   return numbers.filter((number) => (bits[number >>> 5]! & (1 << (number & 31))) !== 0);
 }
 
+/** Memory that the signatures of these tests exceed. */
+const littleMemory = 2 ** 16;
+
+/** Creates an index that moves signatures to the disk, and counts how often. */
+function openSpilling(saved: SavedIndex, bytes = littleMemory) {
+  const counts = { spilled: 0 };
+  const index = new ContentIndex(bytes, {
+    spill: (signatures) => {
+      counts.spilled++;
+      return saved.spill(signatures);
+    },
+  });
+  return { index, counts };
+}
+
+/** Resolves once everything is stored. */
+async function settle(index: ContentIndex): Promise<void> {
+  await index.hold();
+  index.release();
+}
+
+async function store(index: ContentIndex, files: SignedFiles): Promise<void> {
+  await index.take(files);
+  await settle(index);
+}
+
+const memories = fc.constantFrom(maxBytes, littleMemory);
+const several = fc.array(needed, { minLength: 1, maxLength: 3 });
+
 test("an index that was saved, loaded and changed finds what one in memory finds", async () => {
-  let compared = 0;
+  let [compared, spilled] = [0, 0];
   await fc.assert(
-    fc.asyncProperty(steps, fc.array(needed, { minLength: 1, maxLength: 3 }), async (all, queries) => {
+    fc.asyncProperty(steps, several, memories, async (all, queries, bytes) => {
       const saved = new SavedIndex({ state: state(), identity: "tree" });
-      let kept = new ContentIndex(maxBytes);
+      let { index: kept, counts } = openSpilling(saved, bytes);
       /** Updates since the last save are lost with a process. */
       let [done, lasting]: [SignedFiles[], SignedFiles[]] = [[], []];
       let isSaved = false;
@@ -80,15 +109,16 @@ test("an index that was saved, loaded and changed finds what one in memory finds
           isSaved = true;
         } else if (step === "restart") {
           kept.close();
-          kept = new ContentIndex(maxBytes);
+          spilled += counts.spilled;
+          ({ index: kept, counts } = openSpilling(saved, bytes));
           expect(await saved.loadInto(kept)).toBe(isSaved);
           done = [...lasting];
         } else {
-          kept.take(signedOf(step.files));
+          await store(kept, signedOf(step.files));
           done.push(signedOf(step.files));
         }
         const memory = new ContentIndex(maxBytes);
-        for (const files of done) memory.take(files);
+        for (const files of done) await store(memory, files);
         expect(kept.state.files).toBe(memory.state.files);
         for (const query of queries) {
           const expected = await candidatesOf(memory, query);
@@ -97,10 +127,85 @@ test("an index that was saved, loaded and changed finds what one in memory finds
         }
       }
       kept.close();
+      spilled += counts.spilled;
     }),
     propertyRuns(225),
   );
   expect(compared).toBeGreaterThan(20);
+  expect(spilled).toBeGreaterThan(2);
+});
+
+const manyFiles = fc.array(fc.tuple(fc.integer({ min: 1, max: 1000 }), fc.constantFrom(8, 9, 12)), {
+  minLength: 20,
+  maxLength: 60,
+});
+const moments = fc.array(
+  fc.record({
+    turns: fc.nat({ max: 3 }),
+    act: fc.oneof(
+      { weight: 4, arbitrary: manyFiles },
+      { weight: 4, arbitrary: needed },
+      { weight: 1, arbitrary: fc.constant("save" as const) },
+    ),
+  }),
+  { minLength: 30, maxLength: 80 },
+);
+
+test("a search that begins at any moment finds what an index finds that has stored some of the updates", async () => {
+  let [searches, spilled] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(moments, async (all) => {
+      const saved = new SavedIndex({ state: state(), identity: "tree" });
+      const { index, counts } = openSpilling(saved, 2 ** 17);
+      const work: Promise<unknown>[] = [];
+      const updates: SignedFiles[] = [];
+      const found: { query: NeededNgrams; files: readonly number[] | undefined }[] = [];
+      const search = async (query: NeededNgrams) => {
+        found.push({ query, files: await candidatesOf(index, query) });
+      };
+      for (const { turns, act } of all) {
+        for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+        if (act === "save") work.push(saved.save(index));
+        else if (isUpdate(act)) {
+          updates.push(signedOf(act.map(([inode, bits]) => [inode, bits, [inode % 40, (inode * 7) % 40]])));
+          work.push(index.take(updates.at(-1)!));
+        } else work.push(search(act));
+      }
+      await Promise.all(work);
+      await settle(index);
+      const last = found.map(({ query }) => query);
+      for (const query of last) await search(query);
+      const expected = last.map(() => new Set(["undefined"]));
+      const memory = new ContentIndex(2 ** 26);
+      for (const update of updates) {
+        await store(memory, update);
+        for (const [at, query] of last.entries())
+          expected[at]!.add(String(await candidatesOf(memory, query)));
+      }
+      for (const [at, { query, files }] of found.entries()) {
+        if (at < last.length) expect(expected[at]).toContain(String(files));
+        else expect(files).toEqual(await candidatesOf(memory, query));
+        if (files !== undefined && files.length > 0) searches++;
+      }
+      spilled += counts.spilled;
+      index.close();
+    }),
+    propertyRuns(60),
+  );
+  expect([searches > 50, spilled > 2]).toEqual([true, true]);
+});
+
+const isUpdate = (act: unknown): act is readonly (readonly [number, number])[] =>
+  Array.isArray(act) && typeof act[0]?.[0] === "number";
+
+test("if the disk takes no signatures, the index keeps those that it has memory for", async () => {
+  const index = new ContentIndex(littleMemory, { spill: () => Promise.reject(new Error("ENOSPC")) });
+  for (let first = 1; first < 600; first += 30)
+    await index.take(signedOf(Array.from({ length: 30 }, (_, at) => [first + at, 12, [at % 20]] as const)));
+  await settle(index);
+  const found = await candidatesOf(index, query);
+  expect(found?.length).toBeGreaterThan(0);
+  expect(index.state.bytes).toBeLessThanOrEqual(littleMemory);
 });
 
 const some = signedOf(Array.from({ length: 40 }, (_, at) => [at + 1, 8 + (at % 3), [at % 20]] as const));
@@ -110,7 +215,7 @@ const query: NeededNgrams = [[Int32Array.of(3)]];
 async function saveSome(identity = "tree") {
   const folderOf = state();
   const index = new ContentIndex(maxBytes);
-  index.take(some);
+  await store(index, some);
   await new SavedIndex({ state: folderOf, identity }).save(index);
   index.close();
   const place = folderOf.find("index")!;
@@ -140,7 +245,7 @@ test("a saved index that was torn or altered anywhere leaves no file out", async
   const { state: of, path } = await saveSome();
   const intact = readFileSync(path);
   const memory = new ContentIndex(maxBytes);
-  memory.take(some);
+  await store(memory, some);
   const expected = (await candidatesOf(memory, query))!;
   expect(expected.length).toBeGreaterThan(0);
   let [loaded, refused] = [0, 0];
@@ -175,13 +280,13 @@ test("a saved index with a fault is removed, and its files are read and signed a
   expect(await saved.loadInto(index)).toBe(true);
   writeFileSync(path, Buffer.alloc(intact.length));
   const added = signedOf([[99, 9, [3]]]);
-  index.take(added);
+  await store(index, added);
   expect([await candidatesOf(index, query), existsSync(path)]).toEqual([undefined, false]);
   // The other files are always read until they are signed again.
   expect(await candidatesOf(index, query)).toEqual([40]);
-  index.take(some);
+  await store(index, some);
   const memory = new ContentIndex(maxBytes);
-  for (const files of [some, added]) memory.take(files);
+  for (const files of [some, added]) await store(memory, files);
   expect(await candidatesOf(index, query)).toEqual(await candidatesOf(memory, query));
   await saved.save(index);
   expect([await loads(of, "tree"), existsSync(path)]).toEqual([true, true]);
@@ -191,7 +296,7 @@ test("a saved index with a fault is removed, and its files are read and signed a
 test("of the indexes of workers with other rules, the newest two are kept", async () => {
   const folderOf = state();
   const index = new ContentIndex(maxBytes);
-  index.take(some);
+  await store(index, some);
   for (const [at, identity] of ["one", "two", "three", "four", "four"].entries()) {
     await new SavedIndex({ state: folderOf, identity }).save(index);
     // The clock of the file system may not have moved since the last one.

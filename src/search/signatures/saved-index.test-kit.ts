@@ -38,7 +38,7 @@ async function saveUntilKilled([dir, hostPath]: readonly string[]): Promise<void
   const index = new ContentIndex(maxBytes);
   for (;;) {
     const first = index.state.files;
-    index.take(
+    await index.take(
       signedOf(Array.from({ length: filesPerSave }, (_, at) => [first + at + 1, 12, [at % 40]] as const)),
     );
     await saved.save(index);

@@ -21,6 +21,7 @@ import { dirname, join } from "node:path";
 import { createTimeSlice, type TimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { StateFolder } from "../../filesystem/state/state-folder.ts";
 import type { ContentIndex, HeldIndex, IndexState } from "./content-index.ts";
+import { FileTable } from "./file-records.ts";
 import { assembleSigner } from "./signature.ts";
 import { blockFiles } from "./signature-blocks.ts";
 import {
@@ -28,6 +29,7 @@ import {
   checksumOf,
   readAt,
   SignatureFile,
+  type SignaturesToWrite,
   signatureSizes,
   writeRows,
   writeWords,
@@ -45,7 +47,7 @@ export interface SavedIndexOptions {
 }
 
 /** Changes with the layout of the file. */
-const format = 1;
+const format = 2;
 /**
  * The words at the beginning of the file: 8 for the identity of the content, one each for the words in the
  * table, the files in it, and the blocks, and the checksum of what follows up to the rows.
@@ -81,6 +83,21 @@ export class SavedIndex {
     } catch {
       // Without it, the first search reads all files.
       return false;
+    }
+  }
+
+  /** Writes signatures to a file that this process alone can read, and that ends with it. */
+  async spill(signatures: SignaturesToWrite): Promise<SignatureFile> {
+    const path = this.#options.state.path(folderName, this.#fileName);
+    const temporary = temporaryOf(path);
+    const descriptor = openSync(temporary, "wx+", 0o600);
+    try {
+      rmSync(temporary);
+      await writeRows(descriptor, signatures, createTimeSlice());
+      return new SignatureFile(descriptor, signatures.directory, 0);
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
     }
   }
 
@@ -126,7 +143,7 @@ async function loadIndex(path: string, identity: Uint32Array, index: ContentInde
     const onFault = () => removeFaulty(path, descriptor);
     const head = isWhole ? await readHead(descriptor, header, onFault) : undefined;
     if (head === undefined) onFault();
-    else isTaken = index.restore(head.file, head);
+    else isTaken = await index.restore(head.file, head.table);
   } finally {
     if (!isTaken) closeSync(descriptor);
   }
@@ -142,7 +159,8 @@ function removeFaulty(path: string, descriptor: number): void {
   }
 }
 
-interface Head extends Pick<HeldIndex, "table" | "files"> {
+interface Head {
+  readonly table: FileTable;
   readonly file: SignatureFile;
 }
 
@@ -153,33 +171,38 @@ async function readHead(
   onFault: () => void,
 ): Promise<Head | undefined> {
   const [tableWords, files, blocks, checksum] = header.slice(identityWords) as unknown as number[];
-  const length = headerWords + tableWords! + signatureSizes + blocks! * (1 + blockFiles);
+  const directoryWords = signatureSizes + blocks! * (1 + blockFiles);
+  const headBytes = 4 * (headerWords + tableWords! + directoryWords);
   const { size } = fstatSync(descriptor);
-  if (4 * length > size) return undefined;
-  const head = new Uint32Array(length);
+  const table = headBytes > size ? undefined : FileTable.withUsed(tableWords!, files!);
+  if (table === undefined) return undefined;
+  const directory = new Uint32Array(directoryWords);
+  const parts = [table.usedWords, directory];
   const slice = createTimeSlice();
-  for (const step of stepsOf(head)) {
-    if (!readAt(descriptor, step, step.byteOffset)) return undefined;
+  let at = header.byteLength;
+  for (const step of stepsOf(parts)) {
+    if (!readAt(descriptor, step, at)) return undefined;
+    at += step.byteLength;
     await slice.yieldIfDue();
   }
-  if ((await checksumOfHead(head, slice)) !== checksum) return undefined;
-  const countsAt = headerWords + tableWords!;
-  const usedAt = countsAt + signatureSizes;
-  const directory = {
-    counts: head.slice(countsAt, usedAt),
-    used: head.slice(usedAt, usedAt + blocks!),
-    files: Int32Array.from(head.subarray(usedAt + blocks!)),
+  if ((await checksumOfParts(parts, slice)) !== checksum) return undefined;
+  const filesAt = signatureSizes + blocks!;
+  const blocksOf = {
+    counts: directory.slice(0, signatureSizes),
+    used: directory.slice(signatureSizes, filesAt),
+    files: Int32Array.from(directory.subarray(filesAt)),
   };
-  if (size !== head.byteLength + bytesOfRows(directory.counts)) return undefined;
-  const file = new SignatureFile(descriptor, directory, head.byteLength, onFault);
-  return { table: head.subarray(headerWords, countsAt), files: files!, file };
+  if (size !== headBytes + bytesOfRows(blocksOf.counts)) return undefined;
+  return { table, file: new SignatureFile(descriptor, blocksOf, headBytes, onFault) };
 }
+
+const temporaryOf = (path: string): string => `${path}.${randomBytes(8).toString("hex")}`;
 
 /** Writes the index under another name first: a process may be killed at any time. */
 async function saveIndex(path: string, identity: Uint32Array, index: ContentIndex): Promise<void> {
-  const temporary = `${path}.${randomBytes(8).toString("hex")}`;
+  const temporary = temporaryOf(path);
   const descriptor = openSync(temporary, "wx+", 0o600);
-  const held = index.hold();
+  const held = await index.hold();
   let isSaved = false;
   try {
     const slice = createTimeSlice();
@@ -190,9 +213,10 @@ async function saveIndex(path: string, identity: Uint32Array, index: ContentInde
     }
     await writeRows(descriptor, held.signatures, slice);
     renameSync(temporary, path);
-    const onFault = () => removeFaulty(path, descriptor);
-    index.adopt(new SignatureFile(descriptor, held.signatures.directory, head.byteLength, onFault));
     isSaved = true;
+    const onFault = () => removeFaulty(path, descriptor);
+    const headBytes = head.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    await index.adopt(new SignatureFile(descriptor, held.signatures.directory, headBytes, onFault));
   } finally {
     index.release();
     if (!isSaved) {
@@ -202,27 +226,21 @@ async function saveIndex(path: string, identity: Uint32Array, index: ContentInde
   }
 }
 
+/** Returns the parts of the file before its rows. */
 async function headOf(
   identity: Uint32Array,
   { table, files, signatures }: HeldIndex,
   slice: TimeSlice,
-): Promise<Uint32Array> {
+): Promise<readonly Uint32Array[]> {
   const { counts, used, files: numbers } = signatures.directory;
-  const header = Uint32Array.of(...identity, table.length, files, used.length, 0);
-  const parts = [header, table, counts, used, numbers];
-  const head = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    head.set(part, at);
-    at += part.length;
-  }
-  head[headerWords - 1] = await checksumOfHead(head, slice);
-  return head;
+  const parts = [table, counts, used, new Uint32Array(numbers.buffer)];
+  const checksum = await checksumOfParts(parts, slice);
+  return [Uint32Array.of(...identity, table.length, files, used.length, checksum), ...parts];
 }
 
-async function checksumOfHead(head: Uint32Array, slice: TimeSlice): Promise<number> {
+async function checksumOfParts(parts: readonly Uint32Array[], slice: TimeSlice): Promise<number> {
   let sum = 1;
-  for (const step of stepsOf(head.subarray(headerWords))) {
+  for (const step of stepsOf(parts)) {
     sum = checksumOf(step, 0, step.length, sum);
     await slice.yieldIfDue();
   }
@@ -230,8 +248,9 @@ async function checksumOfHead(head: Uint32Array, slice: TimeSlice): Promise<numb
 }
 
 /** Yields the words in steps that take about a millisecond each. */
-function* stepsOf(words: Uint32Array): Generator<Uint32Array> {
-  for (let at = 0; at < words.length; at += stepWords) yield words.subarray(at, at + stepWords);
+function* stepsOf(parts: readonly Uint32Array[]): Generator<Uint32Array> {
+  for (const words of parts)
+    for (let at = 0; at < words.length; at += stepWords) yield words.subarray(at, at + stepWords);
 }
 
 const stepWords = 2 ** 17;

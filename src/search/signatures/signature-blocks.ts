@@ -5,6 +5,9 @@ import { mayHold, type Signature } from "./signature.ts";
 /** Signatures per block, one for each bit of a number. */
 export const blockFiles = 32;
 
+/** Returns the size of a block of signatures of this size. */
+export const blockBytes = (bits: number): number => 4 * 2 ** bits;
+
 /** The signatures of 32 files, all of one size. */
 export interface SignatureBlock {
   readonly bits: number;
@@ -28,17 +31,12 @@ interface OpenBlock extends Omit<SignatureBlock, "rows"> {
 /** The place of a signature: the index of its block, and of its bit. */
 export type SignatureSlot = number;
 
-/** Stores the signatures of files, within a limit of memory. */
+/** Stores the signatures of files in memory. */
 export class SignatureBlocks {
-  readonly #maxBytes: number;
   readonly #blocks: (SignatureBlock | OpenBlock)[] = [];
   /** For each size of signatures, the indices of blocks that have room. */
   readonly #withRoom: number[][] = Array.from({ length: hashBits + 1 }, () => []);
   #bytes = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
 
   /** Returns all blocks, each bit-sliced. */
   slice(): readonly SignatureBlock[] {
@@ -50,9 +48,11 @@ export class SignatureBlocks {
     return this.#bytes;
   }
 
-  /** Adds the signature of a numbered file. Returns `undefined` if no memory is left for it. */
-  add({ words, bits }: Signature, file: number): SignatureSlot | undefined {
-    const index = this.#withRoom[bits]!.at(-1) ?? this.#addBlock(bits);
+  /**
+   * Adds the signature of a numbered file. Returns `undefined` if the blocks would take more than `maxBytes`.
+   */
+  add({ words, bits }: Signature, file: number, maxBytes: number): SignatureSlot | undefined {
+    const index = this.#withRoom[bits]!.at(-1) ?? this.#addBlock(bits, maxBytes);
     if (index === undefined) return undefined;
     const block = this.#blocks[index]!;
     const column = 31 - Math.clz32(~block.used);
@@ -68,9 +68,9 @@ export class SignatureBlocks {
     return index * blockFiles + column;
   }
 
-  #addBlock(bits: number): number | undefined {
-    const bytes = 4 * 2 ** bits;
-    if (this.#bytes + bytes > this.#maxBytes) return undefined;
+  #addBlock(bits: number, maxBytes: number): number | undefined {
+    const bytes = blockBytes(bits);
+    if (this.#bytes + bytes > maxBytes) return undefined;
     this.#bytes += bytes;
     const columns = Array<Uint32Array | undefined>(blockFiles).fill(undefined);
     const index = this.#blocks.push({ bits, columns, files: new Int32Array(blockFiles), used: 0 }) - 1;

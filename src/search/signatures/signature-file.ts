@@ -3,7 +3,7 @@
  * hash: each hash has a row with the numbers of all blocks of that size, and a checksum. So a search reads a
  * row for each size and each hash that it needs, and everything else stays on the disk.
  */
-import { closeSync, readSync, writeSync } from "node:fs";
+import { close, readSync, writeSync } from "node:fs";
 import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { NeededNgrams } from "./needed-ngrams.ts";
 import { hashBits } from "./ngrams.ts";
@@ -93,10 +93,13 @@ export class SignatureFile {
     return this.#directory.files.length;
   }
 
-  /** Calls `visit` with the file number and the place of each signature. */
-  visitPlaces(visit: (file: number, place: SignatureSlot) => void): void {
+  /** Calls `visit` with the file number and the place of each signature in a range of whole blocks. */
+  visitPlaces(
+    { from, to }: { readonly from: SignatureSlot; readonly to: SignatureSlot },
+    visit: (file: number, place: SignatureSlot) => void,
+  ): void {
     const { used, files } = this.#directory;
-    for (let block = 0; block < used.length; block++)
+    for (let block = from / blockFiles; block < Math.min(to / blockFiles, used.length); block++)
       for (let left = used[block]! | 0; left !== 0; left &= left - 1) {
         const place = block * blockFiles + 31 - Math.clz32(left & -left);
         visit(files[place]!, place);
@@ -164,17 +167,13 @@ export class SignatureFile {
       Array.from({ length: rows.blocks }, (_, index) => {
         const block = rows.first + index;
         const files = this.#directory.files.subarray(block * blockFiles, (block + 1) * blockFiles);
-        return { bits: rows.bits, used: this.#directory.used[block]!, files, index };
+        return { bits: rows.bits, used: this.#directory.used[block]!, files, source: this, index };
       }).filter(({ used }) => used !== 0),
     );
   }
 
   /** Returns `count` rows of this size, and the length of each. Throws if they are not intact. */
-  readRows(
-    bits: number,
-    from: number,
-    count: number,
-  ): { readonly words: Uint32Array; readonly stride: number } {
+  readRows(bits: number, from: number, count: number): StoredRows {
     const rows = this.#rows.find((one) => one.bits === bits)!;
     const words = this.#read(rows, from, new Uint32Array(count * rows.stride));
     if (words === undefined) throw new Error("the file of signatures has a fault");
@@ -184,37 +183,47 @@ export class SignatureFile {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    closeSync(this.#descriptor);
+    // If this removes a large file, it takes a while.
+    close(this.#descriptor, () => {});
   }
+}
+
+/** Rows that were read from a file. */
+interface StoredRows {
+  readonly words: Uint32Array;
+  readonly stride: number;
 }
 
 /** A block of a file. */
 interface StoredBlock extends Pick<SignatureBlock, "bits" | "used" | "files"> {
+  readonly source: SignatureFile;
   /** The index of its numbers in the rows. */
   readonly index: number;
 }
 
-/** Signatures that are to be written: those of an earlier file, and others in memory. */
+/** Signatures that are to be written: those of other files, and of blocks in memory. */
 export interface SignaturesToWrite {
   readonly directory: BlockDirectory;
-  readonly file: SignatureFile | undefined;
   /** In the order of the directory. */
   readonly blocks: readonly (StoredBlock | SignatureBlock)[];
 }
 
 /** Selects the blocks that are in use. */
 export function signaturesToWrite(
-  file: SignatureFile | undefined,
+  stored: readonly SignatureFile[],
   inMemory: readonly SignatureBlock[],
 ): SignaturesToWrite {
-  const blocks = [...(file?.blocksInUse() ?? []), ...inMemory.filter(({ used }) => used !== 0)];
+  const blocks = [
+    ...stored.flatMap((file) => file.blocksInUse()),
+    ...inMemory.filter(({ used }) => used !== 0),
+  ];
   blocks.sort((one, other) => one.bits - other.bits);
   const counts = new Uint32Array(signatureSizes);
   for (const { bits } of blocks) counts[bits - minBits]!++;
   const files = new Int32Array(blocks.length * blockFiles);
   for (const [index, block] of blocks.entries()) files.set(block.files, index * blockFiles);
   const used = Uint32Array.from(blocks, (block) => block.used >>> 0);
-  return { directory: { counts, used, files }, file, blocks };
+  return { directory: { counts, used, files }, blocks };
 }
 
 /** Words that are written at once. */
@@ -223,22 +232,19 @@ const stepWords = 2 ** 17;
 /** Appends the rows of the blocks to the file. Until that is done, the blocks must not change. */
 export async function writeRows(
   descriptor: number,
-  { directory, file, blocks }: SignaturesToWrite,
+  { directory, blocks }: SignaturesToWrite,
   slice: TimeSlice,
 ): Promise<void> {
   for (const { bits, first, blocks: count, stride } of rowsOf(directory.counts, 0)) {
     const own = blocks.slice(first, first + count);
+    const sources = new Set(own.flatMap((block) => ("source" in block ? [block.source] : [])));
     const step = Math.max(1, Math.floor(stepWords / stride));
     for (let from = 0; from < 2 ** bits; from += step) {
       const rows = Math.min(step, 2 ** bits - from);
       const words = new Uint32Array(rows * stride);
-      const stored = own.some((block) => "index" in block) ? file!.readRows(bits, from, rows) : undefined;
+      const stored = new Map(Array.from(sources, (file) => [file, file.readRows(bits, from, rows)]));
       for (const [index, block] of own.entries()) {
-        const source =
-          "rows" in block
-            ? { words: block.rows, at: from, step: 1 }
-            : { words: stored!.words, at: block.index, step: stored!.stride };
-        copyColumn(source, { words, at: index, step: stride });
+        copyColumn(columnOf(block, from, stored), { words, at: index, step: stride });
       }
       for (let row = 0; row < words.length; row += stride)
         words[row + count] = checksumOf(words, row, row + count);
@@ -253,6 +259,17 @@ interface Column {
   readonly words: Uint32Array;
   readonly at: number;
   readonly step: number;
+}
+
+/** Returns the numbers of a block from the row `from` on, in memory or in the rows that were read. */
+function columnOf(
+  block: StoredBlock | SignatureBlock,
+  from: number,
+  stored: ReadonlyMap<SignatureFile, StoredRows>,
+): Column {
+  if ("rows" in block) return { words: block.rows, at: from, step: 1 };
+  const { words, stride } = stored.get(block.source)!;
+  return { words, at: block.index, step: stride };
 }
 
 function copyColumn(from: Column, to: Column): void {

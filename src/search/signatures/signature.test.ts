@@ -6,7 +6,7 @@ import { createRegexEngine } from "../../text/regex/rust-regex.ts";
 import { type NeededNgrams, neededNgrams } from "./needed-ngrams.ts";
 import { hashNgram, ngramLengths } from "./ngrams.ts";
 import { createSigner, mayHold, type Signature } from "./signature.ts";
-import { SignatureBlocks } from "./signature-blocks.ts";
+import { blockBytes, SignatureBlocks } from "./signature-blocks.ts";
 
 const signer = createSigner();
 const { runtime } = createRegexEngine({ threads: false });
@@ -111,12 +111,13 @@ test("most texts without a word are ruled out, and a text of random bytes has no
 test("blocks keep what is in them while others go, take no more than their limit, and use room again", () => {
   const signature = sign(Buffer.from("some text"));
   const needed = neededNgrams([[["some"]]])!;
-  const blocks = new SignatureBlocks(2 * 4 * 2 ** signature.bits);
-  const places = Array.from({ length: 64 }, (_, file) => blocks.add(signature, file)!);
-  expect(blocks.add(signature, 64)).toBeUndefined();
+  const blocks = new SignatureBlocks();
+  const maxBytes = 2 * blockBytes(signature.bits);
+  const places = Array.from({ length: 64 }, (_, file) => blocks.add(signature, file, maxBytes)!);
+  expect(blocks.add(signature, 64, maxBytes)).toBeUndefined();
   for (const file of [3, 31, 32, 63]) blocks.remove(places[file]!);
   expect(filesIn(blocks, needed)).toHaveLength(60);
-  expect(blocks.add(sign(Buffer.from("else")), 99)).toBeNumber();
+  expect(blocks.add(sign(Buffer.from("else")), 99, maxBytes)).toBeNumber();
   expect(filesIn(blocks, needed)).toHaveLength(60);
   expect(filesIn(blocks, neededNgrams([[["else"]]])!)).toEqual([99]);
 });
@@ -136,8 +137,8 @@ test("a text has to hold each literal of a pattern", () => {
 });
 
 function filesWith(needed: NeededNgrams, signatures: readonly Signature[]): number[] {
-  const blocks = new SignatureBlocks(2 ** 28);
-  for (const [file, signature] of signatures.entries()) blocks.add(signature, file);
+  const blocks = new SignatureBlocks();
+  for (const [file, signature] of signatures.entries()) blocks.add(signature, file, 2 ** 28);
   return filesIn(blocks, needed);
 }
 
