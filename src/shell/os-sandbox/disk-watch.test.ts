@@ -55,7 +55,7 @@ test("a command is ended while it runs, by what the file system says", async () 
   rmSync(vanishing, { recursive: true });
   const { promise: ended, resolve: markEnded } = Promise.withResolvers<void>();
   const { promise: reason, resolve: end } = Promise.withResolvers<string>();
-  watch({ ended, end });
+  watch()({ ended, end });
   const folder = mkdtempSync(join(tmpdir(), "coder-"));
   let files = 0;
   const writer = setInterval(

@@ -33,12 +33,15 @@ const intervalMs = 100;
 /** The part of the free space at its start that a command must leave. */
 const partLeft = 0.1;
 
+/** Measures the disk before a command starts. Returns a function that watches the started command. */
+export type DiskWatch = () => (command: Watched) => void;
+
 /**
- * Returns a function that watches a command until it ends. Every 100 ms it reads the free space of the file
- * systems of `folders` (statfs(2)). If more than `limits` was taken since the start of a command, by any
- * program, it ends that command.
+ * Returns a watch that, every 100 ms until a command ends, reads the free space of the file systems of
+ * `folders` (statfs(2)). If more than `limits` was taken since the start of a command, by any program, it
+ * ends that command.
  */
-export function createDiskWatch(folders: readonly string[], limits: DiskLimits): (command: Watched) => void {
+export function createDiskWatch(folders: readonly string[], limits: DiskLimits): DiskWatch {
   // One folder for each file system, the shortest path: a command may remove a folder inside another.
   const byLength = folders.toSorted((a, b) => b.length - a.length);
   const places = [...new Map(byLength.map((folder) => [statSync(folder).dev, folder])).values()];
@@ -55,12 +58,17 @@ export function createDiskWatch(folders: readonly string[], limits: DiskLimits):
     if (isLooking) setTimeout(look, intervalMs).unref();
   }
 
-  return async (command) => {
-    if (limits.disk_bytes === 0 && limits.disk_files === 0) return;
-    commands.set(command, await Promise.all(places.map(measure)));
+  async function follow(command: Watched, measuring: Promise<readonly (Free | undefined)[]>): Promise<void> {
+    commands.set(command, await measuring);
     void command.ended.then(() => commands.delete(command));
     if (!isLooking) setTimeout(look, intervalMs).unref();
     isLooking = true;
+  }
+
+  if (limits.disk_bytes === 0 && limits.disk_files === 0) return () => () => {};
+  return () => {
+    const measuring = Promise.all(places.map(measure));
+    return (command) => void follow(command, measuring);
   };
 }
 

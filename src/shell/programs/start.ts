@@ -30,8 +30,11 @@ export interface SpawnOptions {
   readonly stdin?: string | undefined;
   /** The launcher that confines it before it runs. Without one, it is started directly. */
   readonly launcher?: Launcher | undefined;
-  /** Called when the program has a process; may end it. */
-  readonly watch?: ((running: RunningProgram) => void) | undefined;
+  /**
+   * Called before the program is started. The function that it returns is called with its process, and may
+   * end it.
+   */
+  readonly watch?: (() => (running: RunningProgram) => void) | undefined;
 }
 
 /**
@@ -46,6 +49,7 @@ export async function startProgram(
 ): Promise<RunningProgram> {
   if (program.argv.some((word) => word.includes("\0"))) throw new StartFailure("null-character");
   using launch = await prepare(program, options.launcher);
+  const watchRunning = options.watch?.();
   const { subprocess, pid, pipes, input } = await spawnWithPipes(launch, options);
   const [stdout, stderr, status] = pipes ?? [];
   const { live } = options;
@@ -59,7 +63,7 @@ export async function startProgram(
   const running = new RunningProgram(subprocess, pid, outputs, launch.group);
   void input?.feed(running.ended);
   onProcess(running);
-  options.watch?.(running);
+  watchRunning?.(running);
   if (status !== undefined) await requireLaunched(running, status);
   return running;
 }
