@@ -166,7 +166,7 @@ export class FileTable {
 
   /**
    * Stores a record, replacing the one with the same inode, and returns the number of the file. Returns
-   * `undefined` if there is no record to replace, and the buffer is full.
+   * `undefined` for an unknown inode if the buffer is full.
    */
   put({ stamps, flags }: FileRecord): number | undefined {
     const known = this.#records.find(stamps);
