@@ -61,7 +61,7 @@ const diskFactor = 8;
  * Minimum share of the memory that signatures take before they move to the disk, and maximum number of files
  * there: a search reads rows of each.
  */
-const spilled = { minShare: 1 / 16, maxFiles: 64 } as const;
+const spillLimits = { minShare: 1 / 16, maxFiles: 64 } as const;
 /** The number of places of signatures that one step updates. */
 const placesPerStep = 8192;
 /**
@@ -125,7 +125,7 @@ export class ContentIndex {
 
   /** The number of places for signatures on the disk. */
   get #storedPlaces(): number {
-    return this.#stored.reduce((sum, { places }) => sum + places, 0);
+    return placesIn(this.#stored);
   }
 
   /** The bytes of memory that are left for signatures besides the table. */
@@ -218,9 +218,7 @@ export class ContentIndex {
 
   /** Has all files read and signed again whose signatures are in a faulty file. */
   #drop(file: SignatureFile): void {
-    const first = this.#stored
-      .slice(0, this.#stored.indexOf(file))
-      .reduce((sum, { places }) => sum + places, 0);
+    const first = placesIn(this.#stored.slice(0, this.#stored.indexOf(file)));
     const end = first + file.places;
     for (let number = 0; number < this.#table.count; number++) {
       const place = this.#table.signaturePlace(number);
@@ -314,8 +312,8 @@ export class ContentIndex {
     const onDisk = this.#stored.reduce((sum, file) => sum + file.bytes, 0);
     return (
       bytes + words.byteLength + newBlocks > this.#blockRoom &&
-      bytes >= spilled.minShare * this.#maxBytes &&
-      this.#stored.length < spilled.maxFiles &&
+      bytes >= spillLimits.minShare * this.#maxBytes &&
+      this.#stored.length < spillLimits.maxFiles &&
       onDisk + bytes <= diskFactor * this.#maxBytes
     );
   }
@@ -360,6 +358,9 @@ export class ContentIndex {
     this.#blocks.remove(inPart);
   }
 }
+
+const placesIn = (files: readonly SignatureFile[]): number =>
+  files.reduce((sum, { places }) => sum + places, 0);
 
 /** Enters the places of the signatures in a file, counted from `first`. */
 function* setPlaces(table: FileTable, file: SignatureFile, first: number): Steps<void> {

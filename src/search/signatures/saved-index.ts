@@ -176,8 +176,8 @@ async function readHead(
   const { size } = fstatSync(descriptor);
   const table = headBytes > size ? undefined : FileTable.withUsed(tableWords!, files!);
   if (table === undefined) return undefined;
-  const directory = new Uint32Array(directoryWords);
-  const parts = [table.usedWords, directory];
+  const words = new Uint32Array(directoryWords);
+  const parts = [table.usedWords, words];
   const slice = createTimeSlice();
   let at = header.byteLength;
   for (const step of stepsOf(parts)) {
@@ -187,13 +187,13 @@ async function readHead(
   }
   if ((await checksumOfParts(parts, slice)) !== checksum) return undefined;
   const filesAt = signatureSizes + blocks!;
-  const blocksOf = {
-    counts: directory.slice(0, signatureSizes),
-    used: directory.slice(signatureSizes, filesAt),
-    files: Int32Array.from(directory.subarray(filesAt)),
+  const directory = {
+    counts: words.slice(0, signatureSizes),
+    used: words.slice(signatureSizes, filesAt),
+    files: Int32Array.from(words.subarray(filesAt)),
   };
-  if (size !== headBytes + bytesOfRows(blocksOf.counts)) return undefined;
-  return { table, file: new SignatureFile(descriptor, blocksOf, headBytes, onFault) };
+  if (size !== headBytes + bytesOfRows(directory.counts)) return undefined;
+  return { table, file: new SignatureFile(descriptor, directory, headBytes, onFault) };
 }
 
 const temporaryOf = (path: string): string => `${path}.${randomBytes(8).toString("hex")}`;
