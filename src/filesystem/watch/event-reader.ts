@@ -52,13 +52,17 @@ export class EventReader {
     this.#changes.forgetMoves();
     const { table, listener } = this.#options;
     if (this.#writes.settle((folder) => table.holds(folder))) listener.onUnseenWrite?.();
+    table.unwatchLeft();
   }
 
   readonly #onEvent: OnEvent = ({ watch, mask, cookie, bytes, from, to }) => {
     const { table, pending, listener } = this.#options;
     if ((mask & events.overflow) !== 0) this.#failure = "overflow";
     const folder = table.ofWatch(watch);
-    if (folder === undefined) return;
+    if (folder === undefined) {
+      if (table.hasLeft(watch)) this.#onEventInLeft(watch, mask);
+      return;
+    }
     if (to === from) {
       this.#onOwnEvent(watch, mask);
       return;
@@ -75,6 +79,15 @@ export class EventReader {
       else pending.add(folder, name);
     } else if ((mask & (nameEvents | events.attrib)) !== 0) pending.add(folder, name);
   };
+
+  /**
+   * Handles an event for a folder between its old place and its new one. The listing at the new one shows the
+   * names that it has then.
+   */
+  #onEventInLeft(watch: number, mask: number): void {
+    if ((mask & events.ignored) !== 0) this.#options.table.forgetWatch(watch);
+    else if ((mask & (contentEvents | nameEvents)) !== 0) this.#writes.noteLost();
+  }
 
   /**
    * Handles an event for a watched folder itself. Folders below the base get a second event, from their

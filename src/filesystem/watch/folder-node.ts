@@ -7,6 +7,7 @@ export class FolderNode implements WatchedFolder {
   keys: string[] = [];
   entries: NodeEntry[] = [];
   unwatched: UnwatchedReason | undefined;
+  changedAt = 0;
   /** The kernel's watch descriptor, or `undefined` if the folder was not listed yet or has no watch. */
   watch: number | undefined;
   /** The inode of the watched folder. */

@@ -18,6 +18,8 @@ export class FolderTable {
   readonly unlisted: FolderNode[] = [];
   readonly #inotify: WatchQueue;
   readonly #byWatch = new Map<number, FolderNode>();
+  /** The watches of folders that have left their places. They may have been moved. */
+  readonly #left = new Set<number>();
 
   constructor(inotify: WatchQueue, listener: TreeListener) {
     this.#inotify = inotify;
@@ -26,6 +28,17 @@ export class FolderTable {
 
   ofWatch(watch: number): FolderNode | undefined {
     return this.#byWatch.get(watch);
+  }
+
+  /** Returns whether the watch was that of a folder which has left its place, and still reports events. */
+  hasLeft(watch: number): boolean {
+    return this.#left.has(watch);
+  }
+
+  /** Ends the watches of the folders that have left their places, and were not found at others. */
+  unwatchLeft(): void {
+    for (const watch of this.#left) this.#inotify.unwatch(watch);
+    this.#left.clear();
   }
 
   /** Yields all folders, each before those it contains. */
@@ -53,6 +66,7 @@ export class FolderTable {
     this.clear(folder);
     const earlier = this.#byWatch.get(watch);
     if (earlier !== undefined) earlier.watch = undefined;
+    this.#left.delete(watch);
     folder.watch = watch;
     this.#byWatch.set(watch, folder);
     return earlier;
@@ -62,7 +76,7 @@ export class FolderTable {
   clear(folder: FolderNode): void {
     this.#setReason(folder, undefined);
     this.#unwatch(folder);
-    if (folder.keys.length > 0) this.version++;
+    if (folder.keys.length > 0) this.#change(folder);
     const { entries } = folder;
     folder.keys = [];
     folder.entries = [];
@@ -80,6 +94,7 @@ export class FolderTable {
     const folder = this.#byWatch.get(watch);
     if (folder !== undefined) folder.watch = undefined;
     this.#byWatch.delete(watch);
+    this.#left.delete(watch);
   }
 
   /**
@@ -103,7 +118,7 @@ export class FolderTable {
     for (; at < oldKeys.length; at++) this.#drop(oldEntries[at]!);
     folder.keys = [...keys];
     folder.entries = entries;
-    if (!isSame) this.version++;
+    if (!isSame) this.#change(folder);
     return added;
   }
 
@@ -124,7 +139,7 @@ export class FolderTable {
     if (entry === old) return entry;
     if (old !== undefined) folder.remove(key);
     folder.insert(key, entry);
-    this.version++;
+    this.#change(folder);
     return entry;
   }
 
@@ -132,7 +147,7 @@ export class FolderTable {
     const entry = folder.entryOf(key);
     if (entry === undefined) return;
     folder.remove(key);
-    this.version++;
+    this.#change(folder);
     this.#drop(entry);
   }
 
@@ -163,13 +178,17 @@ export class FolderTable {
   #unwatch(folder: FolderNode): void {
     if (folder.watch === undefined) return;
     this.#byWatch.delete(folder.watch);
-    this.#inotify.unwatch(folder.watch);
+    this.#left.add(folder.watch);
     folder.watch = undefined;
   }
 
   #setReason(folder: FolderNode, reason: UnwatchedReason | undefined): void {
     this.unwatchedFolders += Number(reason !== undefined) - Number(folder.unwatched !== undefined);
-    if (folder.unwatched !== reason) this.version++;
+    if (folder.unwatched !== reason) this.#change(folder);
     folder.unwatched = reason;
+  }
+
+  #change(folder: FolderNode): void {
+    folder.changedAt = ++this.version;
   }
 }

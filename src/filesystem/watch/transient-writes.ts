@@ -41,6 +41,11 @@ export class TransientWrites {
     if ((mask & events.movedTo) !== 0 && this.#moved.delete(cookie)) this.#names.add(folder, name);
   }
 
+  /** Records an event in a folder that has left its place, so that its names are unknown. */
+  noteLost(): void {
+    this.#isLost = true;
+  }
+
   /**
    * Called when the tree reflects the events. Returns whether a file was changed under a name that is gone,
    * and forgets everything.

@@ -94,9 +94,11 @@ export class TreeUpdater {
       if (++forgotten % namesPerStep !== 0) continue;
       // The end of each watch is an event. The ends of thousands of watches would overflow the queue and fail
       // the next build.
+      table.unwatchLeft();
       inotify.read(() => {});
       yield;
     }
+    table.unwatchLeft();
   }
 
   *#settleOnce(): Steps<void> {
@@ -153,8 +155,9 @@ export class TreeUpdater {
       table.setUnwatched(folder, "unreadable");
       return false;
     }
-    // A file that was linked here earlier, written to and removed raised no event.
-    if (!this.#isBuild && table.ofWatch(watch) === undefined) this.#options.listener.onUnseenWrite?.();
+    // A file that was linked here before the folder was watched, written to and removed raised no event.
+    const isNew = table.ofWatch(watch) === undefined && !table.hasLeft(watch);
+    if (!this.#isBuild && isNew) this.#options.listener.onUnseenWrite?.();
     const earlier = table.setWatch(folder, watch);
     folder.inode = inode;
     if (earlier?.parent !== undefined) this.#retries.add(earlier.parent, earlier.name);

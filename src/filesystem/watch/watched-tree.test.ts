@@ -95,6 +95,44 @@ test("folders that are new, moved in, within, out and away, with what is in them
   expect([fixture.tree.files, fixture.tree.folders]).toEqual([0, 2]);
 });
 
+test("a folder that moves within the tree was watched all the time, and a new one was not", async () => {
+  let unseen = 0;
+  using fixture = await new TreeFixture(
+    { "a/b/c/f": "", "d/": null },
+    { listener: { onUnseenWrite: () => unseen++ } },
+  ).build();
+  renameSync(fixture.at("a"), fixture.at("z"));
+  expect(await fixture.drain()).toEqual(["z/b/c/f"]);
+  renameSync(fixture.at("z/b"), fixture.at("d/b"));
+  appendFileSync(fixture.at("d/b/c/f"), "more");
+  expect(await fixture.drain()).toEqual(["d/b/c/f"]);
+  expect(unseen).toBe(0);
+  appendFileSync(fixture.at("d/b/c/f"), "more");
+  expect(await fixture.drain()).toEqual(["d/b/c/f"]);
+  // Its watches end once it has left the tree.
+  renameSync(fixture.at("d/b"), fixture.at("../outside/b"));
+  await fixture.drain();
+  renameSync(fixture.at("../outside/b"), fixture.at("b"));
+  await fixture.drain();
+  // One for each folder in it.
+  expect(unseen).toBe(2);
+});
+
+test("the version of a folder is that of the last change of its names", async () => {
+  using fixture = await new TreeFixture({ "a/f": "", "b/f": "" }).build();
+  const versions = () =>
+    [fixture.tree.base, ...fixture.tree.base.entries].flatMap((entry) =>
+      typeof entry === "object" ? [entry.changedAt] : [],
+    );
+  const before = versions();
+  const { version } = fixture.tree;
+  expect(before.every((changedAt) => changedAt <= version)).toBe(true);
+  writeFileSync(fixture.at("b/g"), "");
+  await fixture.drain();
+  expect(versions()).toEqual([before[0]!, before[1]!, version + 1]);
+  expect(fixture.tree.version).toBe(version + 1);
+});
+
 test("a folder that is replaced by another one has the files of that one", async () => {
   using fixture = await new TreeFixture({ "d/f": "", "../outside/d/g": "", "../outside/d/f": "" }).build();
   renameSync(fixture.at("d"), fixture.at("../outside/old"));

@@ -27,6 +27,8 @@ export interface WatchedFolder {
    * if it is watched.
    */
   readonly unwatched: UnwatchedReason | undefined;
+  /** The version of the tree (`WatchedTree.version`) when `entries` or `unwatched` last changed. */
+  readonly changedAt: number;
 }
 
 /**
