@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, type StatsFs, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDiskWatch, excess, readFree } from "./disk-watch.ts";
@@ -55,7 +55,7 @@ test("a command is ended while it runs, by what the file system says", async () 
   rmSync(vanishing, { recursive: true });
   const { promise: ended, resolve: markEnded } = Promise.withResolvers<void>();
   const { promise: reason, resolve: end } = Promise.withResolvers<string>();
-  watch()({ ended, end });
+  (await watch())({ ended, end });
   const folder = mkdtempSync(join(tmpdir(), "coder-"));
   let files = 0;
   const writer = setInterval(
@@ -66,4 +66,37 @@ test("a command is ended while it runs, by what the file system says", async () 
   clearInterval(writer);
   rmSync(folder, { recursive: true });
   markEnded();
+});
+
+/** Returns what statfs(2) says of a file system with this many files, of 10,000. */
+const statistics = (files: number) =>
+  ({ bsize: 1024, bfree: 10_000, bavail: 10_000, files: 10_000, ffree: 10_000 - files }) as StatsFs;
+
+test("a command starts once the disk has been measured, and what it makes from then on counts", async () => {
+  const answers: ((read: StatsFs) => void)[] = [];
+  const read = () => new Promise<StatsFs>((resolve) => answers.push(resolve));
+  const watch = createDiskWatch([tmpdir()], { disk_bytes: 0, disk_files: 100 }, read);
+  let files = 5;
+  const starting = watch().then((watchRunning) => {
+    files += 101;
+    return new Promise<string>((end) => watchRunning({ ended: new Promise(() => {}), end }));
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(files).toBe(5);
+  answers.shift()!(statistics(files));
+  while (answers.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  answers.shift()!(statistics(files));
+  expect(await starting).toContain("limits.disk_files allows no less");
+});
+
+test("a file system that does not answer keeps no command from its start, and no other from being watched", async () => {
+  const silent = "/dev";
+  let files = 5;
+  const read = (folder: string) =>
+    folder === silent ? new Promise<StatsFs>(() => {}) : Promise.resolve(statistics(files));
+  const watch = createDiskWatch([tmpdir(), silent], { disk_bytes: 0, disk_files: 100 }, read);
+  const watchRunning = await watch();
+  files += 101;
+  const reason = await new Promise<string>((end) => watchRunning({ ended: new Promise(() => {}), end }));
+  expect(reason).toContain("limits.disk_files allows no less");
 });

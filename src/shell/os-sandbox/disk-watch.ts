@@ -1,6 +1,7 @@
 /** Ends commands that fill a file system. */
 import { type StatsFs, statfs, statSync } from "node:fs";
 import { promisify } from "node:util";
+import { deadlineIn, unlessOver } from "../../base/scheduling/deadline.ts";
 
 /** The limits of one command on each file system that it can write; 0 means no limit. */
 export interface DiskLimits {
@@ -29,55 +30,89 @@ export interface Free {
 
 /** Milliseconds between two measurements of the disk. */
 const intervalMs = 100;
+/** Maximum milliseconds of a measurement. A remote file system may take for ever. */
+const maxMeasuringMs = 1000;
 
 /** The part of the free space at its start that a command must leave. */
 const partLeft = 0.1;
 
-/** Measures the disk before a command starts. Returns a function that watches the started command. */
-export type DiskWatch = () => (command: Watched) => void;
+/** Measures the disk before a command starts. Resolves to a function that watches the started command. */
+export type DiskWatch = () => Promise<(command: Watched) => void>;
 
 /**
  * Returns a watch that, every 100 ms until a command ends, reads the free space of the file systems of
  * `folders` (statfs(2)). If more than `limits` was taken since the start of a command, by any program, it
  * ends that command.
  */
-export function createDiskWatch(folders: readonly string[], limits: DiskLimits): DiskWatch {
+export function createDiskWatch(
+  folders: readonly string[],
+  limits: DiskLimits,
+  readStatistics: ReadStatistics = promisify(statfs),
+): DiskWatch {
   // One folder for each file system, the shortest path: a command may remove a folder inside another.
   const byLength = folders.toSorted((a, b) => b.length - a.length);
-  const places = [...new Map(byLength.map((folder) => [statSync(folder).dev, folder])).values()];
+  const onePerDevice = new Map(byLength.map((folder) => [statSync(folder).dev, folder]));
+  const places = [...onePerDevice.values()].map((folder) => new MeasuredPlace(() => readStatistics(folder)));
   const commands = new Map<Watched, readonly (Free | undefined)[]>();
+  const measureAll = () => Promise.all(places.map((place) => place.measure()));
   let isLooking = false;
 
   async function look(): Promise<void> {
-    const now = await Promise.all(places.map(measure));
+    const now = await measureAll();
     for (const [command, atStart] of commands) {
       const reason = now.map((free, index) => excess(atStart[index], free, limits)).find(Boolean);
       if (reason !== undefined) command.end(reason);
+      // A place that did not answer before the start is compared with its first answer.
+      commands.set(
+        command,
+        atStart.map((free, index) => free ?? now[index]),
+      );
     }
     isLooking = commands.size > 0;
     if (isLooking) setTimeout(look, intervalMs).unref();
   }
 
-  async function follow(command: Watched, measuring: Promise<readonly (Free | undefined)[]>): Promise<void> {
-    commands.set(command, await measuring);
-    void command.ended.then(() => commands.delete(command));
-    if (!isLooking) setTimeout(look, intervalMs).unref();
-    isLooking = true;
-  }
-
-  if (limits.disk_bytes === 0 && limits.disk_files === 0) return () => () => {};
-  return () => {
-    const measuring = Promise.all(places.map(measure));
-    return (command) => void follow(command, measuring);
+  if (limits.disk_bytes === 0 && limits.disk_files === 0) return async () => () => {};
+  return async () => {
+    const atStart = await measureAll();
+    return (command) => {
+      commands.set(command, atStart);
+      void command.ended.then(() => commands.delete(command));
+      if (!isLooking) setTimeout(look, intervalMs).unref();
+      isLooking = true;
+    };
   };
 }
 
-/** Returns the free space, or `undefined` if the file system does not answer. */
-async function measure(folder: string): Promise<Free | undefined> {
-  try {
-    return readFree(await promisify(statfs)(folder), process.geteuid?.());
-  } catch {
-    return undefined;
+/** Reads the statistics of the file system of a folder, like statfs(2). */
+type ReadStatistics = (folder: string) => Promise<StatsFs>;
+
+/** A file system that is measured, once at a time. */
+class MeasuredPlace {
+  readonly #read: () => Promise<StatsFs>;
+  #reading: Promise<Free | undefined> | undefined;
+
+  constructor(read: () => Promise<StatsFs>) {
+    this.#read = read;
+  }
+
+  /** Resolves to the free space, or to `undefined` if the file system does not answer, or not in time. */
+  async measure(): Promise<Free | undefined> {
+    this.#reading ??= this.#readFree().finally(() => {
+      this.#reading = undefined;
+    });
+    const patience = deadlineIn(maxMeasuringMs);
+    const free = await unlessOver(this.#reading, patience);
+    patience.end();
+    return free;
+  }
+
+  async #readFree(): Promise<Free | undefined> {
+    try {
+      return readFree(await this.#read(), process.geteuid?.());
+    } catch {
+      return undefined;
+    }
   }
 }
 

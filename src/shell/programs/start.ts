@@ -31,10 +31,10 @@ export interface SpawnOptions {
   /** The launcher that confines it before it runs. Without one, it is started directly. */
   readonly launcher?: Launcher | undefined;
   /**
-   * Called before the program is started. The function that it returns is called with its process, and may
-   * end it.
+   * Called before the program is started, which waits for it. The function that it resolves to is called with
+   * the process, and may end it.
    */
-  readonly watch?: (() => (running: RunningProgram) => void) | undefined;
+  readonly watch?: (() => Promise<(running: RunningProgram) => void>) | undefined;
 }
 
 /**
@@ -49,7 +49,7 @@ export async function startProgram(
 ): Promise<RunningProgram> {
   if (program.argv.some((word) => word.includes("\0"))) throw new StartFailure("null-character");
   using launch = await prepare(program, options.launcher);
-  const watchRunning = options.watch?.();
+  const watchRunning = await options.watch?.();
   const { subprocess, pid, pipes, input } = await spawnWithPipes(launch, options);
   const [stdout, stderr, status] = pipes ?? [];
   const { live } = options;
