@@ -1,6 +1,6 @@
 /** Searches of a tree whose files were indexed, over a real folder. */
 import { afterAll, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openSearcher } from "./search.test-kit.ts";
@@ -31,5 +31,21 @@ test.each([
   expect((await find("line 42")).paths).toHaveLength(12);
   writeFileSync(join(base, "3/7.txt"), "line 7\n");
   expect((await find("changed")).paths).toEqual([]);
+  // Before a new folder was watched, a file may have been changed through a link in it.
+  const changeUnseen = (path: string, text: string) => {
+    mkdirSync(join(base, "new"));
+    linkSync(join(base, path), join(base, "new/link"));
+    writeFileSync(join(base, "new/link"), text);
+    rmSync(join(base, "new"), { recursive: true });
+  };
+  changeUnseen("5/8.txt", "changed\n");
+  expect(await find("changed")).toEqual({ paths: ["5/8.txt"], index: "watched" });
+  await searcher.index!.filled();
+  while (!searcher.index!.isConfirmed) await new Promise((resolve) => setImmediate(resolve));
+  changeUnseen("5/8.txt", "line 8\n");
+  // The searcher notices it, and compares the stamps although nothing is searched.
+  while (searcher.index!.isConfirmed) await new Promise((resolve) => setImmediate(resolve));
+  while (!searcher.index!.isConfirmed) await new Promise((resolve) => setImmediate(resolve));
+  expect(await find("changed")).toEqual({ paths: [], index: "watched" });
   await searcher.close();
 });

@@ -38,6 +38,18 @@ export class IgnoreRules {
     return new IgnoreRules([...added, ...this.#inForce].sort((one, other) => one.kind - other.kind));
   }
 
+  /** Returns whether these are the rules of the same compiled files, in force at the same places. */
+  equals(other: IgnoreRules): boolean {
+    const [own, others] = [this.#inForce, other.#inForce];
+    return (
+      own.length === others.length &&
+      own.every(({ file, kind, from }, index) => {
+        const one = others[index]!;
+        return file === one.file && kind === one.kind && from === one.from;
+      })
+    );
+  }
+
   /** Returns whether the entry with this name in the folder at `path` from the base is ignored. */
   ignores(path: string, name: NameBytes, isFolder: boolean): boolean {
     for (const { file, from } of this.#inForce) {

@@ -1,5 +1,6 @@
 import type { Folder, Jail } from "../../filesystem/jail/folder.ts";
 import { linksAt } from "../../filesystem/jail/statx.ts";
+import type { WatchedFolder } from "../../filesystem/watch/watched-tree.ts";
 
 /** A folder, as a watched tree lists it. */
 export interface ListedFolder {
@@ -14,6 +15,21 @@ export interface ListedFolder {
 export class TreeChanged extends Error {
   override readonly name = "TreeChanged";
 }
+
+/** Thrown if the tree lacks something that a walk would find out. */
+export class Unlistable extends Error {
+  override readonly name = "Unlistable";
+}
+
+/** Returns the inode of a folder. Throws `Unlistable` if its contents are unknown. */
+export function inodeOf({ unwatched, inode }: WatchedFolder): bigint {
+  if (unwatched !== undefined || inode === undefined) throw new Unlistable();
+  return inode;
+}
+
+/** Returns the path of an entry of a folder. */
+export const inFolder = (folder: string, name: string): string =>
+  folder === "" ? name : `${folder}/${name}`;
 
 /**
  * Opens the folder through the jail. Throws `TreeChanged` if it is gone, or if another one has taken its

@@ -10,12 +10,16 @@ export interface PathBytes {
   readonly starts: Uint32Array;
 }
 
-/** The entries of a list that one step adds. */
+/** The entries or folders of a list that one step adds. */
 const entriesPerStep = 4096;
 
 /** Returns the paths as a search matches them, with U+FFFD for bytes that are not UTF-8. */
 export function* pathBytesOf({ keys, folders, places }: WalkList): Steps<PathBytes> {
-  const prefixes = places.map(({ path }) => Buffer.from(path === "" ? "" : `${path}/`));
+  const prefixes: Buffer[] = [];
+  for (const { path } of places) {
+    prefixes.push(Buffer.from(path === "" ? "" : `${path}/`));
+    if (prefixes.length % entriesPerStep === 0) yield;
+  }
   yield;
   const starts = new Uint32Array(keys.length + 1);
   for (let i = 0; i < keys.length; i++) {

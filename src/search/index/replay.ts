@@ -166,8 +166,8 @@ export class Replay
   }
 
   /**
-   * Selects the candidates, and counts all entries that are passed over. They reflect a single moment only if
-   * no event arrives before the last step.
+   * Selects the candidates, and counts all entries that are passed over. The list must stay valid until the
+   * last step.
    */
   *select(): Steps<void> {
     const { list, watched, judge, mayMatchPath, after, results } = this.#options;

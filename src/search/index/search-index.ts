@@ -1,5 +1,6 @@
 /** Searches with an index of contents. */
 
+import { type Deadline, deadlineIn } from "../../base/scheduling/deadline.ts";
 import type { Pool } from "../../base/threads/pool.ts";
 import { firstBytes } from "../../filesystem/files/file-buffer.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
@@ -14,7 +15,7 @@ import type { SearchJob, SharedInSearch, ThreadReply } from "../batches/job.ts";
 import type { PendingBatch } from "../batches/pending-batch.ts";
 import { isLiteral, type Query } from "../matchers/query-compiler.ts";
 import type { FoundBy, RunningSearch, SearchRequest } from "../request.ts";
-import { compareStamps, type FilesToCompare } from "../signatures/compare-stamps.ts";
+import { compareStamps } from "../signatures/compare-stamps.ts";
 import { type CandidateSet, ContentIndex } from "../signatures/content-index.ts";
 import { FileRecords } from "../signatures/file-records.ts";
 import { backgroundDelay, type FilesToSign, Filler } from "../signatures/filler.ts";
@@ -24,6 +25,7 @@ import { canSign } from "../signatures/signature.ts";
 import { ListingCache } from "../walk/listing-cache.ts";
 import { KeptResults, type QueryResults } from "./kept-results.ts";
 import { KnownFiles } from "./known-files.ts";
+import type { Compare } from "./list-comparison.ts";
 import { ListedPaths } from "./listed-paths.ts";
 import type { Replay } from "./replay.ts";
 import { WatchedIndex } from "./watched-index.ts";
@@ -99,6 +101,8 @@ export class SearchIndex {
   /** The delay after a search before the tree is watched. */
   #watchTimer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
+  /** Called when `isConfirmed` becomes false because every file may have changed. */
+  onDistrusted: () => void = () => {};
 
   private constructor({ memory, filler, watched, saved, comparedInThreads, run }: Parts) {
     this.#memory = memory;
@@ -144,8 +148,9 @@ export class SearchIndex {
       return reply !== undefined && "stamps" in reply ? reply : undefined;
     };
     const isWatched = mode === "watched" && tree !== undefined;
-    const watched = isWatched ? new WatchedIndex(tree, scrubbedFiles) : undefined;
-    return new SearchIndex({
+    const onAllChanged = () => opened.#distrust();
+    const watched = isWatched ? new WatchedIndex(tree, { scrubbedFiles, onAllChanged }) : undefined;
+    const opened = new SearchIndex({
       memory: { contents, listings, results },
       filler: new Filler({ index: contents, jail, sign, jobsAtOnce: Math.min(pool.size, maxSigners) }),
       watched,
@@ -153,6 +158,7 @@ export class SearchIndex {
       comparedInThreads,
       run,
     });
+    return opened;
   }
 
   /** Whether searches need not wait for `load`. */
@@ -197,7 +203,7 @@ export class SearchIndex {
   async listPaths(options: RunningSearch, page: ResultPage | undefined): Promise<ListedPaths | undefined> {
     const { request, mayReplay = true } = options;
     if (request.content || request.fuzzyPaths || request.sort === "modified" || !mayReplay) return undefined;
-    const kept = await this.#watched?.prepare(options, page?.preparationMilliseconds);
+    const kept = await inPreparation(page, options, async (limited) => this.#watched?.prepare(limited));
     return kept && new ListedPaths(kept.list, page?.after?.file);
   }
 
@@ -300,29 +306,40 @@ export class SearchIndex {
    */
   async confirm(options: RunningSearch): Promise<void> {
     const { contents } = this.#memory;
-    const shared = { records: contents.holdRecords() };
-    const records = new FileRecords(shared.records);
     const { updatedFiles } = contents;
-    const { signal } = options.deadline;
+    try {
+      using compare = this.compareWith(contents.holdRecords(), options.deadline);
+      if ((await this.#watched?.confirm(options, compare)) !== false) this.#confirmedUpdates = updatedFiles;
+    } finally {
+      contents.release();
+    }
+  }
+
+  /**
+   * Compares stamps with these records, in threads if the index has many files. Ends early at the deadline.
+   */
+  compareWith(held: SharedArrayBuffer, { signal }: Deadline): Compare & Disposable {
+    const records = new FileRecords(held);
     const ending = new Int32Array(new SharedArrayBuffer(4));
     const end = () => Atomics.store(ending, 0, 1);
     signal.addEventListener("abort", end, { once: true });
-    const here = async (files: FilesToCompare) =>
+    const here: Compare["run"] = async (files) =>
       compareStamps(FileCursor.over(files), files, { records, isOver: () => false });
-    const inThread = async (files: FilesToCompare) => {
-      const reply = await this.#run({ ...files, what: "compare", signal: ending }, shared);
+    const inThread: Compare["run"] = async (files) => {
+      const reply = await this.#run({ ...files, what: "compare", signal: ending }, { records: held });
       return reply !== undefined && "records" in reply ? reply : undefined;
     };
-    try {
-      const compare = this.comparesInThreads
-        ? { filesAtOnce: 2048, run: inThread }
-        : { filesAtOnce: 128, run: here };
-      await this.#watched?.confirm(options, records, compare);
-      if (options.deadline.left > 0) this.#confirmedUpdates = updatedFiles;
-    } finally {
-      signal.removeEventListener("abort", end);
-      contents.release();
-    }
+    return {
+      records,
+      filesAtOnce: this.comparesInThreads ? 2048 : 128,
+      run: this.comparesInThreads ? inThread : here,
+      [Symbol.dispose]: () => signal.removeEventListener("abort", end),
+    };
+  }
+
+  #distrust(): void {
+    this.#confirmedUpdates = Number.NEGATIVE_INFINITY;
+    this.onDistrusted();
   }
 
   /** Resolves when the index is saved, if it is to be. */
@@ -360,6 +377,22 @@ export function isHelped({ content, maxFileBytes, lines, sort }: SearchRequest):
   if (encoding !== undefined || encodings !== undefined) return false;
   // The index leaves out exactly the files that inverted searches report, and has no order by time.
   return !invert && !withoutMatch && sort !== "modified";
+}
+
+/** Calls `act` with the time that a page has for preparation, if its time is limited. */
+async function inPreparation<T>(
+  page: ResultPage | undefined,
+  options: RunningSearch,
+  act: (limited: RunningSearch) => Promise<T>,
+): Promise<T> {
+  const milliseconds = page?.preparationMilliseconds;
+  if (milliseconds === undefined) return await act(options);
+  const deadline = deadlineIn(milliseconds, options.deadline.signal);
+  try {
+    return await act({ ...options, deadline });
+  } finally {
+    deadline.end();
+  }
 }
 
 const keyOf = (query: Query): string => JSON.stringify(query);
@@ -431,10 +464,13 @@ export class IndexUse {
     this.#results = results;
     this.candidates = candidates;
     this.foundBy = "verified";
-    const kept = await this.#watched?.prepare(this.#options, page?.preparationMilliseconds);
-    const after = page?.after?.file;
-    if (kept !== undefined)
-      this.#replay = await this.#watched?.replay(kept, this.#options, { needed, candidates, results, after });
+    this.#replay = await inPreparation(page, this.#options, async (limited) => {
+      const { request, deadline } = limited;
+      const goesThroughAll = candidates.count < request.maxMatches;
+      using compare = goesThroughAll ? this.#index.compareWith(candidates.records, deadline) : undefined;
+      const after = page?.after?.file;
+      return await this.#watched?.select(limited, { needed, candidates, results, after, compare });
+    });
     if (this.#replay !== undefined) this.foundBy = "watched";
     return this.#replay;
   }

@@ -18,8 +18,6 @@ export class WatchedFiles implements TreeListener {
    * it is unchanged.
    */
   rulesVersion = 0;
-  /** Increases with each change of a file. */
-  changes = 0;
   #now: Moment = 1;
   /** The record number of each file, and the moment of its last change. */
   #records = new Int32Array(1024).fill(unknown);
@@ -28,6 +26,12 @@ export class WatchedFiles implements TreeListener {
   #linkedAt: Moment = 0;
   readonly #linked = new Set<number>();
   readonly #ruleFiles = new Set<number>();
+  readonly #onAllChanged: () => void;
+
+  /** `onAllChanged` is called when every file may have changed. */
+  constructor(onAllChanged = () => {}) {
+    this.#onAllChanged = onAllChanged;
+  }
 
   /** Returns the number of the record that has been valid since the last drain, or a negative number. */
   recordOf(file: number): number {
@@ -70,10 +74,10 @@ export class WatchedFiles implements TreeListener {
   }
 
   onAllDirty(): void {
-    this.changes++;
     this.#records.fill(unknown);
     this.#allChangedAt = this.#now;
     this.rulesVersion++;
+    this.#onAllChanged();
   }
 
   onUnseenWrite(): void {
@@ -81,7 +85,6 @@ export class WatchedFiles implements TreeListener {
   }
 
   onLinked(inode: bigint): void {
-    this.changes++;
     // If two inodes are the same double, one more file is checked, and nothing else.
     this.#linked.add(Number(inode));
     this.#linkedAt = this.#now;
@@ -90,7 +93,6 @@ export class WatchedFiles implements TreeListener {
   }
 
   #change(file: number): void {
-    this.changes++;
     this.#reserve(file);
     this.#records[file] = unknown;
     this.#changedAt[file] = this.#now;

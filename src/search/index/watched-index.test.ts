@@ -16,7 +16,7 @@ async function openIndex(paths: readonly string[]) {
   const fixture = new JailFixture(Object.fromEntries(paths.map((path) => [path, ""])));
   const jail = fixture.jail("openat");
   const tree = new SharedTree({ openBase: () => jail.admitFolder(".") });
-  const index = new WatchedIndex(tree, 0);
+  const index = new WatchedIndex(tree, { scrubbedFiles: 0 });
   await index.opened();
   const slices = { count: 0, onNext: async (_: number) => {} };
   const slice = {
@@ -53,7 +53,8 @@ test("each file is compared once, and the first ones while the others are being 
   let jobs: { readonly slice: number; readonly paths: readonly string[] }[] = [];
   const isKnown = (path: string) => /[05]$/.test(path);
   const confirm = () =>
-    index.confirm(options, table.records, {
+    index.confirm(options, {
+      records: table.records,
       filesAtOnce: 7,
       async run({ names, folders, firsts }) {
         const inFolders = folders.split("\0");
@@ -76,32 +77,82 @@ test("each file is compared once, and the first ones while the others are being 
   expect(jobs.flatMap((job) => job.paths)).toEqual(paths.filter((path) => !isKnown(path)));
 });
 
-test("if a file changes while the files of a search are being selected, they are selected again", async () => {
+/** Opens an index of 5,000 files that it has seen, and returns a function that selects those to search. */
+async function openSelection() {
   const paths = Array.from({ length: 5000 }, (_, file) => `d${100 + (file % 40)}/f${1000 + file}`).sort();
-  using opened = await openIndex(paths);
-  const { index, fixture, slices, options, table } = opened;
-  await index.confirm(options, table.records, {
+  const opened = await openIndex(paths);
+  const { index, slices, options, table } = opened;
+  await index.confirm(options, {
+    records: table.records,
     filesAtOnce: 1000,
     run: ({ count }) => Promise.resolve({ records: new Int32Array(count) }),
   });
-  const select = async () => {
-    const kept = await index.prepare(options);
+  const candidates = { records: table.buffer, mayMatch: new SharedArrayBuffer(4), count: 0, isFull: false };
+  const results = { matchesIn: () => undefined } as unknown as QueryResults;
+  const select = async (within: Partial<typeof options> = {}) => {
     slices.count = 0;
-    const candidates = { records: table.buffer, mayMatch: new SharedArrayBuffer(4), isFull: false };
-    const results = { matchesIn: () => undefined } as unknown as QueryResults;
-    const replay = await index.replay(kept!, options, { needed: [], candidates, results, after: undefined });
+    const judged = { needed: [], candidates, results, after: undefined, compare: undefined };
+    const replay = await index.select({ ...options, ...within }, judged);
     const found: string[] = [];
     replay?.fill({ add: (_, bytes, from, to) => found.push(bytes.toString("latin1", from, to)) > 0 });
     replay?.close();
-    return { found, slices: slices.count };
+    return replay && { found, slices: slices.count };
   };
+  return { ...opened, paths, select };
+}
+
+test("files are selected again only if a name in their list changes before the end", async () => {
+  using opened = await openSelection();
+  const { index, fixture, slices, options, paths, select } = opened;
   // One slice for each 4,096 files.
   expect(await select()).toEqual({ found: [], slices: 2 });
+  const changing = async (change: () => void) => {
+    slices.onNext = async (count) => {
+      if (count !== 2) return;
+      change();
+      // Another search updates the tree.
+      await index.prepare(options);
+    };
+    const selected = await select();
+    slices.onNext = async () => {};
+    return selected;
+  };
+  const [first = ""] = paths;
+  // The search has begun before the change.
+  expect(await changing(() => writeFileSync(fixture.at(first), "changed"))).toEqual({ found: [], slices: 2 });
+  expect(await select()).toEqual({ found: [first.split("/")[1]!], slices: 2 });
+  const again = await changing(() => writeFileSync(fixture.at("d100/new"), ""));
+  expect(again).toMatchObject({ found: [first.split("/")[1]!, "new"] });
+  expect(again!.slices).toBeGreaterThan(2);
+});
+
+test("a selection ends at the deadline", async () => {
+  using opened = await openSelection();
+  const cancelled = new AbortController();
+  opened.slices.onNext = async (count) => {
+    if (count === 1) cancelled.abort();
+  };
+  const deadline = deadlineIn(60_000, cancelled.signal);
+  expect(await opened.select({ deadline })).toBeUndefined();
+  expect(opened.slices.count).toBe(1);
+  deadline.end();
+});
+
+test("a comparison that a change has ended is not complete", async () => {
+  const paths = Array.from({ length: 1200 }, (_, file) => `d${100 + (file % 40)}/f${1000 + file}`);
+  using opened = await openIndex(paths);
+  const { index, fixture, slices, options, table } = opened;
+  const compare = {
+    records: table.records,
+    filesAtOnce: 1000,
+    run: ({ count }: { readonly count: number }) => Promise.resolve({ records: new Int32Array(count) }),
+  };
   slices.onNext = async (count) => {
     if (count !== 2) return;
-    writeFileSync(fixture.at(paths[0]!), "changed");
-    // Another search updates the tree.
+    writeFileSync(fixture.at("d100/new"), "");
     await index.prepare(options);
   };
-  expect(await select()).toEqual({ found: [paths[0]!.split("/")[1]!], slices: 4 });
+  expect(await index.confirm(options, compare)).toBe(false);
+  slices.onNext = async () => {};
+  expect(await index.confirm(options, compare)).toBe(true);
 });

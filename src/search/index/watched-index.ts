@@ -3,72 +3,79 @@
  * (decision 35).
  */
 
-import { deadlineIn, unlessOver } from "../../base/scheduling/deadline.ts";
-import { runAtOnce, runInSlices } from "../../base/scheduling/time-slice.ts";
+import { unlessOver } from "../../base/scheduling/deadline.ts";
+import { runInSlices } from "../../base/scheduling/time-slice.ts";
 import type { SharedTree, TreeSubscription } from "../../filesystem/watch/shared-tree.ts";
 import type { WatchedFolder } from "../../filesystem/watch/watched-tree.ts";
 import type { RunningSearch } from "../request.ts";
-import type { ComparedFiles, FilesToCompare } from "../signatures/compare-stamps.ts";
 import type { CandidateSet } from "../signatures/content-index.ts";
-import type { FileRecords } from "../signatures/file-records.ts";
 import type { NeededNgrams } from "../signatures/needed-ngrams.ts";
 import type { QueryResults } from "./kept-results.ts";
+import { type Compare, ListComparison } from "./list-comparison.ts";
 import { isInode, TreeChanged } from "./listed-folder.ts";
 import { type PathBytes, PathNgrams, pathBytesOf } from "./path-ngrams.ts";
-import { isReported, RecordJudge } from "./record-judge.ts";
+import { RecordJudge } from "./record-judge.ts";
 import { type ListRange, Replay } from "./replay.ts";
-import { type WalkList, WalkLister } from "./walk-list.ts";
+import type { WalkList } from "./walk-list.ts";
+import { type EarlierList, WalkLister } from "./walk-lister.ts";
 import { WatchedFiles } from "./watched-files.ts";
 
 /** Maximum lists that are kept. Searches of one caller mostly share folder and globs. */
 const maxLists = 4;
-/** Maximum attempts to make a list while the tree keeps changing. */
+/** Maximum attempts to make a list, and to select files of it, while the tree keeps changing. */
 const maxTries = 3;
+/** Minimum number of unseen files whose stamps are compared before the search. */
+const minConfirmed = 512;
 /** The number of files that a search scrubs, which takes about a millisecond. */
 const defaultScrubbed = 128;
 
 /** A list of files, with the state of the tree that it depends on. */
-interface KeptList {
-  readonly list: WalkList;
-  readonly version: number;
+export interface KeptList {
+  readonly list: WalkLister;
+  version: number;
   readonly rulesVersion: number;
   paths?: PathBytes;
   /** The index in the list where the next search scrubs. */
   scrubAt: number;
 }
 
-/** Compares stamps, here or in threads. */
-interface Compare {
-  /** The number of files to compare at once. */
-  readonly filesAtOnce: number;
-  /** Resolves to `undefined` if the thread ended. */
-  run(files: FilesToCompare): Promise<ComparedFiles | undefined>;
-}
-
 /** The needs of a search, judged by the index. */
-interface Judged {
+export interface Judged {
   readonly needed: NeededNgrams;
   readonly candidates: CandidateSet;
   readonly results: QueryResults;
   readonly after: string | undefined;
+  /** The way to compare stamps. Absent if the search may end before it has gone through all files. */
+  readonly compare: Compare | undefined;
+}
+
+export interface WatchedIndexOptions {
+  /**
+   * The number of files of its list whose stamps each search reads even without an event, because some
+   * changes raise none. The next search continues from there.
+   */
+  readonly scrubbedFiles?: number | undefined;
+  /** Called when every file may have changed, so that the next search has to compare all stamps. */
+  readonly onAllChanged?: () => void;
 }
 
 export class WatchedIndex {
   readonly #shared: Pick<SharedTree, "subscribe">;
-  readonly #watched = new WatchedFiles();
+  readonly #watched: WatchedFiles;
   /** The lists by all that they depend on besides the tree, least recently used first. */
   readonly #lists = new Map<string, KeptList>();
   #subscription: TreeSubscription | undefined;
   readonly #scrubbedFiles: number;
   #isOpened = false;
 
-  /**
-   * Creates an index over a shared tree. Each search reads the stamps of `scrubbedFiles` files of its list
-   * even without an event, because some changes raise none. The next search continues from there.
-   */
-  constructor(shared: Pick<SharedTree, "subscribe">, scrubbedFiles = defaultScrubbed) {
+  /** Creates an index over a shared tree. */
+  constructor(
+    shared: Pick<SharedTree, "subscribe">,
+    { scrubbedFiles = defaultScrubbed, onAllChanged }: WatchedIndexOptions = {},
+  ) {
     this.#shared = shared;
     this.#scrubbedFiles = scrubbedFiles;
+    this.#watched = new WatchedFiles(onAllChanged);
   }
 
   /** Returns whether searches may currently rely on events in place of stamps. */
@@ -106,58 +113,52 @@ export class WatchedIndex {
   }
 
   /**
-   * Updates the tree, and lists the files of the search. Returns `undefined` if not all of them are known, or
-   * if this would take more than `milliseconds`.
+   * Updates the tree, and lists the files of the search. Returns `undefined` if not all of them are known.
    */
-  async prepare(options: RunningSearch, milliseconds?: number): Promise<KeptList | undefined> {
-    if (milliseconds === undefined) return await this.#prepare(options);
-    const deadline = deadlineIn(milliseconds, options.deadline.signal);
-    try {
-      return await this.#prepare({ ...options, deadline });
-    } finally {
-      deadline.end();
-    }
-  }
-
-  async #prepare(options: RunningSearch): Promise<KeptList | undefined> {
+  async prepare(options: RunningSearch): Promise<KeptList | undefined> {
     if (!(await this.#isUpToDate(options))) return undefined;
     for (let tries = 0; tries < maxTries; tries++) {
       const kept = this.#kept(options) ?? (await this.#makeList(options));
-      if (kept === undefined || this.#isValid(kept)) return kept;
+      if (typeof kept !== "object") return undefined;
+      if (this.#isValid(kept)) return kept;
     }
     return undefined;
   }
 
   /**
-   * Selects the files of a list that the search has to read, as of a single moment. Resolves to `undefined`
-   * if the tree has changed since the list was prepared.
+   * Selects the files that a search has to read. All others were as known at some moment since the call.
+   * Returns `undefined` if the tree does not know all files of the search, and at the deadline.
    */
-  async replay(kept: KeptList, options: RunningSearch, judged: Judged): Promise<Replay | undefined> {
-    const scrubbed = this.#nextScrubbed(kept);
-    if (options.request.paths) kept.paths ??= await runInSlices(pathBytesOf(kept.list), options.slice);
-    for (let tries = 0; this.#isValid(kept); tries++) {
-      const replay = this.#replayOf(kept, options, judged, scrubbed);
-      const { changes } = this.#watched;
-      const requireSame = () => {
-        if (this.#watched.changes !== changes || !this.#isValid(kept)) throw new TreeChanged();
-      };
-      try {
-        if (tries === maxTries) runAtOnce(replay.select());
-        else await runInSlices(replay.select(), options.slice, requireSame);
-        return replay;
-      } catch (error) {
-        if (!(error instanceof TreeChanged)) throw error;
-      }
+  async select(options: RunningSearch, judged: Judged): Promise<Replay | undefined> {
+    for (let tries = 0; tries < maxTries; tries++) {
+      const kept = await this.prepare(options);
+      if (kept === undefined) return undefined;
+      if (judged.compare !== undefined) await this.#confirmListed(kept.list, options, judged.compare);
+      const replay = await this.#select(kept, options, judged);
+      if (replay !== undefined) return replay;
     }
     return undefined;
   }
 
-  #replayOf(
-    kept: KeptList,
-    options: RunningSearch,
-    { needed, candidates, results, after }: Judged,
-    scrubbed: ListRange,
-  ): Replay {
+  /** Selects files of a list, unless the list becomes invalid before the end. */
+  async #select(kept: KeptList, options: RunningSearch, judged: Judged): Promise<Replay | undefined> {
+    const requireSame = () => {
+      if (options.deadline.left === 0 || !this.#isValid(kept)) throw new TreeChanged();
+    };
+    try {
+      if (options.request.paths)
+        kept.paths ??= await runInSlices(pathBytesOf(kept.list), options.slice, requireSame);
+      requireSame();
+      const replay = this.#replayOf(kept, options, judged);
+      await runInSlices(replay.select(), options.slice, requireSame);
+      return replay;
+    } catch (error) {
+      if (error instanceof TreeChanged) return undefined;
+      throw error;
+    }
+  }
+
+  #replayOf(kept: KeptList, options: RunningSearch, { needed, candidates, results, after }: Judged): Replay {
     const judge = new RecordJudge(candidates, options.request);
     return new Replay({
       list: kept.list,
@@ -166,7 +167,7 @@ export class WatchedIndex {
       judge,
       results,
       since: this.#watched.begin(judge.records),
-      scrubbed,
+      scrubbed: this.#nextScrubbed(kept),
       after,
       mayMatchPath: options.request.paths ? pathMatcher(kept.paths!, needed) : undefined,
     });
@@ -174,41 +175,32 @@ export class WatchedIndex {
 
   /**
    * Compares the stamps of all files of a search with their records, if no search has seen them, so that
-   * searches need not. Ends early at the deadline, and if the tree does not know the files.
+   * searches need not. Ends early at the deadline, and if the tree changes. Returns whether it has compared
+   * all of them, or cannot because the tree does not know them.
    */
-  async confirm(options: RunningSearch, records: FileRecords, { filesAtOnce, run }: Compare): Promise<void> {
-    const { deadline, slice, folder } = options;
-    const start = folder.folder.descriptor;
-    if (start === undefined || !(await this.#isUpToDate(options))) return;
-    const since = this.#watched.begin(records);
-    const compare = async (list: WalkList, range: ListRange) => {
-      const { numbers, ...files } = filesIn(list, range, (file) => this.#watched.recordOf(file) < 0);
-      if (numbers.length === 0) return;
-      const found = await run({ ...files, start });
-      found?.records.forEach((record, index) => {
-        if (record >= 0 && isReported(records, record)) this.#watched.confirm(numbers[index]!, record, since);
-      });
-    };
-    const comparing: Promise<void>[] = [];
-    let from = 0;
-    const compareNext = (list: WalkList) => {
-      comparing.push(compare(list, { from, to: from + filesAtOnce }));
-      from += filesAtOnce;
-    };
-    // Threads compare the first files while the others are being listed. One call per slice, since without
-    // threads the files are compared at once.
-    const onGrown = (list: WalkList) => {
-      if (from + filesAtOnce <= list.files.length) compareNext(list);
-    };
+  async confirm(options: RunningSearch, compare: Compare): Promise<boolean> {
+    if (!(await this.#isUpToDate(options))) return options.deadline.left > 0;
+    const comparison = new ListComparison(this.#watched, options, compare);
     try {
-      const kept = this.#kept(options) ?? (await this.#makeList(options, onGrown));
-      while (kept !== undefined && from < kept.list.files.length && deadline.left > 0) {
-        compareNext(kept.list);
-        await slice.yieldIfDue();
-      }
+      // Threads compare the first files while the others are being listed.
+      const kept = this.#kept(options) ?? (await this.#makeList(options, (list) => comparison.follow(list)));
+      if (typeof kept === "object") await comparison.finish(kept.list);
+      return kept !== "changed" && options.deadline.left > 0;
     } finally {
-      // They use the folder of the search.
-      await Promise.all(comparing);
+      await comparison.ended();
+    }
+  }
+
+  /** Does the same with the files of a list, if many were not seen. */
+  async #confirmListed(list: WalkList, options: RunningSearch, compare: Compare): Promise<void> {
+    let unseen = 0;
+    for (const file of list.files) if (file >= 0 && this.#watched.recordOf(file) < 0) unseen++;
+    if (unseen < minConfirmed) return;
+    const comparison = new ListComparison(this.#watched, options, compare);
+    try {
+      await comparison.finish(list);
+    } finally {
+      await comparison.ended();
     }
   }
 
@@ -225,10 +217,14 @@ export class WatchedIndex {
     return { from, to: kept.scrubAt };
   }
 
-  #isValid({ version, rulesVersion }: KeptList): boolean {
-    const isSame =
-      version === this.#subscription?.tree.version && rulesVersion === this.#watched.rulesVersion;
-    return isSame && this.isReady;
+  /** Returns whether the list is that of the current tree. */
+  #isValid(kept: KeptList): boolean {
+    const tree = this.#subscription?.tree;
+    if (tree === undefined || !this.isReady || kept.rulesVersion !== this.#watched.rulesVersion) return false;
+    if (kept.version === tree.version) return true;
+    if (!kept.list.isCurrent(kept.version)) return false;
+    kept.version = tree.version;
+    return true;
   }
 
   #kept(options: RunningSearch): KeptList | undefined {
@@ -240,35 +236,47 @@ export class WatchedIndex {
     return kept;
   }
 
-  /** Makes a list, and calls `onGrown` from time to time with what it has so far. */
-  async #makeList(options: RunningSearch, onGrown?: (list: WalkList) => void): Promise<KeptList | undefined> {
+  /**
+   * Makes a list, and calls `onGrown` from time to time with the entries so far. Returns "unknown" if the
+   * tree does not know all files, and "changed" if it has changed before the end, or at the deadline.
+   */
+  async #makeList(
+    options: RunningSearch,
+    onGrown?: (list: WalkList) => void,
+  ): Promise<KeptList | "unknown" | "changed"> {
     const tree = this.#subscription?.tree;
     const start = options.folder.folder;
     const path = tree && foldersTo(tree.base, start.names);
     const inode = path?.at(-1)?.inode;
     if (tree === undefined || path === undefined || inode === undefined || !isInode(start, inode))
-      return undefined;
+      return "unknown";
     const [version, { rulesVersion }] = [tree.version, this.#watched];
     const list = new WalkLister(start, { ...options.walk, watched: this.#watched });
+    const key = keyOf(options);
+    const earlier = this.#earlier(key);
     const requireSame = () => {
       if (tree.version !== version || options.deadline.left === 0) throw new TreeChanged();
     };
     try {
-      const isWhole = await runInSlices(list.run(path), options.slice, () => {
+      const isWhole = await runInSlices(list.run(path, earlier), options.slice, () => {
         requireSame();
         onGrown?.(list);
       });
-      if (!isWhole) return undefined;
-      const key = keyOf(options);
+      if (!isWhole) return "unknown";
       // A renewed list continues where the previous one was. A list that is not kept scrubs a random part.
       const scrubAt = this.#scrubAt(key) ?? Math.floor(Math.random() * list.files.length);
       const kept = { list, version, rulesVersion, scrubAt };
       if (list.isLasting) this.#keep(key, kept);
       return kept;
     } catch (error) {
-      if (error instanceof TreeChanged) return undefined;
+      if (error instanceof TreeChanged) return "changed";
       throw error;
     }
+  }
+
+  #earlier(key: string | undefined): EarlierList | undefined {
+    const kept = key === undefined ? undefined : this.#lists.get(key);
+    return kept && { ...kept, hasSameRules: kept.rulesVersion === this.#watched.rulesVersion };
   }
 
   #scrubAt(key: string | undefined): number | undefined {
@@ -281,40 +289,6 @@ export class WatchedIndex {
     this.#lists.set(key, kept);
     if (this.#lists.size > maxLists) this.#lists.delete(this.#lists.keys().next().value!);
   }
-}
-
-/** Returns the wanted files in a range of a list, by folder, with their numbers in the tree. */
-function filesIn(
-  list: WalkList,
-  { from, to }: ListRange,
-  isWanted: (file: number) => boolean,
-): Omit<FilesToCompare, "start"> & { readonly numbers: readonly number[] } {
-  const byFolder = new Map<number, { names: string; readonly numbers: number[] }>();
-  for (let index = from; index < Math.min(to, list.files.length); index++) {
-    const file = list.files[index]!;
-    if (file < 0 || !isWanted(file)) continue;
-    const folder = list.folders[index]!;
-    const files = byFolder.get(folder) ?? { names: "", numbers: [] };
-    byFolder.set(folder, files);
-    files.names += `${list.keys[index]!}\0`;
-    files.numbers.push(file);
-  }
-  let [names, count] = ["", 0];
-  const firsts: number[] = [];
-  for (const files of byFolder.values()) {
-    firsts.push(count);
-    count += files.numbers.length;
-    names += files.names;
-  }
-  const places = [...byFolder.keys()].map((folder) => list.places[folder]!);
-  return {
-    names,
-    count,
-    firsts,
-    folders: places.map(({ walked }) => `${walked}\0`).join(""),
-    inodes: BigUint64Array.from(places, ({ inode }) => inode),
-    numbers: [...byFolder.values()].flatMap(({ numbers }) => numbers),
-  };
 }
 
 function pathMatcher({ bytes, starts }: PathBytes, needed: NeededNgrams): (index: number) => boolean {

@@ -24,6 +24,8 @@ export interface CandidateSet {
    * from the known ones.
    */
   readonly mayMatch: SharedArrayBuffer;
+  /** The number of files that may match. */
+  readonly count: number;
   /** Whether the index has no room for a file that it does not know. */
   readonly isFull: boolean;
 }
@@ -161,6 +163,7 @@ export class ContentIndex {
     return {
       records: this.#table.buffer,
       mayMatch,
+      count: candidates.length,
       isFull: this.#table.isFullWith(1) && !this.#mayGrow,
     };
   }

@@ -30,7 +30,7 @@ export interface Free {
 
 /** Milliseconds between two measurements of the disk. */
 const intervalMs = 100;
-/** Maximum milliseconds of a measurement. A remote file system may take for ever. */
+/** Maximum milliseconds of a measurement. A remote file system may never answer. */
 const maxMeasuringMs = 1000;
 
 /** The part of the free space at its start that a command must leave. */

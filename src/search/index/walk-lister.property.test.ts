@@ -1,0 +1,146 @@
+/** A list that takes unchanged parts from an earlier one equals a complete one. */
+import { expect, test } from "bun:test";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import fc from "fast-check";
+import { propertyRuns } from "../../../tests/harness/random.ts";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
+import { JailFixture } from "../../filesystem/jail/jail.test-kit.ts";
+import { openWatchedTree } from "../../filesystem/watch/open-tree.ts";
+import type { WatchedFolder, WatchedTree } from "../../filesystem/watch/watched-tree.ts";
+import { compileExcludeGlobs } from "../../text/globs/exclude-globs.ts";
+import { IgnoreFiles } from "../ignore/ignore-files.ts";
+import { basePathAt, type WalkList, walkedAt } from "./walk-list.ts";
+import { type EarlierList, WalkLister } from "./walk-lister.ts";
+import { WatchedFiles } from "./watched-files.ts";
+
+const folders = fc.constantFrom(
+  "",
+  "a/",
+  "a/b/",
+  "a/b/c/",
+  "d/",
+  "d/e/",
+  "node_modules/",
+  ".git/",
+  ".git/info/",
+);
+const names = fc.constantFrom(".gitignore", ".ignore", "exclude", "f1", "f2", "f3", "denied", "b", "g");
+const path = fc.tuple(folders, names).map((parts) => parts.join(""));
+
+type Change = (at: (path: string) => string) => void;
+
+const changes: fc.Arbitrary<Change> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.tuple(path, fc.constantFrom("", "f1\n", "b/\nf2\n", "!f1\n")).map(([to, text]): Change => {
+      return (at) => {
+        mkdirSync(dirname(at(to)), { recursive: true });
+        writeFileSync(at(to), text);
+      };
+    }),
+  },
+  path.map(
+    (to): Change =>
+      (at) =>
+        rmSync(at(to), { recursive: true }),
+  ),
+  fc.tuple(folders, path).map(
+    ([from, to]): Change =>
+      (at) =>
+        renameSync(at(from), at(to)),
+  ),
+  fc.tuple(path, path).map(
+    ([from, to]): Change =>
+      (at) =>
+        renameSync(at(from), at(to)),
+  ),
+);
+
+/** Tries a change. One that the tree does not allow has no effect. */
+function attempt(change: () => void): void {
+  try {
+    change();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+  }
+}
+
+/** Opens a tree with ignore files and all that lists of it need. */
+async function openTree(fixture: JailFixture) {
+  const jail = fixture.jail("openat", ["**/denied"]);
+  const watched = new WatchedFiles();
+  const base = jail.admitFolder(".");
+  const tree = openWatchedTree(base, watched) as WatchedTree;
+  await tree.build();
+  const options = {
+    ...{ jail, watched, include: undefined, exclude: undefined },
+    ignoreFiles: new IgnoreFiles(jail),
+    defaultExcludes: compileExcludeGlobs(["**/node_modules/**", "**/.git/**"]),
+  };
+  /** Lists a folder, with parts of an earlier list if given. Returns `undefined` if it is missing. */
+  const list = (names: readonly string[], earlier?: EarlierList) => {
+    const folders = foldersTo(tree.base, names);
+    if (folders === undefined) return undefined;
+    using start = jail.admitFolder(names.join("/") || ".");
+    const lister = new WalkLister(start, options);
+    return runAtOnce(lister.run(folders, earlier)) ? lister : undefined;
+  };
+  return { tree, watched, list };
+}
+
+function foldersTo(base: WatchedFolder, names: readonly string[]): WatchedFolder[] | undefined {
+  const path = [base];
+  for (const name of names) {
+    const { keys, entries } = path.at(-1)!;
+    const entry = entries[keys.indexOf(`${name}/`)];
+    if (typeof entry !== "object") return undefined;
+    path.push(entry);
+  }
+  return path;
+}
+
+/** Returns everything that a search takes from a list. */
+const contentsOf = (list: WalkList) => ({
+  entries: list.files.map((file, index) => [walkedAt(list, index), basePathAt(list, index), file]),
+  folders: list.places.map(({ path, walked, inode }) => [path, walked, inode]),
+  unmatchedGlobs: list.unmatchedGlobs,
+});
+
+test("a list with parts of an earlier one is like one without, and a current one too", async () => {
+  let [current, partial] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(changes, { minLength: 10, maxLength: 20 }),
+      fc.array(fc.array(changes, { minLength: 1, maxLength: 3 }), { minLength: 10, maxLength: 20 }),
+      fc.constantFrom([], [], ["a"], ["a", "b"]),
+      async (initial, rounds, start) => {
+        using fixture = new JailFixture();
+        const at = (to: string) => fixture.at(to);
+        mkdirSync(at("a/b"), { recursive: true });
+        for (const change of initial) attempt(() => change(at));
+        const { tree, watched, list } = await openTree(fixture);
+        let earlier = list(start);
+        let [version, rulesVersion] = [tree.version, watched.rulesVersion];
+        for (const round of rounds) {
+          for (const change of round) attempt(() => change(at));
+          expect((await tree.drain()).isComplete).toBe(true);
+          const anew = list(start);
+          const hasSameRules = watched.rulesVersion === rulesVersion;
+          if (earlier !== undefined && hasSameRules && earlier.isCurrent(version)) {
+            current++;
+            expect(contentsOf(earlier)).toEqual(contentsOf(anew!));
+          }
+          const updated = list(start, earlier && { list: earlier, version, hasSameRules });
+          if (earlier !== undefined) partial++;
+          expect(updated && contentsOf(updated)).toEqual(anew && contentsOf(anew));
+          earlier = updated?.isLasting === true ? updated : undefined;
+          [version, rulesVersion] = [tree.version, watched.rulesVersion];
+        }
+        tree.close();
+      },
+    ),
+    propertyRuns(60),
+  );
+  expect(Math.min(current, partial)).toBeGreaterThan(0);
+}, 600_000);
