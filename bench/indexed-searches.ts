@@ -1,4 +1,6 @@
 /** Repeated searches with an index, and the first one, against ripgrep and against searches without. */
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type Comparison, ExternalCost } from "./comparison.ts";
 import { openInProcess } from "./in-process.ts";
 import {
@@ -89,13 +91,30 @@ export function searchesWithIndex(indexed: SearchTree, tree: SearchTree, index: 
     ours: () => searchInTree(indexed, query, unseen()),
     peers: [ripgrep(query)],
   }));
+  const place = join(tree.folder, "made-by-the-bench");
+  const afterChange = (made: string, make: () => void, most: number) => ({
+    group,
+    name: `rare, after a new ${made}`,
+    ours: () => {
+      rmSync(place, { recursive: true, force: true });
+      make();
+      return searchInTree(indexed, queryNamed("rare"), all);
+    },
+    peers: [ripgrep(queryNamed("rare"), most)],
+  });
+  const changes = [
+    afterChange("file", () => writeFileSync(place, ""), 0.2),
+    // A link to any file may have been written to in it, so all stamps are read.
+    afterChange("folder", () => mkdirSync(place), 0.6),
+  ];
   const first = {
     group,
     name: "the first search",
     ours: () => searchOnce(tree, index),
     peers: [{ name: "ours without it", target: 1.1, run: () => searchOnce(tree, "off") }],
   };
-  return [...repeated, firstMatches, ...(tree.name === "XL" ? [] : notRepeated), first];
+  const others = [...(tree.name === "XL" ? [] : notRepeated), ...(index === "watched" ? changes : [])];
+  return [...repeated, firstMatches, ...others, first];
 }
 
 /** A million files take more than the default. */

@@ -22,7 +22,7 @@ export class Unlistable extends Error {
 }
 
 /** Returns the inode of a folder. Throws `Unlistable` if its contents are unknown. */
-export function inodeOf({ unwatched, inode }: WatchedFolder): bigint {
+export function knownInode({ unwatched, inode }: WatchedFolder): bigint {
   if (unwatched !== undefined || inode === undefined) throw new Unlistable();
   return inode;
 }

@@ -5,7 +5,7 @@ import { isReportedIn } from "../../filesystem/jail/stamps.ts";
 import type { WatchedEntry, WatchedFolder } from "../../filesystem/watch/watched-tree.ts";
 import { type IgnoreFiles, ignoreFileBit } from "../ignore/ignore-files.ts";
 import { IgnoreRules } from "../ignore/ignore-rules.ts";
-import { inFolder, inodeOf, openListed } from "./listed-folder.ts";
+import { inFolder, knownInode, openListed } from "./listed-folder.ts";
 import type { WatchedFiles } from "./watched-files.ts";
 
 /** A folder of the tree, and its path from the base. */
@@ -88,7 +88,7 @@ export class ListedRules {
 
   /** Reads the ignore files of a folder, once their events are subscribed to. */
   #read({ folder, path }: RuledPlace, above: IgnoreRules, sources: readonly RuleSource[]): IgnoreRules {
-    const inode = inodeOf(folder);
+    const inode = knownInode(folder);
     let present = 0;
     for (const { key, entry, info, exclude } of sources) {
       present |= ignoreFileBitOf(key, entry);
@@ -105,7 +105,7 @@ export class ListedRules {
     const { jail, watched } = this.#options;
     if (this.#denies(path, key)) return;
     watched.watchRules(file);
-    using opened = openListed(jail, { path, inode: inodeOf(folder) });
+    using opened = openListed(jail, { path, inode: knownInode(folder) });
     const name = Buffer.from(key, "latin1");
     this.isLasting &&= isReportedIn(opened.descriptor!, { bytes: name, from: 0, to: name.length });
   }
@@ -117,7 +117,7 @@ export class ListedRules {
 
 /** Returns an entry of a folder. Throws `Unlistable` if the tree does not know its contents. */
 function entryIn(folder: WatchedFolder, key: string): WatchedEntry | undefined {
-  inodeOf(folder);
+  knownInode(folder);
   const index = folder.keys.indexOf(key);
   return index < 0 ? undefined : folder.entries[index];
 }

@@ -10,7 +10,7 @@ import type { WatchedFolder } from "../../filesystem/watch/watched-tree.ts";
 import { IgnoreRules } from "../ignore/ignore-rules.ts";
 import type { UnmatchedGlob } from "../ignore/path-globs.ts";
 import { EntryFilter, type EntryFilterOptions } from "../walk/entry-filter.ts";
-import { inFolder, inodeOf, type ListedFolder, Unlistable } from "./listed-folder.ts";
+import { inFolder, knownInode, type ListedFolder, Unlistable } from "./listed-folder.ts";
 import { type FolderRules, ListedRules, type ListedRulesOptions, type RuledPlace } from "./listed-rules.ts";
 import { leftOut, type WalkList } from "./walk-list.ts";
 
@@ -157,7 +157,7 @@ export class WalkLister implements WalkList {
       yield* this.#copyPlaces(earlier!);
       return;
     }
-    const index = this.places.push({ folder, path, walked, inode: inodeOf(folder), rules }) - 1;
+    const index = this.places.push({ folder, path, walked, inode: knownInode(folder), rules }) - 1;
     this.#firsts[index] = this.files.length;
     if (hasSameRules && !this.#changesIn(earlier!).here) yield* this.#copyFolder(index, earlier!);
     else yield* this.#filterFolder(index, earlier);
