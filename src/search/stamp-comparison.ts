@@ -1,6 +1,6 @@
 /**
- * Compares the stamps of all files with the index while no search is under way, so that the next search need
- * not.
+ * Compares the stamps of all files with the index while no search of them is under way, so that the next one
+ * need not.
  */
 import { deadlineIn, unlessOver } from "../base/scheduling/deadline.ts";
 import type { SearchIndex } from "./index/search-index.ts";

@@ -41,7 +41,7 @@ const maxSearched = 256;
 
 /**
  * A walk over a list of files, without reading folders from disk. It delivers only the files that have to be
- * searched, and which `select` has selected.
+ * searched.
  */
 export class Replay
   implements Pick<Walk, "fill" | "passedOver" | "firstLeftOut" | "unmatchedGlobs" | "position" | "close">
@@ -62,9 +62,16 @@ export class Replay
   #next = 0;
   #folder: { readonly index: number; readonly held: SharedFolder } | undefined;
 
-  constructor(options: ReplayOptions) {
+  private constructor(options: ReplayOptions) {
     this.#options = options;
     this.#leftOut = new LeftOutCounts(options.list);
+  }
+
+  /** Selects the files of a list that have to be searched. The list must stay valid until the last step. */
+  static *select(options: ReplayOptions): Steps<Replay> {
+    const replay = new Replay(options);
+    yield* replay.#select();
+    return replay;
   }
 
   /**
@@ -165,11 +172,8 @@ export class Replay
     for (const file of list.files.slice(scrubbed.from, scrubbed.to)) if (file >= 0) watched.forget(file);
   }
 
-  /**
-   * Selects the candidates, and counts all entries that are passed over. The list must stay valid until the
-   * last step.
-   */
-  *select(): Steps<void> {
+  /** Selects the candidates, and counts all entries that are passed over. */
+  *#select(): Steps<void> {
     const { list, watched, judge, mayMatchPath, after, results } = this.#options;
     this.#forgetScrubbed();
     const passed = { ...nothingPassedOver };

@@ -289,7 +289,7 @@ export class SearchIndex {
 
   /**
    * Returns whether searches need to compare few stamps: nearly all files were compared since they were
-   * indexed, or cannot be before a search.
+   * indexed, or the watched tree does not know them, so that each search compares them.
    */
   get isConfirmed(): boolean {
     return this.#memory.contents.updatedFiles - this.#confirmedUpdates < fewUpdates;

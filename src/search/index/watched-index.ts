@@ -4,7 +4,7 @@
  */
 
 import { unlessOver } from "../../base/scheduling/deadline.ts";
-import { runInSlices } from "../../base/scheduling/time-slice.ts";
+import { runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import type { SharedTree, TreeSubscription } from "../../filesystem/watch/shared-tree.ts";
 import type { WatchedFolder } from "../../filesystem/watch/watched-tree.ts";
 import type { RunningSearch } from "../request.ts";
@@ -149,18 +149,20 @@ export class WatchedIndex {
       if (options.request.paths)
         kept.paths ??= await runInSlices(pathBytesOf(kept.list), options.slice, requireSame);
       requireSame();
-      const replay = this.#replayOf(kept, options, judged);
-      await runInSlices(replay.select(), options.slice, requireSame);
-      return replay;
+      return await runInSlices(this.#selecting(kept, options, judged), options.slice, requireSame);
     } catch (error) {
       if (error instanceof TreeChanged) return undefined;
       throw error;
     }
   }
 
-  #replayOf(kept: KeptList, options: RunningSearch, { needed, candidates, results, after }: Judged): Replay {
+  #selecting(
+    kept: KeptList,
+    options: RunningSearch,
+    { needed, candidates, results, after }: Judged,
+  ): Steps<Replay> {
     const judge = new RecordJudge(candidates, options.request);
-    return new Replay({
+    return Replay.select({
       list: kept.list,
       jail: options.walk.jail,
       watched: this.#watched,
