@@ -458,11 +458,11 @@ export class IndexUse {
     this.#fillsIndex = this.#contents.isEmpty;
     if (needed === undefined || this.#index.isBehind) return undefined;
     const candidates = await this.#contents.judge(needed, this.#options.slice);
+    this.candidates = candidates;
     if (candidates === undefined) return undefined;
     const results = this.#kept.of(this.#options.request);
     results.ruleOut(new Int32Array(candidates.mayMatch));
     this.#results = results;
-    this.candidates = candidates;
     this.foundBy = "verified";
     this.#replay = await inPreparation(page, this.#options, async (limited) => {
       const { request, deadline } = limited;

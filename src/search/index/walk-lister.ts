@@ -46,6 +46,8 @@ interface FolderToList extends RuledPlace {
 const entriesPerStep = 256;
 /** The copied entries of a step. */
 const copiedPerStep = 4096;
+/** The compared folders of a step, each of which may have ignore files to read. */
+const comparedPerStep = 16;
 
 /** Lists the files below a folder. They can be read from the list while it grows. */
 export class WalkLister implements WalkList {
@@ -126,7 +128,7 @@ export class WalkLister implements WalkList {
       const place = list.places[i]!;
       if (hasOtherRules(place)) return;
       changedBefore[i + 1] = changedBefore[i]! + Number(!this.#isCurrent(place, version));
-      if (i % entriesPerStep === 0) yield;
+      if (i % comparedPerStep === 0) yield;
     }
     this.#earlier = list;
     this.#changedBefore = changedBefore;
