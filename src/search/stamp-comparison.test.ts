@@ -3,7 +3,13 @@ import { afterAll, expect, test } from "bun:test";
 import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openSearcher } from "./search.test-kit.ts";
+import { deadlineIn } from "../base/scheduling/deadline.ts";
+import { filesOver } from "../filesystem/files/files.ts";
+import { openJail } from "../filesystem/jail/jail.ts";
+import { SharedTree } from "../filesystem/watch/shared-tree.ts";
+import { compileGlobSet } from "../text/globs/glob-set.ts";
+import { openSearcher, requestOf } from "./search.test-kit.ts";
+import { SharedFolder } from "./walk/shared-folder.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 afterAll(() => rmSync(base, { recursive: true }));
@@ -48,4 +54,39 @@ test.each([
   while (!searcher.index!.isConfirmed) await new Promise((resolve) => setImmediate(resolve));
   expect(await find("changed")).toEqual({ paths: [], index: "watched" });
   await searcher.close();
+});
+
+test("a comparison during which every file may have changed does not count", async () => {
+  const jail = openJail({ basePath: base, deny: compileGlobSet([]), backend: "openat" });
+  const tree = new SharedTree({ openBase: () => jail.admitFolder(".") });
+  const index = { mode: "watched", maxBytes: 10_000_000, scrubbedFiles: 0, tree } as const;
+  const searcher = openSearcher(base, { backend: "openat", threads: 1, index });
+  await searcher.search({ pattern: "absent", isExtended: true });
+  await searcher.index!.filled();
+  await searcher.watched();
+  const deadline = deadlineIn(60_000);
+  const folder = new SharedFolder(jail.admitFolder("."));
+  const request = requestOf({ paths: false });
+  const confirm = async (change: () => void) => {
+    let turns = 0;
+    const slice = {
+      isDue: true,
+      async yieldIfDue() {
+        if (turns++ > 0) return;
+        change();
+        // The tree is updated for another search.
+        await searcher.search({ pattern: "absent", content: false });
+      },
+    };
+    const walk = { jail, files: filesOver(jail, () => 0), ...request };
+    await searcher.index!.confirm({ request, deadline, slice, folder, walk });
+  };
+  await confirm(() => {});
+  expect(searcher.index!.isConfirmed).toBe(true);
+  await confirm(() => mkdirSync(join(base, "node_modules")));
+  expect(searcher.index!.isConfirmed).toBe(false);
+  deadline.end();
+  folder.release();
+  await searcher.close();
+  jail.close();
 });

@@ -97,6 +97,8 @@ export class SearchIndex {
   #savedUpdates = 0;
   /** The number of updates that `confirm` has compared; less than any if the index was loaded. */
   #confirmedUpdates = 0;
+  /** Increases each time that every file may have changed. */
+  #distrusts = 0;
   #isAdding = false;
   /** The delay after a search before the tree is watched. */
   #watchTimer: ReturnType<typeof setTimeout> | undefined;
@@ -307,9 +309,11 @@ export class SearchIndex {
   async confirm(options: RunningSearch): Promise<void> {
     const { contents } = this.#memory;
     const { updatedFiles } = contents;
+    const distrusts = this.#distrusts;
     try {
       using compare = this.compareWith(contents.holdRecords(), options.deadline);
-      if ((await this.#watched?.confirm(options, compare)) !== false) this.#confirmedUpdates = updatedFiles;
+      const isComplete = (await this.#watched?.confirm(options, compare)) !== false;
+      if (isComplete && distrusts === this.#distrusts) this.#confirmedUpdates = updatedFiles;
     } finally {
       contents.release();
     }
@@ -338,6 +342,7 @@ export class SearchIndex {
   }
 
   #distrust(): void {
+    this.#distrusts++;
     this.#confirmedUpdates = Number.NEGATIVE_INFINITY;
     this.onDistrusted();
   }
