@@ -1,10 +1,12 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
 import { stampWords } from "../../filesystem/jail/stamps.ts";
 import { ContentIndex } from "./content-index.ts";
-import { FileRecords } from "./file-records.ts";
+import { FileRecords, fileFlags } from "./file-records.ts";
 import { type NeededNgrams, neededNgrams } from "./needed-ngrams.ts";
+import { signedOf } from "./saved-index.test-kit.ts";
 import { type SignedFiles, signed } from "./sign-files.ts";
+import { SignatureBlocks } from "./signature-blocks.ts";
 
 const needed = neededNgrams([[["needle"]]]) as NeededNgrams;
 
@@ -55,5 +57,23 @@ test("a full index says so, and replaces the records of the files that it knows"
   const records = new FileRecords(after!.records);
   expect(records.hasStamps(6, fileWith(7, 2).stamps)).toBe(true);
   expect(records.find(fileWith(513).stamps)).toBe(-1);
+  index.release();
+});
+
+test("a file for whose signature the system has no memory is read by each search, also if an older one is known", async () => {
+  const index = new ContentIndex(2 ** 22);
+  await index.take(signedOf(Array.from({ length: 20 }, (_, at) => [at + 1, 10, [5]] as const)));
+  const add = spyOn(SignatureBlocks.prototype, "add");
+  add.mockImplementation(() => {
+    throw new RangeError("Out of memory");
+  });
+  const failing = [signedOf([[100, 10, [3]]]), signedOf([[7, 10, [3]]])];
+  try {
+    for (const files of failing) await index.take(files);
+  } finally {
+    add.mockRestore();
+  }
+  const records = new FileRecords(index.holdRecords());
+  for (const { stamps } of failing) expect(records.flags(records.find(stamps))).toBe(fileFlags.alwaysRead);
   index.release();
 });

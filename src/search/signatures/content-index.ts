@@ -279,7 +279,8 @@ export class ContentIndex {
         if (slice.isDue) await slice.yieldIfDue();
       }
     } catch {
-      // The system has no memory for them, so that searches read these files.
+      // The system has no memory for them. Searches read these files, because their records are the former
+      // ones, or have `alwaysRead`.
       this.#waiting.length = 0;
       this.#waitingFiles = 0;
     } finally {
@@ -336,16 +337,17 @@ export class ContentIndex {
   }
 
   #put(record: FileRecord, signature: Signature | undefined): void {
-    const file = this.#table.put(record);
+    // If this fails before its signature has a place, each search reads the file.
+    const file = this.#table.put({ ...record, flags: record.flags | fileFlags.alwaysRead });
     if (file === undefined) return;
     this.#onReplaced(file);
     const old = this.#table.signaturePlace(file);
+    this.#table.setSignaturePlace(file, undefined);
     if (old !== undefined) this.#remove(old);
     const place = signature && this.#blocks.add(signature, file, this.#blockRoom);
-    this.#table.setSignaturePlace(file, place === undefined ? undefined : this.#storedPlaces + place);
-    // No memory is left for its signature.
-    if (signature !== undefined && place === undefined)
-      this.#table.setFlags(file, record.flags | fileFlags.alwaysRead);
+    if (signature !== undefined && place === undefined) return;
+    if (place !== undefined) this.#table.setSignaturePlace(file, this.#storedPlaces + place);
+    this.#table.setFlags(file, record.flags);
   }
 
   /** Removes the signature at this place. */

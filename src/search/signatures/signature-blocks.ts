@@ -54,27 +54,33 @@ export class SignatureBlocks {
   add({ words, bits }: Signature, file: number, maxBytes: number): SignatureSlot | undefined {
     const index = this.#withRoom[bits]!.at(-1) ?? this.#addBlock(bits, maxBytes);
     if (index === undefined) return undefined;
-    const block = this.#blocks[index]!;
-    const column = 31 - Math.clz32(~block.used);
-    const bit = 1 << column;
-    if ("rows" in block) setColumn(block.rows, words, bit);
-    else block.columns[column] = words.slice();
-    block.used |= bit;
+    const column = 31 - Math.clz32(~this.#blocks[index]!.used);
+    const block = this.#setColumn(index, column, words);
     block.files[column] = file;
-    if (block.used === -1) {
-      this.#withRoom[bits]!.pop();
-      if ("columns" in block) this.#sliceOne(block, index);
-    }
+    block.used |= 1 << column;
+    if (block.used === -1) this.#withRoom[bits]!.pop();
     return index * blockFiles + column;
+  }
+
+  /** Enters a signature in a column that is not in use yet. The last one has the block bit-sliced. */
+  #setColumn(index: number, column: number, words: Uint32Array): SignatureBlock | OpenBlock {
+    const block = this.#blocks[index]!;
+    const bit = 1 << column;
+    if ("rows" in block) {
+      setColumn(block.rows, words, bit);
+      return block;
+    }
+    block.columns[column] = words.slice();
+    return (block.used | bit) === -1 ? this.#sliceOne(block, index) : block;
   }
 
   #addBlock(bits: number, maxBytes: number): number | undefined {
     const bytes = blockBytes(bits);
     if (this.#bytes + bytes > maxBytes) return undefined;
-    this.#bytes += bytes;
     const columns = Array<Uint32Array | undefined>(blockFiles).fill(undefined);
     const index = this.#blocks.push({ bits, columns, files: new Int32Array(blockFiles), used: 0 }) - 1;
     this.#withRoom[bits]!.push(index);
+    this.#bytes += bytes;
     return index;
   }
 
@@ -146,10 +152,10 @@ function matchesIn(block: SignatureBlock | OpenBlock, needed: NeededNgrams): num
   return "rows" in block ? matchesInRows(block, needed) : matchesInColumns(block, needed);
 }
 
-function matchesInColumns({ columns, bits }: OpenBlock, needed: NeededNgrams): number {
+function matchesInColumns({ columns, bits, used }: OpenBlock, needed: NeededNgrams): number {
   let matches = 0;
   for (const [column, words] of columns.entries()) {
-    if (words === undefined) continue;
+    if (words === undefined || (used & (1 << column)) === 0) continue;
     const signature = { words, bits };
     const isMatch = needed.some((sets) =>
       sets.every((hashes) => hashes.some((hash) => mayHold(signature, hash))),
