@@ -135,7 +135,7 @@ export class SearchIndex {
     const savedIndex = saved && new SavedIndex(saved);
     const contents = new ContentIndex(maxBytes * (1 - listingShare - resultShare), {
       onReplaced: (file) => results.forget(file),
-      spill: savedIndex && ((signatures) => savedIndex.spill(signatures)),
+      spill: savedIndex && ((signatures, closed) => savedIndex.spill(signatures, closed)),
     });
     const run: Parts["run"] = async (job, shared) => {
       try {

@@ -77,3 +77,23 @@ test("a file for whose signature the system has no memory is read by each search
   for (const { stamps } of failing) expect(records.flags(records.find(stamps))).toBe(fileFlags.alwaysRead);
   index.release();
 });
+
+test("a search that fails does not hold the index for good", async () => {
+  const index = new ContentIndex(2 ** 22);
+  for (let inode = 1; inode <= 9; inode++) await index.take(fileWith(inode));
+  const visit = spyOn(SignatureBlocks.prototype, "visit");
+  visit.mockImplementationOnce(() => {
+    throw new RangeError("Out of memory");
+  });
+  const slice = spyOn(SignatureBlocks.prototype, "slice");
+  slice.mockImplementationOnce(() => {
+    throw new RangeError("Out of memory");
+  });
+  await expect(index.judge(needed, createTimeSlice())).rejects.toThrow("Out of memory");
+  await expect(index.hold()).rejects.toThrow("Out of memory");
+  await index.take(fileWith(10));
+  await index.take(fileWith(11));
+  expect(index.state.files).toBe(11);
+  visit.mockRestore();
+  slice.mockRestore();
+});

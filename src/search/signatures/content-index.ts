@@ -45,8 +45,11 @@ export interface IndexState {
   readonly bytes: number;
 }
 
-/** Writes signatures to a file of their own, without a name. Rejects with the errno error. */
-export type SignatureWriter = (signatures: SignaturesToWrite) => Promise<SignatureFile>;
+/**
+ * Writes signatures to a file of their own, without a name. Rejects with the errno error, or if `closed` is
+ * aborted.
+ */
+export type SignatureWriter = (signatures: SignaturesToWrite, closed: AbortSignal) => Promise<SignatureFile>;
 
 export interface ContentIndexOptions {
   /** Called when the record of a file is replaced. */
@@ -97,6 +100,7 @@ export class ContentIndex {
   /** Settles when the updates are stored. */
   #storing: Promise<void> | undefined;
   #updatedFiles = 0;
+  readonly #closing = new AbortController();
 
   /** Creates an index that uses at most `maxBytes` of memory, and eight times as much of the disk. */
   constructor(maxBytes: number, { onReplaced = () => {}, spill }: ContentIndexOptions = {}) {
@@ -108,6 +112,11 @@ export class ContentIndex {
   get state(): IndexState {
     const bytes = this.#blocks.bytes + this.#table.buffer.byteLength + this.#directoryBytes;
     return { files: this.#table.count, bytes };
+  }
+
+  /** A signal that is aborted when the index is closed. */
+  get closed(): AbortSignal {
+    return this.#closing.signal;
   }
 
   /** The number of files that were stored or replaced so far. */
@@ -145,18 +154,26 @@ export class ContentIndex {
    * `release`. Returns `undefined` if they are too many, or if too many updates wait for the holders.
    */
   async judge(needed: NeededNgrams, slice: TimeSlice): Promise<CandidateSet | undefined> {
-    const { count } = this.#table;
-    if (count === 0 || this.#manyWait) return undefined;
+    if (this.isEmpty || this.#manyWait) return undefined;
     this.#holds++;
+    let found: CandidateSet | undefined;
+    try {
+      found = await this.#candidatesFor(needed, slice);
+      return found;
+    } finally {
+      if (found === undefined) this.release();
+    }
+  }
+
+  /** Returns the files that `judge` returns. The caller holds the index. */
+  async #candidatesFor(needed: NeededNgrams, slice: TimeSlice): Promise<CandidateSet | undefined> {
+    const { count } = this.#table;
     const candidates: number[] = [];
     // Others may take their place while they are read.
     const [stored, blocks] = [this.#stored, this.#blocks];
     for (const file of stored) await file.visit(needed, slice, (number) => candidates.push(number));
     blocks.visit(needed, (number) => candidates.push(number));
-    if (candidates.length > maxCandidates * count) {
-      this.release();
-      return undefined;
-    }
+    if (candidates.length > maxCandidates * count) return undefined;
     const mayMatch = new SharedArrayBuffer(4 * Math.ceil(count / 32));
     const bits = new Int32Array(mayMatch);
     for (const file of candidates) bits[file >>> 5]! |= 1 << (file & 31);
@@ -168,15 +185,16 @@ export class ContentIndex {
     };
   }
 
-  /** Resolves to everything that is to be saved. It does not change until `release`. */
+  /**
+   * Resolves to everything that is to be saved. It does not change until `release`. Rejects if the index is
+   * closed.
+   */
   async hold(): Promise<HeldIndex> {
     while (this.#isStoring) await this.#storing;
+    this.closed.throwIfAborted();
+    const signatures = signaturesToWrite(this.#stored, this.#blocks.slice());
     this.#holds++;
-    return {
-      files: this.#table.count,
-      table: this.#table.usedWords,
-      signatures: signaturesToWrite(this.#stored, this.#blocks.slice()),
-    };
+    return { files: this.#table.count, table: this.#table.usedWords, signatures };
   }
 
   /** Returns the records of all files. They do not change until `release`. */
@@ -185,21 +203,31 @@ export class ContentIndex {
     return this.#table.buffer;
   }
 
-  /** Fills an empty index with a saved one. Resolves to false if that does not fit. */
+  /**
+   * Fills an empty index with a saved one, and takes over the file. Resolves to false if that does not fit,
+   * or if the index is closed.
+   */
   async restore(file: SignatureFile, table: FileTable): Promise<boolean> {
     const isTooLarge =
       file.bytes > diskFactor * this.#maxBytes ||
       table.buffer.byteLength > tableShare.onDisk * this.#maxBytes;
     if (isTooLarge) return false;
     await runInSlices(setPlaces(table, file, 0), createTimeSlice());
-    if (!this.isEmpty) return false;
+    if (!this.isEmpty || this.closed.aborted) return false;
     this.#table = table;
     this.#stored = [file];
     return true;
   }
 
-  /** Replaces all signatures by those of a file that has exactly them. The caller holds the index. */
+  /**
+   * Replaces all signatures by those of a file that has exactly them, and takes it over. The caller holds the
+   * index.
+   */
   async adopt(file: SignatureFile): Promise<void> {
+    if (this.closed.aborted) {
+      file.close();
+      return;
+    }
     this.#replaced.push(...this.#stored);
     this.#stored = [file];
     this.#blocks = new SignatureBlocks();
@@ -209,7 +237,11 @@ export class ContentIndex {
   /** Moves the signatures in memory to the disk. If that fails, memory alone is used from then on. */
   async #spill(writeSignatures: SignatureWriter): Promise<void> {
     try {
-      const file = await writeSignatures(signaturesToWrite([], this.#blocks.slice()));
+      const file = await writeSignatures(signaturesToWrite([], this.#blocks.slice()), this.closed);
+      if (this.closed.aborted) {
+        file.close();
+        return;
+      }
       const first = this.#storedPlaces;
       this.#stored = [...this.#stored, file];
       this.#blocks = new SignatureBlocks();
@@ -235,8 +267,12 @@ export class ContentIndex {
     file.close();
   }
 
+  /** Closes the files, and those that are being written once they are. Later updates are dropped. */
   close(): void {
+    this.#closing.abort();
+    this.#dropWaiting();
     for (const file of [...this.#stored, ...this.#replaced]) file.close();
+    this.#onReleased();
   }
 
   release(): void {
@@ -252,6 +288,7 @@ export class ContentIndex {
    * is ready for more: at once, unless many files wait.
    */
   async take(files: SignedFiles): Promise<void> {
+    if (this.closed.aborted) return;
     this.#waiting.push(files);
     this.#waitingFiles += files.outcomes.length;
     if (!this.#isStoring) this.#storing = this.#storeAll();
@@ -281,11 +318,15 @@ export class ContentIndex {
     } catch {
       // The system has no memory for them. Searches read these files, because their records are the former
       // ones, or have `alwaysRead`.
-      this.#waiting.length = 0;
-      this.#waitingFiles = 0;
+      this.#dropWaiting();
     } finally {
       this.#isStoring = false;
     }
+  }
+
+  #dropWaiting(): void {
+    this.#waiting.length = 0;
+    this.#waitingFiles = 0;
   }
 
   /** Begins what has to end before these files can be stored, if anything. */

@@ -1,10 +1,11 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, spyOn, test } from "bun:test";
 import { spawn } from "node:child_process";
 import {
   existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   rmSync,
   statSync,
@@ -12,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import fc from "fast-check";
 import { propertyRuns } from "../../../tests/harness/random.ts";
 import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
@@ -71,9 +72,9 @@ const littleMemory = 2 ** 16;
 function openSpilling(saved: SavedIndex, bytes = littleMemory) {
   const counts = { spilled: 0 };
   const index = new ContentIndex(bytes, {
-    spill: (signatures) => {
+    spill: (signatures, closed) => {
       counts.spilled++;
-      return saved.spill(signatures);
+      return saved.spill(signatures, closed);
     },
   });
   return { index, counts };
@@ -292,6 +293,56 @@ test("a saved index with a fault is removed, and its files are read and signed a
   expect([await loads(of, "tree"), existsSync(path)]).toEqual([true, true]);
   index.close();
 });
+
+/** The ways in which an index gets a file of signatures. */
+const files: Readonly<Record<string, (saved: SavedIndex, index: ContentIndex) => Promise<unknown>>> = {
+  spills: (_, index) =>
+    index.take(signedOf(Array.from({ length: 90 }, (_, at) => [at + 100, 12, [at % 20]]))),
+  "is saved": (saved, index) => saved.save(index),
+  "is loaded": (saved, index) => saved.loadInto(index),
+};
+
+test.each(Object.entries(files))(
+  "an index that is closed while it %s ends that, and leaves no file open",
+  async (way, begin) => {
+    const { state: of, path } = await saveSome();
+    const { ino } = statSync(path);
+    const saved = new SavedIndex({ state: of, identity: "tree" });
+    const { index } = openSpilling(saved);
+    if (way !== "is loaded") await store(index, some);
+    const clock = spyOn(performance, "now");
+    // Each slice is over after one step.
+    let now = 0;
+    clock.mockImplementation(() => (now += 10));
+    try {
+      const work = begin(saved, index);
+      while (filesOpenIn(of).length === 0) await undefined;
+      index.close();
+      await work;
+      await index.take(some);
+    } finally {
+      clock.mockRestore();
+    }
+    // Descriptors are closed in another thread.
+    while (filesOpenIn(of).length > 0) await new Promise((resolve) => setImmediate(resolve));
+    expect([readdirSync(of.find("index")!), statSync(path).ino]).toEqual([[basename(path)], ino]);
+  },
+);
+
+/** Returns the files in a state folder that this process has open. */
+const filesOpenIn = ({ location }: StateFolder): readonly string[] =>
+  readdirSync("/proc/self/fd")
+    .map((descriptor) => targetOf(join("/proc/self/fd", descriptor)))
+    .filter((target) => target.startsWith(location));
+
+function targetOf(link: string): string {
+  try {
+    return readlinkSync(link);
+  } catch {
+    // It was the descriptor that listed the folder.
+    return "";
+  }
+}
 
 test("of the indexes of workers with other rules, the newest two are kept", async () => {
   const folderOf = state();

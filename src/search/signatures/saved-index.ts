@@ -18,7 +18,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { createTimeSlice, type TimeSlice } from "../../base/scheduling/time-slice.ts";
+import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import type { StateFolder } from "../../filesystem/state/state-folder.ts";
 import type { ContentIndex, HeldIndex, IndexState } from "./content-index.ts";
 import { FileTable } from "./file-records.ts";
@@ -31,6 +31,7 @@ import {
   SignatureFile,
   type SignaturesToWrite,
   signatureSizes,
+  stepWords,
   writeRows,
   writeWords,
 } from "./signature-file.ts";
@@ -86,19 +87,17 @@ export class SavedIndex {
     }
   }
 
-  /** Writes signatures to a file that this process alone can read, and that ends with it. */
-  async spill(signatures: SignaturesToWrite): Promise<SignatureFile> {
-    const path = this.#options.state.path(folderName, this.#fileName);
-    const temporary = temporaryOf(path);
-    const descriptor = openSync(temporary, "wx+", 0o600);
-    try {
-      rmSync(temporary);
-      await writeRows(descriptor, signatures, createTimeSlice());
-      return new SignatureFile(descriptor, signatures.directory, 0);
-    } catch (error) {
-      closeSync(descriptor);
-      throw error;
-    }
+  /**
+   * Writes signatures to a file that this process alone can read, and that ends with it. Rejects if `closed`
+   * is aborted.
+   */
+  async spill(signatures: SignaturesToWrite, closed: AbortSignal): Promise<SignatureFile> {
+    using temporary = new TemporaryFile(this.#options.state.path(folderName, this.#fileName));
+    temporary.removeName();
+    await runUnlessClosed(writeRows(temporary.descriptor, signatures), closed);
+    const file = new SignatureFile(temporary.descriptor, signatures.directory, 0);
+    temporary.keep();
+    return file;
   }
 
   /** Saves the index, whose signatures are on the disk from then on. If that fails, they stay in memory. */
@@ -141,7 +140,9 @@ async function loadIndex(path: string, identity: Uint32Array, index: ContentInde
     const isWhole = readAt(descriptor, header, 0);
     if (isWhole && identity.some((word, at) => header[at] !== word)) return false;
     const onFault = () => removeFaulty(path, descriptor);
-    const head = isWhole ? await readHead(descriptor, header, onFault) : undefined;
+    const head = isWhole
+      ? await runUnlessClosed(readHead(descriptor, header, onFault), index.closed)
+      : undefined;
     if (head === undefined) onFault();
     else isTaken = await index.restore(head.file, head.table);
   } finally {
@@ -164,12 +165,12 @@ interface Head {
   readonly file: SignatureFile;
 }
 
+/** Does work of an index that ends early, with an exception, if the index is closed. */
+const runUnlessClosed = <T>(steps: Steps<T>, closed: AbortSignal): Promise<T> =>
+  runInSlices(steps, createTimeSlice(), () => closed.throwIfAborted());
+
 /** Reads the part of the file before its rows. Returns `undefined` if that has a fault. */
-async function readHead(
-  descriptor: number,
-  header: Uint32Array,
-  onFault: () => void,
-): Promise<Head | undefined> {
+function* readHead(descriptor: number, header: Uint32Array, onFault: () => void): Steps<Head | undefined> {
   const [tableWords, files, blocks, checksum] = header.slice(identityWords) as unknown as number[];
   const directoryWords = signatureSizes + blocks! * (1 + blockFiles);
   const headBytes = 4 * (headerWords + tableWords! + directoryWords);
@@ -178,14 +179,13 @@ async function readHead(
   if (table === undefined) return undefined;
   const words = new Uint32Array(directoryWords);
   const parts = [table.usedWords, words];
-  const slice = createTimeSlice();
   let at = header.byteLength;
   for (const step of stepsOf(parts)) {
     if (!readAt(descriptor, step, at)) return undefined;
     at += step.byteLength;
-    await slice.yieldIfDue();
+    yield;
   }
-  if ((await checksumOfParts(parts, slice)) !== checksum) return undefined;
+  if ((yield* checksumOfParts(parts)) !== checksum) return undefined;
   const filesAt = signatureSizes + blocks!;
   const directory = {
     counts: words.slice(0, signatureSizes),
@@ -196,64 +196,91 @@ async function readHead(
   return { table, file: new SignatureFile(descriptor, directory, headBytes, onFault) };
 }
 
-const temporaryOf = (path: string): string => `${path}.${randomBytes(8).toString("hex")}`;
+/** A new file under a temporary name. It is closed and removed with this object, unless it is kept. */
+class TemporaryFile implements Disposable {
+  readonly descriptor: number;
+  readonly #path: string;
+  #isKept = false;
 
-/** Writes the index under another name first: a process may be killed at any time. */
-async function saveIndex(path: string, identity: Uint32Array, index: ContentIndex): Promise<void> {
-  const temporary = temporaryOf(path);
-  const descriptor = openSync(temporary, "wx+", 0o600);
-  const held = await index.hold();
-  let isSaved = false;
-  try {
-    const slice = createTimeSlice();
-    const head = await headOf(identity, held, slice);
-    for (const step of stepsOf(head)) {
-      writeWords(descriptor, step);
-      await slice.yieldIfDue();
-    }
-    await writeRows(descriptor, held.signatures, slice);
-    renameSync(temporary, path);
-    isSaved = true;
-    const onFault = () => removeFaulty(path, descriptor);
-    const headBytes = head.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    await index.adopt(new SignatureFile(descriptor, held.signatures.directory, headBytes, onFault));
-  } finally {
-    index.release();
-    if (!isSaved) {
-      closeSync(descriptor);
-      rmSync(temporary, { force: true });
-    }
+  /** Creates a file that may get this path. Throws the errno error. */
+  constructor(path: string) {
+    this.#path = `${path}.${randomBytes(8).toString("hex")}`;
+    this.descriptor = openSync(this.#path, "wx+", 0o600);
+  }
+
+  removeName(): void {
+    rmSync(this.#path, { force: true });
+  }
+
+  rename(path: string): void {
+    renameSync(this.#path, path);
+  }
+
+  /** Leaves the descriptor to the caller. */
+  keep(): void {
+    this.#isKept = true;
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#isKept) return;
+    closeSync(this.descriptor);
+    this.removeName();
   }
 }
 
+/** Writes the index under another name first: a process may be killed at any time. */
+async function saveIndex(path: string, identity: Uint32Array, index: ContentIndex): Promise<void> {
+  const held = await index.hold();
+  try {
+    using temporary = new TemporaryFile(path);
+    const { descriptor } = temporary;
+    const headBytes = await runUnlessClosed(writeIndex(descriptor, identity, held), index.closed);
+    const onFault = () => removeFaulty(path, descriptor);
+    const file = new SignatureFile(descriptor, held.signatures.directory, headBytes, onFault);
+    temporary.rename(path);
+    temporary.keep();
+    await index.adopt(file);
+  } finally {
+    index.release();
+  }
+}
+
+/** Writes the whole file, and returns the number of bytes before its rows. */
+function* writeIndex(descriptor: number, identity: Uint32Array, held: HeldIndex): Steps<number> {
+  const head = yield* headOf(identity, held);
+  for (const step of stepsOf(head)) {
+    writeWords(descriptor, step);
+    yield;
+  }
+  yield* writeRows(descriptor, held.signatures);
+  return head.reduce((sum, { byteLength }) => sum + byteLength, 0);
+}
+
 /** Returns the parts of the file before its rows. */
-async function headOf(
+function* headOf(
   identity: Uint32Array,
   { table, files, signatures }: HeldIndex,
-  slice: TimeSlice,
-): Promise<readonly Uint32Array[]> {
+): Steps<readonly Uint32Array[]> {
   const { counts, used, files: numbers } = signatures.directory;
   const parts = [table, counts, used, new Uint32Array(numbers.buffer)];
-  const checksum = await checksumOfParts(parts, slice);
+  const checksum = yield* checksumOfParts(parts);
   return [Uint32Array.of(...identity, table.length, files, used.length, checksum), ...parts];
 }
 
-async function checksumOfParts(parts: readonly Uint32Array[], slice: TimeSlice): Promise<number> {
+function* checksumOfParts(parts: readonly Uint32Array[]): Steps<number> {
   let sum = 1;
   for (const step of stepsOf(parts)) {
     sum = checksumOf(step, 0, step.length, sum);
-    await slice.yieldIfDue();
+    yield;
   }
   return sum;
 }
 
-/** Yields the words in steps that take about a millisecond each. */
+/** Yields the words in steps. */
 function* stepsOf(parts: readonly Uint32Array[]): Generator<Uint32Array> {
   for (const words of parts)
     for (let at = 0; at < words.length; at += stepWords) yield words.subarray(at, at + stepWords);
 }
-
-const stepWords = 2 ** 17;
 
 /** Removes all saved indexes beside the one at `path` but the newest, and what killed processes have left. */
 function removeOthers(path: string): void {

@@ -4,7 +4,7 @@
  * row for each size and each hash that it needs, and everything else stays on the disk.
  */
 import { close, readSync, writeSync } from "node:fs";
-import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
+import type { Steps, TimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { NeededNgrams } from "./needed-ngrams.ts";
 import { hashBits } from "./ngrams.ts";
 import { minBits } from "./signature.ts";
@@ -226,15 +226,11 @@ export function signaturesToWrite(
   return { directory: { counts, used, files }, blocks };
 }
 
-/** Words that are written at once. */
-const stepWords = 2 ** 17;
+/** Words that are read, written or summed up at once, which takes about a millisecond. */
+export const stepWords = 2 ** 17;
 
-/** Appends the rows of the blocks to the file. Until that is done, the blocks must not change. */
-export async function writeRows(
-  descriptor: number,
-  { directory, blocks }: SignaturesToWrite,
-  slice: TimeSlice,
-): Promise<void> {
+/** Appends the rows of the blocks to the file, in steps. Until that is done, the blocks must not change. */
+export function* writeRows(descriptor: number, { directory, blocks }: SignaturesToWrite): Steps<void> {
   for (const { bits, first, blocks: count, stride } of rowsOf(directory.counts, 0)) {
     const own = blocks.slice(first, first + count);
     const sources = new Set(own.flatMap((block) => ("source" in block ? [block.source] : [])));
@@ -249,7 +245,7 @@ export async function writeRows(
       for (let row = 0; row < words.length; row += stride)
         words[row + count] = checksumOf(words, row, row + count);
       writeWords(descriptor, words);
-      await slice.yieldIfDue();
+      yield;
     }
   }
 }
