@@ -10,7 +10,7 @@ import { type FileRecord, FileTable, fileFlags } from "./file-records.ts";
 import type { NeededNgrams } from "./needed-ngrams.ts";
 import { type SignedFiles, signed } from "./sign-files.ts";
 import type { Signature } from "./signature.ts";
-import { blockBytes, SignatureBlocks } from "./signature-blocks.ts";
+import { type BlockRoom, blockBytes, SignatureBlocks } from "./signature-blocks.ts";
 import { type SignatureFile, type SignaturesToWrite, signaturesToWrite } from "./signature-file.ts";
 
 /**
@@ -139,14 +139,33 @@ export class ContentIndex {
     return placesIn(this.#stored);
   }
 
-  /** The bytes of memory that are left for signatures besides the table. */
-  get #blockRoom(): number {
-    return this.#maxBytes - this.#table.buffer.byteLength - this.#directoryBytes;
+  /** The room for signatures in memory: there, and on the disk, where they are to be saved. */
+  get #room(): BlockRoom {
+    const onDisk = this.#stored.reduce((sum, { bytes }) => sum + bytes, 0);
+    return {
+      bytes: this.#maxBytes - this.#table.buffer.byteLength - this.#directoryBytes,
+      fileBytes: diskFactor * this.#maxBytes - onDisk,
+    };
   }
 
+  /** Whether the table may grow, at once or after the signatures in memory have moved to the disk. */
   get #mayGrow(): boolean {
     const share = this.#spillTo === undefined ? tableShare.inMemory : tableShare.onDisk;
-    return this.#table.grownBytes <= share * this.#maxBytes;
+    const isAllowed = this.#table.grownBytes <= share * this.#maxBytes;
+    return isAllowed && (this.#hasRoomToGrow || this.#maySpill);
+  }
+
+  get #hasRoomToGrow(): boolean {
+    return this.#table.grownBytes + this.#directoryBytes + this.#blocks.bytes <= this.#maxBytes;
+  }
+
+  /** Whether the signatures in memory may move to the disk. */
+  get #maySpill(): boolean {
+    return (
+      this.#spillTo !== undefined &&
+      this.#blocks.bytes >= spillLimits.minShare * this.#maxBytes &&
+      this.#stored.length < spillLimits.maxFiles
+    );
   }
 
   /**
@@ -235,9 +254,9 @@ export class ContentIndex {
   }
 
   /** Moves the signatures in memory to the disk. If that fails, memory alone is used from then on. */
-  async #spill(writeSignatures: SignatureWriter): Promise<void> {
+  async #spill(): Promise<void> {
     try {
-      const file = await writeSignatures(signaturesToWrite([], this.#blocks.slice()), this.closed);
+      const file = await this.#spillTo!(signaturesToWrite([], this.#blocks.slice()), this.closed);
       if (this.closed.aborted) {
         file.close();
         return;
@@ -332,11 +351,10 @@ export class ContentIndex {
   /** Begins what has to end before these files can be stored, if anything. */
   #workBefore(files: SignedFiles): Promise<void> | undefined {
     if (this.#holds > 0) return new Promise((resolve) => (this.#onReleased = resolve));
-    if (this.#table.isFullWith(files.outcomes.length) && this.#mayGrow)
+    const mustGrow = this.#table.isFullWith(files.outcomes.length) && this.#mayGrow;
+    if (mustGrow && this.#hasRoomToGrow)
       return this.#whileHeld(() => runInSlices(this.#table.grow(), createTimeSlice()));
-    const spill = this.#spillTo;
-    if (spill === undefined || !this.#mustSpill(files)) return undefined;
-    return this.#whileHeld(() => this.#spill(spill));
+    return mustGrow || this.#mustSpill(files) ? this.#whileHeld(() => this.#spill()) : undefined;
   }
 
   async #whileHeld(work: () => Promise<void>): Promise<void> {
@@ -348,19 +366,12 @@ export class ContentIndex {
     }
   }
 
-  /**
-   * Returns whether the memory lacks room for these signatures, and the disk has room for those in memory.
-   */
+  /** Returns whether the memory lacks room for these signatures, which the disk has. */
   #mustSpill({ bits, words }: SignedFiles): boolean {
-    const { bytes } = this.#blocks;
-    const newBlocks = [...new Set(bits)].reduce((sum, size) => sum + blockBytes(size), 0);
-    const onDisk = this.#stored.reduce((sum, file) => sum + file.bytes, 0);
-    return (
-      bytes + words.byteLength + newBlocks > this.#blockRoom &&
-      bytes >= spillLimits.minShare * this.#maxBytes &&
-      this.#stored.length < spillLimits.maxFiles &&
-      onDisk + bytes <= diskFactor * this.#maxBytes
-    );
+    if (!this.#maySpill) return false;
+    const added = [...new Set(bits)].reduce((sum, size) => sum + blockBytes(size), words.byteLength);
+    const { bytes, fileBytes } = this.#room;
+    return this.#blocks.bytes + added > bytes && this.#blocks.fileBytes + added <= fileBytes;
   }
 
   #takeAll({ outcomes, flags, stamps, bits, words }: SignedFiles): void {
@@ -385,7 +396,7 @@ export class ContentIndex {
     const old = this.#table.signaturePlace(file);
     this.#table.setSignaturePlace(file, undefined);
     if (old !== undefined) this.#remove(old);
-    const place = signature && this.#blocks.add(signature, file, this.#blockRoom);
+    const place = signature && this.#blocks.add(signature, file, this.#room);
     if (signature !== undefined && place === undefined) return;
     if (place !== undefined) this.#table.setSignaturePlace(file, this.#storedPlaces + place);
     this.#table.setFlags(file, record.flags);

@@ -199,6 +199,34 @@ test("a search that begins at any moment finds what an index finds that has stor
 const isUpdate = (act: unknown): act is readonly (readonly [number, number])[] =>
   Array.isArray(act) && typeof act[0]?.[0] === "number";
 
+/** Returns files of one size, with inodes from `first` on. */
+const filesOf = (first: number, count: number, bits: number) =>
+  signedOf(Array.from({ length: count }, (_, at) => [first + at, bits, [(first + at) % 20]] as const));
+
+test("an index that has taken as much of the disk as it may is saved, and loaded by the next process", async () => {
+  const saved = new SavedIndex({ state: state(), identity: "tree" });
+  const { index } = openSpilling(saved, 2 ** 21);
+  for (let first = 1; first < 10_000; first += 30) await index.take(filesOf(first, 30, 14));
+  await saved.save(index);
+  const { index: next } = openSpilling(saved, 2 ** 21);
+  expect([await saved.loadInto(next), next.state.files]).toEqual([true, index.state.files]);
+  for (const one of [index, next]) one.close();
+});
+
+test.each([
+  ["memory alone", 12],
+  ["the disk as well", 14],
+] as const)("the table of files leaves memory to the signatures, with %s", async (where, bits) => {
+  const saved = new SavedIndex({ state: state(), identity: "tree" });
+  const maxMemory = 2 ** 18;
+  const index = where === "memory alone" ? new ContentIndex(maxMemory) : openSpilling(saved, maxMemory).index;
+  for (let first = 1; first < 1600; first += 30) await index.take(filesOf(first, 30, bits));
+  for (let first = 1600; first < 9000; first += 500) await index.take(filesOf(first, 500, 8));
+  await settle(index);
+  expect(index.state.bytes).toBeLessThanOrEqual(maxMemory);
+  index.close();
+});
+
 test("if the disk takes no signatures, the index keeps those that it has memory for", async () => {
   const index = new ContentIndex(littleMemory, { spill: () => Promise.reject(new Error("ENOSPC")) });
   for (let first = 1; first < 600; first += 30)

@@ -31,12 +31,21 @@ interface OpenBlock extends Omit<SignatureBlock, "rows"> {
 /** The place of a signature: the index of its block, and of its bit. */
 export type SignatureSlot = number;
 
+/** Maximum bytes that blocks may take, and take in a file once they are written. */
+export interface BlockRoom {
+  readonly bytes: number;
+  readonly fileBytes: number;
+}
+
 /** Stores the signatures of files in memory. */
 export class SignatureBlocks {
   readonly #blocks: (SignatureBlock | OpenBlock)[] = [];
   /** For each size of signatures, the indices of blocks that have room. */
   readonly #withRoom: number[][] = Array.from({ length: hashBits + 1 }, () => []);
+  /** The sizes that have a block. */
+  readonly #sizes = new Set<number>();
   #bytes = 0;
+  #fileBytes = 0;
 
   /** Returns all blocks, each bit-sliced. */
   slice(): readonly SignatureBlock[] {
@@ -48,11 +57,14 @@ export class SignatureBlocks {
     return this.#bytes;
   }
 
-  /**
-   * Adds the signature of a numbered file. Returns `undefined` if the blocks would take more than `maxBytes`.
-   */
-  add({ words, bits }: Signature, file: number, maxBytes: number): SignatureSlot | undefined {
-    const index = this.#withRoom[bits]!.at(-1) ?? this.#addBlock(bits, maxBytes);
+  /** Maximum bytes of a file with these signatures, including its checksums: a word per hash of each size. */
+  get fileBytes(): number {
+    return this.#fileBytes;
+  }
+
+  /** Adds the signature of a numbered file. Returns `undefined` if the blocks have no room for it. */
+  add({ words, bits }: Signature, file: number, room: BlockRoom): SignatureSlot | undefined {
+    const index = this.#withRoom[bits]!.at(-1) ?? this.#addBlock(bits, room);
     if (index === undefined) return undefined;
     const column = 31 - Math.clz32(~this.#blocks[index]!.used);
     const block = this.#setColumn(index, column, words);
@@ -74,13 +86,17 @@ export class SignatureBlocks {
     return (block.used | bit) === -1 ? this.#sliceOne(block, index) : block;
   }
 
-  #addBlock(bits: number, maxBytes: number): number | undefined {
+  #addBlock(bits: number, room: BlockRoom): number | undefined {
     const bytes = blockBytes(bits);
-    if (this.#bytes + bytes > maxBytes) return undefined;
+    // The first block of a size adds the checksums of its rows.
+    const fileBytes = this.#sizes.has(bits) ? bytes : 2 * bytes;
+    if (this.#bytes + bytes > room.bytes || this.#fileBytes + fileBytes > room.fileBytes) return undefined;
     const columns = Array<Uint32Array | undefined>(blockFiles).fill(undefined);
     const index = this.#blocks.push({ bits, columns, files: new Int32Array(blockFiles), used: 0 }) - 1;
     this.#withRoom[bits]!.push(index);
+    this.#sizes.add(bits);
     this.#bytes += bytes;
+    this.#fileBytes += fileBytes;
     return index;
   }
 

@@ -52,6 +52,8 @@ export const bytesOfRows = (counts: Uint32Array): number =>
 
 /** Finds files by signatures on the disk. */
 export class SignatureFile {
+  /** The bytes of all rows. */
+  readonly bytes: number;
   readonly #descriptor: number;
   readonly #directory: BlockDirectory;
   readonly #rows: readonly Rows[];
@@ -68,13 +70,9 @@ export class SignatureFile {
     this.#onFault = onFault;
     this.#descriptor = descriptor;
     this.#directory = directory;
+    this.bytes = bytesOfRows(directory.counts);
     this.#rows = [...rowsOf(directory.counts, offset)];
     this.#row = new Uint32Array(Math.max(0, ...this.#rows.map(({ stride }) => stride)));
-  }
-
-  /** The bytes of all rows. */
-  get bytes(): number {
-    return bytesOfRows(this.#directory.counts);
   }
 
   /** The bytes of memory in use. */

@@ -112,14 +112,24 @@ test("blocks keep what is in them while others go, take no more than their limit
   const signature = sign(Buffer.from("some text"));
   const needed = neededNgrams([[["some"]]])!;
   const blocks = new SignatureBlocks();
-  const maxBytes = 2 * blockBytes(signature.bits);
-  const places = Array.from({ length: 64 }, (_, file) => blocks.add(signature, file, maxBytes)!);
-  expect(blocks.add(signature, 64, maxBytes)).toBeUndefined();
+  const bytes = 2 * blockBytes(signature.bits);
+  const room = { bytes, fileBytes: 2 * bytes };
+  const places = Array.from({ length: 64 }, (_, file) => blocks.add(signature, file, room)!);
+  expect(blocks.add(signature, 64, room)).toBeUndefined();
   for (const file of [3, 31, 32, 63]) blocks.remove(places[file]!);
   expect(filesIn(blocks, needed)).toHaveLength(60);
-  expect(blocks.add(sign(Buffer.from("else")), 99, maxBytes)).toBeNumber();
+  expect(blocks.add(sign(Buffer.from("else")), 99, room)).toBeNumber();
   expect(filesIn(blocks, needed)).toHaveLength(60);
   expect(filesIn(blocks, neededNgrams([[["else"]]])!)).toEqual([99]);
+});
+
+test("blocks take no more room in a file than they may, with a checksum for each hash of each size", () => {
+  const one = sign(Buffer.from("some text"));
+  const blocks = new SignatureBlocks();
+  const bytes = blockBytes(one.bits);
+  const room = { bytes: 2 ** 20, fileBytes: 3 * bytes };
+  for (let file = 0; file < 64; file++) expect(blocks.add(one, file, room)).toBeNumber();
+  expect([blocks.add(one, 64, room), blocks.fileBytes]).toEqual([undefined, 3 * bytes]);
 });
 
 test("nothing is known of what a pattern needs where a part of it may be anything", () => {
@@ -138,7 +148,8 @@ test("a text has to hold each literal of a pattern", () => {
 
 function filesWith(needed: NeededNgrams, signatures: readonly Signature[]): number[] {
   const blocks = new SignatureBlocks();
-  for (const [file, signature] of signatures.entries()) blocks.add(signature, file, 2 ** 28);
+  for (const [file, signature] of signatures.entries())
+    blocks.add(signature, file, { bytes: 2 ** 28, fileBytes: 2 ** 28 });
   return filesIn(blocks, needed);
 }
 
