@@ -64,9 +64,9 @@ const tableShare = { inMemory: 1 / 4, onDisk: 3 / 4 } as const;
 const diskFactor = 8;
 /**
  * Minimum share of the memory that signatures take before they move to the disk, and maximum number of files
- * there: a search reads rows of each.
+ * there: a search reads rows of each. If moving fails, further updates before the next attempt.
  */
-const spillLimits = { minShare: 1 / 16, maxFiles: 64 } as const;
+const spillLimits = { minShare: 1 / 16, maxFiles: 64, retryAfter: 1000 } as const;
 /** The number of places of signatures that one step updates. */
 const placesPerStep = 8192;
 /**
@@ -83,7 +83,9 @@ const maxWaitingShare = 1 / 8;
 export class ContentIndex {
   readonly #maxBytes: number;
   readonly #onReplaced: (file: number) => void;
-  #spillTo: SignatureWriter | undefined;
+  readonly #spillTo: SignatureWriter | undefined;
+  /** The number of updates before which nothing is moved to the disk, because that has failed. */
+  #spillAfter = 0;
   #table = new FileTable();
   /** Signatures on the disk. Their places precede those of `#blocks`. */
   #stored: readonly SignatureFile[] = [];
@@ -163,6 +165,7 @@ export class ContentIndex {
   get #maySpill(): boolean {
     return (
       this.#spillTo !== undefined &&
+      this.#updatedFiles >= this.#spillAfter &&
       this.#blocks.bytes >= spillLimits.minShare * this.#maxBytes &&
       this.#stored.length < spillLimits.maxFiles
     );
@@ -227,11 +230,13 @@ export class ContentIndex {
    * or if the index is closed.
    */
   async restore(file: SignatureFile, table: FileTable): Promise<boolean> {
+    const maxFileBytes = diskFactor * this.#maxBytes;
     const isTooLarge =
-      file.bytes > diskFactor * this.#maxBytes ||
-      table.buffer.byteLength > tableShare.onDisk * this.#maxBytes;
+      file.bytes > maxFileBytes || table.buffer.byteLength > tableShare.onDisk * this.#maxBytes;
     if (isTooLarge) return false;
     await runInSlices(setPlaces(table, file, 0), createTimeSlice());
+    if (file.bytes + spillLimits.minShare * this.#maxBytes <= maxFileBytes)
+      await runInSlices(table.distrustAll(fileFlags.lacksRoom), createTimeSlice());
     if (!this.isEmpty || this.closed.aborted) return false;
     this.#table = table;
     this.#stored = [file];
@@ -253,7 +258,7 @@ export class ContentIndex {
     await runInSlices(setPlaces(this.#table, file, 0), createTimeSlice());
   }
 
-  /** Moves the signatures in memory to the disk. If that fails, memory alone is used from then on. */
+  /** Moves the signatures in memory to the disk. If that fails, memory alone is used for some updates. */
   async #spill(): Promise<void> {
     try {
       const file = await this.#spillTo!(signaturesToWrite([], this.#blocks.slice()), this.closed);
@@ -266,8 +271,12 @@ export class ContentIndex {
       this.#blocks = new SignatureBlocks();
       await runInSlices(setPlaces(this.#table, file, first), createTimeSlice());
     } catch {
-      this.#spillTo = undefined;
+      this.#spillAfter = this.#updatedFiles + spillLimits.retryAfter;
+      return;
     }
+    const hasFailed = this.#spillAfter > 0;
+    this.#spillAfter = 0;
+    if (hasFailed) await runInSlices(this.#table.distrustAll(fileFlags.lacksRoom), createTimeSlice());
   }
 
   /** Has all files read and signed again whose signatures are in a faulty file. */
@@ -397,9 +406,9 @@ export class ContentIndex {
     this.#table.setSignaturePlace(file, undefined);
     if (old !== undefined) this.#remove(old);
     const place = signature && this.#blocks.add(signature, file, this.#room);
-    if (signature !== undefined && place === undefined) return;
+    const lacksRoom = signature !== undefined && place === undefined;
     if (place !== undefined) this.#table.setSignaturePlace(file, this.#storedPlaces + place);
-    this.#table.setFlags(file, record.flags);
+    this.#table.setFlags(file, record.flags | (lacksRoom ? fileFlags.alwaysRead | fileFlags.lacksRoom : 0));
   }
 
   /** Removes the signature at this place. */

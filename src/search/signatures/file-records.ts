@@ -17,6 +17,8 @@ export const fileFlags = {
    * The file has several names: content read under one may change under another, unknown to a watched tree.
    */
   hasSeveralNames: 8,
+  /** The index had no room for the signature of the file, so that it has `alwaysRead`. */
+  lacksRoom: 16,
 } as const;
 
 /** The words of a record: stamps, flags, and the place of the signature. */
@@ -96,7 +98,7 @@ export interface FileRecord {
 
 /** The initial number of places in the hash table. */
 const minPlaces = 1024;
-/** The number of records that one step of growing moves. */
+/** The number of records that one step moves or checks. */
 const recordsPerStep = 4096;
 
 /** Stores records in a growing buffer. */
@@ -183,6 +185,14 @@ export class FileTable {
     this.setFlags(file, fileFlags.alwaysRead);
     const lastStamp = this.#recordAt(file) + stampWords - 1;
     this.#records.words[lastStamp] = ~this.#records.words[lastStamp]!;
+  }
+
+  /** Distrusts all files with this flag, in steps. */
+  *distrustAll(flag: number): Steps<void> {
+    for (let file = 0; file < this.#count; file++) {
+      if (file % recordsPerStep === 0) yield;
+      if ((this.#records.flags(file) & flag) !== 0) this.distrust(file);
+    }
   }
 
   setFlags(file: number, flags: number): void {

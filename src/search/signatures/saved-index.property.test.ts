@@ -17,8 +17,10 @@ import { basename, join } from "node:path";
 import fc from "fast-check";
 import { propertyRuns } from "../../../tests/harness/random.ts";
 import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
+import { stampWords } from "../../filesystem/jail/stamps.ts";
 import { openStateFolder, type StateFolder } from "../../filesystem/state/state-folder.ts";
 import { ContentIndex } from "./content-index.ts";
+import { FileRecords, fileFlags } from "./file-records.ts";
 import type { NeededNgrams } from "./needed-ngrams.ts";
 import { filesPerSave, maxBytes, signedOf } from "./saved-index.test-kit.ts";
 import { SavedIndex } from "./saved-index.ts";
@@ -235,6 +237,57 @@ test("if the disk takes no signatures, the index keeps those that it has memory 
   const found = await candidatesOf(index, query);
   expect(found?.length).toBeGreaterThan(0);
   expect(index.state.bytes).toBeLessThanOrEqual(littleMemory);
+});
+
+/** Returns how many of the files in an index searches have signed again, and how many they always read. */
+function countsOf(index: ContentIndex) {
+  const { files } = index.state;
+  const records = new FileRecords(index.holdRecords());
+  index.release();
+  const counts = { toSign: 0, alwaysRead: 0 };
+  const { stamps } = filesOf(1, files, 0);
+  for (let at = 0; at < files; at++) {
+    const own = stamps.subarray(at * stampWords, (at + 1) * stampWords);
+    const file = records.find(own);
+    if (!records.hasStamps(file, own)) counts.toSign++;
+    else if ((records.flags(file) & fileFlags.alwaysRead) !== 0) counts.alwaysRead++;
+  }
+  return counts;
+}
+
+/** Has an index store 2,010 files, whose signatures take 1 MiB. */
+async function fill(index: ContentIndex): Promise<void> {
+  for (let first = 1; first < 2000; first += 30) await index.take(filesOf(first, 30, 12));
+  await settle(index);
+}
+
+test("if the disk takes no signatures for a while, it takes later ones, and files without any are signed again", async () => {
+  const saved = new SavedIndex({ state: state(), identity: "tree" });
+  let failures = 1;
+  const index = new ContentIndex(2 ** 19, {
+    spill: async (signatures, closed) => {
+      if (failures-- > 0) throw new Error("EMFILE");
+      return await saved.spill(signatures, closed);
+    },
+  });
+  await fill(index);
+  const { toSign, alwaysRead } = countsOf(index);
+  expect([toSign > 0, alwaysRead]).toEqual([true, 0]);
+  await fill(index);
+  expect(countsOf(index)).toEqual({ toSign: 0, alwaysRead: 0 });
+  index.close();
+});
+
+test("files without room for their signatures are signed again by a process that has it", async () => {
+  const saved = new SavedIndex({ state: state(), identity: "tree" });
+  const index = new ContentIndex(2 ** 19);
+  await fill(index);
+  const { alwaysRead } = countsOf(index);
+  expect(alwaysRead).toBeGreaterThan(100);
+  await saved.save(index);
+  const next = new ContentIndex(2 ** 22);
+  expect([await saved.loadInto(next), countsOf(next)]).toEqual([true, { toSign: alwaysRead, alwaysRead: 0 }]);
+  for (const one of [index, next]) one.close();
 });
 
 const some = signedOf(Array.from({ length: 40 }, (_, at) => [at + 1, 8 + (at % 3), [at % 20]] as const));
