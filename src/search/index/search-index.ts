@@ -354,8 +354,9 @@ export class SearchIndex {
   }
 
   /** Resolves when all files that searches have met are indexed, if they can be. */
-  filled(): Promise<void> {
-    return this.#filler.idle();
+  async filled(): Promise<void> {
+    await this.#filler.idle();
+    await this.#memory.contents.stored();
   }
 
   close(): void {

@@ -97,3 +97,21 @@ test("a search that fails does not hold the index for good", async () => {
   visit.mockRestore();
   slice.mockRestore();
 });
+
+test("many files are stored in slices, and the rest once no search holds the index that began between two", async () => {
+  const index = new ContentIndex(2 ** 22);
+  for (let inode = 1; inode <= 30; inode++) await index.take(fileWith(inode));
+  const clock = spyOn(performance, "now");
+  let now = 0;
+  clock.mockImplementation(() => (now += 10));
+  const stored = index.take(signedOf(Array.from({ length: 4 }, (_, at) => [at + 31, 8, [at]])));
+  expect(index.state.files).toBe(31);
+  index.holdRecords();
+  for (let turn = 0; turn < 9; turn++) await new Promise((resolve) => setImmediate(resolve));
+  expect(index.state.files).toBe(31);
+  index.release();
+  await stored;
+  await index.hold();
+  expect(index.state.files).toBe(34);
+  clock.mockRestore();
+});

@@ -67,8 +67,8 @@ const diskFactor = 8;
  * there: a search reads rows of each. If moving fails, further updates before the next attempt.
  */
 const spillLimits = { minShare: 1 / 16, maxFiles: 64, retryAfter: 1000 } as const;
-/** The number of places of signatures that one step updates. */
-const placesPerStep = 8192;
+/** The number of places of signatures, or of records, that one step updates. */
+const updatesPerStep = 4096;
 /**
  * Share of the known files from which on a search reads all files at once, because checking stamps would take
  * longer.
@@ -79,6 +79,14 @@ const maxCandidates = 0.4;
  * without the index.
  */
 const maxWaitingShare = 1 / 8;
+
+/** Files that are to be stored, in order. */
+interface WaitingFiles {
+  readonly files: SignedFiles;
+  /** The index of the next one, and of its first word. */
+  next: number;
+  wordsAt: number;
+}
 
 export class ContentIndex {
   readonly #maxBytes: number;
@@ -96,7 +104,7 @@ export class ContentIndex {
   #holds = 0;
   #onReleased = () => {};
   /** Updates that are not stored yet, and the number of their files. */
-  readonly #waiting: SignedFiles[] = [];
+  readonly #waiting: WaitingFiles[] = [];
   #waitingFiles = 0;
   #isStoring = false;
   /** Settles when the updates are stored. */
@@ -194,7 +202,10 @@ export class ContentIndex {
     // Others may take their place while they are read.
     const [stored, blocks] = [this.#stored, this.#blocks];
     for (const file of stored) await file.visit(needed, slice, (number) => candidates.push(number));
-    blocks.visit(needed, (number) => candidates.push(number));
+    await runInSlices(
+      blocks.visit(needed, (number) => candidates.push(number)),
+      slice,
+    );
     if (candidates.length > maxCandidates * count) return undefined;
     const mayMatch = new SharedArrayBuffer(4 * Math.ceil(count / 32));
     const bits = new Int32Array(mayMatch);
@@ -279,11 +290,12 @@ export class ContentIndex {
     if (hasFailed) await runInSlices(this.#table.distrustAll(fileFlags.lacksRoom), createTimeSlice());
   }
 
-  /** Has all files read and signed again whose signatures are in a faulty file. */
-  #drop(file: SignatureFile): void {
+  /** Has all files read and signed again whose signatures are in a faulty file, in steps. */
+  *#drop(file: SignatureFile): Steps<void> {
     const first = placesIn(this.#stored.slice(0, this.#stored.indexOf(file)));
     const end = first + file.places;
     for (let number = 0; number < this.#table.count; number++) {
+      if (number % updatesPerStep === 0) yield;
       const place = this.#table.signaturePlace(number);
       if (place === undefined || place < first) continue;
       this.#table.setSignaturePlace(number, place < end ? undefined : place - file.places);
@@ -307,8 +319,13 @@ export class ContentIndex {
     this.#holds--;
     if (this.#holds > 0) return;
     for (const file of this.#replaced.splice(0)) file.close();
-    for (const file of this.#stored) if (!file.isIntact) this.#drop(file);
     this.#onReleased();
+    if (this.#faultyFile !== undefined) this.#beginStoring();
+  }
+
+  /** A file of signatures in which a fault was found. */
+  get #faultyFile(): SignatureFile | undefined {
+    return this.#stored.find(({ isIntact }) => !isIntact);
   }
 
   /**
@@ -317,10 +334,15 @@ export class ContentIndex {
    */
   async take(files: SignedFiles): Promise<void> {
     if (this.closed.aborted) return;
-    this.#waiting.push(files);
+    this.#waiting.push({ files, next: 0, wordsAt: 0 });
     this.#waitingFiles += files.outcomes.length;
-    if (!this.#isStoring) this.#storing = this.#storeAll();
+    this.#beginStoring();
     if (this.#isStoring && this.#manyWait) await this.#storing;
+  }
+
+  /** Resolves when everything taken so far is stored. */
+  async stored(): Promise<void> {
+    await this.#storing;
   }
 
   /** Whether updates take precedence over searches that would hold the index. */
@@ -328,20 +350,21 @@ export class ContentIndex {
     return this.#waitingFiles > maxWaitingShare * this.#table.count;
   }
 
+  #beginStoring(): void {
+    if (!this.#isStoring) this.#storing = this.#storeAll();
+  }
+
   async #storeAll(): Promise<void> {
     this.#isStoring = true;
     const slice = createTimeSlice();
     try {
-      for (let files = this.#waiting[0]; files !== undefined; files = this.#waiting[0]) {
-        const work = this.#workBefore(files);
-        if (work !== undefined) {
-          await work;
-          continue;
-        }
-        this.#waiting.shift();
-        this.#waitingFiles -= files.outcomes.length;
-        this.#takeAll(files);
-        if (slice.isDue) await slice.yieldIfDue();
+      for (;;) {
+        const [next] = this.#waiting;
+        const work = this.#workBefore(next?.files);
+        if (work !== undefined) await work;
+        else if (next === undefined) break;
+        else if (this.#storeSome(next, slice)) this.#waiting.shift();
+        else await slice.yieldIfDue();
       }
     } catch {
       // The system has no memory for them. Searches read these files, because their records are the former
@@ -357,9 +380,14 @@ export class ContentIndex {
     this.#waitingFiles = 0;
   }
 
-  /** Begins what has to end before these files can be stored, if anything. */
-  #workBefore(files: SignedFiles): Promise<void> | undefined {
+  /** Begins what has to end before these files, if any, can be stored. */
+  #workBefore(files: SignedFiles | undefined): Promise<void> | undefined {
+    const faulty = this.#faultyFile;
+    if (files === undefined && faulty === undefined) return undefined;
     if (this.#holds > 0) return new Promise((resolve) => (this.#onReleased = resolve));
+    if (faulty !== undefined)
+      return this.#whileHeld(() => runInSlices(this.#drop(faulty), createTimeSlice()));
+    if (files === undefined) return undefined;
     const mustGrow = this.#table.isFullWith(files.outcomes.length) && this.#mayGrow;
     if (mustGrow && this.#hasRoomToGrow)
       return this.#whileHeld(() => runInSlices(this.#table.grow(), createTimeSlice()));
@@ -383,18 +411,23 @@ export class ContentIndex {
     return this.#blocks.bytes + added > bytes && this.#blocks.fileBytes + added <= fileBytes;
   }
 
-  #takeAll({ outcomes, flags, stamps, bits, words }: SignedFiles): void {
-    let at = 0;
-    this.#updatedFiles += outcomes.length;
-    for (let index = 0; index < outcomes.length; index++) {
+  /** Stores files until the slice is used up, at least one. Returns whether all of them are stored. */
+  #storeSome(waiting: WaitingFiles, slice: TimeSlice): boolean {
+    const { outcomes, flags, stamps, bits, words } = waiting.files;
+    while (waiting.next < outcomes.length) {
+      const [index, at] = [waiting.next++, waiting.wordsAt];
       const size = bits[index] === 0 ? 0 : 2 ** bits[index]! / 32;
+      waiting.wordsAt += size;
+      this.#waitingFiles--;
+      this.#updatedFiles++;
       if (outcomes[index] === signed.yes)
         this.#put(
           { stamps: stamps.subarray(index * stampWords, (index + 1) * stampWords), flags: flags[index]! },
           size === 0 ? undefined : { words: words.subarray(at, at + size), bits: bits[index]! },
         );
-      at += size;
+      if (slice.isDue) break;
     }
+    return waiting.next === outcomes.length;
   }
 
   #put(record: FileRecord, signature: Signature | undefined): void {
@@ -430,8 +463,8 @@ const placesIn = (files: readonly SignatureFile[]): number =>
 
 /** Enters the places of the signatures in a file, counted from `first`. */
 function* setPlaces(table: FileTable, file: SignatureFile, first: number): Steps<void> {
-  for (let from = 0; from < file.places; from += placesPerStep) {
-    file.visitPlaces({ from, to: from + placesPerStep }, (number, place) =>
+  for (let from = 0; from < file.places; from += updatesPerStep) {
+    file.visitPlaces({ from, to: from + updatesPerStep }, (number, place) =>
       table.setSignaturePlace(number, first + place),
     );
     yield;

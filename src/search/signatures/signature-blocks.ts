@@ -1,3 +1,4 @@
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { NeededNgrams } from "./needed-ngrams.ts";
 import { hashBits } from "./ngrams.ts";
 import { mayHold, type Signature } from "./signature.ts";
@@ -117,11 +118,12 @@ export class SignatureBlocks {
     block.used &= ~bit;
   }
 
-  /** Calls `visit` with the number of each file that may contain what is needed, in no order. */
-  visit(needed: NeededNgrams, visit: (file: number) => void): void {
+  /** Calls `visit` with the number of each file that may contain what is needed, in no order, in steps. */
+  *visit(needed: NeededNgrams, visit: (file: number) => void): Steps<void> {
     for (const block of this.#blocks) {
       for (let left = matchesIn(block, needed); left !== 0; left &= left - 1)
         visit(block.files[31 - Math.clz32(left & -left)]!);
+      yield;
     }
   }
 }

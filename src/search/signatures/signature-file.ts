@@ -119,6 +119,7 @@ export class SignatureFile {
         const files = (rows.first + block) * blockFiles;
         for (let left = matches[block]! | 0; left !== 0; left &= left - 1)
           visit(this.#directory.files[files + 31 - Math.clz32(left & -left)]!);
+        if (slice.isDue) await slice.yieldIfDue();
       }
     }
   }

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { extractInnerLiterals } from "../../text/prefilter/inner-literals.ts";
 import { escapePattern, toSource } from "../../text/regex/regex-runtime.ts";
 import { createRegexEngine } from "../../text/regex/rust-regex.ts";
@@ -155,6 +156,6 @@ function filesWith(needed: NeededNgrams, signatures: readonly Signature[]): numb
 
 function filesIn(blocks: SignatureBlocks, needed: NeededNgrams): number[] {
   const files: number[] = [];
-  blocks.visit(needed, (file) => files.push(file));
+  runAtOnce(blocks.visit(needed, (file) => files.push(file)));
   return files.sort((one, other) => one - other);
 }
