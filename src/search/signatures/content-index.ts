@@ -7,6 +7,7 @@ import {
 } from "../../base/scheduling/time-slice.ts";
 import { stampWords } from "../../filesystem/jail/stamps.ts";
 import { type FileRecord, FileTable, fileFlags } from "./file-records.ts";
+import type { HeldIndex, IndexSizes } from "./index-file.ts";
 import type { NeededNgrams } from "./needed-ngrams.ts";
 import { type SignedFiles, signed } from "./sign-files.ts";
 import type { Signature } from "./signature.ts";
@@ -28,14 +29,6 @@ export interface CandidateSet {
   readonly count: number;
   /** Whether the index has no room for a file that it does not know. */
   readonly isFull: boolean;
-}
-
-/** Everything of an index that is saved. */
-export interface HeldIndex {
-  readonly files: number;
-  /** The words in use of its `FileTable`. */
-  readonly table: Uint32Array;
-  readonly signatures: SignaturesToWrite;
 }
 
 /** The state of an index, for the people who run the worker. */
@@ -236,17 +229,22 @@ export class ContentIndex {
     return this.#table.buffer;
   }
 
+  /** Returns whether the limits of this index allow a saved one of these sizes. */
+  fits({ tableBytes, directoryBytes, rowBytes }: IndexSizes): boolean {
+    return (
+      rowBytes <= diskFactor * this.#maxBytes &&
+      tableBytes <= tableShare.onDisk * this.#maxBytes &&
+      tableBytes + directoryBytes <= this.#maxBytes
+    );
+  }
+
   /**
-   * Fills an empty index with a saved one, and takes over the file. Resolves to false if that does not fit,
-   * or if the index is closed.
+   * Fills an empty index with a saved one that fits, and takes over the file. Resolves to false if the index
+   * is not empty, or closed.
    */
   async restore(file: SignatureFile, table: FileTable): Promise<boolean> {
-    const maxFileBytes = diskFactor * this.#maxBytes;
-    const isTooLarge =
-      file.bytes > maxFileBytes || table.buffer.byteLength > tableShare.onDisk * this.#maxBytes;
-    if (isTooLarge) return false;
     await runInSlices(setPlaces(table, file, 0), createTimeSlice());
-    if (file.bytes + spillLimits.minShare * this.#maxBytes <= maxFileBytes)
+    if (file.bytes + spillLimits.minShare * this.#maxBytes <= diskFactor * this.#maxBytes)
       await runInSlices(table.distrustAll(fileFlags.lacksRoom), createTimeSlice());
     if (!this.isEmpty || this.closed.aborted) return false;
     this.#table = table;

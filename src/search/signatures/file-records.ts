@@ -101,6 +101,9 @@ const minPlaces = 1024;
 /** The number of records that one step moves or checks. */
 const recordsPerStep = 4096;
 
+/** Returns the size of the buffer for a hash table with that many places. */
+const bytesFor = (places: number): number => (places / 2) * wordsPerTwo * Uint32Array.BYTES_PER_ELEMENT;
+
 /** Stores records in a growing buffer. */
 export class FileTable {
   #buffer: SharedArrayBuffer;
@@ -109,7 +112,7 @@ export class FileTable {
   #count = 0;
 
   constructor(places = minPlaces) {
-    this.#buffer = new SharedArrayBuffer((places / 2) * wordsPerTwo * Uint32Array.BYTES_PER_ELEMENT);
+    this.#buffer = new SharedArrayBuffer(bytesFor(places));
     this.#records = new FileRecords(this.#buffer);
     this.#places = places;
   }
@@ -132,15 +135,38 @@ export class FileTable {
   }
 
   /**
-   * Creates a table for the words in use of another, which are to be written to `usedWords`. Returns
-   * `undefined` if no table has that many words and records.
+   * Returns the size of the buffer of a table with that many records and words in use, or `undefined` if no
+   * table has.
    */
-  static withUsed(words: number, count: number): FileTable | undefined {
+  static bytesOf(words: number, count: number): number | undefined {
     const places = words - count * recordWords;
-    if (places < minPlaces || !isPowerOfTwo(places) || 2 * count > places) return undefined;
-    const table = new FileTable(places);
+    return places < minPlaces || !isPowerOfTwo(places) || 2 * count > places ? undefined : bytesFor(places);
+  }
+
+  /** Creates a table for the words in use of another, which are to be written to `usedWords`. */
+  static withUsed(words: number, count: number): FileTable {
+    const table = new FileTable(words - count * recordWords);
     table.#count = count;
     return table;
+  }
+
+  /**
+   * Returns, in steps, whether the hash table has as many entries as records, and none for others: otherwise
+   * a search for one might not end. Forgets the places of signatures, which are those of another index.
+   */
+  *check(): Steps<boolean> {
+    const { words } = this.#records;
+    let entries = 0;
+    for (let place = 0; place < this.#places; place++) {
+      if (place % recordsPerStep === 0) yield;
+      if (words[place]! > this.#count) return false;
+      if (words[place] !== 0) entries++;
+    }
+    for (let file = 0; file < this.#count; file++) {
+      if (file % recordsPerStep === 0) yield;
+      this.setSignaturePlace(file, undefined);
+    }
+    return entries === this.#count;
   }
 
   /** Returns whether that many further records need a larger buffer. */

@@ -1,7 +1,8 @@
 import { afterAll, expect, spyOn, test } from "bun:test";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -9,6 +10,7 @@ import {
   realpathSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -25,6 +27,7 @@ import type { NeededNgrams } from "./needed-ngrams.ts";
 import { type FakeFile, filesPerSave, maxBytes, signedOf } from "./saved-index.test-kit.ts";
 import { SavedIndex } from "./saved-index.ts";
 import type { SignedFiles } from "./sign-files.ts";
+import { checksumOf, signatureSizes } from "./signature-file.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-saved-")));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -372,6 +375,57 @@ test("a saved index that was torn or altered anywhere leaves no file out", async
     await check(altered);
   }
   expect([loaded > 10, refused > 10]).toEqual([true, true]);
+});
+
+test("a pipe, a link or a folder in place of a saved index does not hold up a process", async () => {
+  const { state: of, path } = await saveSome();
+  const others = [
+    () => execFileSync("mkfifo", [path]),
+    () => symlinkSync("/dev/zero", path),
+    () => mkdirSync(path),
+  ];
+  for (const make of others) {
+    rmSync(path, { recursive: true, force: true });
+    make();
+    expect(await loads(of, "tree")).toBe(false);
+  }
+});
+
+/** Changes the part of a saved index before its rows, and the checksum accordingly. */
+function forge(path: string, change: (words: Uint32Array) => void): void {
+  const words = new Uint32Array(Uint8Array.from(readFileSync(path)).buffer);
+  change(words);
+  const [tableWords, blocks] = [words[8]!, words[10]!];
+  const headWords = 12 + tableWords + signatureSizes + 33 * blocks;
+  const sum = checksumOf(words, 0, 11);
+  words[11] = checksumOf(words, 12, headWords, sum);
+  writeFileSync(path, words);
+}
+
+const forgeries: Readonly<Record<string, (words: Uint32Array) => void>> = {
+  "more entries than records": (words) => {
+    for (let at = 12; at < 12 + 1024; at++) words[at] ||= 1;
+  },
+  "an entry without a record": (words) => {
+    words[words.findIndex((word, at) => at >= 12 && word !== 0)] = 10_000;
+  },
+  "a signature without a record": (words) => {
+    words[12 + words[8]! + signatureSizes + words[10]! + 1] = 10_000;
+  },
+  "more records than it has": (words) => {
+    words[9] = 41;
+  },
+  "fewer blocks than it has": (words) => {
+    words[10]!--;
+  },
+};
+
+test.each(Object.entries(forgeries))("a forged index is not loaded that has %s", async (_, change) => {
+  const { state: of, path } = await saveSome();
+  forge(path, () => {});
+  expect(await loads(of, "tree")).toBe(true);
+  forge(path, change);
+  expect(await loads(of, "tree")).toBe(false);
 });
 
 test("a saved index with a fault is removed, and its files are read and signed again", async () => {

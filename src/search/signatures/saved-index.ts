@@ -20,21 +20,10 @@ import {
 import { dirname, join } from "node:path";
 import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import type { StateFolder } from "../../filesystem/state/state-folder.ts";
-import type { ContentIndex, HeldIndex, IndexState } from "./content-index.ts";
-import { FileTable } from "./file-records.ts";
+import type { ContentIndex, IndexState } from "./content-index.ts";
+import { format, readHead, readIndexHeader, writeIndex } from "./index-file.ts";
 import { assembleSigner } from "./signature.ts";
-import { blockFiles } from "./signature-blocks.ts";
-import {
-  bytesOfRows,
-  checksumOf,
-  readAt,
-  SignatureFile,
-  type SignaturesToWrite,
-  signatureSizes,
-  stepWords,
-  writeRows,
-  writeWords,
-} from "./signature-file.ts";
+import { SignatureFile, type SignaturesToWrite, writeRows } from "./signature-file.ts";
 
 export interface SavedIndexOptions {
   readonly state: StateFolder;
@@ -47,14 +36,6 @@ export interface SavedIndexOptions {
   readonly minFiles?: number;
 }
 
-/** Changes with the layout of the file. */
-const format = 2;
-/**
- * The words at the beginning of the file: 8 for the identity of the content, one each for the words in the
- * table, the files in it, and the blocks, and the checksum of what follows up to the rows.
- */
-const headerWords = 12;
-const identityWords = 8;
 /** Minimum share of updated files that is worth saving. */
 const unsavedShare = 1 / 16;
 /** The number of saved indexes that are kept for a tree, of workers with different rules. */
@@ -133,23 +114,26 @@ const suffix = ".index";
 
 /** Returns whether the index could be taken from the file. */
 async function loadIndex(path: string, identity: Uint32Array, index: ContentIndex): Promise<boolean> {
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const descriptor = openSync(path, readFlags);
   let isTaken = false;
   try {
-    const header = new Uint32Array(headerWords);
-    const isWhole = readAt(descriptor, header, 0);
-    if (isWhole && identity.some((word, at) => header[at] !== word)) return false;
     const onFault = () => removeFaulty(path, descriptor);
-    const head = isWhole
-      ? await runUnlessClosed(readHead(descriptor, header, onFault), index.closed)
-      : undefined;
-    if (head === undefined) onFault();
-    else isTaken = await index.restore(head.file, head.table);
+    const stats = fstatSync(descriptor);
+    const header = stats.isFile() ? readIndexHeader(descriptor, stats.size, identity) : undefined;
+    if (header === undefined) onFault();
+    else if (header !== "other" && index.fits(header)) {
+      const head = await runUnlessClosed(readHead(descriptor, header, onFault), index.closed);
+      if (head === undefined) onFault();
+      else isTaken = await index.restore(head.file, head.table);
+    }
   } finally {
     if (!isTaken) closeSync(descriptor);
   }
   return isTaken;
 }
+
+/** A pipe is opened at once, and refused. */
+const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** Removes a corrupt file, unless another process has already replaced it. */
 function removeFaulty(path: string, descriptor: number): void {
@@ -160,41 +144,9 @@ function removeFaulty(path: string, descriptor: number): void {
   }
 }
 
-interface Head {
-  readonly table: FileTable;
-  readonly file: SignatureFile;
-}
-
 /** Does work of an index that ends early, with an exception, if the index is closed. */
 const runUnlessClosed = <T>(steps: Steps<T>, closed: AbortSignal): Promise<T> =>
   runInSlices(steps, createTimeSlice(), () => closed.throwIfAborted());
-
-/** Reads the part of the file before its rows. Returns `undefined` if that has a fault. */
-function* readHead(descriptor: number, header: Uint32Array, onFault: () => void): Steps<Head | undefined> {
-  const [tableWords, files, blocks, checksum] = header.slice(identityWords) as unknown as number[];
-  const directoryWords = signatureSizes + blocks! * (1 + blockFiles);
-  const headBytes = 4 * (headerWords + tableWords! + directoryWords);
-  const { size } = fstatSync(descriptor);
-  const table = headBytes > size ? undefined : FileTable.withUsed(tableWords!, files!);
-  if (table === undefined) return undefined;
-  const words = new Uint32Array(directoryWords);
-  const parts = [table.usedWords, words];
-  let at = header.byteLength;
-  for (const step of stepsOf(parts)) {
-    if (!readAt(descriptor, step, at)) return undefined;
-    at += step.byteLength;
-    yield;
-  }
-  if ((yield* checksumOfParts(parts)) !== checksum) return undefined;
-  const filesAt = signatureSizes + blocks!;
-  const directory = {
-    counts: words.slice(0, signatureSizes),
-    used: words.slice(signatureSizes, filesAt),
-    files: Int32Array.from(words.subarray(filesAt)),
-  };
-  if (size !== headBytes + bytesOfRows(directory.counts)) return undefined;
-  return { table, file: new SignatureFile(descriptor, directory, headBytes, onFault) };
-}
 
 /** A new file under a temporary name. It is closed and removed with this object, unless it is kept. */
 class TemporaryFile implements Disposable {
@@ -243,43 +195,6 @@ async function saveIndex(path: string, identity: Uint32Array, index: ContentInde
   } finally {
     index.release();
   }
-}
-
-/** Writes the whole file, and returns the number of bytes before its rows. */
-function* writeIndex(descriptor: number, identity: Uint32Array, held: HeldIndex): Steps<number> {
-  const head = yield* headOf(identity, held);
-  for (const step of stepsOf(head)) {
-    writeWords(descriptor, step);
-    yield;
-  }
-  yield* writeRows(descriptor, held.signatures);
-  return head.reduce((sum, { byteLength }) => sum + byteLength, 0);
-}
-
-/** Returns the parts of the file before its rows. */
-function* headOf(
-  identity: Uint32Array,
-  { table, files, signatures }: HeldIndex,
-): Steps<readonly Uint32Array[]> {
-  const { counts, used, files: numbers } = signatures.directory;
-  const parts = [table, counts, used, new Uint32Array(numbers.buffer)];
-  const checksum = yield* checksumOfParts(parts);
-  return [Uint32Array.of(...identity, table.length, files, used.length, checksum), ...parts];
-}
-
-function* checksumOfParts(parts: readonly Uint32Array[]): Steps<number> {
-  let sum = 1;
-  for (const step of stepsOf(parts)) {
-    sum = checksumOf(step, 0, step.length, sum);
-    yield;
-  }
-  return sum;
-}
-
-/** Yields the words in steps. */
-function* stepsOf(parts: readonly Uint32Array[]): Generator<Uint32Array> {
-  for (const words of parts)
-    for (let at = 0; at < words.length; at += stepWords) yield words.subarray(at, at + stepWords);
 }
 
 /** Removes all saved indexes beside the one at `path` but the newest, and what killed processes have left. */
