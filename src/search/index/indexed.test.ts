@@ -21,6 +21,7 @@ import { openStateFolder } from "../../filesystem/state/state-folder.ts";
 import { pageFrom } from "../pages.test-kit.ts";
 import { openSearcher, type RequestFields } from "../search.test-kit.ts";
 import { ContentIndex } from "../signatures/content-index.ts";
+import { SavedIndex } from "../signatures/saved-index.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));
 const tree = join(base, "tree");
@@ -56,7 +57,7 @@ async function openFilled(deny: readonly string[] = [], maxBytes = 2 ** 24) {
     return searcher.index?.files;
   };
   await find();
-  return { find, known, search };
+  return { find, known, search, memory: () => searcher.index!.bytes };
 }
 
 test("the first search reads all files, and later ones do not read those that cannot match", async () => {
@@ -147,8 +148,10 @@ test("nothing is kept of denied files, nor of those that a folder leads to that 
 test("an index takes no more memory than it may, and the files that it has no room for are read", async () => {
   for (let i = 0; i < 100; i++)
     writeFileSync(at(`large${i}`), Array.from({ length: 3000 }, (_, j) => `${i}w${j}`).join("\n"));
-  const { find, known } = await openFilled([], 2 ** 20);
+  const maxBytes = 2 ** 18;
+  const { find, known, memory } = await openFilled([], maxBytes);
   expect(await known()).toBe(120);
+  expect([memory() > maxBytes / 2, memory() <= maxBytes]).toEqual([true, true]);
   writeFileSync(at("large99"), "needle");
   expect((await find()).paths).toEqual(["large99"]);
   expect((await find("99w2999")).paths).toEqual([]);
@@ -173,6 +176,29 @@ test("signatures that memory has no room for are on the disk, also for the next 
   }
   const [saved] = readdirSync(state.find("index")!);
   expect(statSync(join(state.find("index")!, saved!)).size).toBeGreaterThan(maxBytes);
+});
+
+test("an index that could not be saved is saved once a further file is signed", async () => {
+  for (let i = 20; i < 100; i++) writeFileSync(at(`file${i}`), `text of file ${i}`);
+  const state = openStateFolder({
+    dir: join(base, "unsaved"),
+    roots: [{ name: ".", hostPath: realpathSync(tree) }],
+  });
+  const index = { mode: "verified", maxBytes: 2 ** 24, saved: { state, identity: "", minFiles: 1 } } as const;
+  const searcher = openSearcher(tree, { backend: "openat", threads: 2, index });
+  opened.push(searcher.close);
+  const save = spyOn(SavedIndex.prototype, "save");
+  try {
+    save.mockResolvedValueOnce(false);
+    for (const saves of [1, 2, 2]) {
+      writeFileSync(at("new"), `text ${saves}`);
+      await searcher.search({ pattern: "needle" });
+      await searcher.index?.settled();
+      expect(save).toHaveBeenCalledTimes(saves);
+    }
+  } finally {
+    save.mockRestore();
+  }
 });
 
 test("once an index has room for no further file, only files that it knows are signed again", async () => {

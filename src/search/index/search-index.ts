@@ -186,8 +186,8 @@ export class SearchIndex {
     const { contents } = this.#memory;
     const unsaved = contents.updatedFiles - this.#savedUpdates;
     if (this.#isClosed || !saved.isDue(contents.state, unsaved)) return;
-    this.#savedUpdates = contents.updatedFiles;
-    await saved.save(contents);
+    const { updatedFiles } = contents;
+    if (await saved.save(contents)) this.#savedUpdates = updatedFiles;
   }
 
   /** Begins the use of the index by a search. Returns `undefined` if the index does not help it. */

@@ -118,6 +118,12 @@ function isDirectoryOf({ counts, used, files: numbers }: BlockDirectory, files: 
   return numbers.every((number) => number >= 0 && number < files);
 }
 
+/** Returns the size of the file that `writeIndex` writes. */
+export const bytesOfIndex = ({ table, signatures: { directory } }: HeldIndex): number =>
+  4 * (headerWords + table.length + signatureSizes) +
+  directory.used.length * bytesPerBlock +
+  bytesOfRows(directory.counts);
+
 /** Writes the whole file, in steps, and returns the number of bytes before its rows. */
 export function* writeIndex(descriptor: number, identity: Uint32Array, held: HeldIndex): Steps<number> {
   const { table, files, signatures } = held;

@@ -1,9 +1,11 @@
 import { afterAll, expect, spyOn, test } from "bun:test";
 import { execFileSync, spawn } from "node:child_process";
 import {
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -19,10 +21,12 @@ import { basename, join } from "node:path";
 import fc from "fast-check";
 import { propertyRuns } from "../../../tests/harness/random.ts";
 import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
+import { lockExclusively } from "../../filesystem/jail/flock.ts";
 import { stampWords } from "../../filesystem/jail/stamps.ts";
 import { openStateFolder, type StateFolder } from "../../filesystem/state/state-folder.ts";
 import { ContentIndex } from "./content-index.ts";
 import { FileRecords, fileFlags } from "./file-records.ts";
+import { bytesOfIndex } from "./index-file.ts";
 import type { NeededNgrams } from "./needed-ngrams.ts";
 import { type FakeFile, filesPerSave, maxBytes, signedOf } from "./saved-index.test-kit.ts";
 import { SavedIndex } from "./saved-index.ts";
@@ -255,6 +259,19 @@ test.each([
   index.close();
 });
 
+test("signatures do not move from memory to a state folder in memory", async () => {
+  const dir = mkdtempSync("/dev/shm/coder-");
+  try {
+    const saved = new SavedIndex({ state: openStateFolder({ dir, roots: [root] }), identity: "tree" });
+    const { index, counts } = openSpilling(saved, 2 ** 19);
+    await fill(index);
+    expect([counts.spilled > 1, countsOf(index).alwaysRead > 100]).toEqual([true, true]);
+    index.close();
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});
+
 test("if the disk takes no signatures, the index keeps those that it has memory for", async () => {
   const index = new ContentIndex(littleMemory, { spill: () => Promise.reject(new Error("ENOSPC")) });
   for (let first = 1; first < 600; first += 30)
@@ -286,6 +303,19 @@ async function fill(index: ContentIndex): Promise<void> {
   for (let first = 1; first < 2000; first += 30) await index.take(filesOf(first, 30, 12));
   await settle(index);
 }
+
+test("signatures do not move from memory to a state folder in memory", async () => {
+  const dir = mkdtempSync("/dev/shm/coder-");
+  try {
+    const saved = new SavedIndex({ state: openStateFolder({ dir, roots: [root] }), identity: "tree" });
+    const { index, counts } = openSpilling(saved, 2 ** 19);
+    await fill(index);
+    expect([counts.spilled > 1, countsOf(index).alwaysRead > 100]).toEqual([true, true]);
+    index.close();
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});
 
 test("if the disk takes no signatures for a while, it takes later ones, and files without any are signed again", async () => {
   const saved = new SavedIndex({ state: state(), identity: "tree" });
@@ -347,6 +377,24 @@ test("a saved index of another tree, or other rules, is not loaded", async () =>
 test("a saved index that is larger than the memory for indexes is not loaded", async () => {
   const { state: of } = await saveSome();
   expect(await loads(of, "tree", 2 ** 10)).toBe(false);
+});
+
+test("the size of a saved index is known before it is written, and an index that cannot be says so", async () => {
+  const index = new ContentIndex(maxBytes);
+  await store(index, some);
+  const held = await index.hold();
+  index.release();
+  const { path, state: of } = await saveSome();
+  expect(statSync(path).size).toBe(bytesOfIndex(held));
+  const saved = new SavedIndex({ state: of, identity: "tree" });
+  const folderOf = of.find("index")!;
+  rmSync(folderOf, { recursive: true });
+  writeFileSync(folderOf, "");
+  expect(await saved.save(index)).toBe(false);
+  rmSync(folderOf);
+  mkdirSync(folderOf);
+  expect(await saved.save(index)).toBe(true);
+  index.close();
 });
 
 test("a saved index that was torn or altered anywhere leaves no file out", async () => {
@@ -530,6 +578,22 @@ test("of the indexes of workers with other rules, the newest two are kept", asyn
   index.close();
   expect(readdirSync(folderOf.find("index")!)).toHaveLength(3);
   expect([await loads(folderOf, "one"), await loads(folderOf, "four")]).toEqual([false, true]);
+});
+
+test("what a process has left that ended while it saved is removed, and not what another one still writes", async () => {
+  const { state: of, path } = await saveSome();
+  const temporary = (name: string) => `${path}.${name}`;
+  writeFileSync(temporary("left"), "");
+  const writing = openSync(temporary("writing"), "wx");
+  lockExclusively(writing);
+  expect(await loads(of, "tree")).toBe(true);
+  expect(readdirSync(of.find("index")!).sort()).toEqual(
+    [path, temporary("writing")].map((one) => basename(one)),
+  );
+  closeSync(writing);
+  const index = new ContentIndex(maxBytes);
+  await new SavedIndex({ state: of, identity: "tree" }).save(index);
+  expect(readdirSync(of.find("index")!)).toEqual([basename(path)]);
 });
 
 test("whenever a process is killed that saves its index, the next one finds the old or the new", async () => {

@@ -15,13 +15,15 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
+import { lockExclusively, tryLockExclusively } from "../../filesystem/jail/flock.ts";
 import type { StateFolder } from "../../filesystem/state/state-folder.ts";
 import type { ContentIndex, IndexState } from "./content-index.ts";
-import { format, readHead, readIndexHeader, writeIndex } from "./index-file.ts";
+import { bytesOfIndex, format, readHead, readIndexHeader, writeIndex } from "./index-file.ts";
 import { assembleSigner } from "./signature.ts";
 import { SignatureFile, type SignaturesToWrite, writeRows } from "./signature-file.ts";
 
@@ -60,8 +62,9 @@ export class SavedIndex {
   async loadInto(index: ContentIndex): Promise<boolean> {
     try {
       const path = this.#options.state.find(folderName, this.#fileName);
-      const identity = path === undefined ? undefined : this.#identify();
-      return identity !== undefined && (await loadIndex(path!, identity, index));
+      if (path === undefined) return false;
+      removeUnfinished(dirname(path));
+      return await loadIndex(path, this.#identify(), index);
     } catch {
       // Without it, the first search reads all files.
       return false;
@@ -70,10 +73,13 @@ export class SavedIndex {
 
   /**
    * Writes signatures to a file that this process alone can read, and that ends with it. Rejects if `closed`
-   * is aborted.
+   * is aborted, or if the state folder is in memory.
    */
   async spill(signatures: SignaturesToWrite, closed: AbortSignal): Promise<SignatureFile> {
-    using temporary = new TemporaryFile(this.#options.state.path(folderName, this.#fileName));
+    const path = this.#options.state.path(folderName, this.#fileName);
+    if (inMemory.has(statfsSync(dirname(path)).type))
+      throw new Error("the state folder takes memory, not the disk");
+    using temporary = new TemporaryFile(path);
     temporary.removeName();
     await runUnlessClosed(writeRows(temporary.descriptor, signatures), closed);
     const file = new SignatureFile(temporary.descriptor, signatures.directory, 0);
@@ -81,14 +87,20 @@ export class SavedIndex {
     return file;
   }
 
-  /** Saves the index, whose signatures are on the disk from then on. If that fails, they stay in memory. */
-  async save(index: ContentIndex): Promise<void> {
+  /**
+   * Saves the index, whose signatures are on the disk from then on. Resolves to false if that fails, so that
+   * they stay in memory.
+   */
+  async save(index: ContentIndex): Promise<boolean> {
     try {
       const path = this.#options.state.path(folderName, this.#fileName);
       removeOthers(path);
+      removeUnfinished(dirname(path));
       await saveIndex(path, this.#identify(), index);
+      return true;
     } catch {
       // The disk may be full. The next process reads the files again.
+      return false;
     }
   }
 
@@ -108,6 +120,9 @@ export class SavedIndex {
     return this.#identity;
   }
 }
+
+/** Types of file systems (linux/magic.h) that keep files in memory: tmpfs and ramfs. */
+const inMemory: ReadonlySet<number> = new Set([0x01021994, 0x858458f6]);
 
 const folderName = "index";
 const suffix = ".index";
@@ -148,7 +163,10 @@ function removeFaulty(path: string, descriptor: number): void {
 const runUnlessClosed = <T>(steps: Steps<T>, closed: AbortSignal): Promise<T> =>
   runInSlices(steps, createTimeSlice(), () => closed.throwIfAborted());
 
-/** A new file under a temporary name. It is closed and removed with this object, unless it is kept. */
+/**
+ * A new file under a temporary name, locked while this process writes it. It is closed and removed with this
+ * object, unless it is kept.
+ */
 class TemporaryFile implements Disposable {
   readonly descriptor: number;
   readonly #path: string;
@@ -158,6 +176,7 @@ class TemporaryFile implements Disposable {
   constructor(path: string) {
     this.#path = `${path}.${randomBytes(8).toString("hex")}`;
     this.descriptor = openSync(this.#path, "wx+", 0o600);
+    lockExclusively(this.descriptor);
   }
 
   removeName(): void {
@@ -184,6 +203,9 @@ class TemporaryFile implements Disposable {
 async function saveIndex(path: string, identity: Uint32Array, index: ContentIndex): Promise<void> {
   const held = await index.hold();
   try {
+    // A disk that has no room is not filled with each attempt.
+    const { bavail, bsize } = statfsSync(dirname(path));
+    if (bavail * bsize < bytesOfIndex(held)) throw new Error("the disk has no room for the index");
     using temporary = new TemporaryFile(path);
     const { descriptor } = temporary;
     const headBytes = await runUnlessClosed(writeIndex(descriptor, identity, held), index.closed);
@@ -197,19 +219,40 @@ async function saveIndex(path: string, identity: Uint32Array, index: ContentInde
   }
 }
 
-/** Removes all saved indexes beside the one at `path` but the newest, and what killed processes have left. */
+/** Removes all saved indexes beside the one at `path` but the newest. */
 function removeOthers(path: string): void {
-  const folder = dirname(path);
-  const others = readdirSync(folder)
-    .map((name) => join(folder, name))
+  const others = readdirSync(dirname(path))
+    .filter((name) => name.endsWith(suffix))
+    .map((name) => join(dirname(path), name))
     .filter((other) => other !== path)
     .map((other) => ({ other, changed: statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
     .sort((one, other) => other.changed - one.changed);
-  const isSaved = ({ other }: { readonly other: string }) => other.endsWith(suffix);
-  const unfinished = others.filter((one) => !isSaved(one) && one.changed < Date.now() - unfinishedFor);
-  for (const { other } of [...others.filter(isSaved).slice(maxKept - 1), ...unfinished])
-    rmSync(other, { force: true });
+  for (const { other } of others.slice(maxKept - 1)) rmSync(other, { force: true });
 }
 
-/** Milliseconds after which a temporary file belongs to a process that was killed. */
+/** Removes the temporary files of processes that have ended. */
+function removeUnfinished(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    if (!name.endsWith(suffix) && isUnfinished(path)) rmSync(path, { force: true });
+  }
+}
+
+/** Returns whether the process has ended that had begun to write this file. */
+function isUnfinished(path: string): boolean {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(path, readFlags);
+    const lock = tryLockExclusively(descriptor);
+    if (lock !== "impossible") return lock === "locked";
+    return fstatSync(descriptor).mtimeMs < Date.now() - unfinishedFor;
+  } catch {
+    // It is gone, or has got the name of a saved index.
+    return false;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+/** Milliseconds after which a temporary file that cannot be locked belongs to a process that was killed. */
 const unfinishedFor = 3_600_000;
