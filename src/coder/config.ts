@@ -129,7 +129,7 @@ export const configSchema = Type.Object({
     maximum: 16 * 1024 * mebibyte,
     default: 128 * mebibyte,
     description:
-      "Maximum bytes of memory for the index. With index_saved, at most eight times as much of it is on the disk. Files that do not fit are read by each search.",
+      "Maximum bytes of memory for the index. With index_saved, at most eight times as much of it is on the disk, and twice that while it is saved again. Files that do not fit are read by each search.",
   }),
   index_saved: Type.Union([Type.Literal("auto"), Type.Literal("on"), Type.Literal("off")], {
     default: "auto",

@@ -39,7 +39,8 @@ export type IndexMode = "off" | "verified" | "watched";
 export interface IndexOptions {
   readonly mode: IndexMode;
   /**
-   * Maximum bytes of memory that the index may take. With `saved`, eight times as much may be on the disk.
+   * Maximum bytes of memory that the index may take. With `saved`, eight times as much may be on the disk,
+   * and twice that while it is saved again.
    */
   readonly maxBytes: number;
   /** The watched tree below the base of the jail. Without it, `watched` works like `verified`. */

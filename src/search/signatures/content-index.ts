@@ -53,7 +53,7 @@ export interface ContentIndexOptions {
 
 /** Maximum share of the memory for the table of files, without and with the disk for signatures. */
 const tableShare = { inMemory: 1 / 4, onDisk: 3 / 4 } as const;
-/** Maximum bytes of signatures on the disk, for each byte of memory. */
+/** Maximum bytes of signatures on the disk and of those that are to be saved, for each byte of memory. */
 const diskFactor = 8;
 /**
  * Minimum share of the memory that signatures take before they move to the disk, and maximum number of files
@@ -105,7 +105,10 @@ export class ContentIndex {
   #updatedFiles = 0;
   readonly #closing = new AbortController();
 
-  /** Creates an index that uses at most `maxBytes` of memory, and eight times as much of the disk. */
+  /**
+   * Creates an index that uses at most `maxBytes` of memory, and eight times as much of the disk; twice that
+   * while it is saved again, since the new file has all signatures and the old one is in use.
+   */
   constructor(maxBytes: number, { onReplaced = () => {}, spill }: ContentIndexOptions = {}) {
     this.#maxBytes = maxBytes;
     this.#onReplaced = onReplaced;
@@ -240,12 +243,15 @@ export class ContentIndex {
 
   /**
    * Fills an empty index with a saved one that fits, and takes over the file. Resolves to false if the index
-   * is not empty, or closed.
+   * is not empty, or closed, or if the saved one is full and may not be.
    */
-  async restore(file: SignatureFile, table: FileTable): Promise<boolean> {
+  async restore(file: SignatureFile, table: FileTable, mayBeFull: boolean): Promise<boolean> {
+    const minBytes = spillLimits.minShare * this.#maxBytes;
+    const hasRoom = file.bytes + minBytes <= diskFactor * this.#maxBytes;
+    const isFullTable = table.isFullWith(1) && table.grownBytes > tableShare.onDisk * this.#maxBytes;
+    if ((isFullTable || !hasRoom) && !mayBeFull) return false;
     await runInSlices(setPlaces(table, file, 0), createTimeSlice());
-    if (file.bytes + spillLimits.minShare * this.#maxBytes <= diskFactor * this.#maxBytes)
-      await runInSlices(table.distrustAll(fileFlags.lacksRoom), createTimeSlice());
+    if (hasRoom) await runInSlices(table.distrustAll(fileFlags.lacksRoom), createTimeSlice());
     if (!this.isEmpty || this.closed.aborted) return false;
     this.#table = table;
     this.#stored = [file];

@@ -22,7 +22,7 @@ import {
 export const format = 3;
 
 /** The words of the header: the identity, and one for each of its numbers, the checksum last. */
-const headerWords = 12;
+const headerWords = 13;
 const identityWords = 8;
 const checksumAt = headerWords - 1;
 
@@ -43,6 +43,8 @@ export interface IndexSizes {
 }
 
 export interface IndexHeader extends IndexSizes {
+  /** The number of updates after which this index is worn, as `writeIndex` was given it. */
+  readonly updatesLeft: number;
   readonly words: Uint32Array;
 }
 
@@ -58,19 +60,24 @@ export function readIndexHeader(
   const words = new Uint32Array(headerWords);
   if (!readAt(descriptor, words, 0)) return undefined;
   if (identity.some((word, at) => words[at] !== word)) return "other";
-  const { tableWords, files, blocks } = numbersOf(words);
+  const { tableWords, files, blocks, updatesLeft } = numbersOf(words);
   const tableBytes = FileTable.bytesOf(tableWords, files);
   const rowBytes = size - headBytesOf(words);
   if (tableBytes === undefined || rowBytes < 0) return undefined;
   const directoryBytes = blocks * bytesPerBlock;
-  return { words, tableBytes, directoryBytes, rowBytes };
+  return { words, updatesLeft, tableBytes, directoryBytes, rowBytes };
 }
 
 const bytesPerBlock = 4 * (1 + blockFiles);
 
 const numbersOf = (header: Uint32Array) => {
-  const [tableWords, files, blocks] = header.subarray(identityWords) as unknown as [number, number, number];
-  return { tableWords, files, blocks };
+  const [tableWords, files, blocks, updatesLeft] = header.subarray(identityWords) as unknown as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  return { tableWords, files, blocks, updatesLeft };
 };
 
 /** Returns the number of bytes before the rows. */
@@ -125,11 +132,14 @@ export const bytesOfIndex = ({ table, signatures: { directory } }: HeldIndex): n
   bytesOfRows(directory.counts);
 
 /** Writes the whole file, in steps, and returns the number of bytes before its rows. */
-export function* writeIndex(descriptor: number, identity: Uint32Array, held: HeldIndex): Steps<number> {
-  const { table, files, signatures } = held;
+export function* writeIndex(
+  descriptor: number,
+  { identity, updatesLeft }: { readonly identity: Uint32Array; readonly updatesLeft: number },
+  { table, files, signatures }: HeldIndex,
+): Steps<number> {
   const { counts, used, files: numbers } = signatures.directory;
   const parts = [table, counts, used, new Uint32Array(numbers.buffer)];
-  const header = Uint32Array.of(...identity, table.length, files, used.length, 0);
+  const header = Uint32Array.of(...identity, table.length, files, used.length, updatesLeft, 0);
   header[checksumAt] = yield* checksumOfHead(header, parts);
   for (const step of stepsOf([header, ...parts])) {
     writeWords(descriptor, step);

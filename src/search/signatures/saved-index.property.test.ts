@@ -425,6 +425,48 @@ test("a saved index that was torn or altered anywhere leaves no file out", async
   expect([loaded > 10, refused > 10]).toEqual([true, true]);
 });
 
+test("an index that is full is loaded again while it is new, and not once as many files have changed", async () => {
+  const saved = () => new SavedIndex({ state: of, identity: "tree" });
+  const of = state();
+  const memory = 2 ** 18;
+  /** The next inode: each file that replaces one has its own. */
+  let inode = 1;
+  const change = async (index: ContentIndex, count: number) => {
+    for (let left = count; left > 0; left -= 100) {
+      await index.take(filesOf(inode, Math.min(left, 100), 8));
+      inode += 100;
+    }
+    await settle(index);
+  };
+  const isFull = async (index: ContentIndex) => {
+    const found = await index.judge(query, createTimeSlice());
+    index.release();
+    return found!.isFull;
+  };
+  const large = openSpilling(saved(), memory).index;
+  await change(large, 4000);
+  await saved().save(large);
+  expect(await isFull(large)).toBe(true);
+  large.close();
+  expect(await loads(of, "tree", memory)).toBe(true);
+
+  const small = openSpilling(saved(), memory).index;
+  const own = saved();
+  await change(small, 300);
+  await own.save(small);
+  await change(small, 500);
+  await own.save(small);
+  small.close();
+  const next = openSpilling(saved(), memory).index;
+  const nextSaved = saved();
+  expect(await nextSaved.loadInto(next)).toBe(true);
+  await change(next, 3000);
+  expect(await isFull(next)).toBe(true);
+  await nextSaved.save(next);
+  next.close();
+  expect(await loads(of, "tree", memory)).toBe(false);
+});
+
 test("a pipe, a link or a folder in place of a saved index does not hold up a process", async () => {
   const { state: of, path } = await saveSome();
   const others = [
@@ -444,21 +486,21 @@ function forge(path: string, change: (words: Uint32Array) => void): void {
   const words = new Uint32Array(Uint8Array.from(readFileSync(path)).buffer);
   change(words);
   const [tableWords, blocks] = [words[8]!, words[10]!];
-  const headWords = 12 + tableWords + signatureSizes + 33 * blocks;
-  const sum = checksumOf(words, 0, 11);
-  words[11] = checksumOf(words, 12, headWords, sum);
+  const headWords = 13 + tableWords + signatureSizes + 33 * blocks;
+  const sum = checksumOf(words, 0, 12);
+  words[12] = checksumOf(words, 13, headWords, sum);
   writeFileSync(path, words);
 }
 
 const forgeries: Readonly<Record<string, (words: Uint32Array) => void>> = {
   "more entries than records": (words) => {
-    for (let at = 12; at < 12 + 1024; at++) words[at] ||= 1;
+    for (let at = 13; at < 13 + 1024; at++) words[at] ||= 1;
   },
   "an entry without a record": (words) => {
-    words[words.findIndex((word, at) => at >= 12 && word !== 0)] = 10_000;
+    words[words.findIndex((word, at) => at >= 13 && word !== 0)] = 10_000;
   },
   "a signature without a record": (words) => {
-    words[12 + words[8]! + signatureSizes + words[10]! + 1] = 10_000;
+    words[13 + words[8]! + signatureSizes + words[10]! + 1] = 10_000;
   },
   "more records than it has": (words) => {
     words[9] = 41;

@@ -48,6 +48,12 @@ export class SavedIndex {
   readonly #options: SavedIndexOptions;
   /** The identity of what this process would save, which is the beginning of the file. */
   #identity: Uint32Array | undefined;
+  /**
+   * The number of updates after which the index is worn: since it was first saved, as many files were updated
+   * as it had then. If it is also full, the next process begins with an empty one, since much of it may
+   * belong to files that are gone.
+   */
+  #wornAt: number | undefined;
 
   constructor(options: SavedIndexOptions) {
     this.#options = options;
@@ -64,11 +70,31 @@ export class SavedIndex {
       const path = this.#options.state.find(folderName, this.#fileName);
       if (path === undefined) return false;
       removeUnfinished(dirname(path));
-      return await loadIndex(path, this.#identify(), index);
+      return await this.#load(path, index);
     } catch {
       // Without it, the first search reads all files.
       return false;
     }
+  }
+
+  async #load(path: string, index: ContentIndex): Promise<boolean> {
+    const descriptor = openSync(path, readFlags);
+    let isTaken = false;
+    try {
+      const onFault = () => removeFaulty(path, descriptor);
+      const stats = fstatSync(descriptor);
+      const header = stats.isFile() ? readIndexHeader(descriptor, stats.size, this.#identify()) : undefined;
+      if (header === undefined) onFault();
+      else if (header !== "other" && index.fits(header)) {
+        const head = await runUnlessClosed(readHead(descriptor, header, onFault), index.closed);
+        if (head === undefined) onFault();
+        else isTaken = await index.restore(head.file, head.table, header.updatesLeft > 0);
+        if (isTaken) this.#wornAt = index.updatedFiles + header.updatesLeft;
+      }
+    } finally {
+      if (!isTaken) closeSync(descriptor);
+    }
+    return isTaken;
   }
 
   /**
@@ -96,11 +122,34 @@ export class SavedIndex {
       const path = this.#options.state.path(folderName, this.#fileName);
       removeOthers(path);
       removeUnfinished(dirname(path));
-      await saveIndex(path, this.#identify(), index);
+      await this.#save(path, index);
       return true;
     } catch {
       // The disk may be full. The next process reads the files again.
       return false;
+    }
+  }
+
+  /** Writes the index under another name first: a process may be killed at any time. */
+  async #save(path: string, index: ContentIndex): Promise<void> {
+    const held = await index.hold();
+    try {
+      // A disk that has no room is not filled with each attempt.
+      const { bavail, bsize } = statfsSync(dirname(path));
+      if (bavail * bsize < bytesOfIndex(held)) throw new Error("the disk has no room for the index");
+      const wornAt = this.#wornAt ?? index.updatedFiles + held.files;
+      const header = { identity: this.#identify(), updatesLeft: Math.max(0, wornAt - index.updatedFiles) };
+      using temporary = new TemporaryFile(path);
+      const { descriptor } = temporary;
+      const headBytes = await runUnlessClosed(writeIndex(descriptor, header, held), index.closed);
+      const onFault = () => removeFaulty(path, descriptor);
+      const file = new SignatureFile(descriptor, held.signatures.directory, headBytes, onFault);
+      temporary.rename(path);
+      temporary.keep();
+      this.#wornAt = wornAt;
+      await index.adopt(file);
+    } finally {
+      index.release();
     }
   }
 
@@ -126,26 +175,6 @@ const inMemory: ReadonlySet<number> = new Set([0x01021994, 0x858458f6]);
 
 const folderName = "index";
 const suffix = ".index";
-
-/** Returns whether the index could be taken from the file. */
-async function loadIndex(path: string, identity: Uint32Array, index: ContentIndex): Promise<boolean> {
-  const descriptor = openSync(path, readFlags);
-  let isTaken = false;
-  try {
-    const onFault = () => removeFaulty(path, descriptor);
-    const stats = fstatSync(descriptor);
-    const header = stats.isFile() ? readIndexHeader(descriptor, stats.size, identity) : undefined;
-    if (header === undefined) onFault();
-    else if (header !== "other" && index.fits(header)) {
-      const head = await runUnlessClosed(readHead(descriptor, header, onFault), index.closed);
-      if (head === undefined) onFault();
-      else isTaken = await index.restore(head.file, head.table);
-    }
-  } finally {
-    if (!isTaken) closeSync(descriptor);
-  }
-  return isTaken;
-}
 
 /** A pipe is opened at once, and refused. */
 const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
@@ -196,26 +225,6 @@ class TemporaryFile implements Disposable {
     if (this.#isKept) return;
     closeSync(this.descriptor);
     this.removeName();
-  }
-}
-
-/** Writes the index under another name first: a process may be killed at any time. */
-async function saveIndex(path: string, identity: Uint32Array, index: ContentIndex): Promise<void> {
-  const held = await index.hold();
-  try {
-    // A disk that has no room is not filled with each attempt.
-    const { bavail, bsize } = statfsSync(dirname(path));
-    if (bavail * bsize < bytesOfIndex(held)) throw new Error("the disk has no room for the index");
-    using temporary = new TemporaryFile(path);
-    const { descriptor } = temporary;
-    const headBytes = await runUnlessClosed(writeIndex(descriptor, identity, held), index.closed);
-    const onFault = () => removeFaulty(path, descriptor);
-    const file = new SignatureFile(descriptor, held.signatures.directory, headBytes, onFault);
-    temporary.rename(path);
-    temporary.keep();
-    await index.adopt(file);
-  } finally {
-    index.release();
   }
 }
 
