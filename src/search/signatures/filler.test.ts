@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { JailFixture } from "../../filesystem/jail/jail.test-kit.ts";
 import type { ContentIndex } from "./content-index.ts";
-import { Filler, type SignJob } from "./filler.ts";
+import { type FilesToSign, Filler, type FillerOptions, type SignJob } from "./filler.ts";
+import { type SignedFiles, signed } from "./sign-files.ts";
 
 /**
  * Returns a filler for `files` jobs of one file, whose clock stands still, and the jobs that it sends to
@@ -86,4 +87,103 @@ test("several threads sign files while no search is under way, and one beside a 
   end();
   await idle;
   expect(jobs).toHaveLength(6);
+});
+
+/** A file in the base. */
+const oneFile: FilesToSign = { names: "f\0", count: 1, firsts: [0], folders: [""] };
+
+/** Returns the reply of a thread that found this outcome for all files. */
+const replyTo = ({ count }: SignJob, outcome: number): SignedFiles => ({
+  outcomes: new Uint8Array(count).fill(outcome),
+  flags: new Uint8Array(count),
+  stamps: new Uint32Array(0),
+  bits: new Uint8Array(count),
+  words: new Uint32Array(0),
+});
+
+const index = { take: async () => {} } as unknown as ContentIndex;
+
+test.each([
+  ["that wait", undefined],
+  ["that have just changed", signed.notYet],
+  ["that a job does not reach", signed.notReached],
+] as const)("a filler that is closed is idle, and forgets files %s", async (_, outcome) => {
+  using fixture = new JailFixture({ f: "text" });
+  let end = () => {};
+  const begun = Promise.withResolvers<void>();
+  const jail = fixture.jail("openat");
+  const filler = new Filler({
+    index,
+    jail,
+    sign: async (job) => {
+      begun.resolve();
+      if (outcome !== signed.notYet) await new Promise<void>((resolve) => (end = resolve));
+      return replyTo(job, outcome!);
+    },
+  });
+  filler.add(oneFile);
+  if (outcome !== undefined) {
+    filler.resume(true);
+    await begun.promise;
+  }
+  // A job that has ended leaves a retry.
+  if (outcome === signed.notYet) while (filler.hasWork) await new Promise((resolve) => setImmediate(resolve));
+  const idle = filler.idle();
+  filler.close();
+  end();
+  await idle;
+  expect([filler.files, filler.hasWork]).toEqual([0, false]);
+});
+
+test("folders are closed before the index has to take their files", async () => {
+  using fixture = new JailFixture({ f: "text" });
+  const jail = fixture.jail("openat");
+  const events: string[] = [];
+  const reopenFolder: FillerOptions["jail"]["reopenFolder"] = (path) => {
+    const folder = jail.reopenFolder(path);
+    const close = folder.close.bind(folder);
+    folder.close = () => {
+      events.push("closed");
+      close();
+    };
+    return folder;
+  };
+  const filler = new Filler({
+    index: { take: async () => events.push("taken") } as unknown as ContentIndex,
+    jail: { reopenFolder, deniesBytesIn: () => false },
+    sign: async (job) => replyTo(job, signed.yes),
+  });
+  filler.add(oneFile);
+  filler.resume(true);
+  await filler.idle();
+  filler.close();
+  expect(events).toEqual(["closed", "taken"]);
+});
+
+test("of the folders whose files can never be signed, the newest ones are left out", async () => {
+  let opened = 0;
+  const filler = new Filler({
+    index,
+    jail: {
+      reopenFolder: (path) => {
+        opened++;
+        return { path, descriptor: 0, close() {} } as unknown as ReturnType<
+          FillerOptions["jail"]["reopenFolder"]
+        >;
+      },
+      deniesBytesIn: () => false,
+    },
+    sign: async (job) => replyTo(job, signed.never),
+  });
+  const add = async (first: number, count: number) => {
+    const folders = Array.from({ length: count }, (_, at) => String(first + at));
+    filler.add({ names: "f\0".repeat(count), count, firsts: [...folders.keys()], folders });
+    opened = 0;
+    filler.resume(true);
+    await filler.idle();
+    return opened;
+  };
+  expect([await add(0, 100), await add(0, 100), await add(100, 20_000)]).toEqual([100, 0, 20_000]);
+  expect([await add(20_000, 100), await add(0, 100)]).toEqual([0, 100]);
+  filler.close();
 });

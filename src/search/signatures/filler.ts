@@ -42,6 +42,8 @@ export interface FillerOptions {
 
 /** Maximum files that may wait. The rest are dropped, until a search meets them again. */
 const maxWaiting = 2_000_000;
+/** Maximum folders on other file systems that are left out. Beyond it, the oldest are forgotten. */
+const maxHopeless = 16_384;
 /** Delays in milliseconds before the filler retries files that had just changed. */
 const retryAfter = [150, 1000, 4000];
 /** Milliseconds after a search before background work begins, which would delay its answer or a next call. */
@@ -61,7 +63,7 @@ export class Filler {
   readonly #now: () => number;
   readonly #waiting: FilesToSign[] = [];
   #files = 0;
-  /** Paths of folders whose file system does not report when contents change. */
+  /** Paths of folders whose file system does not report when contents change, the oldest first. */
   readonly #hopeless = new Set<string>();
   #signal = new Int32Array(new SharedArrayBuffer(4));
   #isPaused = true;
@@ -100,7 +102,7 @@ export class Filler {
   }
 
   add(files: FilesToSign): void {
-    if (this.#files + files.count > maxWaiting) return;
+    if (this.#isClosed || this.#files + files.count > maxWaiting) return;
     if (!this.hasWork) this.#waitingSince = this.#now();
     this.#files += files.count;
     this.#waiting.push(files);
@@ -143,13 +145,18 @@ export class Filler {
     this.#files = 0;
     for (const retry of this.#retries) clearTimeout(retry);
     this.#retries.clear();
+    this.#wakeIfIdle();
+  }
+
+  #wakeIfIdle(): void {
+    if (this.#isIdle) for (const wake of this.#onIdle.splice(0)) wake();
   }
 
   #begin(): void {
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
       if (this.#mayRun) this.resume(!this.#isPaused);
-      if (this.#isIdle) for (const wake of this.#onIdle.splice(0)) wake();
+      this.#wakeIfIdle();
     });
   }
 
@@ -175,15 +182,26 @@ export class Filler {
 
   async #signAll(files: OpenedFiles): Promise<void> {
     if (this.#signal[0] !== 0) this.#signal = new Int32Array(new SharedArrayBuffer(4));
+    let found: SignedFiles | undefined;
     try {
-      const found = files.count === 0 ? undefined : await this.#options.sign(files.job(this.#signal));
-      if (found === undefined) return;
-      await this.#options.index.take(found);
-      if (found.outcomes.includes(signed.notReached)) this.add(files.with(signed.notReached, found.outcomes));
-      if (found.outcomes.includes(signed.notYet)) this.#retry(files.with(signed.notYet, found.outcomes));
-      if (found.outcomes.includes(signed.never)) files.noteFolders(found.outcomes, this.#hopeless);
+      found = files.count === 0 ? undefined : await this.#options.sign(files.job(this.#signal));
     } finally {
+      // The index may have to wait for a search before it takes the signatures.
       files.close();
+    }
+    if (found === undefined) return;
+    await this.#options.index.take(found);
+    if (found.outcomes.includes(signed.notReached)) this.add(files.with(signed.notReached, found.outcomes));
+    if (found.outcomes.includes(signed.notYet)) this.#retry(files.with(signed.notYet, found.outcomes));
+    if (found.outcomes.includes(signed.never))
+      this.#noteHopeless(files.foldersOf(signed.never, found.outcomes));
+  }
+
+  #noteHopeless(folders: readonly string[]): void {
+    for (const path of folders) this.#hopeless.add(path);
+    for (const path of this.#hopeless) {
+      if (this.#hopeless.size <= maxHopeless) return;
+      this.#hopeless.delete(path);
     }
   }
 
@@ -259,11 +277,10 @@ class OpenedFiles {
     return { ...this.#list(names, firsts), folders, attempts: this.#attempts };
   }
 
-  /** Adds the paths of the folders whose files can never be signed. */
-  noteFolders(outcomes: Uint8Array, hopeless: Set<string>): void {
-    this.#firsts.forEach((first, index) => {
-      if (outcomes[first] === signed.never) hopeless.add(this.#folders[index]!.path);
-    });
+  /** Returns the paths of the folders whose first file has this outcome. */
+  foldersOf(outcome: number, outcomes: Uint8Array): string[] {
+    const folders = this.#folders.filter((_, index) => outcomes[this.#firsts[index]!] === outcome);
+    return folders.map(({ path }) => path);
   }
 
   close(): void {
