@@ -88,11 +88,11 @@ export class ContentIndex {
   /** The number of updates before which nothing is moved to the disk, because that has failed. */
   #spillAfter = 0;
   #table = new FileTable();
-  /** Signatures on the disk. Their places precede those of `#blocks`. */
-  #stored: readonly SignatureFile[] = [];
+  /** The signatures on the disk, whose places precede those of `#blocks`. */
+  #signatureFiles: readonly SignatureFile[] = [];
   #blocks = new SignatureBlocks();
-  /** Files without use, except for searches that have begun to read them. */
-  readonly #replaced: SignatureFile[] = [];
+  /** Signature files without use, except for searches that have begun to read them. */
+  readonly #retired: SignatureFile[] = [];
   /** The number of searches and others that rely on the index as it is. */
   #holds = 0;
   #onReleased = () => {};
@@ -137,17 +137,17 @@ export class ContentIndex {
 
   /** The bytes of memory for signatures on the disk. */
   get #directoryBytes(): number {
-    return this.#stored.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0);
+    return this.#signatureFiles.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0);
   }
 
   /** The number of places for signatures on the disk. */
-  get #storedPlaces(): number {
-    return placesIn(this.#stored);
+  get #placesOnDisk(): number {
+    return placesIn(this.#signatureFiles);
   }
 
   /** The room for signatures in memory: there, and on the disk, where they are to be saved. */
   get #room(): BlockRoom {
-    const onDisk = this.#stored.reduce((sum, { bytes }) => sum + bytes, 0);
+    const onDisk = this.#signatureFiles.reduce((sum, { bytes }) => sum + bytes, 0);
     return {
       bytes: this.#maxBytes - this.#table.buffer.byteLength - this.#directoryBytes,
       fileBytes: diskFactor * this.#maxBytes - onDisk,
@@ -171,7 +171,7 @@ export class ContentIndex {
       this.#spillTo !== undefined &&
       this.#updatedFiles >= this.#spillAfter &&
       this.#blocks.bytes >= spillLimits.minShare * this.#maxBytes &&
-      this.#stored.length < spillLimits.maxFiles
+      this.#signatureFiles.length < spillLimits.maxFiles
     );
   }
 
@@ -196,12 +196,10 @@ export class ContentIndex {
     const { count } = this.#table;
     const candidates: number[] = [];
     // Others may take their place while they are read.
-    const [stored, blocks] = [this.#stored, this.#blocks];
-    for (const file of stored) await file.visit(needed, slice, (number) => candidates.push(number));
-    await runInSlices(
-      blocks.visit(needed, (number) => candidates.push(number)),
-      slice,
-    );
+    const [signatureFiles, blocks] = [this.#signatureFiles, this.#blocks];
+    const add = (file: number) => candidates.push(file);
+    for (const signatures of signatureFiles) await signatures.visit(needed, slice, add);
+    await runInSlices(blocks.visit(needed, add), slice);
     if (candidates.length > maxCandidates * count) return undefined;
     const mayMatch = new SharedArrayBuffer(4 * Math.ceil(count / 32));
     const bits = new Int32Array(mayMatch);
@@ -221,7 +219,7 @@ export class ContentIndex {
   async hold(): Promise<HeldIndex> {
     while (this.#isStoring) await this.#storing;
     this.closed.throwIfAborted();
-    const signatures = signaturesToWrite(this.#stored, this.#blocks.slice());
+    const signatures = signaturesToWrite(this.#signatureFiles, this.#blocks.slice());
     this.#holds++;
     return { files: this.#table.count, table: this.#table.usedWords, signatures };
   }
@@ -245,16 +243,16 @@ export class ContentIndex {
    * Fills an empty index with a saved one that fits, and takes over the file. Resolves to false if the index
    * is not empty, or closed, or if the saved one is full and may not be.
    */
-  async restore(file: SignatureFile, table: FileTable, mayBeFull: boolean): Promise<boolean> {
+  async restore(signatures: SignatureFile, table: FileTable, mayBeFull: boolean): Promise<boolean> {
     const minBytes = spillLimits.minShare * this.#maxBytes;
-    const hasRoom = file.bytes + minBytes <= diskFactor * this.#maxBytes;
+    const hasRoom = signatures.bytes + minBytes <= diskFactor * this.#maxBytes;
     const isFullTable = table.isFullWith(1) && table.grownBytes > tableShare.onDisk * this.#maxBytes;
     if ((isFullTable || !hasRoom) && !mayBeFull) return false;
-    await runInSlices(setPlaces(table, file, 0), createTimeSlice());
+    await runInSlices(setPlaces(table, signatures, 0), createTimeSlice());
     if (hasRoom) await runInSlices(table.distrustAll(fileFlags.lacksRoom), createTimeSlice());
     if (!this.isEmpty || this.closed.aborted) return false;
     this.#table = table;
-    this.#stored = [file];
+    this.#signatureFiles = [signatures];
     return true;
   }
 
@@ -262,29 +260,29 @@ export class ContentIndex {
    * Replaces all signatures by those of a file that has exactly them, and takes it over. The caller holds the
    * index.
    */
-  async adopt(file: SignatureFile): Promise<void> {
+  async adopt(signatures: SignatureFile): Promise<void> {
     if (this.closed.aborted) {
-      file.close();
+      signatures.close();
       return;
     }
-    this.#replaced.push(...this.#stored);
-    this.#stored = [file];
+    this.#retired.push(...this.#signatureFiles);
+    this.#signatureFiles = [signatures];
     this.#blocks = new SignatureBlocks();
-    await runInSlices(setPlaces(this.#table, file, 0), createTimeSlice());
+    await runInSlices(setPlaces(this.#table, signatures, 0), createTimeSlice());
   }
 
   /** Moves the signatures in memory to the disk. If that fails, memory alone is used for some updates. */
   async #spill(): Promise<void> {
     try {
-      const file = await this.#spillTo!(signaturesToWrite([], this.#blocks.slice()), this.closed);
+      const signatures = await this.#spillTo!(signaturesToWrite([], this.#blocks.slice()), this.closed);
       if (this.closed.aborted) {
-        file.close();
+        signatures.close();
         return;
       }
-      const first = this.#storedPlaces;
-      this.#stored = [...this.#stored, file];
+      const first = this.#placesOnDisk;
+      this.#signatureFiles = [...this.#signatureFiles, signatures];
       this.#blocks = new SignatureBlocks();
-      await runInSlices(setPlaces(this.#table, file, first), createTimeSlice());
+      await runInSlices(setPlaces(this.#table, signatures, first), createTimeSlice());
     } catch {
       this.#spillAfter = this.#updatedFiles + spillLimits.retryAfter;
       return;
@@ -294,42 +292,42 @@ export class ContentIndex {
     if (hasFailed) await runInSlices(this.#table.distrustAll(fileFlags.lacksRoom), createTimeSlice());
   }
 
-  /** Has all files read and signed again whose signatures are in a faulty file, in steps. */
-  *#drop(file: SignatureFile): Steps<void> {
-    const first = placesIn(this.#stored.slice(0, this.#stored.indexOf(file)));
-    const end = first + file.places;
-    for (let number = 0; number < this.#table.count; number++) {
-      if (number % updatesPerStep === 0) yield;
-      const place = this.#table.signaturePlace(number);
+  /** Has all files read and signed again whose signatures are in a faulty one, in steps. */
+  *#drop(faulty: SignatureFile): Steps<void> {
+    const first = placesIn(this.#signatureFiles.slice(0, this.#signatureFiles.indexOf(faulty)));
+    const end = first + faulty.places;
+    for (let file = 0; file < this.#table.count; file++) {
+      if (file % updatesPerStep === 0) yield;
+      const place = this.#table.signaturePlace(file);
       if (place === undefined || place < first) continue;
-      this.#table.setSignaturePlace(number, place < end ? undefined : place - file.places);
+      this.#table.setSignaturePlace(file, place < end ? undefined : place - faulty.places);
       if (place >= end) continue;
-      this.#table.distrust(number);
-      this.#onReplaced(number);
+      this.#table.distrust(file);
+      this.#onReplaced(file);
     }
-    this.#stored = this.#stored.filter((one) => one !== file);
-    file.close();
+    this.#signatureFiles = this.#signatureFiles.filter((one) => one !== faulty);
+    faulty.close();
   }
 
   /** Closes the files, and those that are being written once they are. Later updates are dropped. */
   close(): void {
     this.#closing.abort();
     this.#dropWaiting();
-    for (const file of [...this.#stored, ...this.#replaced]) file.close();
+    for (const signatures of [...this.#signatureFiles, ...this.#retired]) signatures.close();
     this.#onReleased();
   }
 
   release(): void {
     this.#holds--;
     if (this.#holds > 0) return;
-    for (const file of this.#replaced.splice(0)) file.close();
+    for (const signatures of this.#retired.splice(0)) signatures.close();
     this.#onReleased();
-    if (this.#faultyFile !== undefined) this.#beginStoring();
+    if (this.#faulty !== undefined) this.#beginStoring();
   }
 
-  /** A file of signatures in which a fault was found. */
-  get #faultyFile(): SignatureFile | undefined {
-    return this.#stored.find(({ isIntact }) => !isIntact);
+  /** A signature file in which a fault was found. */
+  get #faulty(): SignatureFile | undefined {
+    return this.#signatureFiles.find(({ isIntact }) => !isIntact);
   }
 
   /**
@@ -386,7 +384,7 @@ export class ContentIndex {
 
   /** Begins what has to end before these files, if any, can be stored. */
   #workBefore(files: SignedFiles | undefined): Promise<void> | undefined {
-    const faulty = this.#faultyFile;
+    const faulty = this.#faulty;
     if (files === undefined && faulty === undefined) return undefined;
     if (this.#holds > 0) return new Promise((resolve) => (this.#onReleased = resolve));
     if (faulty !== undefined)
@@ -444,32 +442,32 @@ export class ContentIndex {
     if (old !== undefined) this.#remove(old);
     const place = signature && this.#blocks.add(signature, file, this.#room);
     const lacksRoom = signature !== undefined && place === undefined;
-    if (place !== undefined) this.#table.setSignaturePlace(file, this.#storedPlaces + place);
+    if (place !== undefined) this.#table.setSignaturePlace(file, this.#placesOnDisk + place);
     this.#table.setFlags(file, record.flags | (lacksRoom ? fileFlags.alwaysRead | fileFlags.lacksRoom : 0));
   }
 
   /** Removes the signature at this place. */
   #remove(place: number): void {
     let inPart = place;
-    for (const file of this.#stored) {
-      if (inPart < file.places) {
-        file.remove(inPart);
+    for (const signatures of this.#signatureFiles) {
+      if (inPart < signatures.places) {
+        signatures.remove(inPart);
         return;
       }
-      inPart -= file.places;
+      inPart -= signatures.places;
     }
     this.#blocks.remove(inPart);
   }
 }
 
-const placesIn = (files: readonly SignatureFile[]): number =>
-  files.reduce((sum, { places }) => sum + places, 0);
+const placesIn = (signatureFiles: readonly SignatureFile[]): number =>
+  signatureFiles.reduce((sum, { places }) => sum + places, 0);
 
-/** Enters the places of the signatures in a file, counted from `first`. */
-function* setPlaces(table: FileTable, file: SignatureFile, first: number): Steps<void> {
-  for (let from = 0; from < file.places; from += updatesPerStep) {
-    file.visitPlaces({ from, to: from + updatesPerStep }, (number, place) =>
-      table.setSignaturePlace(number, first + place),
+/** Enters the places of signatures on the disk, counted from `first`. */
+function* setPlaces(table: FileTable, signatures: SignatureFile, first: number): Steps<void> {
+  for (let from = 0; from < signatures.places; from += updatesPerStep) {
+    signatures.visitPlaces({ from, to: from + updatesPerStep }, (file, place) =>
+      table.setSignaturePlace(file, first + place),
     );
     yield;
   }

@@ -25,35 +25,35 @@ export const fileFlags = {
 const recordWords = stampWords + 2;
 const flagsAt = stampWords;
 const placeAt = stampWords + 1;
-/** Records per two places of the hash table, which precedes them. */
+/** Records per two slots of the hash table, which precedes them. */
 const wordsPerTwo = 2 + recordWords;
 
 /** Finds files by their stamps. Files are numbered from 0. */
 export class FileRecords {
   readonly words: Uint32Array;
   /** The size of the hash table, a power of two. */
-  readonly #places: number;
+  readonly #slots: number;
 
   constructor(buffer: SharedArrayBuffer) {
     this.words = new Uint32Array(buffer);
-    this.#places = (2 * this.words.length) / wordsPerTwo;
+    this.#slots = (2 * this.words.length) / wordsPerTwo;
   }
 
   /** Returns the number of the file with this inode and device, or -1 if it is unknown. */
   find(stamps: Uint32Array): number {
     const { words } = this;
-    for (let place = this.placeOf(stamps); words[place] !== 0; place = (place + 1) & (this.#places - 1)) {
-      const at = this.#recordAt(words[place]! - 1);
-      if (sameWords(words, at, stamps, inodeWords)) return words[place]! - 1;
+    for (let slot = this.slotOf(stamps); words[slot] !== 0; slot = (slot + 1) & (this.#slots - 1)) {
+      const at = this.#recordAt(words[slot]! - 1);
+      if (sameWords(words, at, stamps, inodeWords)) return words[slot]! - 1;
     }
     return -1;
   }
 
-  /** Returns the place of the hash table where probing for the stamps starts. */
-  placeOf(stamps: Uint32Array): number {
+  /** Returns the slot of the hash table where probing for the stamps starts. */
+  slotOf(stamps: Uint32Array): number {
     const key = stamps[0]! ^ Math.imul(stamps[1]!, 0x85ebca6b) ^ Math.imul(stamps[3]!, 0xc2b2ae35);
     const product = Math.imul(key, 0x9e3779b1);
-    return (product ^ (product >>> 15)) & (this.#places - 1);
+    return (product ^ (product >>> 15)) & (this.#slots - 1);
   }
 
   /** Returns whether these are exactly the stamps of the file. */
@@ -78,7 +78,7 @@ export class FileRecords {
   }
 
   #recordAt(file: number): number {
-    return this.#places + file * recordWords;
+    return this.#slots + file * recordWords;
   }
 }
 
@@ -96,25 +96,25 @@ export interface FileRecord {
   readonly flags: number;
 }
 
-/** The initial number of places in the hash table. */
-const minPlaces = 1024;
+/** The initial number of slots in the hash table. */
+const minSlots = 1024;
 /** The number of records that one step moves or checks. */
 const recordsPerStep = 4096;
 
-/** Returns the size of the buffer for a hash table with that many places. */
-const bytesFor = (places: number): number => (places / 2) * wordsPerTwo * Uint32Array.BYTES_PER_ELEMENT;
+/** Returns the size of the buffer for a hash table with that many slots. */
+const bytesFor = (slots: number): number => (slots / 2) * wordsPerTwo * Uint32Array.BYTES_PER_ELEMENT;
 
 /** Stores records in a growing buffer. */
 export class FileTable {
   #buffer: SharedArrayBuffer;
   #records: FileRecords;
-  #places: number;
+  #slots: number;
   #count = 0;
 
-  constructor(places = minPlaces) {
-    this.#buffer = new SharedArrayBuffer(bytesFor(places));
+  constructor(slots = minSlots) {
+    this.#buffer = new SharedArrayBuffer(bytesFor(slots));
     this.#records = new FileRecords(this.#buffer);
-    this.#places = places;
+    this.#slots = slots;
   }
 
   get buffer(): SharedArrayBuffer {
@@ -139,8 +139,8 @@ export class FileTable {
    * table has.
    */
   static bytesOf(words: number, count: number): number | undefined {
-    const places = words - count * recordWords;
-    return places < minPlaces || !isPowerOfTwo(places) || 2 * count > places ? undefined : bytesFor(places);
+    const slots = words - count * recordWords;
+    return slots < minSlots || !isPowerOfTwo(slots) || 2 * count > slots ? undefined : bytesFor(slots);
   }
 
   /** Creates a table for the words in use of another, which are to be written to `usedWords`. */
@@ -157,10 +157,10 @@ export class FileTable {
   *check(): Steps<boolean> {
     const { words } = this.#records;
     let entries = 0;
-    for (let place = 0; place < this.#places; place++) {
-      if (place % recordsPerStep === 0) yield;
-      if (words[place]! > this.#count) return false;
-      if (words[place] !== 0) entries++;
+    for (let slot = 0; slot < this.#slots; slot++) {
+      if (slot % recordsPerStep === 0) yield;
+      if (words[slot]! > this.#count) return false;
+      if (words[slot] !== 0) entries++;
     }
     for (let file = 0; file < this.#count; file++) {
       if (file % recordsPerStep === 0) yield;
@@ -171,7 +171,7 @@ export class FileTable {
 
   /** Returns whether that many further records need a larger buffer. */
   isFullWith(records: number): boolean {
-    return 2 * (this.#count + records) > this.#places;
+    return 2 * (this.#count + records) > this.#slots;
   }
 
   /** The bytes of the buffer after it has grown once. */
@@ -181,7 +181,7 @@ export class FileTable {
 
   /** Doubles the buffer, in steps. The table must not change until that is done. */
   *grow(): Steps<void> {
-    const grown = new FileTable(2 * this.#places);
+    const grown = new FileTable(2 * this.#slots);
     for (; grown.#count < this.#count; grown.#count++) {
       if (grown.#count % recordsPerStep === 0) yield;
       const from = this.#recordAt(grown.#count);
@@ -189,7 +189,7 @@ export class FileTable {
       grown.#records.words.set(record, grown.#recordAt(grown.#count));
       grown.#enter(record, grown.#count);
     }
-    [this.#buffer, this.#records, this.#places] = [grown.#buffer, grown.#records, grown.#places];
+    [this.#buffer, this.#records, this.#slots] = [grown.#buffer, grown.#records, grown.#slots];
   }
 
   /**
@@ -226,14 +226,14 @@ export class FileTable {
   }
 
   #recordAt(file: number): number {
-    return this.#places + file * recordWords;
+    return this.#slots + file * recordWords;
   }
 
   #enter(stamps: Uint32Array, file: number): void {
     const { words } = this.#records;
-    let place = this.#records.placeOf(stamps);
-    while (words[place] !== 0) place = (place + 1) & (this.#places - 1);
-    words[place] = file + 1;
+    let slot = this.#records.slotOf(stamps);
+    while (words[slot] !== 0) slot = (slot + 1) & (this.#slots - 1);
+    words[slot] = file + 1;
   }
 
   /** Returns the place of the file's signature, or `undefined` if it has none. */

@@ -9,6 +9,9 @@ export const blockFiles = 32;
 /** Returns the size of a block of signatures of this size. */
 export const blockBytes = (bits: number): number => 4 * 2 ** bits;
 
+/** Returns the index of the lowest bit that is set, which `mask &= mask - 1` clears. */
+export const lowestBit = (mask: number): number => 31 - Math.clz32(mask & -mask);
+
 /** The signatures of 32 files, all of one size. */
 export interface SignatureBlock {
   readonly bits: number;
@@ -30,7 +33,7 @@ interface OpenBlock extends Omit<SignatureBlock, "rows"> {
 }
 
 /** The place of a signature: the index of its block, and of its bit. */
-export type SignatureSlot = number;
+export type SignaturePlace = number;
 
 /** Maximum bytes that blocks may take, and take in a file once they are written. */
 export interface BlockRoom {
@@ -64,10 +67,10 @@ export class SignatureBlocks {
   }
 
   /** Adds the signature of a numbered file. Returns `undefined` if the blocks have no room for it. */
-  add({ words, bits }: Signature, file: number, room: BlockRoom): SignatureSlot | undefined {
+  add({ words, bits }: Signature, file: number, room: BlockRoom): SignaturePlace | undefined {
     const index = this.#withRoom[bits]!.at(-1) ?? this.#addBlock(bits, room);
     if (index === undefined) return undefined;
-    const column = 31 - Math.clz32(~this.#blocks[index]!.used);
+    const column = lowestBit(~this.#blocks[index]!.used);
     const block = this.#setColumn(index, column, words);
     block.files[column] = file;
     block.used |= 1 << column;
@@ -107,7 +110,7 @@ export class SignatureBlocks {
     return sliced;
   }
 
-  remove(place: SignatureSlot): void {
+  remove(place: SignaturePlace): void {
     const index = Math.floor(place / blockFiles);
     const block = this.#blocks[index]!;
     const column = place % blockFiles;
@@ -122,7 +125,7 @@ export class SignatureBlocks {
   *visit(needed: NeededNgrams, visit: (file: number) => void): Steps<void> {
     for (const block of this.#blocks) {
       for (let left = matchesIn(block, needed); left !== 0; left &= left - 1)
-        visit(block.files[31 - Math.clz32(left & -left)]!);
+        visit(block.files[lowestBit(left)]!);
       yield;
     }
   }
@@ -160,8 +163,7 @@ function transpose(square: Int32Array): void {
 /** Sets the bit in each row whose hash the signature contains. */
 function setColumn(rows: Uint32Array, words: Uint32Array, bit: number): void {
   for (let i = 0; i < words.length; i++) {
-    for (let left = words[i]!; left !== 0; left &= left - 1)
-      rows[32 * i + 31 - Math.clz32(left & -left)]! |= bit;
+    for (let left = words[i]!; left !== 0; left &= left - 1) rows[32 * i + lowestBit(left)]! |= bit;
   }
 }
 

@@ -8,7 +8,7 @@ import type { Steps, TimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { NeededNgrams } from "./needed-ngrams.ts";
 import { hashBits } from "./ngrams.ts";
 import { minBits } from "./signature.ts";
-import { blockFiles, type SignatureBlock, type SignatureSlot } from "./signature-blocks.ts";
+import { blockFiles, lowestBit, type SignatureBlock, type SignaturePlace } from "./signature-blocks.ts";
 
 /** The part of a file that is kept in memory. Blocks are in the order of the sizes of their signatures. */
 export interface BlockDirectory {
@@ -93,18 +93,18 @@ export class SignatureFile {
 
   /** Calls `visit` with the file number and the place of each signature in a range of whole blocks. */
   visitPlaces(
-    { from, to }: { readonly from: SignatureSlot; readonly to: SignatureSlot },
-    visit: (file: number, place: SignatureSlot) => void,
+    { from, to }: { readonly from: SignaturePlace; readonly to: SignaturePlace },
+    visit: (file: number, place: SignaturePlace) => void,
   ): void {
     const { used, files } = this.#directory;
     for (let block = from / blockFiles; block < Math.min(to / blockFiles, used.length); block++)
       for (let left = used[block]! | 0; left !== 0; left &= left - 1) {
-        const place = block * blockFiles + 31 - Math.clz32(left & -left);
+        const place = block * blockFiles + lowestBit(left);
         visit(files[place]!, place);
       }
   }
 
-  remove(place: SignatureSlot): void {
+  remove(place: SignaturePlace): void {
     this.#directory.used[Math.floor(place / blockFiles)]! &= ~(1 << (place % blockFiles));
   }
 
@@ -118,7 +118,7 @@ export class SignatureFile {
       for (let block = 0; block < rows.blocks; block++) {
         const files = (rows.first + block) * blockFiles;
         for (let left = matches[block]! | 0; left !== 0; left &= left - 1)
-          visit(this.#directory.files[files + 31 - Math.clz32(left & -left)]!);
+          visit(this.#directory.files[files + lowestBit(left)]!);
         if (slice.isDue) await slice.yieldIfDue();
       }
     }
