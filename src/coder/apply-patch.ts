@@ -64,6 +64,9 @@ const HunkEcho = Named("HunkEcho", {
 });
 
 const PlacedHunk = Named("PlacedHunk", {
+  also_at: Type.Optional(
+    Type.Array(UInt64(), { description: "First lines of at most 3 other places where it fits." }),
+  ),
   hunk: UInt32({ description: "Which hunk of the file, from 1." }),
   indented: Type.Optional(Type.String({ description: "The blanks added to its new lines, as in the file." })),
   line: UInt64({ description: "Its first line in the file afterwards." }),
@@ -112,10 +115,10 @@ export const applyPatch = defineCoderFunction({
   id: "coder::apply-patch",
   since: "0.4.0",
   description:
-    "Apply a patch in the V4A format (`*** Begin Patch`) or a unified diff over one or more files: all of it, or nothing. Each hunk must fit in exactly one place, exactly or except for blanks at the ends of lines. A hunk that does not fit is explained, never guessed.",
+    "Apply a patch in the V4A format (`*** Begin Patch`) or a unified diff over one or more files: all of it, or nothing. Each hunk must fit in exactly one place, or where its line numbers say, exactly or except for blanks at the ends of lines. A hunk that does not fit is explained, never guessed.",
   summary: "a patch in V4A or a unified diff over many files, all or nothing",
   brief:
-    "Apply a patch, all or nothing: V4A (*** Begin Patch, *** Update File: path, @@ line above, lines with ' ', '-' or '+', *** End Patch; also *** Add File:, *** Delete File:, *** Move to:) or a unified diff. Each hunk must fit in exactly one place.",
+    "Apply a patch, all or nothing: V4A (*** Begin Patch, *** Update File: path, @@ line above, lines with ' ', '-' or '+', *** End Patch; also *** Add File:, *** Delete File:, *** Move to:) or a unified diff. Each hunk must fit in exactly one place, or where its line numbers say.",
   effect: "writes",
   paths: [
     { at: "/base_dir", access: "list", when: { dry_run: true } },

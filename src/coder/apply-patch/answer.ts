@@ -35,8 +35,9 @@ const maxPlacements = 20;
 
 function notesOf(entry: Pick<PatchedEntry, "placements" | "lineEnds" | "isReplacing" | "mode">) {
   const { placements = [], lineEnds = {}, isReplacing, mode } = entry;
-  const placed = placements.slice(0, maxPlacements).map(({ isTypographic, ...placement }) => ({
+  const placed = placements.slice(0, maxPlacements).map(({ isTypographic, alsoAt, ...placement }) => ({
     ...placement,
+    ...(alsoAt && { also_at: alsoAt }),
     ...(isTypographic && { typographic: true }),
   }));
   const more = placements.length - placed.length;

@@ -22,6 +22,7 @@ interface PlacedHunk {
   readonly hunk: number;
   readonly line: number;
   readonly offset?: number;
+  readonly also_at?: readonly number[];
   readonly indented?: string;
   readonly outdented?: string;
   readonly typographic?: boolean;
@@ -45,20 +46,24 @@ export function renderPatched(result: PatchedFileResult): string {
     ...echo.flatMap(renderEcho),
     ...(isTruncated ? ["[more of it is not shown]"] : []),
     ...(result.placed ?? []).map(renderPlaced),
-    ...(result.more_placed === undefined
-      ? []
-      : [`[${result.more_placed} more hunks are not where they say]`]),
+    ...(result.more_placed === undefined ? [] : [`[${result.more_placed} more hunks have such notes]`]),
     ...(result.line_ends === undefined ? [] : [`[${renderLineEnds(result)}]`]),
   ].join("\n");
 }
 
 /** Describes, in one line, how a hunk was applied otherwise than written. */
-function renderPlaced({ hunk, line, offset = 0, indented, outdented, typographic }: PlacedHunk): string {
+function renderPlaced(placed: PlacedHunk): string {
+  const { hunk, line, offset = 0, also_at: alsoAt = [], indented, outdented, typographic } = placed;
   const distance = `${Math.abs(offset)} ${Math.abs(offset) === 1 ? "line" : "lines"}`;
   const notes = [
     ...(offset === 0
       ? []
       : [`applied at line ${line}, ${distance} ${offset < 0 ? "before" : "after"} its header`]),
+    ...(alsoAt.length === 0
+      ? []
+      : [
+          `${offset === 0 ? `applied at line ${line}, and ` : ""}it fits at ${alsoAt.length === 1 ? "line" : "lines"} ${alsoAt.join(", ")} too`,
+        ]),
     ...(indented === undefined
       ? []
       : [`its new lines were indented by ${nameBlanks(indented)} like the file`]),

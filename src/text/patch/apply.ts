@@ -3,7 +3,7 @@
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { bomLength, countLines, lineFeed, surveyLines } from "../edits/lines.ts";
 import type { Region } from "../edits/splices.ts";
-import { type FittedHunk, fitHunks } from "./fit.ts";
+import { type FittedHunk, fitHunks, type PlacedHunk } from "./fit.ts";
 import { type HunkText, lineKinds } from "./hunk-text.ts";
 import { indentOf, type Shift } from "./indentation.ts";
 import { type LineTable, tabulateLines } from "./line-table.ts";
@@ -29,6 +29,8 @@ export interface HunkPlacement {
   readonly line: number;
   /** The number of lines after the place that its header gives, negative if before it. */
   readonly offset?: number;
+  /** The first lines of other places where it fits, in the file afterwards, from 1. */
+  readonly alsoAt?: readonly number[];
   /** The blanks that its added lines got, or lost. */
   readonly indented?: string;
   readonly outdented?: string;
@@ -60,15 +62,17 @@ export function* applyHunks(before: Buffer, file: FilePatch, patch: Patch): Step
 }
 
 /** `hunks` are in the order of the file. */
-function placementsOf(hunks: readonly FittedHunk[]): HunkPlacement[] {
+function placementsOf(hunks: readonly PlacedHunk[]): HunkPlacement[] {
   const placements: HunkPlacement[] = [];
+  const lineAfter = afterHunks(hunks);
   let added = 0;
-  for (const { place, text, start, matching, shift, offset } of hunks) {
+  for (const { place, text, start, matching, shift, offset, alsoAt } of hunks) {
     const blanks = shift?.blanks.toString();
     const placement = {
       hunk: place.number,
       line: start + added + 1,
       ...(offset !== 0 && { offset }),
+      ...(alsoAt.length > 0 && { alsoAt: alsoAt.map(lineAfter) }),
       ...(blanks && (shift!.isRemoved ? { outdented: blanks } : { indented: blanks })),
       ...(matching === "typography" && { isTypographic: true as const }),
     };
@@ -78,8 +82,22 @@ function placementsOf(hunks: readonly FittedHunk[]): HunkPlacement[] {
   return placements.sort((a, b) => a.hunk - b.hunk);
 }
 
+/**
+ * Returns a function from a line of the file before, counted from 0, to its number afterwards. `hunks` are in
+ * the order of the file.
+ */
+function afterHunks(hunks: readonly PlacedHunk[]): (line: number) => number {
+  const starts = hunks.map(({ start }) => start);
+  const added = [0];
+  for (const { text } of hunks) added.push(added.at(-1)! + text.newCount - text.oldCount);
+  return (line) => {
+    const before = starts.findIndex((start) => start > line);
+    return line + added[before < 0 ? starts.length : before]! + 1;
+  };
+}
+
 /** Returns the hunks sorted by the first line that they change, which they nearly always are. */
-const inOrder = (hunks: readonly FittedHunk[]): readonly FittedHunk[] =>
+const inOrder = (hunks: readonly PlacedHunk[]): readonly PlacedHunk[] =>
   hunks.every((hunk, at) => at === 0 || changeOf(hunks[at - 1]!).from <= changeOf(hunk).from)
     ? hunks
     : hunks.toSorted((a, b) => changeOf(a).from - changeOf(b).from);

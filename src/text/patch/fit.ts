@@ -29,6 +29,13 @@ export interface FittedHunk {
   readonly shift: Shift | undefined;
   /** The number of lines from the place that its header gives to this one; 0 without a header. */
   readonly offset: number;
+  /** Whether more than its lines limits its place: a line after `@@`, or the end of the file. */
+  readonly isNarrowed: boolean;
+}
+
+/** A hunk, and the first lines of other places where it fits, from 0. */
+export interface PlacedHunk extends FittedHunk {
+  readonly alsoAt: readonly number[];
 }
 
 /**
@@ -39,6 +46,21 @@ const isSameText = (matching: Matching): boolean => matching === "exact" || matc
 
 const linesPerStep = 8192;
 
+/** Maximum lines between a place and the one that the header gives, if the hunk fits elsewhere too. */
+const maxDistance = 20;
+
+/** Maximum other places that are named for each hunk. */
+const maxOtherPlaces = 3;
+
+/** Maximum bytes of a file in which other places are found. */
+const maxNotedBytes = 1024 * 1024;
+
+/** Maximum hunks whose other places are named. */
+const maxNotedHunks = 20;
+
+/** Maximum line comparisons to find other places of hunks that have one. */
+const maxNoteComparisons = 2 ** 22;
+
 /** Maximum bytes of a hunk that are compared with the file to explain a misfit. */
 export const maxExplainedBytes = 64 * 1024;
 
@@ -46,7 +68,7 @@ export const maxExplainedBytes = 64 * 1024;
  * Finds the places of all hunks in one file. Throws a refusal for the first hunk that has none, or more than
  * one.
  */
-export function* fitHunks(file: FilePatch, lines: LineTable, body: LineTable): Steps<FittedHunk[]> {
+export function* fitHunks(file: FilePatch, lines: LineTable, body: LineTable): Steps<PlacedHunk[]> {
   const fitter = new HunkFitter(file, lines, body);
   const fitted: FittedHunk[] = [];
   for (const [index, hunk] of file.hunks.entries()) {
@@ -56,7 +78,7 @@ export function* fitHunks(file: FilePatch, lines: LineTable, body: LineTable): S
     fitted.push(yield* fitter.fit(hunk, text, place));
     yield;
   }
-  return fitted;
+  return yield* fitter.withOtherPlaces(fitted);
 }
 
 class HunkFitter {
@@ -94,7 +116,38 @@ class HunkFitter {
     this.#changedUpTo = found.start + found.text.oldCount - found.text.trailing;
     const offset = hunk.header === undefined ? 0 : found.start - hunk.header.old.linesBefore;
     if (hunk.header !== undefined) this.#drift = offset;
-    return { place, shift: undefined, offset, ...found };
+    const isNarrowed = sections !== undefined || hunk.isAtEnd;
+    return { place, shift: undefined, offset, isNarrowed, ...found };
+  }
+
+  /**
+   * Adds to each hunk the other places where it fits, unless other hunks stand there. In a large file, and
+   * after some such hunks or comparisons, hunks get none.
+   */
+  *withOtherPlaces(hunks: readonly FittedHunk[]): Steps<PlacedHunk[]> {
+    const placed: PlacedHunk[] = [];
+    const taken = takenLines(hunks, this.#body.count);
+    const mostNoted = this.#body.bytes.length <= maxNotedBytes ? maxNotedHunks : 0;
+    let [noted, comparisons] = [0, 0];
+    for (const hunk of hunks) {
+      const { text, matching } = hunk;
+      const index = noted < mostNoted && mayRecur(hunk) ? yield* this.#indexFor(matching) : undefined;
+      const pattern = index && (yield* this.#numbersOf(text.oldLines, index));
+      if (pattern) comparisons += index!.costOf(pattern);
+      const isSearched = pattern && comparisons <= maxNoteComparisons;
+      const starts = isSearched ? yield* index!.findAll(pattern) : [];
+      const isFree = (start: number) =>
+        taken.subarray(start, start + text.oldCount).every((isTaken) => isTaken === 0);
+      const alsoAt: number[] = [];
+      for (const start of starts) {
+        if (isFree(start)) alsoAt.push(start);
+        if (alsoAt.length === maxOtherPlaces) break;
+      }
+      if (alsoAt.length > 0) noted++;
+      placed.push({ ...hunk, alsoAt });
+      yield;
+    }
+    return placed;
   }
 
   /**
@@ -252,20 +305,29 @@ class HunkFitter {
   #choose(starts: readonly number[], stated: number | undefined): number | "several" | undefined {
     if (starts.length <= 1) return starts[0];
     const nearest = stated === undefined ? undefined : clearlyNearest(starts, stated);
-    if (nearest !== undefined) return nearest;
     const behind = starts.filter((start) => start >= this.#changedUpTo);
+    // Numbers that lead back before the previous hunk were not counted.
+    if (nearest !== undefined && (nearest >= this.#changedUpTo || nearest === stated)) return nearest;
     return behind.length === 1 ? behind[0] : "several";
   }
 
   *#findAll(lines: LineList, index: LineIndex, place: HunkReference): Steps<number[]> {
-    const pattern = new Int32Array(lines.count);
-    for (let at = 0; at < pattern.length; at++) {
+    const pattern = yield* this.#numbersOf(lines, index);
+    if (pattern === undefined) return [];
+    this.#comparisons.add(index.costOf(pattern), place);
+    return yield* index.findAll(pattern);
+  }
+
+  /** Returns the numbers of lines in an index, or `undefined` if it lacks one. */
+  *#numbersOf(lines: LineList, index: LineIndex): Steps<Int32Array | undefined> {
+    const numbers = new Int32Array(lines.count);
+    for (let at = 0; at < numbers.length; at++) {
       if (at % linesPerStep === linesPerStep - 1) yield;
       const { from, to } = lines.extentOf(at);
-      pattern[at] = index.idOf(lines.bytes, [from, to]);
-      if (pattern[at]! < 0) return [];
+      numbers[at] = index.idOf(lines.bytes, [from, to]);
+      if (numbers[at]! < 0) return undefined;
     }
-    return yield* index.findAll(pattern, (count) => this.#comparisons.add(count, place));
+    return numbers;
   }
 
   *#isAt(text: HunkText, start: number, matching: Matching): Steps<boolean> {
@@ -374,12 +436,27 @@ const comparedPart = (matching: Matching, bytes: Buffer, extent: readonly [numbe
   return bytes.subarray(from, comparedTo(matching, bytes, [from, extent[1]]));
 };
 
-/** Returns the place nearest to `stated`, if the next one is more than twice as far. */
+/** Returns the place nearest to `stated` if it is near, and every other more than twice as far. */
 function clearlyNearest(starts: readonly number[], stated: number): number | undefined {
   let nearest = starts[0]!;
   for (const start of starts) if (Math.abs(start - stated) < Math.abs(nearest - stated)) nearest = start;
-  const distance = 2 * Math.abs(nearest - stated);
-  return starts.every((start) => start === nearest || Math.abs(start - stated) > distance)
+  const distance = Math.abs(nearest - stated);
+  if (distance > maxDistance) return undefined;
+  return starts.every((start) => start === nearest || Math.abs(start - stated) > 2 * distance)
     ? nearest
     : undefined;
+}
+
+/**
+ * Returns whether a hunk that has a place may fit elsewhere too. One that differs from the file in more than
+ * trailing blanks would have been refused.
+ */
+const mayRecur = ({ text, matching, isNarrowed }: FittedHunk): boolean =>
+  text.oldCount > 0 && !isNarrowed && matching !== "blanks" && matching !== "typography";
+
+/** Returns an array with a 1 for each line of the file that a hunk shows. */
+function takenLines(hunks: readonly FittedHunk[], count: number): Uint8Array {
+  const taken = new Uint8Array(count);
+  for (const { start, text } of hunks) taken.fill(1, start, start + text.oldCount);
+  return taken;
 }

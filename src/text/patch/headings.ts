@@ -79,7 +79,9 @@ export class HeadingFinder {
     for (const matching of headingMatchings) {
       const index: LineIndex = yield* this.#indexFor(matching);
       const id = index.idOf(bytes, [0, bytes.length]);
-      const lines = narrow(yield* index.findAll(Int32Array.of(id), compare), sections);
+      const pattern = Int32Array.of(id);
+      compare(index.costOf(pattern));
+      const lines = narrow(yield* index.findAll(pattern), sections);
       if (lines.length > 0) return lines;
     }
     compare(costOfBeginning * this.#body.count);

@@ -46,16 +46,13 @@ export class LineIndex {
 
   /**
    * Returns the first lines of all places where these lines occur, ascending. The pattern must not be empty.
-   * `compare` gets the number of comparisons before they are made, and may throw.
    */
-  *findAll(pattern: Int32Array, compare: (count: number) => void): Steps<number[]> {
+  *findAll(pattern: Int32Array): Steps<number[]> {
     const rarest = this.#rarestOf(pattern);
     if (rarest < 0) return [];
     const id = pattern[rarest]!;
     const [from, to] = [this.#bounds[id]!, this.#bounds[id + 1]!];
-    const most = 2 * (this.#ids.length + pattern.length);
-    compare(Math.min((to - from) * pattern.length, most));
-    if ((to - from) * pattern.length > most) return yield* this.#findByBorders(pattern);
+    if ((to - from) * pattern.length > this.#mostFor(pattern)) return yield* this.#findByBorders(pattern);
     const starts: number[] = [];
     for (let at = from, compared = 0; at < to; at++) {
       const start = this.#lines[at]! - rarest;
@@ -66,6 +63,18 @@ export class LineIndex {
       compared = 0;
     }
     return starts;
+  }
+
+  /** Returns the number of comparisons that `findAll` makes. */
+  costOf(pattern: Int32Array): number {
+    const rarest = this.#rarestOf(pattern);
+    if (rarest < 0) return 0;
+    const id = pattern[rarest]!;
+    return Math.min((this.#bounds[id + 1]! - this.#bounds[id]!) * pattern.length, this.#mostFor(pattern));
+  }
+
+  #mostFor(pattern: Int32Array): number {
+    return 2 * (this.#ids.length + pattern.length);
   }
 
   /** Returns the number of a line, or -1 if the file has none like it. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { refusalOf } from "./patch.test-kit.ts";
+import { patched, refusalOf } from "./patch.test-kit.ts";
 
 const v4a = (...lines: string[]) => ["*** Begin Patch", ...lines, "*** End Patch", ""].join("\n");
 const diff = (...lines: string[]) => ["--- a/f", "+++ b/f", ...lines, ""].join("\n");
@@ -54,6 +54,36 @@ test("a line number that is off by nearly as much for two places chooses none", 
   const before = { f: "b\n1\n2\n3\n4\n5\nb\n" };
   expect(refusalOf(before, diff("@@ -4 +4 @@", "-b", "+x")).reason).toBe("ambiguous");
   expect(refusalOf(before, diff("@@ -3 +3 @@", "-b", "+x")).reason).toBe("ambiguous");
+});
+
+/** A file of 100 lines in which the lines 40 and 90 begin the same block. */
+const twoBlocks = Array.from({ length: 100 }, (_, at) => {
+  if (at === 39 || at === 89) return "begin\n";
+  return at === 40 || at === 90 ? "end\n" : `line ${at + 1}\n`;
+}).join("");
+
+const blockDiff = (line: number) => diff(`@@ -${line},2 +${line},2 @@`, " begin", "-end", "+END");
+
+test("a line number chooses among places only if it is near to one", () => {
+  const refusal = refusalOf({ f: twoBlocks }, blockDiff(1));
+  expect(refusal.message).toContain("fits in 2 places, first in lines 40, 90;");
+  expect(refusalOf({ f: twoBlocks }, blockDiff(19)).reason).toBe("ambiguous");
+  expect(refusalOf({ f: twoBlocks }, blockDiff(111)).reason).toBe("ambiguous");
+  for (const [line, changed] of [
+    [20, 41],
+    [40, 41],
+    [90, 91],
+    [95, 91],
+  ] as const) {
+    const after = patched({ f: twoBlocks }, blockDiff(line)).f!.split("\n");
+    expect(after.flatMap((text, at) => (text === "END" ? [at + 1] : []))).toEqual([changed]);
+  }
+});
+
+test("a line number that was not counted does not lead back before the previous hunk", () => {
+  const text = diff("@@ -1 +1 @@", "-line 50", "+LINE 50", "@@ -1,2 +1,2 @@", " begin", "-end", "+END");
+  const after = patched({ f: twoBlocks }, text).f!.split("\n");
+  expect([after[40], after[90]]).toEqual(["end", "END"]);
 });
 
 test("a place that fits exactly comes before others that fit but for blanks", () => {
