@@ -401,7 +401,7 @@ export const plan: Plan = {
     "filesystem/state": ["config", "filesystem/jail"],
     "filesystem/watch": ["base/bun", "base/log", "base/scheduling", "filesystem/jail"],
     "filesystem/jail": ["base/bun", "base/errors", "base/scheduling", "text/globs"],
-    "text/patch": ["base/errors", "base/scheduling", "text/edits"],
+    "text/patch": ["base/errors", "base/scheduling", "text/edits", "text/encodings"],
     "text/prefilter": ["base/wasm", "text/regex"],
     "text/edits": ["base/errors", "base/scheduling", "text/encodings", "text/sizes"],
     "text/regex": ["base/errors", "base/scheduling", "base/threads", "base/wasm", "text/encodings"],

@@ -78,7 +78,7 @@ const opsAt = (at: number): Record<string, object> => ({
   anchored: { op: "replace", pattern: `(?m)^(<${at}.)$`, replacement: "x\n$1" },
 });
 
-test("no line outside of an edit changes its ending, and what is written has that of the line before", async () => {
+test("no line outside of an edit changes its ending, nor does one that is replaced", async () => {
   await fc.assert(
     fc.asyncProperty(
       file,
@@ -104,12 +104,34 @@ test("no line outside of an edit changes its ending, and what is written has tha
           expect([found.length, isMoved ? ending : found[0]?.ending]).toEqual([1, ending]);
         }
         const before = (at === 0 ? lines[0] : lines[at - 1])!.ending;
+        // An inserted line has the ending of the line before it.
+        const isInserted = ["insert", "crlf", "anchored"].includes(name);
+        const wanted = isInserted ? before : lines[at]!.ending || before;
         const [x] = after.filter(({ text }) => text === "x");
-        if (name !== "remove") expect(x?.ending).toBe(before === "" ? lines[0]!.ending : before);
+        if (name !== "remove") expect(x?.ending).toBe(wanted);
       },
     ),
     propertyRuns(180),
   );
+});
+
+test.each([
+  [{ op: "str_replace", old_str: "dos\n", new_str: "DOS\nx\n" }, "unix\nDOS\r\nx\r\nunix2\ndos2\r\nend\n"],
+  [
+    { op: "str_replace", old_str: "dos\nunix2\ndos2\n", new_str: "dos\nUNIX2\nx\ndos2\n" },
+    "unix\ndos\r\nUNIX2\nx\ndos2\r\nend\n",
+  ],
+  [{ op: "str_replace", old_str: "unix\ndos\nunix2\n", new_str: "unix2\n" }, "unix2\ndos2\r\nend\n"],
+  [{ op: "replace", pattern: "(?m)^dos$", replacement: "DOS\nx" }, "unix\nDOS\r\nx\r\nunix2\ndos2\r\nend\n"],
+  [
+    { op: "update_lines", from_line: 2, to_line: 4, content: "DOS\nunix2\nDOS2\nx\n" },
+    "unix\nDOS\r\nunix2\nDOS2\r\nx\r\nend\n",
+  ],
+] as const)("lines of a file with mixed line ends keep theirs: %j", async (op, expected) => {
+  writeFileSync(join(base, "f"), "unix\ndos\r\nunix2\ndos2\r\nend\n");
+  const outcome = await invoke(updateFile, { files: [{ path: "f", ops: [op] }] });
+  expect(JSON.stringify(outcome)).toContain('"success":true');
+  expect(readFileSync(join(base, "f"), "utf8")).toBe(expected);
 });
 
 test("sed keeps line ends, and its patterns end where lines do", async () => {

@@ -8,7 +8,13 @@
  * exist.
  */
 
-import { endingFor, type LineEnding } from "../encodings/line-ends.ts";
+import {
+  endingFor,
+  endingsOf,
+  type LineEnding,
+  linesFrom,
+  type ReplacedLine,
+} from "../encodings/line-ends.ts";
 import { refuseLines } from "./line-errors.ts";
 import { bomLength, countLines, endingBefore, surveyLines } from "./lines.ts";
 import type { Region, Splice } from "./splices.ts";
@@ -64,9 +70,10 @@ interface TextOp {
  *
  * `content` is split at "\n" and "\r\n". One break at its end adds no line, so "a" and "a\n" are one line,
  * "\n" is one empty line, and "" has no lines, as in a file. The lines get the ending that prevails in the
- * file, or with `keepsLineEnds` that of the line before them; "\n" if the file has none. A byte order mark
- * stays first, and content for line 1 that begins with the one the caller read does not double it. An empty
- * file has no final newline to keep, so its first content brings its own.
+ * file, or with `keepsLineEnds` those of the lines that they replace, or that of the line before them; "\n"
+ * if the file has none. A byte order mark stays first, and content for line 1 that begins with the one the
+ * caller read does not double it. An empty file has no final newline to keep, so its first content brings its
+ * own.
  *
  * Throws bad-input for a line number out of range and for ops that overlap (an insert covers its `at_line`).
  */
@@ -81,7 +88,8 @@ export function applyLineOps(
   if (edits.length === 0) return { parts: [body], lines: countLines(body), splices: [], regions: [] };
   validateApart(edits);
   const borders = edits.flatMap(({ first, next }) => [first, next]);
-  const { lines, ending, starts } = surveyLines(body, borders);
+  const { lines, ending, onlyEnding, starts } = surveyLines(body, borders);
+  const isMixed = keepsLineEnds && onlyEnding === undefined;
   const writtenAt = (at: number) => (keepsLineEnds ? endingFor(body, at) : ending);
   for (const edit of edits) validateRange(edit, lines);
 
@@ -98,7 +106,13 @@ export function applyLineOps(
     const [from, to] = [starts.get(first)!, starts.get(next)!];
     keep(position, from);
     const text = first === 1 && bom > 0 ? content?.replace(/^\ufeff/, "") : content;
-    pieces.push({ ...(text === undefined ? nothing : put(text, writtenAt(from))), from, to, index });
+    const replaced = isMixed ? linesOf(body, { from, to }) : [];
+    pieces.push({
+      ...(text === undefined ? nothing : put(text, replaced, writtenAt(from))),
+      from,
+      to,
+      index,
+    });
     position = to;
   }
   keep(position, body.length);
@@ -151,9 +165,28 @@ const isBetween = (low: number, line: number, high: number) =>
 
 const nothing = { closed: [], open: Buffer.alloc(0) };
 
-function put(content: string, ending: LineEnding): Pick<Piece, "closed" | "open"> {
-  const lines = Buffer.from(withoutLastBreak(content).replace(/\r?\n/g, ending) + ending);
-  return { closed: [lines], open: lines.subarray(0, lines.length - ending.length) };
+/** Returns the lines of a content. `before` is the ending of the line before them. */
+function put(
+  content: string,
+  replaced: readonly ReplacedLine[],
+  before: LineEnding,
+): Pick<Piece, "closed" | "open"> {
+  const text = withoutLastBreak(content);
+  if (replaced.length === 0) {
+    const bytes = Buffer.from(text.replace(/\r?\n/g, before) + before);
+    return { closed: [bytes], open: bytes.subarray(0, bytes.length - before.length) };
+  }
+  const lines = text.split(/\r?\n/);
+  const endings = endingsOf(lines, replaced, before);
+  const bytes = Buffer.from(lines.map((line, at) => line + endings[at]!).join(""));
+  return { closed: [bytes], open: bytes.subarray(0, bytes.length - endings.at(-1)!.length) };
+}
+
+function linesOf(body: Buffer, { from, to }: Region): ReplacedLine[] {
+  const lines: ReplacedLine[] = [];
+  for (const { start, end, ending } of linesFrom(body.subarray(0, to), from))
+    lines.push({ text: body.toString("utf8", start, end), ending });
+  return lines;
 }
 
 const withoutLastBreak = (content: string): string => content.replace(/\r?\n$/, "");

@@ -81,9 +81,52 @@ export function* linesFrom(text: Buffer, from: number): Generator<TextLine> {
   }
 }
 
+/** A line that is replaced. */
+export interface ReplacedLine {
+  readonly text: string;
+  /** "" for a last line without one. */
+  readonly ending: LineEnding | "";
+}
+
 /**
- * Returns a replaced line with its own ending, and that of the line before it for each further line.
- * `endsInFeed` says that the line was matched with a "\n", so the replacement has it only if it is kept.
+ * Returns the endings of lines that replace others. A line that was there keeps its ending, one that
+ * replaces another takes that of the other, and a further one that of the line before it. `before` is the
+ * ending of the line before all of them.
+ */
+export function endingsOf(
+  lines: readonly string[],
+  replaced: readonly ReplacedLine[],
+  before: LineEnding,
+): LineEnding[] {
+  const isSame = (at: number, place: number) => lines[at] === replaced[place]?.text;
+  let [end, oldEnd] = [lines.length, replaced.length];
+  while (end > 0 && oldEnd > 0 && isSame(end - 1, oldEnd - 1)) [end, oldEnd] = [end - 1, oldEnd - 1];
+  const places = new Map<string, number[]>();
+  for (let place = oldEnd - 1; place >= 0; place--) {
+    const { text } = replaced[place]!;
+    const known = places.get(text);
+    if (known === undefined) places.set(text, [place]);
+    else known.push(place);
+  }
+  const endings: LineEnding[] = [];
+  let [ending, next] = [before, 0];
+  for (let at = 0; at < lines.length; at++) {
+    const same = places.get(lines[at]!) ?? [];
+    while ((same.at(-1) ?? next) < next) same.pop();
+    const place = at < end ? (same.at(-1) ?? next) : oldEnd + at - end;
+    if (at >= end || place < oldEnd) {
+      ending = replaced[place]!.ending || ending;
+      next = place + 1;
+    }
+    endings.push(ending);
+  }
+  return endings;
+}
+
+/**
+ * Returns a replaced line with its own ending, which each further line takes too; without one, that of the
+ * line before. `endsInFeed` says that the line was matched with a "\n", so the replacement has it only if it
+ * is kept.
  */
 export function withLineEnd(
   line: Buffer,
@@ -91,7 +134,7 @@ export function withLineEnd(
 ): Buffer {
   const isClosed = !endsInFeed || line.at(-1) === lineFeed;
   const text = endsInFeed && isClosed ? line.subarray(0, -1) : line;
-  const written = before === "\r\n" && text.includes(lineFeed) ? withReturns(text) : text;
+  const written = (own || before) === "\r\n" && text.includes(lineFeed) ? withReturns(text) : text;
   return isClosed ? Buffer.concat([written, Buffer.from(own)]) : written;
 }
 
@@ -104,7 +147,7 @@ export interface KeptRange {
 
 /**
  * Builds the new text of a file from edits of its text without returns. Steps come in the order of the text:
- * what they keep has its own line ends, and the line ends of what they write are those of the lines before.
+ * what they keep has its own line ends, and what they write has those of the lines that it replaces.
  */
 export class LineEndKeeper {
   readonly #original: Buffer;
@@ -126,9 +169,10 @@ export class LineEndKeeper {
 
   /** Replaces the next `bytes` bytes of the text without returns, and returns their place in the original. */
   replace(bytes: number, replacement: Buffer): KeptRange {
-    const [from, written] = [this.#at, this.#ending ?? endingFor(this.#original, this.#at)];
+    const from = this.#at;
+    const ended = this.#ending;
     const replaced = this.#advance(bytes);
-    const part = withEnds(replacement, replaced, written);
+    const part = replacement.includes(lineFeed) ? this.#withEnds(replacement, replaced, ended) : replacement;
     if (part.length > 0) this.#parts.push(part);
     return { from, to: this.#at, length: part.length };
   }
@@ -154,6 +198,36 @@ export class LineEndKeeper {
     return part;
   }
 
+  /** Returns the replacement of a part that ends at the position. `ended` is the ending before that part. */
+  #withEnds(replacement: Buffer, replaced: Buffer, ended: LineEnding | undefined): Buffer {
+    const own = this.#ownEnding();
+    if (ended === undefined) this.#first ??= endingFor(this.#original, 0);
+    const before = ended ?? this.#first!;
+    const lines = replacement.toString("latin1").split("\n");
+    const old = replaced.toString("latin1").split("\n");
+    const [rest, oldRest] = [lines.pop()!, old.pop()!];
+    const replacedLines = old.map(
+      (line): ReplacedLine =>
+        line.endsWith("\r") ? { text: line.slice(0, -1), ending: "\r\n" } : { text: line, ending: "\n" },
+    );
+    // The start of a line that is replaced is a place for one, unless it stays.
+    const isLine = oldRest !== rest && (oldRest !== "" || old.length === 0);
+    if (isLine) replacedLines.push({ text: oldRest, ending: own });
+    const endings = endingsOf(lines, replacedLines, before);
+    return Buffer.from(lines.map((line, at) => line + endings[at]!).join("") + rest, "latin1");
+  }
+
+  /** The ending of the first line. */
+  #first: LineEnding | undefined;
+  /** The place of the next "\n", known until the position passes it. */
+  #feed = -2;
+
+  /** Returns the ending of the line that the position is in. */
+  #ownEnding(): LineEnding | "" {
+    if (this.#feed !== -1 && this.#feed < this.#at) this.#feed = this.#original.indexOf(lineFeed, this.#at);
+    return this.#feed < 0 ? "" : endingAt(this.#original, this.#feed);
+  }
+
   /** The place of the next CRLF, known until the position passes it. */
   #pair = -2;
 
@@ -162,20 +236,4 @@ export class LineEndKeeper {
     this.#pair = this.#original.indexOf(crlf, this.#at);
     return this.#pair;
   }
-}
-
-/**
- * Returns a replacement with the line ends of a file. If it has as many lines as what it replaces, each keeps
- * its ending.
- */
-function withEnds(replacement: Buffer, replaced: Buffer, written: LineEnding): Buffer {
-  if (!replacement.includes(lineFeed)) return replacement;
-  const endings = replaced.toString("latin1").match(/\r?\n/g) ?? [];
-  const lines = replacement.toString("latin1").split("\n");
-  const own = endings.length === lines.length - 1;
-  if (!own && written === "\n") return replacement;
-  const text = lines.map((line, index) =>
-    index === 0 ? line : (own ? endings[index - 1]! : written) + line,
-  );
-  return Buffer.from(text.join(""), "latin1");
 }

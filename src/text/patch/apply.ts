@@ -1,8 +1,9 @@
 /** Applies the hunks of a patch to a file. Lines that are shown and not changed stay as the file has them. */
 
 import type { Steps } from "../../base/scheduling/time-slice.ts";
-import { bomLength, countLines, lineFeed, surveyLines } from "../edits/lines.ts";
+import { bomLength, countLines, endingBefore, lineFeed, surveyLines } from "../edits/lines.ts";
 import type { Region } from "../edits/splices.ts";
+import { endingFor, endingsOf, type ReplacedLine } from "../encodings/line-ends.ts";
 import { type FittedHunk, fitHunks, type PlacedHunk } from "./fit.ts";
 import { type HunkText, lineKinds } from "./hunk-text.ts";
 import { indentOf, type Shift } from "./indentation.ts";
@@ -45,9 +46,9 @@ const linesPerStep = 16_384;
 
 /**
  * Applies all hunks to `before`. If a line of the file differs in some byte from the hunk, added lines get
- * the endings of the file, and the file ends with a line feed if it did before. Throws a refusal for a hunk
- * that does not fit, for two that change the same lines, and for those of a file to be deleted that leave
- * some of it.
+ * the endings of the lines that they replace, or that of the line before them, and the file ends with a line
+ * feed if it did before. Throws a refusal for a hunk that does not fit, for two that change the same lines,
+ * and for those of a file to be deleted that leave some of it.
  */
 export function* applyHunks(before: Buffer, file: FilePatch, patch: Patch): Steps<PatchedFile> {
   const table = yield* tabulateLines(before);
@@ -126,6 +127,10 @@ function shiftedLine(bytes: Buffer, extent: Region, shift: Shift | undefined): B
   return shift.isRemoved ? line.subarray(shift.blanks.length) : Buffer.concat([shift.blanks, line]);
 }
 
+/** Returns a line without its ending. */
+const textOf = (bytes: Buffer, { from, to }: Region): string =>
+  bytes.toString("utf8", from, comparedTo("endings", bytes, [from, to]));
+
 interface AddedLine {
   readonly text: HunkText;
   /** The index of the line. */
@@ -133,12 +138,23 @@ interface AddedLine {
   /** Whether it comes before the first line of the file. */
   readonly isFirst: boolean;
   readonly shift: Shift | undefined;
+  /** The ending that it gets; `undefined` for its own. */
+  readonly ending: Buffer | undefined;
+}
+
+/** The lines of a hunk from one that changes up to the next that does not, and their place in the file. */
+interface Run {
+  readonly text: HunkText;
+  readonly at: number;
+  readonly line: number;
 }
 
 class PatchWriter {
   readonly #before: Buffer;
   readonly #table: LineTable;
   readonly #ending: Buffer;
+  /** Whether lines of the file end in LF and in CRLF. */
+  readonly #isMixed: boolean;
   readonly #hasMarker: boolean;
   readonly #after: Buffer;
   readonly #regions: Region[];
@@ -149,7 +165,9 @@ class PatchWriter {
   constructor(before: Buffer, table: LineTable, hunks: readonly FittedHunk[]) {
     this.#before = before;
     this.#table = table;
-    this.#ending = Buffer.from(table.count === 0 ? "\n" : surveyLines(before, []).ending);
+    const { ending, onlyEnding } = surveyLines(before, []);
+    this.#ending = Buffer.from(table.count === 0 ? "\n" : ending);
+    this.#isMixed = onlyEnding === undefined && before.includes(lineFeed);
     this.#hasMarker = hunks.some(({ text }) => text.hasMarker);
     const added = hunks.reduce(
       (sum, { text, shift }) =>
@@ -161,16 +179,23 @@ class PatchWriter {
   }
 
   *write({ place, text, start, matching, shift }: FittedHunk): Steps<void> {
+    const isExact = matching === "exact";
     let line = start;
     let region: Region | undefined;
+    let endings: Buffer[] = [];
     for (let at = 0; at < text.count; at++) {
       if (at % linesPerStep === linesPerStep - 1) yield;
       const kind = text.kindOf(at);
+      const isFirst = at === 0 || text.kindOf(at - 1) === lineKinds.context;
+      if (isFirst && !isExact) endings = this.#endingsOf({ text, at, line });
       if (kind !== lineKinds.context) {
-        this.#keepUpTo(this.#offsetOf(line, matching === "exact"));
+        this.#keepUpTo(this.#offsetOf(line, isExact));
         region ??= { from: this.#length, to: this.#length };
         if (kind === lineKinds.removed) this.#from = this.#table.endOf(line);
-        else this.#add({ text, at, isFirst: line === 0, shift }, matching === "exact");
+        else {
+          const ending = isExact ? undefined : (endings.shift() ?? this.#ending);
+          this.#add({ text, at, isFirst: line === 0, shift, ending });
+        }
         region = { from: region.from, to: this.#length };
       }
       if (kind !== lineKinds.added) line++;
@@ -196,9 +221,25 @@ class PatchWriter {
     this.#from = Math.max(end, this.#from);
   }
 
-  #add({ text, at, isFirst, shift }: AddedLine, isExact: boolean): void {
+  /** Returns the endings of the lines that a run adds to a file with both kinds; none for other files. */
+  #endingsOf({ text, at, line }: Run): Buffer[] {
+    if (!this.#isMixed) return [];
+    const [added, replaced]: [string[], ReplacedLine[]] = [[], []];
+    for (let next = line; at < text.count && text.kindOf(at) !== lineKinds.context; at++) {
+      if (text.kindOf(at) === lineKinds.added) added.push(textOf(text.bytes, text.extentOf(at)));
+      else {
+        const ending = endingBefore(this.#before, this.#table.endOf(next));
+        replaced.push({ text: this.#table.textOf(next), ending });
+        next++;
+      }
+    }
+    const before = endingFor(this.#before, this.#table.startOf(line));
+    return endingsOf(added, replaced, before).map((ending) => Buffer.from(ending));
+  }
+
+  #add({ text, at, isFirst, shift, ending }: AddedLine): void {
     const { from, to } = text.extentOf(at);
-    if (isExact) {
+    if (ending === undefined) {
       this.#put(text.bytes, from, to);
       return;
     }
@@ -207,7 +248,7 @@ class PatchWriter {
     const end = comparedTo("endings", text.bytes, [start, to]);
     const line = shiftedLine(text.bytes, { from: start, to: end }, shift);
     this.#put(line, 0, line.length);
-    if (text.bytes[to - 1] === lineFeed) this.#length += this.#ending.copy(this.#after, this.#length);
+    if (text.bytes[to - 1] === lineFeed) this.#length += ending.copy(this.#after, this.#length);
   }
 
   /** Copies bytes. If the last line has no ending, they begin a new line. */

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { deadlineIn } from "../../base/scheduling/deadline.ts";
+import { endingsOf, type LineEnding, type ReplacedLine } from "../encodings/line-ends.ts";
 import { createRegexEngine } from "./rust-regex.ts";
 
 const engine = createRegexEngine();
@@ -58,11 +59,16 @@ function expected(file: string, pattern: RegExp, template: string): { text: stri
       .join("");
     at = index + match.length;
     const written = template.replaceAll("\r\n", "\n").replace("$1", () => group);
-    const own = endsIn(replaced);
-    const lines = written.split("\n");
     const before = endsIn(units.slice(0, index)).at(-1) ?? endsIn(units.slice(index))[0] ?? "\n";
-    const isOwn = own.length === lines.length - 1;
-    result += lines.map((line, n) => (n === 0 ? line : (isOwn ? own[n - 1]! : before) + line)).join("");
+    const own = endsIn(units.slice(at))[0] ?? "";
+    const ends = endsIn(replaced);
+    const old = match.split("\n").map((text, n) => ({ text, ending: ends[n] ?? own }));
+    const lines = written.split("\n");
+    // A rest that stays is not replaced, nor is an empty one after a line end.
+    const rest = old.at(-1)!.text;
+    if (rest === lines.at(-1) || (rest === "" && old.length > 1)) old.pop();
+    const endings = endingsOf(lines.slice(0, -1), old as ReplacedLine[], before as LineEnding);
+    result += lines.map((line, n) => line + (endings[n] ?? "")).join("");
   }
   return {
     text:
@@ -127,6 +133,6 @@ test("lines of a file are matched without their ends, and keep them", async () =
   expect(await inLines("x = 1\r\ny = 30\r\n", "= .*", "= 2")).toEqual(["x = 2\r\ny = 2\r\n", 2]);
   expect(await inLines("a 30\r\nb\n", "(.+)$", "<$1>")).toEqual(["<a 30>\r\n<b>\n", 2]);
   expect(await inLines("a\r\nb\n", "a\\n", "")).toEqual(["b\n", 1]);
-  expect(await inLines("a\r\nb\nc\n", "b", "b\nd")).toEqual(["a\r\nb\r\nd\nc\n", 1]);
+  expect(await inLines("a\r\nb\nc\n", "b", "b\nd")).toEqual(["a\r\nb\nd\nc\n", 1]);
   expect(await inLines("a \r\nb ", "\\s+$", "")).toEqual(["a\r\nb", 2]);
 });
