@@ -112,6 +112,7 @@ const ofCoder: Samples<typeof refuseCoder> = {
     label: "rename",
   }),
   undoWhich: refuseCoder.undoWhich(),
+  undoByLabel: refuseCoder.undoByLabel("T8", 91),
 };
 
 const ofLines: Samples<typeof refuseLines> = {

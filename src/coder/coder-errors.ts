@@ -154,6 +154,12 @@ export const refuseCoder = {
       `No checkpoint of yours is left to undo here. The newest is #${seq} by ${renderAuthor(author)}${label === undefined ? "" : ` (${quoteShort(label)})`}. Nothing was undone. Send \`seq\` ${seq} to undo that one.`,
     ),
 
+  undoByLabel: (label: string, seq: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `\`label\` names the checkpoint of this undo and chooses none, and #${seq} has the label ${quoteShort(label)}. Nothing was undone. Send "seq": ${seq} to undo that one, or another \`label\`.`,
+    ),
+
   undoWhich: (): Refusal =>
     new Refusal(
       "bad-input",

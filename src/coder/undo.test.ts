@@ -256,6 +256,7 @@ test("an undo that changes nothing says so, and one that does how it is taken ba
   expect(await undo({ seq: 1, dry_run: true })).toEqual(["#1", "  removed: a", "Would be undone."]);
   expect(await undo({ seq: 2, paths: ["a"] })).toEqual([
     "#2",
+    "[#2 has not changed a]",
     "Nothing was undone: nothing at these paths is left to undo. coder::checkpoints with path lists what changed there; send its seq.",
   ]);
   expect(await undo({ paths: ["a"], dry_run: true })).toEqual(["#1", "  removed: a", "Would be undone."]);

@@ -72,6 +72,13 @@ const UndoConflict = Named("UndoConflict", {
   ),
   expected: state(),
   found: state(),
+  kept_at: Type.Optional(Type.String({ description: "Where the later change is, if it was moved back." })),
+  outcome: Type.Optional(
+    Type.Union(
+      (["kept", "overwritten"] as const).map((outcome) => Type.Literal(outcome)),
+      { description: "With `force`: what became of the later change." },
+    ),
+  ),
   path: Type.String(),
   seq: UInt64(),
 });
@@ -99,6 +106,9 @@ const response = Type.Object(
     resolved: Type.Optional(Resolved),
     transaction: Type.Optional(Type.String()),
     undone: Type.Array(UndoneCheckpoint),
+    untouched: Type.Optional(
+      Type.Array(Type.String(), { description: "Those of `paths` that these checkpoints have not changed." }),
+    ),
   },
   { title: "UndoOutput" },
 );
@@ -135,7 +145,9 @@ export const undo = defineCoderFunction({
     if (transactions === undefined) throw refuseCoder.noJournal(context.journalMissing);
     const requested = paths === undefined ? () => true : selectPaths(paths, context.jail);
     const pause = pauseOf(context);
+    await requireFreeLabel(which, context);
     const { records, selects: isChosen } = await choose({ ...which, paths }, context);
+    const untouched = await untouchedPaths(paths ?? [], records, context);
     const commands = isNewest({ ...which, paths }) ? programsAfter(records[0]!, context) : [];
     const selects = (step: StepNames & { readonly seq: number }) =>
       isShown(step, context.jail) && endsOf(step).some(requested) && isChosen(step);
@@ -171,16 +183,19 @@ export const undo = defineCoderFunction({
       ...(commands.length > 0 && { commands }),
       undone: isDone ? await listAll(value.undone, { records, selects }, { later, pause: afterwards }) : [],
       conflicts: value.conflicts.slice(0, maxPaths),
+      ...(untouched.length > 0 && { untouched }),
       ...(transaction !== undefined && { transaction }),
     };
   },
   isFailure: ({ undone, conflicts, resolved }) =>
     (conflicts.length > 0 && undone.length === 0) || resolved?.outcome === "in-conflict",
-  render: ({ undone, conflicts, resolved, commands }, { sentence }, { dry_run: isTrial = false, paths }) => {
+  render: (answer, { sentence }, { dry_run: isTrial = false, paths }) => {
+    const { undone, conflicts, resolved, commands, untouched } = answer;
     if (resolved !== undefined) return sentence(renderResolved(resolved));
     return [
       ...undone.flatMap(renderUndone),
       ...conflicts.map(renderConflict),
+      ...(untouched === undefined ? [] : [renderUntouched(untouched, undone)]),
       ...(commands === undefined ? [] : [renderCommands(commands)]),
       sentence(verdict(undone, conflicts, { isTrial, isLimited: paths !== undefined })),
     ].join("\n");
@@ -216,6 +231,30 @@ function renderResolved({ outcome, paths, more = 0 }: Static<typeof Resolved>): 
     case "given-up":
       return `The transaction is given up: what is there now stays${list === "" ? "" : `, and what it had taken away is ${list}`}.`;
   }
+}
+
+/** Throws bad-input for a call that seems to choose a checkpoint by its label. */
+async function requireFreeLabel({ seq, transaction }: Which, context: CoderContext): Promise<void> {
+  const { label } = context;
+  if (label === undefined || seq !== undefined || transaction !== undefined) return;
+  const [named] = await firstOf(
+    shownRecords(context, (record) => record.label === label),
+    1,
+  );
+  if (named !== undefined) throw refuseCoder.undoByLabel(label, named.seq);
+}
+
+/** Returns those of the requested paths that the records have changed nothing at or below. */
+async function untouchedPaths(
+  paths: readonly string[],
+  records: readonly JournalRecord[],
+  context: CoderContext,
+): Promise<string[]> {
+  const waiting = new Map(paths.map((path) => [path, selectPaths([path], context.jail)]));
+  for (const record of records)
+    for (const step of await stepsOf(record, (one) => isShown(one, context.jail), pauseOf(context)))
+      for (const [path, below] of waiting) if (endsOf(step).some(below)) waiting.delete(path);
+  return [...waiting.keys()].slice(0, maxPaths);
 }
 
 /** Maximum number of later records that are searched for the cause of a conflict. */
@@ -401,9 +440,19 @@ function renderCommands(programs: readonly string[]): string {
   return `[not undone: the newer changes by commands (${named}), which have no checkpoint]`;
 }
 
-function renderConflict({ path, seq, by }: Static<typeof UndoConflict>): string {
+function renderConflict({ path, seq, by, ...rest }: Static<typeof UndoConflict>): string {
   const cause = by === undefined ? "another program has changed it" : `#${by} has changed it`;
-  return `conflict: ${renderName(path)} is not what #${seq} left there: ${cause} since`;
+  return `conflict: ${renderName(path)} is not what #${seq} left there: ${cause} since${renderOutcome(rest)}`;
+}
+
+function renderOutcome({ outcome, kept_at: at }: Pick<Static<typeof UndoConflict>, "outcome" | "kept_at">) {
+  if (outcome === undefined) return "";
+  return `; that change is ${outcome}${at === undefined ? "" : ` in ${renderName(at)}`}`;
+}
+
+function renderUntouched(paths: readonly string[], undone: readonly { readonly seq: number }[]): string {
+  const who = undone.length === 1 ? `#${undone[0]!.seq} has` : "these checkpoints have";
+  return `[${who} not changed ${paths.map(renderName).join(", ")}]`;
 }
 
 function renderUndone(record: Static<typeof UndoneCheckpoint>): string[] {
@@ -451,7 +500,8 @@ function verdict(
   if (!isChanged && isLimited)
     return `${nothing}: nothing at these paths is left to undo. coder::checkpoints with path lists what changed there; send its seq.`;
   if (!isChanged) return `${nothing}: everything is as it was before.`;
-  const over = conflicts.length === 0 ? "" : ", over what was changed since";
+  const isOver = conflicts.some(({ outcome }) => outcome !== "kept");
+  const over = isOver ? ", over what was changed since" : "";
   return isTrial
     ? `Would be undone${over}.`
     : `Undone${over}; coder::undo without fields takes this undo back.`;

@@ -55,6 +55,10 @@ export interface UndoConflict {
   readonly found: TreeState["kind"];
   /** The later checkpoint that left what was found; absent if another program did. */
   readonly by?: number;
+  /** With `force`: what became of the later change. */
+  readonly outcome?: "kept" | "overwritten";
+  /** The path where it is kept, if it was moved back. */
+  readonly kept_at?: string;
 }
 
 export interface UndoOutcome {
@@ -90,9 +94,11 @@ class Undo {
   /** The paths that each record skips. */
   readonly #skipped = new Map<number, Set<string>>();
   readonly #conflicts: UndoConflict[] = [];
+  /** The conflicts that `force` passes over, by the current path of what was found. */
+  #passedOver = new Map<string, UndoConflict>();
   readonly #blocked = new BlockedPaths();
   /** The folders whose modes are set at the end, since a mode could prevent adding entries. */
-  readonly #modes = new Map<string, number>();
+  #modes = new Map<string, number>();
   /** Removed folders that this undo has restored, with the trees for their entries. */
   readonly #remade = new Map<string, RestoredTree | undefined>();
   /** The states of paths before they are changed. */
@@ -121,7 +127,18 @@ class Undo {
       }
       undone.push(net);
     }
-    return { undone: undone.reverse(), conflicts: this.#conflicts };
+    return { undone: undone.reverse(), conflicts: this.#settledConflicts() };
+  }
+
+  /** Returns the conflicts. With `force`, each has what became of the later change. */
+  #settledConflicts(): UndoConflict[] {
+    if (!this.#options.force) return this.#conflicts;
+    const kept = new Map([...this.#passedOver].map(([path, conflict]) => [conflict, path]));
+    return this.#conflicts.map((conflict) => {
+      const at = kept.get(conflict);
+      if (at === undefined) return { ...conflict, outcome: "overwritten" };
+      return { ...conflict, outcome: "kept", ...(at !== conflict.path && { kept_at: at }) };
+    });
   }
 
   /** Notes the state of a path before it is changed. */
@@ -173,6 +190,7 @@ class Undo {
   async #setMode({ seq, path, before }: RecordedStep, found: TreeState): Promise<void> {
     const { mode } = before.state as Extract<RecordedState, { kind: "file" | "dir" }>;
     this.#note(path, found);
+    this.#passedOver.delete(path);
     if (this.#modes.has(path)) this.#modes.set(path, mode!);
     else await this.#options.tree.setMode(path, mode!);
     this.#undone.get(seq)!.restored.push(path);
@@ -202,6 +220,7 @@ class Undo {
   async #remove(path: string, found: TreeState): Promise<void> {
     this.#note(path, found);
     await this.#options.tree.remove(path);
+    this.#passedOver.delete(path);
     this.#modes.delete(path);
   }
 
@@ -233,6 +252,7 @@ class Undo {
       await tree.putFile(path, bytes, state.mode);
     } else if (state.kind === "symlink") await tree.putLink(path, Buffer.from(state.text, "base64"));
     else if (state.kind === "dir") await this.#makeFolder(path, state.mode ?? 0o777);
+    this.#passedOver.delete(path);
     this.#undone.get(step.seq)!.restored.push(path);
   }
 
@@ -273,19 +293,12 @@ class Undo {
     this.#note(path, found);
     this.#note(from, isRespelled ? found : left);
     await this.#options.tree.move(path, from);
-    this.#moveModes(path, from);
+    this.#modes = movedPaths(this.#modes, path, from);
+    this.#passedOver = movedPaths(this.#passedOver, path, from);
     const record = this.#undone.get(seq)!;
     record.restored.push(from);
     if (before.state.kind === "absent") record.removed.push(path);
     else await this.#restore(step, path, { kind: "absent" });
-  }
-
-  #moveModes(from: string, to: string): void {
-    for (const [path, mode] of [...this.#modes]) {
-      if (path !== from && !path.startsWith(`${from}/`)) continue;
-      this.#modes.delete(path);
-      this.#modes.set(`${to}${path.slice(from.length)}`, mode);
-    }
   }
 
   async #stateOf(path: string): Promise<TreeState> {
@@ -299,9 +312,13 @@ class Undo {
     { path, expected, found }: Disagreement,
     by = this.#options.later.causeOf(path, found, seq),
   ): boolean {
+    // A change that `force` has passed over may have been moved here since.
+    if (this.#passedOver.has(path)) return true;
     const cause = by === undefined ? {} : { by };
-    this.#conflicts.push({ path, seq, expected: expected.kind, found: found.kind, ...cause });
-    if (!this.#options.force) this.#blocked.add(path, "conflict");
+    const conflict = { path, seq, expected: expected.kind, found: found.kind, ...cause };
+    this.#conflicts.push(conflict);
+    if (this.#options.force) this.#passedOver.set(path, conflict);
+    else this.#blocked.add(path, "conflict");
     return this.#options.force;
   }
 
@@ -342,6 +359,16 @@ class Undo {
     known.add(path);
   }
 }
+
+/** Returns the map with the paths at and below `from` moved to `to`. */
+const movedPaths = <T>(paths: ReadonlyMap<string, T>, from: string, to: string): Map<string, T> =>
+  new Map(
+    [...paths].map(([path, value]) =>
+      path === from || path.startsWith(`${from}/`)
+        ? [`${to}${path.slice(from.length)}`, value]
+        : [path, value],
+    ),
+  );
 
 /** A path, its state to restore, and its present one. */
 interface Restoring {
