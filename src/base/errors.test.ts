@@ -224,8 +224,10 @@ const miss = {
   candidates,
   differs: "none",
   pair: undefined,
-  isNumbered: false,
-  isSpacing: false,
+  wrapping: undefined,
+  isWrappedOnly: false,
+  detail: undefined,
+  isUndecoded: false,
 } as const;
 const ofPatches: Samples<typeof refusePatch> = {
   noPatch: refusePatch.noPatch(false),

@@ -25,3 +25,35 @@ test("a hunk that fits elsewhere too is said to, and where it was applied", asyn
     "[hunk 1: applied at line 1, 1 line before its header; it fits at line 9 too]",
   ]);
 });
+
+test("a file without a newline at its end is said to be one, unless the patch adds it", async () => {
+  const { fixture, read, text } = openWith("one\ntwo");
+  await using _ = fixture;
+  const patch = "*** Begin Patch\n*** Update File: f.txt\n@@\n-one\n+1\n*** End Patch\n";
+  expect(await text("coder::apply-patch", { patch })).toBe(
+    "f.txt: modified, 2 lines now\n1→1\n2→two\n[no newline at the end]\n#1",
+  );
+  const adding = diff("@@ -1,2 +1,2 @@", " 1", "-two", "\\ No newline at end of file", "+two");
+  expect(await text("coder::apply-patch", { patch: adding })).toBe(
+    "f.txt: modified, 2 lines now\n1→1\n2→two\n#2",
+  );
+  expect(read()).toBe("1\ntwo\n");
+});
+
+test("a file of another encoding is patched in it", async () => {
+  const { fixture, text, call } = openWith(Buffer.from("Größe: 10 cm\nrot\n", "latin1"));
+  await using _ = fixture;
+  const patch = diff("@@ -1,2 +1,2 @@", "-Größe: 10 cm", "+Größe: 20 €", " rot");
+  const removing = diff("@@ -1,2 +1 @@", "-Größe: 10 cm", " rot");
+  const error = await call("coder::apply-patch", { patch: removing }).then(
+    () => "",
+    ({ message }: Error) => message,
+  );
+  expect(error).toContain("`encoding`");
+  expect(await text("coder::apply-patch", { patch, encoding: "windows-1252" })).toContain(
+    "\n[windows-1252]\n",
+  );
+  expect(readFileSync(fixture.at("f.txt")).toString("hex")).toBe(
+    Buffer.from("Gr\xf6\xdfe: 20 \x80\nrot\n", "latin1").toString("hex"),
+  );
+});

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Int64, Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import { requireUsualName } from "../calls/requests/require-usual.ts";
+import { requestedEncoding } from "../text/encodings/requested-encoding.ts";
 import { parsePatch } from "../text/patch/parse.ts";
 import { type Patch, patchFormats } from "../text/patch/patch.ts";
 import { reversePatch } from "../text/patch/reverse.ts";
@@ -9,6 +10,7 @@ import { type PatchedEntry, patchTree } from "./apply-patch/patch-tree.ts";
 import { patchPaths } from "./apply-patch/paths.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
+import { FileEncoding } from "./fields/file-encoding.ts";
 import { Literal } from "./fields/literal.ts";
 import { ReplacesFile } from "./fields/two-paths.ts";
 import { type Done, planTransaction, runTransaction, type Transaction } from "./transact/run-transaction.ts";
@@ -25,6 +27,7 @@ const request = Type.Object(
       default: false,
       description: "Check and answer, change nothing, and give a plan for coder::commit.",
     }),
+    encoding: FileEncoding(),
     expected_revisions: Type.Optional(
       Type.Record(Type.String(), Type.String(), {
         isRare: true,
@@ -95,6 +98,11 @@ const PatchResult = Named("PatchResult", {
   ),
   replaced: ReplacesFile,
   revision: Type.Optional(Type.String({ description: "SHA-256 of the file now." })),
+  text_notes: Type.Optional(
+    Type.Array(Type.String(), {
+      description: "The encoding unless UTF-8, BOM, a missing newline at the end.",
+    }),
+  ),
 });
 
 const response = Type.Object(
@@ -118,7 +126,7 @@ export const applyPatch = defineCoderFunction({
     "Apply a patch in the V4A format (`*** Begin Patch`) or a unified diff over one or more files: all of it, or nothing. Each hunk must fit in exactly one place, or where its line numbers say, exactly or except for blanks at the ends of lines. A hunk that does not fit is explained, never guessed.",
   summary: "a patch in V4A or a unified diff over many files, all or nothing",
   brief:
-    "Apply a patch, all or nothing: V4A (*** Begin Patch, *** Update File: path, @@ line above, lines with ' ', '-' or '+', *** End Patch; also *** Add File:, *** Delete File:, *** Move to:) or a unified diff. Each hunk must fit in exactly one place, or where its line numbers say.",
+    "Apply a patch, all or nothing: V4A (*** Begin Patch, *** Update File: path, @@ line above, lines with ' ', '-' or '+', *** End Patch; also *** Add File:, *** Delete File:, *** Move to:) or a unified diff. Each hunk must fit in one place, or at its @@ line.",
   effect: "writes",
   paths: [
     { at: "/base_dir", access: "list", when: { dry_run: true } },
@@ -151,6 +159,7 @@ export const applyPatch = defineCoderFunction({
   ],
   answerBytes: () => shownBytes,
   async handle({ format, base_dir: baseDir, dry_run: dryRun, overwrite, strip, ...rest }, context) {
+    const encoding = requestedEncoding(rest.encoding);
     const text = textOf(rest, context);
     const parsed = await inSlices(parsePatch(text, format as "auto"), context.deadline);
     const patch = rest.reverse ? reversePatch(parsed) : parsed;
@@ -161,7 +170,7 @@ export const applyPatch = defineCoderFunction({
       for (const name of newNames(patch)) requireUsualName(name, rules.places);
     const transaction: Transaction<PatchedEntry[]> = {
       make: (context, tree) =>
-        patchTree(tree, { patch, baseDir, expectedRevisions, strip, overwrite }, context),
+        patchTree(tree, { patch, baseDir, encoding, expectedRevisions, strip, overwrite }, context),
       request: text,
       named: { noun: "File", paths: patch.files.map(({ path }) => path) },
     };

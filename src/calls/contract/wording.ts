@@ -115,12 +115,13 @@ function renderDetail(key: string, value: unknown): string[] {
 function describeExcerpt(
   key: string,
   from: number,
-  { similarity }: Readonly<Record<string, unknown>>,
+  { similarity, column }: Readonly<Record<string, unknown>>,
 ): string {
   const name = key.replace(/s$/, "");
   if (typeof similarity !== "number") return `${name} from line ${from}:`;
-  const alike = similarity === 1 ? "" : `, ${Math.round(similarity * 100)} % alike`;
-  return `${name} at line ${from}${alike}:`;
+  const alike = similarity === 1 ? "" : `, ${Math.min(99, Math.round(similarity * 100))} % alike`;
+  const place = typeof column === "number" ? `, byte ${column}` : "";
+  return `${name} at line ${from}${place}${alike}:`;
 }
 
 /** Returns the lines of `text` with their numbers, like `read-file` with `numbered`. */

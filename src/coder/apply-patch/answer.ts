@@ -33,8 +33,8 @@ export function resultsOf(entries: readonly PatchedEntry[], hasNotes: boolean) {
 /** Maximum hunks of one file whose places are reported. */
 const maxPlacements = 20;
 
-function notesOf(entry: Pick<PatchedEntry, "placements" | "lineEnds" | "isReplacing" | "mode">) {
-  const { placements = [], lineEnds = {}, isReplacing, mode } = entry;
+function notesOf(entry: Pick<PatchedEntry, "placements" | "form" | "isReplacing" | "mode">) {
+  const { placements = [], form = {}, isReplacing, mode } = entry;
   const placed = placements.slice(0, maxPlacements).map(({ isTypographic, alsoAt, ...placement }) => ({
     ...placement,
     ...(alsoAt && { also_at: alsoAt }),
@@ -46,6 +46,6 @@ function notesOf(entry: Pick<PatchedEntry, "placements" | "lineEnds" | "isReplac
     ...(mode !== undefined && { mode: `0${(mode & 0o777).toString(8).padStart(3, "0")}` }),
     ...(placed.length > 0 && { placed }),
     ...(more > 0 && { more_placed: more }),
-    ...lineEnds,
+    ...form,
   };
 }

@@ -12,6 +12,7 @@ import { FileEdit } from "../../filesystem/operations/update.ts";
 import type { PlannedTree } from "../../filesystem/overlay/planned-tree.ts";
 import { type Echo, echoesOf } from "../../text/edits/echo.ts";
 import { explainMissing } from "../../text/edits/explain-miss.ts";
+import type { Encoding } from "../../text/encodings/codec.ts";
 import { addedText } from "../../text/patch/added-text.ts";
 import { applyHunks, type HunkPlacement, type PatchedFile } from "../../text/patch/apply.ts";
 import { maxExplainedBytes } from "../../text/patch/fit.ts";
@@ -27,7 +28,7 @@ import { expecting, revisionMismatch } from "../fields/revisions.ts";
 import { pauseOf } from "../services/pause.ts";
 import { Failures } from "../transact/failures.ts";
 import { inSlices } from "../update-file/apply-ops.ts";
-import { lineEndsOf } from "../update-file/edit-file.ts";
+import { formOf } from "../update-file/edit-file.ts";
 import { openForPatch } from "../update-file/file-text.ts";
 import { pathBelow } from "./paths.ts";
 
@@ -48,13 +49,18 @@ export interface PatchedEntry {
   readonly isTruncated: boolean;
   /** The hunks that were not applied as written. */
   readonly placements?: readonly HunkPlacement[];
-  readonly lineEnds?: ReturnType<typeof lineEndsOf>;
+  /** The differences of its text from UTF-8 with LF and a line end at its end. */
+  readonly form?: TextForm;
 }
+
+type TextForm = ReturnType<typeof formOf>;
 
 /** A patch, and the options of the call. */
 export interface PatchRequest {
   readonly patch: Patch;
   readonly baseDir: string;
+  /** The encoding of its files, unless they have a byte order mark. */
+  readonly encoding?: Encoding | undefined;
   /** By name in the patch. */
   readonly expectedRevisions: Readonly<Record<string, string>>;
   /** The number of leading parts of names that are prefixes. `undefined` finds it. */
@@ -327,21 +333,21 @@ class TreePatcher {
     before: Buffer,
     { path, file }: Pick<FileChange, "path" | "file">,
   ): Promise<PatchedBytes> {
-    const { patch } = this.#request;
+    const { patch, encoding } = this.#request;
     const written = () => addedText(patch.lines, file);
-    const opened = openForPatch(before, { path, written }, this.#context);
+    const opened = openForPatch(before, { path, encoding, written }, this.#context);
     const work = applyHunks(opened.text, { ...file, path }, patch);
     const patched = await inSlices(work, this.#context.deadline);
     const pieces = opened.bytesOf([patched.body]);
-    const lineEnds = lineEndsOf(opened.text, patched.body, opened.endsInReturns);
-    return { ...patched, bytes: pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces), lineEnds };
+    const form = formOf(opened.text, patched.body, opened);
+    return { ...patched, bytes: pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces), form };
   }
 }
 
 /** A file after its hunks, as text and as bytes. */
 interface PatchedBytes extends PatchedFile {
   readonly bytes: Buffer;
-  readonly lineEnds: ReturnType<typeof lineEndsOf>;
+  readonly form: TextForm;
 }
 
 /** A file of the patch, its path on the wire, and the revision that the call expects. */
@@ -359,19 +365,21 @@ interface Creation {
   readonly expected?: string | undefined;
 }
 
-const describe = ({ bytes, lines, placements }: PatchedBytes) => ({
+const describe = ({ bytes, lines, placements, form: { text_notes: notes } }: PatchedBytes) => ({
   lines,
+  // The line ends of a new file are those of the patch.
+  ...(notes !== undefined && { form: { text_notes: notes } }),
   revision: revisionOfBytes([bytes]),
   ...(placements.length > 0 && { placements }),
 });
 
 /** Returns the lines around each hunk. */
-const echoOf = ({ body, regions, lineEnds }: PatchedBytes) => ({
+const echoOf = ({ body, regions, form }: PatchedBytes) => ({
   ...echoesOf(
     body,
     regions.map((region, at) => ({ index: at + 1, ...region })),
   ),
-  lineEnds,
+  form,
 });
 
 /** Refuses an entry in the way of a new name: a patch names every file that it replaces. */

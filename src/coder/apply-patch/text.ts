@@ -16,6 +16,7 @@ export interface PatchedFileResult {
   readonly more_placed?: number;
   readonly line_ends?: string;
   readonly line_ends_changed?: boolean;
+  readonly text_notes?: readonly string[];
 }
 
 interface PlacedHunk {
@@ -47,6 +48,7 @@ export function renderPatched(result: PatchedFileResult): string {
     ...(isTruncated ? ["[more of it is not shown]"] : []),
     ...(result.placed ?? []).map(renderPlaced),
     ...(result.more_placed === undefined ? [] : [`[${result.more_placed} more hunks have such notes]`]),
+    ...(result.text_notes ?? []).map((note) => `[${note}]`),
     ...(result.line_ends === undefined ? [] : [`[${renderLineEnds(result)}]`]),
   ].join("\n");
 }

@@ -142,7 +142,7 @@ function showEdit(
 }
 
 /** Returns how a text differs from UTF-8 with LF and a line end at its end. */
-function formOf(
+export function formOf(
   before: Buffer,
   after: Buffer,
   { endsInReturns, encoding }: Pick<EditedFile, "encoding" | "endsInReturns">,
@@ -155,7 +155,7 @@ function formOf(
 }
 
 /** Returns the line ends of an edited file, if it has others than LF, and whether they changed. */
-export function lineEndsOf(
+function lineEndsOf(
   before: Buffer,
   after: Buffer,
   endsInReturns: boolean,

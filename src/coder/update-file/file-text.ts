@@ -43,16 +43,23 @@ export function openForOps(
   };
 }
 
-/** Opens a file for a patch, like `openForOps`. `written` returns the text that the patch adds. */
+/** A file of a patch, and the encoding that it has unless a byte order mark says another. */
+interface PatchedText extends Pick<TextOps, "path" | "encoding"> {
+  /** Returns the text that the patch adds. */
+  readonly written: () => string;
+}
+
+/** Opens a file for a patch, like `openForOps`. */
 export function openForPatch(
   file: Buffer,
-  { path, written }: { readonly path: string; readonly written: () => string },
+  { path, encoding: requested, written }: PatchedText,
   context: CoderContext,
-): Omit<OpenedText, "encoding"> {
-  const encoding = configuredEncoding(path, context);
+): Omit<EditedText, "ops"> {
+  const encoding = requested ?? configuredEncoding(path, context);
   if (!context.profile.keeps_line_ends && encoding === undefined)
-    return { text: file, endsInReturns: false, bytesOf: (edited) => edited };
-  return openWritten(file, { path, encoding }, written);
+    return { text: file, encoding: undefined, endsInReturns: false, bytesOf: (edited) => edited };
+  const opened = openWritten(file, { path, encoding }, written);
+  return { ...opened, encoding: opened.encoding && encodingName(opened.encoding) };
 }
 
 function openWritten(

@@ -1,7 +1,7 @@
 /** Sentences about a text that is not in a file: the most similar lines, and the differences. */
 import { quoteShort } from "../../base/errors.ts";
 import { findConfusables } from "./confusables.ts";
-import type { Difference } from "./differences.ts";
+import type { Detail, Difference } from "./differences.ts";
 import type { Candidate, ExplainedMiss, Miss } from "./explain-miss.ts";
 
 const differences: Readonly<Record<Difference, string>> = {
@@ -11,28 +11,44 @@ const differences: Readonly<Record<Difference, string>> = {
   crlf: "line endings",
   "unicode-quotes": "typographic quotes, dashes or blanks",
   escape: "escapes, such as \\n for a line break",
-  none: "its words",
+  none: "its text",
+};
+
+const details: Readonly<Record<Detail, string>> = {
+  accents: "how accents are composed (NFC or NFD of Unicode)",
+  spacing: "blanks within lines",
+  breaks: "where its lines break",
 };
 
 /** Returns the facts about a miss that a caller gets beside the sentence. */
 export const missDetails = ({ candidates, differs }: Miss): Miss => ({ candidates, differs });
 
 /** Returns the rest of a sentence that says that `sent` is missing, and the next call that works. */
-export function describeMiss(
-  { candidates: [best], differs, pair, isNumbered, isSpacing }: ExplainedMiss,
-  sent: string,
-): string {
+export function describeMiss(miss: ExplainedMiss, sent: string): string {
+  const { candidates, differs, pair, wrapping, isWrappedOnly, detail, isUndecoded } = miss;
+  const [best] = candidates;
+  const encoding = isUndecoded ? ` ${undecoded}` : "";
   if (best === undefined)
-    return ", nor anything like it; read the file with coder::read-file, and send text that is there.";
-  const near = `most like it ${listLines(best)} (${Math.round(best.similarity * 100)}%)`;
-  if (isNumbered)
+    return `, nor anything like it; read the file with coder::read-file, and send text that is there.${encoding}`;
+  const near = `most like it ${listLines(best)} (${percentOf(best)}%)`;
+  if (wrapping === "numbers")
     return `, because line numbers stand before its lines; ${near}. Send it without the numbers.`;
+  if (isWrappedOnly)
+    return `, because it stands between fences of Markdown; the text between them ${listLines(best)}. Send it without the fences.`;
+  const column = best.from_line === best.to_line ? best.column : undefined;
+  const fences = wrapping === "fences" ? ", even without its fences of Markdown" : "";
   const shown =
     pair === undefined
       ? ""
-      : ` Line ${pair.number} is ${quoteVisible(pair.line)}, and ${sent} has ${quoteVisible(pair.sent)}${explainVisible(pair)}.`;
-  return `; ${near}, and it differs in ${isSpacing ? "blanks within lines" : differences[differs]}.${shown}${describeConfusables(pair, sent)} Send ${sent} exactly as it is in the file.`;
+      : ` Line ${pair.number} ${column === undefined ? "is" : "has"} ${quoteVisible(pair.line, pair.sent)}${column === undefined ? "" : ` at byte ${column}`}, and ${sent} has ${quoteVisible(pair.sent, pair.line)}${explainVisible(pair)}.`;
+  return `${fences}; ${near}, and it differs in ${detail === undefined ? differences[differs] : details[detail]}.${shown}${describeConfusables(pair, sent)}${encoding} Send ${sent} exactly as it is in the file.`;
 }
+
+const undecoded =
+  'The file is not UTF-8, and U+FFFD stands for bytes that are not: send its `encoding`, such as "windows-1252".';
+
+/** Returns the similarity in percent, which is never 100 for a text that differs. */
+const percentOf = ({ similarity }: Candidate): number => Math.min(99, Math.round(similarity * 100));
 
 /** Says what stands for a blank in quoted lines, since a caller may copy them. */
 function explainVisible({ line, sent }: NonNullable<ExplainedMiss["pair"]>): string {
@@ -65,15 +81,24 @@ const unseen = /[\p{Cf}\p{Zs}\u3164\uffa0\u2800\u115f\u1160\p{VS}]/gu;
 const nameUnseen = (character: string): string =>
   `<U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}>`;
 
+/** Units before a difference that are shown of a long line. */
+const unitsBefore = 40;
+
 /**
  * Quotes a line with visible blanks: a space as `·`, a tab as `→`, a carriage return as `␍`, and others by
- * their code points.
+ * their code points. If the line is long, it shows the part where the other one begins to differ.
  */
-const quoteVisible = (line: string): string =>
-  quoteShort(
-    (line.length > maxShownUnits ? `${line.slice(0, maxShownUnits).toWellFormed()}…` : line)
+function quoteVisible(line: string, other: string): string {
+  let same = 0;
+  while (same < Math.min(line.length, other.length) && line[same] === other[same]) same++;
+  const from = same > maxShownUnits - unitsBefore ? same - unitsBefore : 0;
+  const part = line.slice(from, from + maxShownUnits).toWellFormed();
+  const isCut = line.length > from + maxShownUnits;
+  return quoteShort(
+    `${from > 0 ? "…" : ""}${part}${isCut ? "…" : ""}`
       .replaceAll(" ", "·")
       .replaceAll("\t", "→")
       .replaceAll("\r", "␍")
       .replace(unseen, nameUnseen),
   );
+}

@@ -11,13 +11,15 @@ type Folding = (text: string) => string;
 const foldEndings: Folding = (text) => text.replace(/\r\n?/g, "\n");
 
 /**
- * Drops blanks at the ends of lines, and blank lines at both ends. A regular expression would take quadratic
- * time.
+ * Drops blanks at the ends of lines, and blank lines at both ends, but not the breaks next to other lines. A
+ * regular expression would take quadratic time.
  */
 function foldTrailing(text: string): string {
   const lines = text.split("\n").map(withoutEndBlanks);
   const first = lines.findIndex((line) => line !== "");
-  return lines.slice(Math.max(first, 0), lines.findLastIndex((line) => line !== "") + 1).join("\n");
+  if (first < 0) return "";
+  const last = lines.findLastIndex((line) => line !== "");
+  return lines.slice(Math.max(first - 1, 0), last + 2).join("\n");
 }
 
 function withoutEndBlanks(line: string): string {
@@ -94,11 +96,30 @@ export function differenceBetween(text: string, sent: string): Difference {
   return named(needed?.[0] ?? "none", text, sent);
 }
 
-/** Returns whether the text would be found if blanks within lines did not count. */
-export function differsInSpacing(text: string, sent: string): boolean {
-  if (Math.max(text.length, sent.length) > maxComparedUnits) return false;
-  const fold = (whole: string) => foldEndings(whole).replace(/[ \t]+/g, "");
-  return fold(text).includes(fold(sent));
+/** The details of a difference that the sentence names. */
+export type Detail = "accents" | "spacing" | "breaks";
+
+const details: readonly (readonly [Detail, Folding])[] = [
+  ["accents", (text) => foldEndings(text).normalize("NFC")],
+  ["spacing", (text) => foldEndings(text).replace(/[ \t]+/g, "")],
+  ["breaks", foldBreaks],
+];
+
+/** Drops blanks and breaks, except a break at either end. */
+function foldBreaks(text: string): string {
+  const [first, last] = [/^\n/.test(text), /\s$/.test(text)].map((isBreak) => (isBreak ? "\n" : ""));
+  return `${first}${text.replace(/\s+/g, "")}${last}`;
+}
+
+/**
+ * Returns the detail without which the text would be found: how accents are composed, blanks within lines, or
+ * where lines break.
+ */
+export function detailBetween(text: string, sent: string, differs: Difference): Detail | undefined {
+  if (Math.max(text.length, sent.length) > maxComparedUnits) return undefined;
+  const wanted = details.filter(([detail]) => (detail === "accents") === (differs === "unicode-quotes"));
+  if (differs !== "none" && differs !== "unicode-quotes") return undefined;
+  return wanted.find(([, fold]) => fold(`\n${text}\n`).includes(fold(sent)))?.[0];
 }
 
 /**
@@ -109,10 +130,12 @@ function holds(text: string, sent: string, folds: readonly Folding[]): boolean {
   const apply = (folding: readonly Folding[], whole: string) =>
     folding.reduce((folded, fold) => fold(folded), whole);
   const others = folds.filter((fold) => fold !== foldEscapes);
+  // The lines of a file lie between breaks, even its first and its last.
+  const lines = folds.includes(foldTrailing) ? `\n${text}\n` : text;
   return (
-    apply(folds, text).includes(apply(folds, sent)) ||
-    apply(others, text).includes(apply(folds, sent)) ||
-    apply(folds, text).includes(apply(others, sent))
+    apply(folds, lines).includes(apply(folds, sent)) ||
+    apply(others, lines).includes(apply(folds, sent)) ||
+    apply(folds, lines).includes(apply(others, sent))
   );
 }
 

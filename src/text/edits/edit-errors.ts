@@ -48,7 +48,7 @@ export const refuseEdit = {
   ): Refusal =>
     new Refusal(
       "ambiguous",
-      `ops[${index}]: old_str is in ${quoteShort(path)} ${count} times${at(candidates, count)}; send more of the lines around it, so that it is there once, or "replace_all": true.`,
+      `ops[${index}]: old_str is in ${quoteShort(path)} ${count} times${at(candidates, count)}; send more of the ${isWithinLine(candidates) ? "text" : "lines"} around it, so that it is there once, or "replace_all": true.`,
       path,
       { details: { candidates, differs: "none" } },
     ),
@@ -68,10 +68,18 @@ export const refuseEdit = {
 
 const times = (count: number): string => (count === 1 ? "1 match" : `${count === 0 ? "no" : count} matches`);
 
+/** Returns whether the places are parts of one long line. */
+const isWithinLine = (candidates: readonly Candidate[]): boolean =>
+  candidates.every(({ from_line, column }) => column !== undefined && from_line === candidates[0]!.from_line);
+
 /** Names the lines of the candidates, which are the first of `count`. */
 function at(candidates: readonly Candidate[], count = Number.POSITIVE_INFINITY): string {
   const numbers = [...new Set(candidates.map(({ from_line }) => from_line))];
   if (numbers.length === 0) return "";
+  const first = candidates.length < count ? "first " : "";
+  const columns = candidates.map(({ column }) => column);
+  if (numbers.length === 1 && columns.length > 1 && isWithinLine(candidates))
+    return `, ${first}in line ${numbers[0]} at bytes ${columns.join(", ")}`;
   if (numbers.length === 1) return `, in line ${numbers[0]}`;
-  return `, ${candidates.length < count ? "first " : ""}in lines ${numbers.join(", ")}`;
+  return `, ${first}in lines ${numbers.join(", ")}`;
 }

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { refuseEdit } from "./edit-errors.ts";
 import { crlf, missCases, spaces, tabs } from "./explain-miss.test-kit.ts";
-import { explainMissing, placesOfDone } from "./explain-miss.ts";
+import { explainMissing, placesInContext, placesOfDone } from "./explain-miss.ts";
 import { findMatches } from "./str-replace.ts";
 
 const missOf = (file: string, sent: string) => {
@@ -58,9 +58,9 @@ test("the first of equal candidates is the one that comes first", () => {
 test("a candidate in a very long line is shown where it is", () => {
   const file = `${"x = 1; ".repeat(5000)}function target(a, b) { return a + b; } ${"y = 2; ".repeat(5000)}`;
   const [best] = missOf(file, "function target(a,b) { return a+b; }").candidates;
-  expect(best).toMatchObject({ from_line: 1, to_line: 1, truncated: true });
-  expect(best?.text).toStartWith("function target(a, b) { return a + b; }");
-  expect(Buffer.byteLength(best?.text ?? "")).toBeLessThanOrEqual(2048);
+  expect(best).toMatchObject({ from_line: 1, to_line: 1, truncated: true, column: 35_001 });
+  expect(best?.text).toContain("; function target(a, b) { return a + b; } y");
+  expect(Buffer.byteLength(best?.text ?? "")).toBeLessThanOrEqual(256);
 });
 
 test("a byte order mark is in front of line 1", () => {
@@ -186,6 +186,76 @@ describe("the sentence", () => {
     expect(sentence(spaces, `${prefix}export const greeting = "it's a 'fine' day";`)).toContain(
       "line numbers stand before its lines",
     );
+  });
+
+  test("does not take a missing character for blanks", () => {
+    const file = "const {\n  kReplyIsError,\n  kReplyHasStatusCode,\n} = symbols\n";
+    expect(sentence(file, "  kReplyIsError,\n  kReplyHasStatusCode\n")).toContain(
+      '(99%), and it differs in its text. Line 3 is "··kReplyHasStatusCode,", and old_str has "··kReplyHasStatusCode"',
+    );
+    expect(sentence("first line\nxsecond line\n", "\nsecond line\n")).toContain("it differs in its text");
+  });
+
+  test.each([
+    ["```js\nfunc third()\n```", "it stands between fences of Markdown; the text between them is line 2"],
+    ["```\nfunc third()\nfunc fourth()\n```\n", "the text between them are lines 2 to 3"],
+    ["~~~go\nfunc thrid()\n~~~", "even without its fences of Markdown; most like it is line 2"],
+  ])("knows fences of Markdown: %j", (sent, says) => {
+    expect(sentence("package a\nfunc third()\nfunc fourth()\n", sent)).toContain(says);
+  });
+
+  test("finds a short text that differs in a character", () => {
+    expect(sentence("f(\n  a,\n  b,\n)\n", "  b\n)")).toContain(
+      'most like it are lines 3 to 4 (80%), and it differs in its text. Line 3 is "··b,", and old_str has "··b"',
+    );
+    const block = "f({\n  a,\n  b,\n})\n";
+    expect(sentence(`x\n${block}`, block.replace("a,", "a;"))).toContain("are lines 2 to 5 (9");
+  });
+
+  test("names how accents are composed", () => {
+    expect(sentence("cafe\u0301 line\n", "caf\u00e9 line")).toContain(
+      "differs in how accents are composed (NFC or NFD of Unicode)",
+    );
+    expect(sentence("say \u201cno\u201d\n", 'say "no"')).toContain("typographic quotes");
+  });
+
+  test("names where lines break", () => {
+    expect(sentence("func third() {\n}\n", "func third()\n{\n}\n")).toContain(
+      "differs in where its lines break",
+    );
+  });
+
+  test("says what U+FFFD stands for", () => {
+    const body = Buffer.from("Gr\u00f6\u00dfe: 10 cm\nrot\n", "latin1");
+    const says = (sent: string) =>
+      refuseEdit.textNotFound({ path: "a", index: 0 }, runAtOnce(explainMissing(body, sent))).message;
+    const advice = 'send its `encoding`, such as "windows-1252"';
+    expect(says("Gr\ufffd\ufffde: 10 cm")).toContain(advice);
+    expect(says("Gr\u00f6\u00dfe: 10 cm")).toContain(advice);
+    expect(says("rott")).not.toContain("encoding");
+  });
+
+  test("shows a long line where it differs", () => {
+    const start = "x".repeat(200);
+    expect(sentence(`${start}one, two, three\n`, `${start}one, tow, three`)).toContain(
+      `"…${"x".repeat(34)}one,·two,·three", and old_str has "…${"x".repeat(34)}one,·tow,·three"`,
+    );
+    const line = Array.from({ length: 5000 }, (_, at) => `function f${at}(a,b){return a+b*${at}};`).join("");
+    expect(sentence(line, "function f4061(a, b)")).toContain(
+      `Line 1 has "function·f4061(a,b)" at byte ${line.indexOf("function f4061") + 1}, and old_str has "function·f4061(a,·b)"`,
+    );
+  });
+
+  test("names the columns of places in one long line", () => {
+    const line = "a = 1; ".repeat(1000);
+    const body = Buffer.from(line);
+    const matches = runAtOnce(findMatches(body, { old_str: "a = 1", new_str: "", replace_all: false }));
+    const candidates = placesInContext(body, matches);
+    const { message } = refuseEdit.ambiguousText({ path: "a.js", index: 0 }, { count: 1000, candidates });
+    expect(message).toBe(
+      'ops[0]: old_str is in "a.js" 1000 times, first in line 1 at bytes 1, 8, 15; send more of the text around it, so that it is there once, or "replace_all": true.',
+    );
+    expect(candidates.map(({ text }) => text.length)).toEqual([85, 92, 99]);
   });
 
   test("names no characters that can be told apart", () => {

@@ -1,8 +1,11 @@
 /**
  * Explains why a text was not replaced: the place where it was most likely meant to be, and the difference.
  */
+
+import { isUtf8 } from "node:buffer";
 import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
-import { type Difference, differenceBetween, differsInSpacing } from "./differences.ts";
+import { type Detail, type Difference, detailBetween, differenceBetween } from "./differences.ts";
+import { withoutFences } from "./fences.ts";
 import { withoutLineNumbers } from "./line-numbers.ts";
 import { pairLines } from "./line-pairs.ts";
 import { LineNumbers, linesAround } from "./line-window.ts";
@@ -21,8 +24,10 @@ export interface Candidate {
   readonly similarity: number;
   /** The unchanged text of the lines. */
   readonly text: string;
-  /** Whether `text` is only the start of them. */
+  /** Whether `text` is only a part of them. */
   readonly truncated?: true;
+  /** If a part of a long line is shown, the byte of the line, from 1, where the place is. */
+  readonly column?: number;
   /** The lines around them, which distinguish the places of a text that occurs more than once. */
   readonly line_before?: string;
   readonly line_after?: string;
@@ -46,10 +51,14 @@ export interface LinePair {
 export interface ExplainedMiss extends Miss {
   /** The first line that differs. */
   readonly pair: LinePair | undefined;
-  /** Whether the sent text contains line numbers, which the file lacks. */
-  readonly isNumbered: boolean;
-  /** Whether only the blanks within lines differ. */
-  readonly isSpacing: boolean;
+  /** The marks around the sent text that the file lacks. */
+  readonly wrapping: "numbers" | "fences" | undefined;
+  /** Whether the text is in the file without that. */
+  readonly isWrappedOnly: boolean;
+  /** The detail that is the whole difference, if any. */
+  readonly detail: Detail | undefined;
+  /** Whether characters were sent for bytes that are not UTF-8. */
+  readonly isUndecoded: boolean;
 }
 
 /** Maximum places that are reported. */
@@ -60,29 +69,62 @@ const maxTextBytes = [2048, 1024, 1024];
 
 /** Explains a text that is not in the file. */
 export function* explainMissing(body: Buffer, sent: string): Steps<ExplainedMiss> {
-  const bare = withoutLineNumbers(sent, (text) => body.includes(text));
+  const numbered = withoutLineNumbers(sent, (text) => body.includes(text));
+  const bare = numbered ?? withoutFences(sent);
   yield;
-  const near = yield* findNearMatches(body, Buffer.from(bare ?? sent));
+  const wanted = bare ?? sent;
+  const near = yield* findNearMatches(body, Buffer.from(wanted));
   yield;
   const candidates = yield* locate(body, near);
   const [best] = near;
-  const isNumbered = bare !== undefined && best !== undefined;
-  const plain = { candidates, differs: "none", pair: undefined, isNumbered, isSpacing: false } as const;
-  if (best === undefined || isNumbered) return plain;
-  const text = textOf(body, linesOf(body, best));
-  const number = candidates[0]!.from_line;
+  const isWrapped = bare !== undefined && best !== undefined;
+  const wrapping = !isWrapped ? undefined : numbered === undefined ? "fences" : "numbers";
+  const isWrappedOnly = wrapping === "numbers" || (isWrapped && body.includes(bare));
+  const isUndecoded = /[^\0-\x7f]/.test(sent) && !isUtf8(body);
+  const facts = { candidates, wrapping, isWrappedOnly, isUndecoded } as const;
+  if (best === undefined || isWrappedOnly)
+    return { ...facts, differs: "none", pair: undefined, detail: undefined };
+  return {
+    ...facts,
+    ...(yield* compareWith(body, best, { sent: wanted, number: candidates[0]!.from_line })),
+  };
+}
+
+/** Compares a text with the lines that it was most likely meant for. */
+function* compareWith(
+  body: Buffer,
+  best: Region,
+  { sent, number }: Pick<SentText, "sent" | "number">,
+): Steps<Pick<ExplainedMiss, "differs" | "pair" | "detail">> {
+  const text = textOf(body, comparedPart(body, best, sent));
   const differs = differenceBetween(text, sent);
   yield;
   // Line ends that are all the same match in any case.
   const ignoresEnds = surveyLines(body, []).onlyEnding !== undefined || !differsInEnds(differs);
   return {
-    candidates,
     differs,
     pair: firstUnequal(text, { sent, number, ignoresEnds }),
-    isNumbered,
-    isSpacing: differs === "none" && differsInSpacing(text, sent),
+    detail: detailBetween(text, sent, differs),
   };
 }
+
+/** Returns the lines of a place. If they are long, it is the place itself, or that with what is around it. */
+function comparedPart(body: Buffer, place: Region, sent: string): Region {
+  const lines = linesOf(body, place);
+  if (lines.to - lines.from <= maxTextBytes[0]!) return lines;
+  return partAround(body, place, lines, sent.includes("\n") ? maxTextBytes[0]! : 0);
+}
+
+/** Returns a place with up to `around` bytes on both sides, of whole characters in the lines. */
+function partAround(body: Buffer, place: Region, lines: Region, around: number): Region {
+  let [from, to] = [Math.max(lines.from, place.from - around), Math.min(lines.to, place.to + around)];
+  while (from > lines.from && isContinuation(body[from])) from--;
+  while (to < lines.to && isContinuation(body[to])) to++;
+  return { from, to };
+}
+
+/** Returns whether a byte continues a character of UTF-8. */
+const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
 const differsInEnds = (differs: Difference): boolean => differs === "crlf" || differs === "trailing-space";
 
@@ -212,6 +254,9 @@ type SimilarRegion = Region & { readonly similarity: number };
 const candidatesOf = (body: Buffer, regions: readonly SimilarRegion[]): Candidate[] =>
   runAtOnce(locate(body, regions));
 
+/** Bytes of a long line that are shown on both sides of a place. */
+const bytesAround = 80;
+
 function* locate(body: Buffer, regions: readonly SimilarRegion[]): Steps<Candidate[]> {
   const numbers = new LineNumbers(body);
   const candidates: Candidate[] = [];
@@ -219,14 +264,14 @@ function* locate(body: Buffer, regions: readonly SimilarRegion[]): Steps<Candida
     const lines = linesOf(body, region);
     const first = numbers.of(lines.from);
     const isWhole = lines.to - lines.from <= maxTextBytes[index]!;
-    // If the lines are too long, only the part that resembles the text is shown.
-    const shown = isWhole ? lines : { from: region.from, to: lines.to };
+    // If the lines are too long, only the place and what is around it are shown.
+    const shown = isWhole ? lines : partAround(body, region, lines, bytesAround);
     candidates.push({
       from_line: first,
       to_line: first + Math.max(countLines(body.subarray(lines.from, lines.to)), 1) - 1,
       similarity: region.similarity,
       text: cutToBytes(body.subarray(shown.from, shown.to), maxTextBytes[index]!),
-      ...(!isWhole && { truncated: true as const }),
+      ...(!isWhole && { truncated: true as const, column: region.from - lines.from + 1 }),
     });
     yield;
   }

@@ -72,10 +72,19 @@ function lookOf(line: string): Look {
   };
 }
 
-/** Returns the share of common pairs of characters (Sørensen–Dice coefficient), 1 if the lines are equal. */
+/** Maximum units of a line with too few pairs of characters to be compared by them. */
+const maxShortUnits = 3;
+
+/**
+ * Returns the share of common pairs of characters (Sørensen–Dice coefficient), 1 if the lines are equal. A
+ * short line resembles those that contain it.
+ */
 function likenessOf(a: Look, b: Look): number {
   if (a.text === b.text) return 1;
   const sizes = a.bigrams.size + b.bigrams.size;
+  const isShort = Math.min(a.text.length, b.text.length) <= maxShortUnits;
+  if (isShort && a.text !== "" && b.text !== "" && (a.text.includes(b.text) || b.text.includes(a.text)))
+    return minLikeness;
   if (sizes === 0) return 0;
   let common = 0;
   for (const bigram of a.bigrams) if (b.bigrams.has(bigram)) common++;

@@ -4,6 +4,7 @@
  */
 import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
 import { ByteSearcher } from "./byte-searcher.ts";
+import { findClosest } from "./character-distance.ts";
 import { type FoldedText, foldText } from "./folded-text.ts";
 import { lineEnd, lineStart } from "./line-window.ts";
 import { bomLength } from "./lines.ts";
@@ -14,7 +15,8 @@ import type { Region } from "./splices.ts";
 export interface NearMatch extends Region {
   /**
    * The similarity, above 0 and below 1: a Tversky index of shingles, in which parts that the file lacks
-   * count more than parts that it has in addition, and blanks, quotes and escapes count little.
+   * count more than parts that it has in addition, and blanks, quotes and escapes count little; or the share
+   * of equal characters, if that is higher.
    */
   readonly similarity: number;
 }
@@ -68,12 +70,14 @@ export function* findNearMatches(body: Buffer, text: Buffer): Steps<NearMatch[]>
   for (const start of [...places.map((place) => place.start), ...anchorsOf(whole, sent)]) {
     const taken = found.filter(({ similarity }) => similarity >= surelySimilar);
     const region = yield* fit(searched, regionOf(searched, whole, { start, sent }), { ...sent, taken });
-    found.push({ ...region, similarity: yield* likenessOf(searched, region, sent) });
+    const likeness = yield* likenessOf(searched, region, sent);
+    found.push({ ...region, similarity: Math.max(likeness, yield* shareOf(searched, region, text)) });
     yield;
   }
   found.sort((a, b) => b.similarity - a.similarity || a.from - b.from);
-  if (!found.some(({ similarity }) => similarity >= minSimilarity))
-    found.push(...sameButForCase(searched, text));
+  const isFound = () => found.some(({ similarity }) => similarity >= minSimilarity);
+  if (!isFound()) found.push(...sameButForCase(searched, text));
+  if (!isFound()) found.push(...(yield* closestTo(searched, text)));
   const matches = found.filter(
     (match, at) =>
       match.similarity >= minSimilarity && !found.slice(0, at).some((better) => overlap(better, match)),
@@ -101,6 +105,40 @@ function sameButForCase(body: Buffer, text: Buffer): NearMatch[] {
   const differing = text.reduce((count, byte, at) => count + (byte === body[from + at] ? 0 : 1), 0);
   const similarity = Math.max(minSimilarity, 1 - differing / text.length);
   return [{ from, to: from + text.length, similarity }];
+}
+
+/** Minimum and maximum bytes of a text whose characters are compared. */
+const [minClosestBytes, maxClosestBytes] = [4, 64];
+
+/** Maximum bytes of a file whose characters are compared. */
+const maxCloseBytes = 256 * 1024;
+
+/** The part of a short text that may differ: a quarter of its bytes, and always one. */
+const maxEditsFor = (bytes: number): number => Math.max(1, Math.floor(bytes / 4));
+
+/** Returns the part of a file that differs from a short text in few characters. */
+function* closestTo(body: Buffer, text: Buffer): Steps<NearMatch[]> {
+  const { length } = text;
+  if (length < minClosestBytes || length > maxClosestBytes || body.length > maxCloseBytes) return [];
+  const { edits, ...place } = yield* findClosest(body, text);
+  return edits > maxEditsFor(length) ? [] : [{ ...place, similarity: 1 - edits / length }];
+}
+
+/** Minimum share of equal characters that counts as the similarity of a place. */
+const minEqualShare = 0.75;
+
+/** Maximum bytes of a text and of a place whose characters are compared. */
+const maxSharedBytes = 512;
+
+/**
+ * Returns the similarity of a place by its characters, if it is high. One wrong character in each line
+ * changes many runs of bytes.
+ */
+function* shareOf(body: Buffer, { from, to }: Region, raw: Buffer): Steps<number> {
+  if (raw.length > maxSharedBytes || to - from > maxSharedBytes) return 0;
+  const { edits } = yield* findClosest(body.subarray(from, to), raw);
+  const share = 1 - edits / Math.max(raw.length, 1);
+  return share < minEqualShare ? 0 : share;
 }
 
 const overlap = (one: Region, other: Region): boolean => one.from < other.to && other.from < one.to;

@@ -528,6 +528,7 @@ const options: Case[] = [
           new_line_count: 2,
           revision: contentRevision(Buffer.from("\ufeffone\r\n2 €\r\n", "utf16le")),
           line_ends: "CRLF",
+          text_notes: ["UTF-16LE, BOM"],
         },
       ],
       tree: { f: Buffer.from("\ufeffone\r\n2 €\r\n", "utf16le") },

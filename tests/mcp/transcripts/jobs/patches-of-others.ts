@@ -22,12 +22,13 @@ const update = (...lines: string[]): string => ["*** Begin Patch", ...lines, "**
 export default {
   title: "Apply the patches of others",
   about:
-    "Apply what `diff -ruN` printed of two folders, from a file; send it again; take it back; and give hunks that are indented otherwise, have lines with CRLF and UTF-16, or replace a file.",
+    "Apply what `diff -ruN` printed of two folders, from a file; send it again; take it back; and give hunks that are indented otherwise, have lines with CRLF, UTF-16 and Latin-1, or replace a file.",
   tree: {
     ...shop,
     "fixes/vat.patch": ofFolders,
     "menu.py": "class Menu:\n    def show(self):\n        draw()\n        wait()\n",
     "terms.txt": "one\r\ntwo\r\n",
+    "size.txt": Buffer.from("Größe: 10 cm\n", "latin1"),
     "label.txt": Buffer.from("\ufeffvat: 19\nend\n", "utf16le"),
   },
   steps: [
@@ -53,6 +54,10 @@ export default {
         "-vat: 19",
         "+vat: 21 €",
       ),
+    }),
+    callTool("coder_apply_patch", {
+      patch: update("*** Update File: size.txt", "-Größe: 10 cm", "+Größe: 20 cm"),
+      encoding: "windows-1252",
     }),
     callTool("coder_apply_patch", { patch: update("*** Add File: README.md", "+# Store") }),
     callTool("coder_apply_patch", { patch: update("*** Add File: README.md", "+# Store"), overwrite: true }),
