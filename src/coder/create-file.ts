@@ -1,20 +1,16 @@
-import { isUtf8 } from "node:buffer";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { Refusal, refuse } from "../base/errors.ts";
+import { refuse } from "../base/errors.ts";
 import { Named, Nullable, UInt64 } from "../base/schema/fragments.ts";
-import { readWholeFile } from "../filesystem/files/read.ts";
 import { revisionOfBytes } from "../filesystem/files/revision.ts";
-import type { Limit } from "../filesystem/files/types.ts";
 import { createFileAt } from "../filesystem/operations/create.ts";
-import { markedEncoding } from "../text/encodings/byte-order-mark.ts";
-import { type Encoding, encodingName, isUtf16 } from "../text/encodings/codec.ts";
-import { beginsAsUtf16 } from "../text/encodings/search-text.ts";
+import { encodingName, isUtf16 } from "../text/encodings/codec.ts";
 import {
   ContentEncoding,
   contentBytes,
   isEncodingOfContent,
   renderKeptEncoding,
 } from "./create-file/content-encoding.ts";
+import { formAt, keptMark, notesOnReplaced } from "./create-file/replaced-text.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./fields/dry-run.ts";
 import { withoutForeignEncodings } from "./fields/file-encoding.ts";
@@ -74,6 +70,12 @@ const CreateFileResult = Named("CreateFileResult", {
   path: Type.String(),
   revision: Revision,
   success: Type.Boolean(),
+  text_notes: Type.Optional(
+    Type.Array(Type.String(), {
+      since: "0.4.0",
+      description: "How the text differs in form from the file that it replaced, in the profile `agent`.",
+    }),
+  ),
 });
 
 const response = Type.Object({ results: Type.Array(CreateFileResult) }, { title: "CreateFileOutput" });
@@ -127,7 +129,7 @@ export const createFile = defineCoderFunction({
               path,
               success: true,
               bytes_written: outcome.value.bytes.length,
-              ...(outcome.value.encoding !== undefined && { encoding: outcome.value.encoding }),
+              ...withoutBytes(outcome.value),
               ...(hasRevision && { revision: revisionOfBytes([outcome.value.bytes]) }),
             },
       );
@@ -143,64 +145,28 @@ export const createFile = defineCoderFunction({
         isDone: () => true,
         nameOf: ({ path }) => path,
       }),
-      ...results.map(({ path, bytes_written, encoding, error }, index) => {
+      ...results.map(({ path, bytes_written, encoding, text_notes: notes = [], error }, index) => {
         if (error) return failure(error, path);
         const what = nameWriting(files[index] ?? (flat as object));
-        return `${path}: ${what}, ${countBytes(bytes_written)}${renderKeptEncoding(encoding)}`;
+        const written = `${path}: ${what}, ${countBytes(bytes_written)}${renderKeptEncoding(encoding)}`;
+        return [written, ...notes.map((note) => `[${note}]`)].join("\n");
       }),
     ].join("\n"),
 });
 
+const withoutBytes = ({ bytes: _, ...rest }: CreatedFile): Omit<CreatedFile, "bytes"> => rest;
+
 /** Returns the participle for a file, which may have been there if `overwrite` was sent. */
 export const nameWriting = ({ overwrite }: { readonly overwrite?: unknown }): string =>
   overwrite === true ? "written" : "created";
-
-/**
- * Throws bad-input if the file to be replaced has an unknown encoding: a text with U+FFFD was then read from
- * it, and writing that back would destroy the bytes that could not be shown.
- */
-function requireKnownEncoding(
-  { path, encoding }: Static<typeof CreateFileSpec>,
-  { profile, tree, config }: CoderContext,
-): void {
-  if (!profile["encodings.are_checked"] || encoding !== undefined) return;
-  const limit = { key: "max_write_bytes", bytes: config.max_write_bytes };
-  if (isOfUnknownEncoding(tree.jail, path, limit)) throw refuseFileEncoding.unknownEncoding(path, "\ufffd");
-}
-
-/** Returns UTF-16 if the file to be replaced is marked as such, and the request names no encoding. */
-function keptEncoding(
-  { path, encoding }: Static<typeof CreateFileSpec>,
-  { profile, tree, config }: CoderContext,
-): Encoding | undefined {
-  if (!profile["encodings.are_checked"] || encoding !== undefined) return undefined;
-  const limit = { key: "max_write_bytes", bytes: config.max_write_bytes };
-  const marked = unlessRefused(() => readWholeFile(tree.jail, path, { limit, use: markedEncoding }));
-  return isUtf16(marked) ? marked : undefined;
-}
-
-/**
- * Returns whether a file at a path is neither UTF-8 nor marked as UTF-16. Returns false if it cannot be read.
- */
-function isOfUnknownEncoding(jail: CoderContext["jail"], path: string, limit: Limit): boolean {
-  const use = (bytes: Buffer) => !isUtf8(bytes) && !beginsAsUtf16(bytes);
-  return unlessRefused(() => readWholeFile(jail, path, { limit, use })) ?? false;
-}
-
-function unlessRefused<T>(act: () => T): T | undefined {
-  try {
-    return act();
-  } catch (error) {
-    if (error instanceof Refusal) return undefined;
-    throw error;
-  }
-}
 
 /** A file that was made. */
 interface CreatedFile {
   readonly bytes: Buffer;
   /** The name of the encoding, if it is that of the file which was replaced. */
   readonly encoding?: string;
+  /** The differences from the file which was replaced. */
+  readonly text_notes?: readonly string[];
 }
 
 /** Makes one file, as an entry of a request says. */
@@ -211,12 +177,23 @@ export async function createOne(
 ): Promise<CreatedFile> {
   const { path, overwrite, parents, expected_revision: expected } = spec;
   const mode = permissionBits(spec.mode, context.profile["create-file.mode"]);
-  const kept = overwrite ? keptEncoding(spec, context) : undefined;
-  const bytes = contentBytes(spec, kept, context);
-  if (overwrite && spec.content.includes("\ufffd")) requireKnownEncoding(spec, context);
+  const isText = overwrite && spec.encoding !== "base64" && context.profile["encodings.are_checked"];
+  const before = isText ? formAt(path, context) : undefined;
+  const isOwn = before !== undefined && spec.encoding === undefined;
+  const kept = isOwn ? before.marked : undefined;
+  const mark = isOwn ? keptMark(spec.content, before) : "";
+  const bytes = contentBytes({ ...spec, content: mark + spec.content }, kept, context);
+  // The text was read from that file, and writing it back would destroy the bytes that could not be shown.
+  if (isOwn && before.isUnknown && spec.content.includes("\ufffd"))
+    throw refuseFileEncoding.unknownEncoding(path, "\ufffd");
+  const notes = before === undefined ? [] : notesOnReplaced(spec, before);
   const creation = { path, content: bytes, mode, overwrite, parents, expectedRevision: expected, dryRun };
   const create = () => createFileAt(context.tree, creation, context);
   const work = () => explainMissingFolder(create, { path, parents }, context);
   await expecting(work, { path, expected, mayBeAbsent: true }, context);
-  return { bytes, ...(kept !== undefined && { encoding: encodingName(kept) }) };
+  return {
+    bytes,
+    ...(kept !== undefined && isUtf16(kept) && { encoding: encodingName(kept) }),
+    ...(notes.length > 0 && { text_notes: notes }),
+  };
 }

@@ -56,7 +56,10 @@ function renderResult(result: CommittedResult, { ops, overwrite }: SentChange = 
   const { op, path = "", from, to, applied = 0, new_line_count = 0 } = result;
   switch (op) {
     case "create":
-      return `${path}: ${nameWriting({ overwrite })}, ${countBytes(result.bytes_written ?? 0)}${renderKeptEncoding(result.encoding)}`;
+      return [
+        `${path}: ${nameWriting({ overwrite })}, ${countBytes(result.bytes_written ?? 0)}${renderKeptEncoding(result.encoding)}`,
+        ...(result.text_notes ?? []).map((note) => `[${note}]`),
+      ].join("\n");
     case "update":
       return renderEdit(
         { ...result, path, applied, new_line_count } as Parameters<typeof renderEdit>[0],

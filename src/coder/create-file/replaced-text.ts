@@ -1,0 +1,72 @@
+/** The text of a file that a creation replaces: what is kept of its form, and what is lost. */
+import { isUtf8 } from "node:buffer";
+import { Refusal } from "../../base/errors.ts";
+import { readWholeFile } from "../../filesystem/files/read.ts";
+import { markedEncoding } from "../../text/encodings/byte-order-mark.ts";
+import { type Encoding, isUtf16 } from "../../text/encodings/codec.ts";
+import { decodeText } from "../../text/encodings/open-text.ts";
+import { beginsAsUtf16 } from "../../text/encodings/search-text.ts";
+import type { CoderContext } from "../define.ts";
+import { configuredEncoding } from "../fields/file-encoding.ts";
+import { describeLineEnds } from "../read-file/text-notes.ts";
+
+/** The form of a text in its file. */
+export interface TextForm {
+  /** The encoding that a byte order mark names. */
+  readonly marked: Encoding | undefined;
+  /** Whether it is neither UTF-8 nor UTF-16, and the configuration does not name its encoding. */
+  readonly isUnknown: boolean;
+  /** Its line ends, without their numbers; `undefined` for a text without any. */
+  readonly lineEnds: string | undefined;
+}
+
+/** Returns the form of the file at a path, or `undefined` if it cannot be read. */
+export function formAt(path: string, context: CoderContext): TextForm | undefined {
+  const limit = { key: "max_write_bytes", bytes: context.config.max_write_bytes } as const;
+  try {
+    const form = readWholeFile(context.tree.jail, path, { limit, use: formOf });
+    return { ...form, isUnknown: form.isUnknown && configuredEncoding(path, context) === undefined };
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}
+
+function formOf(bytes: Buffer): TextForm {
+  const marked = markedEncoding(bytes);
+  const { text, endsInReturns } = decodeText(bytes);
+  return {
+    marked,
+    isUnknown: !isUtf8(bytes) && !beginsAsUtf16(bytes),
+    lineEnds: endsInReturns ? "CR" : lineEndsOf(text),
+  };
+}
+
+/** Returns the kinds of line ends of a text; `undefined` for a text of one line. */
+const lineEndsOf = (text: Buffer): string | undefined =>
+  text.includes("\n") ? (describeLineEnds(text)?.replace(/ .*/, "") ?? "LF") : undefined;
+
+/** The byte order mark of UTF-8 before a content, if the file has one and the content has none. */
+export const keptMark = (content: string, before: TextForm | undefined): string =>
+  before?.marked === "utf-8" && !content.startsWith("\ufeff") ? "\ufeff" : "";
+
+/** Returns the differences between a new content and the form of the file that it replaces. */
+export function notesOnReplaced(
+  { content, encoding }: { readonly content: string; readonly encoding?: string | undefined },
+  before: TextForm,
+): string[] {
+  const now = lineEndsOf(Buffer.from(content));
+  const isReencoded = before.isUnknown && encoding === undefined && /[^\0-\x7f]/.test(content);
+  const isMarkGone = before.marked === "utf-8" && encoding !== undefined && !content.startsWith("\ufeff");
+  return [
+    ...(keptMark(content, before) !== "" && encoding === undefined ? ["BOM kept"] : []),
+    ...(isMarkGone ? ["the byte order mark is gone"] : []),
+    ...(isUtf16(before.marked) && encoding !== undefined ? ["it was UTF-16 before"] : []),
+    ...(isReencoded
+      ? ['UTF-8 now, which it was not before; "encoding": "windows-1252", or another, would keep it']
+      : []),
+    ...(now !== undefined && before.lineEnds !== undefined && now !== before.lineEnds
+      ? [`line ends are ${now} now, and were ${before.lineEnds}`]
+      : []),
+  ];
+}
