@@ -78,11 +78,17 @@ export interface NotDone {
   readonly notDone: readonly number[];
 }
 
+/** The end of a segment: records that begin after it do not count. */
+export interface SegmentEnd {
+  readonly isEnd: true;
+}
+
 /** A frame. `record` is the name of its record, unique in the segment. */
-export type JournalFrame = { readonly record: string } & (RecordHead | StepFrame | NotDone);
+export type JournalFrame = { readonly record: string } & (RecordHead | StepFrame | NotDone | SegmentEnd);
 
 export const isHead = (frame: JournalFrame): frame is JournalFrame & RecordHead => "version" in frame;
 export const isNotDone = (frame: JournalFrame): frame is JournalFrame & NotDone => "notDone" in frame;
+export const isEnd = (frame: JournalFrame): frame is JournalFrame & SegmentEnd => "isEnd" in frame;
 
 /** The contents kept with a frame. */
 export interface FrameContents {

@@ -29,7 +29,7 @@ export const JournalKey = (whenAbsent: string) =>
     ],
     {
       default: null,
-      description: `What changes took away is kept, so that coder::undo can bring it back: a mapping, which may be empty, of dir, max_bytes (67108864) and max_records (500; 0 keeps no journal). The oldest records are dropped first, an eighth at a time. dir is a folder outside of the one that is served, which gets one for each served folder, with mode 0700; without it that is coder in $XDG_STATE_HOME or ~/.local/state. ${whenAbsent}`,
+      description: `What changes took away is kept, so that coder::undo can bring it back: a mapping, which may be empty, of dir, max_bytes (67108864) and max_records (500; 0 keeps no journal). The oldest records are dropped first, an eighth at a time; where a limit is lowered, with the next change. dir is a folder outside of the one that is served, which gets one for each served folder, with mode 0700; without it that is coder in $XDG_STATE_HOME or ~/.local/state. ${whenAbsent}`,
     },
   );
 

@@ -112,7 +112,7 @@ export class Journal implements MutationListener {
   constructor({ state, bounds, log }: JournalOptions) {
     this.state = state;
     this.log = log;
-    this.#segments = new Segments(state, bounds);
+    this.#segments = new Segments({ state, bounds, log });
   }
 
   /** Returns the bytes on disk known to this worker. */

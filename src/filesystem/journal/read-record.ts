@@ -5,7 +5,7 @@ import type { Log } from "../../base/log/log.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { noteRevision, revisionOfBytes } from "../files/revision.ts";
 import type { StateFolder } from "../state/state-folder.ts";
-import { type ContentLocation, isHead, isNotDone, type RecordHead, type StepFrame } from "./frame.ts";
+import { type ContentLocation, isEnd, isHead, isNotDone, type RecordHead, type StepFrame } from "./frame.ts";
 import { type PlacedFrame, readBytes, readHeader, readInto, SegmentScan } from "./segment.ts";
 import { listSegments, openContent, openFrames, openIfThere } from "./segment-folder.ts";
 
@@ -153,7 +153,7 @@ function* recordOf(
   let kept = 0;
   for (const { frame, contentsAt, bytes } of frames) {
     kept += bytes;
-    if (isNotDone(frame) || isHead(frame)) continue;
+    if (isNotDone(frame) || isHead(frame) || isEnd(frame)) continue;
     if (!notDone.has(index++) && isWholeStep(frame))
       steps.push({ ...frame, seq, segment, contentsAt, bytes });
     yield;

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { readSync } from "node:fs";
-import { type DecodedFrame, decodeFrame, isHead, type JournalFrame } from "./frame.ts";
+import { type DecodedFrame, decodeFrame, isEnd, isHead, type JournalFrame } from "./frame.ts";
 
 /** The header of the file of frames. */
 export interface SegmentHeader {
@@ -18,7 +18,9 @@ export interface SegmentHeader {
   readonly most_bytes: number;
 }
 
-export const newHeader = (limits: Pick<SegmentHeader, "most_records" | "most_bytes">): SegmentHeader => ({
+export type SegmentLimits = Pick<SegmentHeader, "most_records" | "most_bytes">;
+
+export const newHeader = (limits: SegmentLimits): SegmentHeader => ({
   version: 2,
   key: randomBytes(8).toString("hex"),
   ...limits,
@@ -73,6 +75,8 @@ export class SegmentScan {
   ignored = 0;
   /** The latest time of the steps that were read, in microseconds since 1970. */
   latest = 0;
+  /** Whether a worker has ended it before it reached the limits of its header. */
+  #hasEnd = false;
 
   constructor(descriptor: number, { header, end }: { readonly header: SegmentHeader; readonly end: number }) {
     this.#descriptor = descriptor;
@@ -83,7 +87,11 @@ export class SegmentScan {
 
   /** Returns whether further records that begin in it do not count. */
   get isFull(): boolean {
-    return this.records >= this.#header.most_records || this.bytes >= this.#header.most_bytes;
+    return this.#hasEnd || this.reaches(this.#header);
+  }
+
+  reaches({ most_records, most_bytes }: SegmentLimits): boolean {
+    return this.records >= most_records || this.bytes >= most_bytes;
   }
 
   /**
@@ -115,6 +123,7 @@ export class SegmentScan {
     this.ignored += at - this.end;
     this.end = at;
     const place = this.pass({ bytes: end, apart, isFirst: isHead(frame) });
+    if (isEnd(frame)) this.#hasEnd = true;
     if ("at" in frame && Number.isSafeInteger(frame.at)) this.latest = Math.max(this.latest, frame.at);
     return { frame, contentsAt: at + contents, bytes: end + apart, place };
   }

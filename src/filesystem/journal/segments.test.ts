@@ -84,6 +84,64 @@ test("workers that share a small folder keep to its bytes", () => {
   for (const worker of workers) worker.close();
 });
 
+const numbersIn = (at: JournalFixture): number[] =>
+  at
+    .read()
+    .map(({ seq }) => seq)
+    .reverse();
+
+test("under a lower maximum of bytes the oldest records go, and recording continues", async () => {
+  using at = new JournalFixture("descriptors", { f: Buffer.alloc(3_000_000) });
+  await at.files.remove("f", { recursive: false }, at.call());
+  const fewer = at.openJournal({ max_bytes: 4096 });
+  const call = at.call();
+  at.keepStep(fewer, "a", call);
+  expect([fewer.checkpointOf(call), fewer.lossesOf(call)]).toEqual([2, 0]);
+  expect(numbersIn(at)).toEqual([2]);
+  expect(at.keptBytes()).toBeLessThanOrEqual(4096);
+  at.keepStep(fewer, "b");
+  expect(numbersIn(at)).toEqual([2, 3]);
+  expect(at.logLines).toHaveLength(1);
+  expect(at.logLines[0]).toMatch(
+    /info {2}old checkpoints were dropped dropped=1 max_bytes=4096 max_records=/,
+  );
+  fewer.close();
+});
+
+test("under a lower maximum of records the oldest go, and those that still fit stay", () => {
+  using at = new JournalFixture("descriptors");
+  for (let step = 0; step < 6; step++) at.keepStep(at.journal, `a${step}`);
+  const some = at.openJournal({ max_records: 9 });
+  for (let step = 0; step < 3; step++) at.keepStep(some, `b${step}`);
+  expect(numbersIn(at)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  some.close();
+  expect(at.logLines).toEqual([]);
+  const fewer = at.openJournal({ max_records: 3 });
+  for (let step = 0; step < 3; step++) at.keepStep(fewer, `c${step}`);
+  expect(numbersIn(at)).toEqual([10, 11, 12]);
+  expect(at.logLines).toHaveLength(1);
+  expect(at.logLines[0]).toMatch(/info {2}old checkpoints were dropped dropped=6 /);
+  fewer.close();
+});
+
+test("workers with different limits lose no record within the lower ones, and give no number twice", () => {
+  const run = (turns: readonly number[]) => {
+    using at = new JournalFixture("descriptors");
+    const workers = [100, 20, 5].map((max_records) => at.openJournal({ max_records }));
+    const written = turns.map((worker, index) => {
+      const call = at.call();
+      at.keepStep(workers[worker]!, `d${index}`, call);
+      return workers[worker]!.checkpointOf(call);
+    });
+    expect(written).toEqual(turns.map((_, index) => index + 1));
+    const numbers = numbersIn(at);
+    if (turns.at(-1) === 2) expect(numbers.length).toBeLessThanOrEqual(5);
+    expect(numbers).toEqual(written.slice(-numbers.length) as number[]);
+    for (const worker of workers) worker.close();
+  };
+  fc.assert(fc.property(fc.array(fc.nat(2), { minLength: 1, maxLength: 60 }), run), { numRuns: 20 });
+});
+
 test("records go on behind a torn frame, in a new worker and in one that was there", async () => {
   using at = new JournalFixture("descriptors", { a: "one", b: "two", c: "three" });
   const [call, other] = [at.call(), at.openJournal()];

@@ -13,12 +13,13 @@ import {
   writeSync,
   writevSync,
 } from "node:fs";
+import type { Log } from "../../base/log/log.ts";
 import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
 import { cloneContent } from "../jail/clone-file.ts";
 import { errnoError, errnoOf } from "../jail/errno.ts";
 import type { StateFolder } from "../state/state-folder.ts";
-import type { EncodedFrame } from "./frame.ts";
-import { newHeader, readHeader, SegmentScan } from "./segment.ts";
+import { type EncodedFrame, encodeFrame } from "./frame.ts";
+import { newHeader, readHeader, type SegmentLimits, SegmentScan } from "./segment.ts";
 import {
   type ContentName,
   contentPath,
@@ -40,6 +41,11 @@ export interface JournalBounds {
 const segmentsOfJournal = 8;
 const maxRecordsOfSegment = 64;
 
+const limitsIn = ({ max_bytes, max_records }: JournalBounds): SegmentLimits => ({
+  most_records: Math.max(1, Math.min(Math.floor(max_records / segmentsOfJournal), maxRecordsOfSegment)),
+  most_bytes: Math.floor(max_bytes / segmentsOfJournal),
+});
+
 /** Bytes of frames that are read in a fraction of a millisecond. */
 const fewBytes = 64 * 1024;
 
@@ -60,9 +66,18 @@ export interface RecordLocation {
   readonly record: string;
 }
 
+export interface SegmentsOptions {
+  readonly state: StateFolder;
+  readonly bounds: JournalBounds;
+  readonly log: Log;
+}
+
 export class Segments {
   readonly #state: StateFolder;
   readonly #bounds: JournalBounds;
+  /** The limits of the segments that it makes. Others may have those of a worker that is allowed more. */
+  readonly #limits: SegmentLimits;
+  readonly #log: Log;
   /** The bytes of each segment by its number, in ascending order. */
   #sizes = new Map<number, number>();
   #bytes = 0;
@@ -73,9 +88,11 @@ export class Segments {
   #records = 0;
   #contents = 0;
 
-  constructor(state: StateFolder, bounds: JournalBounds) {
+  constructor({ state, bounds, log }: SegmentsOptions) {
     this.#state = state;
     this.#bounds = bounds;
+    this.#limits = limitsIn(bounds);
+    this.#log = log;
   }
 
   /** Returns the bytes of all segments known to this worker. */
@@ -90,13 +107,18 @@ export class Segments {
 
   /** Returns the location for a new record. Throws the errno error. */
   place(): RecordLocation {
-    for (let attempt = 0; this.#open === undefined || this.#open.scan.isFull; attempt++) {
+    for (let attempt = 0; ; attempt++) {
+      const open = this.#open;
+      if (open !== undefined) this.#keepToBounds(open);
+      if (open !== undefined && !open.scan.isFull) {
+        if (!open.scan.reaches(this.#limits))
+          return { segment: open.first, key: open.key, record: this.#nextRecord() };
+        this.#end(open);
+      }
       // Another worker has filled each of these segments first.
       if (attempt === maxAttempts) throw new Error("other workers fill it too fast");
       this.#turn();
     }
-    const { first, key } = this.#open;
-    return { segment: first, key, record: `${this.#worker}${(this.#records++).toString(36)}` };
   }
 
   /** Whether all frames of others have been read, except perhaps the last few. */
@@ -275,13 +297,34 @@ export class Segments {
   }
 
   #make(first: number): void {
-    const { max_bytes, max_records } = this.#bounds;
-    const most_records = Math.floor(max_records / segmentsOfJournal);
-    const header = newHeader({
-      most_records: Math.max(1, Math.min(most_records, maxRecordsOfSegment)),
-      most_bytes: Math.floor(max_bytes / segmentsOfJournal),
-    });
-    makeSegment(this.#state, first, header);
+    makeSegment(this.#state, first, newHeader(this.#limits));
+  }
+
+  /** Ends a segment, for all workers, before it reaches the limits of its header. Throws the errno error. */
+  #end({ first, key, descriptor, scan }: OpenSegment): void {
+    writeFrames(descriptor, [encodeFrame(key, { record: this.#nextRecord(), isEnd: true })]);
+    for (const { bytes } of scan.frames()) this.#add(first, bytes);
+  }
+
+  /**
+   * Drops the oldest segments of a journal that exceeds the bounds, because those were higher before, or are
+   * for another worker.
+   */
+  #keepToBounds({ first, scan }: OpenSegment): void {
+    const oldest = this.#oldest;
+    this.makeRoom(first, 0);
+    this.#dropMany(first + scan.records);
+    const dropped = this.#oldest - oldest;
+    if (dropped > 0) this.#log.info("old checkpoints were dropped", { dropped, ...this.#bounds });
+  }
+
+  /** The number of the oldest segment. */
+  get #oldest(): number {
+    return this.#sizes.keys().next().value ?? 0;
+  }
+
+  #nextRecord(): string {
+    return `${this.#worker}${(this.#records++).toString(36)}`;
   }
 
   /**
