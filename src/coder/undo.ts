@@ -262,11 +262,8 @@ const maxLater = 200;
 
 /** Returns the newest records after `seq`, newest first. */
 async function recordsAfter(seq: number, context: CoderContext): Promise<JournalRecord[]> {
-  const { state, log } = requireJournal(context);
-  // A torn segment is in the log already.
-  const quiet = { state, log: { ...log, warn: () => undefined } };
   const found: JournalRecord[] = [];
-  for await (const record of readRecords(quiet, { pause: pauseOf(context) })) {
+  for await (const record of readRecords(requireJournal(context), { pause: pauseOf(context) })) {
     if (record.seq <= seq || found.length === maxLater) break;
     found.push(record);
   }

@@ -187,3 +187,14 @@ function perform(base: string, operation: Operation): void {
     }
   }
 }
+
+test("a change that the journal has no room for, or cannot write, says which", async () => {
+  using at = new JournalFixture("descriptors", { f: "x".repeat(5000) }, { max_bytes: 4096 });
+  const lost = async (letter: string) => {
+    const act = (base: string) => writeFileSync(join(base, "f"), letter.repeat(5000));
+    return (await run(at, { act })).lost;
+  };
+  expect(await lost("y")).toEqual([{ path: "f", reason: "the journal has no room for it" }]);
+  Object.defineProperty(at.journal, "failure", { value: "ENOSPC" });
+  expect(await lost("z")).toEqual([{ path: "f", reason: "the journal cannot be written" }]);
+});

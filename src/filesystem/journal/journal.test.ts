@@ -374,21 +374,83 @@ test("special files and names that are no text are unavailable", async () => {
   expect(stepsOf(folder!)[0]).toEqual({ kind: "remove", path: "d/\ufffd", unavailable: "name" });
 });
 
-test("a journal that cannot be written fails no call, and says so once", async () => {
-  using at = new JournalFixture("descriptors");
-  await at.files.create("f", Buffer.from("a"), small, at.call());
-  rmSync(at.segments, { recursive: true });
+/** Makes the journal fail to write until it is disposed of. */
+function breakJournal(at: JournalFixture): Disposable {
+  at.journal.state.path("segments");
+  rmSync(at.segments, { recursive: true, force: true });
   writeFileSync(at.segments, "in the way");
+  return { [Symbol.dispose]: () => rmSync(at.segments) };
+}
+
+test("a journal that cannot be written fails no call, and the log counts what is lost", async () => {
+  using at = new JournalFixture("descriptors");
+  const create = async (path: string) => {
+    const call = at.call();
+    await at.files.create(path, Buffer.from("a"), small, call);
+    return { checkpoint: at.journal.checkpointOf(call), lost: at.journal.lossesOf(call) };
+  };
+  expect(await create("f")).toEqual({ checkpoint: 1, lost: 0 });
+  expect(at.journal.failure).toBeUndefined();
+  {
+    using _ = breakJournal(at);
+    expect(await create("f")).toEqual({ checkpoint: undefined, lost: 1 });
+    expect(at.journal.failure).toBe("ENOTDIR");
+    // Folders above a new file are changes too.
+    expect(await create("d/g")).toEqual({ checkpoint: undefined, lost: 2 });
+    expect(at.logLines).toHaveLength(1);
+    expect(at.logLines[0]).toMatch(/warn {2}the journal cannot be written reason=ENOTDIR folder=/);
+  }
+  expect(await create("f")).toMatchObject({ lost: 0 });
+  expect(at.journal.failure).toBeUndefined();
+  expect(at.logLines[1]).toMatch(/warn {2}the journal can be written again lost_changes=3\n/);
+  using _ = breakJournal(at);
+  await create("h");
+  at.journal.close();
+  expect(at.logLines[3]).toMatch(/warn {2}changes were not recorded lost_changes=1\n/);
+  expect(at.logLines).toHaveLength(4);
+});
+
+test("a state folder that was removed is made again, and no number is given twice", async () => {
+  using at = new JournalFixture("descriptors");
+  for (const seq of [1, 2, 3]) {
+    const call = at.call();
+    await at.files.create("f", Buffer.from(`${seq}`), small, call);
+    expect([at.journal.checkpointOf(call), at.journal.lossesOf(call)]).toEqual([seq, 0]);
+    rmSync(at.dir, { recursive: true });
+  }
+  at.journal.state.path("segments");
+  expect(at.logLines).toEqual([]);
+});
+
+test("a change that failed after all is not lost, alone and in a transaction", async () => {
+  using at = new JournalFixture("descriptors", { "d/f": "x" });
+  using _ = breakJournal(at);
   const call = at.call();
-  await at.files.create("f", Buffer.from("b"), small, call);
-  await at.files.create("f", Buffer.from("c"), small, at.call());
-  expect(at.bench.text("f")).toBe("c");
+  expect(await reasonOf(() => at.files.remove("d", { recursive: false }, call))).toBe("not-empty");
+  expect(at.journal.lossesOf(call)).toBe(0);
+  const step = { path: "d/f", entry: "file", isTree: false, requester: call } as const;
+  const revisions = { revisionBefore: () => undefined, revisionAfter: () => undefined };
+  const whole = { ...step, ...revisions, kind: "transaction", isTree: true } as const;
+  const removal = { ...step, ...revisions, kind: "remove", whole } as const;
+  at.journal.before(removal);
+  at.journal.after(removal, "done");
   expect(at.journal.lossesOf(call)).toBe(1);
-  expect(at.logLines).toHaveLength(1);
-  expect(at.logLines[0]).toMatch(/warn {2}the journal cannot be written reason=ENOTDIR folder=/);
-  rmSync(at.segments);
-  await at.files.create("f", Buffer.from("d"), small, at.call());
-  expect(at.bench.text("f")).toBe("d");
+  at.journal.after(whole, "failed");
+  expect(at.journal.lossesOf(call)).toBe(0);
+});
+
+test("a folder that is removed as a whole is lost once", async () => {
+  using at = new JournalFixture("descriptors", { "d/f": "x" });
+  using _ = breakJournal(at);
+  using folder = at.bench.jailed.reopenFolder("");
+  const entries = entriesAt({ folder, name: "gone", aside: "d" });
+  for (const kind of ["transaction", "rename"] as const) {
+    const call = at.call();
+    await at.journal.readRemoved(entries, call);
+    at.journal.before(removal(call, { kind, entries }));
+    await at.journal.readAside(entries);
+    expect([kind, at.journal.lossesOf(call)]).toEqual([kind, 1]);
+  }
 });
 
 test("a folder that was opened to others is not written to", async () => {

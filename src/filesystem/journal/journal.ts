@@ -16,7 +16,6 @@ import type {
   StepEntries,
 } from "../disk/mutation.ts";
 import { errnoOf } from "../jail/errno.ts";
-import { isTemporary } from "../jail/temporary.ts";
 import type { StateFolder } from "../state/state-folder.ts";
 import {
   type ContentKeeper,
@@ -37,6 +36,7 @@ import {
   type RecordHead,
   type StepFrame,
 } from "./frame.ts";
+import { callOf, isHidden, isStep, isTransaction, LostChanges } from "./lost-changes.ts";
 import type { ContentName } from "./segment-folder.ts";
 import { type JournalBounds, type RecordLocation, Segments } from "./segments.ts";
 
@@ -83,6 +83,13 @@ interface ReadFolder {
   readonly before: () => RecordedTree;
 }
 
+/** The time since an error of writing. */
+interface Failure {
+  readonly reason: string;
+  /** The number of lost changes before it. */
+  readonly lostBefore: number;
+}
+
 /** A step that is under way, or a transaction. */
 interface Begun {
   readonly record: OpenRecord;
@@ -97,7 +104,8 @@ export class Journal implements MutationListener {
   readonly #begun = new WeakMap<Mutation, Begun>();
   /** The origins of entries that have temporary names, by transaction. */
   readonly #origins = new WeakMap<Mutation, Map<string, string>>();
-  readonly #losses = new WeakMap<object, number>();
+  /** The changes that cannot be undone. */
+  readonly lost = new LostChanges();
   /** Folders that were read before the step that places them. */
   readonly #placed = new WeakMap<StepEntries, () => RecordedTree>();
   /** Folders that were read before the step that removes them. */
@@ -106,7 +114,7 @@ export class Journal implements MutationListener {
   readonly #aside = new WeakMap<StepEntries, Mutation & { readonly requester: Requester }>();
   /** The time of the newest step. */
   #newest = 0;
-  #isBrokenSaid = false;
+  #failure: Failure | undefined;
   #catchingUp: Promise<void> | undefined;
 
   constructor({ state, bounds, log }: JournalOptions) {
@@ -128,7 +136,12 @@ export class Journal implements MutationListener {
 
   /** Returns the number of steps of this call so far that cannot be undone. */
   lossesOf(requester: Requester): number {
-    return this.#losses.get(callOf(requester)) ?? 0;
+    return this.lost.of(requester);
+  }
+
+  /** Returns the reason why the journal could not be written last, if so. */
+  get failure(): string | undefined {
+    return this.#failure?.reason;
   }
 
   /**
@@ -157,10 +170,12 @@ export class Journal implements MutationListener {
     }
     const folder = entries && this.#removed.get(entries);
     const after = entries && this.#placed.get(entries);
-    this.#orLose(requester, () => {
+    try {
       if (folder !== undefined && this.#writeFolder({ mutation, from }, requester, folder)) return;
       this.#write({ mutation, from, read: { after } }, requester);
-    });
+    } catch (error) {
+      this.#lose({ mutation, from }, requester, error);
+    }
   }
 
   async readPlaced(entries: StepEntries): Promise<void> {
@@ -174,29 +189,30 @@ export class Journal implements MutationListener {
   }
 
   async readRemoved(entries: StepEntries, requester: Requester): Promise<void> {
-    const folder = await this.#readFolder(() => entries.replaced(), requester);
-    if (folder !== undefined) this.#removed.set(entries, folder);
+    try {
+      this.#removed.set(entries, await this.#readFolder(() => entries.replaced(), requester));
+    } catch {
+      // The step will meet and report the error.
+    }
   }
 
   async readAside(entries: StepEntries): Promise<void> {
     const mutation = this.#aside.get(entries);
     if (mutation === undefined) return;
     const { requester } = mutation;
-    for (;;) {
-      const folder = await this.#readFolder(() => entries.aside?.(), requester);
-      if (folder === undefined) return;
-      const isWritten = this.#orLose(requester, () => this.#writeFolder({ mutation }, requester, folder));
-      if (isWritten ?? true) return;
+    try {
+      for (;;) {
+        const folder = await this.#readFolder(() => entries.aside?.(), requester);
+        if (this.#writeFolder({ mutation }, requester, folder)) return;
+      }
+    } catch (error) {
+      this.#lose({ mutation }, requester, error);
     }
   }
 
-  /** Reads a folder in slices, for the record of the requester. */
-  async #readFolder(
-    find: () => HeldEntry | undefined,
-    requester: Requester,
-  ): Promise<ReadFolder | undefined> {
-    const where = this.#orLose(requester, () => this.#placeFor(requester));
-    if (where === undefined) return undefined;
+  /** Reads a folder in slices, for the record of the requester. Throws the errno error of the journal. */
+  async #readFolder(find: () => HeldEntry | undefined, requester: Requester): Promise<ReadFolder> {
+    const where = this.#placeFor(requester);
     const contents = this.#contentsIn(where.place);
     return { ...where, contents, before: await outcomeOf(() => readRemoved(find(), contents)) };
   }
@@ -210,25 +226,22 @@ export class Journal implements MutationListener {
     }
     const read = { before };
     if (known === undefined) return this.#begin({ ...step, read }, requester, { place, contents });
-    return this.#writeFrame({ ...step, read }, requester, { record: known, head: undefined, contents });
+    return this.#writeFrame({ ...step, read }, { record: known, head: undefined, contents });
   }
 
-  /** Runs `act`. An error means that the step of the requester cannot be undone; it returns `undefined`. */
-  #orLose<T>(requester: Requester, act: () => T): T | undefined {
-    try {
-      return act();
-    } catch (error) {
-      this.#lose(requester);
-      this.#sayBroken(error);
-      // The record may be gone, or have a gap.
-      this.#records.delete(callOf(requester));
-      return undefined;
-    }
+  /** Reports that a step is in no record, and cannot be undone. */
+  #lose({ mutation, from }: Step, requester: Requester, error: unknown): void {
+    this.#sayBroken(error);
+    this.lost.add(mutation, { from, at: this.#now(), isRecorded: false });
+    // The record may be gone, or have a gap.
+    this.#records.delete(callOf(requester));
   }
 
   after(mutation: Mutation, outcome: MutationOutcome): void {
+    if (outcome === "done") return;
+    this.lost.fail(mutation);
     const begun = this.#begun.get(mutation);
-    if (begun === undefined || outcome === "done") return;
+    if (begun === undefined) return;
     for (const index of begun.frames) begun.record.notDone.add(index);
     try {
       const { place } = begun.record;
@@ -241,6 +254,8 @@ export class Journal implements MutationListener {
   }
 
   close(): void {
+    if (this.#failure !== undefined)
+      this.log.warn("changes were not recorded", { lost_changes: this.#lostInFailure() });
     this.#segments.close();
   }
 
@@ -258,7 +273,7 @@ export class Journal implements MutationListener {
     for (;;) {
       const { known, place } = this.#placeFor(requester);
       if (known !== undefined) {
-        this.#writeFrame(step, requester, { record: known, head: undefined });
+        this.#writeFrame(step, { record: known, head: undefined });
         return;
       }
       if (this.#begin(step, requester, { place })) return;
@@ -280,7 +295,7 @@ export class Journal implements MutationListener {
   ): boolean {
     const record = { place, seq: undefined, frames: 0, notDone: new Set<number>(), isFull: false };
     const head = headOf(step.mutation, requester);
-    if (!this.#writeFrame(step, requester, { record, head, contents })) return false;
+    if (!this.#writeFrame(step, { record, head, contents })) return false;
     this.#records.set(callOf(requester), record);
     return true;
   }
@@ -290,7 +305,7 @@ export class Journal implements MutationListener {
   }
 
   /** Writes the frame of a step. Returns false if a record cannot begin there any longer. */
-  #writeFrame({ mutation, from, read }: Step, requester: Requester, writing: Writing): boolean {
+  #writeFrame({ mutation, from, read }: Step, writing: Writing): boolean {
     const { record, contents = this.#contentsIn(record.place) } = writing;
     const described = from === undefined ? mutation : { ...mutation, from };
     const frames = this.#framesOf({ mutation: described, read }, writing, contents);
@@ -302,8 +317,9 @@ export class Journal implements MutationListener {
       }
       record.seq ??= begun;
     }
-    if (contents.isLost) this.#lose(requester);
+    if (contents.isLost) this.lost.add(mutation, { from, at: this.#now(), isRecorded: frames !== undefined });
     if (frames === undefined) return true;
+    if (!contents.hasFailed) this.#sayRepaired();
     const index = record.frames++;
     this.#note(mutation, record, index);
     if (isTransaction(mutation.whole)) this.#note(mutation.whole, record, index);
@@ -357,15 +373,21 @@ export class Journal implements MutationListener {
     else begun.frames.push(index);
   }
 
-  #lose(requester: Requester): void {
-    this.#losses.set(callOf(requester), this.lossesOf(requester) + 1);
+  #sayBroken(error: unknown): void {
+    if (this.#failure !== undefined) return;
+    const reason = errnoOf(error) ?? (error instanceof Error ? error.message : String(error));
+    this.#failure = { reason, lostBefore: this.lost.count };
+    this.log.warn("the journal cannot be written", { reason, folder: this.state.location });
   }
 
-  #sayBroken(error: unknown): void {
-    if (this.#isBrokenSaid) return;
-    this.#isBrokenSaid = true;
-    const reason = errnoOf(error) ?? (error instanceof Error ? error.message : String(error));
-    this.log.warn("the journal cannot be written", { reason, folder: this.state.location });
+  #sayRepaired(): void {
+    if (this.#failure === undefined) return;
+    this.log.warn("the journal can be written again", { lost_changes: this.#lostInFailure() });
+    this.#failure = undefined;
+  }
+
+  #lostInFailure(): number {
+    return this.lost.count - (this.#failure?.lostBefore ?? 0);
   }
 }
 
@@ -399,6 +421,8 @@ class Contents implements ContentKeeper, FrameContents {
   apart = 0;
   /** Whether they were given up. */
   isLost = false;
+  /** Whether that is because they could not be written. */
+  hasFailed = false;
 
   constructor(segments: Segments, place: RecordLocation, onError: (error: unknown) => void) {
     this.#segments = segments;
@@ -483,6 +507,7 @@ class Contents implements ContentKeeper, FrameContents {
   }
 
   #notWritten(error: unknown): Unavailable {
+    this.hasFailed = true;
     this.#onError(error);
     return new Unavailable("not-written");
   }
@@ -499,18 +524,6 @@ async function outcomeOf<T>(start: () => Steps<T>): Promise<() => T> {
     };
   }
 }
-
-/** Returns the object that all contexts of one call share. */
-const callOf = (requester: Requester): object => requester.call ?? requester;
-
-/** Returns whether to keep a mutation. The steps of a tree are kept, and not the tree as a whole. */
-const isStep = ({ isTree, kind }: Mutation): boolean => !isTree && kind !== "sweep";
-
-/** Returns whether the whole is a transaction. Completed parts of any other tree stay done if it fails. */
-const isTransaction = (whole: Mutation | undefined): whole is Mutation => whole?.kind === "transaction";
-
-/** Returns whether a path is that of a temporary file, which callers do not see. */
-const isHidden = (path: string): boolean => isTemporary(path.slice(path.lastIndexOf("/") + 1));
 
 const lossOf = (error: unknown): Loss => (error instanceof Unavailable ? error.loss : "unreadable");
 

@@ -89,7 +89,7 @@ export function* readSegment({ state, log }: JournalSource, segment: number): St
     const { size } = fstatSync(descriptor);
     const found = readHeader(descriptor);
     if (found === undefined) {
-      log.warn("torn journal", { segment, ignored_bytes: size });
+      sayTorn({ state, log }, segment, size);
       return [];
     }
     const scan = new SegmentScan(descriptor, found);
@@ -100,11 +100,23 @@ export function* readSegment({ state, log }: JournalSource, segment: number): St
     }
     const records = yield* recordsOf(frames, segment);
     const ignored = scan.ignored + Math.max(0, size - scan.end);
-    if (ignored > 0) log.warn("torn journal", { segment, ignored_bytes: ignored });
+    if (ignored > 0) sayTorn({ state, log }, segment, ignored);
     return records;
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** The ignored bytes of each segment that the log has. */
+const saidTorn = new WeakMap<StateFolder, Map<number, number>>();
+
+/** Logs ignored bytes, once, since a segment is read again and again. */
+function sayTorn({ state, log }: JournalSource, segment: number, ignored: number): void {
+  const said = saidTorn.get(state) ?? new Map<number, number>();
+  saidTorn.set(state, said);
+  if (said.get(segment) === ignored) return;
+  said.set(segment, ignored);
+  log.warn("torn journal", { segment, ignored_bytes: ignored });
 }
 
 function* recordsOf(frames: readonly PlacedFrame[], segment: number): Steps<JournalRecord[]> {

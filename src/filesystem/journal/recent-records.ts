@@ -26,11 +26,9 @@ export function recentRecords(source: JournalSource): readonly JournalRecord[] {
   const recent = known.get(source);
   if (recent?.signature === signature) return recent.records;
   const records: JournalRecord[] = [];
-  // A torn segment is logged by the call that needs it.
-  const quiet = { state: source.state, log: { ...source.log, warn: () => undefined } };
   let stepsLeft = maxSteps;
   for (const segment of listSegments(source.state).reverse()) {
-    const reading = readSegment(quiet, segment);
+    const reading = readSegment(source, segment);
     let next = reading.next();
     for (; !next.done && stepsLeft > 0; stepsLeft--) next = reading.next();
     reading.return([]);

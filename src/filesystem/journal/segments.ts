@@ -82,6 +82,8 @@ export class Segments {
   #sizes = new Map<number, number>();
   #bytes = 0;
   #open: OpenSegment | undefined;
+  /** The number after those of the segments that were closed, which may be gone. */
+  #next = 1;
   /** The latest time in segments that were closed. */
   #latestBefore = 0;
   readonly #worker = randomBytes(4).toString("hex");
@@ -277,7 +279,7 @@ export class Segments {
   /** Opens the newest segment, or makes the next one if that is full. */
   #turn(): void {
     const newest = listSegments(this.#state).at(-1);
-    if (newest === undefined) this.#make(1);
+    if (newest === undefined) this.#make(this.#next);
     else if (newest === this.#open?.first) this.#make(newest + this.#open.scan.records);
     else runAtOnce(this.#openAt(newest));
   }
@@ -379,7 +381,10 @@ export class Segments {
 
   close(): void {
     this.#latestBefore = this.latest;
-    if (this.#open !== undefined) closeSync(this.#open.descriptor);
+    if (this.#open === undefined) return;
+    const { first, scan, descriptor } = this.#open;
+    this.#next = first + scan.records;
+    closeSync(descriptor);
     this.#open = undefined;
   }
 }

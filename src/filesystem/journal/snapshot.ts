@@ -414,7 +414,10 @@ class Recording {
     await journal.hashAhead(entries).catch(() => {});
     journal.before({ ...plainMutation, kind, path, entry, entries, requester: this.#requester });
     if (journal.lossesOf(this.#requester) > losses)
-      this.#lost.push({ path, reason: "the journal has no room for it" });
+      this.#lost.push({
+        path,
+        reason: journal.failure ? "the journal cannot be written" : "the journal has no room for it",
+      });
     else if (entry !== "dir") this.#recorded.add(path);
   }
 

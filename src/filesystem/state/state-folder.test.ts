@@ -45,6 +45,15 @@ test("nothing is made before it is needed, and what is made is private", () => {
   expect(state.find("records")).toBe(join(state.location, "records"));
 });
 
+test("a folder that was removed while the worker runs is made again", () => {
+  const { root, dir } = folders();
+  const state = openStateFolder({ dir, roots: [{ name: ".", hostPath: root }] });
+  state.path("records", "1");
+  rmSync(dir, { recursive: true });
+  state.path("records", "2");
+  expect(modeOf(join(state.location, "records"))).toBe(0o700);
+});
+
 test("it is the same for every worker of a root, and another for another root of that name", () => {
   const { root, dir, outer } = folders();
   mkdirSync(join(outer, "other", "root"), { recursive: true });

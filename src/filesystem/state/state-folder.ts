@@ -58,7 +58,8 @@ export function openStateFolder({ dir, roots }: StateLocation): StateFolder {
     path(...names) {
       const path = join(location, ...names);
       const folder = dirname(path);
-      if (!known.has(folder)) {
+      // The user may have removed it since.
+      if (!known.has(folder) || lstatIfThere(folder) === undefined) {
         makePrivate(location, folder);
         // A link may have replaced a folder on the way since.
         requireOutside(realpathSync(location), roots);
