@@ -104,7 +104,10 @@ const ofCoder: Samples<typeof refuseCoder> = {
   badBase64: refuseCoder.badBase64('holds "é" at character 1'),
   badMode: refuseCoder.badMode("rw-\n"),
   noFsScope: refuseCoder.noFsScope("coder::commit"),
-  noJournal: refuseCoder.noJournal("the state folder cannot be made (EACCES)"),
+  noJournal: refuseCoder.noJournal({
+    reason: "the state folder cannot be made (EACCES)",
+    isByConfiguration: false,
+  }),
   undoNothing: refuseCoder.undoNothing("checkpoint 7"),
   undoOfOthers: refuseCoder.undoOfOthers({
     seq: 7,

@@ -1,6 +1,7 @@
 /** The refusals of `coder::*` alone. */
 import { renderAuthor } from "../base/author.ts";
 import { quoteShort, Refusal } from "../base/errors.ts";
+import type { MissingJournal } from "../filesystem/journal/journal-config.ts";
 import type { JournalRecord } from "../filesystem/journal/read-record.ts";
 
 export const refuseCoder = {
@@ -133,12 +134,12 @@ export const refuseCoder = {
       `The function ${id} takes no fs_scope, and cannot be limited to a part of the tree; leave the field out, or call a function that takes a path.`,
     ),
 
-  noJournal: (missing: string | undefined): Refusal =>
+  noJournal: (missing: MissingJournal | undefined): Refusal =>
     new Refusal(
       "bad-input",
       missing === undefined
         ? "This folder has no journal, so nothing is recorded here and nothing can be undone. `coder mcp` starts one with its first change, and other workers if the user sets the key `journal` in the configuration."
-        : `The worker keeps no journal, because ${missing}, so nothing is recorded and nothing can be undone. Ask the user to set \`journal.dir\` in the configuration to a folder that the worker can write to.`,
+        : `The worker keeps no journal, because ${missing.reason}, so nothing is recorded and nothing can be undone. Ask the user to set ${missing.isByConfiguration ? "it higher" : "`journal.dir` in the configuration to a folder outside of what is served, which the worker can write to"}.`,
     ),
 
   /** Refuses to undo what is not in the journal. `programs` have changed files since, as commands. */

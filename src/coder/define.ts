@@ -1,11 +1,13 @@
 import type { Audit } from "../calls/audit/audit.ts";
 import { type Context, definerFor, type Services } from "../calls/contract/definition.ts";
 import type { ConfigStatus } from "../config/status.ts";
+import type { Requester } from "../filesystem/disk/mutation.ts";
 import type { Feed } from "../filesystem/feed/feed.ts";
 import type { Files } from "../filesystem/files/files.ts";
 import type { LineCounts } from "../filesystem/files/line-counts.ts";
 import type { Jail } from "../filesystem/jail/folder.ts";
 import type { Journal } from "../filesystem/journal/journal.ts";
+import type { MissingJournal } from "../filesystem/journal/journal-config.ts";
 import type { WritableTree } from "../filesystem/operations/writable-tree.ts";
 import type { Transactions } from "../filesystem/transactions/transactions.ts";
 import type { SharedTree } from "../filesystem/watch/shared-tree.ts";
@@ -44,8 +46,10 @@ export interface CoderServices extends Services {
   readonly plans: Plans<CoderContext>;
   /** `undefined` if the configuration disables it, or if no folder can keep it. */
   readonly journal: Journal | undefined;
-  /** The reason why no folder can keep a journal, if so. */
-  readonly journalMissing: string | undefined;
+  /** The reason why there is no journal, if the configuration does not simply lack one. */
+  readonly journalMissing: MissingJournal | undefined;
+  /** Returns the number of changes of this call so far that an undo cannot take back, though it should. */
+  lossesOf(requester: Requester): number;
   /** `undefined` if the configuration disables it. */
   readonly audit: Audit | undefined;
   readonly feed: Feed;

@@ -1,8 +1,9 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { refuse } from "../base/errors.ts";
 import { Named, Nullable, UInt64 } from "../base/schema/fragments.ts";
 import type { Entry } from "../filesystem/files/types.ts";
 import { removePath } from "../filesystem/operations/remove.ts";
+import { isUnrecorded } from "./checkpoints/with-checkpoint.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./fields/dry-run.ts";
@@ -76,7 +77,7 @@ export const deleteFile = defineCoderFunction({
     const says = dryRun || expected !== undefined || context.profile.journal;
     const results = [];
     for (const path of paths) {
-      const lost = context.journal?.lossesOf(context);
+      const lost = context.lossesOf(context);
       const removal = { path, recursive, dryRun, expectedRevision: expected?.[path] };
       const outcome = await context.attempt(() => removeOne(removal, context));
       results.push(
@@ -86,14 +87,16 @@ export const deleteFile = defineCoderFunction({
               path,
               success: true,
               ...outcome.value,
-              ...(says && context.journal?.lossesOf(context) !== lost && unavailable),
+              ...(says && context.lossesOf(context) !== lost && unavailable),
             },
       );
     }
     return { results };
   },
-  render: ({ results }, { failure }, { dry_run: isTrial }) =>
-    [
+  render: (answer, { failure }, { dry_run: isTrial }) => {
+    // The end of the answer says it of all.
+    const { results } = isUnrecorded(answer) ? withoutUndo(answer) : answer;
+    return [
       ...summarizeBatch({
         results,
         isTrial,
@@ -102,7 +105,12 @@ export const deleteFile = defineCoderFunction({
         nameOf: ({ path }) => path,
       }),
       ...results.map(({ error, ...result }) => (error ? failure(error, result.path) : renderRemoval(result))),
-    ].join("\n"),
+    ].join("\n");
+  },
+});
+
+const withoutUndo = ({ results }: Static<typeof response>): Static<typeof response> => ({
+  results: results.map(({ undo, ...result }) => result),
 });
 
 const unavailable = { undo: "unavailable" } as const;

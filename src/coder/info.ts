@@ -48,10 +48,13 @@ const AuditState = Named("AuditState", {
 
 const JournalState = Named("JournalState", {
   enabled: Type.Boolean({ description: "Whether coder::undo can take changes back." }),
+  losses: Type.Optional(UInt64({ description: "Changes since the start that it cannot take back, if any." })),
   others: Type.Optional(
     UInt32({ description: "Checkpoints of other authors, of the newest 200 checkpoints." }),
   ),
-  reason: Type.Optional(Type.String({ description: "Why no folder can keep a journal." })),
+  reason: Type.Optional(
+    Type.String({ description: "Why there is no journal, or why it could not be written last." }),
+  ),
 });
 
 const Root = Named("Root", {
@@ -128,8 +131,7 @@ export const info = defineCoderFunction({
     journal: {
       enabled: context.journal !== undefined,
       ...othersIn(context),
-      ...(context.profile.journal &&
-        context.journalMissing !== undefined && { reason: context.journalMissing }),
+      ...faultsOf(context),
     },
     limits: limitsOf(context.config),
     profile: context.profileName,
@@ -149,6 +151,13 @@ function othersIn({ journal, jail, author, profile }: CoderContext): { others?: 
     // The log says why the journal cannot be read.
     return {};
   }
+}
+
+function faultsOf({ journal, journalMissing, profile }: CoderContext): { reason?: string; losses?: number } {
+  if (!profile.journal) return {};
+  const reason = journalMissing?.reason ?? journal?.failure;
+  const losses = journal?.lost.count ?? 0;
+  return { ...(reason !== undefined && { reason }), ...(losses > 0 && { losses }) };
 }
 
 const rootsOf = ({ jail, isReadOnly }: CoderContext): Static<typeof Root>[] => [
@@ -185,6 +194,17 @@ function shownRoot({ name, missing, read_only: isReadOnly }: Static<typeof Root>
 const renderOthers = ({ others: count }: Static<typeof JournalState>): string =>
   count === undefined ? "" : `; ${renderCount({ count, isMore: false })}`;
 
+function renderJournal(journal: Static<typeof JournalState>): string {
+  const { enabled: isOn, reason, losses = 0 } = journal;
+  if (!isOn) return `off${reason === undefined ? "" : ` (${reason})`}`;
+  const changes = `${losses} ${losses === 1 ? "change" : "changes"} since the start`;
+  const state =
+    reason === undefined
+      ? `on, so coder::undo takes changes back${losses === 0 ? "" : `, except ${changes}`}`
+      : `on, but the last change could not be recorded (${reason}); ${changes} cannot be undone`;
+  return `${state}${renderOthers(journal)}`;
+}
+
 /** Maximum length of a list in the text. */
 const maxShown = 12;
 
@@ -213,7 +233,7 @@ function renderInfo(
     ...(globs.write_allow === undefined ? [] : [list("written all the same", globs.write_allow)]),
     list("excluded by default", globs.default_exclude),
     `limits: ${Object.entries(limits).map(renderLimit).join(", ")}`,
-    `journal: ${journal.enabled ? sentence(`on, so coder::undo takes changes back${renderOthers(journal)}`) : `off${journal.reason === undefined ? "" : ` (${journal.reason})`}`}`,
+    `journal: ${sentence(renderJournal(journal))}`,
     ...(approval === undefined ? [] : [`approval by the user: ${approval}`]),
     ...(unresolved.length === 0
       ? []

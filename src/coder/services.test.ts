@@ -1,11 +1,21 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createLog } from "../base/log/log.ts";
+import { createInvoke } from "../calls/invoke.ts";
 import { countDescriptorsBelow } from "../filesystem/jail/jail.test-kit.ts";
 import { temporaryName } from "../filesystem/jail/temporary.ts";
 import { defaultConfig } from "./config.ts";
+import { functions } from "./functions.ts";
 import { openCoder, warnAboutGlobs } from "./services.ts";
 
 let base: string;
@@ -46,6 +56,54 @@ test("a journal that is requested and cannot be written keeps the worker from st
   await (await open({ journal: { ...journal, max_records: 0 } })).close();
   await (await open({ journal }, { readOnly: true })).close();
   await (await open({})).close();
+});
+
+test.each([
+  [
+    "the state folder would lie in the folder that is served, where calls could reach it",
+    () => ({ XDG_STATE_HOME: join(base, "state") }),
+  ],
+  [
+    "the state folder holds the folder that is served",
+    () => {
+      symlinkSync(dirname(base), join(base, "coder"));
+      return { XDG_STATE_HOME: base };
+    },
+  ],
+  ["neither XDG_STATE_HOME nor HOME is set", () => ({})],
+  ["the state folder cannot be reached (ENOTDIR)", () => ({ XDG_STATE_HOME: "/dev/null" })],
+])(
+  "a journal that is kept by default and cannot be is a warning, and undo says why: %s",
+  async (why, environment) => {
+    const lines: string[] = [];
+    const log = createLog({ level: "info", form: "text", write: (line) => lines.push(line) });
+    const config = { ...defaultConfig(), base_path: base, profile: "agent" as const };
+    const coder = await openCoder(config, { environment: environment(), log });
+    expect(lines.filter((line) => / warn {2}no state is kept reason=/.test(line))).toHaveLength(1);
+    const undone = await createInvoke(coder, log)(functions.find(({ id }) => id === "coder::undo")!, {});
+    expect(undone).toMatchObject({
+      error: expect.stringContaining(
+        `The worker keeps no journal, because ${why}, so nothing is recorded and nothing can be undone. Ask the user to set \`journal.dir\` in the configuration to a folder outside of what is served, which the worker can write to.`,
+      ),
+    });
+    await coder.close();
+  },
+);
+
+test("a journal that the user has turned off says so", async () => {
+  const lines: string[] = [];
+  const log = createLog({ level: "info", form: "text", write: (line) => lines.push(line) });
+  const journal = { max_bytes: 4096, max_records: 0 };
+  const config = { ...defaultConfig(), base_path: base, profile: "agent" as const, journal };
+  const coder = await openCoder(config, { environment: { XDG_STATE_HOME: join(base, "state") }, log });
+  expect(lines.filter((line) => / info {2}no state is kept reason=/.test(line))).toHaveLength(1);
+  const undone = await createInvoke(coder, log)(functions.find(({ id }) => id === "coder::undo")!, {});
+  expect(undone).toMatchObject({
+    error: expect.stringContaining(
+      "The worker keeps no journal, because the configuration sets `journal.max_records` to 0, so nothing is recorded and nothing can be undone. Ask the user to set it higher.",
+    ),
+  });
+  await coder.close();
 });
 
 test("without a state folder, transactions keep their records in the temporary directory", async () => {

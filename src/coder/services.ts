@@ -202,6 +202,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     lineCounts: new LineCounts(),
     journal,
     journalMissing: storage.journalMissing,
+    lossesOf: storage.lossesOf,
     audit,
     ...(audit && { onFinished: (call) => audit.onFinished(call) }),
     transactions,

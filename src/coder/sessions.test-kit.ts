@@ -1,5 +1,5 @@
 /** Several callers of one worker with a journal, for tests. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Author } from "../base/author.ts";
@@ -31,17 +31,39 @@ export class SessionsFixture implements AsyncDisposable {
   readonly #began: Promise<string>;
 
   /** Starts the worker. `journalBytes` is the room of its journal. */
-  constructor(config: Partial<Config> = {}, journalBytes = 64 * 1024 * 1024) {
+  constructor(
+    config: Partial<Config> = {},
+    journalBytes = 64 * 1024 * 1024,
+    environment: NodeJS.ProcessEnv = {},
+  ) {
     mkdirSync(this.base);
     const journal = { dir: join(this.root, "state"), max_bytes: journalBytes, max_records: 500 };
     const profile = "agent" as const;
     const all = { ...defaultConfig(), base_path: this.base, fsync: false, journal, profile, ...config };
-    this.#runtime = openCoder(all, { environment: {} });
+    this.#runtime = openCoder(all, { environment });
     this.#began = this.#runtime.then((runtime) => runtime.treeChanges!.begin());
   }
 
   get runtime(): Promise<CoderRuntime> {
     return this.#runtime;
+  }
+
+  /** Makes the journal fail to write until it is disposed of. */
+  async breakJournal(): Promise<Disposable> {
+    const { journal } = await this.#runtime;
+    const segments = join(journal!.state.location, "segments");
+    journal!.state.path("segments", "x");
+    // It opens them again by their names.
+    journal!.close();
+    const aside = `${segments}.aside`;
+    renameSync(segments, aside);
+    writeFileSync(segments, "in the way");
+    return {
+      [Symbol.dispose]: () => {
+        rmSync(segments);
+        renameSync(aside, segments);
+      },
+    };
   }
 
   at(path: string): string {

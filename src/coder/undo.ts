@@ -16,6 +16,7 @@ import { selectsAuthor } from "./checkpoints/authors.ts";
 import { baseTree } from "./checkpoints/base-tree.ts";
 import { endsOf, isShown, type StepNames, selectPaths } from "./checkpoints/recorded-paths.ts";
 import { requireJournal } from "./checkpoints/require-journal.ts";
+import { isUnrecorded } from "./checkpoints/with-checkpoint.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { renderName } from "./render/entry-text.ts";
@@ -68,7 +69,9 @@ const state = () =>
 
 const UndoConflict = Named("UndoConflict", {
   by: Type.Optional(
-    UInt64({ description: "The later checkpoint that changed it. Absent: another program." }),
+    UInt64({
+      description: "The later checkpoint that changed it. Absent: another program, unless `unrecorded`.",
+    }),
   ),
   expected: state(),
   found: state(),
@@ -81,6 +84,9 @@ const UndoConflict = Named("UndoConflict", {
   ),
   path: Type.String(),
   seq: UInt64(),
+  unrecorded: Type.Optional(
+    Type.Literal(true, { description: "A call changed it, and the journal could not record that." }),
+  ),
 });
 
 const Resolved = Named("ResolvedTransaction", {
@@ -108,6 +114,9 @@ const response = Type.Object(
     undone: Type.Array(UndoneCheckpoint),
     untouched: Type.Optional(
       Type.Array(Type.String(), { description: "Those of `paths` that these checkpoints have not changed." }),
+    ),
+    unrecorded: Type.Optional(
+      UInt32({ description: "The number of newer calls that have no checkpoint: that is not undone." }),
     ),
   },
   { title: "UndoOutput" },
@@ -149,11 +158,13 @@ export const undo = defineCoderFunction({
     const { records, selects: isChosen } = await choose({ ...which, paths }, context);
     const untouched = await untouchedPaths(paths ?? [], records, context);
     const commands = isNewest({ ...which, paths }) ? programsAfter(records[0]!, context) : [];
+    const unrecorded = isNewest({ ...which, paths }) ? unrecordedAfter(records[0]!, context) : 0;
     const selects = (step: StepNames & { readonly seq: number }) =>
       isShown(step, context.jail) && endsOf(step).some(requested) && isChosen(step);
     const later = await LaterRecords.of(await recordsAfter(records.at(-1)!.seq, context), {
       after: records.at(-1)!.seq,
       isShown: (step) => isShown(step, context.jail),
+      isUnrecorded: (path, time) => journal.lost.isUnrecorded(path, time),
       pause,
     });
     const plan = async (): Promise<Plan<UndoOutcome>> => {
@@ -185,19 +196,27 @@ export const undo = defineCoderFunction({
       conflicts: value.conflicts.slice(0, maxPaths),
       ...(untouched.length > 0 && { untouched }),
       ...(transaction !== undefined && { transaction }),
+      ...(unrecorded > 0 && { unrecorded }),
     };
   },
   isFailure: ({ undone, conflicts, resolved }) =>
     (conflicts.length > 0 && undone.length === 0) || resolved?.outcome === "in-conflict",
   render: (answer, { sentence }, { dry_run: isTrial = false, paths }) => {
-    const { undone, conflicts, resolved, commands, untouched } = answer;
+    const { undone, conflicts, resolved, commands, untouched, unrecorded } = answer;
     if (resolved !== undefined) return sentence(renderResolved(resolved));
     return [
       ...undone.flatMap(renderUndone),
       ...conflicts.map(renderConflict),
       ...(untouched === undefined ? [] : [renderUntouched(untouched, undone)]),
       ...(commands === undefined ? [] : [renderCommands(commands)]),
-      sentence(verdict(undone, conflicts, { isTrial, isLimited: paths !== undefined })),
+      ...(unrecorded === undefined ? [] : [renderUnrecorded(unrecorded)]),
+      sentence(
+        verdict(undone, conflicts, {
+          isTrial,
+          isLimited: paths !== undefined,
+          isRecorded: !isUnrecorded(answer),
+        }),
+      ),
     ].join("\n");
   },
 });
@@ -429,6 +448,12 @@ const isNewest = ({ paths, seq, transaction }: Which): boolean =>
 const programsAfter = ({ seq, function_id: id }: JournalRecord, { feed, jail }: CoderContext) =>
   jail.scope !== undefined || id?.startsWith("shell::exec") ? [] : feed.programsAfter(seq);
 
+/** Returns the number of calls after a checkpoint that have changed something and have none. */
+function unrecordedAfter({ steps }: JournalRecord, { journal, jail }: CoderContext): number {
+  const newest = steps.reduce((time, { at }) => Math.max(time, at), 0);
+  return jail.scope !== undefined ? 0 : (journal?.lost.unrecordedAfter(newest) ?? 0);
+}
+
 /** Maximum number of programs that are named. */
 const maxPrograms = 5;
 
@@ -437,9 +462,19 @@ function renderCommands(programs: readonly string[]): string {
   return `[not undone: the newer changes by commands (${named}), which have no checkpoint]`;
 }
 
-function renderConflict({ path, seq, by, ...rest }: Static<typeof UndoConflict>): string {
-  const cause = by === undefined ? "another program has changed it" : `#${by} has changed it`;
-  return `conflict: ${renderName(path)} is not what #${seq} left there: ${cause} since${renderOutcome(rest)}`;
+const renderUnrecorded = (calls: number): string =>
+  `[not undone: ${calls === 1 ? "a newer change that was" : `${calls} newer changes that were`} not recorded]`;
+
+function renderConflict({
+  path,
+  seq,
+  by,
+  unrecorded: isUnrecordedCall,
+  ...rest
+}: Static<typeof UndoConflict>): string {
+  const unknown = isUnrecordedCall ? "a change that was not recorded" : "another program";
+  const cause = by === undefined ? unknown : `#${by}`;
+  return `conflict: ${renderName(path)} is not what #${seq} left there: ${cause} has changed it since${renderOutcome(rest)}`;
 }
 
 function renderOutcome({ outcome, kept_at: at }: Pick<Static<typeof UndoConflict>, "outcome" | "kept_at">) {
@@ -478,12 +513,14 @@ interface VerdictOptions {
   readonly isTrial: boolean;
   /** Whether only some paths were to be undone. */
   readonly isLimited: boolean;
+  /** Whether the undo has a checkpoint, if it has changed anything. */
+  readonly isRecorded: boolean;
 }
 
 function verdict(
   undone: readonly Static<typeof UndoneCheckpoint>[],
   conflicts: readonly Static<typeof UndoConflict>[],
-  { isTrial, isLimited }: VerdictOptions,
+  { isTrial, isLimited, isRecorded }: VerdictOptions,
 ): string {
   const nothing = `Nothing ${isTrial ? "would be" : "was"} undone`;
   if (undone.length === 0) return `${nothing}; ${firstUndoing(conflicts)}send force to undo over conflicts.`;
@@ -499,6 +536,7 @@ function verdict(
   if (!isChanged) return `${nothing}: everything is as it was before.`;
   const isOver = conflicts.some(({ outcome }) => outcome !== "kept");
   const over = isOver ? ", over what was changed since" : "";
+  if (!isRecorded) return `Undone${over}.`;
   return isTrial
     ? `Would be undone${over}.`
     : `Undone${over}; coder::undo without fields takes this undo back.`;

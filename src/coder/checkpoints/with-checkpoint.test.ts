@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { createInvoke } from "../../calls/invoke.ts";
 import { jsonBytes } from "../../text/sizes/json-size.ts";
@@ -64,6 +64,124 @@ test("a call says how many of its changes cannot be undone, whatever it is", asy
   const written = { path: "c", content: "x", overwrite: true };
   expect(await call("coder::create-file", { files: [written] })).toMatchObject({ checkpoint: 2, losses: 1 });
   expect(await text("coder::delete-file", { paths: ["c"] })).toEndWith("\n#3");
+});
+
+const notRecorded = "[not recorded, so it cannot be undone]";
+
+/** The calls, and the text of each, of a worker that records nothing of them. */
+async function textsOf(fixture: SessionsFixture): Promise<[id: string, text: string, answer: object][]> {
+  const { call, text } = fixture.open(author);
+  const texts: [string, string, object][] = [];
+  for (const [id, payload] of calls.filter(([one]) => one !== "coder::undo")) {
+    const asText = id === "coder::delete-file" ? { ...payload, paths: ["d"], recursive: true } : payload;
+    texts.push([id, await text(id, asText), {}]);
+    if (id === "coder::delete-file") texts.at(-1)![2] = await call(id, payload);
+  }
+  return texts;
+}
+
+test("each function that changes the tree says when nothing of it was recorded, once", async () => {
+  await using fixture = new SessionsFixture();
+  const { call, text } = fixture.open(author);
+  await call("coder::create-file", { files: [{ path: "kept", content: "1" }] });
+  {
+    using _ = await fixture.breakJournal();
+    for (const [id, said, answer] of await textsOf(fixture)) {
+      expect([id, said]).toEqual([id, expect.stringMatching(/\n\[not recorded, so it cannot be undone\]$/)]);
+      expect([id, said.match(/undone/g)]).toEqual([id, ["undone"]]);
+      if (id === "coder::delete-file")
+        expect(answer).toEqual({ losses: 1, results: [expect.objectContaining({ undo: "unavailable" })] });
+    }
+    expect(await text("coder::delete-file", { paths: ["none"] })).not.toContain("recorded");
+    expect(await text("coder::delete-file", { paths: ["kept"], dry_run: true })).not.toContain("recorded");
+    expect(await text("coder::info")).toMatch(
+      /^journal: on, but the last change could not be recorded \(ENOTDIR\); \d+ changes since the start cannot be undone$/m,
+    );
+  }
+  expect(await text("coder::create-file", { path: "new", content: "" })).toEndWith("\n#2");
+  expect(await text("coder::info")).toMatch(
+    /^journal: on, so coder::undo takes changes back, except \d+ changes since the start$/m,
+  );
+});
+
+test("without a place for the journal each call says so too, and one that the user turned off does not", async () => {
+  const environment = { XDG_STATE_HOME: "/dev/null" };
+  await using fixture = new SessionsFixture({ journal: null }, undefined, environment);
+  for (const [id, said] of await textsOf(fixture))
+    expect([id, said.split("\n").at(-1)]).toEqual([id, notRecorded]);
+  const { call } = fixture.open(author);
+  expect(await call("coder::delete-file", { paths: ["none"] })).not.toHaveProperty("losses");
+  const off = { max_bytes: 4096, max_records: 0 };
+  await using silent = new SessionsFixture({ journal: off }, undefined, environment);
+  for (const [id, said] of await textsOf(silent))
+    expect([id, said]).toEqual([id, expect.not.stringContaining("undone")]);
+  await using contract = new SessionsFixture({ journal: null, profile: "contract" }, undefined, environment);
+  for (const [id, said, answer] of await textsOf(contract)) {
+    expect([id, said]).toEqual([id, expect.not.stringContaining("undone")]);
+    expect(JSON.stringify(answer)).not.toMatch(/losses|unavailable/);
+  }
+});
+
+test("in the profile contract an answer does not change when the journal fails", async () => {
+  await using fixture = new SessionsFixture({ profile: "contract" });
+  const { call } = fixture.open(author);
+  using _ = await fixture.breakJournal();
+  expect(await call("coder::create-file", { files: [{ path: "a", content: "" }], label: "x" })).toEqual({
+    results: [expect.objectContaining({ success: true })],
+  });
+  const removed = await call("coder::delete-file", { paths: ["a"] });
+  expect(removed).toEqual({ results: [{ path: "a", removed: true, success: true }] });
+  expect((await call("coder::info")).journal).toEqual({ enabled: true });
+});
+
+test("an undo names no other program for what was not recorded, nor the way back from itself", async () => {
+  await using fixture = new SessionsFixture();
+  const { call, text } = fixture.open(author);
+  const create = (path: string, content: string) =>
+    call("coder::create-file", { files: [{ path, content, overwrite: true }] });
+  await create("a", "1");
+  await create("b", "1");
+  {
+    using _ = await fixture.breakJournal();
+    await create("a", "2");
+  }
+  const refused = await call("coder::undo", { seq: 1 });
+  expect(refused.conflicts).toEqual([
+    { seq: 1, path: "a", expected: "file", found: "file", unrecorded: true },
+  ]);
+  expect(await text("coder::undo", { seq: 1 })).toStartWith(
+    "conflict: a is not what #1 left there: a change that was not recorded has changed it since\n",
+  );
+  expect(await text("coder::undo", { dry_run: true })).toStartWith(
+    "#2\n  removed: b\n[not undone: a newer change that was not recorded]\nWould be undone.",
+  );
+  writeFileSync(fixture.at("b"), "2");
+  expect((await call("coder::undo", { seq: 2 })).conflicts).toEqual([
+    { seq: 2, path: "b", expected: "file", found: "file" },
+  ]);
+});
+
+test("an undo that was not recorded offers no redo", async () => {
+  await using fixture = new SessionsFixture();
+  const { call, text } = fixture.open(author);
+  await call("coder::create-file", { files: [{ path: "a", content: "1" }] });
+  const { journal } = await fixture.runtime;
+  spyOn(journal!, "before").mockImplementation((mutation) => {
+    if (mutation.kind === "remove") journal!.lost.add(mutation, { at: 0, isRecorded: false });
+  });
+  expect(await text("coder::undo")).toBe(`#1\n  removed: a\nUndone.\n${notRecorded}`);
+});
+
+test("a conflict with a change that the record lists as lost names that record", async () => {
+  await using fixture = new SessionsFixture({}, 4096);
+  const { call } = fixture.open(author);
+  const create = (content: string) =>
+    call("coder::create-file", { files: [{ path: "a", content, overwrite: true }] });
+  await create("x".repeat(5000));
+  expect(await create("y")).toMatchObject({ checkpoint: 2, losses: 1 });
+  expect((await call("coder::undo", { seq: 1 })).conflicts).toEqual([
+    { seq: 1, path: "a", expected: "file", found: "file", by: 2 },
+  ]);
 });
 
 test("a call that changed nothing has no checkpoint", async () => {

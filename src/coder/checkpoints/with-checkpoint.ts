@@ -9,6 +9,9 @@ import { Measured, WrittenAnswer } from "../../calls/contract/prepared-answer.ts
 import { jsonBytes } from "../../text/sizes/json-size.ts";
 import type { CoderContext } from "../define.ts";
 
+/** The last line of an answer whose changes have no checkpoint although the worker should keep a journal. */
+const notRecorded = "[not recorded, so it cannot be undone]";
+
 /** Maximum bytes that the number of a checkpoint adds to an answer, with that of its losses. */
 const checkpointBytes = 96;
 
@@ -42,7 +45,9 @@ export function withCheckpoint(definition: FunctionDefinition): FunctionDefiniti
       render(answer, wording, sent) {
         const rendered = render(answer, wording, sent);
         const { checkpoint: seq, losses: lost } = answer as Numbered;
-        if (seq === undefined || typeof rendered !== "string") return rendered;
+        if (typeof rendered !== "string") return rendered;
+        if (seq === undefined)
+          return isUnrecorded(answer as object) ? `${rendered}\n${notRecorded}` : rendered;
         const losses =
           lost === undefined
             ? ""
@@ -56,6 +61,12 @@ export function withCheckpoint(definition: FunctionDefinition): FunctionDefiniti
 interface Labelled {
   readonly label?: string;
 }
+
+/** Returns whether an answer is that of a call that has changed something and has no checkpoint. */
+export const isUnrecorded = (answer: object): boolean => {
+  const { checkpoint, losses }: Numbered = answer;
+  return checkpoint === undefined && losses !== undefined;
+};
 
 interface Numbered {
   readonly checkpoint?: number;
@@ -72,11 +83,12 @@ async function handle(definition: FunctionDefinition, sent: Labelled, all: Coder
   const { journal, profile, maxAnswerBytes } = all;
   const isNamed = journal !== undefined && (profile.authors || label !== undefined);
   const notice = noticeOf(all);
-  const reserved = (isNamed ? checkpointBytes : 0) + (notice === undefined ? 0 : jsonBytes({ notice }));
+  const reserved =
+    (isNamed || profile.authors ? checkpointBytes : 0) + (notice === undefined ? 0 : jsonBytes({ notice }));
   const context = { ...all, label, maxAnswerBytes: maxAnswerBytes - reserved };
   const handled = await definition.handle(sent, context);
   const checkpoint = isNamed ? journal.checkpointOf(context) : undefined;
-  const losses = isNamed && checkpoint !== undefined ? journal.lossesOf(context) : 0;
+  const losses = profile.authors || checkpoint !== undefined ? all.lossesOf(context) : 0;
   const added = {
     ...(checkpoint !== undefined && { checkpoint }),
     ...(losses > 0 && { losses }),

@@ -15,7 +15,9 @@ import {
   locateState,
   locateTemporaryState,
   openJournal,
+  reasonForNone,
 } from "../../filesystem/journal/journal-config.ts";
+import { UnrecordedChanges } from "../../filesystem/journal/lost-changes.ts";
 import { DiskTree } from "../../filesystem/operations/disk-tree.ts";
 import { editLockIn } from "../../filesystem/transactions/root-lock.ts";
 import { abandonedIn, createTransactions, recoverIn } from "../../filesystem/transactions/transactions.ts";
@@ -29,7 +31,7 @@ import type { ProfileDefaults } from "../profiles.ts";
 export interface Storage
   extends Pick<
     CoderServices,
-    "jail" | "files" | "tree" | "journal" | "journalMissing" | "audit" | "transactions"
+    "jail" | "files" | "tree" | "journal" | "journalMissing" | "lossesOf" | "audit" | "transactions"
   > {
   /** Has the listener notified of every change by a call from now on. */
   listen(listener: MutationListener): void;
@@ -77,20 +79,25 @@ async function openParts(
   for (const { name: root, path, reason } of jail.missingRoots)
     log.warn("root not served", { root, path, reason });
   const roots = allRoots(jail);
-  const state = locateState({ config: config.journal, roots, environment, log, isReadOnly: readOnly });
+  const shared = { config: config.journal, byDefault: profile.journal, log };
+  const state = locateState({ ...shared, roots, environment, isReadOnly: readOnly });
   const journal = openJournal({
-    config: config.journal,
+    ...shared,
     state: state.folder,
     // A person at a terminal continues the journal of an agent.
     byDefault: profile.journal || (mode === "call" && hasRecords(state.folder)),
-    log,
   });
+  const journalMissing = journal === undefined ? reasonForNone(config.journal, state) : undefined;
+  const unrecorded =
+    profile.journal && journalMissing?.isByConfiguration === false ? new UnrecordedChanges() : undefined;
   // Transactions do not depend on a journal.
   const folder = state.folder ?? (readOnly ? undefined : locateTemporaryState({ roots, log }));
   if (journal !== undefined) opened.push(journal);
   const audit = openAudit({ config: config.audit, roots: jail.roots.map(({ hostPath }) => hostPath), log });
   if (audit !== undefined) opened.push(audit);
-  const listeners: MutationListener[] = [journal, audit].filter((listener) => listener !== undefined);
+  const listeners: MutationListener[] = [journal, unrecorded, audit].filter(
+    (listener) => listener !== undefined,
+  );
   const context = openDisk({
     jail,
     config,
@@ -110,7 +117,8 @@ async function openParts(
     filesIn,
     stateFolder: state.folder,
     journal,
-    journalMissing: journal === undefined ? state.missing : undefined,
+    journalMissing,
+    lossesOf: (requester) => (journal ?? unrecorded)?.lossesOf(requester) ?? 0,
     audit,
     transactions: folder && createTransactions({ files: context, folder, log }),
     listen: (listener) => listeners.push(listener),

@@ -10,6 +10,7 @@ import {
   openTemporaryState,
   type ServedRoot,
   type StateFolder,
+  StateFolderError,
 } from "../state/state-folder.ts";
 import { Journal } from "./journal.ts";
 import { listSegments } from "./segment-folder.ts";
@@ -40,8 +41,25 @@ interface StateOptions {
   readonly roots: readonly ServedRoot[];
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Log;
+  /** Whether a journal is kept by default. */
+  readonly byDefault?: boolean;
   /** Whether nothing is recorded, since no call may change anything. */
   readonly isReadOnly?: boolean;
+}
+
+/** The reason why there is no journal. */
+export interface MissingJournal {
+  /** The reason as a part of a sentence, without a host path. */
+  readonly reason: string;
+  /** Whether the configuration says so. */
+  readonly isByConfiguration: boolean;
+}
+
+/** Returns the reason for no journal, unless the configuration and the profile merely lack one. */
+export function reasonForNone(config: JournalConfig, { missing }: LocatedState): MissingJournal | undefined {
+  if (config?.max_records === 0)
+    return { reason: "the configuration sets `journal.max_records` to 0", isByConfiguration: true };
+  return missing === undefined ? undefined : { reason: missing, isByConfiguration: false };
 }
 
 /** The place where workers of a root keep state. */
@@ -54,13 +72,21 @@ export type LocatedState =
  * Locates the state folder of a root. Logs the reason if it has none. Throws a `ConfigError` if the
  * configuration requests a journal and there is no place for it, or names an unsuitable folder.
  */
-export function locateState({ config, roots, environment, log, isReadOnly }: StateOptions): LocatedState {
+export function locateState({
+  config,
+  roots,
+  environment,
+  log,
+  byDefault = false,
+  isReadOnly = false,
+}: StateOptions): LocatedState {
   const dir = config?.dir ?? readStateDirectory(environment);
   const isRequested = config !== null && config.max_records > 0 && !isReadOnly;
+  const none = config === null && byDefault && !isReadOnly ? log.warn : log.info;
   if (dir === undefined) {
     const missing = "neither XDG_STATE_HOME nor HOME is set";
     if (isRequested) throw noJournal(missing);
-    log.info("no state is kept", { reason: missing });
+    none("no state is kept", { reason: missing });
     return { missing };
   }
   try {
@@ -72,9 +98,9 @@ export function locateState({ config, roots, environment, log, isReadOnly }: Sta
     log.warn("no state is kept", { reason });
     return { missing: `the state folder cannot be made (${code})` };
   } catch (error) {
-    if (!(error instanceof ConfigError) || isRequested || config?.dir !== undefined) throw error;
-    log.info("no state is kept", { reason: error.message });
-    return { missing: "the state folder is not usable" };
+    if (!(error instanceof StateFolderError) || isRequested || config?.dir !== undefined) throw error;
+    none("no state is kept", { reason: error.message });
+    return { missing: `the state folder ${error.reason}` };
   }
 }
 

@@ -7,6 +7,11 @@ export interface LaterRecordsOptions {
   readonly after: number;
   /** Whether the call may know of a step. */
   readonly isShown: (step: RecordedStep) => boolean;
+  /**
+   * Returns whether a call that has no record changed something at, above or below a path after a time, in
+   * microseconds since 1970. Default: none did.
+   */
+  readonly isUnrecorded?: (path: string, time: number) => boolean;
   /** Lets other calls run. Called after each step. */
   readonly pause: () => Promise<void>;
 }
@@ -28,14 +33,19 @@ export class LaterRecords {
   /** The states that a step has left in a folder, by their paths from the base. */
   readonly #inside = new WeakMap<RecordedStep, ReadonlyMap<string, RecordedStep["after"]["state"]>>();
 
-  private constructor() {}
+  /** Returns whether a call without a record changed something at a path after a step. */
+  readonly isUnrecorded: (path: string, step: RecordedStep) => boolean;
+
+  private constructor(isUnrecorded: LaterRecordsOptions["isUnrecorded"] = () => false) {
+    this.isUnrecorded = (path, { at }) => isUnrecorded(path, at);
+  }
 
   /** Indexes the records that `newestFirst` begins with. */
   static async of(
     newestFirst: readonly JournalRecord[],
-    { after, isShown, pause }: LaterRecordsOptions,
+    { after, isShown, isUnrecorded, pause }: LaterRecordsOptions,
   ): Promise<LaterRecords> {
-    const later = new LaterRecords();
+    const later = new LaterRecords(isUnrecorded);
     let rank = 0;
     for (const record of newestFirst) {
       if (record.seq <= after) break;
@@ -87,7 +97,9 @@ export class LaterRecords {
   }
 
   #hasLeft(step: RecordedStep, wanted: string, found: TreeState): boolean {
-    const { path, after } = step;
+    const { path, after, unavailable } = step;
+    // The record does not have what the step left.
+    if (unavailable !== undefined) return true;
     if (wanted === path) return isAsRecorded(after.state, found, false);
     const inside = this.#statesIn(step).get(wanted);
     return inside === undefined

@@ -59,6 +59,8 @@ export interface UndoConflict {
   readonly outcome?: "kept" | "overwritten";
   /** The path where it is kept, if it was moved back. */
   readonly kept_at?: string;
+  /** Present if a call did whose change no record has. */
+  readonly unrecorded?: true;
 }
 
 export interface UndoOutcome {
@@ -308,13 +310,15 @@ class Undo {
   }
 
   #mayOverride(
-    { seq }: RecordedStep,
+    step: RecordedStep,
     { path, expected, found }: Disagreement,
-    by = this.#options.later.causeOf(path, found, seq),
+    by = this.#options.later.causeOf(path, found, step.seq),
   ): boolean {
     // A change that `force` has passed over may have been moved here since.
     if (this.#passedOver.has(path)) return true;
-    const cause = by === undefined ? {} : { by };
+    const { seq } = step;
+    const isUnrecorded = by === undefined && this.#options.later.isUnrecorded(path, step);
+    const cause = by === undefined ? { ...(isUnrecorded && { unrecorded: true as const }) } : { by };
     const conflict = { path, seq, expected: expected.kind, found: found.kind, ...cause };
     this.#conflicts.push(conflict);
     if (this.#options.force) this.#passedOver.set(path, conflict);

@@ -49,7 +49,10 @@ export function openStateFolder({ dir, roots }: StateLocation): StateFolder {
   const location = join(outer, nameOf(roots));
   requireOutside(location, roots);
   for (const { hostPath } of roots)
-    if (contains(outer, hostPath)) throw unusable(outer, `holds the folder that is served, ${hostPath}`);
+    if (contains(outer, hostPath)) {
+      const reason = "holds the folder that is served";
+      throw new StateFolderError(outer, `${reason}, ${hostPath}`, reason);
+    }
   requireKept(outer);
   requirePrivate(location);
   const known = new Set<string>();
@@ -128,7 +131,7 @@ function canonicalOf(path: string): string {
     return realpathSync(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT" || path === dirname(path))
-      throw unusable(path, `cannot be reached (${(error as NodeJS.ErrnoException).code})`);
+      throw new StateFolderError(path, `cannot be reached (${(error as NodeJS.ErrnoException).code})`);
     return join(canonicalOf(dirname(path)), basename(path));
   }
 }
@@ -136,7 +139,11 @@ function canonicalOf(path: string): string {
 function requireOutside(location: string, roots: readonly ServedRoot[]): void {
   for (const { hostPath } of roots)
     if (contains(hostPath, location))
-      throw unusable(location, `lies in the folder that is served, ${hostPath}, where calls could reach it`);
+      throw new StateFolderError(
+        location,
+        `lies in the folder that is served, ${hostPath}, where calls could reach it`,
+        "would lie in the folder that is served, where calls could reach it",
+      );
 }
 
 const contains = (outer: string, inner: string): boolean => {
@@ -147,30 +154,49 @@ const contains = (outer: string, inner: string): boolean => {
 function requirePrivate(location: string): void {
   const stats = lstatIfThere(location);
   if (stats === undefined) return;
-  if (!stats.isDirectory()) throw unusable(location, "is no folder");
-  if (stats.uid !== process.getuid!()) throw unusable(location, "belongs to another user");
-  if ((stats.mode & 0o077) !== 0) throw unusable(location, "is open to other users; give it the mode 0700");
+  if (!stats.isDirectory()) throw new StateFolderError(location, "is no folder");
+  if (stats.uid !== process.getuid!()) throw new StateFolderError(location, "belongs to another user");
+  if ((stats.mode & 0o077) !== 0)
+    throw new StateFolderError(
+      location,
+      "is open to other users; give it the mode 0700",
+      "is open to other users",
+    );
 }
 
 /** Throws if another user could replace a folder in it. */
 function requireKept(outer: string): void {
   const stats = lstatIfThere(outer);
   if (stats === undefined) return;
-  if (stats.uid !== process.getuid!() && stats.uid !== 0) throw unusable(outer, "belongs to another user");
+  if (stats.uid !== process.getuid!() && stats.uid !== 0)
+    throw new StateFolderError(outer, "belongs to another user");
   const isSticky = (stats.mode & 0o1000) !== 0;
   if (!isSticky && (stats.mode & 0o002) !== 0)
-    throw unusable(outer, "lets every user replace what is in it; take that right from others");
+    throw new StateFolderError(
+      outer,
+      "lets every user replace what is in it; take that right from others",
+      "lets every user replace what is in it",
+    );
 }
 
 function lstatIfThere(path: string) {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    throw unusable(path, `cannot be reached (${(error as NodeJS.ErrnoException).code})`);
+    throw new StateFolderError(path, `cannot be reached (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 
-const unusable = (location: string, reason: string): ConfigError =>
-  new ConfigError(
-    `the state folder ${location} ${reason}; name another folder with journal.dir in the configuration`,
-  );
+/** Thrown for a folder that cannot keep state. */
+export class StateFolderError extends ConfigError {
+  override readonly name = "StateFolderError";
+  /** The reason without a host path. */
+  readonly reason: string;
+
+  constructor(location: string, reason: string, plain = reason) {
+    super(
+      `the state folder ${location} ${reason}; name another folder with journal.dir in the configuration`,
+    );
+    this.reason = plain;
+  }
+}

@@ -61,18 +61,20 @@ const agentGlobs = new Matcher(
   (value) => Array.isArray(value) && ["**/.git", "**/.cursor"].every((glob) => value.includes(glob)),
 );
 
+const turnedOff = { enabled: false, reason: "the configuration sets `journal.max_records` to 0" };
+
 export const cases: readonly Case[] = [
   says("a worker without a configuration", undefined),
   says("the profile contract, by name", { profile: "contract" }),
   says(
     "the profile agent",
     { profile: "agent", journal: { max_records: 0 } },
-    { profile: "agent", index, globs: { ...usual, write_deny: agentGlobs } },
+    { profile: "agent", index, globs: { ...usual, write_deny: agentGlobs }, journal: turnedOff },
   ),
   says(
     "the profile agent with globs of the operator",
     { profile: "agent", journal: { max_records: 0 }, write_deny_globs: ["a"] },
-    { profile: "agent", index, globs: { ...usual, write_deny: ["a"] } },
+    { profile: "agent", index, globs: { ...usual, write_deny: ["a"] }, journal: turnedOff },
   ),
   says(
     "globs of what may be written all the same",
