@@ -241,7 +241,7 @@ export const plan: Plan = {
       "text/sizes",
     ],
     "calls/reference": ["base/about", "base/schema", "calls/contract", "calls/requests"],
-    "calls/requests": ["base/errors", "base/similar-name", "calls/contract", "text/edits"],
+    "calls/requests": ["base/errors", "base/schema", "base/similar-name", "calls/contract", "text/edits"],
     "calls/contract": ["base/author", "base/log", "base/scheduling", "calls/approval", "config"],
     "calls/approval": ["base/author", "base/errors", "base/scheduling"],
     "calls/narrowed-jail": ["calls/contract", "filesystem/jail"],

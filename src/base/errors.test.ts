@@ -263,6 +263,7 @@ const ofRequests: Samples<typeof refuseField> = {
   unknownField: refuseField.unknownField({
     name: "dry_run",
     where: "files[0]",
+    kind: undefined,
     advice: "Send `dry_run` at the top level, not in `files[0]`.",
     known: ["ops", "path"],
     below: { list: "ops", known: ["op"] },
@@ -278,9 +279,9 @@ const ofRequests: Samples<typeof refuseField> = {
   tooLarge: refuseField.tooLarge("files", 1001, { unit: "entries", max: 1000 }),
   tooManyObjects: refuseField.tooManyObjects(2500),
   numberedText: refuseField.numberedText("files[0].content"),
-  withExample: refuseField.withExample(
-    refuse.badPayload("tail", "is 2.5; expected a whole number"),
-    '"tail": 3',
+  withAdvice: refuseField.withAdvice(
+    refuse.badPayload("tail", "is 5 lines; expected a whole number"),
+    'Send "tail": 5.',
   ),
 };
 

@@ -187,9 +187,9 @@ export const refuse = {
     ),
 
   /** Refuses to put anything where a folder is. */
-  folderExists: (path: string): Refusal =>
+  folderExists: (path: string, overwrite = false): Refusal =>
     new Refusal(
-      "exists",
+      overwrite ? "wrong-kind" : "exists",
       `${quoteShort(path)} is a folder, and nothing replaces a folder; send a path inside it, or one where nothing is.`,
       path,
     ),

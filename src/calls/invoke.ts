@@ -15,7 +15,7 @@ import {
   type TimeSlice,
 } from "../base/scheduling/time-slice.ts";
 import { maxAnswerBytes } from "../base/schema/message-size.ts";
-import { Mismatch, validate, validateInSteps } from "../base/schema/validate.ts";
+import { Mismatch, validateInSteps } from "../base/schema/validate.ts";
 import { measureJson } from "../text/sizes/json-size.ts";
 import { measureMemory } from "../text/sizes/memory-size.ts";
 import { Admission } from "./admission.ts";
@@ -24,10 +24,10 @@ import type { AnswerLease, OrderedCall, Origin } from "./contract/origin.ts";
 import { Measured, WrittenAnswer } from "./contract/prepared-answer.ts";
 import { bringsLinks, touchesOf } from "./contract/request-paths.ts";
 import { isHttpRequest } from "./http-request.ts";
-import { exampleOf, otherFieldFor } from "./requests/example.ts";
 import { refuseField } from "./requests/field-errors.ts";
 import { readMistakenPath } from "./requests/mistaken-paths.ts";
 import { type ReadPayload, readPayload } from "./requests/read-request.ts";
+import { requireFit } from "./requests/require-fit.ts";
 import { requireUsual, takesLiteral } from "./requests/require-usual.ts";
 
 /** The answer of a call and its size as JSON; or the one-line error and its code. */
@@ -171,7 +171,7 @@ async function runCall(scope: CallScope): Promise<HandledCall> {
     const request = parsed instanceof Promise ? await parsed : parsed;
     scope.request = request;
     const rules = scope.context.requestRules;
-    if (rules?.isForgiving) requireUsual(definition, request, rules.places);
+    if (rules?.isForgiving) requireUsual(definition, request, rules.places, scope.read?.sentAs);
     const narrowed = scope.context.narrow?.({ definition, payload, request });
     if (narrowed !== undefined) scope.context = { ...scope.context, ...narrowed };
     const { context } = scope;
@@ -257,28 +257,8 @@ function readRequest({ definition, payload, context }: CallScope): ReadPayload |
   const rules = context.requestRules;
   if (rules === undefined || (!rules.isForgiving && rules.unknownFields === "ignore")) return undefined;
   const read = readPayload(definition, payload, rules);
-  if (rules.isForgiving) requireFit(definition, read.payload);
+  if (rules.isForgiving) requireFit(definition, read);
   return read;
-}
-
-/** Throws the refusal of the function for an invalid payload, with a valid example. */
-function requireFit(definition: FunctionDefinition, payload: unknown): void {
-  try {
-    validate(definition.request, payload, { unknownKeys: "ignore" });
-  } catch (error) {
-    if (!(error instanceof Mismatch)) throw error;
-    const { field, problem, fault } = error;
-    let refusal = refuse.badPayload(field, problem);
-    try {
-      definition.parse?.(payload);
-    } catch (ofFunction) {
-      if (!(ofFunction instanceof Refusal)) throw ofFunction;
-      refusal = ofFunction;
-    }
-    if (fault === undefined) throw refusal;
-    const other = otherFieldFor(definition.request["properties"], { field, sent: fault.value });
-    throw refuseField.withExample(refusal, other ?? exampleOf(field, fault.schema, fault.value));
-  }
 }
 
 function* parseRequest(definition: FunctionDefinition, payload: unknown, context: Context): Steps<unknown> {

@@ -166,27 +166,36 @@ describe.each([[[]], [["--structured"]]])("the coder worker with %j", (args) => 
   });
 
   test.each([
-    ["read_file", { path: "a.txt", line_from: "2.5" }, 'Send "line_from": 3.'],
+    ["read_file", { path: "a.txt", line_from: "2.5" }, "expected a whole number from 1 to 4294967295."],
     ["read_file", { path: "a.txt", numbered: 1 }, 'Send "numbered": true.'],
     ["read_file", { paths: 5 }, 'Send "paths": ["5"].'],
     [
       "read_file",
       { paths: ["a.txt", { path: "b.txt", line_from: 1 }] },
-      'Send "files": [{"path":"b.txt","line_from":1,"line_to":20}].',
+      'Send "files": [{"path":"a.txt"},{"path":"b.txt","line_from":1}].',
     ],
     ["read_file", { path: ["a.txt", "b.txt"] }, 'Send "paths": ["a.txt","b.txt"].'],
-    ["search", { query: "one", path: ["a.txt", "z"] }, 'Send "include_globs": ["a.txt","z"].'],
-    ["list_folder", { path: ["a", "z"] }, 'Send "path": "a".'],
-    ["create_file", { path: "n", content: { a: 1 } }, 'Send "content": "text".'],
+    [
+      "search",
+      { query: "one", path: ["a.txt", "z"] },
+      'Send "include_globs": ["a.txt","a.txt/**","z","z/**"].',
+    ],
+    ["list_folder", { path: ["a", "z"] }, "`path` takes one value. Make a call for each."],
+    ["create_file", { path: "n", content: { a: 1 } }, "Send its JSON as a string."],
     ["create_file", { path: "n", content: "", mode: 644 }, 'Send "mode": "0644".'],
     ["search", { query: 404 }, 'Send "query": "404".'],
     ["delete_file", { paths: ["a.txt"], recursive: "yes" }, 'Send "recursive": true.'],
-    ["update_file", { path: "a.txt", ops: "remove two" }, 'Send "ops": [{'],
-  ])("%s %j is refused, with an example", async (tool, payload, example) => {
+    [
+      "update_file",
+      { path: "a.txt", ops: "remove two" },
+      "Each entry is an object with `op` and the fields of that.",
+    ],
+    ["undo", { seq: [1, 2] }, "`seq` takes one value. Make a call for each."],
+  ])("%s %j is refused, with what to send", async (tool, payload, advice) => {
     const before = files();
     const result = await call(tool, payload);
     expect(result.isError).toBe(true);
-    expect(textOf(result).replaceAll('\\"', '"')).toContain(example);
+    expect(textOf(result).replaceAll('\\"', '"')).toContain(advice);
     expect(files()).toEqual(before);
   });
 });
@@ -390,7 +399,7 @@ describe("the shell worker", () => {
 
   test.each([
     ["exec", { command: "ls", timeout: 5 }, "Send `timeout_ms`, in milliseconds."],
-    ["exec", { command: "ls", timeout_ms: "5s" }, 'Send "timeout_ms": 5.'],
+    ["exec", { command: "ls", timeout_ms: "5s" }, 'Send "timeout_ms": 5000.'],
     ["exec", { command: ["ls", "-l"] }, "'command' must be a string"],
     ["fs_ls", { path: 5 }, 'Send "path": "5".'],
     ["fs_grep", { path: "/x", query: "x" }, "Send `pattern`"],

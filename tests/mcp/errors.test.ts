@@ -36,6 +36,19 @@ describe.each([[[]], [["--structured"]]])("coder mcp %j", (args) => {
     expect(connected.client.getInstructions()).not.toContain("coder::");
   });
 
+  test.each([
+    ["coder_create_file", { path: "wide", content: "" }, "already_exists"],
+    ["coder_move", { files: [{ from: "sub", to: "wide" }] }, "already_exists"],
+    ["coder_move", { files: [{ from: "sub", to: "wide", overwrite: true }] }, "wrong_kind"],
+    ["coder_copy", { files: [{ from: "a.txt", to: "wide", overwrite: true }] }, "wrong_kind"],
+    ["coder_transact", { changes: [{ op: "create", path: "wide", content: "" }] }, "already_exists"],
+  ])("%s %j does not advise to overwrite a folder", async (tool, request, reason) => {
+    const text = textOf(await call(tool, request));
+    expect(text).toContain(reason);
+    expect(text).toContain(" is a folder, and nothing replaces a folder; send a path inside it");
+    expect(text).not.toContain("overwrite");
+  });
+
   const calls: [tool: string, request: Record<string, unknown>][] = [
     ["coder_read_file", { path: "missing" }],
     ["coder_read_file", { path: "sub" }],

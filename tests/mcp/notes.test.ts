@@ -258,7 +258,7 @@ describe("an error leads to the call that works", () => {
     ],
     ["read_file", { path: "long.txt", tail: 1 }, "; line 1 alone takes 140001 bytes; find the"],
     ["search", { query: "x", sort: "newest" }, 'expected "path" or "modified".'],
-    ["search", { query: "x", sort: "modifed" }, 'expected "path" or "modified". Send "sort": "modified".'],
+    ["search", { query: "x", sort: "modifed" }, 'expected "path" or "modified". Did you mean "modified"?'],
     [
       "transact",
       { changes: [{ op: "move", path: "a.txt", to: "b.txt" }] },

@@ -247,6 +247,7 @@ function* checkTagged(
     given === undefined
       ? `is missing; expected one of ${tags}`
       : `is ${shown(given)}; expected one of ${tags}`,
+    { schema, value },
   );
 }
 

@@ -1,6 +1,13 @@
 /** The page about reading requests, made from the same tables as the reader. */
 import { type FieldBound, fieldBounds, maxObjects } from "../requests/field-bounds.ts";
-import { otherFields, synonyms, valueSynonyms, whenLeftOut, zeroIsAbsent } from "../requests/synonyms.ts";
+import {
+  checkpointFields,
+  otherFields,
+  synonyms,
+  valueSynonyms,
+  whenLeftOut,
+  zeroIsAbsent,
+} from "../requests/synonyms.ts";
 
 /** The rows of a table, its heading first. */
 type Rows = readonly (readonly string[])[];
@@ -21,10 +28,11 @@ export const argumentParts = (table: (rows: Rows) => string): string[] => [
     ...otherFields.map(({ names, field, send }) => [listOf(names), `\`${field}\``, send]),
   ]),
   "## Values of another type\n",
-  "What can be turned into the type of the field without a loss is. Everything else is refused, with an example of what to send.\n",
+  "What can be turned into the type of the field without a loss is. Everything else is refused. The error says what to send, if that can be derived from what was sent without a loss, and else which form is expected.\n",
   table([
     ["type", "also"],
     ["integer", 'its digits as a string: `"2"`'],
+    [`number of a checkpoint (${listOf([...checkpointFields])})`, '`"#2"`, as answers write it'],
     ["boolean", '`"true"` and `"false"`, in any case'],
     ["array", "its JSON as a string, or one item without the array"],
     ["object", "its JSON as a string"],

@@ -7,6 +7,8 @@ export interface UnknownField {
   readonly name: string;
   /** The place of the object in the request; empty for the request itself. */
   readonly where: string;
+  /** The kind of an entry that was sent without its list, such as `"op": "insert"`. */
+  readonly kind: string | undefined;
   /** The next call that works, in a sentence. */
   readonly advice: string;
   /** The fields that the object has. */
@@ -21,8 +23,8 @@ interface Mistake extends MistakenPath {
 }
 
 export const refuseField = {
-  unknownField: ({ name, where, advice, known, below }: UnknownField): Refusal => {
-    const place = where === "" ? "This function" : `\`${where}\``;
+  unknownField: ({ name, where, kind, advice, known, below }: UnknownField): Refusal => {
+    const place = where === "" ? (kind ?? "This function") : `\`${where}\``;
     const sentences = [
       `${place} has no field ${inBackticks(name)}. Nothing was done.`,
       known.length === 0 ? "Leave it out." : advice,
@@ -90,9 +92,9 @@ export const refuseField = {
       `The request holds more than ${max} objects, such as files and their ops together. Nothing was done. Send them in several calls.`,
     ),
 
-  /** Refuses a value of a wrong type without a clear meaning. `example` is a valid one, if any is likely. */
-  withExample: ({ reason, message }: Refusal, example: string | undefined): Refusal =>
-    new Refusal(reason, example === undefined ? message : `${message} Send ${example}.`),
+  /** Refuses a value of a wrong type without a clear meaning. */
+  withAdvice: ({ reason, message }: Refusal, advice: string | undefined): Refusal =>
+    new Refusal(reason, advice === undefined ? message : `${message} ${advice}`),
 } as const;
 
 /** The beginning of the sentence of a change among several that are made together. */

@@ -7,8 +7,10 @@ import { readPayload } from "./read-request.ts";
 const definitions = new Map([...functions, ...shellFunctions].map((one) => [one.id, one]));
 const forgiving = { isForgiving: true, unknownFields: "refuse" } as const;
 
-const read = (id: string, payload: unknown, rules: Parameters<typeof readPayload>[2] = forgiving) =>
-  readPayload(definitions.get(id)!, payload, rules);
+function read(id: string, payload: unknown, rules: Parameters<typeof readPayload>[2] = forgiving) {
+  const { sentAs: _sentAs, ...read } = readPayload(definitions.get(id)!, payload, rules);
+  return read;
+}
 
 function refusalOf(id: string, payload: unknown): Refusal {
   try {
@@ -145,7 +147,7 @@ describe("a field that is unknown", () => {
     [
       "coder::update-file",
       { path: "a", ops: [{ op: "insert", line: 3, content: "" }] },
-      "files[0].ops[0].line",
+      "ops[0].line",
       "with `at_line`",
     ],
     ["coder::delete-file", { paths: ["a"], recursiv: true }, "recursiv", "Did you mean `recursive`?"],

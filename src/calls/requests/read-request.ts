@@ -19,6 +19,7 @@ import {
   isObject,
   isOptional,
   literalsOf,
+  literalTagOf,
   mayBeLeftOut,
   objectsOf,
   shownFields,
@@ -28,7 +29,7 @@ import {
   takesNull,
   withoutNull,
 } from "./schemas.ts";
-import { whenLeftOut, zeroIsAbsent } from "./synonyms.ts";
+import { checkpointFields, whenLeftOut, zeroIsAbsent } from "./synonyms.ts";
 import { adviceFor } from "./unknown-fields.ts";
 
 type ReadRules = Omit<RequestRules, "places">;
@@ -39,6 +40,22 @@ export interface ReadPayload {
   readonly notes: readonly string[];
   /** The operations sent without their kind, with the inferred one, such as `ops[1]: remove`. */
   readonly inferred?: readonly string[];
+  /** The places of entries that were sent without their list. */
+  readonly sentAs?: PlacesSent;
+}
+
+/** By the place of an entry in the payload as it is read: the place where its fields were sent. */
+export type PlacesSent = ReadonlyMap<string, string>;
+
+/** Returns the name of a field in the sent payload: `content` for `files[0].content` without a list. */
+export function nameSent(field: string, places: PlacesSent = new Map()): string {
+  for (let end = field.length; end > 0; end = field.lastIndexOf("]", end - 2) + 1) {
+    const place = places.get(field.slice(0, end));
+    if (place === undefined) continue;
+    const rest = field.slice(end);
+    return nameSent(place === "" ? rest.replace(/^\./, "") : place + rest, places);
+  }
+  return field;
 }
 
 /** The function whose request is read. */
@@ -57,8 +74,13 @@ export function readPayload({ id, request }: RequestShape, payload: unknown, rul
   const bounds = rules.isForgiving ? new RequestBounds(id) : undefined;
   const reader = new Reader(request, { ...rules, bounds }, new Set(zeroIsAbsent[id]));
   const read = reader.read(request, payload, "");
-  const { inferred } = reader;
-  return { payload: read, notes: [...reader.notes], ...(inferred.length > 0 && { inferred }) };
+  const { inferred, sentAs } = reader;
+  return {
+    payload: read,
+    notes: [...reader.notes],
+    ...(inferred.length > 0 && { inferred }),
+    ...(sentAs.size > 0 && { sentAs }),
+  };
 }
 
 /** Fields such as `_caller_worker_id`, which the engine writes into each payload. */
@@ -74,6 +96,7 @@ interface BoundedRules extends ReadRules {
 class Reader {
   readonly notes = new Set<string>();
   readonly inferred: string[] = [];
+  readonly sentAs = new Map<string, string>();
   readonly #root: TObject;
   readonly #rules: BoundedRules;
   readonly #zeroes: ReadonlySet<string>;
@@ -92,8 +115,11 @@ class Reader {
     const { isForgiving, bounds } = this.#rules;
     const type = alternativeFor(withoutNull(schema), value);
     if (isObject(type)) return this.#readObject(type, isForgiving ? coerceObject(value) : value, where);
-    if (isArray(type))
-      return this.#readArray(type.items, isForgiving ? coerceArray(value, type.items) : value, where);
+    if (isArray(type)) {
+      const list = isForgiving ? coerceArray(value, type.items) : value;
+      if (list !== value && typeof value !== "string") this.sentAs.set(`${where}[0]`, where);
+      return this.#readArray(type.items, list, where);
+    }
     if (isMap(type)) {
       const map = isForgiving ? coerceMap(value) : value;
       bounds?.requireMap(where, map);
@@ -103,7 +129,7 @@ class Reader {
     const tagged = taggedOf(type);
     if (tagged !== undefined)
       return this.#readTagged(tagged, isForgiving ? coerceObject(value) : value, where);
-    return isForgiving ? coerceScalar(type, value) : value;
+    return isForgiving ? coerceScalar(type, value, where) : value;
   }
 
   #readArray(items: TSchema, value: unknown, where: string): unknown {
@@ -115,7 +141,7 @@ class Reader {
   #readObject(schema: TObject, value: unknown, where: string): unknown {
     if (!hasFields(value)) return value;
     this.#rules.bounds?.requireObject(where, value);
-    const fields = this.#wrapEntry(schema, value);
+    const fields = this.#wrapEntry(schema, value, where);
     const named = this.#rename(schema, fields, where);
     const result: [string, unknown][] = [];
     for (const [name, item] of named) {
@@ -163,7 +189,7 @@ class Reader {
       const isAbsent =
         !named.has(name) || other === null || this.#isAbsent(name, schema.properties[name]!, other);
       if (!isAbsent && JSON.stringify(other) !== JSON.stringify(item))
-        throw refuseField.namedTwice(sent, name, where);
+        throw refuseField.namedTwice(sent, name, nameSent(where, this.sentAs));
       if (isAbsent) named.set(name, item);
       this.notes.add(`${sent} as ${name}`);
     }
@@ -173,11 +199,13 @@ class Reader {
   #unknown(schema: TObject, name: string, where: string): Error {
     const list = entryListOf(schema);
     const known = shownFields(schema);
+    const place = nameSent(where, this.sentAs);
     return refuseField.unknownField({
       name,
-      where,
+      where: place,
+      kind: place === where ? undefined : literalTagOf(schema),
       known,
-      advice: adviceFor(this.#root, schema, { name, where }),
+      advice: adviceFor(this.#root, schema, { name, where, place }),
       below: list && { list: list.name, known: [...new Set(objectsOf(list.items).flatMap(shownFields))] },
     });
   }
@@ -196,7 +224,7 @@ class Reader {
    * Turns `{path, content}` into `{files: [{path, content}]}`: fields that only the entries of a list have
    * make up one entry.
    */
-  #wrapEntry(schema: TObject, fields: Fields): Fields {
+  #wrapEntry(schema: TObject, fields: Fields, where: string): Fields {
     const list = entryListOf(schema);
     if (!this.#rules.isForgiving || list === undefined) return fields;
     const isList = (name: string) => fieldNamed(name, schema.properties) === list.name;
@@ -206,6 +234,7 @@ class Reader {
       ([name]) => fieldNamed(name, schema.properties) === undefined && hasField(list.items, name),
     );
     if (moved.every(([, item]) => isEmpty(item))) return fields;
+    this.sentAs.set(`${pathOf(where, list.name)}[0]`, where);
     const kept = all.filter(([name]) => !isList(name) && !moved.some(([one]) => one === name));
     return Object.fromEntries([...kept, [list.name, [Object.fromEntries(moved)]]]);
   }
@@ -279,8 +308,9 @@ function namesIn(schema: TObject): ReadonlySet<string> {
 
 const pathOf = (where: string, name: string): string => (where === "" ? name : `${where}.${name}`);
 
-function coerceScalar(type: TSchema, value: unknown): unknown {
-  if (type[Kind] === "Integer") return coerceInteger(value);
+function coerceScalar(type: TSchema, value: unknown, where: string): unknown {
+  if (type[Kind] === "Integer")
+    return coerceInteger(checkpointFields.has(where) ? withoutMark(value) : value);
   if (type[Kind] === "Boolean") return coerceBoolean(value);
   if (type[Kind] === "Record") return coerceObject(value);
   const literals = literalsOf(type);
@@ -288,6 +318,10 @@ function coerceScalar(type: TSchema, value: unknown): unknown {
     ? (literalNamed(value, literals) ?? value)
     : value;
 }
+
+/** Returns `"#12"`, as answers write the number of a checkpoint, without its mark. */
+const withoutMark = (value: unknown): unknown =>
+  typeof value === "string" ? value.replace(/^\s*#(?=\d)/, "") : value;
 
 /** Returns whether an object of this schema takes a field, or an entry of its list does. */
 function hasField(schema: TSchema, name: string): boolean {

@@ -7,6 +7,7 @@ import { isListing } from "../../text/edits/line-numbers.ts";
 import type { FunctionDefinition, PathAccess, PathPlaces } from "../contract/definition.ts";
 import { refuseField } from "./field-errors.ts";
 import { readMistakenPath } from "./mistaken-paths.ts";
+import { nameSent, type PlacesSent } from "./read-request.ts";
 import { hasFields } from "./schemas.ts";
 
 /** The request field that makes names and texts literal. */
@@ -24,13 +25,14 @@ export function requireUsual(
   definition: Pick<FunctionDefinition, "request" | "paths">,
   request: unknown,
   places: PathPlaces,
+  sentAs?: PlacesSent,
 ): void {
   if (!takesLiteral(definition) || !hasFields(request) || request[literalField] === true) return;
   for (const { at, access, when, render } of definition.paths) {
     if (!creates(access) || render !== undefined) continue;
     for (const path of pathsAt(request, at.slice(1).split("/"), when?.["op"])) requireUsualName(path, places);
   }
-  requireBareTexts(request, "");
+  requireBareTexts(request, "", sentAs);
 }
 
 /** Throws bad-input for a name to be created that is most likely a mistake. */
@@ -52,16 +54,16 @@ function pathsAt(value: unknown, [name, ...rest]: readonly string[], op: unknown
 /** The fields of texts that are written literally. */
 const textFields: ReadonlySet<string> = new Set(["content", "new_str"]);
 
-function requireBareTexts(value: unknown, where: string): void {
+function requireBareTexts(value: unknown, where: string, sentAs: PlacesSent | undefined): void {
   if (Array.isArray(value))
-    for (const [index, item] of value.entries()) requireBareTexts(item, `${where}[${index}]`);
+    for (const [index, item] of value.entries()) requireBareTexts(item, `${where}[${index}]`, sentAs);
   if (!hasFields(value)) return;
   // An edit of numbered lines has numbers on both sides; if the file lacks those of the old text, it misses.
   const isNumberedFile = typeof value["old_str"] === "string" && isListing(value["old_str"]);
   for (const [name, item] of Object.entries(value)) {
     const place = where === "" ? name : `${where}.${name}`;
     if (typeof item === "string" && textFields.has(name) && !isNumberedFile && isListing(item))
-      throw refuseField.numberedText(place);
-    if (typeof item === "object") requireBareTexts(item, place);
+      throw refuseField.numberedText(nameSent(place, sentAs));
+    if (typeof item === "object") requireBareTexts(item, place, sentAs);
   }
 }

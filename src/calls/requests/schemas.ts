@@ -29,6 +29,12 @@ export function taggedOf(schema: TSchema): Tagged | undefined {
 export const tagValue = (variant: TObject, tag: string): string =>
   variant.properties[tag]?.["const"] as string;
 
+/** Returns the literal of an alternative with its name, such as `"op": "insert"`. */
+export function literalTagOf({ properties }: TObject): string | undefined {
+  const [tag, field] = Object.entries(properties).find(([, one]) => one[Kind] === "Literal") ?? [];
+  return field && `"${tag}": "${field["const"]}"`;
+}
+
 /** Returns the literals of a schema that is a choice of them. */
 export function literalsOf(schema: TSchema): readonly string[] | undefined {
   const kinds = isUnion(schema) ? schema.anyOf : [schema];

@@ -198,5 +198,8 @@ export const zeroIsAbsent: Readonly<Record<string, readonly string[]>> = {
   "shell::fs::ls": ["page", "page_size"],
 };
 
+/** Fields that hold the number of a checkpoint, which may be sent as answers write it: `#12`. */
+export const checkpointFields: ReadonlySet<string> = new Set(["before_seq", "checkpoint", "seq"]);
+
 /** Texts that stand for a required field that was left out, by field. */
 export const whenLeftOut: Readonly<Record<string, string>> = { new_str: "", query: "" };

@@ -1,12 +1,14 @@
 /** Advises the caller of an unknown field on what it most likely means. */
 import type { TObject } from "@sinclair/typebox";
 import { fieldNamed, nearestName, snakeCase } from "./field-names.ts";
-import { entryListOf, isArray, isObject, objectsOf, shownFields } from "./schemas.ts";
+import { entryListOf, isArray, isObject, literalTagOf, objectsOf, shownFields } from "./schemas.ts";
 import { type OtherField, otherFields } from "./synonyms.ts";
 
 interface Unknown {
   readonly name: string;
   readonly where: string;
+  /** The place of the object in the sent payload. */
+  readonly place: string;
 }
 
 /** An object of a request, and its name in a sentence. */
@@ -16,7 +18,7 @@ interface NamedObject {
 }
 
 /** Returns the next call that works, in a sentence. */
-export function adviceFor(root: TObject, schema: TObject, { name, where }: Unknown): string {
+export function adviceFor(root: TObject, schema: TObject, { name, where, place: sentIn }: Unknown): string {
   const places = placesIn(root, "at the top level");
   const here = [schema, ...belowOf(schema)];
   const other = here.map((one) => otherFieldOf(one, name)).find((found) => found !== undefined);
@@ -26,8 +28,10 @@ export function adviceFor(root: TObject, schema: TObject, { name, where }: Unkno
   const place = places.find((one) => one.words !== own && fieldNamed(name, one.schema.properties));
   if (place !== undefined) {
     const field = fieldNamed(name, place.schema.properties)!;
-    return `Send \`${field}\` ${place.words}${where === "" ? "" : `, not in \`${where}\``}.`;
+    return `Send \`${field}\` ${place.words}${sentIn === "" ? "" : `, not in \`${sentIn}\``}.`;
   }
+  const siblings = places.filter((one) => one.words === own && fieldNamed(name, one.schema.properties));
+  if (siblings.length > 0) return goesWith(name, siblings);
   const near = nearestName(name, shownFields(schema));
   if (near !== undefined) return `Did you mean \`${near}\`? Send that, or leave it out.`;
   const elsewhere = places
@@ -38,6 +42,13 @@ export function adviceFor(root: TObject, schema: TObject, { name, where }: Unkno
   return elsewhere === undefined
     ? "Leave it out, or send one of its fields."
     : `Did you mean \`${elsewhere.near}\` ${elsewhere.words}? Send that, or leave it out.`;
+}
+
+/** Names the kinds of entries that have a field which another kind does not have. */
+function goesWith(name: string, objects: readonly NamedObject[]): string {
+  const field = fieldNamed(name, objects[0]!.schema.properties)!;
+  const kinds = objects.map(({ schema }) => literalTagOf(schema));
+  return `\`${field}\` goes with ${[...new Set(kinds)].join(" or ")}.`;
 }
 
 const belowOf = (schema: TObject): readonly TObject[] => {

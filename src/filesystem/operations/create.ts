@@ -77,7 +77,7 @@ function requireCreatable(
     if (expected !== undefined && expected !== absent) throw refuse.absent(path, "missing");
     return;
   }
-  if (!overwrite) throw refuse.exists(path);
+  if (!overwrite) throw place.stats.isDirectory() ? refuse.folderExists(path) : refuse.exists(path);
   if (place.stats.isDirectory()) throw refuse.isAFolder(path);
   if (expected !== undefined) requireRevision(place, expected, config);
   requireWritableFile(place);

@@ -51,7 +51,7 @@ export function requireTarget(jail: Jail, paths: TwoPaths, related: RelatedEnds)
 function requireReplaceable(jail: Jail, { to, overwrite }: TwoPaths, target: Stats): void {
   if (!overwrite) throw target.isDirectory() ? refuse.folderExists(to) : refuse.exists(to);
   using place = jail.admit(to, { changes: "tree" });
-  if (place.stats?.isDirectory()) throw refuse.isAFolder(to);
+  if (place.stats?.isDirectory()) throw refuse.folderExists(to, overwrite);
   requireWritableFile(place);
 }
 

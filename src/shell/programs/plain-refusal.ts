@@ -44,7 +44,7 @@ export const refusePlainly = {
 
   argsNotAnArray: (): PlainRefusal =>
     new PlainRefusal(
-      `'args' must be an array of strings; send ["-l", "src"], or leave it out and send a whole line in command.`,
+      `'args' must be an array of strings, such as ["-l", "src"]; send one, or leave it out and send a whole line in command.`,
     ),
 
   argNotAString: (index: number, value: unknown): PlainRefusal =>

@@ -1,0 +1,31 @@
+/** Refuses requests that do not fit the schema of their function, with advice for a model. */
+import { Refusal, refuse } from "../../base/errors.ts";
+import { Mismatch, validate } from "../../base/schema/validate.ts";
+import type { FunctionDefinition } from "../contract/definition.ts";
+import { refuseField } from "./field-errors.ts";
+import { adviceOn } from "./misfit-advice.ts";
+import { nameSent, type ReadPayload } from "./read-request.ts";
+
+/** Throws the refusal of the function for an invalid payload, with advice on what to send. */
+export function requireFit(
+  definition: Pick<FunctionDefinition, "request" | "parse">,
+  { payload, sentAs }: Pick<ReadPayload, "payload" | "sentAs">,
+): void {
+  try {
+    validate(definition.request, payload, { unknownKeys: "ignore" });
+  } catch (error) {
+    if (!(error instanceof Mismatch)) throw error;
+    const { field, problem, fault } = error;
+    let refusal = refuse.badPayload(nameSent(field, sentAs), problem);
+    try {
+      definition.parse?.(payload);
+    } catch (ofFunction) {
+      if (!(ofFunction instanceof Refusal)) throw ofFunction;
+      refusal = ofFunction;
+    }
+    if (fault === undefined) throw refusal;
+    const { schema, value: sent } = fault;
+    const { properties } = definition.request;
+    throw refuseField.withAdvice(refusal, adviceOn({ field, schema, sent, payload, properties }));
+  }
+}
