@@ -105,8 +105,8 @@ test("a query that matches nothing is explained", async () => {
   const replaced = (query: string, regex: boolean) =>
     text("coder::replace", { query, regex, replacement: "x", path: "src" });
   expect(await replaced("^getUser\\(1", true)).toContain(
-    "[nothing found; case-sensitively (ignore_case: true), with ^ and $ as the ends of each file ((?m) before the query: of each line)]",
+    '[nothing found; "ignore_case": true would ignore case, with ^ and $ as the ends of each file ((?m) before the query: of each line)]',
   );
-  expect(await replaced("getUser\\(.*", false)).toContain("searched as a literal (regex: true)");
+  expect(await replaced("getUser\\(.*", false)).toContain('"regex": true would read it as a pattern');
   expect(await replaced("(?m)^getUser\\(1", true)).toStartWith("2 matches in 2 files replaced");
 });

@@ -89,7 +89,7 @@ const response = Type.Object(
     hints: Type.Optional(
       Type.Array(Type.String(), {
         since: "0.4.0",
-        description: "If nothing was found: how the query was searched, if it could match in another way.",
+        description: "If nothing was found: what other fields would make of the query.",
       }),
     ),
     index: Type.Optional(

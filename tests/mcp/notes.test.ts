@@ -393,7 +393,7 @@ describe("an error leads to the call that works", () => {
 
   test("a name with a star is searched as a text", async () => {
     expect(await ok("search", { query: "*.cmd", search_content: false })).toContain(
-      "; as a text and not as a glob (include_globs)",
+      '; globs go in "include_globs"',
     );
   });
 

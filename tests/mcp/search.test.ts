@@ -295,13 +295,19 @@ test("sort modified lists what was modified last first, in pages too", async () 
 describe("what could match otherwise", () => {
   const { answers } = serve({ "a.txt": "one\ntwo\n" });
   answers([
-    [{ query: "Two" }, "[nothing found in 1 file; case-sensitively (ignore_case: true)]"],
+    [{ query: "Two" }, '[nothing found in 1 file; "ignore_case": true would ignore case]'],
     [
       { query: "o.*e" },
-      "[nothing found in 1 file; searched as a literal (regex: true), case-sensitively (ignore_case: true)]",
+      '[nothing found in 1 file; "regex": true would read it as a pattern, "ignore_case": true would ignore case]',
     ],
-    [{ query: "one\ntwo", ignore_case: true }, "[nothing found in 1 file; line by line (multiline: true)]"],
-    [{ query: "a.txt", ignore_case: true }, "[nothing found in 1 file; not in paths (search_paths: true)]"],
+    [
+      { query: "one\ntwo", ignore_case: true },
+      '[nothing found in 1 file; "multiline": true would match across lines]',
+    ],
+    [
+      { query: "a.txt", ignore_case: true },
+      '[nothing found in 1 file; "search_paths": true would search paths too]',
+    ],
     [{ query: "12" }, "[nothing found in 1 file]"],
     [{ query: "Two", mode: "files", path: "a.txt", ignore_case: true }, "a.txt"],
   ]);

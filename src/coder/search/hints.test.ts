@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { hintsFor, type QueryFields } from "./hints.ts";
 
-const literal = "searched as a literal (regex: true)";
-const lines = "line by line (multiline: true)";
-const exactCase = "case-sensitively (ignore_case: true)";
-const contents = "not in paths (search_paths: true)";
-const utf8 = 'as UTF-8, or UTF-16 with a mark (encoding: "windows-1252")';
+const literal = '"regex": true would read it as a pattern';
+const lines = '"multiline": true would match across lines';
+const exactCase = '"ignore_case": true would ignore case';
+const contents = '"search_paths": true would search paths too';
+const utf8 = '"encoding" would search files in another than UTF-8, such as "windows-1252"';
 
 const plain = { regex: false, ignore_case: false, search_content: true, search_paths: false };
 

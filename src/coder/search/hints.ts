@@ -1,4 +1,4 @@
-/** Why a query that found nothing may have been meant in another way. */
+/** Other readings of a query that found nothing. */
 
 /** The fields of a request that say how its query matches. */
 export interface QueryFields {
@@ -19,8 +19,7 @@ const hintedCharacters = 256;
 const hintedQueries = 16;
 
 /**
- * Returns hints at other readings of the query, each with the field that selects it. Reads only the beginning
- * of a long query.
+ * Returns what other fields would make of the query. Reads only the beginning of a long query.
  */
 export function hintsFor({ query, patterns = [], ...request }: QueryFields): string[] {
   // A wider query would leave fewer lines or files without a match.
@@ -28,26 +27,23 @@ export function hintsFor({ query, patterns = [], ...request }: QueryFields): str
   const all = [query, ...patterns.slice(0, hintedQueries - 1)].map((one) => one.slice(0, hintedCharacters));
   const searchesContent = request.search_content;
   const hints: [isOfUse: boolean, hint: string][] = [
-    [!request.regex && all.some(looksLikeRegex), "searched as a literal (regex: true)"],
-    [
-      !request.regex && request.search_paths && all.some(looksLikeGlob),
-      "as a text and not as a glob (include_globs)",
-    ],
+    [!request.regex && all.some(looksLikeRegex), '"regex": true would read it as a pattern'],
+    [!request.regex && request.search_paths && all.some(looksLikeGlob), 'globs go in "include_globs"'],
     [
       searchesContent && !request.multiline && all.some((one) => holdsLineBreak(one, request.regex)),
-      "line by line (multiline: true)",
+      '"multiline": true would match across lines',
     ],
     [
       !request.ignore_case && all.some((one) => hasCase(request.regex ? withoutEscapes(one) : one)),
-      "case-sensitively (ignore_case: true)",
+      '"ignore_case": true would ignore case',
     ],
     [
       searchesContent && !request.search_paths && all.some(looksLikePath),
-      "not in paths (search_paths: true)",
+      '"search_paths": true would search paths too',
     ],
     [
       searchesContent && request.encoding === undefined && all.some((one) => /[^\0-\x7f]/.test(one)),
-      'as UTF-8, or UTF-16 with a mark (encoding: "windows-1252")',
+      '"encoding" would search files in another than UTF-8, such as "windows-1252"',
     ],
   ];
   return hints.filter(([isOfUse]) => isOfUse).map(([, hint]) => hint);

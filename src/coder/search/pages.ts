@@ -113,8 +113,7 @@ type NotSearched = NonNullable<Page["not_searched"]>[number];
 
 /**
  * Renders, as lines for models, the parts that an answer leaves out and how to continue. A complete answer
- * with matches has no such line. `hints` name fields that could
- * make the query of an empty answer match.
+ * with matches has no such line. `hints` name fields that could make the query of an empty answer match.
  */
 export function renderPage(page: Page, isEmpty: boolean, hints: readonly string[] = []): string[] {
   const { next_cursor, searched, stopped_by, unmatched_globs } = page;
