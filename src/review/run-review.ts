@@ -2,27 +2,31 @@ import { localUser } from "../base/local-user.ts";
 import { createInvoke } from "../calls/invoke.ts";
 import type { Command } from "../config/arguments/arguments.ts";
 import { readRuntimeOptions } from "../config/environment.ts";
-import { endSoon, stderrLog, stopSignal, sweep } from "../serve/lifecycle.ts";
+import { endSoon, startParts, stderrLog, stopSignal, sweep } from "../serve/lifecycle.ts";
 import { limitsFor, openWatchdog } from "../serve/watchdog/watchdog.ts";
 import { offeredFunctions, openWorker } from "../serve/workers.ts";
 import { serveReview } from "./review-server.ts";
 
 /** Serves the page until SIGTERM or SIGINT. Throws if it cannot start. */
 export async function runReview(command: Extract<Command, { name: "review" }>): Promise<void> {
-  const log = stderrLog(command.logLevel);
-  const runtime = await openWorker(command, log);
-  const watchdog = openWatchdog(limitsFor(runtime.callMilliseconds), readRuntimeOptions(command.environment));
-  const { port, token } = command;
-  const review = await serveReview({
-    port,
-    token,
-    option: "--port",
-    functions: offeredFunctions(command),
-    invoke: createInvoke(runtime, log, watchdog.enter),
-    approvals: () => runtime.approvals,
-    treeChanges: () => runtime.treeChanges,
-    author: localUser(),
-    log,
+  const { port, token, logLevel, environment } = command;
+  const log = stderrLog(logLevel);
+  const { runtime, watchdog, review } = await startParts(async (begun) => {
+    const runtime = await openWorker(command, log);
+    begun(() => runtime.close());
+    const watchdog = openWatchdog(limitsFor(runtime.callMilliseconds), readRuntimeOptions(environment));
+    const review = await serveReview({
+      port,
+      token,
+      option: "--port",
+      functions: offeredFunctions(command),
+      invoke: createInvoke(runtime, log, watchdog.enter),
+      approvals: () => runtime.approvals,
+      treeChanges: () => runtime.treeChanges,
+      author: localUser(),
+      log,
+    });
+    return { runtime, watchdog, review };
   });
   process.stdout.on("error", () => {});
   process.stdout.write(`${review.url}\n`);

@@ -60,6 +60,23 @@ export async function sweep(runtime: Runtime, log: Log): Promise<void> {
   }
 }
 
+/**
+ * Runs the start of a server. `start` passes a function that ends each part as soon as the part is begun. If
+ * a later part fails, ends those before it, the newest first, so that nothing keeps the process alive.
+ */
+export async function startParts<Started>(
+  start: (begun: (end: () => unknown) => void) => Promise<Started>,
+): Promise<Started> {
+  const ends: (() => unknown)[] = [];
+  try {
+    return await start((end) => ends.unshift(end));
+  } catch (error) {
+    endSoon();
+    for (const end of ends) await end();
+    throw error;
+  }
+}
+
 /** Ends the process when its work is done, or soon after. An exit at once would lose answers not sent yet. */
 export function endSoon(): void {
   setTimeout(() => process.exit(), lastResortMilliseconds).unref();

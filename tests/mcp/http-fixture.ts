@@ -30,8 +30,8 @@ export async function startHttp(
     stdio: ["ignore", "pipe", "pipe"],
   });
   const log = watchStderr(child.stderr);
-  await log.waitForStderr(/"url":"[^"]+"/);
-  const [, url = ""] = /"url":"([^"]+)"/.exec(log.stderr()) ?? [];
+  await log.waitForStderr(/"message":"listening","url":"[^"]+"/);
+  const [, url = ""] = /"message":"listening","url":"([^"]+)"/.exec(log.stderr()) ?? [];
   return {
     base,
     url: new URL(url),

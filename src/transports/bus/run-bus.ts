@@ -1,40 +1,63 @@
 import { type Log, originOf } from "../../base/log/log.ts";
+import type { Runtime } from "../../calls/contract/definition.ts";
 import type { Command, EmbeddedEngine } from "../../config/arguments/arguments.ts";
 import { readLaunchVariables, readRuntimeOptions } from "../../config/environment.ts";
 import { type Engine, startEngine } from "../../embedded-engine/engine.ts";
-import { endSoon, onHangup, stderrLog, stopSignal, sweep } from "../../serve/lifecycle.ts";
+import type { BesideOptions } from "../../review/beside.ts";
+import type { Review } from "../../review/review-server.ts";
+import { endSoon, onHangup, startParts, stderrLog, stopSignal, sweep } from "../../serve/lifecycle.ts";
 import { ReloadableWorker } from "../../serve/reload.ts";
 import { openTelemetry } from "../../serve/telemetry/telemetry.ts";
 import { limitsFor, openWatchdog } from "../../serve/watchdog/watchdog.ts";
 import { offeredFunctions, workers } from "../../serve/workers.ts";
 import { serve } from "./serve-bus.ts";
 
+type ServeCommand = Extract<Command, { name: "serve" }>;
+
 /** Serves until SIGTERM or SIGINT (coder §2). Throws if the worker cannot start. */
-export async function runWorker(command: Extract<Command, { name: "serve" }>): Promise<void> {
+export async function runWorker(command: ServeCommand): Promise<void> {
   const log = stderrLog(command.logLevel);
-  const definition = workers[command.worker];
-  const stopped = stopSignal(definition.isReloadable ? [] : ["SIGHUP"]);
+  const stopped = stopSignal(workers[command.worker].isReloadable ? [] : ["SIGHUP"]);
+  const { runtime, stop } = await startParts((begun) => start(command, log, begun));
+  void sweep(runtime, log);
+  const signal = await stopped;
+  log.info("stopping", { signal });
+  await stop();
+  endSoon();
+}
+
+interface Started {
+  readonly runtime: Runtime;
+  stop(): Promise<void>;
+}
+
+/**
+ * Begins everything that can fail, and serves only then: until that, no call can come, and no connection is
+ * retried.
+ */
+async function start(command: ServeCommand, log: Log, begun: (end: () => unknown) => void): Promise<Started> {
+  const { environment } = command;
+  const { description, isReloadable } = workers[command.worker];
+  const { workerName = command.worker, namespace } = readLaunchVariables(environment);
   const worker = await ReloadableWorker.open(command, log);
-  if (definition.isReloadable) onHangup(() => void worker.reload());
+  begun(() => worker.close());
+  if (isReloadable) onHangup(() => void worker.reload());
   const { runtime } = worker;
+  const watchdog = openWatchdog(limitsFor(runtime.callMilliseconds), readRuntimeOptions(environment));
+  worker.onEnter = watchdog.enter;
   let isStopping = false;
   const engine =
     command.embedded === undefined ? undefined : await embedEngine(command.embedded, log, () => isStopping);
-  const functions = offeredFunctions(command);
-  const url = engine?.url ?? command.url;
-  const { workerName = command.worker, namespace } = readLaunchVariables(command.environment);
-  const identity = {
-    name: workerName,
-    description: definition.description,
-    namespace,
-  };
-  const watchdog = openWatchdog(limitsFor(runtime.callMilliseconds), readRuntimeOptions(command.environment));
-  worker.onEnter = watchdog.enter;
-  const { environment } = command;
+  begun(() => engine?.stop());
   const telemetry = await openTelemetry({ environment, log, worker: workerName, system: "iii" });
+  begun(() => telemetry?.close());
+  const functions = offeredFunctions(command);
+  const review = await openReview(worker, { environment, functions, log });
+  begun(() => review?.stop());
+  const url = engine?.url ?? command.url;
   const serving = serve({
     url,
-    identity,
+    identity: { name: workerName, description, namespace },
     functions,
     invoke: telemetry?.observe(worker.invoke) ?? worker.invoke,
     triggers: worker.triggers,
@@ -44,31 +67,37 @@ export async function runWorker(command: Extract<Command, { name: "serve" }>): P
     unsentBytesTo: engine?.unsentBytesTo,
   });
   telemetry?.measure(worker);
-  const review =
-    runtime.reviewPort === undefined
-      ? undefined
-      : await (await import("../../review/beside.ts")).serveReviewBeside({
-          port: runtime.reviewPort,
-          environment,
-          functions,
-          invoke: worker.invoke,
-          approvals: () => worker.runtime.approvals,
-          treeChanges: () => worker.runtime.treeChanges,
-          log,
-        });
   void serving.registered.then(() =>
     log.info("serving", { url: originOf(url), ...runtime.serves, functions: functions.length }),
   );
-  void sweep(runtime, log);
-  const signal = await stopped;
-  isStopping = true;
-  watchdog.stopping();
-  log.info("stopping", { signal });
-  await Promise.all([serving.stop(), review?.stop(), worker.runtime.interrupt?.()]);
-  await telemetry?.close();
-  await engine?.stop();
-  await worker.close();
-  endSoon();
+  return {
+    runtime,
+    async stop() {
+      isStopping = true;
+      watchdog.stopping();
+      await Promise.all([serving.stop(), review?.stop(), worker.runtime.interrupt?.()]);
+      await telemetry?.close();
+      await engine?.stop();
+      await worker.close();
+    },
+  };
+}
+
+/** Serves the page for people if the configuration says so. */
+async function openReview(
+  worker: ReloadableWorker,
+  options: Pick<BesideOptions, "environment" | "functions" | "log">,
+): Promise<Review | undefined> {
+  const { reviewPort: port } = worker.runtime;
+  if (port === undefined) return undefined;
+  const { serveReviewBeside } = await import("../../review/beside.ts");
+  return serveReviewBeside({
+    ...options,
+    port,
+    invoke: worker.invoke,
+    approvals: () => worker.runtime.approvals,
+    treeChanges: () => worker.runtime.treeChanges,
+  });
 }
 
 /**

@@ -1,31 +1,80 @@
+import type { Log } from "../../base/log/log.ts";
 import type { Runtime } from "../../calls/contract/definition.ts";
 import { createInvoke, type Invoke } from "../../calls/invoke.ts";
 import type { Command } from "../../config/arguments/arguments.ts";
 import { readRuntimeOptions } from "../../config/environment.ts";
 import type { Review } from "../../review/review-server.ts";
-import { endSoon, stderrLog, stopSignal, sweep } from "../../serve/lifecycle.ts";
+import { endSoon, startParts, stderrLog, stopSignal, sweep } from "../../serve/lifecycle.ts";
 import { openTelemetry } from "../../serve/telemetry/telemetry.ts";
 import { limitsFor, openWatchdog, unwatched } from "../../serve/watchdog/watchdog.ts";
 import { offeredFunctions, openWorker } from "../../serve/workers.ts";
 import { ToolHost } from "./tool-host.ts";
+import type { Listener } from "./transport.ts";
+
+type McpCommand = Extract<Command, { name: "mcp" }>;
 
 /** Serves MCP until SIGTERM or SIGINT, or until the client on stdio leaves. Throws when it cannot start. */
-export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promise<void> {
+export async function runMcp(command: McpCommand): Promise<void> {
   const log = stderrLog(command.logLevel);
+  const { runtime, closed, stop } = await startParts((begun) => start(command, log, begun));
+  void sweep(runtime, log);
+  const reason = await Promise.race([stopSignal(["SIGHUP"]), closed.then(() => "the client left")]);
+  log.info("stopping", { reason });
+  await stop();
+  endSoon();
+}
+
+interface Started extends Pick<Listener, "closed"> {
+  readonly runtime: Runtime;
+  stop(): Promise<void>;
+}
+
+/** Begins everything that can fail, and serves clients only then. */
+async function start(command: McpCommand, log: Log, begun: (end: () => unknown) => void): Promise<Started> {
+  const { environment, worker, http } = command;
   const runtime = await openWorker(command, log);
+  begun(() => runtime.close());
   // On Node the event loop blocks while the client does not read the pipe, which must not end the process.
-  const mayStandStill = command.http === undefined && process.versions["bun"] === undefined;
+  const mayStandStill = http === undefined && process.versions["bun"] === undefined;
   const watchdog = mayStandStill
     ? unwatched
-    : openWatchdog(limitsFor(runtime.callMilliseconds), readRuntimeOptions(command.environment));
-  const { environment, worker } = command;
+    : openWatchdog(limitsFor(runtime.callMilliseconds), readRuntimeOptions(environment));
   const telemetry = await openTelemetry({ environment, log, worker, system: "mcp" });
+  begun(() => telemetry?.close());
   const invoke = createInvoke(runtime, log, watchdog.enter);
   telemetry?.measure(runtime);
-  const host = new ToolHost({
-    worker,
+  const host = hostOf(command, { runtime, invoke: telemetry?.observe(invoke) ?? invoke, log });
+  const review = await openReview(command, { runtime, host, invoke });
+  begun(() => review?.stop());
+  const served =
+    http === undefined
+      ? (await import("./stdio.ts")).serveOnStdio(host)
+      : await (await import("./http.ts")).serveOnHttp(host, http, { announce });
+  const over = http === undefined ? "stdio" : "http";
+  log.info("serving", { mcp: over, ...runtime.serves, tools: host.tools.length });
+  return {
+    runtime,
+    closed: served.closed,
+    async stop() {
+      watchdog.stopping();
+      await Promise.all([served.stop(), review?.stop(), runtime.interrupt?.()]);
+      await telemetry?.close();
+      await runtime.close();
+    },
+  };
+}
+
+interface Hosted {
+  readonly runtime: Runtime;
+  readonly invoke: Invoke;
+  readonly log: Log;
+}
+
+const hostOf = (command: McpCommand, { runtime, invoke, log }: Hosted): ToolHost =>
+  new ToolHost({
+    worker: command.worker,
     functions: offeredFunctions({ ...command, hasCommands: runtime.familyOf !== undefined }),
-    invoke: telemetry?.observe(invoke) ?? invoke,
+    invoke,
     log,
     callMilliseconds: runtime.callMilliseconds,
     maxReadBytes: runtime.maxReadBytes,
@@ -41,22 +90,6 @@ export async function runMcp(command: Extract<Command, { name: "mcp" }>): Promis
     isForgiving: runtime.requestRules?.isForgiving ?? false,
     listsRareFields: command.tools === "all",
   });
-  const served =
-    command.http === undefined
-      ? (await import("./stdio.ts")).serveOnStdio(host)
-      : await (await import("./http.ts")).serveOnHttp(host, command.http, { announce });
-  const review = await openReview(command, { runtime, host, invoke });
-  const over = command.http === undefined ? "stdio" : "http";
-  log.info("serving", { mcp: over, ...runtime.serves, tools: host.tools.length });
-  void sweep(runtime, log);
-  const reason = await Promise.race([stopSignal(["SIGHUP"]), served.closed.then(() => "the client left")]);
-  watchdog.stopping();
-  log.info("stopping", { reason });
-  await Promise.all([served.stop(), review?.stop(), runtime.interrupt?.()]);
-  await telemetry?.close();
-  await runtime.close();
-  endSoon();
-}
 
 interface Reviewed {
   readonly runtime: Runtime;
@@ -66,7 +99,7 @@ interface Reviewed {
 
 /** Serves the page for people if the command line or the configuration says so. */
 async function openReview(
-  { hasReview, environment }: Extract<Command, { name: "mcp" }>,
+  { hasReview, environment }: McpCommand,
   { runtime, host, invoke }: Reviewed,
 ): Promise<Review | undefined> {
   const port = runtime.reviewPort ?? (hasReview ? 0 : undefined);

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import { type Artifacts, installArtifacts } from "./artifacts.ts";
+
+let artifacts: Artifacts;
+const taken = createServer();
+let port = 0;
+
+beforeAll(async () => {
+  artifacts = await installArtifacts();
+  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  ({ port } = taken.address() as AddressInfo);
+  mkdirSync(join(artifacts.folder, "base"));
+  const config = (name: string, keys: object) =>
+    writeFileSync(
+      join(artifacts.folder, name),
+      JSON.stringify({ base_path: "base", journal: {}, index: "watched", ...keys }),
+    );
+  config("page-taken.yaml", { review: { port } });
+  config("page-free.yaml", { review: { port: 0 } });
+  config("no-audit.yaml", { review: { port: 0 }, audit: { file: "absent/audit.jsonl" } });
+});
+
+afterAll(() => {
+  taken.close();
+  artifacts?.[Symbol.dispose]();
+});
+
+/** The command line, and the beginning of the sentence with which its start fails. */
+const starts: readonly (readonly [string, string])[] = [
+  ["--engine embedded:0 --config page-taken.yaml", "the key review cannot listen"],
+  ["--url ws://127.0.0.1:1 --config page-taken.yaml", "the key review cannot listen"],
+  ["--engine embedded:TAKEN --config page-free.yaml", "port TAKEN is taken"],
+  ["--engine embedded:0 --config no-audit.yaml", "audit"],
+  ["mcp --config page-taken.yaml", "the key review cannot listen"],
+  ["mcp --http 0 --config page-taken.yaml", "the key review cannot listen"],
+  ["mcp --http TAKEN --config page-free.yaml", "--http cannot listen"],
+  ["mcp --review --config no-audit.yaml", "audit"],
+  ["review --port TAKEN --config page-free.yaml", "--port cannot listen"],
+  ["review --config no-audit.yaml", "audit"],
+];
+
+describe.each(["executable", "bundle"] as const)("the %s ends with 1", (name) => {
+  test.each(starts)("%s", async (line, sentence) => {
+    const { folder, [name]: artifact } = artifacts;
+    const withPort = (text: string) => text.replaceAll("TAKEN", String(port));
+    const { PATH = "" } = process.env;
+    const env = {
+      PATH,
+      XDG_STATE_HOME: join(folder, "state"),
+      CODER_TOKEN: "a-token-of-16-characters",
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1",
+    };
+    const started = Bun.spawn([...artifact.command, ...withPort(line).split(" ")], {
+      cwd: folder,
+      env,
+      // A client that stays connected.
+      stdio: ["pipe", "ignore", "pipe"],
+      timeout: 60_000,
+      killSignal: "SIGKILL",
+    });
+    const log = await started.stderr.text();
+    expect(log).toContain(`coder: ${withPort(sentence)}`);
+    expect([await started.exited, started.signalCode]).toEqual([1, null]);
+  });
+});
