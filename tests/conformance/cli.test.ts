@@ -332,6 +332,28 @@ describe.each(defaultSubjects)("%s", (subject) => {
       expect(await verify()).toMatchObject({ code: 3, stdout: expect.stringContaining(`${trail}:2 is not`) });
     });
 
+    test("finds a file that is missing between others", async () => {
+      rmSync(trail, { force: true });
+      for (let call = 0; call < 3; call++) await run(["call", "tree", "--config", config]);
+      const [first, second, third] = readFileSync(trail, "utf8").split("\n");
+      writeFileSync(`${trail}.2`, `${first}\n`);
+      writeFileSync(`${trail}.1`, `${second}\n`);
+      writeFileSync(trail, `${third}\n`);
+      expect(await verify()).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^3 lines in 3 files; /),
+      });
+      rmSync(`${trail}.1`);
+      expect(await verify()).toMatchObject({
+        code: 3,
+        stdout: `2 lines in 2 files. Lines were changed, removed, inserted, or cut off by a kill or a full disk:
+  ${trail}.1 is missing
+  ${trail}:1 does not follow the line before it
+`,
+      });
+      rmSync(`${trail}.2`);
+    });
+
     test("says that a trail is missing", async () => {
       expect(await run(["audit", "verify", "none.jsonl"])).toMatchObject({ code: 1, stdout: "" });
     });

@@ -6,7 +6,7 @@ import type { Log } from "../../base/log/log.ts";
 import { ConfigError } from "../../config/file.ts";
 import { errnoOf } from "../../filesystem/jail/errno.ts";
 import { Audit } from "./audit.ts";
-import { AuditFile } from "./audit-file.ts";
+import { AuditFile, maxKeep } from "./audit-file.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -18,7 +18,7 @@ export const AuditKey = (ofWorker: string) =>
       Type.Object({
         file: Type.String({ minLength: 1 }),
         max_bytes: Type.Integer({ minimum: 4096, maximum: 65_536 * mebibyte, default: 64 * mebibyte }),
-        keep: Type.Integer({ minimum: 0, maximum: 1000, default: 8 }),
+        keep: Type.Integer({ minimum: 0, maximum: maxKeep, default: 8 }),
       }),
     ],
     {

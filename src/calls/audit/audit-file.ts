@@ -25,6 +25,9 @@ export interface AuditBounds {
   readonly keep: number;
 }
 
+/** Maximum number of older files that a configuration may keep. */
+export const maxKeep = 1000;
+
 /** The hash that the first line of all names. */
 export const firstHash = `sha256:${"0".repeat(64)}`;
 

@@ -1,7 +1,7 @@
 /** Checks the chain of hashes in an audit trail. */
 import { existsSync, readFileSync } from "node:fs";
 import { errnoOf } from "../../filesystem/jail/errno.ts";
-import { firstHash, hashOfLine } from "./audit-file.ts";
+import { firstHash, hashOfLine, maxKeep } from "./audit-file.ts";
 
 interface Verdict {
   /** The verdict in sentences, for a person. */
@@ -21,8 +21,8 @@ interface Line {
  * file cannot be read.
  */
 export function verifyTrail(path: string): Verdict {
-  const files = filesOf(path);
-  const faults: string[] = [];
+  const { files, missing } = filesOf(path);
+  const faults = missing.map((file) => `${file} is missing`);
   let newest: string | undefined;
   let beginning = "";
   let count = 0;
@@ -41,7 +41,7 @@ export function verifyTrail(path: string): Verdict {
   if (faults.length > 0)
     return {
       status: 3,
-      text: `${found}. Lines were changed, removed, inserted or cut off by a kill:\n${list(faults)}`,
+      text: `${found}. Lines were changed, removed, inserted, or cut off by a kill or a full disk:\n${list(faults)}`,
     };
   return {
     status: 0,
@@ -59,11 +59,22 @@ const list = (faults: readonly string[]): string =>
     "",
   ].join("\n");
 
-/** Returns the files of the trail, the oldest first. */
-function filesOf(path: string): string[] {
-  const older: string[] = [];
-  for (let number = 1; existsSync(`${path}.${number}`); number++) older.unshift(`${path}.${number}`);
-  return [...older, path];
+interface TrailFiles {
+  /** The files of the trail, the oldest first. */
+  readonly files: readonly string[];
+  /** The files that are missing between those, the oldest first. */
+  readonly missing: readonly string[];
+}
+
+function filesOf(path: string): TrailFiles {
+  const older = Array.from({ length: maxKeep }, (_, index) => `${path}.${maxKeep - index}`);
+  const oldest = older.findIndex((file) => existsSync(file));
+  const expected = oldest < 0 ? [] : older.slice(oldest);
+  const isThere = new Set(expected.filter((file) => existsSync(file)));
+  return {
+    files: [...isThere, path],
+    missing: expected.filter((file) => !isThere.has(file)),
+  };
 }
 
 function readTrail(path: string): Buffer {

@@ -147,7 +147,7 @@ Usage
 
   FILE is the one that the key audit of the configuration names. Older files beside it (FILE.1, FILE.2, …) are
   checked with it. Each line names the hash of the line before, so that a changed, removed or inserted line
-  shows.
+  shows. So does a file that is missing between others.
 
 ${exitStatuses}`,
 };
