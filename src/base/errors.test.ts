@@ -154,6 +154,7 @@ const ofApproval: Samples<typeof refuseApproval> = {
   gone: refuseApproval.gone(),
   stopping: refuseApproval.stopping(),
   planned: refuseApproval.planned("0f1e2d3c4b5a69788796a5b4c3d2e1f0"),
+  unplanned: refuseApproval.unplanned(),
   impossible: refuseApproval.impossible(),
   stale: refuseApproval.stale(),
   tooMany: refuseApproval.tooMany(64),

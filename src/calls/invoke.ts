@@ -19,7 +19,14 @@ import { Mismatch, validateInSteps } from "../base/schema/validate.ts";
 import { measureJson } from "../text/sizes/json-size.ts";
 import { measureMemory } from "../text/sizes/memory-size.ts";
 import { Admission } from "./admission.ts";
-import type { Context, FunctionDefinition, HandledCall, Services, WireError } from "./contract/definition.ts";
+import type {
+  Context,
+  FunctionDefinition,
+  HandledCall,
+  RequestRules,
+  Services,
+  WireError,
+} from "./contract/definition.ts";
 import type { AnswerLease, OrderedCall, Origin } from "./contract/origin.ts";
 import { Measured, WrittenAnswer } from "./contract/prepared-answer.ts";
 import { bringsLinks, touchesOf } from "./contract/request-paths.ts";
@@ -252,10 +259,14 @@ function answerBytes(definition: FunctionDefinition, request: unknown, context: 
   return Math.min(bytes, context.maxAnswerBytes);
 }
 
+/** Returns whether fields that a function does not have are refused, or listed beside the answer. */
+export const readsUnknownFields = (rules: RequestRules | undefined): rules is RequestRules =>
+  rules !== undefined && (rules.isForgiving || rules.unknownFields === "refuse");
+
 /** Reads the payload by the rules of the configuration. Returns `undefined` if it is taken unchanged. */
 function readRequest({ definition, payload, context }: CallScope): ReadPayload | undefined {
   const rules = context.requestRules;
-  if (rules === undefined || (!rules.isForgiving && rules.unknownFields === "ignore")) return undefined;
+  if (!readsUnknownFields(rules)) return undefined;
   const read = readPayload(definition, payload, rules);
   if (rules.isForgiving) requireFit(definition, read);
   return read;

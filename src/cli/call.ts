@@ -11,7 +11,7 @@ import type { FunctionDefinition } from "../calls/contract/definition.ts";
 import { hasFailedEntry } from "../calls/contract/failed-entry.ts";
 import type { Origin } from "../calls/contract/origin.ts";
 import { wordingFor } from "../calls/contract/wording.ts";
-import { type CallOutcome, createInvoke } from "../calls/invoke.ts";
+import { type CallOutcome, createInvoke, readsUnknownFields } from "../calls/invoke.ts";
 import type { Command } from "../config/arguments/arguments.ts";
 import { UsageError } from "../config/arguments/usage-error.ts";
 import { readLaunchVariables } from "../config/environment.ts";
@@ -44,10 +44,10 @@ export async function runCall(command: CallCommand, isTerminal: boolean): Promis
   const isText = isTerminal && !command.isJson;
   // Drawing is loaded for people only.
   const terminal = isText ? await import("./terminal/draw.ts") : undefined;
-  const outcome = await callShown(command, payload, { log, isShown: isText });
-  warnOfIgnored(command, payload, outcome.read !== undefined);
+  const { outcome, unknownFields } = await callShown(command, payload, { log, isShown: isText });
+  warnOfUnknown(command, payload, unknownFields);
   if ("error" in outcome) {
-    warnOfMissing(command, payload, outcome.read !== undefined);
+    warnOfMissing(command, payload, unknownFields);
     throw new CallFailed(
       terminal?.drawError(forTerminal(forUser(wording.failure(outcome.error)))) ?? outcome.error,
     );
@@ -78,7 +78,7 @@ async function callShown(
   command: CallCommand,
   payload: unknown,
   { log, isShown }: ShownOptions,
-): Promise<Outcome> {
+): Promise<Called> {
   using progress = isShown
     ? (await import("./terminal/progress.ts")).showProgress(command.function, command.environment)
     : undefined;
@@ -89,27 +89,28 @@ async function callShown(
 }
 
 /**
- * Warns of fields that the function does not have: the profile `contract` ignores them, so that `dryrun`
- * changes files. `isRead` is whether the profile has read the payload, and listed or refused them itself.
+ * Warns of fields that the function does not have, unless the answer says what became of them: the profile
+ * `contract` ignores them, so that `dryrun` changes files.
  */
-function warnOfIgnored({ function: id }: CallCommand, payload: unknown, isRead: boolean): void {
+function warnOfUnknown({ function: id }: CallCommand, payload: unknown, fate: UnknownFields): void {
   const definition = definitionOf(id);
-  if (isRead || definition === undefined || typeof payload !== "object" || payload === null) return;
+  if (fate === "answered" || definition === undefined || !isObject(payload)) return;
+  const ignored =
+    fate === "ignored" ? ", so it was ignored" : ", which a worker in the profile contract ignores";
   const known = Object.keys(definition.request["properties"]);
   for (const name of Object.keys(payload)) {
     if (known.includes(name) || name.startsWith("_") || definition.hasFlatEnvelope) continue;
     const meant = maxSimilar(name, known);
     const question =
       meant === undefined ? `; its fields are ${known.join(", ")}` : `; did you mean ${meant}?`;
-    process.stderr.write(`coder: ${id} has no field ${JSON.stringify(name)}, so it was ignored${question}\n`);
+    process.stderr.write(`coder: ${id} has no field ${JSON.stringify(name)}${ignored}${question}\n`);
   }
 }
 
 /** Names the fields that a failed call lacks, and the help that shows them. A worker elsewhere may differ. */
-function warnOfMissing({ function: id, url }: CallCommand, payload: unknown, isRead: boolean): void {
+function warnOfMissing({ function: id }: CallCommand, payload: unknown, fate: UnknownFields): void {
   const definition = definitionOf(id);
-  if (isRead || url !== undefined || definition === undefined) return;
-  if (typeof payload !== "object" || payload === null) return;
+  if (fate !== "ignored" || definition === undefined || !isObject(payload)) return;
   const fields: Readonly<Record<string, { readonly default?: unknown }>> = definition.request["properties"];
   const { required = [] } = definition.request as { readonly required?: readonly string[] };
   const missing = required.filter(
@@ -118,6 +119,9 @@ function warnOfMissing({ function: id, url }: CallCommand, payload: unknown, isR
   if (missing.length > 0)
     process.stderr.write(`coder: ${id} needs ${missing.join(", ")}; see coder call ${id} --help\n`);
 }
+
+const isObject = (payload: unknown): payload is Readonly<Record<string, unknown>> =>
+  typeof payload === "object" && payload !== null && !Array.isArray(payload);
 
 const definitionOf = (id: string): FunctionDefinition | undefined =>
   Object.values(workers)
@@ -167,28 +171,43 @@ async function renderText(
   }
 }
 
-/** Addresses the reader of advice that a model should pass on to its user. */
+/** Addresses the reader of advice that a model should pass on to its user, or send as a field. */
 const forUser = (text: string): string =>
-  text.replaceAll(/\b(A|a)sk the user to (\w)/g, (_, a: string, letter: string) =>
-    a === "A" ? letter.toUpperCase() : letter,
-  );
+  text
+    .replaceAll(/\b(A|a)sk the user to (\w)/g, (_, a: string, letter: string) =>
+      a === "A" ? letter.toUpperCase() : letter,
+    )
+    .replace(/\bSend `seq` (\d+)(?= to undo that one\.)/, "Run `coder undo $1` with the same options");
 
 /** Escapes characters that control a terminal like JSON does, since files may contain any. */
 const forTerminal = (text: string): string =>
   text.replace(/\r(?!\n)|[\0-\x08\v\f\x0e-\x1f\x7f-\x9f]/g, escapeInvisible);
 
-type Outcome = ({ readonly answer: unknown } | { readonly error: string }) & Pick<CallOutcome, "read">;
+/**
+ * The fate of fields that the function does not have: the answer says it, they were ignored, or
+ * only the worker elsewhere knows.
+ */
+type UnknownFields = "answered" | "ignored" | "elsewhere";
+
+interface Called {
+  readonly outcome: ({ readonly answer: unknown } | { readonly error: string }) & Pick<CallOutcome, "read">;
+  readonly unknownFields: UnknownFields;
+}
 
 async function callHere(
   command: CallCommand,
   payload: unknown,
   { log, onFiles }: Pick<Origin, "onFiles"> & { readonly log: Log },
-): Promise<Outcome> {
+): Promise<Called> {
   const { worker } = command;
   const definition = functionNamed(command.function, worker, workers[worker].functions);
   if (!offeredFunctions(command).includes(definition))
     throw new UsageError(
       `${definition.id} can change something, and --read-only offers only functions that cannot; leave it out`,
+    );
+  if (definition.id === "coder::commit")
+    throw new UsageError(
+      "coder::commit carries out a plan of a running worker, and this process has none; send the call without dry_run, or both calls to a running worker with --url",
     );
   const isElsewhere = typeof payload === "object" && payload !== null && "target" in payload;
   if (definition.id === "shell::exec_bg" && !isElsewhere)
@@ -197,7 +216,8 @@ async function callHere(
     );
   const runtime = await openWorker(command, log);
   try {
-    return await createInvoke(runtime, log)(definition, payload, { author: localUser(), onFiles });
+    const outcome = await createInvoke(runtime, log)(definition, payload, { author: localUser(), onFiles });
+    return { outcome, unknownFields: readsUnknownFields(runtime.requestRules) ? "answered" : "ignored" };
   } finally {
     await runtime.close();
   }
@@ -210,10 +230,7 @@ interface BusCall {
   readonly log: Log;
 }
 
-async function callThrough(
-  url: string,
-  { function: id, payload, namespace, log }: BusCall,
-): Promise<Outcome> {
+async function callThrough(url: string, { function: id, payload, namespace, log }: BusCall): Promise<Called> {
   await reach(url);
   // The SDK takes longer to load than a call in this process takes.
   const { callInNamespace, connect } = await import("../transports/bus/bus.ts");
@@ -221,9 +238,10 @@ async function callThrough(
   const bus = connect(url, { name, description: about.description, namespace }, log);
   if (namespace !== undefined) callInNamespace(bus, namespace);
   try {
-    return { answer: await bus.trigger({ function_id: id, payload, timeoutMs: answerMilliseconds }) };
+    const answer = await bus.trigger({ function_id: id, payload, timeoutMs: answerMilliseconds });
+    return { outcome: { answer }, unknownFields: "elsewhere" };
   } catch (error) {
-    return { error: sentenceOf(error as Error) };
+    return { outcome: { error: sentenceOf(error as Error) }, unknownFields: "elsewhere" };
   } finally {
     await bus.shutdown();
   }

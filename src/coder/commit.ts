@@ -37,7 +37,7 @@ export const commit = defineCoderFunction({
   examples: [{ title: "Carry out a plan", request: { plan: "0f1e2d3c4b5a69788796a5b4c3d2e1f0" } }],
   async handle({ plan }, context) {
     if (!/^[\da-f]{32}$/.test(plan)) throw refuseTransacting.badPlan(plan);
-    const done = await context.plans.carryOut(plan, context);
+    const done = await context.plans?.carryOut(plan, context);
     if (done === undefined) throw refuseTransacting.noPlan(plan);
     return done.answer as never;
   },

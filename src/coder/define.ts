@@ -42,8 +42,11 @@ export interface CoderServices extends Services {
   readonly lineCounts: LineCounts;
   /** `undefined` if no folder can keep their records. */
   readonly transactions: Transactions | undefined;
-  /** The plans that dry runs have shown, to be carried out unchanged. */
-  readonly plans: Plans<CoderContext>;
+  /**
+   * The plans that dry runs have shown, to be carried out unchanged; `undefined` if the worker ends with this
+   * call, and they with it.
+   */
+  readonly plans: Plans<CoderContext> | undefined;
   /** `undefined` if the configuration disables it, or if no folder can keep it. */
   readonly journal: Journal | undefined;
   /** The reason why there is no journal, if the configuration does not simply lack one. */

@@ -206,7 +206,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     audit,
     ...(audit && { onFinished: (call) => audit.onFinished(call) }),
     transactions,
-    plans: new Plans(),
+    plans: opening.mode === "call" ? undefined : new Plans(),
     feed,
     regex,
     ignoreFiles,

@@ -108,6 +108,30 @@ describe.each(defaultSubjects)("coder call of the %s", (subject) => {
     expect(text).not.toContain("the user");
   });
 
+  test("names the undo that works where each command line is another caller", async () => {
+    const config = join(here, "journal.yaml");
+    writeFileSync(config, `base_path: undone\njournal: { dir: ${join(here, "state")} }\nprofile: agent\n`);
+    mkdirSync(join(here, "undone"));
+    const engine = await startEngine();
+    const worker = startCoder(subject, ["--config", config, "--url", engine.url], { cwd: here });
+    const inEngine = async (...args: string[]) => {
+      const { text } = await runInTerminal(subject, [...args, "--url", engine.url], here);
+      return text;
+    };
+    try {
+      await engine.waitForFunction("coder::undo");
+      await inEngine("call", "create-file", '{"files":[{"path":"b.txt","content":""}]}');
+      expect(await inEngine("undo")).toContain("Run `coder undo 1` with the same options to undo that one.");
+      expect(await inEngine("undo", "1")).toContain("Undone; `coder undo 2` takes this undo back.");
+      expect(await inEngine("undo", "2")).toContain("Undone; `coder undo 3` takes this undo back.");
+    } finally {
+      worker.child.kill("SIGTERM");
+      await worker.exited;
+      await engine.stop();
+      rmSync(join(here, "undone"), { recursive: true });
+    }
+  });
+
   test("prints text through an engine too, and JSON for functions that it does not know", async () => {
     const engine = await startEngine();
     const worker = startCoder(subject, [...base, "--url", engine.url]);

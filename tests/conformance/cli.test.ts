@@ -225,6 +225,17 @@ describe.each(defaultSubjects)("%s", (subject) => {
       );
     });
 
+    test.each([
+      ["a field that the profile refuses", "agent", '{"maxdepth":1}', "C210"],
+      ["an element of a list", "contract", "[1]", "C210"],
+    ])("%s is not reported as ignored", async (_, profile, payload, code) => {
+      const config = join(here, `${profile}.yaml`);
+      writeFileSync(config, `base_path: ${join(here, "base")}\nprofile: ${profile}\n`);
+      const { stderr } = await run(["call", "tree", payload, "--config", config]);
+      expect(stderr).toMatch(oneLine);
+      expect(parseError(stderr.trimEnd())?.code).toBe(code);
+    });
+
     test("a missing field, with the help that lists all", async () => {
       const { code, stderr } = await run(["call", "create-file", '{"path":"x","content":""}', ...base]);
       expect(code).toBe(1);
@@ -287,6 +298,38 @@ describe.each(defaultSubjects)("%s", (subject) => {
       expect((await run(["undo", "--config", config])).code).toBe(3);
       expect((await run(["undo", '{"force":true}', "--config", config])).code).toBe(3);
       rmSync(join(here, "base/made.txt"), { force: true });
+    });
+  });
+
+  describe("plans, which end with the process", () => {
+    const config = join(here, "plans.yaml");
+    writeFileSync(
+      config,
+      `base_path: ${join(here, "base")}\njournal: { dir: ${join(here, "plans")} }\napproval: destructive\n`,
+    );
+
+    test("are not given", async () => {
+      const changes = { changes: [{ op: "create", path: "planned.txt", content: "" }], dry_run: true };
+      const tried = await run(["call", "transact", JSON.stringify(changes), "--config", config]);
+      expect(tried).toMatchObject({ code: 0, stderr: "" });
+      expect(Object.keys(JSON.parse(tried.stdout) as object).sort()).toEqual(["committed", "results"]);
+      const declined = await run(["call", "delete-file", '{"paths":["a.txt"]}', "--config", config]);
+      expect(declined).toMatchObject({ code: 1, stdout: "" });
+      const error = parseError(declined.stderr.trimEnd());
+      expect(error?.code).toBe("C224");
+      expect(error?.message).toContain("Send it to a running worker with --url");
+      expect(error?.message).not.toContain("plan");
+      expect(error?.details).toBeUndefined();
+    });
+
+    test("cannot be committed", async () => {
+      const plan = JSON.stringify({ plan: "0".repeat(32) });
+      const { code, stderr } = await run(["call", "commit", plan, "--config", config]);
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr:
+          "coder: coder::commit carries out a plan of a running worker, and this process has none; send the call without dry_run, or both calls to a running worker with --url\n",
+      });
     });
   });
 
@@ -378,6 +421,13 @@ describe.each(defaultSubjects)("%s", (subject) => {
         const refused = await run(["call", "coder::read-file", '{"path":".env"}', "--url", url]);
         expect(refused).toMatchObject({ code: 1, stdout: "" });
         expect(parseError(refused.stderr.trimEnd())?.code).toBe("C211");
+
+        const misspelt = await run(["call", "tree", '{"maxdepth":1}', "--url", url]);
+        expect(misspelt).toMatchObject({
+          code: 0,
+          stderr:
+            'coder: coder::tree has no field "maxdepth", which a worker in the profile contract ignores; did you mean max_depth?\n',
+        });
 
         const unknown = await run(["call", "coder::nope", "{}", "--url", url]);
         expect(unknown).toMatchObject({ code: 1, stdout: "" });

@@ -42,6 +42,13 @@ export const refuseApproval = {
       { details: { plan } },
     ),
 
+  /** Refuses a call that no person can approve, to a worker that ends with it. */
+  unplanned: (): Refusal =>
+    new Refusal(
+      "approval-required",
+      "This call needs the user's approval, for which a worker that serves one call cannot ask. Nothing was changed. Send it to a running worker with --url, or ask the user to set `approval` to none.",
+    ),
+
   /** Refuses a command that no person can approve now. It has no plan. */
   impossible: (): Refusal =>
     new Refusal(

@@ -151,9 +151,17 @@ function drawReplacements({ answer, toVisible }: DrawnCall): string | undefined 
 
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
-/** Names the command that takes an undo back, where the text names the function. */
-const drawUndo = ({ text }: DrawnCall): string | undefined =>
-  text && dimNotes(text.replace(/coder::undo without fields(?= takes this undo back\.$)/m, "`coder undo`"));
+/**
+ * Names the command that takes an undo back, where the text names the function. Its number is needed if the
+ * worker takes each command line for another caller.
+ */
+function drawUndo({ text, answer }: DrawnCall): string | undefined {
+  const { checkpoint } = answer as { readonly checkpoint?: number };
+  const command = checkpoint === undefined ? "`coder undo`" : `\`coder undo ${checkpoint}\``;
+  return (
+    text && dimNotes(text.replace(/coder::undo without fields(?= takes this undo back\.$)/m, () => command))
+  );
+}
 
 interface ShownJob {
   readonly id: string;

@@ -56,6 +56,7 @@ async function handle(definition: FunctionDefinition, request: Sent, context: Co
     return await run(definition, request, { ...context, transactions: approving });
   } catch (error) {
     if (!(error instanceof NoApprover)) throw error;
+    if (plans === undefined) throw refuseApproval.unplanned();
     const { proposal } = error;
     const { jail, files, tree, caller } = context;
     const bytes = memoryBytes(request);

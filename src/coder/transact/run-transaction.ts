@@ -67,7 +67,7 @@ export async function planTransaction<T>(
   transaction: Transaction<T>,
   context: CoderContext,
   answer: (done: Done<T>, context: CoderContext) => unknown,
-): Promise<PlanAnswer & { readonly value: T }> {
+): Promise<Partial<PlanAnswer> & { readonly value: T }> {
   const { value, steps, reads } = await explaining(transaction, context, () =>
     show(transaction, context, { remembersReads: true }),
   );
@@ -77,7 +77,7 @@ export async function planTransaction<T>(
   const carryOut = async (plan: string, later: CoderContext) =>
     answer(await carryOutPlan(transaction, { ...later, jail }, { plan, reads }), later);
   const bytes = memoryBytes(transaction.request) + reads.size * bytesOfRead;
-  return { value, ...context.plans.add({ caller: context.caller, carryOut, bytes }) };
+  return { value, ...context.plans?.add({ caller: context.caller, carryOut, bytes }) };
 }
 
 /** The estimated memory for the facts read at one path. */

@@ -89,7 +89,9 @@ ${exitStatuses}`,
 Usage
   coder undo [SEQ | JSON | - | @FILE]
 
-  SEQ is the number of a checkpoint, as coder checkpoints lists it. JSON has the fields below.
+  SEQ is the number of a checkpoint, as coder checkpoints lists it. JSON has the fields below. Without either, the
+  newest change is taken back; in the profile agent, your own newest. With --url each command line is another
+  caller, so a worker in that profile needs SEQ.
 
 Flags
 ${flagsOf("call", worker)}
