@@ -134,8 +134,8 @@ describe("what keeps the worker from starting is said in one sentence", () => {
     expect(reason({ basePath: sandbox.at("../nothing") })).toMatch(
       /^base_path ".*nothing" cannot be reached \(ENOENT\)\.$/,
     );
-    expect(reason({ basePath: sandbox.at("a.txt") })).toMatch(/is not a folder/);
-    expect(reason({ basePath: "/proc/self" })).toMatch(/is not a folder/);
+    expect(reason({ basePath: sandbox.at("a.txt") })).toMatch(/is a file; name a folder/);
+    expect(reason({ basePath: "/proc/self" })).toMatch(/lies in a file system without files/);
   });
 
   test("holds folders by the backend that is wanted, else by one that works here", () => {

@@ -74,7 +74,8 @@ export interface OpenRoot {
  */
 export function openRoot(options: RootOptions, shared: SharedRules): OpenRoot {
   const { name, path, isReadOnly = false } = options;
-  const what = name === "" ? "base_path" : `The path of the root ${JSON.stringify(name)},`;
+  const quoted = JSON.stringify(path);
+  const what = name === "" ? `base_path ${quoted}` : `The path ${quoted} of the root ${JSON.stringify(name)}`;
   const base = canonicalBase(path, what);
   const at: BaseName = name === "" ? onlyBase : { path: name, gone: () => refuseJailed.rootGone(name) };
   const backend = hold({ base, what, at }, shared.backend);
@@ -102,17 +103,30 @@ function doNamesFold(
 }
 
 function canonicalBase(path: string, what: string): string {
+  let reason: string | undefined;
   try {
     const base = realpathSync(path);
-    if (statSync(base).isDirectory() && !isPseudo(base) && !base.split("/").some(isStateFolderName))
-      return base;
+    reason = reasonAgainstServing(base);
+    if (reason === undefined) return base;
   } catch (error) {
-    throw new Error(`${what} ${JSON.stringify(path)} cannot be reached (${errnoOf(error) ?? "unknown"}).`);
+    throw new Error(`${what} cannot be reached (${errnoOf(error) ?? "unknown"}).`);
   }
-  throw new Error(
-    `${what} ${JSON.stringify(path)} is not a folder of files, or lies in the state folder of a worker.`,
-  );
+  throw new Error(`${what} ${reason}`);
 }
+
+function reasonAgainstServing(base: string): string | undefined {
+  const stats = statSync(base);
+  if (!stats.isDirectory()) return stats.isFile() ? "is a file; name a folder." : "is not a folder.";
+  if (isPseudo(base)) return "lies in a file system without files, such as /proc.";
+  if (base.split("/").some(isStateFolderName)) return "lies in the state folder of a worker.";
+  return undefined;
+}
+
+/**
+ * Throws the errno error if this user may not enter the folder at `base`, so that nothing in it could be
+ * reached.
+ */
+export const requireEnterable = (base: string): void => void statSync(`${base}/.`);
 
 /**
  * Returns both the configured spelling of the base and its canonical path, since absolute links may use
@@ -125,7 +139,7 @@ function linkRoots(base: string, path: string): string[] {
 
 interface Holding {
   readonly base: string;
-  /** The name of the folder in error sentences. */
+  /** The folder in error sentences, with its configured path. */
   readonly what: string;
   readonly at: BaseName;
 }
@@ -136,11 +150,12 @@ function hold({ base, what, at }: Holding, wanted: BackendName | undefined): Bac
   const reason = reasonAgainst(name);
   if (reason !== undefined) throw new Error(`The jail cannot be kept with ${name}: ${reason}`);
   try {
+    requireEnterable(base);
     return name === "current-directory"
       ? holdByCurrentDirectory(base, at)
       : holdByDescriptors(base, name, at);
   } catch (error) {
-    throw new Error(`${what} ${JSON.stringify(base)} cannot be opened (${errnoOf(error) ?? "unknown"}).`);
+    throw new Error(`${what} cannot be opened (${errnoOf(error) ?? "unknown"}).`);
   }
 }
 

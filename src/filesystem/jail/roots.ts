@@ -1,12 +1,18 @@
 /** Several roots, which callers see as the entries of one top folder. */
-import { lstatSync, realpathSync, type Stats } from "node:fs";
+import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
 import type { Backend } from "./backend.ts";
 import { escapeGlob } from "./denylist-globs.ts";
 import { errnoError, errnoOf } from "./errno.ts";
 import type { MissingRoot } from "./folder.ts";
-import { type OpenRoot, openRoot, type RootOptions, type SharedRules } from "./open-root.ts";
+import {
+  type OpenRoot,
+  openRoot,
+  type RootOptions,
+  requireEnterable,
+  type SharedRules,
+} from "./open-root.ts";
 
 /** The roots of a jail. */
 export interface RootSet {
@@ -142,10 +148,11 @@ function withoutInner(options: readonly RootOptions[]): RootOptions[] {
   });
 }
 
-/** Returns the root as a missing one if its path cannot be reached. */
+/** Returns the root as a missing one if its path cannot be reached, or its folder not be entered. */
 function missingRoot({ name, path }: RootOptions): MissingRoot | undefined {
   try {
-    realpathSync(path);
+    const base = realpathSync(path);
+    if (statSync(base).isDirectory()) requireEnterable(base);
     return undefined;
   } catch (error) {
     return { name, path: resolve(path), reason: errnoOf(error) ?? "unknown" };
