@@ -90,7 +90,7 @@ export const plan: Plan = {
     "cli/completions": ["base/about", "base/log", "config", "config/arguments"],
     "cli/licenses": [],
     "cli/man": ["base/about", "config/arguments"],
-    "cli/setup": ["base/about", "base/similar-name", "config/arguments"],
+    "cli/setup": ["base/about", "base/similar-name", "config", "config/arguments"],
     "cli/terminal": [],
     "transports/bus": [
       "base/log",

@@ -156,9 +156,16 @@ test("Claude Code gets the entry for the main work tree of the repository", asyn
 });
 
 test("misuse is a sentence with status 2, and changes nothing", async () => {
+  const [engineFile, brokenFile] = [join(base, "engine.yaml"), join(base, "broken.yaml")];
+  writeFileSync(engineFile, "workers: []\n");
+  writeFileSync(brokenFile, "base_path: [\n");
   const cases: [string[], string][] = [
     [["curser"], "did you mean cursor?"],
     [["cursor", "--base-path", "no/such"], '--base-path is "no/such", which is not a folder'],
+    [["cursor", "--config", "no.yaml"], "no.yaml: cannot be read (ENOENT)"],
+    [["cursor", "--config", "."], "cannot be read (EISDIR)"],
+    [["cursor", "--config", engineFile], "is the configuration file of an iii engine"],
+    [["cursor", "--config", brokenFile], "is not YAML"],
     [[], "setup needs the name of a client"],
   ];
   for (const [args, sentence] of cases) {

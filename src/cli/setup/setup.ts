@@ -6,6 +6,8 @@ import { about, npmPackage } from "../../base/about.ts";
 import { maxSimilar } from "../../base/similar-name.ts";
 import type { Command } from "../../config/arguments/arguments.ts";
 import { UsageError } from "../../config/arguments/usage-error.ts";
+import { ConfigError } from "../../config/file.ts";
+import { readNamed } from "../../config/source.ts";
 import { type Client, type ClientHost, clients, startWords } from "./clients.ts";
 import { readConfigText, replaceConfigText } from "./config-file.ts";
 import { entryIn, withEntry } from "./document.ts";
@@ -28,6 +30,7 @@ interface Entry {
  */
 export async function runSetup(command: SetupCommand): Promise<string> {
   const entry = entryOf(command);
+  if (command.configFile !== undefined) await requireConfig(command.configFile);
   try {
     if (command.isPrint) return await printEntry(entry);
     return await (command.isRemove ? removeEntry(entry) : addEntry(entry));
@@ -77,6 +80,15 @@ function folderOf(basePath = "."): string {
     // The sentence below is about a missing folder too.
   }
   throw new UsageError(`--base-path is ${JSON.stringify(basePath)}, which is not a folder`);
+}
+
+/** Throws a `UsageError` for a file that the server could not read, which only its client would show. */
+async function requireConfig(path: string): Promise<void> {
+  try {
+    await readNamed(path);
+  } catch (error) {
+    throw error instanceof ConfigError ? new UsageError(error.message) : error;
+  }
 }
 
 function realOr(path: string): string {

@@ -160,6 +160,7 @@ describe("one command", () => {
       worker: "coder",
       client: "cursor",
       basePath: "x",
+      configFile: undefined,
       serverArguments: ["--read-only", "--log-level", "warn"],
       isPrint: false,
       isRemove: false,

@@ -55,6 +55,7 @@ export type Command =
       /** The name of the client. */
       readonly client: string;
       readonly basePath: string | undefined;
+      readonly configFile: string | undefined;
       /** The arguments of the server besides its folder. */
       readonly serverArguments: readonly string[];
       /** Whether `--print` is set, which changes nothing. */
@@ -443,6 +444,7 @@ function parseSetup(line: CommandLine, worker: WorkerName): Extract<Command, { n
     worker,
     client,
     basePath: values.get("base-path"),
+    configFile: values.get("config"),
     serverArguments: serverFlags.flatMap((name) => {
       const value = values.get(name);
       if (value === undefined) return [];
