@@ -1,6 +1,7 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { Refusal } from "../../base/errors.ts";
 import { type Deadline, deadlineIn } from "../../base/scheduling/deadline.ts";
+import { UInt64 } from "../../base/schema/fragments.ts";
 import type { Example, FunctionDefinition } from "../../calls/contract/definition.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
 import { defineShellFunction, parserOf, type ShellContext } from "../define.ts";
@@ -69,7 +70,7 @@ export function defineFsFunction<Fields extends TProperties, Response extends TS
     isRare: true,
     request,
     published: AnyValue,
-    response,
+    response: effect === "writes" ? withLosses(response) : response,
     effect,
     isLong,
     paths,
@@ -81,8 +82,12 @@ export function defineFsFunction<Fields extends TProperties, Response extends TS
     parse: parserOf(op, request),
     async handle({ target, ...rest }, context) {
       const untargeted = rest as Static<TObject<Fields>>;
-      if (target.kind === "host") return inWords(() => fs.handle(untargeted, context)) as Promise<never>;
-      const answer = await forward(
+      if (target.kind === "host")
+        return countLosses(
+          inWords(() => fs.handle(untargeted, context)),
+          context,
+        );
+      return (await forward(
         {
           functionId: `sandbox::fs::${op}`,
           target,
@@ -91,10 +96,29 @@ export function defineFsFunction<Fields extends TProperties, Response extends TS
           codes: "fs",
         },
         context,
-      );
-      return answer as never;
+      )) as never;
     },
   });
+}
+
+const withLosses = (response: TSchema): TSchema => ({
+  ...response,
+  properties: {
+    ...response["properties"],
+    losses: Type.Optional(
+      UInt64({ since: "0.4.0", description: "Changes that coder::undo cannot take back, if any." }),
+    ),
+  },
+});
+
+/** Returns an answer, in the profile `agent` with the number of changes that the journal does not keep. */
+async function countLosses(
+  answering: Promise<unknown>,
+  { profile, fs, ...call }: ShellContext,
+): Promise<never> {
+  const answer = await answering;
+  const losses = profile["fs.losses"] ? (fs.journal?.lossesOf(call) ?? 0) : 0;
+  return (losses === 0 ? answer : { ...(answer as object), losses }) as never;
 }
 
 async function inWords<T>(act: () => T | Promise<T>): Promise<T> {

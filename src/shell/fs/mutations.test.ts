@@ -46,6 +46,7 @@ afterAll(async () => {
   rmSync(base, { recursive: true });
 });
 
+/** A call of each function that changes something, and its changes. */
 const calls: Readonly<Record<string, { request: object; changes: readonly string[][] }>> = {
   "shell::fs::mkdir": {
     request: { path: at("a/b"), parents: true },
@@ -76,3 +77,31 @@ test.each(Object.entries(calls))("%s", async (id, { request, changes }) => {
   expect(await invoke(definition, request, { caller: "worker-7", bus })).toHaveProperty("answer");
   expect(heard.splice(0)).toEqual(changes.map(([kind, path]) => [kind, path, id, "worker-7"]));
 });
+
+test.each(["agent", "contract"] as const)(
+  "in the profile %s an answer says what was not recorded, or stays",
+  async (profile) => {
+    const state = realpathSync(mkdtempSync(join(tmpdir(), "coder-state-")));
+    const served = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
+    const journal = { dir: state, max_bytes: 1_000_000, max_records: 9 };
+    const shell = await openShell(
+      { ...config, profile, journal, fs: { ...config.fs, host_root: served } },
+      { environment: {}, log },
+    );
+    const segments = shell.fs.journal!.state.path("segments");
+    writeFileSync(segments, "in the way");
+    writeFileSync(join(served, "sedded"), "x");
+    for (const [id, { request, changes }] of Object.entries(calls)) {
+      const definition = shellFunctions.find((one) => one.id === id)!;
+      const payload = JSON.parse(JSON.stringify(request).replaceAll(base, served));
+      const outcome = await createInvoke(shell, log)(definition, payload, { bus });
+      const { losses, ...answer } = "answer" in outcome ? (outcome.answer as { losses?: number }) : {};
+      // The removal of a tree is reported besides its steps.
+      const expected = id === "shell::fs::rm" ? 1 : changes.length;
+      expect([id, losses]).toEqual([id, profile === "agent" ? expected : undefined]);
+      expect(Object.keys(answer)).not.toEqual([]);
+    }
+    await shell.close();
+    for (const folder of [state, served]) rmSync(folder, { recursive: true });
+  },
+);
