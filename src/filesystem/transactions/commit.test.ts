@@ -4,6 +4,7 @@ import { treeOf } from "../../../tests/harness/tree.ts";
 import type { MutationListener } from "../disk/mutation.ts";
 import { Recorder } from "../disk/recorder.test-kit.ts";
 import { backends } from "../jail/jail.test-kit.ts";
+import { Intents } from "./intents.ts";
 import { StepRunner } from "./run-step.ts";
 import { everyKind, fileOf, sampleTree, TransactionsFixture } from "./transactions.test-kit.ts";
 
@@ -107,6 +108,21 @@ describe("what the system refuses at some step", () => {
     expect(fixture.snapshot()).toEqual(wasThere);
     expect(fixture.records()).toEqual([]);
   });
+});
+
+test("a state folder that cannot keep the record is what the refusal is about, and no path", async () => {
+  using fixture = new TransactionsFixture("descriptors", sampleTree);
+  const wasThere = fixture.snapshot();
+  using _ = spyOn(Intents.prototype, "write").mockRejectedValue(
+    Object.assign(new Error("ENOSPC"), { code: "ENOSPC" }),
+  );
+  await expect(fixture.commit(everyKind(fixture))).rejects.toMatchObject({
+    path: undefined,
+    message: expect.stringMatching(
+      /^The transaction was not begun, because its record cannot be kept \(ENOSPC\)\. /,
+    ),
+  });
+  expect(fixture.snapshot()).toEqual(wasThere);
 });
 
 /** Makes the disk full at the step with this index. */

@@ -12,7 +12,7 @@ import type { Intent, Intents } from "./intents.ts";
 import type { NamedEntry } from "./name-tree.ts";
 import type { IntendedStep, IntentRecord } from "./record.ts";
 import type { Staging, StagingContext } from "./stage.ts";
-import { ChangedMeanwhile, refusing } from "./step-refusals.ts";
+import { ChangedMeanwhile, keepingRecord, refusing } from "./step-refusals.ts";
 import { statPath } from "./survey.ts";
 
 export interface PreparingContext extends StagingContext {
@@ -51,12 +51,12 @@ export async function prepare(ctx: PreparingContext, preparing: Preparing): Prom
       version: 1,
       transaction,
       maker: temporaryName(),
-      state: await refusing(drafts[0]!.step, () => ctx.intents.identity),
+      state: await keepingRecord(() => ctx.intents.identity),
       ...rootsOf(ctx, drafts),
       steps: await recordSteps(ctx, drafts, slice),
     };
     requester.deadline.check();
-    return { record, file: await refusing(drafts[0]!.step, () => ctx.intents.write(record, slice)) };
+    return { record, file: await keepingRecord(() => ctx.intents.write(record, slice)) };
   } catch (error) {
     await staging.discard();
     throw error;

@@ -1,6 +1,8 @@
 import { Refusal, refuse } from "../../base/errors.ts";
+import { ConfigError } from "../../config/file.ts";
 import type { Step } from "../disk/steps.ts";
 import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
+import { refuseTransaction } from "./transaction-errors.ts";
 
 /** Thrown if a step finds an entry different from its plan. Nothing was changed. */
 export class ChangedMeanwhile extends Error {
@@ -24,6 +26,23 @@ export async function refusing<T>(step: Step, act: () => T | Promise<T>): Promis
     const refusal = refusalOfStep(error, step);
     throw isOfOthers(error) ? new ChangedMeanwhile(refusal) : refusal;
   }
+}
+
+/** Calls `act`, which keeps the record of a transaction, and turns its errors into a refusal of that. */
+export async function keepingRecord<T>(act: () => T | Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw refusalOfState(error);
+  }
+}
+
+/** Returns a refusal for an unusable state folder. It names no host path. */
+export function refusalOfState(error: unknown): unknown {
+  if (error instanceof ConfigError)
+    return refuseTransaction.noRecord("the state folder is not private to this user");
+  const code = errnoOf(error);
+  return code === undefined ? error : refuseTransaction.noRecord(code);
 }
 
 function refusalOfStep(error: unknown, step: Step): Refusal {

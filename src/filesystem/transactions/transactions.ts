@@ -5,11 +5,9 @@ import type { Log } from "../../base/log/log.ts";
 import type { Deadline } from "../../base/scheduling/deadline.ts";
 import { createSemaphore } from "../../base/scheduling/semaphore.ts";
 import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
-import { ConfigError } from "../../config/file.ts";
 import type { Disk } from "../disk/disk.ts";
 import type { Requester } from "../disk/mutation.ts";
 import type { Plan } from "../disk/steps.ts";
-import { errnoOf } from "../jail/errno.ts";
 import type { TransactionMark } from "../jail/temporary.ts";
 import type { StateFolder } from "../state/state-folder.ts";
 import { commitSteps } from "./commit.ts";
@@ -17,7 +15,7 @@ import { Intents } from "./intents.ts";
 import { recoverLocked, recoverTransactions, UnfinishedTransaction } from "./recover.ts";
 import { type Resolution, resolveKept } from "./resolve.ts";
 import { lockRoot } from "./root-lock.ts";
-import { ChangedMeanwhile } from "./step-refusals.ts";
+import { ChangedMeanwhile, refusalOfState } from "./step-refusals.ts";
 import { refuseTransaction } from "./transaction-errors.ts";
 
 export interface Committing {
@@ -151,14 +149,6 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
       return await resolveKept(recovering, id, { force });
     },
   };
-}
-
-/** Returns a refusal for an unusable state folder. It names no host path. */
-function refusalOfState(error: unknown): unknown {
-  if (error instanceof ConfigError)
-    return refuseTransaction.noRecord("the state folder is not private to this user");
-  const code = errnoOf(error);
-  return code === undefined ? error : refuseTransaction.noRecord(code);
 }
 
 /** Returns whether entries of a transaction are abandoned, by the records in `folder`. */
