@@ -85,7 +85,7 @@ export const longSuites: Readonly<Record<string, LongSuite>> = {
   },
   index: {
     description:
-      "searches by the watched tree against searches that read everything, while a program changes it at random",
+      "searches by the watched tree against searches that read everything, while a program changes it at random; with --memory 150000 signatures move to the disk",
     command: ["src/search/index/indexed-torture.test-kit.ts"],
   },
   storm: {

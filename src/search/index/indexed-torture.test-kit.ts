@@ -1,9 +1,9 @@
 /**
- * `npm run suite -- index --operations 100000 --folder /mnt/xfs`: another program changes a tree at random.
- * Whenever it reports that it has, a search by an index and a watched tree, or by a saved index, is compared
- * with one that reads every file.
+ * `npm run suite -- index --operations 100000 --folder /mnt/xfs --memory 150000`: another program changes a
+ * tree at random. Whenever it reports that it has, a search by an index and a watched tree, or by a saved
+ * index, is compared with one that reads every file. With little memory, signatures move to the disk.
  */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -13,12 +13,15 @@ import { startWriter, type Writer } from "../../filesystem/watch/torture.test-ki
 import { pageFrom } from "../pages.test-kit.ts";
 import type { SearchAnswer } from "../request.ts";
 import { openSearcher, type RequestFields } from "../search.test-kit.ts";
+import { SavedIndex } from "../signatures/saved-index.ts";
 
 export interface SearchTortureOptions {
   readonly operations: number;
   readonly seed: number;
   /** The folder to make the tree in. */
   readonly folder?: string | undefined;
+  /** The memory of the index, in bytes. Default: 16 MiB. */
+  readonly memory?: number;
 }
 
 export interface SearchTortureReport {
@@ -28,6 +31,8 @@ export interface SearchTortureReport {
   readonly matches: number;
   /** The number of searchers that began with a saved index. */
   readonly loaded: number;
+  /** The number of times that signatures moved to the disk. */
+  readonly spilled: number;
   /** The differences between the answers of both searches. */
   readonly faults: readonly string[];
 }
@@ -36,6 +41,7 @@ export async function tortureSearches({
   operations,
   seed,
   folder = tmpdir(),
+  memory = 2 ** 24,
 }: SearchTortureOptions): Promise<SearchTortureReport> {
   const root = realpathSync(mkdtempSync(join(folder, "coder-index-")));
   const [base, outside] = [join(root, "base"), join(root, "outside")];
@@ -47,12 +53,20 @@ export async function tortureSearches({
   const open = () =>
     openSearcher(base, {
       ...options,
-      index: { mode: "watched", maxBytes: 2 ** 24, scrubbedFiles: 0, saved },
+      index: { mode: "watched", maxBytes: memory, scrubbedFiles: 0, saved },
     });
   const writer = startWriter(base, outside, seed);
+  const { spill } = SavedIndex.prototype;
+  let spilled = 0;
+  SavedIndex.prototype.spill = function (...all) {
+    spilled++;
+    return spill.apply(this, all);
+  };
   try {
-    return await run({ operations, random: randomFrom(seed), writer, scan, open });
+    const report = await run({ base, operations, random: randomFrom(seed), writer, scan, open });
+    return { ...report, spilled };
   } finally {
+    SavedIndex.prototype.spill = spill;
     writer.end();
     await scan.close();
     rmSync(root, { recursive: true, force: true });
@@ -62,6 +76,7 @@ export async function tortureSearches({
 type Searcher = ReturnType<typeof openSearcher>;
 
 interface Run {
+  readonly base: string;
   readonly operations: number;
   readonly random: Random;
   readonly writer: Writer;
@@ -72,16 +87,27 @@ interface Run {
 
 /** The number of changes before the index may catch up. */
 const perFill = 60;
+/** The number of large files, whose signatures take most of the memory, and of their changes before that. */
+const large = { files: 64, perFill: 20 } as const;
 /** The number of times that the index catches up before a new searcher loads what this one has saved. */
 const fillsPerProcess = 3;
 /** The number of changes made at once during searches, whose answers are then unpredictable. */
 const together = 40;
 
-async function run({ operations, random, writer, scan, open }: Run): Promise<SearchTortureReport> {
+async function run({
+  base,
+  operations,
+  random,
+  writer,
+  scan,
+  open,
+}: Run): Promise<Omit<SearchTortureReport, "spilled">> {
   const searches: Record<string, number> = {};
   const faults: string[] = [];
   let [done, matches, filledAt, fills, loaded] = [0, 0, 0, 0, 0];
   done += await writer.change(200);
+  mkdirSync(join(base, "large"));
+  for (let file = 0; file < large.files; file++) writeLarge(base, file, random);
   let request = requestFrom(random, done);
   let indexed = open();
   try {
@@ -89,6 +115,8 @@ async function run({ operations, random, writer, scan, open }: Run): Promise<Sea
     await indexed.watched();
     while (done < operations && faults.length < 5) {
       if (done - filledAt >= perFill) {
+        for (let left = large.perFill; left > 0; left--) writeLarge(base, random.below(large.files), random);
+        await answerOf(indexed, { pattern: "absent" });
         await indexed.index?.settled();
         if (++fills % fillsPerProcess === 0) {
           await indexed.close();
@@ -122,6 +150,13 @@ async function run({ operations, random, writer, scan, open }: Run): Promise<Sea
     await indexed.close();
   }
   return { operations: done, searches, matches, loaded, faults };
+}
+
+/** Writes a file with a thousand words of letters that no request but one for paths has. */
+function writeLarge(base: string, file: number, random: Random): void {
+  const letters = [..."hijklmnopqrstuvwyz"];
+  const word = () => Array.from({ length: 8 }, () => random.pick(letters)).join("");
+  writeFileSync(join(base, "large", String(file)), Array.from({ length: 1000 }, word).join("\n"));
 }
 
 type Answered = Partial<SearchAnswer> & { readonly refusal?: string };
@@ -176,12 +211,14 @@ async function main(): Promise<void> {
       operations: { type: "string", default: "100000" },
       seed: { type: "string", default: String(freshSeed()) },
       folder: { type: "string" },
+      memory: { type: "string", default: String(2 ** 24) },
     },
   });
   const report = await tortureSearches({
     operations: Number(values.operations),
     seed: Number(values.seed),
     folder: values.folder,
+    memory: Number(values.memory),
   });
   process.stdout.write(`${JSON.stringify({ seed: values.seed, ...report }, undefined, 2)}\n`);
   if (report.faults.length > 0) process.exitCode = 1;

@@ -10,3 +10,13 @@ test("600 random changes by another program: a search right after each answers a
   expect(report.loaded).toBeGreaterThan(1);
   expect(report.matches).toBeGreaterThan(0);
 });
+
+test("the same holds while the memory of the index is so small that signatures move to the disk", async () => {
+  const report = await tortureSearches({ operations: 500, seed: 20_261_127, memory: 150_000 });
+  expect(report.faults).toEqual([]);
+  expect([report.spilled > 1, report.loaded > 0, report.searches["watched"]! > 20]).toEqual([
+    true,
+    true,
+    true,
+  ]);
+});

@@ -374,9 +374,13 @@ test("a saved index of another tree, or other rules, is not loaded", async () =>
   expect([await loads(of, "tree"), await loads(of, "other")]).toEqual([true, false]);
 });
 
-test("a saved index that is larger than the memory for indexes is not loaded", async () => {
-  const { state: of } = await saveSome();
-  expect(await loads(of, "tree", 2 ** 10)).toBe(false);
+test("a saved index that is larger than the memory for indexes is not loaded, and not even read", async () => {
+  const { state: of, path } = await saveSome();
+  const bytes = readFileSync(path);
+  bytes[100]! ^= 1;
+  writeFileSync(path, bytes);
+  expect([await loads(of, "tree", 2 ** 10), existsSync(path)]).toEqual([false, true]);
+  expect([await loads(of, "tree"), existsSync(path)]).toEqual([false, false]);
 });
 
 test("the size of a saved index is known before it is written, and an index that cannot be says so", async () => {
