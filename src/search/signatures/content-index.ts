@@ -125,7 +125,7 @@ export class ContentIndex {
     return this.#closing.signal;
   }
 
-  /** The number of files that were stored or replaced so far. */
+  /** The number of files that were stored or replaced so far, or that had no room. */
   get updatedFiles(): number {
     return this.#updatedFiles;
   }
@@ -322,7 +322,7 @@ export class ContentIndex {
     if (this.#holds > 0) return;
     for (const signatures of this.#retired.splice(0)) signatures.close();
     this.#onReleased();
-    if (this.#faulty !== undefined) this.#beginStoring();
+    if (this.#faulty !== undefined && !this.closed.aborted) this.#beginStoring();
   }
 
   /** A signature file in which a fault was found. */
@@ -421,12 +421,12 @@ export class ContentIndex {
       const size = bits[index] === 0 ? 0 : 2 ** bits[index]! / 32;
       waiting.wordsAt += size;
       this.#waitingFiles--;
+      if (outcomes[index] !== signed.yes) continue;
       this.#updatedFiles++;
-      if (outcomes[index] === signed.yes)
-        this.#put(
-          { stamps: stamps.subarray(index * stampWords, (index + 1) * stampWords), flags: flags[index]! },
-          size === 0 ? undefined : { words: words.subarray(at, at + size), bits: bits[index]! },
-        );
+      this.#put(
+        { stamps: stamps.subarray(index * stampWords, (index + 1) * stampWords), flags: flags[index]! },
+        size === 0 ? undefined : { words: words.subarray(at, at + size), bits: bits[index]! },
+      );
       if (slice.isDue) break;
     }
     return waiting.next === outcomes.length;
