@@ -292,6 +292,7 @@ const ofEdits: Samples<typeof refuseEdit> = {
   textNotFound: refuseEdit.textNotFound({ path: "a", index: 0 }, miss),
   alreadyApplied: refuseEdit.alreadyApplied({ path: "a", index: 0 }, candidates),
   ambiguousText: refuseEdit.ambiguousText({ path: "a", index: 0 }, { count: 2, candidates }),
+  patternNotFound: refuseEdit.patternNotFound({ path: "f", index: 0 }, undefined),
   matchCount: refuseEdit.matchCount({ path: "a", index: 0 }, { expected: 1, found: 2, candidates }),
 };
 

@@ -81,7 +81,7 @@ export const profileTable = {
   "delete-file.counts": { contract: false, agent: true },
   /** Whether an edit says which line ends a file has other than LF. */
   "update-file.line_ends": { contract: false, agent: true },
-  /** Whether a replacement in the syntax of other languages is refused, and a pointless one explained. */
+  /** Whether a replacement in the syntax of other languages is refused, and one that matches nothing. */
   "update-file.explains_replacements": { contract: false, agent: true },
   "update-file.answer": { contract: "bodies", agent: "echo" },
   /** Whether an answer says which hunks were not applied as written, and which line ends a file has. */

@@ -56,14 +56,16 @@ test("an escape that was written as text is pointed out", async () => {
 });
 
 test("a pattern that would match with (?m) says so, with the number of matches", async () => {
-  const { hints } = await replace("a = 30\nb = 30\n", "30$", "40");
-  expect(hints).toEqual([expect.stringMatching(/\(\?m\).*2 times/)]);
-  expect((await replace("a\n", "^b", "c")).hints).toBeUndefined();
-  expect((await replace("a\n", "(?m)^b", "c")).hints).toBeUndefined();
+  const { success, error } = await replace("a = 30\nb = 30\n", "30$", "40");
+  expect([success, error]).toEqual([false, expect.stringMatching(/\(\?m\).*2 times/)]);
+  expect((await replace("a\n", "^b", "c")).error).not.toContain("(?m)");
+  expect((await replace("a\n", "(?m)^b", "c")).error).toContain("matches nothing");
+  expect((await replace("a\n", "b", "c", contract)).success).toBe(true);
 });
 
 test("a pattern with a carriage return says how line ends match", async () => {
-  expect((await replace("a\r\nb\r\n", "a\\r\\n", "")).hints).toEqual([expect.stringContaining("\\n")]);
+  const { error } = await replace("a\r\nb\r\n", "a\\r\\n", "");
+  expect(error).toContain("each line end matches as \\\\n");
 });
 
 test("what is not plain is named", async () => {

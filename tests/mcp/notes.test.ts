@@ -382,13 +382,21 @@ describe("an error leads to the call that works", () => {
       path: "ports.cmd",
       ops: [{ op: "replace", pattern, replacement: "$0" }],
     });
-    expect(await ok("update_file", replacing("dev.*end"))).toEndWith(
-      "[ops[0]: its . matches no line end; with dot_matches_newline: true it matches once]",
+    expect(await error("update_file", replacing("dev.*end"))).toContain(
+      'ops[0]: `pattern` matches nothing in "ports.cmd": its . matches no line end; with "dot_matches_newline": true it matches once. Nothing was written.',
     );
-    expect(await ok("update_file", replacing("Port"))).toEndWith(
-      "[ops[0]: it matches case-sensitively; with ignore_case: true it matches 2 times]",
+    expect(await error("update_file", replacing("Port"))).toContain(
+      ': it matches case-sensitively; with "ignore_case": true it matches 2 times.',
     );
-    expect(await ok("update_file", replacing("none"))).toEndWith("(ops[0] replaced nothing), 6 lines now");
+    expect(await error("update_file", replacing("none"))).toContain(
+      '`pattern` matches nothing in "ports.cmd". Nothing was written. Send a pattern that matches, or "expect_matches": 0',
+    );
+    expect(await error("update_file", { ...replacing("none"), answer: "none" })).toContain("matches nothing");
+    expect(await ok("update_file", { ...replacing("set"), answer: "none" })).toContain("1 op applied");
+    const none = { ...replacing("none").ops[0], expect_matches: 0 };
+    expect(await ok("update_file", { path: "ports.cmd", ops: [none] })).toEndWith(
+      "(ops[0] replaced nothing), 6 lines now",
+    );
   });
 
   test("a name with a star is searched as a text", async () => {

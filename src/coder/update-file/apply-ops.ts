@@ -61,11 +61,12 @@ export function validateOps({ path, ops }: FileOps): void {
  */
 export async function applyOps(
   before: Buffer,
-  { path, ops, isTraced }: FileOps & { readonly isTraced: boolean },
+  { path, ops, ...options }: FileOps & OpOptions,
   context: CoderContext,
 ): Promise<AppliedOps> {
   const hints: string[] = [];
   const edited = applyLineOps(before, ops, { keepsLineEnds: context.profile.keeps_line_ends });
+  const { isTraced } = options;
   const trace = isTraced ? new EditTrace(edited) : undefined;
   let body: Buffer | undefined;
   const slice = createTimeSlice();
@@ -75,10 +76,9 @@ export async function applyOps(
     if (slice.isDue) await slice.yieldIfDue();
     context.deadline.check();
     body ??= joinPieces(edited.parts);
-    const scope = { path, index, isTraced, context };
-    const replaced = await applyTextOp(body, op, scope);
+    const replaced = await applyTextOp(body, op, { path, index, ...options, context });
     if (op.op === "replace" && isTraced && context.profile["update-file.explains_replacements"])
-      hints.push(...(await hintsOn(body, op, scope, replaced)));
+      hints.push(...hintsOn(op, index, replaced));
     trace?.add({ index, ...replaced });
     body = replaced.body;
   }
@@ -91,13 +91,19 @@ export const applyTextOp = (
   body: Buffer,
   op: ReplaceOp | StrReplaceOp,
   scope: TextOpScope,
-): Promise<ReplacedText> => (op.op === "replace" ? replace(body, op, scope) : strReplace(body, op, scope));
+): Promise<ReplacedText> =>
+  op.op === "replace" ? replaceSome(body, op, scope) : strReplace(body, op, scope);
+
+interface OpOptions {
+  readonly isTraced: boolean;
+  /** Whether a pattern may match nothing in any profile. */
+  readonly mayMatchNothing?: boolean;
+}
 
 /** An op on the whole text of a file, and its context. */
-interface TextOpScope {
+interface TextOpScope extends OpOptions {
   readonly path: string;
   readonly index: number;
-  readonly isTraced: boolean;
   readonly context: CoderContext;
 }
 
@@ -141,47 +147,56 @@ async function replace(body: Buffer, op: ReplaceOp, scope: TextOpScope): Promise
 }
 
 /**
- * Returns advice on a replacement that matched nothing because its `^` and `$` mean the ends of the file, or
- * that wrote an escape as text.
+ * Like `replace`, but refuses a pattern that matches nothing, unless that is expected, or the profile takes
+ * it as done: a caller that does not read the counts would take it for an edit.
  */
-async function hintsOn(
-  body: Buffer,
-  { pattern, replacement, ...op }: ReplaceOp,
-  scope: TextOpScope,
-  { replacements: count }: ReplacedText,
-): Promise<string[]> {
-  const name = `ops[${scope.index}]`;
-  const [written] = /(?<!\\)\\[nt]/.exec(replacement) ?? [];
-  if (count > 0 && written !== undefined) {
-    const meant = written === "\\n" ? "line break" : "tab";
-    return [
-      `${name} wrote ${written} as it stands, a backslash and a letter; for a ${meant} send the character`,
-    ];
+async function replaceSome(body: Buffer, op: ReplaceOp, scope: TextOpScope): Promise<ReplacedText> {
+  const replaced = await replace(body, op, scope);
+  const mayMatchNothing =
+    scope.mayMatchNothing === true || !scope.context.profile["update-file.explains_replacements"];
+  if (mayMatchNothing || op.expect_matches !== undefined || replaced.replacements > 0) return replaced;
+  // Without a trace, matches are counted only if they may be none.
+  if (!scope.isTraced) {
+    if (!replaced.body.equals(body)) return replaced;
+    const { replacements } = await replace(body, op, { ...scope, isTraced: true });
+    if (replacements > 0) return replaced;
   }
-  if (count > 0 || op.expect_matches === 0) return [];
+  throw refuseEdit.patternNotFound(scope, await adviceOn(body, op, scope));
+}
+
+/** Returns advice on a replacement that wrote an escape as text. */
+function hintsOn({ replacement }: ReplaceOp, index: number, { replacements: count }: ReplacedText): string[] {
+  const [written] = /(?<!\\)\\[nt]/.exec(replacement) ?? [];
+  if (count === 0 || written === undefined) return [];
+  const meant = written === "\\n" ? "line break" : "tab";
+  return [
+    `ops[${index}] wrote ${written} as it stands, a backslash and a letter; for a ${meant} send the character`,
+  ];
+}
+
+/** Returns the reason why a pattern matched nothing, if another flag would let it match. */
+async function adviceOn(body: Buffer, sent: ReplaceOp, scope: TextOpScope): Promise<string | undefined> {
+  const { pattern } = sent;
+  const count = async (fields: Partial<ReplaceOp>) => {
+    const { replacements } = await replace(body, { ...sent, ...fields }, { ...scope, isTraced: true });
+    return replacements;
+  };
   if (/(?<!\\)[\^$]/.test(pattern) && !/\(\?[a-zA-Z]*m/.test(pattern)) {
-    const { expect_matches: _, ...others } = op;
-    const byLine = { ...others, pattern: `(?m)${pattern}`, replacement };
-    const { replacements } = await replace(body, byLine, { ...scope, isTraced: true });
-    if (replacements > 0)
-      return [
-        `${name}: ^ and $ are the ends of the file; with (?m) before the pattern they are those of lines, and it matches ${countTimes(replacements)}`,
-      ];
+    const matches = await count({ pattern: `(?m)${pattern}` });
+    if (matches > 0)
+      return `^ and $ are the ends of the file; with (?m) before the pattern they are those of lines, and it matches ${countTimes(matches)}`;
   }
   const wider = [
     ...(/(?<!\\)\./.test(pattern) ? ([["dot_matches_newline", "its . matches no line end"]] as const) : []),
     ...(/\p{L}/u.test(pattern) ? ([["ignore_case", "it matches case-sensitively"]] as const) : []),
-  ].filter(([field]) => !op[field]);
+  ].filter(([field]) => !sent[field]);
   for (const [field, why] of wider) {
-    const { expect_matches: _, ...others } = op;
-    const widened = { ...others, pattern, replacement, [field]: true };
-    const { replacements } = await replace(body, widened, { ...scope, isTraced: true });
-    if (replacements > 0)
-      return [`${name}: ${why}; with ${field}: true it matches ${countTimes(replacements)}`];
+    const matches = await count({ [field]: true });
+    if (matches > 0) return `${why}; with "${field}": true it matches ${countTimes(matches)}`;
   }
   if (/\\r/.test(pattern) && body.includes("\r\n"))
-    return [`${name}: each line end matches as \\n, and stays as it is; a \\r before it matches nothing`];
-  return [];
+    return "each line end matches as \\n, and stays as it is; a \\r before it matches nothing";
+  return undefined;
 }
 
 const countTimes = (count: number): string => (count === 1 ? "once" : `${count} times`);

@@ -86,7 +86,11 @@ export async function editFile(
     }
     const opened = openForOps(before, { path, ops, encoding: requested }, context);
     const { text, bytesOf, endsInReturns, encoding } = opened;
-    const applied = await applyAll(text, { path, ops: opened.ops, isTraced }, context);
+    const applied = await applyAll(
+      text,
+      { path, ops: opened.ops, isTraced, mayMatchNothing: countsMatches },
+      context,
+    );
     const { parts, lines, trace, hints } = applied;
     const after = bytesOf(parts);
     const written = file.write(after, { dryRun });
@@ -107,7 +111,7 @@ export async function editFile(
 /** Applies all ops. In the profile `agent`, the refusal of the first that fails has the others that fail. */
 async function applyAll(
   text: Buffer,
-  request: FileOps & { readonly isTraced: boolean },
+  request: Parameters<typeof applyOps>[1],
   context: CoderContext,
 ): Promise<AppliedOps> {
   try {

@@ -53,6 +53,13 @@ export const refuseEdit = {
       { details: { candidates, differs: "none" } },
     ),
 
+  patternNotFound: ({ path, index }: OpReference, advice: string | undefined): Refusal =>
+    new Refusal(
+      "text-not-found",
+      `ops[${index}]: \`pattern\` matches nothing in ${quoteShort(path)}${advice === undefined ? "" : `: ${advice}`}. Nothing was written. Send a pattern that matches, or "expect_matches": 0 if none is right.`,
+      path,
+    ),
+
   /** Refuses a wrong number of matches. `candidates` are the first matches. */
   matchCount: (
     { path, index }: OpReference,
