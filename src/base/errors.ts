@@ -297,7 +297,7 @@ export const refuse = {
   revisionMismatch: (path: string, details: RefusalDetails): Refusal =>
     new Refusal(
       "revision-mismatch",
-      `${quoteShort(path)} is not what \`expected_revision\` says. Nothing was changed. Its current revision and the lines in question follow: repeat the call for those.`,
+      `${quoteShort(path)} has another revision than the call expects. Nothing was changed. Its current revision and the lines in question follow: repeat the call for those.`,
       path,
       { details },
     ),

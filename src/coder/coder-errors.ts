@@ -65,7 +65,7 @@ export const refuseCoder = {
   strayRevision: (path: string): Refusal =>
     new Refusal(
       "bad-input",
-      `\`expected_revisions\` names ${quoteShort(path)}, which is not one of the paths. Nothing was removed. Write each path exactly as in \`paths\`.`,
+      `\`expected_revisions\` names ${quoteShort(path)}, which is not one of the paths. Nothing was removed. Write each path as in \`paths\`.`,
     ),
 
   noPatch: (): Refusal =>

@@ -35,8 +35,10 @@ export const commit = defineCoderFunction({
   request,
   response,
   examples: [{ title: "Carry out a plan", request: { plan: "0f1e2d3c4b5a69788796a5b4c3d2e1f0" } }],
-  async handle({ plan }, context) {
-    if (!/^[\da-f]{32}$/.test(plan)) throw refuseTransacting.badPlan(plan);
+  async handle({ plan: sent }, context) {
+    // The answer of a dry run as text has the line `plan 0f1e…`.
+    const plan = sent.trim().replace(/^plan\s+/, "");
+    if (!/^[\da-f]{32}$/.test(plan)) throw refuseTransacting.badPlan(sent);
     const done = await context.plans?.carryOut(plan, context);
     if (done === undefined) throw refuseTransacting.noPlan(plan);
     return done.answer as never;

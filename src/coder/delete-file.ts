@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { refuse } from "../base/errors.ts";
 import { Named, Nullable, UInt64 } from "../base/schema/fragments.ts";
@@ -72,13 +73,17 @@ export const deleteFile = defineCoderFunction({
   ],
   async handle({ paths, recursive, dry_run: dryRun, expected_revisions: expected }, context) {
     if (paths.length === 0) throw refuse.emptyBatch("paths");
-    const stray = Object.keys(expected ?? {}).find((path) => !paths.includes(path));
+    const known = new Set(paths.map(plainForm));
+    const stray = Object.keys(expected ?? {}).find((path) => !known.has(plainForm(path)));
     if (stray !== undefined) throw refuseCoder.strayRevision(stray);
+    const revisions = new Map(
+      Object.entries(expected ?? {}).map(([path, revision]) => [plainForm(path), revision]),
+    );
     const says = dryRun || expected !== undefined || context.profile.journal;
     const results = [];
     for (const path of paths) {
       const lost = context.lossesOf(context);
-      const removal = { path, recursive, dryRun, expectedRevision: expected?.[path] };
+      const removal = { path, recursive, dryRun, expectedRevision: revisions.get(plainForm(path)) };
       const outcome = await context.attempt(() => removeOne(removal, context));
       results.push(
         "error" in outcome
@@ -112,6 +117,9 @@ export const deleteFile = defineCoderFunction({
 const withoutUndo = ({ results }: Static<typeof response>): Static<typeof response> => ({
   results: results.map(({ undo, ...result }) => result),
 });
+
+/** Returns a path without parts that lead nowhere, such as the first of `./a`. */
+const plainForm = (path: string): string => posix.normalize(path).replace(/(?<=.)\/$/, "");
 
 const unavailable = { undo: "unavailable" } as const;
 

@@ -47,6 +47,7 @@ const Result = Named("ChangeResult", {
   echoes_truncated: Type.Optional(Type.Boolean()),
   from: Type.Optional(Type.String()),
   ...LineEndFields,
+  mode: Type.Optional(Type.String({ description: "The octal permission bits that a chmod sets." })),
   moved: Type.Optional(Type.Boolean()),
   new_line_count: Type.Optional(UInt64()),
   op: Type.String(),
@@ -56,6 +57,7 @@ const Result = Named("ChangeResult", {
   replaced: ReplacesFile,
   revision: Type.Optional(Type.String({ description: "SHA-256 of the file after the change." })),
   to: Type.Optional(Type.String()),
+  unchanged: Type.Optional(Type.Boolean({ description: "Whether the mode was set already." })),
 });
 
 const response = Type.Object(

@@ -126,7 +126,9 @@ function describeExcerpt(
 
 /** Returns the lines of `text` with their numbers, like `read-file` with `numbered`. */
 const numberLines = (text: string, from: number): string[] =>
-  text
-    .replace(/\r?\n$/, "")
-    .split("\n")
-    .map((line, index) => `${from + index}→${line}`);
+  text === ""
+    ? []
+    : text
+        .replace(/\r?\n$/, "")
+        .split("\n")
+        .map((line, index) => `${from + index}→${line}`);

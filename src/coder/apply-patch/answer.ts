@@ -2,6 +2,7 @@
 import type { Echo } from "../../text/edits/echo.ts";
 import { JsonBudget } from "../../text/sizes/json-budget.ts";
 import { jsonBytes } from "../../text/sizes/json-size.ts";
+import { octalDigits } from "../fields/permission-bits.ts";
 import type { PatchedEntry } from "./patch-tree.ts";
 
 /**
@@ -43,7 +44,7 @@ function notesOf(entry: Pick<PatchedEntry, "placements" | "form" | "isReplacing"
   const more = placements.length - placed.length;
   return {
     ...(isReplacing && { replaced: true }),
-    ...(mode !== undefined && { mode: `0${(mode & 0o777).toString(8).padStart(3, "0")}` }),
+    ...(mode !== undefined && { mode: octalDigits(mode) }),
     ...(placed.length > 0 && { placed }),
     ...(more > 0 && { more_placed: more }),
     ...form,

@@ -12,3 +12,6 @@ export function parsePermissionBits(mode: string): number {
   if (bits <= 0o777) return bits;
   throw refuseCoder.badMode(mode);
 }
+
+/** Returns permission bits as octal digits, such as `0644`. */
+export const octalDigits = (mode: number): string => `0${(mode & 0o777).toString(8).padStart(3, "0")}`;

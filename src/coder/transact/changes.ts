@@ -10,7 +10,7 @@ import { createOne } from "../create-file.ts";
 import type { CoderContext } from "../define.ts";
 import { removeOne } from "../delete-file.ts";
 import { FileEncoding } from "../fields/file-encoding.ts";
-import { parsePermissionBits, permissionBits } from "../fields/permission-bits.ts";
+import { octalDigits, parsePermissionBits, permissionBits } from "../fields/permission-bits.ts";
 import { transferOne } from "../fields/two-paths.ts";
 import { explainMissingFolder } from "../missing-paths/missing-folder.ts";
 import { pauseOf } from "../services/pause.ts";
@@ -116,6 +116,8 @@ export interface ChangeResult extends ShownFields {
   readonly created?: boolean;
   readonly replaced?: boolean;
   readonly revision?: string;
+  readonly mode?: string;
+  readonly unchanged?: boolean;
 }
 
 /**
@@ -210,8 +212,9 @@ async function makeFolder(
 }
 
 async function changeMode({ op, path, mode }: ChangeOf<"chmod">, { tree }: Made): Promise<ChangeResult> {
-  await tree.changeOwnMode(path, parsePermissionBits(mode));
-  return { op, path };
+  const bits = parsePermissionBits(mode);
+  const isChanged = await tree.changeOwnMode(path, bits);
+  return { op, path, mode: octalDigits(bits), ...(!isChanged && { unchanged: true }) };
 }
 
 /** The tree that changes are made on, and the context of the call with its files. */

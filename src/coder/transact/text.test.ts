@@ -14,7 +14,8 @@ test("each change has its line, with what it changed in a file below it", () => 
     { op: "copy", from: "j", to: "./j", copied: false },
     { op: "make-folder", path: "k", created: true },
     { op: "make-folder", path: "l", created: false },
-    { op: "chmod", path: "m" },
+    { op: "chmod", path: "m", mode: "0755" },
+    { op: "chmod", path: "n", mode: "0644", unchanged: true },
   ];
   expect(renderTransacted({ committed: true, results, transaction: "0f" }).split("\n")).toEqual([
     "a: created, 2 bytes",
@@ -29,7 +30,8 @@ test("each change has its line, with what it changed in a file below it", () => 
     "j: is there already",
     "k: created",
     "l: was there already",
-    "m: mode set",
+    "m: mode 0755 set",
+    "n: mode 0644 is set already",
     "transaction 0f",
   ]);
 });

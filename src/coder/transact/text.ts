@@ -74,7 +74,7 @@ function renderResult(result: CommittedResult, { ops, overwrite }: SentChange = 
     case "make-folder":
       return `${path}: ${result.created ? "created" : "was there already"}`;
     case "chmod":
-      return `${path}: mode set`;
+      return `${path}: mode ${result.mode} ${result.unchanged ? "is set already" : "set"}`;
   }
 }
 

@@ -228,16 +228,18 @@ export class PlannedTree implements WritableTree {
 
   /**
    * Sets the mode of a file or folder under this path alone. A file with other names, which may be where no
-   * call reaches, is replaced by a copy with that mode. Throws wrong-kind for anything else.
+   * call reaches, is replaced by a copy with that mode. Returns whether the mode was another. Throws
+   * wrong-kind for anything else.
    */
-  async changeOwnMode(path: string, mode: number): Promise<void> {
+  async changeOwnMode(path: string, mode: number): Promise<boolean> {
     try {
       using place = admitPermitted(this.jail, { path, recursive: false }) as PlannedPlace;
       const stats = place.stats!;
       requireOwner(stats);
+      if ((stats.mode & 0o7777) === mode && !stats.isSymbolicLink()) return false;
       if (stats.isDirectory() || (stats.isFile() && stats.nlink === 1)) {
         this.#changes.setMode(place, mode);
-        return;
+        return true;
       }
       if (!stats.isFile()) throw refuse.notAFile(path);
       const limit = { key: "max_write_bytes", bytes: this.config.max_write_bytes };
@@ -246,6 +248,7 @@ export class PlannedTree implements WritableTree {
       requireWritableFolder(place.folder, path);
       const copy = this.#changes.copies.copyFile(place.folder, place.name, { keepsTimes: true });
       this.#changes.exchange(place, { ...copy, staged: { ...copy.staged, mode } });
+      return true;
     } catch (error) {
       throw refusalOfErrno(error, path);
     }

@@ -90,7 +90,7 @@ export const cases: readonly Case[] = [
     call: { function: id, payload: { paths: ["a"], expected_revisions: wrong } },
     expect: { error: failure("C210", "expected_revisions", "object") },
   })),
-  ...["b", "./a", "__proto__"].map((path) => ({
+  ...["b", "./b", "__proto__"].map((path) => ({
     name: `expected_revisions names ${path}, which is none of the paths`,
     tree: { a: "a\n" },
     call: {

@@ -62,7 +62,7 @@ export const cases: readonly Case[] = [
     results: [done(itself, false)],
     tree: {},
   }),
-  refuses("a file that is not", { a: "a" }, stale, ["C221", "expected_revision"]),
+  refuses("a file that is not", { a: "a" }, stale, ["C221", "another revision"]),
   refuses("a file that is not, onto another", { a: "a", b: "b" }, staleOnto, ["C221"]),
   refuses("a file that is not, onto itself", { a: "a" }, { ...itself, expected_revision: other }, ["C221"]),
   refuses("a missing file has no revision", { b: "b" }, asIs, ["C211"]),

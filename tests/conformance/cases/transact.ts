@@ -148,7 +148,7 @@ const single: Case[] = [
   }),
   makes("a folder with a mode", {}, [folder("s", { mode: "0700" })], { tree: { "s/": { mode: 0o700 } } }),
   makes("a mode", { a: "a" }, [chmod("a", "0700")], {
-    results: [{ op: "chmod", path: "a" }],
+    results: [{ op: "chmod", path: "a", mode: "0700" }],
     tree: { a: { text: "a", mode: 0o700 } },
   }),
   makes("the mode of a folder", { "s/a": "a" }, [chmod("s", "0700")], { tree: { "s/": { mode: 0o700 } } }),

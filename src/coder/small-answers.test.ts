@@ -1,0 +1,43 @@
+/** Details of calls and answers that a model trips over. */
+import { expect, test } from "bun:test";
+import { chmodSync, existsSync, statSync, writeFileSync } from "node:fs";
+import { SessionsFixture } from "./sessions.test-kit.ts";
+
+function open() {
+  const fixture = new SessionsFixture();
+  writeFileSync(fixture.at("f"), "one\n");
+  chmodSync(fixture.at("f"), 0o644);
+  return { fixture, ...fixture.open() };
+}
+
+test("a plan is carried out by the line that names it", async () => {
+  const { fixture, call } = open();
+  await using _ = fixture;
+  const changes = [{ op: "delete", path: "f" }];
+  const { plan } = await call("coder::transact", { changes, dry_run: true });
+  expect(await call("coder::commit", { plan: `plan ${plan}` })).toMatchObject({ committed: true });
+  expect(existsSync(fixture.at("f"))).toBe(false);
+});
+
+test("a mode is named, and one that is set already makes no checkpoint", async () => {
+  const { fixture, text } = open();
+  await using _ = fixture;
+  const chmod = (mode: string) => text("coder::transact", { changes: [{ op: "chmod", path: "f", mode }] });
+  expect(await chmod("0644")).toBe("f: mode 0644 is set already\nnothing had to be changed");
+  expect(await chmod("755")).toBe("f: mode 0755 set\n#1");
+  expect(statSync(fixture.at("f")).mode & 0o777).toBe(0o755);
+});
+
+test("an expected revision belongs to a path however that is written", async () => {
+  const { fixture, call } = open();
+  await using _ = fixture;
+  const revision = `sha256:${"0".repeat(64)}`;
+  const { results } = await call("coder::delete-file", {
+    paths: ["f"],
+    expected_revisions: { "./f": revision },
+  });
+  expect(results[0]).toMatchObject({
+    success: false,
+    error: expect.stringContaining("has another revision than the call expects"),
+  });
+});
