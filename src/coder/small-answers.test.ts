@@ -1,6 +1,6 @@
 /** Details of calls and answers that a model trips over. */
 import { expect, test } from "bun:test";
-import { chmodSync, existsSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, linkSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { SessionsFixture } from "./sessions.test-kit.ts";
 
 function open() {
@@ -40,4 +40,26 @@ test("an expected revision belongs to a path however that is written", async () 
     success: false,
     error: expect.stringContaining("has another revision than the call expects"),
   });
+});
+
+test("an edit says which names keep the old text, and that a set-ID bit is removed", async () => {
+  const { fixture, text } = open();
+  await using _ = fixture;
+  const notes = ["[its other name (a hard link) keeps the old text]", "[its set-group-ID bit is removed]"];
+  const patch = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-one\n+two\n";
+  const ops = [{ op: "str_replace", old_str: "one", new_str: "two" }];
+  for (const [name, id, payload] of [
+    ["g", "coder::update-file", { path: "f", ops }],
+    ["h", "coder::apply-patch", { patch }],
+  ] as const) {
+    writeFileSync(fixture.at("f"), "one\n");
+    linkSync(fixture.at("f"), fixture.at(name));
+    chmodSync(fixture.at("f"), 0o2755);
+    expect((await text(id, payload)).split("\n").slice(2, 4)).toEqual(notes);
+    expect(readFileSync(fixture.at(name), "utf8")).toBe("one\n");
+    expect(statSync(fixture.at("f")).mode & 0o7777).toBe(0o755);
+  }
+  linkSync(fixture.at("f"), fixture.at("i"));
+  const none = [{ op: "replace", pattern: "three", replacement: "", expect_matches: 0 }];
+  expect(await text("coder::update-file", { path: "f", ops: none })).not.toContain("\n[");
 });

@@ -28,8 +28,9 @@ import { expecting, revisionMismatch } from "../fields/revisions.ts";
 import { pauseOf } from "../services/pause.ts";
 import { Failures } from "../transact/failures.ts";
 import { inSlices } from "../update-file/apply-ops.ts";
-import { formOf } from "../update-file/edit-file.ts";
+import { formOf, withNotes } from "../update-file/edit-file.ts";
 import { openForPatch } from "../update-file/file-text.ts";
+import { notesOnLosses } from "../update-file/loss-notes.ts";
 import { pathBelow } from "./paths.ts";
 
 /** The outcome of one file of a patch. */
@@ -294,7 +295,8 @@ class TreePatcher {
       const { before } = edit;
       await this.#requireRevision(before, change);
       const patched = await this.#applyHunks(before, change);
-      if (await edit.write([patched.bytes])) return patched;
+      const form = withNotes(patched.form, notesOnLosses(edit.lossesBy([patched.bytes])));
+      if (await edit.write([patched.bytes])) return { ...patched, form };
     }
   }
 

@@ -18,6 +18,7 @@ import type { FittedBodies, ShownFields, UpdateAnswer } from "./answer.ts";
 import { type AppliedOps, applyOps, type FileOps, validateOps } from "./apply-ops.ts";
 import { withFailingOps } from "./failing-ops.ts";
 import { openForOps } from "./file-text.ts";
+import { notesOnLosses } from "./loss-notes.ts";
 import { locateOps } from "./op-locations.ts";
 
 /** The ops of a file, and its expected state. */
@@ -39,6 +40,8 @@ interface EditedFile {
   readonly encoding: string | undefined;
   /** Advice on replacements that probably did not do what was meant. */
   readonly hints: readonly string[];
+  /** Notes on what the edit did not keep. */
+  readonly losses: readonly string[];
 }
 
 /** The ways to show an edited file in an answer. */
@@ -95,12 +98,13 @@ export async function editFile(
     const after = bytesOf(parts);
     const written = file.write(after, { dryRun });
     const bodies = { before: text, after: parts };
+    const losses = notesOnLosses(file.lossesBy(after));
     const edit = {
       lines,
       ...(hasRevision && { revision: revisionOfBytes(after) }),
       ...(form === "bodies" && answer !== undefined && { bodies: answer.fit(bodies) }),
       fields: isShown
-        ? showEdit(form, { path, bodies, trace, endsInReturns, encoding, hints }, context.profile)
+        ? showEdit(form, { path, bodies, trace, endsInReturns, encoding, hints, losses }, context.profile)
         : {},
       matches: trace?.sites[0]?.replacements,
     };
@@ -125,7 +129,7 @@ async function applyAll(
 /** An edit in one of the forms that are small in any case. */
 function showEdit(
   form: string,
-  { path, bodies, trace, hints, ...file }: EditedFile,
+  { path, bodies, trace, hints, losses, ...file }: EditedFile,
   profile: ProfileDefaults,
 ): ShownFields {
   if (trace === undefined) return {};
@@ -134,7 +138,7 @@ function showEdit(
     return { text_notes: [`binary${kind === "" ? "" : `: ${kind}`}, so its lines are not shown`] };
   const after = joinPieces(bodies.after);
   const ends = {
-    ...(profile["update-file.line_ends"] && formOf(bodies.before, after, file)),
+    ...(profile["update-file.line_ends"] && withNotes(formOf(bodies.before, after, file), losses)),
     ...(hints.length > 0 && { hints }),
   };
   if (form === "echo") {
@@ -144,6 +148,12 @@ function showEdit(
   const { diff, isTruncated } = unifiedDiff(path, { ...bodies, after, splices: trace.splices });
   return { diff, diff_truncated: isTruncated, ...ends };
 }
+
+/** Returns the form of a text with further notes. */
+export const withNotes = <Form extends Pick<ShownFields, "text_notes">>(
+  form: Form,
+  notes: readonly string[],
+): Form => (notes.length === 0 ? form : { ...form, text_notes: [...(form.text_notes ?? []), ...notes] });
 
 /** Returns how a text differs from UTF-8 with LF and a line end at its end. */
 export function formOf(

@@ -17,6 +17,14 @@ export interface Bodies {
   readonly after: Content;
 }
 
+/** The facts about a file that an edit of it does not keep. */
+export interface EditLosses {
+  /** The number of its other names (hard links), which keep the content before. */
+  readonly otherNames: number;
+  /** Its set-user-ID and set-group-ID bits, which a write(2) removes too. */
+  readonly setIds: number;
+}
+
 export interface WriteOptions {
   /** Whether to check everything and write nothing. Default: false. */
   readonly dryRun?: boolean;
@@ -54,6 +62,14 @@ export class FileEdit implements AsyncDisposable {
   /** The present content. It is valid until the next one is read, or the edit is disposed of. */
   get before(): Buffer {
     return this.#opened!.file.content;
+  }
+
+  /** Returns the facts about the file that a new content does not take over. */
+  lossesBy(after: Content): EditLosses {
+    const { place, file } = this.#opened!;
+    const { nlink, mode } = place.stats!;
+    const isLossless = (nlink === 1 && (mode & 0o6000) === 0) || isSameContent(file.content, after);
+    return isLossless ? { otherNames: 0, setIds: 0 } : { otherNames: nlink - 1, setIds: mode & 0o6000 };
   }
 
   /**
