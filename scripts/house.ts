@@ -409,7 +409,7 @@ export const plan: Plan = {
     "text/encodings": ["base/errors", "text/globs"],
     "text/globs": [],
     "config/arguments": ["base/about", "base/log", "base/similar-name", "config"],
-    config: ["base/log", "base/schema"],
+    config: ["base/log", "base/schema", "base/similar-name"],
     "embedded-engine": ["base/scheduling"],
     "base/scheduling": ["base/errors"],
     "base/errors": ["base/refusal"],

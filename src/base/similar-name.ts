@@ -20,3 +20,26 @@ export function maxSimilar(name: string, names: readonly string[]): string | und
       .sort((one, other) => one.length - other.length)[0]
   );
 }
+
+/** Minimum length of a name that `misspelt` recognizes: a shorter one is close to too many words. */
+const minMisspeltLength = 5;
+
+/**
+ * Returns the name among `names` that `name` spells with one typo: a letter that is missing, additional or
+ * wrong, or two that are exchanged.
+ */
+export function misspelt(name: string, names: readonly string[]): string | undefined {
+  if (name.length > maxNameLength) return undefined;
+  return names.find(
+    (candidate) =>
+      candidate.length >= minMisspeltLength &&
+      (distance(name, candidate) === 1 || isExchanged(name, candidate)),
+  );
+}
+
+/** Returns whether two neighbouring letters of one name are exchanged in the other. */
+function isExchanged(name: string, other: string): boolean {
+  const at = [...name].findIndex((letter, index) => letter !== other[index]);
+  const exchanged = `${name.slice(0, at)}${name[at + 1]}${name[at]}${name.slice(at + 2)}`;
+  return at >= 0 && exchanged === other;
+}

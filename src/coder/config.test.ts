@@ -38,12 +38,16 @@ test("variables are expanded in strings, at any depth", async () => {
   expect(config.non_accessible_globs).toEqual(["b/**"]);
 });
 
+test("the reason against text that is not YAML ends with its place", async () => {
+  expect(await refusal("base_path: [")).toEndWith(" at line 1, column 13");
+});
+
 describe("refuses, with file, key and reason", () => {
   const cases: [string, string][] = [
     ["", "c.yaml: must be a mapping of keys to values; write {} for all defaults"],
     ["just text", "c.yaml: must be a mapping of keys to values; write {} for all defaults"],
     ["- a: 1\n- b: 2\n", "c.yaml: must be a mapping of keys to values; write {} for all defaults"],
-    ["base_path: [", "c.yaml: is not YAML: "],
+    ["base_path: [", "c.yaml: is not YAML: Flow sequence in block collection must be sufficiently indented"],
     ["base_path: a\nbase_path: b\n", "c.yaml: is not YAML: "],
     ["bas_path: x", "c.yaml: bas_path is not a known key; did you mean base_path? The keys are base_path,"],
     ["max_read_bytes: 0", "c.yaml: max_read_bytes is 0; expected a whole number from 1 to 1073741824"],

@@ -162,7 +162,8 @@ export async function parseForeignYaml(text: string): Promise<{ value?: unknown;
 const notYaml = (source: string, error: Error): ConfigError =>
   new ConfigError(`${source}: is not YAML: ${firstLine(error)}`);
 
-const firstLine = ({ message }: Error): string => message.split("\n", 1)[0]!;
+/** Returns the first line of a message, which the parser ends with a colon before the lines of the file. */
+const firstLine = ({ message }: Error): string => message.split("\n", 1)[0]!.replace(/:$/, "");
 
 /**
  * Returns the mapping in a document, or in a list that contains only that, as the registry prints it. Throws

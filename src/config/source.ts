@@ -8,6 +8,7 @@ import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import type { Log } from "../base/log/log.ts";
+import { misspelt } from "../base/similar-name.ts";
 import { readLaunchVariables } from "./environment.ts";
 import {
   ConfigError,
@@ -109,17 +110,29 @@ async function ofCurrentFolder(query: ConfigQuery): Promise<FoundConfig | undefi
   const file = resolve(defaultFile);
   const bytes = readIfThere(file);
   if (bytes === undefined) return undefined;
-  const owner = await ownerOf(bytes.toString(), query.keys);
+  const { owner, keys, problem } = await ownerOf(bytes.toString(), query.keys);
   if (owner === "worker") return readNamed(file);
   const block = owner === "engine" ? await blockOf(bytes.toString(), file, query) : undefined;
-  if (block === undefined) query.log.info("not read", { file, reason: reasons[owner] });
-  return block;
+  if (block !== undefined) return block;
+  const typo = owner === "engine" ? undefined : typoIn(keys, query.keys);
+  const { log } = query;
+  if (typo !== undefined) log.warn("not read", { file, reason: `${foreign}; did you mean ${typo}?` });
+  else if (owner === "engine") log.info("not read", { file, reason: bare });
+  else log.info("not read", { file, reason: problem ? `${foreign}, and is not YAML: ${problem}` : foreign });
+  return undefined;
 }
 
-const reasons = {
-  engine: "it is the configuration of an iii engine, and has no block for this worker",
-  others: "it has no key of this worker",
-} as const;
+const bare = "it is the configuration of an iii engine, and has no block for this worker";
+const foreign = "it has no key of this worker";
+
+/** Returns the first key that is one typo away from one of ours, as the end of a question. */
+function typoIn(keys: readonly string[], ours: readonly string[]): string | undefined {
+  for (const key of keys) {
+    const meant = misspelt(key, ours);
+    if (meant !== undefined) return `${meant} by ${JSON.stringify(key)}`;
+  }
+  return undefined;
+}
 
 function readIfThere(file: string): Buffer | undefined {
   try {
@@ -137,16 +150,24 @@ function readIfThere(file: string): Buffer | undefined {
  * Identifies the owner of a file by the keys at its top level, or, if it is not valid YAML, by lines that
  * begin with a key.
  */
-async function ownerOf(text: string, ours: readonly string[]): Promise<"engine" | "worker" | "others"> {
+async function ownerOf(text: string, ours: readonly string[]): Promise<Owned> {
   const { value, problem } = await parseForeignYaml(text);
-  const keys = mappingIn(value) ?? {};
-  if (problem === undefined ? engineKeyOf(keys) !== undefined : seemsOfEngine(text)) return "engine";
-  const there = problem === undefined ? Object.keys(keys) : keysOfLines(text);
-  return ours.some((key) => there.includes(key)) ? "worker" : "others";
+  const mapping = mappingIn(value) ?? {};
+  const keys = problem === undefined ? Object.keys(mapping) : keysOfLines(text);
+  const isOfEngine = problem === undefined ? engineKeyOf(mapping) !== undefined : seemsOfEngine(text);
+  const owner = isOfEngine ? "engine" : ours.some((key) => keys.includes(key)) ? "worker" : "others";
+  return { owner, keys, problem };
 }
 
-const keysOfLines = (text: string): (string | undefined)[] =>
-  [...text.matchAll(/^[\s{,-]*["']?([a-z_]+)["']?[ \t]*:/gm)].map(([, key]) => key);
+interface Owned {
+  readonly owner: "engine" | "worker" | "others";
+  readonly keys: readonly string[];
+  /** The reason why the file is not valid YAML, if it is not. */
+  readonly problem: string | undefined;
+}
+
+const keysOfLines = (text: string): string[] =>
+  [...text.matchAll(/^[\s{,-]*["']?([a-z_]+)["']?[ \t]*:/gm)].map(([, key]) => key!);
 
 /** The settings that name the folder to serve. */
 export interface BaseQuery {

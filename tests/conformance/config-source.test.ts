@@ -142,6 +142,26 @@ describe.each(defaultSubjects)("%s", (subject) => {
       }
     });
 
+    test("./config.yaml with a key one typo away from one of ours is passed over with a warning", async () => {
+      const key = worker === "coder" ? "max_read_bytes" : "max_output_bytes";
+      for (const typo of [key.replace("max", "mxa"), key.slice(0, -1), `${key.slice(0, -1)}z`]) {
+        const cwd = projectOf({ "config.yaml": `${typo}: 70000\n` });
+        const { stderr, config } = await serve(["--base-path", "a"], { cwd });
+        expect(config).toBe("defaults");
+        expect(stderr).toContain(
+          `"level":"warn","message":"not read","file":"${cwd}/config.yaml","reason":"it has no key of this worker; did you mean ${key} by \\"${typo}\\"?"`,
+        );
+      }
+    });
+
+    test("./config.yaml that is not YAML is passed over for that reason", async () => {
+      const cwd = projectOf({ "config.yaml": "server: [\n" });
+      const { stderr } = await serve(["--base-path", "a"], { cwd });
+      expect(stderr).toMatch(
+        /"message":"not read","file":"[^"]*","reason":"it has no key of this worker, and is not YAML: [^"]*[^:"]"/,
+      );
+    });
+
     test("a folder of that name is nothing", async () => {
       const cwd = projectOf({ "config.yaml/x": "" });
       expect(await serve(["--base-path", "a"], { cwd })).toMatchObject({ config: "defaults" });
