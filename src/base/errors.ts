@@ -330,7 +330,7 @@ export const refuse = {
   baseGone: (): Refusal =>
     new Refusal(
       "io",
-      "The base folder is gone: it was removed or moved away while the worker ran. Nothing can be read or changed until it is back. Ask the user to restore it and restart the worker.",
+      "The base folder is gone: it was removed or moved away while the worker ran. It cannot be listed or changed until it is back. Ask the user to restore it and restart the worker.",
     ),
 
   timeout: (milliseconds: number): Refusal =>

@@ -193,6 +193,18 @@ test("a worker on the bus serves it with the key review, and its calls wait for 
   remove();
 });
 
+test("a worker that keeps no journal says that the page has no changes to show", async () => {
+  const { file, remove } = makeMcpFolder({ config: { profile: "contract", review: {} } });
+  const worker = startCoder("executable", ["--config", file, "--engine", "embedded:0"]);
+  await worker.waitForStderr(/"message":"serving"/);
+  expect(worker.stderr()).toContain(
+    '"level":"warn","message":"the page has no changes to show","reason":"no journal is kept; set the key journal"',
+  );
+  worker.child.kill("SIGTERM");
+  await worker.exited;
+  remove();
+});
+
 test("MCP over HTTP has it on a port of its own, with another token", async () => {
   await using server = await startHttp("executable", {
     args: ["--http", "0", "--no-token", "--review"],

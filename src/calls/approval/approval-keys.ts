@@ -10,7 +10,7 @@ export const ApprovalKey = (code: string) =>
     approvalModes.map((mode) => Type.Literal(mode)),
     {
       default: "none",
-      description: `Which calls wait until a person approves them: destructive are those that delete, replace a file as a whole, undo or run a command; all are those that change anything. The user of a client of MCP is asked through that client (elicitation). Declined or unanswered calls are ${code}, and change nothing. Where nobody can be asked, the answer names a plan, about which coder::commit asks again. Needs a folder for the records of transactions.`,
+      description: `Which calls wait until a person approves them: destructive are those that delete, replace a file as a whole, undo or run a command; all are those that change anything. The user of a client of MCP is asked through that client (elicitation). Declined or unanswered calls are ${code} (a command: S215), and change nothing. Where nobody can be asked, the answer of a call other than a command names a plan, about which coder::commit asks again. Needs a folder for the records of transactions.`,
     },
   );
 

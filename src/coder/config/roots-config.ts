@@ -15,7 +15,7 @@ const Root = Type.Object({
 export const RootsKey = Type.Union([Type.Null(), Type.Array(Root)], {
   default: null,
   description:
-    "Several folders instead of base_path: a list of mappings of name, path, read_only (false) and non_accessible_globs ([], relative to that folder, besides those for all). Callers see one folder with the names as entries, which itself cannot be changed; globs of the other keys are compared with paths that begin with the name. A name has letters, digits, `.`, `_` and `-`. One root with the name `.` is the same as base_path. null is no such list.",
+    "Several folders instead of base_path: a list of mappings of name, path, read_only (false) and non_accessible_globs ([], relative to that folder, besides those for all). Callers see one folder with the names as entries, which itself cannot be changed; globs of the other keys are compared with paths that begin with the name. A name has at most 64 letters, digits, `.`, `_` and `-`, and does not begin with `.`. One root with the name `.` is the same as base_path. null is no such list.",
 });
 
 export type RootConfig = Static<typeof Root>;

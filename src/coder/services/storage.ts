@@ -90,6 +90,8 @@ async function openParts(
   const journalMissing = journal === undefined ? reasonForNone(config.journal, state) : undefined;
   const unrecorded =
     profile.journal && journalMissing?.isByConfiguration === false ? new UnrecordedChanges() : undefined;
+  if (config.review !== null && journal === undefined)
+    log.warn("the page has no changes to show", { reason: "no journal is kept; set the key journal" });
   // Transactions do not depend on a journal.
   const folder = state.folder ?? (readOnly ? undefined : locateTemporaryState({ roots, log }));
   if (journal !== undefined) opened.push(journal);

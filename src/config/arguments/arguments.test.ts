@@ -273,7 +273,7 @@ describe("misuse names the flag", () => {
     ["mcp --http 127.0.0.1.evil.example:1", "needs a bearer token"],
     ["mcp --http 1 --token short", "--token (or CODER_TOKEN) needs at least 16 characters"],
     ["--engine embedded --token short", "--token (or CODER_TOKEN) needs at least 16 characters"],
-    ["--token 0123456789abcdef", "--token only goes with --http or --engine embedded"],
+    ["--token 0123456789abcdef", "--token only goes with --http, --engine embedded or review"],
     ["--http 1", "--http only goes with mcp"],
     ["--read-only=no", "--read-only takes no value"],
     ["call a --engine embedded", "--engine does not go with call"],

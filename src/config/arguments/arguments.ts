@@ -150,8 +150,10 @@ export function parseArguments(
   const isHelp = values.has("help") || given[0] === "help";
   const [, id = ""] = given;
   const worker = parseWorker(values.get("worker") ?? workerOf(given[0] === "call" ? id : "") ?? called);
-  if (isHelp)
-    return { name: "help", worker, topic: parseTopic(given[0] === "help" ? given.slice(1) : given, worker) };
+  if (isHelp) {
+    const topic = parseTopic(given[0] === "help" ? given.slice(1) : given, worker, called);
+    return { name: "help", worker, topic };
+  }
   const words = expandAlias(given, worker);
   const answer = answers.find((name) => values.has(name));
   if (answer !== undefined) {
@@ -203,9 +205,14 @@ export function parseArguments(
 const workerOf = (id: string): WorkerName | undefined =>
   workerNames.find((name) => id.startsWith(`${name}::`));
 
-/** Returns the topic of a help. Words without a help of their own get the help of everything. */
-function parseTopic([command = "", id]: readonly string[], worker: WorkerName): HelpTopic | undefined {
-  if (!commandWords[worker].includes(command) || command === "help") return undefined;
+/** Returns the topic of a help; `undefined` is everything. Throws a `UsageError` for an unknown command. */
+function parseTopic(
+  [command = "help", id]: readonly string[],
+  worker: WorkerName,
+  program: WorkerName,
+): HelpTopic | undefined {
+  if (command === "help") return undefined;
+  if (!commandWords[worker].includes(command)) throw unknownCommand(command, { program }, worker);
   const isAlias = command === "undo" || command === "checkpoints";
   return {
     command: command as HelpTopic["command"],
@@ -349,7 +356,11 @@ export const commandWords: Readonly<Record<WorkerName, readonly string[]>> = {
   shell: ["mcp", "call", "audit", "completions", "help"],
 };
 
-function unknownCommand(word: string, { program }: CommandLine, worker: WorkerName): UsageError {
+function unknownCommand(
+  word: string,
+  { program }: Pick<CommandLine, "program">,
+  worker: WorkerName,
+): UsageError {
   const meant = maxSimilar(word, commandWords[worker]);
   if (meant === undefined) return new UnknownCommand(word, worker, program);
   return new UsageError(

@@ -47,8 +47,8 @@ const table = {
   config: {
     value: "FILE",
     conflicts: [beforeEngine],
-    help: `configuration (YAML); default, when serving: $III_CONFIG, the worker's block in the
-configuration of the iii engine, ./config.yaml, the defaults`,
+    help: `configuration (YAML); default, only on a bus: $III_CONFIG, the worker's block in the
+configuration of the iii engine, ./config.yaml; else the defaults`,
   },
   "base-path": {
     value: "DIR",
@@ -100,7 +100,7 @@ user can connect, and with --token who has the address ws://127.0.0.1:PORT/TOKEN
       {
         in: ["serve", "call", "setup"],
         without: "engine",
-        why: "only goes with --http or --engine embedded",
+        why: "only goes with --http, --engine embedded or review",
       },
     ],
     help: `with --http: the bearer token of every request; default $CODER_TOKEN, else one is made and

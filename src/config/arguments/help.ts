@@ -37,7 +37,7 @@ ${examples.map((example) => `  ${example}\n`).join("")}`;
 const exitStatuses = `Exit status
   0  everything was done
   1  the call failed, or the worker could not start; nothing was done unless the error says otherwise
-  2  the command line, or the payload, is wrong
+  2  the command line is wrong, or the payload is not JSON
   3  the answer reports a failure: an entry of a batch failed, an undo met a conflict, or a line of an audit
      trail is not genuine
   4  the command that shell::exec ran failed, was ended, or timed out

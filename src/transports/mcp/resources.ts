@@ -42,7 +42,7 @@ export function offerResources(server: Server, host: ToolHost, { optionsOf, watc
         name: "file",
         title: "A file below the base folder",
         uriTemplate,
-        description: "Any readable file as text, by its path relative to the base folder.",
+        description: "Any readable file, as text or as bytes, by its path relative to the base folder.",
       },
     ],
   }));
