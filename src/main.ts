@@ -139,7 +139,10 @@ async function reference({ worker, api }: Extract<Command, { name: "print-schema
   const published = new Set(functions.flatMap(({ publishedIn = [] }) => publishedIn));
   if (published.has(`${worker} ${api}`)) return renderReference(functions, `${worker} ${api}`);
   const known = [...published].map((name) => name.slice(worker.length + 1)).join(", ");
-  throw new UsageError(`--api is ${JSON.stringify(api)}; published of ${worker} is ${known}`);
+  const references = published.size === 1 ? "the only published reference" : "the published references";
+  throw new UsageError(
+    `--api is ${JSON.stringify(api)}; ${references} of ${worker} ${published.size === 1 ? "is" : "are"} ${known}`,
+  );
 }
 
 /**

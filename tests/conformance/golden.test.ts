@@ -25,7 +25,7 @@ describe.each(subjects)("%s", (subject) => {
   test("an --api that was never published is refused with those that were", async () => {
     const { code, stdout, stderr } = await runCoder(subject, ["--print-schema", "--api", "9.9.9"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toBe('coder: --api is "9.9.9"; published of coder is 0.2.0\n');
+    expect(stderr).toBe('coder: --api is "9.9.9"; the only published reference of coder is 0.2.0\n');
   });
 
   describe("on the bus", () => {

@@ -42,7 +42,7 @@ export const notApplicable: readonly NotApplicable[] = [
   },
   {
     why: "They read, or subscribe to, a resource that servers have for the suite alone; those of this one are files.",
-    says: /The address "test:\/\/\S+" is none of a file here/,
+    says: /The address "test:\/\/\S+" is not the address of a file here/,
     checks: [
       "resources-read-binary/resources-read-binary",
       "resources-read-text/resources-read-text",

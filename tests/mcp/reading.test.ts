@@ -123,7 +123,7 @@ describe("a file as a model sees it", () => {
     [{ files: [{ path: "lf.txt" }], path: "lf.txt" }, "`files` goes with neither"],
     [{ files: [{ path: "lf.txt" }], paths: ["lf.txt"] }, "`files` goes with neither"],
     [{ files: [] }, "path"],
-    [{ files: [{ path: "lf.txt", line_from: 2, line_to: 1 }] }, "line_from is 2 and line_to is 1"],
+    [{ files: [{ path: "lf.txt", line_from: 2, line_to: 1 }] }, "line_to (1) is below line_from (2)"],
     [{ files: [{ path: "lf.txt", tail: 2, line_to: 1 }] }, "tail"],
     [{ files: [{ path: "lf.txt", tail: 2 }], stat: true }, "tail"],
     [{ files: [{ line_to: 1 }] }, "files[0].path"],

@@ -70,7 +70,7 @@ export const refuseRead = {
   noLines: (from: number, to: number): Refusal =>
     new Refusal(
       "bad-input",
-      `line_from is ${from} and line_to is ${to}, which are no lines; send a line_to that is not below line_from.`,
+      `line_to (${to}) is below line_from (${from}); send a line_to of ${from} or more.`,
     ),
 
   /** Refuses a field without effect in this call. */

@@ -39,7 +39,7 @@ test("what is left out is marked where it would be, and explained once", () => {
     "  node_modules/ [excluded]",
     "  z/ [unreadable]",
     "[… is not opened: send a larger max_depth, or that folder as path]",
-    "[… of more: page through that folder with coder_list_folder]",
+    "[… n of m: the other entries are left out; page through that folder with coder_list_folder]",
     "[excluded: send use_default_excludes false, or that folder as path]",
     "[unreadable: the operating system does not let the worker open that folder]",
   ]);

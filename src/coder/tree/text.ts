@@ -37,7 +37,7 @@ const legends: Readonly<Record<string, { readonly mark: string; readonly legend:
   },
   per_folder_limit: {
     mark: "…",
-    legend: "… of more: page through that folder with coder::list-folder",
+    legend: "… n of m: the other entries are left out; page through that folder with coder::list-folder",
   },
   default_excludes: {
     mark: "[excluded]",

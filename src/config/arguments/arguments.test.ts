@@ -242,9 +242,9 @@ describe("misuse names the flag", () => {
     ["--log-level loud", '--log-level (or CODER_LOG) is "loud"'],
     ["serve", '"serve" is not a command'],
     ["call", "call needs the name of a function"],
-    ["call a {} {}", 'call takes one payload; "{}" is too much'],
+    ["call a {} {}", 'call takes one payload; "{}" is one argument too many'],
     ["setup", "setup needs the name of a client"],
-    ["setup cursor zed", 'setup takes one client; "zed" is too much'],
+    ["setup cursor zed", 'setup takes one client; "zed" is one argument too many'],
     ["setup cursor --print --remove", "--print does not go with --remove"],
     ["setup cursor --allow node", "--allow only goes with --commands"],
     ["setup cursor --http 1", "--http does not go with setup"],
@@ -252,8 +252,8 @@ describe("misuse names the flag", () => {
     ["setup cursor --log-level loud", '--log-level (or CODER_LOG) is "loud"'],
     ["setup cursor --worker shell", '"setup" is not a command'],
     ["mcp --remove", "--remove only goes with setup"],
-    ["mcp a --base-path b", 'mcp takes its folders as words or by --base-path; "a" is too much'],
-    ["mcp a b --worker shell", 'the worker shell serves one folder; "b" is too much'],
+    ["mcp a --base-path b", 'mcp: name folders either as words, such as "a", or with --base-path, not both'],
+    ["mcp a b --worker shell", 'the worker shell serves one folder; "b" is one argument too many'],
     ["mcp --url ws://x", "--url does not go with mcp"],
     ["mcp --engine embedded", "--engine does not go with mcp"],
     ["mcp --token 0123456789abcdef", "--token only goes with --http"],
@@ -284,8 +284,8 @@ describe("misuse names the flag", () => {
     ["checkpoints --read-only --url ws://y", "--read-only does not go with --url"],
     ["--engine embedded --url ws://y", "--url does not go with --engine"],
     ["--base-path a --base-path b", "--base-path is given twice"],
-    ["--print-schema --read-only", "--read-only is too much"],
-    ["--manifest call tree", '"call" is too much'],
+    ["--print-schema --read-only", "does not go with --read-only"],
+    ["--manifest call tree", 'does not go with "call"'],
   ];
   test.each(cases)("%s", (line, sentence) => {
     expect(() => parse(line)).toThrow(UsageError);

@@ -224,7 +224,7 @@ function parseAudit([, act, file, extra]: readonly string[]): string {
   if (act !== "verify" || file === undefined)
     throw new UsageError("audit has one command: audit verify FILE, with the file that the key audit names");
   if (extra === undefined) return file;
-  throw new UsageError(`audit verify takes one file; ${JSON.stringify(extra)} is too much`);
+  throw new UsageError(`audit verify takes one file; ${JSON.stringify(extra)} is one argument too many`);
 }
 
 /** The flags and words of a command line, before they are interpreted. */
@@ -253,13 +253,13 @@ function parseFolders(line: CommandLine, worker: WorkerName): Pick<ConfigSource,
   if (first === undefined) return { basePath };
   if (basePath !== undefined)
     throw new UsageError(
-      `${command} takes its folders as words or by --base-path; ${JSON.stringify(first)} is too much`,
+      `${command}: name folders either as words, such as ${JSON.stringify(first)}, or with --base-path, not both`,
     );
   if (folders.includes("")) throw new UsageError(`${command} got an empty word in place of a folder`);
   if (folders.length === 1) return { basePath: first };
   if (worker === "coder") return { basePath, folders };
   throw new UsageError(
-    `the worker shell serves one folder; ${JSON.stringify(folders[1])} is too much (--commands of coder mcp is for several)`,
+    `the worker shell serves one folder; ${JSON.stringify(folders[1])} is one argument too many (--commands of coder mcp is for several)`,
   );
 }
 
@@ -290,7 +290,7 @@ function refuseOthers(flag: FlagName, words: readonly string[], values: ParsedFl
   const other = [...values.keys()].find((name) => !taken.includes(name));
   const ignored = other === undefined ? words[0] && JSON.stringify(words[0]) : `--${other}`;
   if (ignored !== undefined)
-    throw new UsageError(`--${flag} prints something about the program; ${ignored} is too much`);
+    throw new UsageError(`--${flag} prints something about the program, and does not go with ${ignored}`);
 }
 
 function parseOptions(): NonNullable<ParseArgsConfig["options"]> {
@@ -445,7 +445,7 @@ function parseSetup(line: CommandLine, worker: WorkerName): Extract<Command, { n
   if (client === undefined)
     throw new UsageError("setup needs the name of a client, such as claude-code; see coder help setup");
   if (extra !== undefined)
-    throw new UsageError(`setup takes one client; ${JSON.stringify(extra)} is too much`);
+    throw new UsageError(`setup takes one client; ${JSON.stringify(extra)} is one argument too many`);
   parseTools(line);
   parseCommands(line, worker);
   parseApproval(line, worker);
@@ -550,7 +550,9 @@ function parseCall(line: CommandLine, worker: WorkerName): CallWords {
       `call needs the name of a function, such as ${sample[worker]}; see ${program} --help`,
     );
   if (extra !== undefined)
-    throw new UsageError(`call takes one payload; ${JSON.stringify(extra)} is too much (quote the JSON)`);
+    throw new UsageError(
+      `call takes one payload; ${JSON.stringify(extra)} is one argument too many (quote the JSON)`,
+    );
   const url = callUrl(line);
   return {
     function: fullId(id, worker),

@@ -26,7 +26,7 @@ export type Reading =
 export const notJson: RefusedMessage = refusal(
   null,
   PARSE_ERROR,
-  "This is no JSON; send one message of JSON-RPC 2.0.",
+  "This is not JSON; send one message of JSON-RPC 2.0.",
 );
 
 /**

@@ -15,6 +15,6 @@ export function pathOf(uri: string): string {
   } catch {
     // A percent sign that escapes nothing.
   }
-  const sentence = `The address ${JSON.stringify(uri)} is none of a file here; send one such as ${prefix}src/main.ts.`;
+  const sentence = `The address ${JSON.stringify(uri)} is not the address of a file here; send one such as ${prefix}src/main.ts.`;
   throw new ResourceNotFoundError(uri, sentence);
 }

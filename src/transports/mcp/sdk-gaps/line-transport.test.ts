@@ -154,7 +154,7 @@ describe("a large line", () => {
       error: { code, message: expect.stringContaining(message) },
     });
     expect(answers).toEqual([
-      refusal(null, -32700, "no JSON"),
+      refusal(null, -32700, "not JSON"),
       refusal(null, -32700, "not UTF-8"),
       refusal(1, -32600, "no request"),
       refusal(1, -32600, "at most 150000 values"),
