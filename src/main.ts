@@ -30,7 +30,11 @@ const called = workerCalled(process.argv0);
 
 async function main(): Promise<void> {
   // A reader may leave early, as in `coder --help | head -1`; a full disk is a failure.
-  process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => process.exit(code === "EPIPE" ? 0 : 1));
+  process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
+    if (code === "EPIPE") process.exit(0);
+    process.stderr.write(`${called}: the output cannot be written (${code})\n`);
+    process.exit(1);
+  });
   try {
     await carryOut(parseArguments(process.argv.slice(2), process.env, called));
   } catch (error) {

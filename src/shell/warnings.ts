@@ -27,7 +27,9 @@ export function warnAboutConfig(
   }
   if (config.allowlist.length === 0) {
     log.warn("every program may run", {
-      reason: "allowlist is empty; whoever can call shell::exec can do whatever this user can",
+      reason: isConfined
+        ? "allowlist is empty; only os_sandbox bounds what a call of shell::exec can do"
+        : "allowlist is empty; whoever can call shell::exec can do whatever this user can",
     });
   }
   const launching = isPublishedList(config.allowlist) ? [] : launchersIn(config.allowlist);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { IIIClient } from "iii-sdk";
 import { startEngine } from "../../src/embedded-engine/engine.ts";
 import { parseError } from "../harness/errors.ts";
-import { defaultSubjects, repository, runCoder, startCoder } from "../harness/subject.ts";
+import { commandOf, defaultSubjects, repository, runCoder, startCoder } from "../harness/subject.ts";
 import { logFaults } from "../harness/with-worker.ts";
 import { callThrough, connectClient, startWorker, temporaryFolder } from "../harness/worker-fixture.ts";
 
@@ -302,6 +302,13 @@ describe.each(defaultSubjects)("%s", (subject) => {
       expect((await run(["undo", '{"force":true}', "--config", config])).code).toBe(3);
       rmSync(join(here, "base/made.txt"), { force: true });
     });
+  });
+
+  test("an output that cannot be written is said", async () => {
+    const command = [...commandOf(subject), "call", "tree", ...base].map((word) => `'${word}'`).join(" ");
+    const child = Bun.spawn(["sh", "-c", `${command} > /dev/full`], { cwd: here, stderr: "pipe" });
+    expect(await child.stderr.text()).toBe("coder: the output cannot be written (ENOSPC)\n");
+    expect(await child.exited).toBe(1);
   });
 
   describe("plans, which end with the process", () => {

@@ -137,6 +137,15 @@ test("a file that its client cannot read stays as it is, and so does one that is
   }
 });
 
+test("a file with comments that cannot be read stays, and the reason is in words", async () => {
+  const file = join(configHome(), "zed/settings.json");
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, '{ // settings\n"context_servers": wrong}');
+  const { code, stderr } = await setup(["zed"]);
+  expect(code).toBe(1);
+  expect(stderr).toContain("was not changed: line 2 is not JSON (invalid symbol). Correct it for Zed");
+});
+
 test("Claude Code gets the entry for the main work tree of the repository", async () => {
   const git = (...args: string[]) =>
     Bun.spawnSync(["git", "-c", "user.name=a", "-c", "user.email=a@example.com", ...args], { cwd: folder });

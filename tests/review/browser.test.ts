@@ -449,7 +449,9 @@ async function withApproval(config: Readonly<Record<string, unknown>> = {}, clie
   };
 }
 
-const person = `user ${userInfo().username}`;
+const { username } = userInfo();
+/** The person at the page, by number if USER is not set: Bun names everybody "unknown" then. */
+const person = `user ${username === "unknown" ? process.getuid!() : username}`;
 const waitingCalls = (page: Page) => page.getByRole("region", { name: "Waiting for approval" });
 const answerWith = (page: Page, name: "Approve" | "Decline") =>
   waitingCalls(page).getByRole("button", { name, exact: true }).click();

@@ -47,7 +47,8 @@ function parseLoose(text: string): Node {
   const [error] = errors;
   if (error !== undefined) {
     const line = text.slice(0, error.offset).split("\n").length;
-    throw new Unchangeable(`line ${line}: ${printParseErrorCode(error.error)}`);
+    const words = printParseErrorCode(error.error).replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`);
+    throw new Unchangeable(`line ${line} is not JSON (${words.toLowerCase()})`);
   }
   if (tree?.type !== "object") throw new Unchangeable("it is not an object");
   return tree;

@@ -244,6 +244,7 @@ describe("misuse names the flag", () => {
     ["call", "call needs the name of a function"],
     ["call a {} {}", 'call takes one payload; "{}" is one argument too many'],
     ["setup", "setup needs the name of a client"],
+    ["setup cursor --url ws://x", "--url does not go with setup"],
     ["setup cursor zed", 'setup takes one client; "zed" is one argument too many'],
     ["setup cursor --print --remove", "--print does not go with --remove"],
     ["setup cursor --allow node", "--allow only goes with --commands"],

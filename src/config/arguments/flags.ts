@@ -59,7 +59,8 @@ configuration of the iii engine, ./config.yaml; else the defaults`,
     value: "URL",
     environment: [{ name: "III_URL" }, { name: "III_ENGINE_URL", only: "serve" }],
     conflicts: [
-      { in: ["mcp", "setup"], why: "does not go with mcp, which needs no engine" },
+      { in: ["mcp"], why: "does not go with mcp, which needs no engine" },
+      { in: ["setup"], why: "does not go with setup, as a server over MCP needs no engine" },
       { in: ["review"], why: "does not go with review, which needs no engine" },
       {
         in: ["serve"],
@@ -72,7 +73,8 @@ configuration of the iii engine, ./config.yaml; else the defaults`,
   engine: {
     value: "embedded",
     conflicts: [
-      { in: ["mcp", "setup"], why: "does not go with mcp, which needs no engine" },
+      { in: ["mcp"], why: "does not go with mcp, which needs no engine" },
+      { in: ["setup"], why: "does not go with setup, as a server over MCP needs no engine" },
       { in: ["review"], why: "does not go with review, which needs no engine" },
       { in: ["call"], why: "does not go with call", instead: "give --url to call through an engine" },
     ],

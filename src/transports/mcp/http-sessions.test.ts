@@ -20,7 +20,9 @@ test("never ends a session with a call under way, and says when all have one", a
   const idle = await beginSession(url);
   const others = [];
   for (let count = 0; count < 63; count++) others.push(await beginSession(url));
-  expect((await post(url, { body: rpc(2, "ping"), headers: idle })).status).toBe(404);
+  const ended = await post(url, { body: rpc(2, "ping"), headers: idle });
+  expect(ended.status).toBe(404);
+  expect(JSON.parse(ended.text)).toMatchObject({ jsonrpc: "2.0", error: { code: -32_000 } });
   const answers = others.map((headers) => post(url, { body: call, headers }));
   while (calls.length < 64) await new Promise((resolve) => setImmediate(resolve));
   const refused = await post(url, { body: initialize });

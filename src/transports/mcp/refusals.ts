@@ -15,6 +15,10 @@ const errorBody = (sentence: string) => ({
 export const busyResponse = (sentence: string): Response =>
   Response.json(errorBody(sentence), { status: 503, headers: { "retry-after": retrySeconds } });
 
+/** Returns a response with status 404 for a session that has ended, so that the client begins another. */
+export const endedResponse = (): Response =>
+  Response.json(errorBody("This session has ended; send initialize to begin another."), { status: 404 });
+
 /** Refuses a request and closes its connection, without reading the rest of the body. */
 export function refuseRequest(outgoing: ServerResponse, status: number, refusal: string | object): void {
   const headers = {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { isInitializeRequest, type Server } from "@modelcontextprotocol/server";
 import type { Arrival } from "../../calls/call-order.ts";
-import { busyResponse } from "./refusals.ts";
+import { busyResponse, endedResponse } from "./refusals.ts";
 import { createMcpServer } from "./server.ts";
 import { Session, type SessionAnswer } from "./session.ts";
 import { nameSession, type ToolHost } from "./tool-host.ts";
@@ -36,8 +36,7 @@ export class Sessions {
     const id = request.headers.get("mcp-session-id");
     if (id === null) return this.#begin(request, body);
     const session = this.#open.get(id);
-    if (session === undefined)
-      return settledAnswer(Response.json({ error: "This session has ended." }, { status: 404 }));
+    if (session === undefined) return settledAnswer(endedResponse());
     this.#open.delete(id);
     this.#open.set(id, session);
     return session.answer(request, body);
