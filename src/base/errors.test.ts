@@ -1,11 +1,15 @@
 import { describe, expect, test } from "bun:test";
+import type { TArray, TObject, TSchema, TUnion } from "@sinclair/typebox";
 import { refuseAdmission, refuseTrigger } from "../calls/admission-errors.ts";
 import { refuseApproval } from "../calls/approval/approval-errors.ts";
 import { refuseQuota } from "../calls/quotas/quota-errors.ts";
 import { refuseField } from "../calls/requests/field-errors.ts";
+import { synonyms } from "../calls/requests/synonyms.ts";
 import { refuseCoder } from "../coder/coder-errors.ts";
+import { defaultConfig } from "../coder/config.ts";
 import { coderCodes, coderMeanings, renderRefusal } from "../coder/error-codes.ts";
 import { refuseFileEncoding } from "../coder/fields/file-encoding-errors.ts";
+import { functions } from "../coder/functions.ts";
 import { refuseRead } from "../coder/read-file/read-errors.ts";
 import { refuseReplacing } from "../coder/replace/replace-errors.ts";
 import { refuseTransacting } from "../coder/transact/transact-errors.ts";
@@ -67,7 +71,7 @@ const shared: Samples<typeof refuse> = {
   revisionMismatch: refuse.revisionMismatch("a", { path: "a", expected: "absent" }),
   permission: refuse.permission("a"),
   io: refuse.io("a", "no space is left on the device"),
-  shortage: refuse.shortage("the worker has too many files open (EMFILE)"),
+  shortage: refuse.shortage("this program has too many files open (EMFILE)"),
   baseGone: refuse.baseGone(),
   timeout: refuse.timeout(100),
   lateWrite: refuse.lateWrite(100),
@@ -337,6 +341,19 @@ const all = [
   ofCallsTogether,
 ].flatMap((table) => Object.entries<Refusal>(table));
 
+/** The fields of all requests, at any depth. */
+function fieldsIn(schema: TSchema): string[] {
+  const { properties = {}, items, anyOf = [] } = schema as Partial<TObject & TArray & TUnion>;
+  const below = [...Object.values(properties), ...(items === undefined ? [] : [items]), ...anyOf];
+  return [...Object.keys(properties), ...(below as TSchema[]).flatMap(fieldsIn)];
+}
+
+const knownNames: ReadonlySet<string> = new Set([
+  ...functions.flatMap(({ request }) => fieldsIn(request as unknown as TSchema)),
+  ...Object.values(synonyms).flat(),
+  ...Object.keys(defaultConfig()),
+]);
+
 describe.each(all)("%s", (_, refusal) => {
   test("says in one line what was given, why not, and what would work", () => {
     expect(refusal.message).toMatch(/^[^\n]{40,}\.$/);
@@ -346,6 +363,16 @@ describe.each(all)("%s", (_, refusal) => {
   test("is for a model, which has a user, and says a consequence in a sentence of its own", () => {
     expect(refusal.message).not.toMatch(/operator/i);
     expect(refusal.message).not.toMatch(/[,;] (and |so )?(nothing|this one) was /);
+  });
+
+  test("names only fields that requests have, names that are taken for them, and keys of the configuration", () => {
+    const named = [...refusal.message.matchAll(/`([a-z_]{2,})`|"([a-z_]{2,})":/g)];
+    const unknown = named.map(([, one, other]) => one ?? other!).filter((name) => !knownNames.has(name));
+    expect(unknown).toEqual([]);
+  });
+
+  test("says nothing of workers, which a model does not know", () => {
+    expect(refusal.message).not.toMatch(/the worker|this worker/i);
   });
 
   test("has a code that the error page explains", () => {

@@ -15,7 +15,7 @@ export const shortages: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only (EROFS)",
   ENOSPC: "no space is left on the disk (ENOSPC)",
   EDQUOT: "the disk quota is used up (EDQUOT)",
-  EMFILE: "the worker has too many files open (EMFILE)",
+  EMFILE: "this program has too many files open (EMFILE)",
   ENFILE: "the system has too many files open (ENFILE)",
   ENOMEM: "no memory is left (ENOMEM)",
   EIO: "the disk reported an error (EIO)",
@@ -34,7 +34,7 @@ export const refuse = {
   absent: (path: string, reason: "missing" | "below-file" | "denied"): Refusal =>
     new Refusal(
       reason === "denied" ? "denied" : "missing",
-      `${quoteShort(path)} is not found, or the worker's configuration denies it; list its folder with coder::list-folder to see what is there.`,
+      `${quoteShort(path)} is not found, or the configuration denies it; list its folder with coder::list-folder to see what is there.`,
       path,
       { isBelowFile: reason === "below-file" },
     ),
@@ -330,7 +330,7 @@ export const refuse = {
   baseGone: (): Refusal =>
     new Refusal(
       "io",
-      "The base folder is gone: it was removed or moved away while the worker ran. It cannot be listed or changed until it is back. Ask the user to restore it and restart the worker.",
+      "The base folder is gone: it was removed or moved away while the server ran. It cannot be listed or changed until it is back. Ask the user to restore it and restart the server.",
     ),
 
   timeout: (milliseconds: number): Refusal =>
@@ -365,6 +365,6 @@ export const refuse = {
   unexpected: (): Refusal =>
     new Refusal(
       "io",
-      "The worker failed in a way it did not expect, and logged the failure. Repeat the call once; if it fails again, tell the user.",
+      "The call failed in an unexpected way, and the failure was logged. Repeat the call once; if it fails again, tell the user.",
     ),
 } as const;

@@ -18,7 +18,7 @@ const notNow = (why: string): Refusal =>
 /** The refusals of admission control. */
 export const refuseAdmission = {
   /** Too many calls wait for their turns, or for room for their answers. */
-  manyWaiting: (waiting: number): Refusal => notNow(`The worker is busy: ${waiting} calls wait already`),
+  manyWaiting: (waiting: number): Refusal => notNow(`The server is busy: ${waiting} calls wait already`),
 
   manyRequestBytes: (limit: number): Refusal =>
     notNow(`The requests of calls under way may take ${limit} bytes together, half of that for one caller`),
@@ -26,11 +26,11 @@ export const refuseAdmission = {
 
 export const refuseTrigger = {
   stopping: (): Refusal =>
-    new Refusal("io", "The worker is stopping, and takes no triggers; register the trigger at the next one."),
+    new Refusal("io", "The server is stopping, and takes no triggers; register the trigger at the next one."),
 
   tooMany: (limit: number): Refusal =>
     new Refusal(
       "over-quota",
-      `The worker has ${limit} triggers, and takes no more; unregister those that are not needed.`,
+      `The server has ${limit} triggers, and takes no more; unregister those that are not needed.`,
     ),
 } as const;

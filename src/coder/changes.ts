@@ -27,7 +27,7 @@ const request = Type.Object(
         netAnswers.map((form) => Type.Literal(form)),
         {
           description:
-            "Each path once, as it differs now: by name, with lines added and removed, or with a diff.",
+            "Not each change, but each path once, as it differs now: by name, with lines added and removed, or with a diff.",
         },
       ),
     ),
@@ -36,7 +36,7 @@ const request = Type.Object(
     cursor: Type.Optional(
       Type.String({
         isRare: true,
-        description: "`next_cursor` of the page before, with the other fields unchanged.",
+        description: "From the answer before, with the other fields unchanged.",
       }),
     ),
     images: ImagesField,
@@ -49,7 +49,7 @@ const request = Type.Object(
     since: Type.Optional(
       Type.String({
         description:
-          "`next` of the answer before. Without it: no changes, only `next`; in a session of MCP, with the profile `agent`, all since that began.",
+          "The position that the answer before ended with. Without it: no changes, only the position; in a session of MCP, with the profile `agent`, all since that began.",
       }),
     ),
   },
@@ -99,7 +99,8 @@ export const changes = defineCoderFunction({
   description:
     "What has changed since an earlier call, in order: by calls, and by other programs where the tree can be watched. The first call, without `since`, answers where to begin.",
   summary: "what changed since an earlier call, and who changed it",
-  brief: "What changed, and who did it, since an earlier call (`since`) or else since the session began.",
+  brief:
+    "Each change, in order, since an earlier call (`since`) or the session's start; with `answer`, what differs now.",
   effect: "reads",
   paths: [],
   takesScope: true,
@@ -275,7 +276,7 @@ function renderCause(
   { by, function_id: id = "call", program, author, mine: isMine }: WireChange["cause"],
   sentence: Wording["sentence"],
 ): string {
-  if (by === "external") return "";
+  if (by === "external") return " (by another program)";
   const what = [sentence(id), ...(program === undefined ? [] : [program])].join(" ");
   return ` (${what}${author === undefined || isMine ? "" : ` by ${renderAuthor(author)}`})`;
 }

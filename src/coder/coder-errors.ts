@@ -16,7 +16,7 @@ export const refuseCoder = {
   ): Refusal =>
     new Refusal(
       reason,
-      `${message.slice(0, -plain.length)}${quoteShort(path)} is not found, or the worker's configuration denies it. ${known.join(" ")}`,
+      `${message.slice(0, -plain.length)}${quoteShort(path)} is not found, or the configuration denies it. ${known.join(" ")}`,
       path,
       { isBelowFile, ...(details && { details }) },
     ),
@@ -43,7 +43,7 @@ export const refuseCoder = {
   noFolder: (path: string, folder: string): Refusal =>
     new Refusal(
       "missing",
-      `${quoteShort(folder)}, the folder of ${quoteShort(path)}, is not found, or the worker's configuration denies it, and \`parents\` is false. Nothing was made there. Leave \`parents\` out to have the folder made too.`,
+      `${quoteShort(folder)}, the folder of ${quoteShort(path)}, is not found, or the configuration denies it, and \`parents\` is false. Nothing was made there. Leave \`parents\` out to have the folder made too.`,
       path,
     ),
 
@@ -69,10 +69,7 @@ export const refuseCoder = {
     ),
 
   noPatch: (): Refusal =>
-    new Refusal(
-      "bad-input",
-      "`patch` is missing or empty. Send the text of the patch, or the path of a file with it as `patch_path`.",
-    ),
+    new Refusal("bad-input", "`patch` is missing or empty. Send the text of the patch."),
 
   patchAndPath: (): Refusal =>
     new Refusal(
@@ -125,7 +122,7 @@ export const refuseCoder = {
   badCursor: (cursor: string): Refusal =>
     new Refusal(
       "bad-input",
-      `\`cursor\` is ${quoteShort(cursor)}, which is not a cursor of this search, or the worker was restarted since. Send \`next_cursor\` unchanged, with all other fields as in the call that returned it, or leave \`cursor\` out to start again.`,
+      `\`cursor\` is ${quoteShort(cursor)}, which is not a cursor of this search, or the server was restarted since. Send the cursor of the answer before (next_cursor in JSON) unchanged, with all other fields as in that call, or leave \`cursor\` out to start again.`,
     ),
 
   noFsScope: (id: string): Refusal =>
@@ -139,7 +136,7 @@ export const refuseCoder = {
       "bad-input",
       missing === undefined
         ? "This folder has no journal, so nothing is recorded here and nothing can be undone. `coder mcp` starts one with its first change, and other workers if the user sets the key `journal` in the configuration."
-        : `The worker keeps no journal, because ${missing.reason}, so nothing is recorded and nothing can be undone. Ask the user to set ${missing.isByConfiguration ? "it higher" : "`journal.dir` in the configuration to a folder outside of what is served, which the worker can write to"}.`,
+        : `No journal is kept, because ${missing.reason}, so nothing is recorded and nothing can be undone. Ask the user to set ${missing.isByConfiguration ? "it higher" : "`journal.dir` in the configuration to a folder outside of what is served, which coder can write to"}.`,
     ),
 
   /** Refuses to undo what is not in the journal. `programs` have changed files since, as commands. */
@@ -173,7 +170,7 @@ export const refuseCoder = {
   badSince: (since: string): Refusal =>
     new Refusal(
       "bad-input",
-      `\`since\` is ${quoteShort(since.slice(0, 60))}, which is not a valid feed position. Send the \`next\` value of an earlier answer, or the epoch and seq of an event with a colon between them, or leave \`since\` out to start now.`,
+      `\`since\` is ${quoteShort(since.slice(0, 60))}, which is not a position in the feed. Send the one that an earlier answer names for what comes next, such as "5f0c1a2b3c4d:17", or leave \`since\` out.`,
     ),
 
   badBase64: (problem: string): Refusal =>

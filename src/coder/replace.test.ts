@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { wordingFor } from "../calls/contract/wording.ts";
 import { SessionsFixture } from "./sessions.test-kit.ts";
 
 const author = { client: "anna 1.0", session: "aaaaaaaa" };
@@ -105,8 +106,40 @@ test("a query that matches nothing is explained", async () => {
   const replaced = (query: string, regex: boolean) =>
     text("coder::replace", { query, regex, replacement: "x", path: "src" });
   expect(await replaced("^getUser\\(1", true)).toContain(
-    '[nothing found; "ignore_case": true would ignore case, with ^ and $ as the ends of each file ((?m) before the query: of each line)]',
+    '[nothing found; "ignore_case": true would ignore case]\n[^ and $ are the ends of each file; with (?m) before the query, those of each line]',
   );
   expect(await replaced("getUser\\(.*", false)).toContain('"regex": true would read it as a pattern');
   expect(await replaced("(?m)^getUser\\(1", true)).toStartWith("2 matches in 2 files replaced");
+});
+
+test("^ and $ are explained, whether they matched or not", async () => {
+  const { fixture, text } = open();
+  await using _ = fixture;
+  const replaced = (query: string) =>
+    text("coder::replace", { query, regex: true, replacement: "x", path: "src", dry_run: true });
+  const note = "[^ and $ are the ends of each file; with (?m) before the query, those of each line]";
+  for (const query of ["\\s+$", "^getUser", "none$", "\\\\$"]) expect(await replaced(query)).toContain(note);
+  for (const query of ["(?m)\\s+$", "(?im)^GET", "[^a]U", "\\$", "[$^]", "\\^"])
+    expect(await replaced(query)).not.toContain("(?m)");
+});
+
+test("a count that was not expected names the files, and says if there are more", async () => {
+  const { fixture, call } = open();
+  await using _ = fixture;
+  mkdirSync(fixture.at("many"));
+  for (let number = 10; number < 35; number++) writeFileSync(fixture.at(`many/${number}`), "TODO TODO\n");
+  const { failure } = wordingFor((id) => id);
+  const replaced = async (fields: object) =>
+    failure(await errorOf(call("coder::replace", { query: "TODO", replacement: "", ...fields })));
+  const many = await replaced({ path: "many", expect_matches: 1 });
+  expect(many).toStartWith(
+    "C210 invalid_argument: `expect_matches` is 1, and there are 50. Nothing was changed. Narrow `path` or the globs, or send the actual number. The first 20 of 25 files with matches follow.\nmany/10: 2 matches\n",
+  );
+  expect(many.split("\n")).toHaveLength(21);
+  expect(await replaced({ path: "many/11", expect_files: 2 })).toEndWith(
+    "The files with matches follow.\nmany/11: 2 matches",
+  );
+  expect(await replaced({ path: "many", query: "none", expect_files: 2 })).toEndWith(
+    "send the actual number.",
+  );
 });

@@ -40,7 +40,10 @@ const request = Type.Object(
     include_hidden: Type.Optional(Type.Boolean({ isRare: true })),
     path: Type.String({ default: "." }),
     query: Type.String(),
-    regex: Type.Boolean({ default: false }),
+    regex: Type.Boolean({
+      default: false,
+      description: "`^` and `$` are the ends of each file; after `(?m)`, those of lines.",
+    }),
     replacement: Type.String(),
     respect_gitignore: Type.Optional(Type.Boolean({ isRare: true })),
     use_default_excludes: Type.Optional(Type.Boolean({ isRare: true })),
@@ -220,7 +223,7 @@ function requireCounts(
   replaced: readonly FileReplacement[],
   { expect_files, expect_matches }: Request,
 ): void {
-  const files = filesOf(replaced).slice(0, 20);
+  const files = filesOf(replaced);
   const matches = replaced.reduce((sum, one) => sum + one.matches, 0);
   if (expect_files !== undefined && expect_files !== replaced.length)
     throw refuseReplacing.wrongCount("expect_files", {
@@ -268,22 +271,27 @@ export function renderReplaced(
     ...(transaction === undefined || checkpoint !== undefined ? [] : [`transaction ${transaction}`]),
     ...(plan === undefined || files.length === 0 ? [] : [`plan ${plan}`]),
     ...renderPage(answer, files.length === 0, hintsForReplacement(sent)),
+    ...(meansEndsOfFile(sent)
+      ? ["[^ and $ are the ends of each file; with (?m) before the query, those of each line]"]
+      : []),
   ].join("\n");
 }
 
-/** Returns how the query was matched where it could match otherwise, each with the way to that. */
+/** Returns what other fields would make of the query. */
 function hintsForReplacement({
   query = "",
   regex = false,
   ignore_case = false,
   encoding,
 }: Partial<Request>): string[] {
-  const isOfWhole = regex && /(?<!\\)[\^$]/.test(query) && !/\(\?[a-zA-Z]*m/.test(query);
   const searched = { search_content: true, search_paths: true, multiline: true };
-  return [
-    ...hintsFor({ query, regex, ignore_case, encoding, ...searched }),
-    ...(isOfWhole ? ["with ^ and $ as the ends of each file ((?m) before the query: of each line)"] : []),
-  ];
+  return hintsFor({ query, regex, ignore_case, encoding, ...searched });
+}
+
+/** Returns whether the query has a `^` or `$` that matches at each line in a search, and not here. */
+function meansEndsOfFile({ query = "", regex = false }: Partial<Request>): boolean {
+  const bare = query.replace(/\\[\s\S]/g, "").replace(/\[\^?\]?[^\]]*\]/g, "");
+  return regex && /[\^$]/.test(bare) && !/\(\?[a-zA-Z]*m/.test(bare);
 }
 
 const count = (number: number, one: string, many: string): string => `${number} ${number === 1 ? one : many}`;

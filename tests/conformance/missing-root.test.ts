@@ -36,7 +36,7 @@ test("a path in the missing root is refused with the reason", async () => {
   ] as const) {
     const result = await connected.call(tool, args);
     expect(result.isError).toBe(true);
-    expect(textOf(result)).toMatch(/C216 \w+: The root "absent" is not served: .* restart the worker\./);
+    expect(textOf(result)).toMatch(/C216 \w+: The root "absent" is not served: .* restart the server\./);
   }
 });
 

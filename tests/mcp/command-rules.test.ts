@@ -81,7 +81,7 @@ test("an answer says what the command changed, and the feed has it as the cause"
   writeFileSync(join(connected.base, "by-hand.txt"), "x");
   const answer = textOf(await connected.call("coder_changes", { since }));
   expect(answer).toContain("modified: a.txt (shell_exec sh)");
-  expect(answer).toContain("created: by-hand.txt\n");
+  expect(answer).toContain("created: by-hand.txt (by another program)\n");
   expect(await sh("cat a.txt")).not.toContain("[changed");
   await sh("for i in 1 2 3 4; do echo x > .git/$i; done");
   const after = /[0-9a-f]{12}:\d+/.exec(answer)![0];

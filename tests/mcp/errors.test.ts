@@ -261,7 +261,7 @@ describe("a path where nothing is", () => {
     const result = await connected.call("coder_read_file", { path, ...more });
     expect(result.isError).toBe(true);
     return textOf(result).replace(
-      /^C211 no_such_path: ".*?" is not found, or the worker's configuration denies it/,
+      /^C211 no_such_path: ".*?" is not found, or the configuration denies it/,
       "",
     );
   };
@@ -331,7 +331,7 @@ describe("a path where nothing is", () => {
     expect(await errorOf("alias")).toBe(plain);
     expect(await errorOf("nowhere")).toBe(plain);
     expect(await errorOf("secret/util.ts")).toBe(
-      'C211 denied: "secret/util.ts" matches the deny rule secret/**; the worker does not read such names, whether they exist or not.',
+      'C211 denied: "secret/util.ts" matches the deny rule secret/**; such names are not read, whether they exist or not.',
     );
   });
 
@@ -350,7 +350,7 @@ describe("a path where nothing is", () => {
     ];
     const result = await connected.call("coder_transact", { changes });
     expect(textOf(result)).toBe(
-      'C211 no_such_path: Nothing was changed. Change 2 of 2 ("moved/a.ts"): "moved/a.ts" is not found, or the worker\'s configuration denies it. It was moved to lib/moved/a.ts by #1.',
+      'C211 no_such_path: Nothing was changed. Change 2 of 2 ("moved/a.ts"): "moved/a.ts" is not found, or the configuration denies it. It was moved to lib/moved/a.ts by #1.',
     );
   });
 });
@@ -466,7 +466,7 @@ describe("where no state folder can be made", () => {
     expect(info).not.toContain("/dev/null");
     const undone = await connected.call("coder_undo", {});
     expect(undone.isError).toBe(true);
-    expect(textOf(undone)).toMatch(/keeps no journal, because the state folder .* `journal\.dir`/);
+    expect(textOf(undone)).toMatch(/No journal is kept, because the state folder .* `journal\.dir`/);
   });
 
   test("transactions, plans and patches keep their records in a private temporary folder", async () => {

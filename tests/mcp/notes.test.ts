@@ -180,7 +180,7 @@ describe("what a change did", () => {
 
 describe("what is not there", () => {
   const absent = (folder: string, path: string) =>
-    `"${folder}", the folder of "${path}", is not found, or the worker's configuration denies it, and \`parents\` is false. Nothing was made there. Leave \`parents\` out to have the folder made too.`;
+    `"${folder}", the folder of "${path}", is not found, or the configuration denies it, and \`parents\` is false. Nothing was made there. Leave \`parents\` out to have the folder made too.`;
 
   test.each([
     ["create_file", { path: "no/such/a.txt", content: "x", parents: false }],
@@ -240,8 +240,8 @@ describe("an error leads to the call that works", () => {
       'C211 no_such_path: "holds" holds something that the deny rules let no call touch, so it cannot be deleted, moved or copied as a whole. Name what lies beside that by its own path.',
     ],
     ["move", { files: [{ from: "holds", to: "held" }] }, 'C211 no_such_path: "holds" holds something'],
-    ["apply_patch", { patch: "" }, "`patch` is missing or empty. Send the text of the patch, or the path"],
-    ["apply_patch", {}, "or the path of a file with it as `patch_path`."],
+    ["apply_patch", { patch: "" }, "`patch` is missing or empty. Send the text of the patch."],
+    ["apply_patch", {}, "Send the text of the patch."],
     [
       "update_file",
       { path: "a.txt", ops: [{ op: "str_replace", old_str: "O", new_str: "x" }] },

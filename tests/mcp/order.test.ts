@@ -380,7 +380,7 @@ test("calls at once have the answers of the same calls one by one, and leave the
     textOf(result)
       .replaceAll(/\b[\da-f]{16,}\b/g, "<id>")
       .replaceAll(/(?<=\n#)\d+$/g, "<seq>")
-      .replace(/(is not found, or the worker's configuration denies it)[.;].*/g, "$1"),
+      .replace(/(is not found, or the configuration denies it)[.;].*/g, "$1"),
   ];
   await fc.assert(
     fc.asyncProperty(fc.array(call, { minLength: 2, maxLength: 10 }), async (calls) => {

@@ -89,7 +89,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
     const outcome = fixture.call("write", { path: "<base>/g", content: reader });
     await waitFor(() => readdirSync(fixture.folder).length === 2 || undefined);
     served.worker.child.kill("SIGTERM");
-    expectCode(await outcome, "S216", "the worker is ending");
+    expectCode(await outcome, "S216", "the server is stopping");
     expect(await served.worker.exited).toBe(0);
     expect(readdirSync(fixture.folder)).toEqual(["f"]);
   });

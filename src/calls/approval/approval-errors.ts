@@ -30,7 +30,7 @@ export const refuseApproval = {
   stopping: (): Refusal =>
     new Refusal(
       "approval-required",
-      "The worker stopped before the user answered the question about this call. Nothing was changed.",
+      "The server stopped before the user answered the question about this call. Nothing was changed.",
     ),
 
   /** Refuses a call that no person can approve now. A plan was made of it. */

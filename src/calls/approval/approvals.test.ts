@@ -98,7 +98,7 @@ test("without an answer, the refusal says why", async () => {
   const asking = stopping.call(userOf().promptUser);
   const stopped = stopping.approvals.request(proposal, asking);
   stopping.approvals.close();
-  await expect(stopped).rejects.toThrow("The worker stopped before the user answered");
+  await expect(stopped).rejects.toThrow("The server stopped before the user answered");
   expect(stopping.approvals.outcomeOf(asking.call)).toEqual({ verdict: "unanswered" });
 });
 

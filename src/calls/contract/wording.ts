@@ -101,6 +101,9 @@ const isNumberIn = (value: unknown, message: string): boolean =>
 function renderDetail(key: string, value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [`${key}: ${value}`];
   const { from_line: from, content, text = content, ...rest } = value as Readonly<Record<string, unknown>>;
+  const { path, matches } = rest;
+  if (typeof path === "string" && typeof matches === "number")
+    return [`${path}: ${matches} ${matches === 1 ? "match" : "matches"}`];
   if (typeof from !== "number" || typeof text !== "string") return [`${key}: ${JSON.stringify(value)}`];
   const lines = numberLines(text, from);
   const { line_before: before, line_after: after } = rest;

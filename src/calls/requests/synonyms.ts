@@ -166,7 +166,7 @@ export const otherFields: readonly OtherField[] = [
   { names: ["limit", "head_limit", "max_count"], field: "max_matches", send: "`max_matches`" },
   { names: ["limit", "per_page"], field: "page_size", send: "`page_size`" },
   { names: ["offset", "start", "cursor"], field: "page", send: "`page`, counted from 1, and `page_size`" },
-  { names: ["offset"], field: "cursor", send: "`cursor`: the `next_cursor` of the page before" },
+  { names: ["offset"], field: "cursor", send: "`cursor`: from the end of the answer before" },
   {
     names: ["timeout", "timeout_seconds", "timeout_sec"],
     field: "timeout_ms",

@@ -2,7 +2,7 @@
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { Image, Rendered, Wording } from "../../calls/contract/wording.ts";
 import { summarizeBatch } from "../render/batch-text.ts";
-import { renderName } from "../render/entry-text.ts";
+import { countBytes, renderName } from "../render/entry-text.ts";
 import { renderLeftOut, renderUnmatchedGlobs } from "../search/pages.ts";
 import type { ReadAnswer, ReadResult } from "./answer.ts";
 import { type ReadRequest, requestOfEntry, selectsFiles } from "./options.ts";
@@ -116,10 +116,10 @@ function factsOf({ binary, ...answer }: FileAnswer, request: ReadRequest): strin
   if (answer.kind === "dir") return `folder, mode ${modeOf(mode)}, changed ${timeOf(mtime)}`;
   const kind = binary === undefined ? [] : [binary === "" ? "binary" : `binary: ${binary}`];
   if (binary !== undefined && !request.stat)
-    return `${kind[0]}, ${size} bytes; send encoding "base64" for its bytes`;
+    return `${kind[0]}, ${countBytes(size!)}; send encoding "base64" for its bytes`;
   const facts = [
     ...kind,
-    `${size} bytes`,
+    countBytes(size!),
     ...(total_lines === undefined || binary !== undefined
       ? []
       : [`${total_lines} ${total_lines === 1 ? "line" : "lines"}`]),

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { renderName } from "./entry-text.ts";
+import { renderName, shortenPath } from "./entry-text.ts";
 
 test.each([
   ["src/main.ts", "src/main.ts"],
@@ -23,4 +23,17 @@ test.each([
   ['"x"', String.raw`"\"x\""`],
 ])("the name %j is shown as %s", (name, shown) => {
   expect(renderName(name)).toBe(shown);
+});
+
+test.each([
+  ["a/./b//c.txt", "a/b/c.txt"],
+  ["./a", "a"],
+  [".//a/", "a/"],
+  ["./", "./"],
+  [".", "."],
+  ["/", "/"],
+  ["a/../b", "a/../b"],
+  ["a/.b", "a/.b"],
+])("%s is shown as %s", (sent, shown) => {
+  expect(shortenPath(sent)).toBe(shown);
 });

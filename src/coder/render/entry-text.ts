@@ -18,6 +18,10 @@ const kindMarks: Readonly<Record<Kind, string>> = {
 export const renderEntry = ({ name, kind, non_accessible }: RenderedEntry): string =>
   renderName(name) + kindMarks[kind] + (non_accessible ? " [not accessible]" : "");
 
+/** Returns a path without the parts that lead nowhere: `a/b` for `./a//./b`. */
+export const shortenPath = (path: string): string =>
+  path.replaceAll(/\/(?:\.?\/)+/g, "/").replace(/^(?:\.\/)+(?=.)/, "");
+
 export const countBytes = (bytes: number): string => `${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
 
 /**

@@ -23,12 +23,23 @@ export const refuseReplacing = {
       expected,
       found,
       files,
-    }: { readonly expected: number; readonly found: number; readonly files: object[] },
+    }: { readonly expected: number; readonly found: number; readonly files: readonly object[] },
   ): Refusal =>
     new Refusal(
       "bad-input",
-      `\`${field}\` is ${expected}, and there ${found === 1 ? "is" : "are"} ${found}. Nothing was changed. Check \`details.files\`, narrow \`path\` or the globs, or send the actual number.`,
+      `\`${field}\` is ${expected}, and there ${found === 1 ? "is" : "are"} ${found}. Nothing was changed. Narrow \`path\` or the globs, or send the actual number.${announce(files.length)}`,
       undefined,
-      { details: { expected, found, files } },
+      { details: { expected, found, files: files.slice(0, shownFiles) } },
     ),
 } as const;
+
+/** Maximum files in the details of a refusal. */
+const shownFiles = 20;
+
+/** Says which of the files with matches the details name. */
+function announce(files: number): string {
+  if (files === 0) return "";
+  return files > shownFiles
+    ? ` The first ${shownFiles} of ${files} files with matches follow.`
+    : " The files with matches follow.";
+}

@@ -10,7 +10,7 @@ const since = "0.4.0";
 
 export const PageRequestFields = {
   cursor: Type.Optional(
-    Type.String({ since, description: "`next_cursor` of the page before; other fields unchanged." }),
+    Type.String({ since, description: "From the answer before; other fields unchanged." }),
   ),
   deadline_ms: Type.Optional(UInt32({ since, isRare: true })),
   max_bytes: Type.Optional(UInt32({ since, description: "Of JSON; as text it is shorter." })),

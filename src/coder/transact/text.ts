@@ -5,7 +5,7 @@ import { renderKeptEncoding } from "../create-file/content-encoding.ts";
 import { nameWriting } from "../create-file.ts";
 import { renderRemoval } from "../delete-file.ts";
 import { describeReplaced } from "../fields/two-paths.ts";
-import { countBytes } from "../render/entry-text.ts";
+import { countBytes, shortenPath } from "../render/entry-text.ts";
 import { renderEdit } from "../update-file/text.ts";
 import type { ChangeResult } from "./changes.ts";
 
@@ -57,7 +57,7 @@ function renderResult(result: CommittedResult, { ops, overwrite }: SentChange = 
   switch (op) {
     case "create":
       return [
-        `${path}: ${nameWriting({ overwrite })}, ${countBytes(result.bytes_written ?? 0)}${renderKeptEncoding(result.encoding)}`,
+        `${shortenPath(path)}: ${nameWriting({ overwrite })}, ${countBytes(result.bytes_written ?? 0)}${renderKeptEncoding(result.encoding)}`,
         ...(result.text_notes ?? []).map((note) => `[${note}]`),
       ].join("\n");
     case "update":
@@ -68,13 +68,13 @@ function renderResult(result: CommittedResult, { ops, overwrite }: SentChange = 
     case "delete":
       return renderRemoval({ ...result, path, removed: result.removed === true });
     case "move":
-      return `${from}: ${result.moved ? `moved to ${to}${describeReplaced(result)}` : "is there already"}`;
+      return `${shortenPath(from!)}: ${result.moved ? `moved to ${shortenPath(to!)}${describeReplaced(result)}` : "is there already"}`;
     case "copy":
-      return `${from}: ${result.copied ? `copied to ${to}${describeReplaced(result)}` : "is there already"}`;
+      return `${shortenPath(from!)}: ${result.copied ? `copied to ${shortenPath(to!)}${describeReplaced(result)}` : "is there already"}`;
     case "make-folder":
-      return `${path}: ${result.created ? "created" : "was there already"}`;
+      return `${shortenPath(path)}: ${result.created ? "created" : "was there already"}`;
     case "chmod":
-      return `${path}: mode ${result.mode} ${result.unchanged ? "is set already" : "set"}`;
+      return `${shortenPath(path)}: mode ${result.mode} ${result.unchanged ? "is set already" : "set"}`;
   }
 }
 

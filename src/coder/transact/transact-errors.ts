@@ -7,7 +7,7 @@ export const refuseTransacting = {
   unavailable: (): Refusal =>
     new Refusal(
       "io",
-      "This worker has no folder for transaction records, so a crash could leave a transaction half done. Nothing was changed. Make the changes in separate calls, or ask the user to set XDG_STATE_HOME to a folder outside base_path.",
+      "There is no folder for transaction records, so a crash could leave a transaction half done. Nothing was changed. Make the changes in separate calls, or ask the user to set XDG_STATE_HOME to a folder outside base_path.",
     ),
 
   /**

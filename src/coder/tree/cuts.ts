@@ -53,5 +53,5 @@ export const excluded = {
 export const unreadable = {
   reason: "io_error",
   shown: 0,
-  hint: "The operating system does not let the worker open this folder. Leave it out, or ask the user.",
+  hint: "The operating system does not let coder open this folder. Leave it out, or ask the user.",
 };

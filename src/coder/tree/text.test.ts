@@ -41,7 +41,7 @@ test("what is left out is marked where it would be, and explained once", () => {
     "[… is not opened: send a larger max_depth, or that folder as path]",
     "[… n of m: the other entries are left out; page through that folder with coder_list_folder]",
     "[excluded: send use_default_excludes false, or that folder as path]",
-    "[unreadable: the operating system does not let the worker open that folder]",
+    "[unreadable: the operating system does not let coder open that folder]",
   ]);
 });
 

@@ -45,7 +45,7 @@ const legends: Readonly<Record<string, { readonly mark: string; readonly legend:
   },
   io_error: {
     mark: "[unreadable]",
-    legend: "unreadable: the operating system does not let the worker open that folder",
+    legend: "unreadable: the operating system does not let coder open that folder",
   },
 };
 

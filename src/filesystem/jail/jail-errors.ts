@@ -6,7 +6,7 @@ export const refuseJailed = {
   denied: (path: string, glob: string): Refusal =>
     new Refusal(
       "denied-by-rule",
-      `${quoteShort(path)} matches the deny rule ${/[\p{C}\s"]/u.test(glob) ? quoteShort(glob) : glob}; the worker does not read such names, whether they exist or not.`,
+      `${quoteShort(path)} matches the deny rule ${/[\p{C}\s"]/u.test(glob) ? quoteShort(glob) : glob}; such names are not read, whether they exist or not.`,
       path,
     ),
 
@@ -17,7 +17,7 @@ export const refuseJailed = {
   protected: (path: string, program?: string): Refusal =>
     new Refusal(
       "protected",
-      `The worker's configuration protects ${quoteShort(path)}, or something in it, from every change${program === undefined ? "" : `, since ${program} would run what it says`}. Nothing was changed. It can be read. Choose another path, or ask the user to make the change.`,
+      `The configuration protects ${quoteShort(path)}, or something in it, from every change${program === undefined ? "" : `, since ${program} would run what it says`}. Nothing was changed. It can be read. Choose another path, or ask the user to make the change.`,
       path,
     ),
 
@@ -71,14 +71,14 @@ export const refuseJailed = {
   rootMissing: (root: string): Refusal =>
     new Refusal(
       "io",
-      `The root ${quoteShort(root)} is not served: its folder could not be reached when the worker started. Work in another root, or ask the user to make the folder available and restart the worker.`,
+      `The root ${quoteShort(root)} is not served: its folder could not be reached when the server started. Work in another root, or ask the user to make the folder available and restart the server.`,
       root,
     ),
 
   rootGone: (root: string): Refusal =>
     new Refusal(
       "io",
-      `The root ${quoteShort(root)} is gone: it was removed or moved away while the worker ran. Work in another root, or ask the user to restore it.`,
+      `The root ${quoteShort(root)} is gone: it was removed or moved away while the server ran. Work in another root, or ask the user to restore it.`,
       root,
     ),
 } as const;

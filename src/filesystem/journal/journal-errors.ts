@@ -6,7 +6,7 @@ export const refuseJournal = {
   undoProtected: (path: string, seq: number): Refusal =>
     new Refusal(
       "protected",
-      `Checkpoint ${seq} changed ${quoteShort(path)}, which the worker's configuration protects from every change now. Nothing was undone. Send \`paths\` without it, or \`force\`, which leaves it as it is.`,
+      `Checkpoint ${seq} changed ${quoteShort(path)}, which the configuration protects from every change now. Nothing was undone. Send \`paths\` without it, or \`force\`, which leaves it as it is.`,
       path,
     ),
 } as const;

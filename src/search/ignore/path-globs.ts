@@ -48,6 +48,12 @@ export class PathGlobs {
     return this.exclude.match(path, name, true) !== "matched" && included !== "taken back";
   }
 
+  /** Returns whether included globs may match something below the folder with this name. */
+  mayTakeBelow(path: string, { bytes, from, to }: NameBytes): boolean {
+    const name = bytes.toString("utf8", from, to);
+    return this.include.mayMatchBelow(path === "" ? name : `${path}/${name}`);
+  }
+
   /** Returns whether a walk from the base would select the file, or enter the folder, at `path`. */
   takes(path: string, isFolder: boolean): boolean {
     const names = path.split("/");
@@ -95,6 +101,7 @@ export class GlobList {
   /** Whether some glob does not begin with "!". */
   readonly hasPlain: boolean;
   readonly #rules: readonly Rule[];
+  readonly #reaches: readonly Reach[];
   readonly #known = new Map<string, number>();
   readonly #matching: Matching[] = [];
   readonly #dfa: LazyDfa;
@@ -106,6 +113,7 @@ export class GlobList {
     this.globs = globs;
     this.cost = costOf(Buffer.from(globs.join("\n")));
     this.#rules = globs.map(parseRule);
+    this.#reaches = globs.filter((_, place) => !this.#rules[place]!.isNegated).map(reachOf);
     this.hasPlain = this.#rules.some(({ isNegated }) => !isNegated);
     this.#dfa = new LazyDfa(buildNfa(this.#rules.map(({ pattern }) => [pattern])), {
       characters: "bytes",
@@ -123,6 +131,17 @@ export class GlobList {
     if (isFolder) matching.hasMatchedFolder = true;
     else matching.hasMatchedFile = true;
     return isFolder ? matching.ofFolder : matching.ofFile;
+  }
+
+  /** Returns whether a glob may match something below a folder. Without plain globs, anything may match. */
+  mayMatchBelow(folder: string): boolean {
+    if (!this.hasPlain) return true;
+    const names = folder.split("/");
+    return this.#reaches.some(
+      ({ folders, depth }) =>
+        names.length < depth &&
+        folders.every((name, index) => index >= names.length || name === names[index]),
+    );
   }
 
   unmatched(list: UnmatchedGlob["list"]): UnmatchedGlob[] {
@@ -166,6 +185,27 @@ export class GlobList {
     if (place === undefined) return undefined;
     return this.#rules[place]!.isNegated ? "taken back" : "matched";
   }
+}
+
+/** The part of the tree that a glob can match in. */
+interface Reach {
+  /** The names of the folders that all matches are in, from the base. */
+  readonly folders: readonly string[];
+  /** The maximum number of names in the path of a match. */
+  readonly depth: number;
+}
+
+/** Returns the reach of a glob, or of a larger part of the tree. */
+function reachOf(glob: string): Reach {
+  const names = glob.replace(/^\.?\/|\/$/g, "").split("/");
+  const isAnchored = /^\.?\/|\/./.test(glob);
+  if (!isAnchored) return { folders: [], depth: Number.POSITIVE_INFINITY };
+  const plain = names.slice(0, -1).findIndex((name) => /[*?[\]{}\\]/.test(name));
+  const isBounded = !names.some((name) => name.includes("**") || /[{}[\\]/.test(name));
+  return {
+    folders: names.slice(0, plain < 0 ? -1 : plain),
+    depth: isBounded ? names.length : Number.POSITIVE_INFINITY,
+  };
 }
 
 /** Returns whether a glob is blank. Like in an ignore file, it then has no effect. */

@@ -72,12 +72,14 @@ export class EntryFilter {
   entersFolder(folder: FolderPath, name: NameBytes, rules: IgnoreRules): boolean {
     if (this.#isHidden(name) || this.#options.globs?.entersFolder(folder.path, name) === false) return false;
     if (this.excludesFolder(folder, name)) {
+      if (!this.#mayTakeBelow(folder, name)) return false;
       this.isAlsoIgnored = rules.ignores(folder.path, name, true);
       if (this.isAlsoIgnored && this.#byDefault.length < maxNamesLeftOut)
         this.#alsoIgnored.add(`${pathIn(folder, name)}/`);
       return this.#leaveOut(this.#byDefault, folder, name, "/");
     }
     if (!rules.ignores(folder.path, name, true)) return true;
+    if (!this.#mayTakeBelow(folder, name)) return false;
     this.ignored++;
     return this.#leaveOut(this.#byIgnoreFiles, folder, name, "/");
   }
@@ -86,9 +88,14 @@ export class EntryFilter {
     const { globs } = this.#options;
     if (this.#isHidden(name)) return;
     const isWanted = isFolder
-      ? globs?.entersFolder(folder.path, name) !== false
+      ? globs?.entersFolder(folder.path, name) !== false && this.#mayTakeBelow(folder, name)
       : this.#wantsName(folder, name) && this.#wantsPath(folder, name);
     if (isWanted) this.denied++;
+  }
+
+  /** Returns whether the globs may select something in the folder of this name. */
+  #mayTakeBelow(folder: FolderPath, name: NameBytes): boolean {
+    return this.#options.globs?.mayTakeBelow(folder.path, name) !== false;
   }
 
   /** Returns whether the default excludes cover everything in the folder of this name. */

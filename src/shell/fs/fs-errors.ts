@@ -94,7 +94,7 @@ export const refuseFs = {
   stopping: (path: string): Refusal =>
     new Refusal(
       "io",
-      `${quoteShort(path)} was not written: the worker is ending; send it again when it is back.`,
+      `${quoteShort(path)} was not written: the server is stopping; send it again when it is back.`,
     ),
 
   channel: (path: string): Refusal =>

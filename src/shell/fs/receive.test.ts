@@ -81,7 +81,7 @@ describe("a file that is received", () => {
     const controller = new AbortController();
     const outcome = outcomeOf(new Channel(), { signal: controller.signal });
     controller.abort();
-    expect(await outcome).toEqual(refusal("io", "the worker is ending"));
+    expect(await outcome).toEqual(refusal("io", "the server is stopping"));
   });
 
   test("may have as many bytes as are allowed, and not one more", async () => {

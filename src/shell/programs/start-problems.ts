@@ -8,7 +8,7 @@ export const startProblems = {
   exhausted: "the host is out of descriptors, processes or memory; wait a while and send it again",
   "not-confined":
     "the kernel did not take the rules of os_sandbox, so nothing was run; tell the user, who can set os_sandbox to best or off",
-  stopping: "the worker is ending; send it again when it is back",
+  stopping: "the server is stopping; send it again when it is back",
 } as const;
 
 /**

@@ -52,7 +52,7 @@ export const cases: readonly Case[] = [
     config: agent,
     tree: {},
     call: { function: id, payload: { path: "a" } },
-    expect: { error: failure("C210", "files") },
+    expect: { error: failure("C210", "content is missing") },
   },
   {
     name: "content in base64",
