@@ -164,6 +164,7 @@ export const plan: Plan = {
       "base/log",
       "base/scheduling",
       "base/schema",
+      "base/similar-name",
       "calls/approval",
       "calls/audit",
       "calls/contract",

@@ -70,6 +70,7 @@ const shared: Samples<typeof refuse> = {
   badRevision: refuse.badRevision("abc", true),
   revisionMismatch: refuse.revisionMismatch("a", { path: "a", expected: "absent" }),
   permission: refuse.permission("a"),
+  readOnlyFile: refuse.readOnlyFile("a", 0o100_444),
   io: refuse.io("a", "no space is left on the device"),
   shortage: refuse.shortage("this program has too many files open (EMFILE)"),
   baseGone: refuse.baseGone(),

@@ -302,6 +302,14 @@ export const refuse = {
       { details },
     ),
 
+  /** Refuses to change a file that no one may write. Its owner and root can change its mode. */
+  readOnlyFile: (path: string, mode: number): Refusal =>
+    new Refusal(
+      "permission",
+      `${quoteShort(path)} is read-only (mode ${(mode & 0o7777).toString(8).padStart(4, "0")}). Nothing was changed. Choose another path, or make it writable first, with the op chmod of coder::transact.`,
+      path,
+    ),
+
   permission: (path: string): Refusal =>
     new Refusal(
       "permission",

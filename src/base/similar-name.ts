@@ -4,6 +4,23 @@ import { distance } from "fastest-levenshtein";
 /** Maximum length of a name that is compared. */
 const maxNameLength = 64;
 
+/**
+ * Returns the file name among `names` that differs from `name` in its extension, or in one of four characters
+ * before that, if any. The first of several is returned.
+ */
+export function nearestFileName(name: string, names: readonly string[]): string | undefined {
+  const stemOf = (one: string) => one.replace(/(?<=.)\.[^.]*$/, "");
+  const stem = stemOf(name).toLowerCase();
+  if (name.length > maxNameLength) return undefined;
+  return names
+    .map((candidate) => {
+      const isSameStem = stemOf(candidate).toLowerCase() === stem;
+      return { candidate, edits: isSameStem ? 0 : distance(name.toLowerCase(), candidate.toLowerCase()) };
+    })
+    .filter(({ edits }) => edits * 4 <= stem.length)
+    .sort((one, other) => one.edits - other.edits)[0]?.candidate;
+}
+
 /** Returns the name among `names` that is most similar to `name`, if any is similar. */
 export function maxSimilar(name: string, names: readonly string[]): string | undefined {
   const ranked = (name.length > maxNameLength ? [] : names)

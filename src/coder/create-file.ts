@@ -21,7 +21,7 @@ import { ExpectedRevision, expecting, Revision } from "./fields/revisions.ts";
 import { explainMissingFolder } from "./missing-paths/missing-folder.ts";
 import { wrapFlatEnvelope } from "./profiles.ts";
 import { summarizeBatch } from "./render/batch-text.ts";
-import { countBytes, shortenPath } from "./render/entry-text.ts";
+import { countBytes, noteBlanks, shortenPath } from "./render/entry-text.ts";
 
 const mode = {
   published: Type.String({
@@ -148,7 +148,7 @@ export const createFile = defineCoderFunction({
       ...results.map(({ path, bytes_written, encoding, text_notes: notes = [], error }, index) => {
         if (error) return failure(error, path);
         const what = nameWriting(files[index] ?? (flat as object));
-        const written = `${shortenPath(path)}: ${what}, ${countBytes(bytes_written)}${renderKeptEncoding(encoding)}`;
+        const written = `${shortenPath(path)}: ${what}, ${countBytes(bytes_written)}${renderKeptEncoding(encoding)}${noteBlanks(path)}`;
         return [written, ...notes.map((note) => `[${note}]`)].join("\n");
       }),
     ].join("\n"),

@@ -314,6 +314,19 @@ describe("a path where nothing is", () => {
     expect(await errorOf("src/Hidden.ts")).toBe(". Did you mean other/Hidden.ts?");
   });
 
+  test("has a similar name, names several files, or has a slash behind the name of a file", async () => {
+    await waitUntilListed();
+    expect(await errorOf("Src/Mains.ts")).toBe(". Did you mean Src/Main.ts?");
+    expect(await errorOf("Srcs/Main.ts")).toBe(". Did you mean Src/Main.ts?");
+    expect(await errorOf("caf\u00e9.md")).toBe(". Did you mean caf\u00e9.txt?");
+    expect(await errorOf("lib/util.ts/")).toBe('. lib/util.ts is a file; leave out the "/" at its end.');
+    expect(await errorOf("lib/util.ts, Src/Main.ts")).toBe(
+      ". These are 2 paths: lib/util.ts and Src/Main.ts. Send each by itself.",
+    );
+    expect(await errorOf(".env.ts")).not.toContain(".env?");
+    expect(await errorOf("quite/different.ts")).toStartWith("; list its folder");
+  });
+
   /** The list is there once the first search has begun it and it is complete. */
   async function waitUntilListed() {
     while ((await errorOf("src/util.ts")) === plain) await connected.call("coder_search", { query: "main" });

@@ -3,6 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import { Refusal, refuse } from "../../base/errors.ts";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
+import { nearestFileName } from "../../base/similar-name.ts";
 import { namesOf, pathIn } from "../../filesystem/jail/backend.ts";
 import { fold } from "../../filesystem/jail/fold-path.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
@@ -63,13 +64,24 @@ function isVisible(kind: EntryKind, sent: string, jail: Jail): boolean {
 function sentencesAbout(sent: string, knowledge: Knowledge): string[] {
   try {
     const path = plainPath(sent, knowledge.jail);
-    if (path === "" || namesOf(path).includes("..") || isThere(path, knowledge.jail)) return [];
+    if (path === "" || namesOf(path).includes("..")) return [];
+    const kind = kindAt(path, knowledge.jail);
+    if (kind === "file" && sent.endsWith("/"))
+      return [`${renderName(path)} is a file; leave out the "/" at its end.`];
+    if (kind !== undefined) return [];
+    const several = pathsIn(path, knowledge.jail);
+    if (several.length > 0)
+      return [
+        `These are ${several.length} paths: ${several.map(renderName).join(" and ")}. Send each by itself.`,
+      ];
     const file = fileAbove(path, knowledge.jail);
     if (file !== undefined) return [`${renderName(file)} is a file, so nothing is below it.`];
     const { sentence, path: moved } = fateOf(path, knowledge);
-    const near = [separated(path), otherSpelling(path, knowledge), ...sameNames(path, knowledge)].filter(
+    const named = [separated(path), otherSpelling(path, knowledge), ...sameNames(path, knowledge)].filter(
       (one): one is string => one !== undefined && one !== moved && one !== path,
     );
+    const isKnown = sentence !== undefined || named.some((one) => isThere(one, knowledge.jail));
+    const near = isKnown ? named : [similarName(path, knowledge.jail)].filter((one) => one !== undefined);
     const most = maxCandidates - (sentence === undefined ? 0 : 1);
     const names = [...new Set(near)]
       .filter((one) => isThere(one, knowledge.jail))
@@ -86,6 +98,27 @@ function sentencesAbout(sent: string, knowledge: Knowledge): string[] {
 /** Returns the path with the separators of this system, if it has those of Windows. */
 const separated = (path: string): string | undefined =>
   path.includes("\\") ? path.replaceAll("\\", "/").replace(/^(?:\.?\/)+/, "") : undefined;
+
+/** Returns the paths in a text with commas or blanks between them, if they are several and all there. */
+function pathsIn(text: string, jail: Jail): string[] {
+  const paths = text.split(/\s*,\s*|\s+/).filter((one) => one !== "");
+  const areThere = paths.length > 1 && paths.length <= maxPaths && paths.every((one) => isThere(one, jail));
+  return areThere ? paths : [];
+}
+
+const maxPaths = 20;
+
+/** Returns the path with the first name that is not there replaced by a similar one beside it. */
+function similarName(path: string, jail: Jail): string | undefined {
+  const names = namesOf(path);
+  const depth = names.findIndex((_, index) => !isThere(names.slice(0, index + 1).join("/"), jail));
+  const folder = names.slice(0, depth).join("/");
+  const near = nearestFileName(
+    names[depth]!,
+    namesIn(folder, jail.fromBase(), () => true),
+  );
+  return near && [...names.slice(0, depth), near, ...names.slice(depth + 1)].join("/");
+}
 
 /** Returns the nearest path above that a call may see, if that is a file. */
 function fileAbove(path: string, jail: Jail): string | undefined {
@@ -194,7 +227,10 @@ function otherSpelling(path: string, { jail }: Knowledge): string | undefined {
     if (name === undefined) return found;
     const exact = pathIn(found, name);
     const alike = isThere(exact, jail) ? [exact] : [];
-    for (const other of likeNamesIn(found, name, base)) alike.push(pathIn(found, other));
+    const folded = fold(name);
+    const isLike = (text: string) => text !== name && fold(text) === folded;
+    for (const other of namesIn(found, base, isLike).slice(0, maxCandidates))
+      alike.push(pathIn(found, other));
     for (const one of alike) {
       const whole = rest.length === 0 || isFolder(one, base) ? below(one, rest) : undefined;
       if (whole !== undefined) return whole;
@@ -213,24 +249,20 @@ function isFolder(path: string, base: Jail): boolean {
   }
 }
 
-/**
- * Returns other names in a folder that some file systems would treat as this one, or none if the call may not
- * list it.
- */
-function likeNamesIn(path: string, wanted: string, jail: Jail): string[] {
+/** Returns the wanted names in a folder, or none if the call may not list it. */
+function namesIn(path: string, jail: Jail, isWanted: (name: string) => boolean): string[] {
   if (jail.scope?.contains(path) === false) return [];
   using folder = jail.admitFolder(path || ".");
-  const folded = fold(wanted);
   const found: string[] = [];
   let entries = 0;
-  const isOver = () => entries > maxEntries || found.length === maxCandidates;
+  const isOver = () => entries > maxEntries;
   const reading = folder.list((bytes, from, to) => {
     entries++;
     if (isOver()) return;
     const name = bytes.subarray(from, to);
     if (!isUtf8(name)) return;
     const text = name.toString();
-    if (text === wanted || fold(text) !== folded) return;
+    if (!isWanted(text)) return;
     if (!jail.isTemporary(text) && !jail.deniesIn(folder, text)) found.push(text);
   });
   for (const _ of reading) if (isOver()) break;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { renderName, shortenPath } from "./entry-text.ts";
+import { noteBlanks, renderName, shortenPath } from "./entry-text.ts";
 
 test.each([
   ["src/main.ts", "src/main.ts"],
@@ -36,4 +36,9 @@ test.each([
   ["a/.b", "a/.b"],
 ])("%s is shown as %s", (sent, shown) => {
   expect(shortenPath(sent)).toBe(shown);
+});
+
+test("a blank at an end of a name is noted", () => {
+  for (const path of [" a", "a ", "x/ a.txt", "x/a\t", "x/a /"]) expect(noteBlanks(path)).not.toBe("");
+  for (const path of ["a b", "x /a", " x/a", "a"]) expect(noteBlanks(path)).toBe("");
 });

@@ -22,6 +22,10 @@ export const renderEntry = ({ name, kind, non_accessible }: RenderedEntry): stri
 export const shortenPath = (path: string): string =>
   path.replaceAll(/\/(?:\.?\/)+/g, "/").replace(/^(?:\.\/)+(?=.)/, "");
 
+/** Returns a note on a new path whose last name begins or ends with a blank, which is rarely meant. */
+export const noteBlanks = (path: string): string =>
+  /(?:^|\/)\s[^/]*\/?$|\s\/?$/.test(path) ? ", with a blank at an end of its name" : "";
+
 export const countBytes = (bytes: number): string => `${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
 
 /**

@@ -5,7 +5,7 @@ import { renderKeptEncoding } from "../create-file/content-encoding.ts";
 import { nameWriting } from "../create-file.ts";
 import { renderRemoval } from "../delete-file.ts";
 import { describeReplaced } from "../fields/two-paths.ts";
-import { countBytes, shortenPath } from "../render/entry-text.ts";
+import { countBytes, noteBlanks, shortenPath } from "../render/entry-text.ts";
 import { renderEdit } from "../update-file/text.ts";
 import type { ChangeResult } from "./changes.ts";
 
@@ -57,7 +57,7 @@ function renderResult(result: CommittedResult, { ops, overwrite }: SentChange = 
   switch (op) {
     case "create":
       return [
-        `${shortenPath(path)}: ${nameWriting({ overwrite })}, ${countBytes(result.bytes_written ?? 0)}${renderKeptEncoding(result.encoding)}`,
+        `${shortenPath(path)}: ${nameWriting({ overwrite })}, ${countBytes(result.bytes_written ?? 0)}${renderKeptEncoding(result.encoding)}${noteBlanks(path)}`,
         ...(result.text_notes ?? []).map((note) => `[${note}]`),
       ].join("\n");
     case "update":

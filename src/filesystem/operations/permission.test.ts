@@ -28,6 +28,14 @@ describe.each(backends)("%s", (backend) => {
     return bench;
   };
 
+  test("a file without write permission is read-only for root and its owner, who can change that", async () => {
+    using bench = open({ fixed: "text" });
+    chmodSync(bench.at("fixed"), 0o444);
+    const change = () => bench.files.update("fixed", () => Buffer.from("new"), bench.call);
+    await expect(change()).rejects.toThrow('"fixed" is read-only (mode 0444). Nothing was changed.');
+    expect(bench.text("fixed")).toBe("text");
+  });
+
   test("what the system forbids is a refusal of its own, and nothing changes", async () => {
     using bench = open({
       unreadable: "text",
