@@ -12,7 +12,7 @@ import { FolderFilterFields, folderFilterOf } from "./fields/folder-filter.ts";
 import { parseGlobFields } from "./fields/request-globs.ts";
 import type { ProfileDefaults } from "./profiles.ts";
 import { renderName } from "./render/entry-text.ts";
-import { hintsFor } from "./search/hints.ts";
+import { hintsFor, hintsOnUnicode } from "./search/hints.ts";
 import { FileList, lineOptionsOf, MatchEntry, MatchFields, shownLineBytes } from "./search/matches.ts";
 import { PageAnswerFields, PageRequestFields, pageOf, renderPage } from "./search/pages.ts";
 import { renderFiles, renderMatches, renderTotal } from "./search/text.ts";
@@ -160,7 +160,8 @@ export const search = defineCoderFunction({
       { deadline, caller, onFiles },
       context.jail,
     );
-    const hints = profile["search.hints"] && isEmpty(answer) ? hintsFor(request) : [];
+    const hints =
+      profile["search.hints"] && isEmpty(answer) ? [...hintsFor(request), ...hintsOnUnicode(request)] : [];
     if (hints.length === 0) return new Measured(answer, bytes);
     const { content_matches, files, ...others } = answer;
     const hinted = { content_matches, ...(files && { files }), hints, ...others };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { hintsFor, type QueryFields } from "./hints.ts";
+import { hintsFor, hintsOnUnicode, type QueryFields } from "./hints.ts";
 
 const literal = '"regex": true would read it as a pattern';
 const lines = '"multiline": true would match across lines';
@@ -57,3 +57,23 @@ test.each(["[", "a/", "[a-a", "\\", "(?!"])(
     );
   },
 );
+
+test.each([
+  ["caf\u00e9", {}, '"cafe\\u0301"'],
+  ["cafe\u0301", {}, '"caf\\u00e9"'],
+  ["\u00e9", { patterns: ["a", "\u00fc"] }, '"e\\u0301", "u\\u0308"'],
+])("%s %j has another form in Unicode", (query, fields, forms) => {
+  expect(hintsOnUnicode({ ...plain, query, ...fields })).toEqual([
+    `"patterns": [${forms}] would search for another Unicode form of the same characters`,
+  ]);
+});
+
+test.each([
+  ["cafe", {}],
+  ["\u65e5\u672c", {}],
+  ["caf\u00e9", { regex: true }],
+  ["caf\u00e9", { invert: true }],
+  ["\u00e9".repeat(1000), {}],
+])("%s %j has none", (query, fields) => {
+  expect(hintsOnUnicode({ ...plain, query, ...fields })).toEqual([]);
+});

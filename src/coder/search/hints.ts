@@ -49,6 +49,27 @@ export function hintsFor({ query, patterns = [], ...request }: QueryFields): str
   return hints.filter(([isOfUse]) => isOfUse).map(([, hint]) => hint);
 }
 
+/** Returns a hint at texts with the same characters in another form of Unicode, if the query can have one. */
+export function hintsOnUnicode({ query, patterns = [], ...request }: QueryFields): string[] {
+  if (request.regex || request.invert || request.files_without_match) return [];
+  const forms = [query, ...patterns].slice(0, maxForms).flatMap(otherForm);
+  if (forms.length === 0) return [];
+  return [`"patterns": [${forms.join(", ")}] would search for another Unicode form of the same characters`];
+}
+
+/** Maximum queries that are shown in another form. */
+const maxForms = 3;
+
+/** Returns a text in JSON whose characters are decomposed, or composed if they are decomposed already. */
+function otherForm(query: string): string[] {
+  if (query.length > hintedCharacters) return [];
+  const decomposed = query.normalize("NFD");
+  const other = decomposed === query ? query.normalize("NFC") : decomposed;
+  if (other === query) return [];
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return [JSON.stringify(other).replace(/[^\x20-\x7e]/g, escaped)];
+}
+
 /**
  * Tests for sequences that are common in patterns and rare in code; lone brackets, dots and stars are
  * neither.
