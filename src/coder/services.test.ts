@@ -83,7 +83,7 @@ test.each([
     const undone = await createInvoke(coder, log)(functions.find(({ id }) => id === "coder::undo")!, {});
     expect(undone).toMatchObject({
       error: expect.stringContaining(
-        `The worker keeps no journal, because ${why}, so nothing is recorded and nothing can be undone. Ask the user to set \`journal.dir\` in the configuration to a folder outside of what is served, which the worker can write to.`,
+        `No journal is kept, because ${why}, so nothing is recorded and nothing can be undone. Ask the user to set \`journal.dir\` in the configuration to a folder outside of what is served, which coder can write to.`,
       ),
     });
     await coder.close();
@@ -100,7 +100,7 @@ test("a journal that the user has turned off says so", async () => {
   const undone = await createInvoke(coder, log)(functions.find(({ id }) => id === "coder::undo")!, {});
   expect(undone).toMatchObject({
     error: expect.stringContaining(
-      "The worker keeps no journal, because the configuration sets `journal.max_records` to 0, so nothing is recorded and nothing can be undone. Ask the user to set it higher.",
+      "No journal is kept, because the configuration sets `journal.max_records` to 0, so nothing is recorded and nothing can be undone. Ask the user to set it higher.",
     ),
   });
   await coder.close();
