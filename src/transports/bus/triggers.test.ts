@@ -13,8 +13,8 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** Offers a type whose triggers are fired by the test. Events are sent again after 20 ms. */
-async function offer(behaviour: Behaviour = {}) {
+/** Offers a type whose triggers are fired by the test. Events are sent again after `milliseconds`. */
+async function offer(behaviour: Behaviour = {}, milliseconds = 60_000) {
   const engine = await startProduction(behaviour);
   const fires: Fire[] = [];
   const open = { count: 0, most: 0 };
@@ -31,7 +31,7 @@ async function offer(behaviour: Behaviour = {}) {
   } as unknown as TriggerType;
   const lines = new Lines();
   const bus = connect(engine.url, { name: "provider", description: "" }, lines.log);
-  const triggers = new Triggers(bus, [type], lines.log, 20);
+  const triggers = new Triggers(bus, [type], lines.log, milliseconds);
   await bus.trigger({ function_id: "engine::workers::list", payload: {} });
   closing.push(
     () => engine.stop(),
@@ -133,7 +133,7 @@ test("a function that does not exist is logged once, and again after it existed"
 });
 
 test("an event without an answer is sent once more with a mark, and either answer counts", async () => {
-  const { engine, opened } = await offer();
+  const { engine, opened } = await offer({}, 20);
   const consumer = await join(engine.url);
   consumer.send(got);
   const fire = await opened();
