@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import { tmpdir } from "node:os";
 import fc from "fast-check";
 import { deadlineIn } from "../base/scheduling/deadline.ts";
@@ -130,6 +130,17 @@ describe("a search in an output", () => {
     const line = Array.from({ length: 65_000 }, (_, index) => ((index * index) % 7919 < 3960 ? "a" : "b"));
     const slow = grep(logOf(`${line.join("")}\n`), "a[ab]{3000}[^ab]");
     await expect(slow).rejects.toThrow("takes more than 200 ms for a line of this output");
+  });
+
+  test("a simple pattern is not refused if other programs have the processor", async () => {
+    let seconds = 0;
+    const clock = spyOn(performance, "now").mockImplementation(() => 1000 * seconds++);
+    try {
+      const { matches } = await grep(logOf(`${"x".repeat(120_000)}\n`.repeat(4)), "[xy]{9}z|x$");
+      expect(matches).toBe(4);
+    } finally {
+      clock.mockRestore();
+    }
   });
 });
 

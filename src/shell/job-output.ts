@@ -113,12 +113,19 @@ export interface LinePattern extends Disposable {
 
 /** Maximum milliseconds for one line of at most 128 KiB, which block a thread of the worker. */
 const lineMilliseconds = 200;
+/**
+ * Minimum interruptions of the engine, each after some thousand steps, for a line that counts as slow. After
+ * fewer, other programs had the processor.
+ */
+const minInterruptions = 1000;
 
 /** Throws a refusal for a pattern that is not one of Rust's dialect. */
 export function compileLinePattern(pattern: string, regex: RegexEngine): LinePattern {
   let until = Number.POSITIVE_INFINITY;
+  let interruptions = 0;
   const runtime = regex.openRuntime(() => {
-    if (performance.now() > until) throw refuseShell.slowPattern(pattern, lineMilliseconds);
+    if (++interruptions >= minInterruptions && performance.now() > until)
+      throw refuseShell.slowPattern(pattern, lineMilliseconds);
   });
   try {
     const compiled = runtime.compile(toSource({ pattern, ignoreCase: false }));
@@ -126,6 +133,7 @@ export function compileLinePattern(pattern: string, regex: RegexEngine): LinePat
       find(line) {
         const text = isUtf8(line) ? line : Buffer.from(decode(line));
         until = performance.now() + lineMilliseconds;
+        interruptions = 0;
         try {
           return compiled.find(text, 0, text.length);
         } catch (error) {
