@@ -49,7 +49,7 @@ export interface CoderServices extends Services {
   readonly plans: Plans<CoderContext> | undefined;
   /** `undefined` if the configuration disables it, or if no folder can keep it. */
   readonly journal: Journal | undefined;
-  /** The reason why there is no journal, if the configuration does not simply lack one. */
+  /** The reason for a missing journal, unless the configuration simply has none. */
   readonly journalMissing: MissingJournal | undefined;
   /** Returns the number of changes of this call so far that an undo cannot take back, though it should. */
   lossesOf(requester: Requester): number;

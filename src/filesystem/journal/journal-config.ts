@@ -47,7 +47,7 @@ interface StateOptions {
   readonly isReadOnly?: boolean;
 }
 
-/** The reason why there is no journal. */
+/** The reason for a missing journal. */
 export interface MissingJournal {
   /** The reason as a part of a sentence, without a host path. */
   readonly reason: string;

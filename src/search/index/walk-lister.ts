@@ -46,7 +46,7 @@ interface FolderToList extends RuledPlace {
 const entriesPerStep = 256;
 /** The copied entries of a step. */
 const copiedPerStep = 4096;
-/** The compared folders of a step, each of which may have ignore files to read. */
+/** The compared folders of a step. Each may have ignore files to read. */
 const comparedPerStep = 16;
 
 /** Lists the files below a folder. They can be read from the list while it grows. */
@@ -89,7 +89,7 @@ export class WalkLister implements WalkList {
    */
   *run(path: readonly WatchedFolder[], earlier?: EarlierList): Steps<boolean> {
     try {
-      // A list does not say which globs have matched in which part of it.
+      // A list does not say where in it a glob has matched.
       if (earlier !== undefined && this.#options.globs === undefined) yield* this.#compare(earlier);
       yield* this.#list(path);
       this.#earlier = undefined;

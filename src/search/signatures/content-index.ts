@@ -325,7 +325,7 @@ export class ContentIndex {
     if (this.#faulty !== undefined && !this.closed.aborted) this.#beginStoring();
   }
 
-  /** A signature file in which a fault was found. */
+  /** A signature file with a known fault. */
   get #faulty(): SignatureFile | undefined {
     return this.#signatureFiles.find(({ isIntact }) => !isIntact);
   }

@@ -546,7 +546,7 @@ test("a saved index with a fault is removed, and its files are read and signed a
   index.close();
 });
 
-/** The ways in which an index gets a file of signatures. */
+/** The ways for an index to get a file of signatures. */
 const files: Readonly<Record<string, (saved: SavedIndex, index: ContentIndex) => Promise<unknown>>> = {
   spills: (_, index) =>
     index.take(signedOf(Array.from({ length: 90 }, (_, at) => [at + 100, 12, [at % 20]]))),

@@ -52,7 +52,7 @@ const maxDistance = 20;
 /** Maximum other places that are named for each hunk. */
 const maxOtherPlaces = 3;
 
-/** Maximum bytes of a file in which other places are found. */
+/** Maximum bytes of a file whose other places are found. */
 const maxNotedBytes = 1024 * 1024;
 
 /** Maximum hunks whose other places are named. */

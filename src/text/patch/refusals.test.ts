@@ -56,7 +56,7 @@ test("a line number that is off by nearly as much for two places chooses none", 
   expect(refusalOf(before, diff("@@ -3 +3 @@", "-b", "+x")).reason).toBe("ambiguous");
 });
 
-/** A file of 100 lines in which the lines 40 and 90 begin the same block. */
+/** A file of 100 lines. Lines 40 and 90 begin equal blocks. */
 const twoBlocks = Array.from({ length: 100 }, (_, at) => {
   if (at === 39 || at === 89) return "begin\n";
   return at === 40 || at === 90 ? "end\n" : `line ${at + 1}\n`;
