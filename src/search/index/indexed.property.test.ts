@@ -25,6 +25,7 @@ import { compileGlobSet } from "../../text/globs/glob-set.ts";
 import { pageFrom } from "../pages.test-kit.ts";
 import type { SearchAnswer } from "../request.ts";
 import { openSearcher, type RequestFields } from "../search.test-kit.ts";
+import { attempt } from "./changes.test-kit.ts";
 
 const bases: string[] = [];
 afterAll(() => {
@@ -266,14 +267,5 @@ async function outcomeOf(
     return { outcome, index };
   } catch (error) {
     return { outcome: String(error) };
-  }
-}
-
-/** Tries a change. One that the tree does not allow has no effect. */
-function attempt(change: () => void): void {
-  try {
-    change();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
   }
 }

@@ -27,6 +27,18 @@ export function knownInode({ unwatched, inode }: WatchedFolder): bigint {
   return inode;
 }
 
+/** Returns the folders from the base to the one with these names, or `undefined` if the tree lacks one. */
+export function foldersTo(base: WatchedFolder, names: readonly string[]): WatchedFolder[] | undefined {
+  const path = [base];
+  for (const name of names) {
+    const { keys, entries } = path.at(-1)!;
+    const entry = entries[keys.indexOf(`${Buffer.from(name).toString("latin1")}/`)];
+    if (typeof entry !== "object") return undefined;
+    path.push(entry);
+  }
+  return path;
+}
+
 /** Returns the path of an entry of a folder. */
 export const inFolder = (folder: string, name: string): string =>
   folder === "" ? name : `${folder}/${name}`;

@@ -7,9 +7,11 @@ import { propertyRuns } from "../../../tests/harness/random.ts";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { JailFixture } from "../../filesystem/jail/jail.test-kit.ts";
 import { openWatchedTree } from "../../filesystem/watch/open-tree.ts";
-import type { WatchedFolder, WatchedTree } from "../../filesystem/watch/watched-tree.ts";
+import type { WatchedTree } from "../../filesystem/watch/watched-tree.ts";
 import { compileExcludeGlobs } from "../../text/globs/exclude-globs.ts";
 import { IgnoreFiles } from "../ignore/ignore-files.ts";
+import { attempt } from "./changes.test-kit.ts";
+import { foldersTo } from "./listed-folder.ts";
 import { basePathAt, type WalkList, walkedAt } from "./walk-list.ts";
 import { type EarlierList, WalkLister } from "./walk-lister.ts";
 import { WatchedFiles } from "./watched-files.ts";
@@ -57,15 +59,6 @@ const changes: fc.Arbitrary<Change> = fc.oneof(
   ),
 );
 
-/** Tries a change. One that the tree does not allow has no effect. */
-function attempt(change: () => void): void {
-  try {
-    change();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-  }
-}
-
 /** Opens a tree with ignore files and all that lists of it need. */
 async function openTree(fixture: JailFixture) {
   const jail = fixture.jail("openat", ["**/denied"]);
@@ -87,17 +80,6 @@ async function openTree(fixture: JailFixture) {
     return runAtOnce(lister.run(folders, earlier)) ? lister : undefined;
   };
   return { tree, watched, list };
-}
-
-function foldersTo(base: WatchedFolder, names: readonly string[]): WatchedFolder[] | undefined {
-  const path = [base];
-  for (const name of names) {
-    const { keys, entries } = path.at(-1)!;
-    const entry = entries[keys.indexOf(`${name}/`)];
-    if (typeof entry !== "object") return undefined;
-    path.push(entry);
-  }
-  return path;
 }
 
 /** Returns everything that a search takes from a list. */

@@ -6,13 +6,12 @@
 import { unlessOver } from "../../base/scheduling/deadline.ts";
 import { runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import type { SharedTree, TreeSubscription } from "../../filesystem/watch/shared-tree.ts";
-import type { WatchedFolder } from "../../filesystem/watch/watched-tree.ts";
 import type { RunningSearch } from "../request.ts";
 import type { CandidateSet } from "../signatures/content-index.ts";
 import type { NeededNgrams } from "../signatures/needed-ngrams.ts";
 import type { QueryResults } from "./kept-results.ts";
 import { type Compare, ListComparison } from "./list-comparison.ts";
-import { isInode, TreeChanged } from "./listed-folder.ts";
+import { foldersTo, isInode, TreeChanged } from "./listed-folder.ts";
 import { type PathBytes, PathNgrams, pathBytesOf } from "./path-ngrams.ts";
 import { RecordJudge } from "./record-judge.ts";
 import { type ListRange, Replay } from "./replay.ts";
@@ -309,16 +308,4 @@ function keyOf({ walk, folder }: RunningSearch): string | undefined {
   const flags = [walk.ignoreFiles, walk.defaultExcludes].map((one) => one !== undefined);
   flags.push(walk.includesHidden !== false);
   return JSON.stringify([folder.folder.names, sets, flags, walk.globs?.patterns ?? null]);
-}
-
-/** Returns the folders from the base to the one with these names, or `undefined` if the tree lacks one. */
-function foldersTo(base: WatchedFolder, names: readonly string[]): WatchedFolder[] | undefined {
-  const path = [base];
-  for (const name of names) {
-    const { keys, entries } = path.at(-1)!;
-    const entry = entries[keys.indexOf(`${Buffer.from(name).toString("latin1")}/`)];
-    if (typeof entry !== "object") return undefined;
-    path.push(entry);
-  }
-  return path;
 }

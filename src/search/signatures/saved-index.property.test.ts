@@ -259,19 +259,6 @@ test.each([
   index.close();
 });
 
-test("signatures do not move from memory to a state folder in memory", async () => {
-  const dir = mkdtempSync("/dev/shm/coder-");
-  try {
-    const saved = new SavedIndex({ state: openStateFolder({ dir, roots: [root] }), identity: "tree" });
-    const { index, counts } = openSpilling(saved, 2 ** 19);
-    await fill(index);
-    expect([counts.spilled > 1, countsOf(index).alwaysRead > 100]).toEqual([true, true]);
-    index.close();
-  } finally {
-    rmSync(dir, { recursive: true });
-  }
-});
-
 test("if the disk takes no signatures, the index keeps those that it has memory for", async () => {
   const index = new ContentIndex(littleMemory, { spill: () => Promise.reject(new Error("ENOSPC")) });
   for (let first = 1; first < 600; first += 30)
