@@ -8,6 +8,7 @@ import { SharedTree } from "../../filesystem/watch/shared-tree.ts";
 import { requestOf } from "../search.test-kit.ts";
 import { FileTable } from "../signatures/file-records.ts";
 import { SharedFolder } from "../walk/shared-folder.ts";
+import type { FileSink } from "../walk/walk.ts";
 import type { QueryResults } from "./kept-results.ts";
 import { WatchedIndex } from "./watched-index.ts";
 
@@ -94,7 +95,9 @@ async function openSelection() {
     const judged = { needed: [], candidates, results, after: undefined, compare: undefined };
     const replay = await index.select({ ...options, ...within }, judged);
     const found: string[] = [];
-    replay?.fill({ add: (_, bytes, from, to) => found.push(bytes.toString("latin1", from, to)) > 0 });
+    const add: FileSink["add"] = (_, bytes, from, to) => found.push(bytes.toString("latin1", from, to)) > 0;
+    // It also ends when a time slice is used up.
+    while (replay?.fill({ add }));
     replay?.close();
     return replay && { found, slices: slices.count };
   };
