@@ -142,3 +142,22 @@ test("what was charged is given back to the byte, whatever the order", async () 
   }
   expect(budget.lease("z").reserve(4 * mebibyte, later)).toBeUndefined();
 });
+
+test("an answer of any size has room if no other is held and no call waits", async () => {
+  const budget = new AnswerBudget({ bytes: mebibyte, smallBytes: 4096 });
+  const [first, second] = [budget.lease("a"), budget.lease("b")];
+  expect(first.reserveIfIdle(4 * mebibyte)).toBe(true);
+  expect(first.bytes).toBe(4 * mebibyte);
+  expect(second.reserveIfIdle(1)).toBe(false);
+  first.resize(1);
+  expect(second.reserveIfIdle(1)).toBe(false);
+  const waiting = reserveAll(budget, ["c", "d"], mebibyte);
+  first.release();
+  expect(second.reserveIfIdle(1)).toBe(false);
+  releaseAll(waiting.leases.slice(0, 1));
+  await settle();
+  expect(second.reserveIfIdle(1)).toBe(false);
+  releaseAll(waiting.leases);
+  expect(second.reserveIfIdle(1)).toBe(true);
+  expect(second.bytes).toBe(1);
+});

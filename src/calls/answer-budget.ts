@@ -34,6 +34,10 @@ class Account {
     this.limit = limit;
   }
 
+  get isEmpty(): boolean {
+    return this.#held.total === 0;
+  }
+
   /** Returns whether `bytes` more fit. More than the whole limit fits if nothing else is held. */
   hasRoom(bytes: number): boolean {
     return this.#held.total === 0 || this.#held.total + bytes <= this.limit;
@@ -74,6 +78,16 @@ export class AnswerBudget {
   /** Returns an empty lease for one call of `caller`: a worker, a session or a connection. */
   lease(caller: string): AnswerLease {
     return new Lease(this, caller);
+  }
+
+  /**
+   * Charges `bytes` now if no answer is held and no call waits, and returns whether it has. Then an answer of
+   * any size has room.
+   */
+  acquireIfIdle(caller: string, bytes: number): boolean {
+    if (!this.#large.isEmpty || !this.#small.isEmpty || this.#queue.size > 0) return false;
+    this.#accountFor(bytes).add(caller, bytes);
+    return true;
   }
 
   #accountFor(bytes: number): Account {
@@ -188,6 +202,12 @@ class Lease implements AnswerLease {
     if (turn !== undefined) return turn.then(() => this.#setBytes(bytes));
     this.#setBytes(bytes);
     return undefined;
+  }
+
+  reserveIfIdle(bytes: number): boolean {
+    const isReserved = this.#budget.acquireIfIdle(this.#caller, bytes);
+    if (isReserved) this.#setBytes(bytes);
+    return isReserved;
   }
 
   /** Sets the charge. An abandoned answer holds nothing. */

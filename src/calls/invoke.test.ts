@@ -6,6 +6,7 @@ import { createLog } from "../base/log/log.ts";
 import { renderCoderError } from "../coder/error-codes.ts";
 import { functions as ofCoder } from "../coder/functions.ts";
 import { shellFunctions as ofShell } from "../shell/functions.ts";
+import { AnswerBudget } from "./answer-budget.ts";
 import { type Context, definerFor, type FunctionDefinition, type Services } from "./contract/definition.ts";
 import { createInvoke } from "./invoke.ts";
 
@@ -191,4 +192,36 @@ test("sessions have their turns beside each other, and quotas count them as one"
   }
   await Promise.all(sent);
   expect(new Set(callers)).toEqual(new Set([undefined]));
+});
+
+test("the size of an answer is estimated only while another one is held, and for a long call", async () => {
+  const estimates: string[] = [];
+  const define = (id: string, isLong: boolean) =>
+    definerFor<Services>()({
+      ...{ id, since: "0.0.0", description: "", effect: "reads", isLong },
+      ...{ paths: [], examples: [], request: Type.Object({}), response: Type.Unknown() },
+      answerBytes() {
+        estimates.push(id);
+        return 1000;
+      },
+      handle: () => lease.bytes,
+    });
+  const invoke = createInvoke(
+    { callMilliseconds: 25_000, renderError: renderCoderError },
+    createLog({ level: "error", form: "json", write: () => {} }),
+  );
+  const budget = new AnswerBudget();
+  let lease = budget.lease("a");
+  const call = async (definition: FunctionDefinition) => {
+    lease = budget.lease("a");
+    const outcome = await invoke(definition, {}, { lease, maxAnswerBytes: 2 ** 20 });
+    return "answer" in outcome && outcome.answer;
+  };
+  const [short, long] = [define("test::short", false), define("test::long", true)];
+  expect(await call(short)).toBe(2 ** 20);
+  // The answer of the first call is not sent.
+  expect(await call(short)).toBe(1000);
+  expect(estimates).toEqual(["test::short"]);
+  expect(await call(long)).toBe(1000);
+  expect(estimates).toEqual(["test::short", "test::long"]);
 });

@@ -185,9 +185,9 @@ async function runCall(scope: CallScope): Promise<HandledCall> {
     const earlier = scope.ordered && waitForEarlier(scope.ordered, scope, context);
     if (earlier !== undefined) await earlier;
     scope.onEnter(definition.id, request);
-    const isLong = definition.isLong || definition.walksTree?.(request);
+    const isLong = definition.isLong || definition.walksTree?.(request) === true;
     using _turn = isLong ? await startLong(scope) : undefined;
-    const room = lease?.reserve(answerBytes(definition, request, context), context.deadline);
+    const room = lease && reserveAnswer(lease, { definition, request, context, isLong });
     if (room !== undefined) {
       await room;
       scope.onEnter(definition.id, request);
@@ -254,9 +254,21 @@ async function startLong({
 /** The estimate for a function without one of its own: small, and corrected when the answer exists. */
 const defaultAnswerBytes = 4096;
 
-function answerBytes(definition: FunctionDefinition, request: unknown, context: Context): number {
-  const bytes = definition.answerBytes?.(request, context) ?? defaultAnswerBytes;
-  return Math.min(bytes, context.maxAnswerBytes);
+interface AnswerToCome extends Pick<CallScope, "definition" | "request" | "context"> {
+  readonly isLong: boolean;
+}
+
+/** Reserves the bytes of an answer: at once (`undefined`), or when the promise resolves. */
+function reserveAnswer(
+  lease: AnswerLease,
+  { definition, request, context, isLong }: AnswerToCome,
+): Promise<void> | undefined {
+  const { maxAnswerBytes: most, deadline } = context;
+  if (definition.answerBytes === undefined)
+    return lease.reserve(Math.min(defaultAnswerBytes, most), deadline);
+  // A long call would hold the maximum for as long as it runs.
+  if (!isLong && lease.reserveIfIdle(most)) return undefined;
+  return lease.reserve(Math.min(definition.answerBytes(request, context), most), deadline);
 }
 
 /** Returns whether fields that a function does not have are refused, or listed beside the answer. */

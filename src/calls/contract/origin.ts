@@ -15,6 +15,11 @@ export interface AnswerLease {
    * rejects with the deadline's reason, or with over-quota if too many wait.
    */
   reserve(bytes: number, deadline: Deadline): Promise<void> | undefined;
+  /**
+   * Reserves `bytes` if no answer is held and no call waits, and returns whether it has. It takes the maximum
+   * of an answer, because an estimate may have to read the disk.
+   */
+  reserveIfIdle(bytes: number): boolean;
   /** Corrects the number of held bytes to the size of the answer. */
   resize(bytes: number): void;
   /** Releases the bytes once the answer has been sent, or if the call has no answer. Idempotent. */

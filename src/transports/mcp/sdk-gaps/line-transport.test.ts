@@ -190,7 +190,7 @@ test("takes the lease of an answer when it is sent, and releases it when that is
   };
   const takeLease = (id: unknown) => {
     events.push(`taken ${id}`);
-    return { bytes: 0, reserve: () => undefined, resize: () => {}, release };
+    return { bytes: 0, reserve: () => undefined, reserveIfIdle: () => true, resize: () => {}, release };
   };
   const { transport, drain } = await open(1000, takeLease);
   const sending = [
