@@ -124,7 +124,7 @@ interface CallScope {
   readonly definition: FunctionDefinition;
   readonly payload: unknown;
   /** The payload with the names and types of the function, if the profile accepts others. */
-  read: ReadPayload | undefined;
+  read: ReadRequest | undefined;
   /** The request that the payload was parsed to. */
   request: unknown;
   /** The services of the call, which are replaced if the call is limited. */
@@ -139,6 +139,12 @@ interface CallScope {
   readonly queue: string | undefined;
   /** The account of the caller's quotas, if that is not its id. */
   readonly account: string | undefined;
+}
+
+/** A payload after the corrections of names and types. */
+interface ReadRequest extends ReadPayload {
+  /** The payload as the schema of the function describes it, if that has been checked. */
+  readonly validated?: unknown;
 }
 
 /** Runs a call if its caller's quotas admit it, and its request has room. */
@@ -173,13 +179,12 @@ async function runCall(scope: CallScope): Promise<HandledCall> {
     scope.read = readRequest(scope);
     const inferred = scope.read?.inferred;
     if (inferred !== undefined) scope.context = { ...scope.context, inferred };
-    const payload = scope.read === undefined ? scope.payload : scope.read.payload;
-    const parsed = runSteps(parseRequest(definition, payload, scope.context), scope);
+    const parsed = runSteps(parseRequest(scope), scope);
     const request = parsed instanceof Promise ? await parsed : parsed;
     scope.request = request;
     const rules = scope.context.requestRules;
     if (rules?.isForgiving) requireUsual(definition, request, rules.places, scope.read?.sentAs);
-    const narrowed = scope.context.narrow?.({ definition, payload, request });
+    const narrowed = scope.context.narrow?.({ definition, payload: payloadRead(scope), request });
     if (narrowed !== undefined) scope.context = { ...scope.context, ...narrowed };
     const { context } = scope;
     const earlier = scope.ordered && waitForEarlier(scope.ordered, scope, context);
@@ -276,17 +281,22 @@ export const readsUnknownFields = (rules: RequestRules | undefined): rules is Re
   rules !== undefined && (rules.isForgiving || rules.unknownFields === "refuse");
 
 /** Reads the payload by the rules of the configuration. Returns `undefined` if it is taken unchanged. */
-function readRequest({ definition, payload, context }: CallScope): ReadPayload | undefined {
+function readRequest({ definition, payload, context }: CallScope): ReadRequest | undefined {
   const rules = context.requestRules;
   if (!readsUnknownFields(rules)) return undefined;
   const read = readPayload(definition, payload, rules);
-  if (rules.isForgiving) requireFit(definition, read);
-  return read;
+  return rules.isForgiving ? { ...read, validated: requireFit(definition, read) } : read;
 }
 
-function* parseRequest(definition: FunctionDefinition, payload: unknown, context: Context): Steps<unknown> {
+/** Returns the payload with the names and types of the function. */
+const payloadRead = ({ payload, read }: CallScope): unknown => (read === undefined ? payload : read.payload);
+
+function* parseRequest(scope: CallScope): Steps<unknown> {
+  const { definition, read, context } = scope;
+  const payload = payloadRead(scope);
   if (definition.parse !== undefined) return definition.parse(payload);
   const normal = definition.normalize === undefined ? payload : definition.normalize(payload, context);
+  if (read?.validated !== undefined && normal === payload) return read.validated;
   try {
     return yield* validateInSteps(definition.request, normal, { unknownKeys: "ignore" });
   } catch (error) {

@@ -67,6 +67,9 @@ export function validateInSteps<T extends TSchema>(
 /** Items of a list or a map that are validated in one step. */
 const atOnce = 500;
 
+/** The kinds of schemas that contain others. */
+const composites: ReadonlySet<unknown> = new Set(["Object", "Array", "Union", "Record"]);
+
 function* check(schema: TSchema, value: unknown, field: string, options: ValidateOptions): Steps<unknown> {
   switch (schema[Kind]) {
     case "Object":
@@ -114,9 +117,14 @@ function* checkObject(
   const { properties } = schema;
   for (const name in properties) {
     const property = properties[name]!;
-    if (Object.hasOwn(given, name) && !isOmitted(property, given[name]))
-      result[name] = yield* check(property, given[name], pathOf(field, name), options);
-    else if (property.default !== undefined) result[name] = copyOf(property.default);
+    if (Object.hasOwn(given, name) && !isOmitted(property, given[name])) {
+      const item = given[name];
+      const place = pathOf(field, name);
+      // A generator for each scalar would take most of the time of a small request.
+      result[name] = composites.has(property[Kind])
+        ? yield* check(property, item, place, options)
+        : checkScalar(property, item, place);
+    } else if (property.default !== undefined) result[name] = copyOf(property.default);
     else if (property[OptionalKind] !== "Optional")
       throw new Mismatch(pathOf(field, name), `is missing; expected ${expected(property)}`, {
         schema: property,

@@ -34,13 +34,10 @@ const valueMeanings = invert(valueSynonyms);
 
 /** Returns the value among `values` that `text` stands for: itself, in another case, or a synonym. */
 export function literalNamed(text: string, values: readonly string[]): string | undefined {
+  if (values.includes(text)) return text;
   const bare = bareName(text);
   const meaning = valueMeanings.get(text.toLowerCase()) ?? valueMeanings.get(snakeCase(text)) ?? [];
-  return (
-    values.find((value) => value === text) ??
-    values.find((value) => bareName(value) === bare) ??
-    values.find((value) => meaning.includes(value))
-  );
+  return values.find((value) => bareName(value) === bare) ?? values.find((value) => meaning.includes(value));
 }
 
 const bareName = (text: string): string => text.replaceAll(/[-_ ]/g, "").toLowerCase();

@@ -6,13 +6,16 @@ import { refuseField } from "./field-errors.ts";
 import { adviceOn } from "./misfit-advice.ts";
 import { nameSent, type ReadPayload } from "./read-request.ts";
 
-/** Throws the refusal of the function for an invalid payload, with advice on what to send. */
+/**
+ * Returns the payload as the schema of the function describes it. Throws the refusal of the function for an
+ * invalid one, with advice on what to send.
+ */
 export function requireFit(
   definition: Pick<FunctionDefinition, "request" | "parse">,
   { payload, sentAs }: Pick<ReadPayload, "payload" | "sentAs">,
-): void {
+): unknown {
   try {
-    validate(definition.request, payload, { unknownKeys: "ignore" });
+    return validate(definition.request, payload, { unknownKeys: "ignore" });
   } catch (error) {
     if (!(error instanceof Mismatch)) throw error;
     const { field, problem, fault } = error;

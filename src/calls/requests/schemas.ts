@@ -75,7 +75,19 @@ export interface EntryList {
   readonly items: TSchema;
 }
 
-export function entryListOf({ properties }: TObject): EntryList | undefined {
+/** The entry lists of schemas, since each call needs those of its request. */
+const entryLists = new WeakMap<TObject, EntryList | "none">();
+
+export function entryListOf(schema: TObject): EntryList | undefined {
+  let list = entryLists.get(schema);
+  if (list === undefined) {
+    list = findEntryList(schema) ?? "none";
+    entryLists.set(schema, list);
+  }
+  return list === "none" ? undefined : list;
+}
+
+function findEntryList({ properties }: TObject): EntryList | undefined {
   for (const [name, schema] of Object.entries(properties)) {
     if (!isArray(schema) || isOptional(schema)) continue;
     if (isObject(schema.items) || taggedOf(schema.items) !== undefined) return { name, items: schema.items };

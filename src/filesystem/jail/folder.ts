@@ -247,6 +247,11 @@ export interface Jail {
   admit(path: string, options?: AdmitOptions): ResolvedPath;
   /** Like `admit`, for reading an existing file. It need not hold the folder, which takes less time. */
   resolveForRead(path: string): ReadTarget;
+  /**
+   * Returns the path from the base if something exists there, no link leads to it, and one step shows that.
+   * Otherwise it returns `undefined`, or throws a refusal.
+   */
+  plainPath(path: string): string | undefined;
   /** Like `admit`, for a folder, which it holds. Throws wrong-kind for anything else. `"."` is the base. */
   admitFolder(path: string): Folder;
   /**

@@ -139,6 +139,7 @@ function jailWith(parts: Parts): Jail {
     backend: held.name,
     admit,
     resolveForRead: (path) => resolveInOneStep(walkRules, path, parseAllowed(path)) ?? admit(path),
+    plainPath: (path) => plainPath(walkRules, path, parseAllowed(path)),
     admitFolder: (path) => holdFolder(admit(path), held),
     reopenFolder: (path) => reopenFolder(walkRules, path),
     denies: rules.deniesAny,
@@ -270,6 +271,12 @@ function resolveInOneStep(
     rules.backend.base(requested).openPathBeneath?.(path),
   );
   return handle && new OneStepTarget(requested, handle);
+}
+
+/** Implements `Jail.plainPath`. */
+function plainPath(rules: WalkRules, requested: string, parsed: ParsedPath): string | undefined {
+  using target = resolveInOneStep(rules, requested, parsed);
+  return target && parsed.names.join("/");
 }
 
 class OneStepTarget implements ReadTarget {

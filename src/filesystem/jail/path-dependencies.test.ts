@@ -37,5 +37,21 @@ test.each([
   ["", []],
 ])("%p depends on %p", (path, paths) => {
   using fixture = new JailFixture(tree);
-  expect([...pathDependencies(path, fixture.jail("descriptors"))].sort()).toEqual([...paths].sort());
+  for (const backend of ["descriptors", "openat"] as const)
+    expect([...pathDependencies(path, fixture.jail(backend))].sort()).toEqual([...paths].sort());
+});
+
+test("an existing path without links takes one step", () => {
+  using fixture = new JailFixture(tree);
+  const jail = fixture.jail("openat");
+  const walked: string[] = [];
+  const admit: typeof jail.admit = (path, options) => {
+    walked.push(path);
+    return jail.admit(path, options);
+  };
+  const counted = { ...jail, admit };
+  for (const path of ["real/f", "./real//f", "real/d"]) pathDependencies(path, counted);
+  expect(walked).toEqual([]);
+  for (const path of ["link/f", "real/d/up", "real/../real/f", "missing"]) pathDependencies(path, counted);
+  expect(walked).toEqual(["link/f", "real/d/up", "real/../real/f", "missing"]);
 });

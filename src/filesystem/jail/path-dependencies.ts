@@ -8,13 +8,18 @@ import type { Jail } from "./folder.ts";
  * nothing above or below them, is changed, it leads to the same place. Each is also returned folded, for
  * folders that fold names. Never throws: a malformed path leads nowhere, whatever the tree contains.
  */
-export function pathDependencies(path: string, jail: Pick<Jail, "admit">): readonly string[] {
+export function pathDependencies(path: string, jail: Pick<Jail, "admit" | "plainPath">): readonly string[] {
   const found = new Set<string>();
   const onPath = (one: string) => {
     found.add(one);
     found.add(fold(one));
   };
   try {
+    const plain = jail.plainPath(path);
+    if (plain !== undefined) {
+      onPath(plain);
+      return [...found];
+    }
     using place = jail.admit(path, { mayBeMissing: true, mayBeFolder: true, parents: true, onPath });
     onPath(place.path);
     const [missing] = place.newFolders;

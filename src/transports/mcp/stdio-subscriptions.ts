@@ -56,6 +56,10 @@ export class StdioListens implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#open.size === 0) {
+      await this.#wire.send(message);
+      return;
+    }
     if (isJSONRPCErrorResponse(message) || isJSONRPCResultResponse(message)) this.#end(message.id);
     const sent = this.#wire.send(message);
     if ("method" in message && isJSONRPCNotification(message)) this.#noteAcknowledgement(message.params);
