@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { refuse } from "../base/errors.ts";
 import { Named, Nullable, UInt64 } from "../base/schema/fragments.ts";
 import { revisionOfBytes } from "../filesystem/files/revision.ts";
-import { createFileAt } from "../filesystem/operations/create.ts";
+import { type CreationOptions, createFileAt, FileCreation } from "../filesystem/operations/create.ts";
 import { encodingName, isUtf16 } from "../text/encodings/codec.ts";
 import {
   ContentEncoding,
@@ -10,7 +10,7 @@ import {
   isEncodingOfContent,
   renderKeptEncoding,
 } from "./create-file/content-encoding.ts";
-import { formAt, keptMark, notesOnReplaced } from "./create-file/replaced-text.ts";
+import { keptMark, notesOnReplaced, textFormOf } from "./create-file/replaced-text.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./fields/dry-run.ts";
 import { withoutForeignEncodings } from "./fields/file-encoding.ts";
@@ -177,20 +177,48 @@ export async function createOne(
 ): Promise<CreatedFile> {
   const { path, overwrite, parents, expected_revision: expected } = spec;
   const mode = permissionBits(spec.mode, context.profile["create-file.mode"]);
+  const options = { path, overwrite, parents, expectedRevision: expected, dryRun };
   const isText = overwrite && spec.encoding !== "base64" && context.profile["encodings.are_checked"];
-  const before = isText ? formAt(path, context) : undefined;
+  const create = isText
+    ? () => replaceText(spec, { options, mode }, context)
+    : () => createExactly(spec, { options, mode }, context);
+  const work = () => explainMissingFolder(create, { path, parents }, context);
+  return await expecting(work, { path, expected, mayBeAbsent: true }, context);
+}
+
+interface CreatingFile {
+  readonly options: CreationOptions;
+  readonly mode: number | undefined;
+}
+
+async function createExactly(
+  spec: Static<typeof CreateFileSpec>,
+  { options, mode }: CreatingFile,
+  context: CoderContext,
+): Promise<CreatedFile> {
+  const bytes = contentBytes(spec, undefined, context);
+  await createFileAt(context.tree, { ...options, content: bytes, mode }, context);
+  return { bytes };
+}
+
+/** Like `createExactly`, but a file that is replaced keeps its byte order mark, and UTF-16. */
+async function replaceText(
+  spec: Static<typeof CreateFileSpec>,
+  { options, mode }: CreatingFile,
+  context: CoderContext,
+): Promise<CreatedFile> {
+  const { path } = options;
+  using creation = await FileCreation.begin(context.tree, options, context);
+  const before = creation.readReplaced((bytes) => textFormOf(bytes, path, context));
   const isOwn = before !== undefined && spec.encoding === undefined;
-  const kept = isOwn ? before.marked : undefined;
-  const mark = isOwn ? keptMark(spec.content, before) : "";
-  const bytes = contentBytes({ ...spec, content: mark + spec.content }, kept, context);
   // The text was read from that file, and writing it back would destroy the bytes that could not be shown.
   if (isOwn && before.isUnknown && spec.content.includes("\ufffd"))
     throw refuseFileEncoding.unknownEncoding(path, "\ufffd");
+  const kept = isOwn ? before.marked : undefined;
+  const mark = isOwn ? keptMark(spec.content, before) : "";
+  const bytes = contentBytes({ ...spec, content: mark + spec.content }, kept, context);
+  await creation.write(bytes, mode);
   const notes = before === undefined ? [] : notesOnReplaced(spec, before);
-  const creation = { path, content: bytes, mode, overwrite, parents, expectedRevision: expected, dryRun };
-  const create = () => createFileAt(context.tree, creation, context);
-  const work = () => explainMissingFolder(create, { path, parents }, context);
-  await expecting(work, { path, expected, mayBeAbsent: true }, context);
   return {
     bytes,
     ...(kept !== undefined && isUtf16(kept) && { encoding: encodingName(kept) }),

@@ -1,7 +1,5 @@
 /** The text of a file that a creation replaces: what is kept of its form, and what is lost. */
 import { isUtf8 } from "node:buffer";
-import { Refusal } from "../../base/errors.ts";
-import { readWholeFile } from "../../filesystem/files/read.ts";
 import { markedEncoding } from "../../text/encodings/byte-order-mark.ts";
 import { type Encoding, isUtf16 } from "../../text/encodings/codec.ts";
 import { decodeText } from "../../text/encodings/open-text.ts";
@@ -20,24 +18,14 @@ export interface TextForm {
   readonly lineEnds: string | undefined;
 }
 
-/** Returns the form of the file at a path, or `undefined` if it cannot be read. */
-export function formAt(path: string, context: CoderContext): TextForm | undefined {
-  const limit = { key: "max_write_bytes", bytes: context.config.max_write_bytes } as const;
-  try {
-    const form = readWholeFile(context.tree.jail, path, { limit, use: formOf });
-    return { ...form, isUnknown: form.isUnknown && configuredEncoding(path, context) === undefined };
-  } catch (error) {
-    if (error instanceof Refusal) return undefined;
-    throw error;
-  }
-}
-
-function formOf(bytes: Buffer): TextForm {
+/** Returns the form of the content of the file at a path. */
+export function textFormOf(bytes: Buffer, path: string, context: CoderContext): TextForm {
   const marked = markedEncoding(bytes);
   const { text, endsInReturns } = decodeText(bytes);
+  const isUnicode = isUtf8(bytes) || beginsAsUtf16(bytes);
   return {
     marked,
-    isUnknown: !isUtf8(bytes) && !beginsAsUtf16(bytes),
+    isUnknown: !isUnicode && configuredEncoding(path, context) === undefined,
     lineEnds: endsInReturns ? "CR" : lineEndsOf(text),
   };
 }

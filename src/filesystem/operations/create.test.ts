@@ -6,7 +6,7 @@ import { moveByReservation } from "../disk/move-to-new.ts";
 import { FilesFixture, reasonOf } from "../files/files.test-kit.ts";
 import type { JailedPath, Name } from "../jail/folder.ts";
 import { backends, countDescriptorsBelow } from "../jail/jail.test-kit.ts";
-import type { Creation } from "./create.ts";
+import { type Creation, FileCreation } from "./create.ts";
 
 const usual: Omit<Creation, "path" | "content"> = { mode: 0o644, overwrite: false, parents: true };
 
@@ -141,6 +141,44 @@ describe.each(backends)("%s", (backend) => {
     await create(bench, "x/y/a");
     await create(bench, "x/y/a", { overwrite: true }, "newer");
     expect(bench.text("x/y/a")).toBe("newer");
+  });
+
+  test("a file to be replaced is read when earlier calls on it are done, and later ones wait", async () => {
+    using bench = new FilesFixture(backend, { a: "old" });
+    const begin = (path: string, overwrite = true) =>
+      FileCreation.begin(bench.diskTree, { path, overwrite, parents: true }, bench.call);
+    const earlier = create(bench, "a", { overwrite: true }, "newer");
+    const creation = await begin("a");
+    await earlier;
+    const later = create(bench, "a", { overwrite: true }, "newest");
+    expect(creation.readReplaced(String)).toBe("newer");
+    await creation.write(Buffer.from("newer and mine"), undefined);
+    expect(bench.text("a")).toBe("newer and mine");
+    creation[Symbol.dispose]();
+    await later;
+    expect(bench.text("a")).toBe("newest");
+    using ofNew = await begin("b", false);
+    expect(ofNew.readReplaced(String)).toBeUndefined();
+  });
+
+  test("a file that is too large or unreadable is replaced unread", async () => {
+    using bench = new FilesFixture(
+      backend,
+      { large: "12345678901", limit: "1234567890" },
+      { max_write_bytes: 10 },
+    );
+    const replaced = async (path: string) => {
+      using creation = await FileCreation.begin(
+        bench.diskTree,
+        { path, overwrite: true, parents: false },
+        bench.call,
+      );
+      const content = creation.readReplaced(String);
+      await creation.write(Buffer.from("new"), undefined);
+      return [content, bench.text(path)];
+    };
+    expect(await replaced("large")).toEqual([undefined, "new"]);
+    expect(await replaced("limit")).toEqual(["1234567890", "new"]);
   });
 
   test("no descriptor is left open", async () => {

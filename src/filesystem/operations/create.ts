@@ -1,22 +1,19 @@
 import { refuse } from "../../base/errors.ts";
-import { holdForDeferredClose } from "../disk/deferred-close.ts";
+import { type DeferredClose, holdForDeferredClose } from "../disk/deferred-close.ts";
 import type { Requester } from "../disk/mutation.ts";
+import { readAtMost } from "../files/read.ts";
+import { ScratchBuffer } from "../files/scratch-buffer.ts";
 import type { FilesConfig } from "../files/types.ts";
-import { refusalOfErrno } from "../jail/errno.ts";
+import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
 import type { ResolvedPath } from "../jail/folder.ts";
 import { absent, fileOfRevision, requireRevision } from "./expected-revision.ts";
 import { metadataToKeep } from "./kept-metadata.ts";
 import { requireWritableFile, requireWritableFolder } from "./require-writable.ts";
 import type { WritableTree } from "./writable-tree.ts";
 
-export interface Creation {
+/** A file to be created, apart from its content and mode. */
+export interface CreationOptions {
   readonly path: string;
-  readonly content: Buffer;
-  /**
-   * The exact permission bits of the file. If `undefined`, those of the file it replaces, or what the umask
-   * leaves.
-   */
-  readonly mode: number | undefined;
   readonly overwrite: boolean;
   /** The revision that the replaced file must have, or `absent`. Throws revision-mismatch otherwise. */
   readonly expectedRevision?: string | undefined;
@@ -26,42 +23,130 @@ export interface Creation {
   readonly dryRun?: boolean;
 }
 
+export interface Creation extends CreationOptions {
+  readonly content: Buffer;
+  /**
+   * The exact permission bits of the file. If `undefined`, those of the file it replaces, or what the umask
+   * leaves.
+   */
+  readonly mode: number | undefined;
+}
+
 /**
  * Creates a file with this content and exactly this mode, or with `overwrite` replaces one, in a single step.
  * If it throws, nothing was created, replaced or left over.
  */
 export async function createFileAt(
   tree: WritableTree,
-  creation: Creation,
+  { content, mode, ...options }: Creation,
   requester: Requester,
 ): Promise<void> {
-  const { path, content, mode, overwrite, expectedRevision: expected, parents } = creation;
-  requireContentSize(creation, tree.config);
-  const target = { path, changes: "entry", mayBeMissing: true, parents } as const;
-  using admitted = await tree.admit([target], requester.deadline);
-  const [place] = admitted.places;
-  try {
-    requireCreatable(place, creation, tree.config);
-    if (tree.isPlanned || creation.dryRun) requireWritableFolder(place.folder, path);
-    if (creation.dryRun) return;
-    const file = { kind: "file", content: [content] } as const;
-    if (place.stats === undefined) {
-      const made = { ...file, mode: mode ?? 0o666 & ~process.umask() };
-      await tree.place({ place, made, mayReplace: overwrite && expected === undefined }, requester);
-      return;
+  requireContentSize(options.path, content, tree.config);
+  using creation = await FileCreation.begin(tree, options, requester);
+  await creation.write(content, mode);
+}
+
+/**
+ * Like `createFileAt`, for a content that depends on the file to be replaced: no other call changes that file
+ * until this is disposed of.
+ */
+export class FileCreation implements Disposable {
+  readonly #tree: WritableTree;
+  readonly #options: CreationOptions;
+  readonly #requester: Requester;
+  readonly #admitted: Disposable;
+  readonly #place: ResolvedPath;
+  /** The file to be replaced, if it exists on the disk and may be read. */
+  readonly #held: DeferredClose | undefined;
+
+  /** Finds the place of the file, when earlier calls on it are done. Throws a refusal. */
+  static async begin(
+    tree: WritableTree,
+    options: CreationOptions,
+    requester: Requester,
+  ): Promise<FileCreation> {
+    const { path, parents } = options;
+    const target = { path, changes: "entry", mayBeMissing: true, parents } as const;
+    const admitted = await tree.admit([target], requester.deadline);
+    const [place] = admitted.places;
+    try {
+      requireCreatable(place, options, tree.config);
+      if (tree.isPlanned || options.dryRun) requireWritableFolder(place.folder, path);
+      return new FileCreation(tree, { options, requester, admitted, place });
+    } catch (error) {
+      admitted[Symbol.dispose]();
+      throw refusalOfErrno(error, path);
     }
-    using held = holdForDeferredClose(place);
-    const kept = metadataToKeep(place, held);
-    const made = { ...file, ...kept, mode: mode ?? kept.mode };
-    const replaced = expected === undefined ? undefined : fileOfRevision({ path, expected });
-    await tree.exchange({ place, made, held, expected: replaced }, requester);
-  } catch (error) {
-    throw refusalOfErrno(error, path);
+  }
+
+  private constructor(tree: WritableTree, { options, requester, admitted, place }: BegunCreation) {
+    this.#tree = tree;
+    this.#options = options;
+    this.#requester = requester;
+    this.#admitted = admitted;
+    this.#place = place;
+    this.#held = place.stats === undefined ? undefined : holdForDeferredClose(place);
+  }
+
+  /**
+   * Returns the result of `use` for the content of the file to be replaced. Returns `undefined` for a new
+   * file, and for one that may not be read or exceeds `max_write_bytes`. Call it once.
+   */
+  readReplaced<T>(use: (content: Buffer) => T): T | undefined {
+    const { content, stats } = this.#place;
+    const { max_write_bytes: limit } = this.#tree.config;
+    if (content !== undefined) return use(Buffer.concat(content));
+    if (this.#held === undefined || stats!.size > limit) return undefined;
+    using scratch = new ScratchBuffer();
+    try {
+      const size = { expected: stats!.size, most: limit + 1 };
+      const bytes = readAtMost(this.#held.descriptor, size, scratch);
+      return bytes.length > limit ? undefined : use(bytes);
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      return undefined;
+    }
+  }
+
+  /** Writes the file. Throws a refusal. */
+  async write(content: Buffer, mode: number | undefined): Promise<void> {
+    const { path, overwrite, expectedRevision: expected, dryRun } = this.#options;
+    const place = this.#place;
+    requireContentSize(path, content, this.#tree.config);
+    if (dryRun) return;
+    const file = { kind: "file", content: [content] } as const;
+    try {
+      if (place.stats === undefined) {
+        const made = { ...file, mode: mode ?? 0o666 & ~process.umask() };
+        const mayReplace = overwrite && expected === undefined;
+        await this.#tree.place({ place, made, mayReplace }, this.#requester);
+        return;
+      }
+      const held = this.#held;
+      const kept = metadataToKeep(place, held);
+      const made = { ...file, ...kept, mode: mode ?? kept.mode };
+      const replaced = expected === undefined ? undefined : fileOfRevision({ path, expected });
+      await this.#tree.exchange({ place, made, held, expected: replaced }, this.#requester);
+    } catch (error) {
+      throw refusalOfErrno(error, path);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#held?.[Symbol.dispose]();
+    this.#admitted[Symbol.dispose]();
   }
 }
 
+interface BegunCreation {
+  readonly options: CreationOptions;
+  readonly requester: Requester;
+  readonly admitted: Disposable;
+  readonly place: ResolvedPath;
+}
+
 /** Throws too-large if the content exceeds the limit. */
-function requireContentSize({ path, content }: Creation, { max_write_bytes: bytes }: FilesConfig): void {
+function requireContentSize(path: string, content: Buffer, { max_write_bytes: bytes }: FilesConfig): void {
   const limit = { key: "max_write_bytes", bytes };
   if (content.length > limit.bytes)
     throw refuse.tooLarge(path, limit, "send less content, or split it over several files");
@@ -70,7 +155,7 @@ function requireContentSize({ path, content }: Creation, { max_write_bytes: byte
 /** Throws unless the file may be created at `place`. */
 function requireCreatable(
   place: ResolvedPath,
-  { path, overwrite, expectedRevision: expected }: Creation,
+  { path, overwrite, expectedRevision: expected }: CreationOptions,
   config: FilesConfig,
 ): void {
   if (place.stats === undefined) {
