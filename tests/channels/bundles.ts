@@ -1,7 +1,7 @@
 /**
- * `npm run suite -- bundles`: the official tool of MCPB validates and unpacks the bundles, and the server in
- * one for this machine answers. The schema that the registry of MCP publishes, or that of `--schema FILE`,
- * accepts server.json. The last line says `N passed, N failed, N skipped`.
+ * `npm run suite -- bundles`: validates and unpacks the bundles with the official MCPB tool, starts the
+ * server of the bundle for this machine, and validates server.json against the schema that the MCP registry
+ * publishes, or against that of `--schema FILE`. The last line says `N passed, N failed, N skipped`.
  */
 import { deepEqual, match } from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ import { bundleManifest, bundleName, desktopTargets, packBundle } from "../../sc
 import { run } from "../../scripts/release/packages.ts";
 import { check, skip, totals } from "../../scripts/release/trial/checks.ts";
 
-/** The package of the tool, in the version that was tried last. */
+/** The npm package of the tool, at the last version tested. */
 const tool = "@anthropic-ai/mcpb@2.1.2";
 
 const host = "x86_64-unknown-linux-gnu";
@@ -46,14 +46,17 @@ try {
 console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
 process.exitCode = totals.failed === 0 ? 0 : 1;
 
-/** What the official tool makes of a manifest and the settings of a user. */
+/** The server command that the official tool makes from a manifest and the settings of a user. */
 interface McpConfig {
   readonly command: string;
   readonly args: string[];
   readonly env: Record<string, string>;
 }
 
-/** Starts the unpacked server with the settings of a user, as the official tool fills them in. */
+/**
+ * Starts the unpacked server as the official tool does with the settings of a user, and checks its tools and
+ * folders.
+ */
 async function startServer(): Promise<void> {
   const { getMcpConfigForManifest } = await import(
     join(base, "node_modules/@anthropic-ai/mcpb/dist/shared/config.js")
@@ -95,7 +98,7 @@ async function startServer(): Promise<void> {
   if (stdout.includes("coder_update_file")) throw new Error("it offers tools that change files");
 }
 
-/** Checks the entry of a release by the schema that it names, which the registry publishes. */
+/** Validates the registry entry of a release against the schema that it names. */
 async function checkRegistryEntry(): Promise<void> {
   const entry = registryEntry([{ url: `${channels.repository}/a.mcpb`, digest: "0".repeat(64) }]);
   const { schema: file } = parseArgs({ options: { schema: { type: "string" } } }).values;
@@ -110,7 +113,7 @@ async function checkRegistryEntry(): Promise<void> {
   });
 }
 
-/** Returns what is published at an address, or `undefined` if that cannot be reached. */
+/** Returns the JSON document at `url`, or `undefined` if it cannot be fetched. */
 async function published(url: string): Promise<AnySchemaObject | undefined> {
   try {
     const response = await fetch(url);

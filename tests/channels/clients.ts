@@ -1,6 +1,7 @@
 /**
- * `npm run suite -- clients`: the real command lines of Claude Code, Codex and Gemini, from npm, list the
- * server that `coder setup` added, each in an empty home folder. The last line says
+ * `npm run suite -- clients`: installs the real command lines of Claude Code, Codex and Gemini from npm, and
+ * checks that each lists the server that `coder setup` added, in a new home folder with and without a
+ * configuration. Also tries the plugins of this repository. The last line says
  * `N passed, N failed, N skipped`.
  */
 import { match } from "node:assert/strict";
@@ -42,15 +43,17 @@ async function tryPlugins(): Promise<void> {
   });
 }
 
-/** The packages, in the versions that were tried last. */
+/** The npm packages of the clients, at the last versions tested. */
 const packages = ["@anthropic-ai/claude-code@2.1.332", "@openai/codex@0.169.0", "@google/gemini-cli@0.61.0"];
 
 interface RealClient {
   readonly name: string;
   readonly program: string;
-  /** The output of `mcp list` with a server that works. */
+  /** The output of `mcp list` if the server works. */
   readonly listed: RegExp;
-  /** A configuration that the user has already, if any. */
+  /**
+   * The files of an existing configuration. An empty one is written in every case, with the trusted folder.
+   */
   readonly files?: Readonly<Record<string, string>>;
 }
 
@@ -76,7 +79,7 @@ const clients: readonly RealClient[] = [
     listed: /coder: .* mcp --base-path .*\(stdio\) - Connected$/m,
     files: {
       "folder/.gemini/settings.json": '{\n  // mine\n  "ui": { "theme": "x" } // no comma\n}\n',
-      // Gemini starts no server in a folder that the user does not trust.
+      // Gemini does not start servers in a folder that the user does not trust.
       "home/.gemini/trustedFolders.json": "",
     },
   },

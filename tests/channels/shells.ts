@@ -1,7 +1,7 @@
 /**
- * `npm run suite -- shells`: the real shells read the completions, fish offers words from them, and the
- * linters of Debian read the manual page, the units of systemd and the formula of Homebrew. As root on Debian,
- * it installs what is missing. The last line says `N passed, N failed, N skipped`.
+ * `npm run suite -- shells`: loads the completions in the real shells, checks the words that fish offers, and
+ * runs Debian's linters on the manual pages, the systemd units and the Homebrew formula. As root on Debian,
+ * it installs missing packages. The last line says `N passed, N failed, N skipped`.
  */
 import { deepEqual, equal } from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -72,7 +72,7 @@ async function tryAll(): Promise<void> {
     });
 }
 
-/** Loads the formula into a Ruby that has as much of Homebrew as the formula needs to name an archive. */
+/** Loads the formula with a stub of Homebrew, and checks the archive that it names for each machine. */
 function tryFormula(): void {
   const artefacts = targets.map((target) => ({
     worker: "coder" as const,
