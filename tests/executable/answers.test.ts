@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => artifacts?.[Symbol.dispose]());
 
 describe.each(["executable", "bundle"] as const)("the %s answers by itself", (artifact) => {
-  /** What it prints on stdout, when it ends well and has nothing to add on stderr. */
+  /** Returns the output on stdout of a run that must succeed and print nothing on stderr. */
   async function answer(...flags: string[]): Promise<string> {
     const { code, stdout, stderr } = await runArtifact(artifacts[artifact], flags, { cwd: artifacts.folder });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

@@ -5,20 +5,20 @@ import type { Subprocess } from "bun";
 import { buildNodeBundle, executable } from "../../scripts/build.ts";
 import type { ProcessResult } from "../harness/subject.ts";
 
-/** What is shipped of the program, alone in a folder: nothing of the repository lies beside it. */
+/** A shipped form of the program, in a folder without the rest of the repository. */
 export interface Artifact {
   readonly name: "executable" | "Node bundle";
   readonly command: readonly string[];
 }
 
 export interface Artifacts extends Disposable {
-  /** A temporary folder with nothing in it but the artifacts. */
+  /** A temporary folder that contains only the artifacts. */
   readonly folder: string;
   readonly executable: Artifact;
   readonly bundle: Artifact;
 }
 
-/** Puts both artifacts into a temporary folder, which goes when they are disposed of. */
+/** Puts both artifacts into a temporary folder, which their disposal removes. */
 export async function installArtifacts(): Promise<Artifacts> {
   if (!existsSync(executable))
     throw new Error(`${executable} is missing: run "npm run build" before these tests`);
@@ -39,7 +39,7 @@ export interface ArtifactOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Starts `artifact` with an environment that says nothing about engines or logs. */
+/** Starts `artifact` without the environment variables of engines and logs. */
 export function startArtifact(
   { command }: Pick<Artifact, "command">,
   args: readonly string[],
@@ -53,7 +53,7 @@ export function startArtifact(
   });
 }
 
-/** Runs `artifact` to its end. */
+/** Runs `artifact` to completion and returns its output. */
 export async function runArtifact(
   artifact: Pick<Artifact, "command">,
   args: readonly string[],
@@ -64,7 +64,7 @@ export async function runArtifact(
   return { code: await child.exited, stdout, stderr };
 }
 
-/** Calls a function through the engine at `url`, and again while its worker is only about to be there. */
+/** Calls a function through the engine at `url`. Retries until the engine and the worker are ready. */
 export async function callArtifact(
   artifact: Artifact,
   [id, payload, url]: readonly [string, string, string],

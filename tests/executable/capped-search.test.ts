@@ -1,4 +1,6 @@
-/** A capped search stops as soon as its lists are full: what it opens of a large tree, as the kernel sees it. */
+/**
+ * A capped search stops as soon as its lists are full: strace counts the files of a large tree that it opens.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,10 +26,10 @@ afterAll(() => artifacts?.[Symbol.dispose]());
 const cap = 1000;
 /** It takes one more match to know that something is left out, and each file has one. */
 const needed = { files: cap + 1, folders: Math.ceil((cap + 1) / filesOfFolder) };
-/** What threads may have opened beyond that when the answer is full; without them there is none of it. */
+/** Maximum files and folders that threads have opened beyond that when the lists are full. */
 const ahead = { files: 96, folders: 2 };
 
-/** Searches that are full after 1,000 matches, and whether they read contents. */
+/** Searches that stop after 1,000 matches, and whether they read contents. */
 const searches: [string, object, boolean][] = [
   ["for a literal", { query: "tea", search_paths: false }, true],
   ["for a regex", { query: "t[a-f]a", regex: true, search_paths: false }, true],
@@ -44,7 +46,7 @@ describe("of 20,000 files that match, the executable", () => {
     return ["call", "coder::search", payload, "--base-path", "base"];
   };
 
-  /** The paths of the files and folders that the search opens, and its answer. */
+  /** Runs a search under strace. Returns its answer and the numbers of files and folders that it opened. */
   async function opened(fields: object) {
     const trace = join(artifacts.folder, "trace");
     const [program = ""] = artifacts.executable.command;

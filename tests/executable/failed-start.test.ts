@@ -28,7 +28,7 @@ afterAll(() => {
   artifacts?.[Symbol.dispose]();
 });
 
-/** The command line, and the beginning of the sentence with which its start fails. */
+/** Command lines, each with the beginning of its error message. */
 const starts: readonly (readonly [string, string])[] = [
   ["--engine embedded:0 --config page-taken.yaml", "the key review cannot listen"],
   ["--url ws://127.0.0.1:1 --config page-taken.yaml", "the key review cannot listen"],
@@ -56,7 +56,7 @@ describe.each(["executable", "bundle"] as const)("the %s ends with 1", (name) =>
     const started = Bun.spawn([...artifact.command, ...withPort(line).split(" ")], {
       cwd: folder,
       env,
-      // A client that stays connected.
+      // The open pipe stands for a client that stays connected.
       stdio: ["pipe", "ignore", "pipe"],
       timeout: 60_000,
       killSignal: "SIGKILL",

@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => artifacts?.[Symbol.dispose]());
 
-/** The address in the line of the log that says that it listens. */
+/** Returns the URL from the log line that reports the listening server. */
 async function addressOf(server: Subprocess<"ignore", "pipe", "pipe">): Promise<URL> {
   let text = "";
   for await (const bytes of server.stderr) {

@@ -1,4 +1,4 @@
-/** The commands in the documents print the text below them; `npm run suite -- pages` writes them. */
+/** The commands in the documents print the text below them, which `npm run suite -- pages` updates. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -26,8 +26,9 @@ const messages = [
 ];
 
 /**
- * Starts the executable as `shell`, with a whole session in its input before it reads any. Returns its
- * answers, the environment that its process has started with, and how it ended after SIGTERM.
+ * Starts the executable as `shell`, and writes a whole session to its input before it reads any of it.
+ * Returns its answers, the initial environment of its process if that can be read, and its status and log
+ * after SIGTERM.
  */
 async function runSession(environment: Readonly<Record<string, string>>) {
   const { PATH = "", HOME = "" } = process.env;
@@ -45,7 +46,7 @@ async function runSession(environment: Readonly<Record<string, string>>) {
     answers += Buffer.from(bytes).toString();
     if (answers.includes('"id":2')) break;
   }
-  // The shell worker closes its own /proc to users without the rights of root.
+  // The shell worker closes its own /proc to users other than root.
   const started = process.getuid?.() === 0 ? readFileSync(`/proc/${child.pid}/environ`, "utf8") : undefined;
   child.kill("SIGTERM");
   return { answers, started, status: await child.exited, log: await child.stderr.text() };

@@ -1,4 +1,4 @@
-/** `coder setup` on the files of clients, in an empty home folder. */
+/** Runs `coder setup` on the configuration files of clients, in an empty home folder. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -41,7 +41,7 @@ function setup(args: readonly string[], env: Readonly<Record<string, string>> = 
   });
 }
 
-/** The file of each client below the home folder or the served one, and the keys of its entries. */
+/** The configuration file of each client, and the keys that lead to its entries. */
 const places: readonly [client: string, file: () => string, keys: () => readonly string[]][] = [
   ["claude-code", () => join(home, ".claude.json"), () => ["projects", folder, "mcpServers"]],
   [

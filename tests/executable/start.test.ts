@@ -6,7 +6,7 @@ import { root } from "../../scripts/build.ts";
 import { temporaryFolder } from "../harness/worker-fixture.ts";
 import { type Artifact, callArtifact, runArtifact } from "./artifacts.ts";
 
-/** Reads what a program prints until it matches. */
+/** Reads the output of a program until it matches, and returns the match. */
 async function printed(stream: ReadableStream<Uint8Array>, pattern: RegExp): Promise<RegExpMatchArray> {
   const decoder = new TextDecoder();
   let text = "";
@@ -30,7 +30,7 @@ test("the sources start without a build, and threads with them", async () => {
 });
 
 test("npm start shows the sample over MCP and serves it on the bus, and the call it prints works", async () => {
-  // The usual port is taken, whether by this or by something else.
+  // Takes the usual port, unless another program has it already.
   const taken = createServer();
   await new Promise<void>((resolve) =>
     taken.once("error", () => resolve()).listen(49134, "127.0.0.1", resolve),

@@ -1,16 +1,16 @@
-/** Runs the commands on a page of the documents, in order, in a folder and a terminal of their own. */
+/** Runs the commands on a page of the documents in a new folder, each block in its own terminal. */
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { commandOf } from "../../harness/subject.ts";
 import { temporaryFolder } from "../../harness/worker-fixture.ts";
 
-/** The pages whose commands are run, from the top of the repository. */
+/** The pages with commands to run, relative to the repository. */
 export const runPages: readonly string[] = ["docs/recipes.md"];
 
 /** A block of commands, with the block of their output, if any. */
 const commands = /```sh\n(.*?)```\n(?:\n```text\n.*?```\n)?/gs;
 
-/** Returns the page with the output that its commands have now. */
+/** Returns the page with the current output of its commands. */
 export async function runPage(page: string): Promise<string> {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "bin"));
@@ -31,7 +31,7 @@ export async function runPage(page: string): Promise<string> {
   }
 }
 
-/** Returns what a script prints in a terminal without colours. */
+/** Returns the output of a script in a terminal without colours. */
 async function runScript(script: string, folder: string): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
@@ -58,7 +58,7 @@ async function runScript(script: string, folder: string): Promise<string> {
   return text.replaceAll("\r\n", "\n");
 }
 
-/** Returns a page without what differs from run to run: times, durations, and names of transactions. */
+/** Masks the parts of a page that differ between runs: times, durations, users and names of transactions. */
 export const withoutTimes = (page: string): string =>
   page
     .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d \([^)]*\)/g, "<time>")

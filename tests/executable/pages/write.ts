@@ -1,4 +1,4 @@
-/** `npm run suite -- pages`: writes the output of the commands on the pages of the documents. */
+/** `npm run suite -- pages`: updates the output of the commands on the pages of the documents. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { repository } from "../../harness/subject.ts";
