@@ -1,4 +1,7 @@
-/** The base folder goes away or changes places while the worker runs: it keeps to the folder it was started with. */
+/**
+ * The base folder is removed, moved or replaced while the worker runs, which keeps to the folder that it
+ * started with.
+ */
 
 import { describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
@@ -26,7 +29,7 @@ const calls: readonly (readonly [functionId: string, payload: unknown])[] = [
 
 const changes = calls.filter(([id]) => !/read|list|tree|search/.test(id));
 
-/** Calls that change something in further ways. */
+/** Further calls that change something. */
 const more: typeof calls = [
   ["coder::move", { files: [{ from: "a.txt", to: "moved.txt" }] }],
   ["coder::copy", { files: [{ from: "a.txt", to: "copied.txt" }] }],
@@ -41,7 +44,7 @@ const tree = {
   "../decoy/d/b.txt": "decoy\n",
 };
 
-/** Every call is answered with C216, and nothing outside the base is touched. */
+/** Expects every call to fail with C216 and to change nothing in or beside the base. */
 async function expectGone(driven: DriverFixture): Promise<void> {
   const before = listing(driven.root);
   for (const [functionId, payload] of calls) {
@@ -117,7 +120,7 @@ describe.each(["openat", "descriptors", "current-directory"])("%s", (backend) =>
     })(),
   );
 
-  /** Every call that changes something is answered with C216, and nothing in the folder changes. */
+  /** Expects every call that changes something to fail with C216, and nothing in the folder to change. */
   async function expectUnchanged(driven: DriverFixture, folder: string): Promise<void> {
     const before = listing(folder);
     for (const [functionId, payload] of [...changes, ...more]) {

@@ -1,4 +1,4 @@
-/** Files that would block a reader, or never end, and a tree too deep to go through. */
+/** Files that would block a reader or never end, and a tree that is too deep to walk. */
 
 import { describe, expect, test } from "bun:test";
 import { execFileSync, spawn } from "node:child_process";
@@ -12,7 +12,7 @@ import { isRoot, reasonAgainstMounts, testUnless } from "./machine.ts";
 const editOf = (path: string) => ({ files: [{ path, ops: [{ op: "insert", at_line: 1, content: "x" }] }] });
 const overwriteOf = (path: string) => ({ files: [{ path, content: "x", overwrite: true }] });
 
-/** No call reads or writes a special file, and of calls for files only delete-file touches it. */
+/** Expects that no call reads or writes a special file, and that delete-file removes it. */
 async function expectSpecial(driven: DriverFixture, path: string): Promise<void> {
   await expectUntouched(driven, path);
   for (const functionId of ["coder::list-folder", "coder::tree"])
@@ -37,7 +37,7 @@ async function expectUntouched(driven: DriverFixture, path: string): Promise<voi
   }
 }
 
-/** Patches that would delete, rename or change what is at a path, without a line of its content. */
+/** Returns patches that would delete, rename, copy or change a path without a line of its content. */
 const patchesOf = (path: string) => [
   ["*** Begin Patch", `*** Delete File: ${path}`, "*** End Patch"],
   ["*** Begin Patch", `*** Update File: ${path}`, "*** Move to: moved", "*** End Patch"],
@@ -68,7 +68,7 @@ describe("special files", () => {
         await expectSpecial(driven, "special");
       }));
   } else {
-    // Devices are made by root, and so it takes one that is there.
+    // Only root can create a device, so the test uses an existing one.
     test("a device", () =>
       withDriver({ config: { base_path: "/dev" } }, (driven) => expectUntouched(driven, "zero")));
   }
@@ -121,7 +121,7 @@ test("a link to procfs leads outside", () =>
 test("a file that grows while it is read", () =>
   withDriver({ tree: { ...tree, "grows.txt": "" }, config: { max_read_bytes: 1 << 20 } }, async (driven) => {
     const out = openSync(join(driven.base, "grows.txt"), constants.O_WRONLY | constants.O_APPEND);
-    // Ends by itself at the limit, should the test not get that far.
+    // Ends at the limit by itself if the test fails before it kills the program.
     const writer = spawn("sh", ["-c", "ulimit -f 1000000; exec yes needle"], {
       stdio: ["ignore", out, "ignore"],
     });
@@ -161,7 +161,7 @@ test("10,000 nested folders", () =>
     });
     expect((await callDriver(driven, "coder::tree", { max_depth: 4_294_967_295 })).codes).toEqual([]);
     const found = await callDriver(driven, "coder::search", { query: "needle" });
-    // Not all was looked at, and the answer says so.
+    // The search does not reach every folder, and its answer says so.
     expect(found.answer).toMatchObject({ content_matches: [{ path: "small.txt" }], truncated: true });
     const removed = await callDriver(driven, "coder::delete-file", { paths: ["d"], recursive: true });
     expect(removed.codes).toEqual(["C216"]);
@@ -180,7 +180,7 @@ test("10,000 nested folders", () =>
     expect((await driven.measure()).held).toBe(held);
   }));
 
-/** Makes folders in each other, one name at a time: no path may be that long. */
+/** Creates nested folders, each through a descriptor of its parent: their path would be too long. */
 function nest(folder: string, levels: number): void {
   const O_PATH = 0o10000000;
   let outer = openSync(folder, O_PATH);

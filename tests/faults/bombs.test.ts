@@ -1,6 +1,6 @@
 /**
- * Calls that would take without end, or all memory. Each is answered, with a code or with what it found, and a small call
- * that is made after it is answered before it: it never had the worker to itself.
+ * Calls that would run forever or use up all memory. Each is answered with a code or with its result so far,
+ * and a small call made after it does not wait for it.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { buildTree } from "../harness/tree.ts";
@@ -33,8 +33,8 @@ beforeAll(async () => {
 afterAll(() => driven.stop());
 
 /**
- * The outcome of a bomb, which must be well-formed and leave nothing open, and which of the two calls was answered
- * first.
+ * Makes the call, and a small one right after it. Returns the outcome of the first, which must be well-formed
+ * and leave nothing open, and which of the two was answered first.
  */
 async function explode(
   functionId: string,
@@ -52,7 +52,10 @@ async function explode(
   return { outcome, first: order[0]! };
 }
 
-/** How many files and folders are held, once it is no more than `few`: an aborted call takes a moment to release them. */
+/**
+ * Returns the number of held files and folders as soon as it is at most `few`, or after 100 tries: an aborted
+ * call takes a moment to release them.
+ */
 async function heldSoon(worker: DriverFixture, few: number): Promise<number> {
   for (let looks = 0; ; looks++) {
     const { held } = await worker.measure();
@@ -60,7 +63,7 @@ async function heldSoon(worker: DriverFixture, few: number): Promise<number> {
   }
 }
 
-/** Enough of a bomb to know it by. */
+/** Shortens a bomb to a title. */
 const title = (bomb: string): string => (bomb.length > 40 ? `${bomb.slice(0, 40)}… (${bomb.length})` : bomb);
 
 const replace = (path: string, pattern: string, replacement = "x") => ({
@@ -134,7 +137,7 @@ test("the most that globs may be, on paths made for them, and one character more
   const most = "?*".repeat(2048);
   const paths = Array.from({ length: 8 }, (_, n) => `long/${`${"ab".repeat(120 - n)}/`.repeat(14)}a`);
   const long = { ...tree, ...Object.fromEntries(paths.map((path) => [path, ""])) };
-  // The small call must not meet the deadline of the other, however busy the machine is.
+  // A deadline that neither call exceeds, however busy the machine is.
   await withDriver({ tree: long, config: { call_timeout_ms: 10_000 } }, async (patient) => {
     for (const field of ["include_globs", "exclude_globs"]) {
       const search = { query: "a", search_content: false };
@@ -148,7 +151,9 @@ test("the most that globs may be, on paths made for them, and one character more
   });
 });
 
-/** As large as ignore files may be together, on names made for them. */
+/**
+ * Ignore files up to their maximum size and beyond, which are expensive to match with the names of the test.
+ */
 const ignoreFiles = {
   stars: "*a".repeat(3900),
   "rows of stars": `${"*a".repeat(30)}b\n`.repeat(125),
@@ -217,10 +222,10 @@ describe("payloads", () => {
   });
 });
 
-/** At each letter it looks for a "z" to the end of the line: quadratic, in any engine. */
+/** Searches for a "z" to the end of the line from each letter, which is quadratic in any engine. */
 const quadratic = ".*z|a";
 
-/** More than there can be threads that replace. */
+/** More files than there can be threads that replace. */
 const letterFiles = Array.from({ length: 10 }, (_, index) => `letters${index}.txt`);
 
 test("patterns that take longer than a call may take leave threads for others, however many they were", () =>
@@ -239,7 +244,7 @@ test("patterns that take longer than a call may take leave threads for others, h
     },
   ));
 
-/** In a process of its own, which must hold nothing afterwards. */
+/** Needs its own process, which must hold nothing afterwards. */
 test("a pattern that takes longer than a call may take is given up on, and the file is free again", () =>
   withDriver({ tree: { "letters.txt": letters }, config: { call_timeout_ms: 1000 } }, async (driven) => {
     const { held } = await driven.measure();

@@ -1,26 +1,26 @@
-/** Moves and copies for the crash suite: after a kill, each is as it was before or as it is after. */
+/** Moves and copies for the crash suite: after a kill, each is either complete or has not happened. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Engine } from "../../src/embedded-engine/engine.ts";
 
-/** Something that is moved or copied all the time. */
+/** A file or folder that is moved or copied over and over. */
 export interface TreeWork {
-  /** Makes one call. Rejects when the worker is gone. */
+  /** Makes one call. Rejects if it fails or the worker is gone. */
   next(engine: Engine): Promise<void>;
-  /** What must not be, once the worker is killed. What it has copied is removed. */
+  /** Returns the faults that a kill has left, and removes the copy if this is one. */
   faults(): string[];
-  /** Calls that were acknowledged. */
+  /** The number of calls that were acknowledged. */
   readonly done: number;
 }
 
-/** Files by their paths. */
+/** Texts of files by their paths below an entry. The path "" means that the entry itself is a file. */
 type Files = Readonly<Record<string, string>>;
 
 const folder: Files = Object.fromEntries(
   Array.from({ length: 12 }, (_, index) => [`d${index % 3}/f${index}.txt`, `${index}\n`.repeat(1000)]),
 );
 
-/** A file that changes its folder, a folder that changes its name, and a copy of each. */
+/** Creates a file to move between two folders, a folder to rename, and a file and a folder to copy. */
 export const openTreeWorks = (base: string): readonly TreeWork[] => [
   new Moved(base, ["here/moved.txt", "there/moved.txt"], { "": "moved\n".repeat(5000) }),
   new Moved(base, ["folder-a", "folder-b"], folder),
@@ -99,7 +99,6 @@ async function call(
   if (!result!.success) throw new Error(JSON.stringify(result!.error));
 }
 
-/** The key "" stands for the path itself. */
 function write(path: string, files: Files): void {
   for (const [key, text] of Object.entries(files)) {
     const file = key === "" ? path : join(path, key);

@@ -1,8 +1,8 @@
 /**
- * `npm run suite -- crash --kills 300` kills a worker in the middle of writes, again and again, and checks the
- * files that are left. With `--transactions` it kills a transaction at a call of the file system, and then the
- * next start. `--points` is the number of calls of each form of a transaction, evenly spread from a random
- * first one; the default takes about ten minutes on a machine that does nothing else, and `all` half an hour.
+ * `npm run suite -- crash --kills 300` kills a worker over and over in the middle of writes, and checks the
+ * files that are left. With `--transactions`, it kills a transaction at a call of the file system, and then
+ * the next start. `--points` is the number of calls to try for each form of a transaction, evenly spread from
+ * a random first one; the default takes about ten minutes on an idle machine, and `all` half an hour.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -18,17 +18,20 @@ import { type KillReport, killTransactions } from "./kill-transactions.ts";
 
 export interface CrashReport {
   readonly kills: number;
-  /** Writes that were acknowledged. */
+  /** The number of writes that were acknowledged. */
   readonly writes: number;
-  /** Calls of each kind of move and copy that were acknowledged. */
+  /** The number of acknowledged calls of each kind of move and copy. */
   readonly moves: readonly number[];
-  /** Kills after which a temporary file or folder was left. */
+  /** The number of kills that left a temporary file or folder. */
   readonly leftTemporaries: number;
-  /** What must not be: torn, lost or rolled back files, parts of a move or copy; temporary files that are seen or stay. */
+  /**
+   * Files that are torn, lost or rolled back, parts of a move or copy, and temporary files that can be seen
+   * or stay.
+   */
   readonly faults: readonly string[];
 }
 
-/** Kills a worker `kills` times, each time while it writes all its files. */
+/** Kills a worker `kills` times, each time while it writes, moves and copies its files. */
 export async function runCrashes({ kills, seed }: { kills: number; seed: number }): Promise<CrashReport> {
   const site = await openSite();
   const random = randomFrom(seed);
@@ -36,7 +39,7 @@ export async function runCrashes({ kills, seed }: { kills: number; seed: number 
   let leftTemporaries = 0;
   try {
     let worker = await site.start();
-    // Most copies of the folder are killed.
+    // One undisturbed call of each, as a kill interrupts most copies of the folder.
     for (const work of site.trees) await work.next(site.engine);
     for (let kill = 0; kill < kills; kill++) {
       await crash(site, worker, random);
@@ -57,12 +60,12 @@ export async function runCrashes({ kills, seed }: { kills: number; seed: number 
   }
 }
 
-/** One file that is written all the time. */
+/** A file that is written over and over. */
 interface Written {
   readonly name: string;
-  /** Whether by update-file or by create-file with overwrite. */
+  /** The function that writes it: update-file, or create-file with overwrite. */
   readonly by: "update" | "overwrite";
-  /** The version last acknowledged, and the last one sent. */
+  /** The last version that was acknowledged; `sent` is the last one that was sent. */
   acknowledged: number;
   sent: number;
   writes: number;
@@ -109,12 +112,14 @@ async function openSite(): Promise<Site> {
   };
 }
 
-/** The most writes of a worker before it is killed: its first ones, while its code is slow, and some of its later ones. */
+/**
+ * Maximum calls of a worker before it is killed: its first ones, while its code is slow, and some later ones.
+ */
 const maxWrites = 30;
-/** The most between its last write and the kill: longer than a write takes. */
+/** Maximum milliseconds between the last counted call and the kill, which is longer than a write takes. */
 const maxMilliseconds = 10;
 
-/** Lets a worker write, and kills it some time after a write, or while it holds a temporary file. */
+/** Lets a worker write, and kills it shortly after a write or while it has a temporary file. */
 async function crash(site: Site, worker: CoderProcess, random: Random): Promise<void> {
   let isOver = false;
   let left = random.below(maxWrites + 1);
@@ -129,7 +134,7 @@ async function crash(site: Site, worker: CoderProcess, random: Random): Promise<
   const movers = site.trees.map(async (work) => {
     while (!isOver) await work.next(site.engine).then(count, () => undefined);
   });
-  // By the count of writes, not by the clock: a busy machine may need long for the first.
+  // Counts calls instead of time: on a busy machine, the first may take long.
   await Promise.race([enough.promise, worker.exited]);
   await new Promise((resolve) => setTimeout(resolve, random.below(maxMilliseconds)));
   const wantsTemporary = random.chance(0.5);
@@ -137,7 +142,7 @@ async function crash(site: Site, worker: CoderProcess, random: Random): Promise<
   worker.child.kill("SIGKILL");
   isOver = true;
   await worker.exited;
-  // A call is settled when the engine knows that the worker is gone.
+  // A pending call is settled once the engine knows that the worker is gone.
   await Promise.all([...writers, ...movers]);
 }
 
@@ -159,7 +164,9 @@ async function writeNext(engine: Engine, file: Written): Promise<void> {
 
 const linesOfBody = 500;
 
-/** A body of some 20 KB that says its version in every line, and its own checksum in the last one. */
+/**
+ * Returns a text of about 20 KB with the version in each line, and a checksum of these lines in the last one.
+ */
 function bodyOf(version: number): string {
   const text = `${String(version).padEnd(40)}\n`.repeat(linesOfBody - 1);
   return `${text}${checksum(text)}\n`;
@@ -167,7 +174,10 @@ function bodyOf(version: number): string {
 
 const checksum = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** A file is whole, no older than what was acknowledged and no newer than what was sent. */
+/**
+ * Returns a fault unless a file is whole, no older than its acknowledged version and no newer than the one
+ * sent.
+ */
 function fileFaults(base: string, file: Written): string[] {
   const body = readFileSync(join(base, file.name), "utf8");
   const version = Number.parseInt(body, 10);
@@ -179,7 +189,7 @@ function fileFaults(base: string, file: Written): string[] {
 const temporariesIn = (folder: string): string[] =>
   readdirSync(folder).filter((name) => name.startsWith(".coder-tmp-"));
 
-/** A worker that has just started shows none of the temporary files, and removes them. */
+/** Checks that a worker that has just started shows none of the temporary files and removes them. */
 async function sweepFaults(
   site: Site,
   worker: CoderProcess,
@@ -202,14 +212,14 @@ async function sweepFaults(
   return faults;
 }
 
-/** The forms of a transaction that are killed. */
+/** The forms of a transaction to kill. */
 const forms = {
   "one base": { asNode: false },
   "one base, without the calls that only Bun has": { asNode: true },
   "two roots": { asNode: false, inRoots: true },
 } as const;
 
-/** Kills each form of a transaction, two at once, and reports the progress on stderr. */
+/** Kills each form of a transaction, with two jobs at once, and reports the progress on stderr. */
 async function killAllForms(
   seed: number,
   points: number | undefined,

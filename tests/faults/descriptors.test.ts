@@ -1,4 +1,4 @@
-/** A worker that may open few files answers every call all the same. */
+/** A worker with a low limit of open files still answers every call. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const env = { PATH: process.env["PATH"]!, HOME: folder };
 
-/** The words of `coder mcp` with a limit of open files, soft and hard. */
+/** Returns the command line of `coder mcp` with a soft and hard limit of open files. */
 function limitedTo(files: number): [string, ...string[]] {
   const [file, ...args] = [...commandOf("executable"), "mcp", "--base-path", base];
   return ["sh", "-c", `ulimit -n ${files}; exec "$@"`, "sh", file!, ...args];

@@ -1,6 +1,6 @@
 /**
- * Calls that exceed a disk quota (EDQUOT), on a Btrfs of its own: `npm run suite -- disk-quota`. It needs root, a loop
- * device and btrfs-progs. Each call is refused with that reason, and the tree is as before.
+ * `npm run suite -- disk-quota`: makes calls that exceed a disk quota (EDQUOT) on a new Btrfs. Each must be
+ * refused with that reason and leave the tree unchanged. Needs root, a loop device and btrfs-progs.
  */
 import { execFileSync } from "node:child_process";
 import {
@@ -19,7 +19,7 @@ import { createInvoke } from "../../src/calls/invoke.ts";
 import { functions } from "../../src/coder/functions.ts";
 import { loadConfig, openCoder } from "../../src/coder/services.ts";
 
-/** Text that does not compress, of more bytes than the quota. */
+/** Text that does not compress, and that is larger than the quota. */
 const large = Array.from({ length: 1_200_000 }, (_, index) =>
   (Math.imul(index, 0x9e3779b1) >>> 0).toString(36).padStart(8, "x"),
 ).join("");

@@ -1,4 +1,7 @@
-/** What the operating system refuses: a coded answer, everything as it was, no temporary file, and the next call works. */
+/**
+ * Refusals by the operating system: each has a code, changes nothing and leaves no temporary file, and the
+ * next call works.
+ */
 
 import { describe, expect, test } from "bun:test";
 import { chmodSync, readdirSync, readFileSync } from "node:fs";
@@ -42,7 +45,10 @@ const remove = (path: string, recursive = false): Call => [
 const read = (path: string): Call => ["coder::read-file", { path }];
 const list = (path: string): Call => ["coder::list-folder", { path }];
 
-/** Every way to write `bytes` bytes: into a new file, over one, below new folders, as an edit. */
+/**
+ * Returns every way to write `bytes` bytes: into a new file, over one, below new folders, as an edit, and in
+ * a transaction.
+ */
 const writesOf = (bytes: number): Call[] => {
   const content = "0123456789abcde\n".repeat(bytes / 16);
   return [
@@ -55,7 +61,7 @@ const writesOf = (bytes: number): Call[] => {
   ];
 };
 
-/** Makes a call that must fail with C216, saying `says`, and leave everything as it is. */
+/** Makes a call that must fail with C216 and a message that matches `says`, and that must change nothing. */
 async function expectRefused(
   driven: DriverFixture,
   [functionId, payload]: Call,
@@ -128,7 +134,7 @@ testUnless(reasonAgainstMounts, "a read-only file system (EROFS)", () =>
   ),
 );
 
-/** Unprivileged, also when root runs the tests. */
+/** Options for an unprivileged driver, even if root runs the tests. */
 const asNobody = isRoot ? { env: { DRIVER_USER: "65534" } } : {};
 
 const lockedTree = {
@@ -198,11 +204,11 @@ const moves: readonly (readonly [from: string, to: string, forbidden: string])[]
   ["fixed/a", "free/a", "fixed/a"],
   ["fixed/a", "free/c", "fixed/a"],
   ["fixed/d", "free/e", "fixed/d"],
-  // A folder that gets another parent is written to, for its `..`.
+  // Moving a folder to another parent also writes to the folder, for its `..`.
   ["free/own", "open/own", "free/own"],
 ];
 
-/** Without descriptors, no folder moves into another one. */
+/** Whether a folder can move into another one, which takes descriptors. */
 const movesFolders = process.env["CODER_JAIL"] !== "current-directory";
 const folders = new Set(["free/d", "fixed/d", "free/own"]);
 
@@ -238,7 +244,7 @@ if (isRoot) {
       await expectServed(driven, remove("sticky/mine.txt"));
     }));
 } else {
-  // No other user can plant a file here, so it takes one that exists.
+  // Only root can create another user's file, so the test uses existing ones.
   test("root's files (EACCES)", () =>
     withDriver({ config: { base_path: "/etc" } }, async (driven) => {
       for (const call of [...strangers("passwd"), create("coder-new.txt", "x")])
@@ -247,7 +253,7 @@ if (isRoot) {
     }));
 }
 
-/** One call of each function that can be answered in full, and that takes as many descriptors as such calls do. */
+/** Calls that succeed, and that open as many descriptors as usual. */
 const everyCall: readonly Call[] = [
   read("deep/er/f.txt"),
   list("deep/er"),
@@ -264,7 +270,7 @@ const deepTree = { "deep/er/f.txt": "needle\n", "deep/er/still/g.txt": "needle\n
 
 test.each(everyCall)("no descriptor is left (EMFILE): %s %j", (functionId, payload) =>
   withDriver({ tree: deepTree, before: "ulimit -n 256" }, async (driven) => {
-    // Threads and what else is kept from the first call on.
+    // The first call also opens what is kept, such as the descriptors of threads.
     const whole = await expectServed(driven, [functionId, payload]);
     buildTree(driven.root, deepTree);
     const { descriptors } = await driven.measure();
@@ -275,13 +281,13 @@ test.each(everyCall)("no descriptor is left (EMFILE): %s %j", (functionId, paylo
       const outcome = await driven.call(functionId, payload);
       await driven.request({ method: "release" });
       if (isSame(outcome, whole)) break;
-      // A tree says so at the folder that could not be opened.
+      // A tree reports the error at the folder that could not be opened.
       expect(reasonsOf(outcome)).toMatch(/EMFILE|"io_error"/);
       expect(codesOf(outcome).filter((code) => code !== "C216")).toEqual([]);
       expect(compareSnapshots(driven.snapshot(), before)).toEqual([]);
       expect((await driven.measure()).descriptors).toBe(descriptors);
     }
-    // The current directory is held without a descriptor, and some calls take no other.
+    // The current directory is held without a descriptor, and some calls need no other folder.
     if (process.env["CODER_JAIL"] !== "current-directory") expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThan(20);
     expect((await driven.measure()).descriptors).toBe(descriptors);

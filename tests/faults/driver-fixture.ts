@@ -8,26 +8,26 @@ import { buildTree, type Snapshot, snapshotTree, type Tree } from "../harness/tr
 import { type ConfigFields, temporaryFolder } from "../harness/worker-fixture.ts";
 import type { DriverRequest, Measure } from "./driver.ts";
 
-/** What a call came to: an answer, or its error string. */
+/** The outcome of a call: an answer or an error string. */
 export interface DriverOutcome {
   readonly answer?: unknown;
   readonly error?: string;
 }
 
-/** A driver (see driver.ts) over a folder of its own. */
+/** A driver (see driver.ts) and the folder that it serves. */
 export interface DriverFixture {
   /** Absolute path of the folder that holds the base. */
   readonly root: string;
-  /** Absolute path of the base, by which this process sees what the driver sees, also in the driver's own mounts. */
+  /** Absolute path of the base as this process reaches it, also if the driver has its own mounts. */
   readonly base: string;
   readonly child: ChildProcess;
   snapshot(): Snapshot;
-  /** What it has logged: unexpected failures, with their stacks. */
+  /** Returns the log so far: unexpected failures with their stacks. */
   log(): string;
   call(functionId: string, payload: unknown): Promise<DriverOutcome>;
   measure(): Promise<Measure>;
   request(request: DriverRequest): Promise<unknown>;
-  /** Ends it, and removes its folder. */
+  /** Ends the driver and removes its folders. */
   stop(): Promise<void>;
 }
 
@@ -35,19 +35,25 @@ export interface DriverOptions {
   readonly config?: ConfigFields;
   readonly tree?: Tree;
   /**
-   * Commands of sh that run in the process before it becomes the driver, for limits and mounts; "$BASE" is the base.
+   * Commands for sh that run in the process before it becomes the driver, to set limits and mounts. `$BASE`
+   * is the base.
    */
   readonly before?: string;
-  /** Whether mounts are the driver's own and go with it. */
+  /** Whether the driver has its own mounts, which end with it. */
   readonly ownMounts?: boolean;
   readonly env?: Readonly<Record<string, string>>;
-  /** Very many folders and files will be made: they are to lie in memory, where this machine has such a place. */
+  /**
+   * Whether the test creates very many files and folders, which then lie in memory if this machine has
+   * /dev/shm.
+   */
   readonly isVast?: boolean;
 }
 
 const memory = "/dev/shm";
 
-/** Starts a driver over a folder with `tree` in it. Flushing to the disk is off unless the configuration says otherwise. */
+/**
+ * Starts a driver that serves a folder with `tree` in it. Does not flush to the disk unless `config` says so.
+ */
 export async function startDriver(options: DriverOptions = {}): Promise<DriverFixture> {
   const root =
     options.isVast && existsSync(memory) ? realpathSync(mkdtempSync(`${memory}/coder-`)) : temporaryFolder();
@@ -56,7 +62,7 @@ export async function startDriver(options: DriverOptions = {}): Promise<DriverFi
   const base = join(root, "base");
   const configFile = join(root, "config.yaml");
   writeFileSync(configFile, JSON.stringify({ base_path: base, fsync: false, ...options.config }));
-  // Of whichever user the driver becomes.
+  // The driver may become any user.
   const state = temporaryFolder();
   chmodSync(state, 0o777);
   const child = start({ configFile, base, state }, options);
@@ -76,13 +82,13 @@ export async function startDriver(options: DriverOptions = {}): Promise<DriverFi
     async stop() {
       child.stdin!.end();
       await connection.ended;
-      // rmSync gives up on folders that are nested deeper than a path is long.
+      // rmSync fails on folders that are nested deeper than a path may be long.
       execFileSync("rm", ["-rf", root, state]);
     },
   };
 }
 
-/** Lets `use` work with a driver, which must live to the end and close everything it opened. */
+/** Runs `use` with a driver, and stops the driver afterwards. */
 export async function withDriver(
   options: DriverOptions,
   use: (driven: DriverFixture) => Promise<void>,
@@ -109,7 +115,10 @@ function start(
   });
 }
 
-/** Root has a mount namespace for the asking; others need a user namespace around it. */
+/**
+ * Returns the command that runs a program with its own mounts. Users other than root need a user namespace
+ * for that.
+ */
 export const ownMounts = (): string[] =>
   process.getuid!() === 0 ? ["unshare", "--mount"] : ["unshare", "--user", "--map-root-user", "--mount"];
 
@@ -118,11 +127,14 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** Requests and answers by id. When the driver ends, what is pending is rejected. */
+/**
+ * Sends requests to the driver and matches the answers by ID. Pending requests are rejected when the driver
+ * ends.
+ */
 class DriverConnection {
   readonly ready: Promise<unknown>;
   readonly ended: Promise<void>;
-  /** Everything it has written there so far. */
+  /** The output of the driver on stderr so far. */
   stderr = "";
   readonly #child: ChildProcess;
   readonly #pending = new Map<number, Pending>();
@@ -170,7 +182,9 @@ class DriverConnection {
   }
 }
 
-/** The codes in an outcome: of the call, or else of the entries of a batch, "" for an entry that succeeded. */
+/**
+ * Returns the code of a call, or the codes of the entries of a batch, with "" for an entry that succeeded.
+ */
 export function codesOf({ answer, error }: DriverOutcome): string[] {
   if (error !== undefined) return [parseError(error)?.code ?? error];
   const { results } = (answer ?? {}) as { results?: { error?: unknown }[] };
@@ -179,12 +193,12 @@ export function codesOf({ answer, error }: DriverOutcome): string[] {
   );
 }
 
-/** What is wrong with an outcome, whatever the call: its form, its schema, what its messages give away. */
+/** Returns the faults of an outcome in its form, in its schema, and in what its messages reveal. */
 export function outcomeFaults(
   { answer, error }: DriverOutcome,
   given: { readonly functionId: string; readonly payload: unknown; readonly root: string },
 ): string[] {
-  // The entries of a large batch fail alike.
+  // The entries of a large batch usually fail alike.
   const errors = error === undefined ? new Set(entryErrors(answer)) : [error];
   return [
     ...(error === undefined ? schemaFaults(given.functionId, answer) : []),

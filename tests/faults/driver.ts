@@ -1,7 +1,7 @@
 /**
- * A process that carries out calls for a test, as the worker does but without the bus, so that a test can give it limits,
- * mounts and a user of its own, and can see it die. One JSON line of standard input is a request, one of standard output
- * its reply. Ends with its input.
+ * Carries out calls for a test as the worker does, but without the bus, so that a test can set its limits,
+ * mounts and user, and can see it die. Prints `ready`, then a JSON line on standard output for each JSON line
+ * of standard input. Ends when its input ends.
  */
 import { closeSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -16,19 +16,19 @@ export type DriverRequest =
   | { readonly method: "call"; readonly function: string; readonly payload: unknown }
   /** Collects garbage, then counts what the process holds. */
   | { readonly method: "measure" }
-  /** Uses up the descriptors of the process until `left` are left. */
+  /** Opens descriptors until the process has only `left` left. */
   | { readonly method: "exhaust"; readonly left: number }
-  /** Gives those descriptors back. */
+  /** Closes the descriptors that `exhaust` has opened. */
   | { readonly method: "release" }
   | { readonly method: "sweep" };
 
 export interface Measure {
-  /** All that are open: those of threads come and go with them. */
+  /** The number of open descriptors, including those of threads, which come and go. */
   readonly descriptors: number;
-  /** Those of folders and files below the base, and of the base itself. */
+  /** The number of descriptors of the base and of the folders and files below it. */
   readonly held: number;
   readonly residentBytes: number;
-  /** The most that were resident at any time (getrusage(2)). */
+  /** Maximum resident bytes so far (getrusage(2)). */
   readonly peakBytes: number;
 }
 
@@ -54,7 +54,7 @@ lines.on("line", (line) => {
 lines.on("close", () => void end());
 process.stdout.write("ready\n");
 
-/** Answers what was asked until then, unless the one who asked has gone. */
+/** Replies to the pending requests, then ends the process. */
 async function end(): Promise<void> {
   await Promise.all(replies);
   await runtime.close();
@@ -71,7 +71,7 @@ async function answerTo(request: DriverRequest): Promise<unknown> {
   switch (request.method) {
     case "call": {
       const outcome = await invoke(functions.find(({ id }) => id === request.function)!, request.payload);
-      // A written answer is rendered as the answer alone.
+      // A `WrittenAnswer` would be rendered as the answer alone.
       return "error" in outcome ? outcome : { answer: outcome.answer, bytes: outcome.bytes };
     }
     case "measure":

@@ -1,9 +1,12 @@
-/** Edits a file below the transports, where a test can take part in each step. */
+/** Edits a file without a transport, so that a test can act at each step. */
 
 import type { CoderRuntime } from "../../src/coder/services.ts";
 import { FileEdit } from "../../src/filesystem/operations/update.ts";
 
-/** Replaces the content of a file by what `change` makes of it. */
+/**
+ * Replaces the content of a file by the result of `change`, which is called again if another program was
+ * faster.
+ */
 export async function edit(
   { tree }: Pick<CoderRuntime, "tree">,
   path: string,

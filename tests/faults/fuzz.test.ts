@@ -6,6 +6,6 @@ test("5,000 random calls: each is answered as specified, and nothing outside the
   console.log(`fuzz seed ${seed}`);
   const { outcomes, faults } = await runFuzz({ payloads: 5000, seed });
   expect(faults).toEqual([]);
-  // Otherwise too little was tried.
+  // Guards against a run that tried too little.
   for (const outcome of ["ok", "C210", "C211", "C215", "C217"]) expect(outcomes[outcome]).toBeGreaterThan(10);
 });

@@ -1,4 +1,7 @@
-/** `npm run suite -- fuzz --payloads 100000 --seed 1`: random calls against a worker, and what must never come of them. */
+/**
+ * `npm run suite -- fuzz --payloads 100000 --seed 1`: makes random calls, and reports every answer that
+ * breaks a rule.
+ */
 import { parseArgs } from "node:util";
 import { freshSeed, randomFrom } from "../harness/random.ts";
 import { buildTree, compareSnapshots, type Snapshot } from "../harness/tree.ts";
@@ -7,17 +10,19 @@ import { fuzzTree, type RandomCall, randomCall } from "./payloads.ts";
 
 export interface FuzzReport {
   readonly payloads: number;
-  /** How often each code was met, in a call or an entry of a batch, and "ok" for calls that were answered. */
+  /**
+   * The number of occurrences of each code, in a call or an entry of a batch. "ok" counts the answered calls.
+   */
   readonly outcomes: Readonly<Record<string, number>>;
-  /** What must not be, with the payload that did it. */
+  /** Violations, each with its payload if that is known. */
   readonly faults: readonly string[];
 }
 
-/** Calls under way at once, and calls between two rebuildings of the tree. */
+/** Concurrent calls, and calls between two rebuilds of the tree. */
 const atOnce = 25;
 const perTree = 250;
 
-/** A call bounds itself by its deadline; one that is not answered long after hangs. */
+/** A call ends by its deadline. One that is not answered long after that hangs. */
 const deadlineMilliseconds = 2000;
 const hangMilliseconds = 15_000;
 
@@ -80,7 +85,7 @@ async function orHang<T>(call: Promise<T>): Promise<T | "hangs"> {
   }
 }
 
-/** What lies beside the base. */
+/** Returns the part of a snapshot that lies beside the base. */
 const outsideOf = (snapshot: Snapshot): Snapshot =>
   new Map([...snapshot].filter(([key]) => key.startsWith("../")));
 

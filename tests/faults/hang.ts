@@ -1,5 +1,5 @@
 /**
- * A process whose event loop hangs, as in a file system that does not answer, under the watchdog of the worker:
+ * A process whose event loop hangs, as on a file system that does not answer, under the worker's watchdog:
  *
  *     hang.ts WARN_MILLISECONDS END_MILLISECONDS
  */
@@ -10,5 +10,5 @@ const watchdog = openWatchdog({ tickMilliseconds: 10, warnMilliseconds, endMilli
 process.on("SIGTERM", () => process.exit(0));
 watchdog.enter("coder::read-file", { path: "net/secret\nname.txt", content: "CONTENT" });
 process.stdout.write("ready\n");
-// Not before the runtime has made sure of its signal handler and its thread.
+// Gives the runtime time to install its signal handler and to start its thread.
 setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0), 50);

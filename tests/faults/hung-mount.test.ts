@@ -1,4 +1,7 @@
-/** A file system that does not answer, as a hung sshfs, NFS or bucket mount: FUSE without a server, mounted by root. */
+/**
+ * A file system that does not answer, like a hung sshfs, NFS or bucket mount: FUSE without a server, mounted
+ * by root.
+ */
 import { dlopen } from "bun:ffi";
 import { expect } from "bun:test";
 import { closeSync, constants, existsSync, mkdirSync, openSync } from "node:fs";
@@ -15,7 +18,7 @@ const detach = 2;
 
 const text = (value: string) => Buffer.from(`${value}\0`);
 
-/** Mounts it at `path`; the result takes it away. */
+/** Mounts such a file system at `path`. Returns a function that unmounts it. */
 function mountHung(path: string): () => void {
   const { symbols } = dlopen("libc.so.6", mountSignatures);
   const device = openSync("/dev/fuse", constants.O_RDWR);

@@ -1,4 +1,4 @@
-/** Changes the tree at BASE until it is killed, with a journal in STATE. Prints a line for each call that is done. */
+/** Changes the tree at BASE until it is killed, with a journal in STATE. Prints a line after each call. */
 import { randomFrom } from "../harness/random.ts";
 import { openJournaled } from "./journaled.ts";
 

@@ -1,4 +1,4 @@
-/** Makes CALLS folders called NAME and a number in the tree at BASE, with a journal in STATE. */
+/** Creates CALLS folders in the tree at BASE, each named NAME and a number, with a journal in STATE. */
 import { openJournaled } from "./journaled.ts";
 
 const { BASE: base = "", STATE: state = "", NAME: name = "", CALLS: calls = "" } = process.env;

@@ -1,4 +1,4 @@
-/** The journal of a worker that is killed in the middle of changes brings everything back. */
+/** A journal takes back all changes, also those of a worker that was killed in the middle of one. */
 import { expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -26,7 +26,7 @@ async function killedAfter(calls: number, env: Readonly<Record<string, string>>)
   expect((await exited)[1]).toBe("SIGKILL");
 }
 
-/** What a kill in the middle of a frame, or of an intent record, has for a consequence. */
+/** Matches the log after a kill in the middle of a frame or of an intent record. */
 const ofKills = /torn journal|a transaction was stopped before it changed anything/;
 
 test("8 kills, each followed by the undo of everything", async () => {

@@ -3,7 +3,7 @@ import { createInvoke } from "../../src/calls/invoke.ts";
 import { functions } from "../../src/coder/functions.ts";
 import { loadConfig, openCoder } from "../../src/coder/services.ts";
 
-/** A worker in this process, over `base`, with a journal in `state`. */
+/** Opens a worker in this process that serves `base`, with a journal in `state`. */
 export async function openJournaled(base: string, state: string) {
   const logged: string[] = [];
   const log = createLog({ level: "warn", form: "text", write: (line) => logged.push(line) });
@@ -15,7 +15,7 @@ export async function openJournaled(base: string, state: string) {
   return {
     logged,
     runtime,
-    /** The answer. Throws the error string. */
+    /** Returns the answer, or throws the error string. */
     async call(id: string, payload: object): Promise<Readonly<Record<string, unknown>>> {
       const outcome = await invoke(functions.find((one) => one.id === id)!, payload);
       if ("error" in outcome) throw new Error(outcome.error);

@@ -1,7 +1,8 @@
 /**
- * Preloaded into a process (`bun --preload`): ends it by SIGKILL before its n-th call of the file system, where `KILL_AT` is n,
- * counted from `startCounting`; without it, counts. Between two such calls nothing changes on the disk but by the one call in
- * between that is not of `node:fs`: renameat2(2). With `AS_NODE=1` the process has none of what only Bun can do.
+ * Preloaded into a process (`bun --preload`): counts its calls of the file system while
+ * `fileCalls.isCounting` is set, and kills it by SIGKILL before call number `KILL_AT`, if that is set.
+ * Between two such calls, the disk changes only by renameat2(2), which is not a part of `node:fs`. With
+ * `AS_NODE=1`, the process has none of the features that only Bun has.
  */
 import { createRequire } from "node:module";
 

@@ -1,6 +1,6 @@
 /**
- * Kills a worker at each call of the file system that a transaction of twenty changes makes, and the starts after it as well, and
- * looks at what the last start leaves.
+ * Kills a worker at the calls of the file system that a transaction of many changes makes, and kills the
+ * starts after it, and checks what the last start leaves.
  */
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -12,17 +12,17 @@ import { temporaryFolder } from "../harness/worker-fixture.ts";
 
 export interface KillOptions {
   readonly seed: number;
-  /** The number of calls of the transaction that are tried. Default: all. */
+  /** The number of calls of the transaction to try. Default: all. */
   readonly points?: number;
-  /** Starts that are killed too, at a random call, before the one that is not. */
+  /** The number of starts to kill at a random call before the one that may finish. */
   readonly killedStarts: number;
-  /** Without what only Bun can do: no exchange of names and no locks of files. */
+  /** Whether to run without the features that only Bun has: the exchange of names and locks on files. */
   readonly asNode: boolean;
-  /** Over two roots, from one into the other. Default: over one base. */
+  /** Whether to use two roots, with changes from one into the other. Default: one base. */
   readonly inRoots?: boolean;
-  /** The number of points tried at once. Default: 1. */
+  /** The number of points to try at once. Default: 1. */
   readonly jobs?: number;
-  /** Called after each point. */
+  /** Called with the progress after each point. */
   readonly onPoint?: (progress: KillProgress) => void;
 }
 
@@ -34,15 +34,15 @@ export interface KillProgress {
 }
 
 export interface KillReport {
-  /** Calls of the file system that the transaction makes. */
+  /** The number of calls of the file system that the transaction makes. */
   readonly calls: number;
-  /** Kills of the transaction, and of starts after one. */
+  /** The number of killed transactions; `killedStarts` counts the starts killed after one. */
   readonly kills: number;
   readonly killedStarts: number;
-  /** How often all of it was there in the end, and how often nothing. */
+  /** The number of transactions that are complete in the end; `takenBack` counts those that left nothing. */
   readonly done: number;
   readonly takenBack: number;
-  /** What must not be: a tree that is neither, temporary entries, records. */
+  /** Trees that are neither as before nor as after, and temporary entries and records that are left. */
   readonly faults: readonly string[];
 }
 
@@ -81,7 +81,7 @@ const treeOfRoots: Tree = {
 
 const rootsIn = (base: string) => ["one", "two"].map((name) => ({ name, path: join(base, name) }));
 
-/** Kills the transaction at each point. */
+/** Kills the transaction at each point, and reports the outcomes. */
 export async function killTransactions(options: KillOptions): Promise<KillReport> {
   const sites = Array.from({ length: options.jobs ?? 1 }, () => new KillSite(options));
   try {
@@ -107,14 +107,14 @@ export async function killTransactions(options: KillOptions): Promise<KillReport
   }
 }
 
-/** The calls of a transaction, and the tree before and after it. */
+/** The number of calls of a transaction, and the tree before and after it. */
 interface Measured {
   readonly calls: number;
   readonly before: Snapshot;
   readonly after: Snapshot;
 }
 
-/** Returns evenly spread calls, shifted by the seed. The last call is one of them. */
+/** Returns the numbers of evenly spread calls, shifted by the seed. The last call is one of them. */
 function pointsOf(calls: number, { points = calls, seed }: Pick<KillOptions, "points" | "seed">): number[] {
   const shift = Math.floor(((seed % 100) / 100) * (calls / points));
   const pointAt = (index: number) =>
@@ -124,7 +124,7 @@ function pointsOf(calls: number, { points = calls, seed }: Pick<KillOptions, "po
 
 export interface RunOutcome {
   readonly isKilled: boolean;
-  /** Calls that it made; undefined when it did not come to its end. */
+  /** The number of calls of the file system; `undefined` if it did not finish. */
   readonly calls: number | undefined;
   readonly log: string;
 }
@@ -136,7 +136,7 @@ interface RunOptions {
   readonly killAt?: number | undefined;
 }
 
-/** Runs transaction-child.ts to its end, or to its kill. */
+/** Runs transaction-child.ts until it ends or is killed. */
 export function runTransactionChild(
   mode: "transact" | "start" | "count" | "edit",
   { root, asNode, killAt }: RunOptions,
@@ -173,7 +173,7 @@ class KillSite {
     this.#options = options;
   }
 
-  /** The tree as at the beginning, and no state. */
+  /** Restores the initial tree, with an empty state folder. */
   reset(): void {
     const { inRoots = false } = this.#options;
     const base = join(this.#root, "base");
@@ -190,7 +190,9 @@ class KillSite {
     return { calls, before, after: this.snapshot() };
   }
 
-  /** Kills the transaction at its call `point`, and the starts after it. */
+  /**
+   * Kills the transaction at call `point`, and the starts after it, and checks what the last start leaves.
+   */
   async killAt(point: number, { before, after }: Measured): Promise<Omit<KillReport, "calls">> {
     this.reset();
     const faults: string[] = [];
@@ -214,7 +216,7 @@ class KillSite {
     };
   }
 
-  /** Kills starts at random calls. Returns their number; a start that ends by itself is the last. */
+  /** Kills starts at random calls until one ends by itself. Returns the number of kills. */
   async #killStarts(random: Random): Promise<number> {
     for (let killed = 0; killed < this.#options.killedStarts; killed++) {
       const { isKilled } = await this.run("start", 1 + random.below(random.pick(callsOfStart)));
@@ -227,7 +229,7 @@ class KillSite {
     return runTransactionChild(mode, { root: this.#root, asNode: this.#options.asNode, killAt });
   }
 
-  /** What the base holds, temporary entries too. */
+  /** The content of the base, including temporary entries. */
   snapshot(): Snapshot {
     return new Map([...snapshotTree(this.#root)].filter(([key]) => !key.startsWith("../")));
   }
@@ -243,7 +245,7 @@ class KillSite {
   }
 }
 
-/** The calls of a start that finds little to take back, and of one that takes back a whole transaction. */
+/** The calls of a start that has little to take back, and of one that takes back a whole transaction. */
 const callsOfStart = [80, 1_600];
 
 const isEqual = (one: Snapshot, other: Snapshot): boolean => Bun.deepEquals(one, other);

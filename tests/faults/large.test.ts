@@ -1,4 +1,4 @@
-/** Folders and files too large to go through at once. */
+/** Folders and files that are too large to process at once. */
 
 import { describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
@@ -72,7 +72,7 @@ describe("a file of 2 GiB", () => {
   const size = 2 * 1024 ** 3;
   const before = "first\nsecond\n";
   const after = "\nlast but one\nlast\n";
-  /** In the hole between the two, which is one line and takes no room on the disk. */
+  /** Writes the two texts with a hole between them, which is one line and takes no space on the disk. */
   const makeSparse = (path: string) => {
     const descriptor = openSync(path, "w");
     writeSync(descriptor, before, 0);
@@ -97,7 +97,7 @@ describe("a file of 2 GiB", () => {
       expect(codes).toEqual(["C213"]);
       const whole = await callDriver(driven, "coder::read-file", { path: "log" });
       expect(whole.codes).toEqual(["C213"]);
-      // Twice max_read_bytes, and what the runtime takes as it likes.
+      // Twice `max_read_bytes`, plus memory that the runtime may take at any time.
       expect((await driven.measure()).peakBytes - peakBytes).toBeLessThan(64 * 1024 ** 2);
     }));
 
@@ -117,7 +117,10 @@ describe("a file of 2 GiB", () => {
     }));
 });
 
-/** The outcome of a long call, and which was answered first: it, or a small one made right after it. */
+/**
+ * Makes a long call and a small one right after it. Returns the outcome of the long one, and which was
+ * answered first.
+ */
 async function withSmallCall(driven: DriverFixture, functionId: string, payload: unknown) {
   const order: string[] = [];
   const long = callDriver(driven, functionId, payload).finally(() => order.push("long"));
@@ -126,7 +129,7 @@ async function withSmallCall(driven: DriverFixture, functionId: string, payload:
   return [await long, order[0]] as const;
 }
 
-/** Makes the empty files f1 to f`count`. */
+/** Creates the empty files f1 to f`count`. */
 function fill(folder: string, count: number): void {
   execFileSync("sh", ["-c", `seq -f f%.0f ${count} | xargs touch`], { cwd: folder });
 }

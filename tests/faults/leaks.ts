@@ -1,4 +1,7 @@
-/** `npm run suite -- leaks --calls 100000`: whether descriptors or memory grow over many mixed calls. */
+/**
+ * `npm run suite -- leaks --calls 100000`: checks that descriptors and memory do not grow over many mixed
+ * calls.
+ */
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { freshSeed, type Random, randomFrom } from "../harness/random.ts";
@@ -10,21 +13,27 @@ import { typicalCall } from "./typical-calls.ts";
 
 export interface LeakReport {
   readonly calls: number;
-  /** Open descriptors after each tenth of the calls, and those of them that lead into the base. */
+  /** The number of open descriptors after each tenth of the calls; `held` counts those in the base. */
   readonly descriptors: readonly number[];
   readonly held: readonly number[];
-  /** Resident MiB after each tenth, at rest. */
+  /** Resident MiB after each tenth of the calls, at rest. */
   readonly mebibytes: readonly number[];
 }
 
 export interface LeakOptions {
   readonly calls: number;
   readonly seed: number;
-  /** Threads come and go, and some descriptors with them; without, descriptors can be compared exactly. */
+  /**
+   * Whether to use threads, which come and go with some descriptors. Without threads, descriptors must be
+   * constant.
+   */
   readonly withThreads: boolean;
 }
 
-/** Calls before the first that count: buffers, compiled code and the engines of the threads grow to what they keep. */
+/**
+ * Calls before the first tenth, in which buffers, compiled code and the engines of threads grow to their
+ * usual size.
+ */
 const warmUpCalls = 1500;
 
 /** Makes `calls` mixed calls and measures the process after each tenth of them. */
@@ -50,11 +59,12 @@ export async function runLeaks({ calls, seed, withThreads }: LeakOptions): Promi
   return { calls, descriptors, held, mebibytes };
 }
 
-/** What it still holds when it gives nothing back any more, and no thread that was given up on holds a folder. */
+/** Measures the process once its memory stops falling and no abandoned thread holds a folder. */
 async function measureAtRest(driven: DriverFixture, held: number): Promise<Measure> {
   let measured = await driven.measure();
   for (let looks = 0; looks < 100; looks++) {
-    // Nothing reports that threads have collected and the allocator has returned pages: both do so a moment after the work.
+    // Nothing reports that threads have collected garbage or the allocator has returned pages, which happens
+    // soon after the calls.
     await pause(100);
     const before = measured.residentBytes;
     measured = await driven.measure();
@@ -66,7 +76,7 @@ async function measureAtRest(driven: DriverFixture, held: number): Promise<Measu
 async function callOften(driven: DriverFixture, random: Random, calls: number): Promise<void> {
   const atOnce = 20;
   for (let made = 0; made < calls; made += atOnce) {
-    // The calls delete more than they make.
+    // The calls delete more than they create.
     if (made % 1000 === 0) buildTree(driven.root, fuzzTree);
     await Promise.all(
       Array.from({ length: atOnce }, () => {
@@ -78,12 +88,12 @@ async function callOften(driven: DriverFixture, random: Random, calls: number): 
 }
 
 /**
- * Growth that is no leak: what threads keep for their next work goes up and down by up to 20. Half a kilobyte lost in
- * each call is 44 MiB over the 90,000 calls between the first measure and the last.
+ * Maximum MiB of growth that is not a leak: memory that threads keep for later calls varies by up to 20 MiB.
+ * Half a kilobyte lost in each call is 44 MiB over the 90,000 calls between the first measure and the last.
  */
 const grownMebibytes = 32;
 
-/** What grew. */
+/** Returns a sentence for each measure that grew. */
 export function leakFaults(
   { descriptors, held, mebibytes }: LeakReport,
   { withThreads }: LeakOptions,

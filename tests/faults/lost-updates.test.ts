@@ -1,4 +1,4 @@
-/** Calls on one file queue up, under whatever path they come, and none is lost. */
+/** Calls on one file queue up, whichever path they use for it, and none is lost. */
 
 import { expect, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
@@ -30,7 +30,7 @@ test("2,000 concurrent inserts over the bus end with 2,000 lines more", async ()
     const counts = (answers as { results: { new_line_count: number }[] }[]).map(
       ({ results }) => results[0]!.new_line_count,
     );
-    // Each call saw the file one line longer than another one did.
+    // No two calls saw the file with the same number of lines.
     expect(counts.sort((one, other) => one - other)).toEqual(lines.map((_, index) => index + 2));
     const found = readFileSync(join(served.base, "f.txt"), "utf8").split("\n");
     expect(found.slice(0, -2).sort()).toEqual(lines.sort());
@@ -46,7 +46,7 @@ test("2,000 concurrent increments of one file end at 2,000", async () => {
     environment: process.env,
   });
   const deadline = deadlineIn(30_000);
-  // The wait lets every other call that may run get in between the reading and the writing.
+  // Lets every other call that is ready run between the read and the write.
   const increment = async (before: Buffer) => {
     await new Promise(setImmediate);
     return Buffer.from(`${Number(before) + 1}\n`);

@@ -1,4 +1,4 @@
-/** What this machine lets a test do, and why not. */
+/** The abilities of this machine that some tests need, and the reasons if it lacks them. */
 
 import { test } from "bun:test";
 import { spawnSync } from "node:child_process";
@@ -6,12 +6,12 @@ import { ownMounts } from "./driver-fixture.ts";
 
 export const isRoot = process.getuid!() === 0;
 
-/** Why the descriptors of a worker cannot be read, nor its calls be traced; undefined when they can. */
+/** The reason why a worker's descriptors and calls cannot be inspected here; `undefined` if they can. */
 export const reasonAgainstInspection = isRoot
   ? undefined
   : "the worker lets only root inspect it (PR_SET_DUMPABLE)";
 
-/** Why a process cannot have mounts of its own here; undefined when it can. */
+/** The reason why a process cannot have its own mounts here; `undefined` if it can. */
 export const reasonAgainstMounts: string | undefined = (() => {
   const [command, ...args] = [...ownMounts(), "sh", "-c", "mount -t tmpfs -o size=64k none /mnt"];
   const { status, stderr, error } = spawnSync(command!, args, { encoding: "utf8" });
@@ -19,7 +19,7 @@ export const reasonAgainstMounts: string | undefined = (() => {
   return `mount is not permitted (${error?.message ?? stderr.trim()})`;
 })();
 
-/** Why system calls cannot be watched here; undefined when they can. */
+/** The reason why system calls cannot be traced here; `undefined` if they can. */
 export const reasonAgainstTracing: string | undefined = (() => {
   if (reasonAgainstInspection !== undefined) return reasonAgainstInspection;
   const { status, error } = spawnSync("strace", ["-qq", "-e", "trace=none", "true"]);
@@ -27,8 +27,8 @@ export const reasonAgainstTracing: string | undefined = (() => {
 })();
 
 /**
- * A test that needs something of the machine. Where there is a `reason` against it, it is skipped, which counts it, and
- * the reason is printed. Give each such test a neighbour that needs nothing.
+ * Registers a test that needs an ability of the machine. A `reason` against it is printed, and the test
+ * counts as skipped. Give each such test a neighbour that runs everywhere.
  */
 export function testUnless(reason: string | undefined, name: string, act: () => Promise<void>): void {
   if (reason !== undefined) console.log(`not run: ${name}, because ${reason}`);

@@ -1,4 +1,4 @@
-/** A client of MCP over HTTP below any SDK, which reads what it is sent, or does not. */
+/** An MCP client over HTTP without an SDK, which can stop reading its answers. */
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
@@ -16,10 +16,10 @@ const initialize = rpc(0, "initialize", {
   clientInfo: { name: "raw", version: "1" },
 });
 
-/** How a call ended, by the one message with its answer, which need not be parsed. */
+/** Returns the ending of a call from the message with its answer, without parsing it. */
 const endingOf = (message: string): Ending => (/"isError":true/.test(message) ? "refused" : "answered");
 
-/** A client at `port` with a connection for each call, and a session for all of them. */
+/** Connects a client to `port`, with one session, and with a connection for each call. */
 export async function connectMcpHttp(port: number): Promise<ReadingClient> {
   const agent = new Agent();
   const session = (await post(port, agent, initialize)).headers["mcp-session-id"] as string;

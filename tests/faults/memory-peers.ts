@@ -1,18 +1,18 @@
-/** Callers below any SDK, which read what they are sent, or do not. */
+/** Callers without an SDK, which can stop reading their answers. */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { WebSocket, WebSocketServer } from "ws";
 
-/** How a read ended. */
+/** The ending of a read. An error of any kind is a refusal. */
 export type Ending = "answered" | "refused";
 
-/** Someone who reads files through a worker. */
+/** A caller that reads files through a worker. */
 export interface ReadingClient {
   read(path: string): Promise<Ending>;
-  /** Takes nothing from its connection until `resume`. */
+  /** Stops reading from its connection until `resume`. */
   pause(): void;
   resume(): void;
-  /** Whether it has a connection of its own. */
+  /** Whether its connection differs from that of `other`. */
   isApartFrom(other: ReadingClient): boolean;
 }
 
@@ -21,7 +21,7 @@ interface Wire {
   resume(): void;
 }
 
-/** Calls under way, by their ids. */
+/** The pending calls, by their IDs. */
 class Calls {
   readonly #waiting = new Map<string, (ending: Ending) => void>();
   #last = 0;
@@ -54,7 +54,7 @@ interface Frame {
 
 const parse = (data: unknown): Frame => JSON.parse(String(data));
 
-/** A frame that asks for a file, and the end of that call. */
+/** Sends a frame that reads a file. Resolves with the ending of that call. */
 function invoke(calls: Calls, socket: WebSocket, data: object): Promise<Ending> {
   const { id, ending } = calls.add();
   socket.send(
@@ -68,7 +68,7 @@ function invoke(calls: Calls, socket: WebSocket, data: object): Promise<Ending> 
   return ending;
 }
 
-/** A worker of the embedded engine at `port`. */
+/** Connects a worker to the embedded engine at `port`. */
 export async function connectWorker(port: number): Promise<ReadingClient> {
   const calls = new Calls();
   const socket = new WebSocket(`ws://127.0.0.1:${port}`);
@@ -80,7 +80,7 @@ export async function connectWorker(port: number): Promise<ReadingClient> {
   return clientOn(socket, (path) => invoke(calls, socket, { path }));
 }
 
-/** An engine at `port`: resolves when a worker has registered `coder::read-file`. */
+/** Starts an engine at `port`. Resolves when a worker has registered `coder::read-file`. */
 export async function startFakeEngine(port: number): Promise<{ as(caller: string): ReadingClient }> {
   const server = new WebSocketServer({ port, host: "127.0.0.1" });
   const [socket] = (await once(server, "connection")) as [WebSocket];
@@ -100,7 +100,7 @@ export async function startFakeEngine(port: number): Promise<{ as(caller: string
   };
 }
 
-/** A client of the Model Context Protocol on the pipes of `child`. */
+/** Connects an MCP client to the pipes of `child`. */
 export async function connectMcpStdio({ stdin, stdout }: ChildProcess): Promise<ReadingClient> {
   const calls = new Calls();
   const pieces: string[] = [];

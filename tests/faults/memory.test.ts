@@ -1,11 +1,11 @@
 /**
- * Callers who ask for more than they read, or for more than fits into memory at once. Everything ends in an answer or an
- * error, the memory of the worker stays within a bound, and a small read gets through.
+ * Callers that request more than they read, or more than fits into memory at once. Every call ends in an
+ * answer or an error, the memory of the worker stays within a bound, and a small read gets through.
  */
 import { describe, expect, test } from "bun:test";
 import { type Load, transports } from "./memory.ts";
 
-/** Without a budget 60 such reads took about 750 MB and more, so these would take more than the maximum. */
+/** Without a budget, 60 such reads took 750 MB or more, so these would exceed the maximum. */
 const reads = 50;
 const maxMebibytes = 560;
 

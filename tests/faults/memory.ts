@@ -1,6 +1,6 @@
 /**
- * What a worker's memory does under many large answers, seen from outside. `npm run suite -- memory` prints the table; root
- * gets each worker into a memory cgroup of 1 GiB, others see the peaks without one.
+ * Measures the memory of a worker under many large answers from outside. `npm run suite -- memory` prints a
+ * table. As root, it runs each worker in a memory cgroup of 1 GiB; other users see the peaks without one.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
@@ -11,26 +11,29 @@ import { connectMcpHttp } from "./memory-http.ts";
 import { connectMcpStdio, connectWorker, type ReadingClient, startFakeEngine } from "./memory-peers.ts";
 
 export interface Load {
-  /** Large files that are asked for at once. */
+  /** The number of large files to read at once. */
   readonly reads: number;
-  /** Whether answers are read as they come; otherwise after the worker has logged the end of every call. */
+  /**
+   * Whether answers are read as they arrive. Otherwise, they are read after the worker has logged the end of
+   * every call.
+   */
   readonly isRead: boolean;
-  /** `call_timeout_ms` of the worker. */
+  /** The `call_timeout_ms` of the worker's configuration. */
   readonly callMilliseconds?: number;
-  /** A memory cgroup that the worker is put into. */
+  /** The memory cgroup of the worker, if any. */
   readonly cgroup?: string | undefined;
 }
 
 export interface MemoryReport {
   readonly answered: number;
   readonly refused: number;
-  /** Large reads that had ended when the small one was answered. */
+  /** The number of large reads that had ended when the small one was answered. */
   readonly endedBeforeSmall: number;
   readonly smallMilliseconds: number;
   readonly peakMebibytes: number;
 }
 
-/** Each way in which answers can pile up. */
+/** Every transport, as answers can pile up in each. */
 export const transports: Readonly<Record<string, (load: Load) => Promise<MemoryReport>>> = {
   "bus worker": (load) =>
     onWorker(load, ["--url", "ws://127.0.0.1:PORT"], async (worker) => {
@@ -56,16 +59,16 @@ export const transports: Readonly<Record<string, (load: Load) => Promise<MemoryR
     }),
 };
 
-/** A worker over a folder with a large and a small file. */
+/** A worker that serves a folder with a large and a small file. */
 interface Worker {
   readonly child: ChildProcess;
-  /** A port that was free. */
+  /** A port that was free before the worker started. */
   readonly port: number;
-  /** Resolves when its log holds `count` matches; rejects when it ends before. */
+  /** Resolves when the log has `count` matches. Rejects if the worker ends first. */
   logged(pattern: RegExp, count: number): Promise<void>;
 }
 
-/** Nearly `max_read_bytes`. */
+/** A little less than the default of `max_read_bytes`. */
 const largeBytes = 9_400_000;
 
 async function onWorker(
@@ -147,7 +150,7 @@ async function measure(worker: Worker, load: Load, { large, small }: Callers): P
   return { ...ended, endedBeforeSmall, smallMilliseconds, peakMebibytes: peakOf(worker.child.pid!) };
 }
 
-/** The most memory that a process has had. */
+/** Returns the maximum resident memory of a process so far, in MiB. */
 function peakOf(pid: number): number {
   const kibibytes = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1];
   return Math.round(Number(kibibytes) / 1024);
@@ -155,7 +158,7 @@ function peakOf(pid: number): number {
 
 const gibibyte = 1024 ** 3;
 
-/** Makes a cgroup of 1 GiB (cgroups(7), version 2 or 1). Undefined where that is not permitted. */
+/** Creates a cgroup of 1 GiB (cgroups(7), version 2 or 1). Returns `undefined` if that is not permitted. */
 function makeCgroup(): string | undefined {
   const isFirstVersion = existsSync("/sys/fs/cgroup/memory");
   const cgroup = `/sys/fs/cgroup/${isFirstVersion ? "memory/" : ""}coder-${process.pid}`;
@@ -168,7 +171,7 @@ function makeCgroup(): string | undefined {
   }
 }
 
-/** Runs every transport with many reads, and prints what became of them. */
+/** Runs every transport with many reads, and prints the reports. */
 async function printTable(reads: number): Promise<void> {
   const cgroup = makeCgroup();
   console.log(`${reads} reads of 9.4 MB, ${cgroup === undefined ? "no cgroup" : "in a cgroup of 1 GiB"}`);

@@ -1,4 +1,4 @@
-/** What is mounted below the base is neither emptied nor removed, and nor is what lies beside it. */
+/** A mount below the base is neither emptied nor removed, and neither are the entries beside it. */
 import { describe, expect } from "bun:test";
 import { compareSnapshots } from "../harness/tree.ts";
 import { codesOf, type DriverOptions, outcomeFaults, withDriver } from "./driver-fixture.ts";
@@ -41,7 +41,7 @@ describe.each(["openat", "descriptors", "current-directory"])("%s", (backend) =>
         expect(JSON.stringify(outcome)).toContain("mounted");
         expect(outcomeFaults(outcome, { functionId, payload, root })).toEqual([]);
         expect(compareSnapshots(snapshot(), before)).toEqual([]);
-        // A mount on its neighbour, whose name begins like it, changes nothing.
+        // A folder whose name merely begins like that of the mount can be removed.
         expect(codesOf(await call(functionId, { paths: ["d-2"], recursive: true }))).toEqual([""]);
       }),
     );

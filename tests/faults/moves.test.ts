@@ -1,4 +1,4 @@
-/** Moves and copies between file systems, and of folders that other calls are reading. */
+/** Moves and copies between file systems, and moves of folders that other calls are reading. */
 import { describe, expect, test } from "bun:test";
 import {
   codesOf,
@@ -11,7 +11,7 @@ import { reasonAgainstMounts, testUnless } from "./machine.ts";
 
 type Entry = { readonly from: string; readonly to: string; readonly overwrite?: boolean };
 
-/** The code of a call with one entry; "" when it succeeded. */
+/** Returns the code of a call with one entry, or "" if it succeeded. */
 async function codeOf({ call, root }: DriverFixture, functionId: string, entry: Entry): Promise<string> {
   const payload = { files: [entry] };
   const outcome = await call(functionId, payload);
@@ -89,7 +89,7 @@ describe.each(["openat", "descriptors", "current-directory"])("%s", (backend) =>
           const [from, to] = round % 2 === 0 ? ["d", "e"] : ["e", "d"];
           expect(await codeOf(driver, "coder::move", { from: from!, to: to! })).toBe("");
           moves++;
-          // Leaves a copy time to begin before the folder is moved again.
+          // Gives a copy time to begin before the folder is moved again.
           await driver.call("coder::list-folder", {});
         }
         isOver = true;

@@ -1,4 +1,4 @@
-/** Payloads that are large, deep or poisoned, in this process and over the bus. */
+/** Large, deeply nested and poisoned payloads, in this process and over the bus. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
@@ -27,7 +27,7 @@ describe("in process", () => {
   beforeAll(async () => {
     root = temporaryFolder();
     buildTree(root, { "f.txt": "f\n" });
-    // A busy machine needs more than the usual time to read a pattern of 64 MiB.
+    // A busy machine needs more than the default time to read a pattern of 64 MiB.
     const config = await configOf({ base_path: join(root, "base"), call_timeout_ms: 100_000 });
     runtime = await openCoder(config, { environment: process.env });
     const log = createLog({
@@ -46,7 +46,7 @@ describe("in process", () => {
     expect(logged).toBe("");
   });
 
-  /** A call with this payload is refused with one of these codes, and changes nothing. */
+  /** Expects a call to be refused with one of these codes, and to change nothing. */
   async function expectRefused(
     functionId: string,
     payload: unknown,

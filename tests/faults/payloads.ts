@@ -11,7 +11,7 @@ export interface RandomCall {
   readonly payload: unknown;
 }
 
-/** The tree that the calls are about: something of everything, and links that lead out. */
+/** The tree that the calls use: an entry of every kind, and links that lead outside. */
 export const fuzzTree: Tree = {
   "../outside/secret.txt": "outside-secret\n",
   "../outside/deep/er.txt": "outside-secret\n",
@@ -147,7 +147,7 @@ const pathFrom = (random: Random): string => random.pick(random.chance(0.8) ? na
 
 const few = <T>(random: Random, make: () => T): T[] => Array.from({ length: random.below(4) }, make);
 
-/** Strings for a field of this name; where there are none, `texts`. */
+/** Strings for fields with these names. Other fields take `texts`. */
 const strings: Readonly<Record<string, readonly string[]>> = {
   query: [...patterns, ...texts],
   pattern: patterns,
@@ -156,14 +156,17 @@ const strings: Readonly<Record<string, readonly string[]>> = {
   mode: modes,
 };
 
-/** What the random values of one payload are made from. */
+/** The ingredients of one payload's random values. */
 interface Making {
   readonly random: Random;
-  /** The fields that are paths, or hold some. */
+  /** The fields that are paths or contain some. */
   readonly paths: readonly RequestPath[];
 }
 
-/** A value that a field takes, or nearly; `at` is the pointer to the field, with `*` for each item of an array. */
+/**
+ * Returns a value that a field accepts, or nearly. `at` is the pointer to the field, with `*` for each array
+ * item.
+ */
 function valueFor(schema: TSchema, at: string, making: Making): unknown {
   const { random, paths } = making;
   const found = paths.filter((path) => path.at === at);
@@ -193,7 +196,7 @@ function valueFor(schema: TSchema, at: string, making: Making): unknown {
   }
 }
 
-/** A path, or a text with some in it. */
+/** Returns a path, or a text with some paths in it. */
 function pathFor({ render }: RequestPath, random: Random): string {
   if (render === undefined) return pathFrom(random);
   return few(random, () =>
@@ -201,7 +204,7 @@ function pathFor({ render }: RequestPath, random: Random): string {
   ).join("");
 }
 
-/** An object with names of files for its keys. */
+/** Returns an object with file names as its keys. */
 const recordFor = ({ patternProperties }: TRecord, at: string, making: Making): Record<string, unknown> =>
   Object.fromEntries(
     few(making.random, () => [
@@ -222,7 +225,7 @@ function objectFor(
   return Object.fromEntries(fields.map(([name, field]) => [name, valueFor(field, `${at}/${name}`, making)]));
 }
 
-/** A call of one of the functions. A third of the payloads have something wild in them. */
+/** Returns a call of a random function. A third of the payloads have something wild in them. */
 export function randomCall(random: Random): RandomCall {
   const { id: functionId, request, paths } = random.pick(functions);
   const making = { random, paths };
@@ -232,7 +235,7 @@ export function randomCall(random: Random): RandomCall {
   return { functionId, payload };
 }
 
-/** Replaces one field by a random value, at any depth, or removes it, or adds one. */
+/** Replaces or removes a random field at any depth, or adds one. */
 function spoil(target: Record<string, unknown>, random: Random): void {
   const key = random.pick([...Object.keys(target), "extra"]);
   const value = target[key];

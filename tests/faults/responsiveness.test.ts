@@ -1,6 +1,6 @@
 /**
- * The largest requests, field by field, and the largest work. While each is under way, a small read is sent as soon as the one
- * before it is answered: how many are answered before the large call does not depend on how fast the machine is.
+ * The largest requests, field by field, and the most expensive work. During each call, small reads are sent
+ * one after the other. The number answered before the large call does not depend on the speed of the machine.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
@@ -32,7 +32,7 @@ const words = Array.from({ length: (megabytes * million) / 8 }, (_, index) =>
   (Math.imul(index, 0x9e3779b1) >>> 0).toString(36).padStart(8, "x"),
 ).join("");
 
-/** Reads that have to be answered while work goes on that takes hundreds of slices. */
+/** Minimum reads that must be answered during work that takes hundreds of slices. */
 const fewestReads = 5;
 
 const tree = { "small.txt": "small\n", "other.txt": "needle\n".repeat(100) };
@@ -56,7 +56,10 @@ afterAll(async () => {
   rmSync(state, { recursive: true });
 });
 
-/** The outcome of a call, which must be well-formed, and the small reads that were answered before it. */
+/**
+ * Makes a call, and small reads until it ends. Returns its outcome, which must be well-formed, and the number
+ * of reads that were answered before it.
+ */
 async function callBesideReads(
   driven: DriverFixture,
   functionId: string,
@@ -78,7 +81,7 @@ async function callBesideReads(
 }
 
 describe.each(profiles)("the largest value of each field, in the profile %s", (profile) => {
-  /** As large as the bounds of fields are, and far larger. */
+  /** Sizes up to the limits of fields, and far beyond. */
   const sizes = { String: [65_536, million], Array: [1000, 10_000], Record: [1000, 100_000] };
   const fields = functions.flatMap(({ id, request }) =>
     requestFieldsOf(request).map((field) => [`${id}${field.pointer}`, id, field] as const),

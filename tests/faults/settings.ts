@@ -4,7 +4,7 @@ import { loadConfig } from "../../src/coder/services.ts";
 import { readNamed } from "../../src/config/source.ts";
 import { temporaryFolder } from "../harness/worker-fixture.ts";
 
-/** The defaults with `keys` over them, read as the worker reads its configuration. */
+/** Returns the defaults with `keys` over them, read as the worker reads its configuration. */
 export async function configOf(
   keys: Readonly<Record<string, unknown>>,
 ): Promise<ReturnType<typeof loadConfig>> {

@@ -1,9 +1,9 @@
 /**
- * What the writer of a storm does, step by step: who knows how many steps are done knows what is on the disk, but for what the
- * step under way changes.
+ * The steps of the writer of a storm. The number of finished steps determines the content of the disk, except
+ * for the changes of the step under way.
  */
 
-/** Paths are from the base. A text is what the file then holds. */
+/** A step. Paths are relative to the base, and a text is the whole content of the file afterwards. */
 export type StormStep =
   | { readonly kind: "write"; readonly path: string; readonly text: string }
   | { readonly kind: "remove"; readonly path: string }
@@ -14,12 +14,12 @@ export interface StormPlan {
   readonly rounds: number;
 }
 
-/** Folders in which the storm is; there are as many kinds of files, and a search finds one file in twenty. */
+/** The number of folders in the storm, and of kinds of files, so that a search finds one file in twenty. */
 const kinds = 20;
-/** Files that no step writes to. */
+/** The number of files that no step writes. */
 const keptFiles = 400;
 
-/** What a search for one kind of files asks for, and which lines that finds. */
+/** Returns the query for one kind of files, which the lines of `lineOf` match. */
 export const queryOf = (kind: number): string => `mark${kind % kinds} of`;
 
 export const lineOf = (number: number, version: string | number): string =>
@@ -28,7 +28,7 @@ export const lineOf = (number: number, version: string | number): string =>
 export const stormTextOf = (number: number, version: string | number): string =>
   `the text of a file\nwith ${"words ".repeat(1 + (number % 40))}\n${lineOf(number, version)}\n`;
 
-/** Files before the storm: half of them lie where the storm is, and move with their folders. */
+/** Returns the files before the storm. Half of them lie in the storm and move with their folders. */
 export function keptBefore(): Map<string, string> {
   const kept = new Map<string, string>();
   for (let number = 0; number < keptFiles; number++) {
@@ -38,7 +38,10 @@ export function keptBefore(): Map<string, string> {
   return kept;
 }
 
-/** Each round makes, writes to, moves and removes all files, and moves the folders away and back. */
+/**
+ * Yields the steps. Each round creates, writes, moves and removes all files, and moves the folders away and
+ * back.
+ */
 export function* stormSteps({ files, rounds }: StormPlan): Generator<StormStep, void, void> {
   const numbers = Array.from({ length: files }, (_, number) => number);
   const first = (number: number) => `storm/d${number % kinds}/f${number}.txt`;
@@ -58,14 +61,14 @@ export function* stormSteps({ files, rounds }: StormPlan): Generator<StormStep, 
   }
 }
 
-/** Files that nothing changes for a while. */
+/** Files that do not change for a while. */
 export interface UntouchedFiles {
   readonly files: ReadonlyMap<string, string>;
-  /** Whether something changes what is at this path. */
+  /** Whether a step changes the entry at this path. */
   isTouched(path: string): boolean;
 }
 
-/** What is on the disk after a number of steps. */
+/** The files on the disk after a number of steps. */
 export class StormModel {
   readonly #steps: readonly StormStep[];
   readonly #files = keptBefore();
@@ -75,12 +78,12 @@ export class StormModel {
     this.#steps = [...stormSteps(plan)];
   }
 
-  /** `done`: not less than before. */
+  /** Applies the first `done` steps. The number must not fall. */
   advance(done: number): void {
     for (; this.#done < done; this.#done++) this.#apply(this.#steps[this.#done]!);
   }
 
-  /** The texts of the files that no step until `started` touches from now on. */
+  /** Returns the current files, without those that a step before number `started` may touch. */
   untouchedUntil(started: number): UntouchedFiles {
     const paths = new Set<string>();
     const folders: string[] = [];

@@ -1,22 +1,22 @@
 import type { StormAnswer, StormIndex } from "./storm-workers.ts";
 
 export interface StormReport {
-  /** Searches while files changed, by the worker's index and how the files were found. */
+  /** Searches during the storm, by the index of the worker and the index that the answer names. */
   readonly searches: Readonly<Record<string, number>>;
   readonly matches: number;
-  /** Reads of a short file meanwhile. */
+  /** The number of reads of a short file during the searches. */
   readonly reads: number;
-  /** Answers that were wrong. */
+  /** Descriptions of the answers that were wrong. */
   readonly faults: readonly string[];
 }
 
-/** What was found out. */
+/** Collects the results of a storm. */
 export class StormRecord implements StormReport {
   readonly searches: Record<string, number> = {};
   readonly faults: string[] = [];
   matches = 0;
   reads = 0;
-  /** Milliseconds of each call. */
+  /** The duration of each call in milliseconds. */
   readonly times: Record<"read" | "search", number[]> = { read: [], search: [] };
 
   async time<Answer>(kind: "read" | "search", call: Promise<Answer>): Promise<Answer> {
@@ -32,7 +32,7 @@ export class StormRecord implements StormReport {
     this.matches += answer.content_matches.length;
   }
 
-  /** Notes a difference between lists of `path: line`. */
+  /** Records a fault if two lists of `path: line` differ. */
   compare(what: string, found: readonly string[], expected: readonly string[]): void {
     if (found.join("\n") === expected.join("\n")) return;
     const [more, missing] = [new Set(found), new Set(expected)];

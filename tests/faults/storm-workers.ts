@@ -1,11 +1,11 @@
-/** Workers over one tree in which a storm is, one for each way to find files. */
+/** Workers that serve one tree during a storm, one for each way to find files. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Subject } from "../harness/subject.ts";
 import { startWorker, type WorkerFixture } from "../harness/worker-fixture.ts";
 
-/** How a worker finds files. */
+/** The way a worker finds files. */
 export type StormIndex = "off" | "verified" | "watched";
 
 export interface StormAnswer {
@@ -14,16 +14,16 @@ export interface StormAnswer {
   readonly index: string;
 }
 
-/** A worker over the tree that the storm is in. */
+/** A worker that serves the tree of the storm. */
 export interface StormWorker {
   readonly index: StormIndex;
   readonly base: string;
   readonly served: WorkerFixture;
-  /** Throws where the call fails, or its answer is cut. */
+  /** Returns all matches. Throws if the call fails or its answer is truncated. */
   search(query: StormQuery): Promise<StormAnswer>;
-  /** Reads a file that is always there; throws where that fails, or something else is read. */
+  /** Reads a file that always exists. Throws if the call fails or returns another text. */
   readShort(): Promise<void>;
-  /** Resolves when searches are answered by the index. */
+  /** Resolves once searches are answered by the index. */
   untilIndexed(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export interface StormQuery {
 
 const shortText = `${"short ".repeat(170)}\n`;
 
-/** Starts a worker that scans and one for each of these indexes, all over one tree with these files. */
+/** Starts a worker that scans, and one for each of `indexes`, all with one tree of `files`. */
 export async function startStormWorkers(
   subject: Subject,
   files: ReadonlyMap<string, string>,
@@ -77,7 +77,7 @@ async function startStormWorker(subject: Subject, index: StormIndex, base?: stri
       if (content !== shortText) throw new Error("another text was read");
     },
     async untilIndexed() {
-      // Nothing reports that the index is filled: it is while no search runs.
+      // Nothing reports that the index is filled, which happens between searches.
       while ((await search({ query: "absent" })).index !== index) await pause(20);
       await search({ query: "absent" });
     },

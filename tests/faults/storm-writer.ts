@@ -1,6 +1,7 @@
 /**
- * A program that carries out the steps of a storm as fast as it can: `BASE PROGRESS FILES ROUNDS`. Before each step it writes to
- * the file PROGRESS how many steps it has started with that one; at the end, one more than there are.
+ * Carries out the steps of a storm as fast as it can: `BASE PROGRESS FILES ROUNDS`. Before each step, it
+ * writes the number of started steps to the file PROGRESS, including that one. At the end, it writes one more
+ * than their number.
  */
 import { openSync, renameSync, unlinkSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";

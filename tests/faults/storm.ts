@@ -1,6 +1,7 @@
 /**
- * Searches while another program changes thousands of files, each compared with what must have been on the disk: a file that no
- * step touched while the search ran is found exactly where it matches. `npm run suite -- storm` does so with git and npm too.
+ * Searches while another program changes thousands of files. Each answer is compared with the known content
+ * of the disk: a file that no step touched during the search must be found exactly where it matches.
+ * `npm run suite -- storm` adds storms of git and npm.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
@@ -20,8 +21,8 @@ import { StormRecord, type StormReport } from "./storm-record.ts";
 import { type StormAnswer, type StormQuery, type StormWorker, startStormWorkers } from "./storm-workers.ts";
 
 /**
- * Runs the plan in a program of its own, beside searches and reads by a worker for each index; again until each index was of use for
- * `least` of the searches.
+ * Runs the plan in a separate program while a worker for each index searches and reads. Repeats until each
+ * index has answered `least` searches.
  */
 export async function runStorm(subject: Subject, plan: StormPlan, least: number): Promise<StormReport> {
   const workers = await startStormWorkers(subject, keptBefore());
@@ -58,14 +59,14 @@ export async function runPlan(
   progress.close();
 }
 
-/** Kinds of queries for the files of one kind. */
+/** Returns queries that find the files of one kind. */
 const queriesOf = (kind: number): StormQuery[] => [
   { query: queryOf(kind) },
   { query: queryOf(kind).toUpperCase(), ignore_case: true },
   { query: `${queryOf(kind)} \\d+, \\w`, regex: true },
 ];
 
-/** How far the writer is, which it says in a file. */
+/** The progress of the writer, which writes it to a file. */
 class Progress {
   readonly #folder = temporaryFolder();
   readonly path = join(this.#folder, "progress");
@@ -77,7 +78,7 @@ class Progress {
     this.#descriptor = openSync(this.path, "r");
   }
 
-  /** Steps that have been started: all but the last of them are done. */
+  /** The number of started steps. All but the last are finished. */
   get started(): number {
     readSync(this.#descriptor, this.#started, 0, 4, 0);
     return this.#started[0]!;
@@ -89,11 +90,11 @@ class Progress {
   }
 }
 
-/** What a search may be compared with. */
+/** The files that the answer of a search is compared with. */
 export interface ExpectedFiles {
-  /** A search is about to begin. */
+  /** Marks the start of a search. */
   begin(): void;
-  /** It has ended: the files that nothing has touched meanwhile, by their paths. */
+  /** Marks the end of the search, and returns the files that nothing has touched since its start. */
   end(): UntouchedFiles;
 }
 
@@ -103,13 +104,13 @@ const expectedByPlan = (plan: StormPlan, progress: Progress): ExpectedFiles => {
     begin: () => model.advance(Math.max(0, progress.started - 1)),
     end() {
       const { files, isTouched } = model.untouchedUntil(progress.started);
-      // Other storms have left files there.
+      // Other storms have left files in other folders.
       return { files, isTouched: (path) => isTouched(path) || !/^(kept|storm)\//.test(path) };
     },
   };
 };
 
-/** Between two searches of one caller, as all have it: the index gets to know files while no search runs. */
+/** Milliseconds between two searches of one caller. The index takes up files only while no search runs. */
 const thinkMilliseconds = 10;
 
 export async function searchUntil(
@@ -142,7 +143,7 @@ const foundIn = ({ content_matches }: StormAnswer, isLeftOut: (path: string) => 
     .map(({ path, text }) => `${path}: ${text}`)
     .sort();
 
-/** What a search for this kind finds in these files. */
+/** Returns the matches of a search for this kind in these files. */
 const matchesIn = (files: ReadonlyMap<string, string>, kind: number): string[] =>
   [...files]
     .map(([path, text]) => `${path}: ${text.split("\n")[2]}`)
@@ -157,7 +158,10 @@ export async function readUntil(
   for (; !isOver(); record.reads++) await record.time("read", worker.readShort());
 }
 
-/** Nothing changes any more: the index must answer as a scan, byte for byte, before the worker has found its way back and after. */
+/**
+ * Compares the index with a scan, byte for byte, after all changes: before the worker has caught up, and
+ * after.
+ */
 export async function compareWithScan(
   worker: StormWorker,
   scan: StormWorker,
@@ -177,10 +181,10 @@ export async function compareWithScan(
   await compareAll();
 }
 
-/** A program that runs beside the test. */
+/** A program that runs during the test. */
 interface RunningProgram {
   readonly isOver: boolean;
-  /** Rejects when it fails. */
+  /** Rejects if the program does not start or ends with an error. */
   readonly ended: Promise<void>;
 }
 

@@ -1,7 +1,9 @@
 /**
- * `npm run suite -- storm`: searches and short reads by the compiled worker while git checks out 20,000 files, npm and cp unpack packages, and
- * a program of ours changes 20,000 files. Prints for each how the searches were answered, which were wrong, and the milliseconds of
- * calls against those before. `--index verified` tries that one; `npm ci` needs the packages of this repository in the cache of npm.
+ * `npm run suite -- storm`: searches and short reads by the compiled worker while git checks out 20,000
+ * files, npm and cp unpack packages, and a program of this repository changes 20,000 files. For each storm,
+ * prints the indexes that answered, the wrong answers, and the durations of the calls; quiet times before and
+ * after show the usual ones. `--index verified` selects that index. `npm ci` needs the packages of this
+ * repository in the npm cache.
  */
 import { execFile, spawn } from "node:child_process";
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
@@ -15,11 +17,11 @@ import { keptBefore, stormTextOf } from "./storm-plan.ts";
 import { StormRecord } from "./storm-record.ts";
 import { type StormIndex, type StormWorker, startStormWorkers } from "./storm-workers.ts";
 
-/** A program that changes what is below one folder of the base. */
+/** A program that changes the entries below one folder of the base. */
 interface Storm {
   readonly name: string;
   readonly folder: string;
-  /** Lines of sh, in that folder, one after the other. */
+  /** Lines of sh that run in that folder, one after the other. */
   readonly lines: readonly string[];
 }
 
@@ -36,7 +38,7 @@ const storms: readonly Storm[] = [
   { name: "cp -r, rm -r", folder: "copy", lines: [`cp -r '${packages}' packages`, "rm -r packages"] },
 ];
 
-/** The files of one branch: half of them are in the other one too, with other lines. */
+/** Yields the files of one branch. Half of them are in the other one too, with other lines. */
 function* filesOfBranch(branch: string, count: number): Generator<readonly [string, string]> {
   for (let number = 0; number < count; number++) {
     const folder = number % 2 === 0 ? `both/${number % 300}` : `${branch}/${number % 300}`;
@@ -44,7 +46,7 @@ function* filesOfBranch(branch: string, count: number): Generator<readonly [stri
   }
 }
 
-/** Makes a repository with the branches `one`, which is checked out, and `two`. */
+/** Creates a repository with the branches `one`, which is checked out, and `two`. */
 async function makeRepository(folder: string, count: number): Promise<void> {
   const settings = ["gc.auto=0", "maintenance.auto=false", "user.name=a", "user.email=a@b"];
   const options = settings.flatMap((setting) => ["-c", setting]);
@@ -56,7 +58,7 @@ async function makeRepository(folder: string, count: number): Promise<void> {
     for (const [path, text] of filesOfBranch(branch, count)) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), text);
-      // The engine runs in this process.
+      // Lets the engine run, which is in this process.
       await yieldTurn();
     }
     await git("add", "-A");
@@ -72,14 +74,14 @@ async function makeFolders(base: string, count: number): Promise<void> {
   await makeRepository(join(base, "checkout"), count);
 }
 
-/** Searches and reads until `work` has ended, which changes files below the folder. */
+/** Searches and reads until `work`, which changes files below `folder`, has ended. */
 async function besides(
   worker: StormWorker,
   record: StormRecord,
   folder: string,
   work: Promise<void>,
 ): Promise<void> {
-  // Lines of the files in the checkout are as likely right as those of any branch.
+  // Files of the checkout may have the lines of either branch.
   const isTouched = (path: string) => path.startsWith(`${folder}/`) || path.startsWith("checkout/");
   const expected = { begin: () => undefined, end: () => ({ files: keptBefore(), isTouched }) };
   let hasEnded = false;
@@ -111,7 +113,7 @@ function summaryOf(milliseconds: readonly number[]): string {
   return [at(0.5), at(0.99), at(1)].map((value) => value?.toFixed(1) ?? "-").join(" / ");
 }
 
-/** How often the worker has lost events, by its log. */
+/** Returns the number of times that the worker has lost events, from its log. */
 const overflowsOf = ({ served }: StormWorker): number =>
   served.worker.stderr().split('"overflow"').length - 1;
 
@@ -130,7 +132,7 @@ function print(name: string, record: StormRecord, overflows: number): void {
   if (faults.length > 0) process.exitCode = 1;
 }
 
-/** Without a storm, for some seconds. */
+/** Searches and reads for some seconds without a storm. */
 async function runQuiet(worker: StormWorker, seconds: number): Promise<StormRecord> {
   const record = new StormRecord();
   await besides(worker, record, "checkout", pause(1000 * seconds));

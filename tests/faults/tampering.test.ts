@@ -1,4 +1,4 @@
-/** Others at work on the very file, between the moment a call reads it and the moment it puts the new one in its place. */
+/** Other programs change a file between the moment a call reads it and the moment the call replaces it. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
@@ -40,14 +40,14 @@ const at = (name: string) => join(base, name);
 const text = (name: string) => readFileSync(at(name), "utf8");
 const append = (line: string) => (before: Buffer) => Buffer.concat([before, Buffer.from(line)]);
 
-/** How an act of the disk verbs ended: the reason of its refusal, or "done". */
+/** Returns the reason of a refusal, or "done" if the act succeeded. */
 const endOf = (act: Promise<unknown>): Promise<string> =>
   act.then(
     () => "done",
     (error: { reason?: string; message: string }) => error.reason ?? error.message,
   );
 
-/** What another program may do to the file, and what the file then says. */
+/** Actions of another program on the file, and the content that each leaves. */
 const foreignWrites: Readonly<Record<string, { act(): void; leaves: string }>> = {
   "appends to it": { act: () => writeFileSync(at("f.txt"), "old\nforeign\n"), leaves: "old\nforeign\n" },
   "writes as many bytes": { act: () => writeFileSync(at("f.txt"), "OLD\n"), leaves: "OLD\n" },
@@ -86,7 +86,7 @@ describe.each(Object.entries(foreignWrites))(
       const change = (before: Buffer) => {
         tries++;
         act();
-        // Where the foreign writer repeats itself, its second write differs from the first in time alone.
+        // Without this, the second write of some programs would change nothing but the time.
         writeFileSync(at("f.txt"), `${text("f.txt")}${tries}`);
         return append("ours\n")(before);
       };
@@ -145,7 +145,7 @@ test("the mode is changed while a call edits: the new mode is kept", async () =>
   expect(snapshotTree(root).get("f.txt")).toEqual({ kind: "file", mode: 0o640, content: "old\nours\n" });
 });
 
-/** What another program may do to the temporary file. */
+/** Actions of another program on the temporary file. */
 const tamperings: Readonly<Record<string, (temporary: string) => void>> = {
   "is deleted": (temporary) => unlinkSync(temporary),
   "is replaced by another file": (temporary) => {
@@ -158,7 +158,9 @@ const tamperings: Readonly<Record<string, (temporary: string) => void>> = {
   },
 };
 
-/** A deadline that lets `tamper` at the temporary file each time it is asked, as it is just before the rename. */
+/**
+ * Returns a deadline that lets `tamper` act on the temporary file at each check, as just before the rename.
+ */
 function tamperingDeadline(tamper: (temporary: string) => void): Deadline {
   return Object.assign(deadlineIn(5000), {
     check() {

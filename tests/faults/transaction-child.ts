@@ -1,7 +1,8 @@
 /**
- * A worker that makes one transaction of twenty changes (`transact`), or only starts and sweeps (`start`), and prints how many
- * calls of the file system that took. It is killed in between: see kill-at.ts. With `count` it makes many transactions, each of
- * which adds a line to all files; with `edit` as many edits of one file do.
+ * A worker that makes one transaction (`transact`), or only starts and sweeps (`start`), and prints the
+ * number of calls of the file system that this took. kill-at.ts can kill it at one of them. With `count`, it
+ * makes many transactions, each of which adds a line to all files; with `edit`, it makes many edits of one
+ * file.
  */
 
 import { createLog } from "../../src/base/log/log.ts";
@@ -35,7 +36,7 @@ async function call(functionId: string, payload: unknown): Promise<string> {
   return outcome;
 }
 
-/** Made again when another worker was faster, as a client does that gets C216. */
+/** Adds a line, and tries again after C216, as a client does if another worker was faster. */
 async function addLines(isTransaction: boolean): Promise<void> {
   const ops = [{ op: "insert", at_line: 1, content: "more" }];
   const files = Array.from({ length: 5 }, (_, index) => ({ path: `${index}.txt`, ops }));
@@ -47,7 +48,7 @@ async function addLines(isTransaction: boolean): Promise<void> {
   while ((await again()).includes('"error"'));
 }
 
-/** In the roots `one` and `two`, and from one into the other. */
+/** Returns changes in the roots `one` and `two`, and from one into the other. */
 function changesInRoots(): readonly object[] {
   const ops = [{ op: "insert", at_line: 1, content: "more" }];
   const move = (from: string, to: string) => ({ op: "move", from, to, overwrite: true, parents: true });
@@ -64,7 +65,7 @@ function changesInRoots(): readonly object[] {
   ];
 }
 
-/** Of every kind, some of them of what others make. */
+/** Returns changes of every kind, some of which act on the results of others. */
 function twentyChanges(): readonly object[] {
   const ops = [{ op: "insert", at_line: 1, content: "more" }];
   const create = (path: string, content: string) => ({ op: "create", path, content, parents: true });

@@ -1,4 +1,4 @@
-/** Transactions and kills, and transactions of two workers. */
+/** Transactions of a worker that is killed, and of two workers at once. */
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ describe.each([
     expect(report.faults).toEqual([]);
     expect(report.kills).toBe(points);
     expect(report.done + report.takenBack).toBe(points);
-    // Otherwise not all that may happen was tried.
+    // Guards against a run that missed an outcome.
     expect(report.done).toBeGreaterThan(0);
     expect(report.takenBack).toBeGreaterThan(points / 2);
     expect(report.killedStarts).toBeGreaterThan(points / 4);
@@ -41,7 +41,7 @@ test("over two roots, from one into the other: all of it or nothing", async () =
   expect(report.takenBack).toBeGreaterThan(1);
 });
 
-/** How many lines are in five files when both workers have ended. */
+/** Returns the number of lines in each of five files after both workers have ended. */
 async function runTwo(mode: "count" | "edit", asNode: boolean): Promise<number[]> {
   const root = temporaryFolder();
   const names = Array.from({ length: 5 }, (_, index) => `${index}.txt`);

@@ -1,6 +1,6 @@
 /**
- * Two workers on one base. They share no queue: each exchanges its new content for the file that it has read, and puts
- * back what comes out when it is another.
+ * Two workers on one base. They share no queue: each exchanges its new content for the file that it has read,
+ * and reverses the exchange if it gets a different file.
  */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
@@ -58,7 +58,7 @@ test.each(Object.entries(theirs))(
   },
 );
 
-/** The lines that were acknowledged, of `count` that are inserted one after the other. */
+/** Inserts 100 lines one after the other. Returns those that were acknowledged. */
 async function insertMany(worker: DriverFixture, name: string, path?: string): Promise<string[]> {
   const done: string[] = [];
   for (let n = 0; n < 100; n++) {
@@ -90,9 +90,10 @@ test("both edit one file while another program replaces it: no edit overwrites w
 const aboveZero = /^[1-9]\d*$/;
 
 /**
- * A program that replaces the file with a line of its own, waits until edits have been made on that, and does so again.
- * If one is made on what was there before, it gives up after 10 s. Resolves when it has replaced the file once; `stop`
- * answers what it prints in the end: how often its line was edited, or what it found instead.
+ * Starts a program that replaces the file with a line of its own, waits until that line was edited, and
+ * starts over. It gives up after 10 s without such an edit. Resolves after the first replacement. `stop`
+ * resolves with the output of the program: the number of its lines that were edited, or what it found
+ * instead.
  */
 async function startWriter(): Promise<{ stop(): Promise<string> }> {
   const program = `
@@ -134,7 +135,7 @@ interface Revised {
   readonly revision: string;
 }
 
-/** A call that edits a file, by the entry that `coder::update-file` takes for it. */
+/** Returns a call that makes the edit of an entry for `coder::update-file`. */
 type EditCall = (entry: object) => readonly [functionId: string, payload: object];
 
 const asEntry: EditCall = (entry) => ["coder::update-file", { files: [entry], answer: "none" }];
@@ -149,12 +150,12 @@ interface Editing {
   readonly edit: EditCall;
 }
 
-/** Reads the file and edits what it has read, again and again. The revisions that its edits were made on. */
+/** Reads the file and edits what it has read, over and over. Returns the revisions that were edited. */
 async function editRead(worker: DriverFixture, { name, times, edit }: Editing): Promise<string[]> {
   const done: string[] = [];
   for (let n = 0; n < times; n++) {
     const read = await worker.call("coder::read-file", { path: "f.txt", revision: true });
-    // Without handles a file that is replaced while it is opened is refused.
+    // Without handles, a file that is replaced while it is opened is refused.
     if (read.error !== undefined) {
       expect(codesOf(read)).toEqual(["C216"]);
       continue;
@@ -178,7 +179,7 @@ test.each([
   const done = (await Promise.all([edits, editRead(other, { name: "other", times, edit })])).flat();
   expect(await writer.stop()).toMatch(aboveZero);
   expect(done.length).toBeGreaterThan(0);
-  // No content is there twice. If two edits were made on one, the second has overwritten what the first left.
+  // All contents differ. A second edit of one of them would have overwritten the first.
   expect(new Set(done).size).toBe(done.length);
   expect(readdirSync(one.base)).toEqual(["f.txt"]);
 });
@@ -197,7 +198,7 @@ test("the sweeps of one leave the temporary files of the other, and take those o
   const temporaries = () => readdirSync(one.base).filter((name) => name.startsWith(".coder-tmp-"));
   const dead = spawnSync("true").pid.toString(36);
   let live: string[] = [];
-  // It is asked when the temporary file has its content and not yet its name.
+  // The check comes when the temporary file has its content but not yet its name.
   const deadline: Deadline = Object.assign(deadlineIn(20_000), {
     check() {
       if (live.length > 0 || temporaries().length === 0) return;
@@ -220,7 +221,7 @@ test("the sweeps of one leave the temporary files of the other, and take those o
   expect(temporaries()).toEqual([]);
 });
 
-/** Asks a third worker on the base, while this process does nothing. */
+/** Sends a request to a third worker on the base while this process is blocked. */
 function requestAlone(request: DriverRequest): void {
   const driver = [bundled("tests/faults/driver.ts"), join(other.root, "config.yaml")];
   const input = `${JSON.stringify({ id: 1, request })}\n`;

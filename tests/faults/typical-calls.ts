@@ -4,8 +4,8 @@ import type { Random } from "../harness/random.ts";
 import type { RandomCall } from "./payloads.ts";
 
 /**
- * A call such as callers make, about the tree of payloads.ts: few of the random ones there get as far as a thread. There
- * is no end of patterns, so none stays compiled for all calls.
+ * Returns a realistic call for the tree of payloads.ts, since few random calls reach a thread. The patterns
+ * never run out, so none stays compiled for all calls.
  */
 export function typicalCall(random: Random): RandomCall {
   return random.pick(makers)(random);
@@ -17,7 +17,7 @@ const pattern = (random: Random): string =>
   random.pick(["needle", "(?i)NEE\\w+", "\\bn[e-l]+", "\\p{L}{3,9}", "^.*d"]) +
   random.pick(["", "$", `|${random.below(10_000)}`, `|x{1,${random.below(500)}}y`]);
 
-/** Those that threads work at more often than the others, which are the examples of all functions. */
+/** Makers of calls that often use threads, and then of an example for every function. */
 const makers: readonly ((random: Random) => RandomCall)[] = [
   (random) => ({
     functionId: "coder::search",
