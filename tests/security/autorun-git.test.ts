@@ -1,6 +1,6 @@
 /**
- * What a caller can plant that a person's git then runs. Each plant is written by the worker, and git itself is run on the
- * result: in the profile `contract` it runs the planted command, in `agent` it does not.
+ * Files that a caller can plant and that a person's git then runs. The worker writes each plant, and git
+ * itself runs on the result: in the profile `contract`, it runs the planted command; in `agent`, it does not.
  */
 import { afterAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
@@ -25,7 +25,7 @@ afterAll(() => rmSync(root, { recursive: true }));
 
 const log = createLog({ level: "error", form: "text", write: (line) => process.stderr.write(line) });
 
-/** A folder with a home and a repository, which is the base. */
+/** A folder with a home and with a repository, which is the base. */
 class Place {
   readonly home: string;
   readonly base: string;
@@ -62,13 +62,13 @@ class Place {
 }
 
 interface Plant {
-  /** Sets up the repository as a person has it. */
+  /** Prepares the repository as a person has it. */
   readonly before?: (place: Place) => void;
-  /** The files that the caller writes, by path; `command` is a program that shows that it was run. */
+  /** The files that the caller writes, by path. `command` is a program that leaves a mark when it runs. */
   readonly files: (command: string) => Readonly<Record<string, string>>;
-  /** Moves that the caller makes after that. */
+  /** Moves that the caller makes after the writes. */
   readonly moves?: Readonly<Record<string, string>>;
-  /** The command of git that the person runs; `git status` by default. */
+  /** The arguments of the git command that the person runs. Default: `status`. */
   readonly words?: readonly string[];
 }
 

@@ -1,6 +1,7 @@
 /**
- * Files by which other programs run commands, each of the table of src/filesystem/jail/autorun.ts, against every function that writes.
- * The oracle is the same worker in the profile `contract`: whatever a call changes there, the profile `agent` refuses.
+ * Files that make other programs run commands, each from the table in src/filesystem/jail/autorun.ts, against
+ * every function that writes. The oracle is the same worker in the profile `contract`: whatever a call
+ * changes there, the profile `agent` refuses.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
@@ -29,7 +30,9 @@ afterAll(() => rmSync(root, { recursive: true }));
 
 const log = createLog({ level: "error", form: "text", write: (line) => process.stderr.write(line) });
 
-/** The names that the braces of a glob stand for, below the folder `p`, with "x" for each asterisk. */
+/**
+ * Returns the names that the braces of a glob stand for, below the folder `p`, with "x" for each asterisk.
+ */
 function namesOf(glob: string): string[] {
   const braces = /\{([^{}]*)\}/.exec(glob);
   if (braces === null) return [`p/${glob.replace(/^\*\*\//, "").replaceAll("*", "x")}`];
@@ -38,12 +41,15 @@ function namesOf(glob: string): string[] {
 
 interface Cell {
   readonly path: string;
-  /** Whether a file is at the path. */
+  /** Whether a file exists at the path. */
   readonly isThere: boolean;
   readonly argument: PathArgument;
 }
 
-/** The first name of each glob with every argument; each further name, and a file below, with one that makes it. */
+/**
+ * Returns the first name of each glob with every argument. Each further name, and a file below the first,
+ * gets only an argument that creates it.
+ */
 function cellsOf(globs: readonly string[], { changing }: Family): Cell[] {
   const making = changing.find(({ access }) => access === "create" || access === "replace")!;
   return globs.flatMap((glob) => {
@@ -63,13 +69,16 @@ interface Worker {
 }
 
 interface Family {
-  /** The argument that removes a folder with everything in it. */
+  /** The arguments that remove a folder with everything in it. */
   readonly removing: readonly PathArgument[];
   readonly changing: readonly PathArgument[];
   open(base: string, profile: Profile): Promise<Worker>;
 }
 
-/** A copy leaves its source alone, and so does a call that only reads a file or names a folder. */
+/**
+ * Returns the arguments that change their path. A copy leaves its source alone, and so does a call that only
+ * reads a file or names a folder.
+ */
 const changing = (all: readonly PathArgument[]) =>
   all.filter(({ effect, access }) => effect === "writes" && !["copy", "list", "read"].includes(access));
 
@@ -157,7 +166,7 @@ describe.each(Object.entries(families))("%s", (name, family) => {
       .filter(({ isChanged, answer }) => isChanged || !answer.includes("configuration protects"))
       .map(({ cell, isChanged, answer }) => `${cell.argument.name} ${cell.path}: ${isChanged} ${answer}`);
     expect(faults).toEqual([]);
-    // Each argument and each path was seen to do harm.
+    // Guards against arguments and paths that never do harm.
     const seen = new Set(harmful.flatMap(({ cell }) => [cell.argument.name, cell.path]));
     const all = new Set(cells.flatMap(({ path, argument }) => [argument.name, path]));
     expect([...all].filter((one) => !seen.has(one))).toEqual([]);

@@ -1,4 +1,4 @@
-/** The base itself: what becomes of it while the worker runs, and what no base may open. */
+/** The base itself: it is moved, removed or replaced while the worker runs, or is the root of the system. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ describe.each(backends)("%s", (backend) => {
   let served: WorkerFixture;
   const at = (path: string) => join(house, path);
 
-  /** Every call, on the file or the folder that it takes. */
+  /** Makes every call, on the file or the folder that it takes, and returns the answers. */
   async function callAll(): Promise<string[]> {
     const shown: string[] = [];
     for (const { id, name, call, payload } of pathCalls) {
@@ -44,7 +44,7 @@ describe.each(backends)("%s", (backend) => {
     writeFileSync(at(`${folder}/d/a.txt`), text);
   }
 
-  /** No call may say or change anything of the decoy that stands where the base is looked for by name. */
+  /** Expects every call to show and change nothing of the decoy, which now has the name of the base. */
   async function expectDecoyUntouched(decoy: string): Promise<string[]> {
     const shown = await callAll();
     expect(shown.flatMap((text) => leaksIn(text, "", house))).toEqual([]);
@@ -92,14 +92,14 @@ describe.each(backends)("where the base is the root of the system, %s", (backend
   test.each(pathCalls.map((pathCall) => [pathCall.name, pathCall] as const))(
     "%s opens nothing on a pseudo file system",
     async (_, { id, call, payload }) => {
-      // Nothing could be harmed by a call that came through: procfs takes neither new files nor removals.
+      // Even a call that came through could do no harm: procfs takes neither new files nor removals.
       const path = isOnFolder(call) ? "proc/self/task" : "proc/self/environ";
       expect(refusalIn(await served.call(id, payload(path)))).toBe("C211");
     },
   );
 });
 
-/** The code that a call ended with, alone or as the only entry of its batch. */
+/** Returns the code of a refused call, or of the only entry of its batch. */
 function refusalIn({ answer, error }: ClientOutcome): string {
   if (error !== undefined) return parseWireError(error).code;
   const [result] = (answer as { results?: { error?: unknown; removed?: boolean }[] }).results ?? [];

@@ -1,4 +1,4 @@
-/** The calls as a program without a jail makes them: by path, and the system goes where that leads. */
+/** The calls as a program without a jail makes them: by path, wherever the system goes from there. */
 import {
   existsSync,
   lstatSync,
@@ -18,15 +18,15 @@ import type { Call } from "./escape-case.ts";
 type Name = string | Buffer;
 
 interface Walk {
-  /** Whether a link in a folder is taken for what it leads to. */
+  /** Whether a walk follows the links in a folder. */
   readonly followLinks: boolean;
-  /** How many folders lie above, up to the one that the call names. */
+  /** The number of folders above, up to the one that the call names. */
   readonly depth: number;
 }
 
 type Operation<Path> = (path: Path, walk: Walk) => string;
 
-/** Makes the call, and returns what a caller would be shown. Throws what the system refuses. */
+/** Makes the call and returns everything that a caller would see. Throws if the system refuses it. */
 export const callByPath = (call: Call, path: string, options: Pick<Walk, "followLinks">): string =>
   operations[call](path, { ...options, depth: 0 });
 
@@ -58,13 +58,13 @@ const operations: Readonly<Record<Call, Operation<string>>> = {
   remove: (path, walk) => removeAll(realpathSync.native(path), walk),
 };
 
-/** Not even a careless program opens a FIFO in a test. */
+/** Reads a regular file. A FIFO would block the test. */
 function readRegular(path: Name): string {
   if (!statSync(path).isFile()) throw new Error("no file");
   return readFileSync(path, "utf8");
 }
 
-/** Links that lead in circles end here. */
+/** Maximum depth of a walk, which ends links that lead in circles. */
 const deepest = 6;
 
 function treeOf(path: Name, walk: Walk): string {
@@ -98,7 +98,7 @@ function unlinkTarget(path: Name): string {
   return "";
 }
 
-/** What `operation` shows of a folder inside; an entry that others take away meanwhile is passed over. */
+/** Returns what `operation` shows of a folder inside, or "" if the entry has vanished. */
 const descend = (path: Name, walk: Walk, operation: Operation<Name>): string =>
   walk.depth < deepest && kindOf(path, walk) === "folder"
     ? orNothing(() => operation(path, { ...walk, depth: walk.depth + 1 }))

@@ -9,7 +9,7 @@ import { changedKeys, reachedForbidden } from "./probe.ts";
 import { callUnjailed } from "./unjailed.ts";
 
 let root: string;
-/** The escape case that stands there as it was built. */
+/** The escape case that is built, unless a call has changed its tree. */
 let standing: EscapeCase | undefined;
 
 beforeAll(() => {
@@ -17,7 +17,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Whether a program without a jail shows or changes what is forbidden. */
+/** Returns whether a program without a jail shows or changes something forbidden. */
 function isReached(call: Call, escapeCase: EscapeCase): boolean {
   if (standing !== escapeCase) buildTree(root, { ...commonTree, ...escapeCase.tree });
   const base = join(root, "base");

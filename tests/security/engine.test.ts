@@ -1,4 +1,7 @@
-/** Loopback is every user of the machine; the embedded engine is for the one who runs it. */
+/**
+ * Every user of the machine can reach loopback. The embedded engine serves the user who runs it, and holders
+ * of its token.
+ */
 import { expect, test } from "bun:test";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -13,7 +16,7 @@ const handshake = [
   "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
 ];
 
-/** The first line that the engine answers to a handshake of a program which is run as `user`. */
+/** Returns the first line of the engine's answer to a handshake by a program that runs as `user`. */
 async function answerTo(url: string, user: readonly string[]): Promise<string> {
   const { hostname, port, pathname } = new URL(url);
   const request = [`GET ${pathname} HTTP/1.1`, ...handshake, "", ""].join("\\r\\n");

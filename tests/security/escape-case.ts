@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../harness/errors.ts";
 import type { Tree } from "../harness/tree.ts";
 
-/** What a call does with a path; `calls.ts` says which functions do it. */
+/** The action of a call on a path. `calls.ts` maps the functions to these actions. */
 export type Call =
   | "read"
   | "update"
@@ -13,41 +13,41 @@ export type Call =
   | "delete"
   | "remove";
 
-/** How a call may end: it works, it finds nothing to delete, or it is refused with a code. */
+/** The end of a call: it works, finds nothing to delete, or is refused with a code. */
 export type CallResult = "ok" | "nothing" | ErrorCode;
 
 export type ExpectedResults = Readonly<Record<Call, CallResult>>;
 
-/** A tree and a path in it that a hostile or mistaken caller sends, and what comes of it. */
+/** A tree, a path in it that a hostile or mistaken caller sends, and the results of the calls. */
 export interface EscapeCase {
   readonly name: string;
-  /** What is there besides `commonTree`. */
+  /** The entries besides those of `commonTree`. */
   readonly tree: Tree;
-  /** As it is sent; `<base>` stands for the host path of the base. */
+  /** The path as it is sent. `<base>` stands for the host path of the base. */
   readonly path: string;
   readonly expected: ExpectedResults;
   /**
-   * The calls with which a program without a jail reaches what is forbidden here, all of them; or the reason why no such
-   * program could, so that the row says what it is there for.
+   * All calls that reach something forbidden here without a jail; or the reason why none can, so that the row
+   * explains itself.
    */
   readonly reaches: readonly Call[] | string;
-  /** What a program that decodes or normalises paths makes of `path`, where that is the danger. */
+  /** The form of `path` after a program has decoded or normalised it, if that is the danger. */
   readonly unjailedPath?: string;
-  /** Where a write that works takes place; default: `path`. */
+  /** The place that a successful write changes. Default: `path`. */
   readonly place?: string;
-  /** What a delete that works removes; default: `path`. */
+  /** The entry that a successful delete removes. Default: `path`. */
   readonly entry?: string;
-  /** How it ends to make a folder there; default: as to create a file. */
+  /** The result of creating a folder there. Default: that of creating a file. */
   readonly makeFolder?: CallResult;
-  /** How it ends to make a file below it; default: as to list it. */
+  /** The result of creating a file below it. Default: that of listing it. */
   readonly below?: CallResult;
-  /** How it ends to set the mode of a folder that is there; default: it works. */
+  /** The result of setting the mode of an existing folder. Default: it works. */
   readonly changeMode?: CallResult;
-  /** How a copy of what is there ends; default: as a recursive delete. */
+  /** The result of copying the entry. Default: that of a recursive delete. */
   readonly copy?: CallResult;
 }
 
-/** What every escape case has: files the base may show, and files that nothing may reach. */
+/** The entries of every escape case: files that the base may show, and files that nothing may reach. */
 export const commonTree: Tree = {
   "a.txt": "inside\n",
   "other.txt": "another inside\n",
@@ -56,13 +56,13 @@ export const commonTree: Tree = {
   "../outside/sub/outside-name.txt": "outside-secret\n",
 };
 
-/** Contents of forbidden files; no path that is sent has these words in it. */
+/** Contents of forbidden files. No path that is sent contains these words. */
 export const secrets = ["outside-secret", "denied-secret"];
 
-/** In the names of outside files alone. */
+/** A word that only the names of outside files contain. */
 export const outsideName = "outside-name";
 
-/** Whether the file or folder at a key of a snapshot is one that no call may show or change. */
+/** Returns whether no call may show or change the entry at this key of a snapshot. */
 export const isForbidden = (key: string): boolean =>
   key.startsWith("../") ||
   /(^|\/)(\.env(\.[^/]*)?|[^/]*\.(pem|key)|secrets\/[^/]+|\.coder-tmp-[^/]*)(\/|$)/.test(key);
@@ -79,7 +79,7 @@ export const forEachCall = (verdict: CallResult): ExpectedResults => ({
   remove: verdict,
 });
 
-/** A regular file that may be used. */
+/** The results for a regular file that calls may use. */
 export const aFile: ExpectedResults = {
   ...forEachCall("ok"),
   list: "C210",
@@ -88,7 +88,7 @@ export const aFile: ExpectedResults = {
   create: "C217",
 };
 
-/** A folder with something in it. */
+/** The results for a folder that is not empty. */
 export const aFolder: ExpectedResults = {
   ...forEachCall("ok"),
   read: "C210",
@@ -98,13 +98,13 @@ export const aFolder: ExpectedResults = {
   delete: "C216",
 };
 
-/** The base: a folder that cannot be deleted. */
+/** The results for the base, a folder that cannot be deleted. */
 export const theBase: ExpectedResults = { ...aFolder, delete: "C210", remove: "C210" };
 
-/** A FIFO: neither file nor folder, but its name can be removed. */
+/** The results for a FIFO: neither file nor folder, but its name can be removed. */
 export const aFifo: ExpectedResults = { ...forEachCall("C210"), create: "C217", delete: "ok", remove: "ok" };
 
-/** Nothing is there, and something may be made. */
+/** The results for a free name that may be created. */
 export const aNewName: ExpectedResults = {
   ...forEachCall("C211"),
   create: "ok",
@@ -113,23 +113,23 @@ export const aNewName: ExpectedResults = {
   remove: "nothing",
 };
 
-/** As `aNewName`, but the folder it would stand in is missing too. */
+/** Like `aNewName`, but the folder around it is missing too. */
 export const aNewNameDeep: ExpectedResults = { ...aNewName, create: "C211" };
 
-/** Nothing is there, and nothing can be made under this name. */
+/** The results for a free name that cannot be created. */
 export const noNewName: ExpectedResults = { ...aNewName, create: "C210", overwrite: "C210" };
 
-/** A path that goes on below a file. */
+/** The results for a path that goes on below a file. */
 export const belowFile: ExpectedResults = { ...forEachCall("C211"), delete: "nothing", remove: "nothing" };
 
-/** What a program that follows the path to a file outside, or to a denied one, reaches it with. */
+/** The calls that reach a file outside, or a denied one, in a program that follows the path. */
 export const asFile: readonly Call[] = ["read", "update", "search", "overwrite", "delete", "remove"];
 
-/** The same for a folder. */
+/** The calls that reach such a folder in a program that follows the path. */
 export const asFolder: readonly Call[] = ["list", "tree", "search", "remove"];
 
-/** For a folder in the base from which links lead to what is forbidden. */
+/** The calls that reach something forbidden through the links in a folder of the base. */
 export const asWalk: readonly Call[] = ["tree", "search", "remove"];
 
-/** For a name in an existing folder under which nothing is there yet. */
+/** The calls that create a free name in an existing folder. */
 export const asNew: readonly Call[] = ["create", "overwrite"];

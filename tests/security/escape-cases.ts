@@ -6,7 +6,8 @@ import { names } from "./escape-cases/names.ts";
 import { walks } from "./escape-cases/walks.ts";
 
 /**
- * Ways out of the base, and to what the deny globs name, that were found in other programs or thought of here, between
- * neighbours that must keep working. Paths with half a surrogate pair are missing: no frame of the bus carries one.
+ * Ways out of the base and to files that the deny globs cover, found in other programs or devised here, among
+ * neighbours that must keep working. Paths with half a surrogate pair are missing: no frame of the bus
+ * carries one.
  */
 export const escapeCases: readonly EscapeCase[] = [...names, ...links, ...innerLinks, ...denied, ...walks];

@@ -8,7 +8,7 @@ import { isRoot, reasonAgainstMounts, testUnless } from "../faults/machine.ts";
 
 const program = join(import.meta.dirname, "folding/file-system.ts");
 
-/** Why no file system of ours can be mounted here; undefined when one can. */
+/** The reason why the file system cannot be mounted here; `undefined` if it can. */
 const reasonAgainstFuse = !isRoot
   ? "only root may mount a fuse file system"
   : (reasonAgainstMounts ??
@@ -16,7 +16,10 @@ const reasonAgainstFuse = !isRoot
       ? undefined
       : "there is no /dev/fuse"));
 
-/** Mounts it in the driver's own namespace, and has it end with the driver, which holds its input open. */
+/**
+ * Returns a script that mounts the file system in the driver's namespace. Its program ends with the driver,
+ * which holds its input open.
+ */
 const mountAt = (folder: string) => `
   mkfifo "$BASE/../alive" "$BASE/../ready"
   "${process.execPath}" "${program}" "${folder}" < "$BASE/../alive" > "$BASE/../ready" &
@@ -63,7 +66,9 @@ async function expectKept({ call, root }: DriverFixture, prefix: string): Promis
   }
 }
 
-/** What is not denied is found under each of its names, and what is not there is missing. */
+/**
+ * Expects a file that is not denied to be found under each of its names, and a missing file not to be found.
+ */
 async function expectServed({ call }: DriverFixture, prefix: string): Promise<void> {
   for (const path of ["Straße.txt", "STRASSE.TXT", "strass~1.txt"])
     expect((await call(...reading(prefix + path))).answer).toMatchObject({ content: "plain\n" });
@@ -73,7 +78,7 @@ async function expectServed({ call }: DriverFixture, prefix: string): Promise<vo
   expect(JSON.stringify(answer)).not.toContain("hunter2");
 }
 
-/** A folder that holds something denied is not removed, nor is a name in it that is not listed. */
+/** Expects a folder that holds a denied file to stay, under each of its names. */
 async function expectNothingRemoved({ call, root }: DriverFixture, prefix: string): Promise<void> {
   for (const path of ["secrets", "SECRETS", "SECRET~1"].map((name) => prefix + name)) {
     const payload = { paths: [path], recursive: true };
@@ -106,14 +111,14 @@ async function expectFlagged({ call }: DriverFixture, folder: string): Promise<v
   expect(flagsOf(root.children)).toEqual([["key.txt", true]]);
 }
 
-/** The names in a folder that are not denied. */
+/** Returns the names in a folder that are not denied. */
 async function namesIn({ call }: DriverFixture, folder: string): Promise<string[]> {
   const { answer } = await call("coder::list-folder", { path: folder });
   const { entries } = answer as { entries: Entry[] };
   return entries.filter(({ non_accessible }) => !non_accessible).map(({ name }) => name);
 }
 
-/** A name gets another spelling, and nothing else of it changes. */
+/** Expects moves to change the spelling of a name and nothing else. */
 async function expectRespelled(driven: DriverFixture, prefix: string): Promise<void> {
   const { call } = driven;
   const folder = prefix === "" ? "." : prefix;
@@ -146,7 +151,7 @@ async function expectRespelled(driven: DriverFixture, prefix: string): Promise<v
   expect(answer).toMatchObject({ results: [{ success: true, copied: false }] });
 }
 
-/** Another spelling of a name is undone, and made again, by itself and in a transaction. */
+/** Expects a change of spelling to be undone and redone, by itself and in a transaction. */
 async function expectUndone(driven: DriverFixture, prefix: string): Promise<void> {
   const { call } = driven;
   const folder = prefix === "" ? "." : prefix;

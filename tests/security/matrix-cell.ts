@@ -1,4 +1,4 @@
-/** A call of the escape matrix, and what is wrong with it. */
+/** Makes the calls of the escape matrix and finds their faults. */
 import { errorFaults, parseEntryError, parseWireError } from "../harness/errors.ts";
 import { defaultOtherPaths, type OtherPaths } from "../harness/path-arguments.ts";
 import { expandBase, expandPayload, type Snapshot } from "../harness/tree.ts";
@@ -14,18 +14,18 @@ import {
 } from "./escape-case.ts";
 import { changedKeys, leaksIn, stampsOutside } from "./probe.ts";
 
-/** How the base is served: as it is, or as a root with a name, to which nothing may be written perhaps. */
+/** The way the base is served: alone, or as a root with a name, which may be read-only. */
 export interface Layout {
-  /** What paths of an escape case begin with. */
+  /** The beginning of every path that is sent. */
   readonly prefix: string;
   readonly isReadOnly: boolean;
   /** The `fs_scope` of each call. */
   readonly scope?: object;
-  /** Whether the scope is a part of the served tree, so that leaving it is C220 where leaving the tree is C215. */
+  /** Whether the scope is a part of the served tree. Leaving it is C220 in place of C215. */
   readonly isSession?: boolean;
 }
 
-/** An escape case as it was built. */
+/** An escape case, and its tree before a call. */
 interface Standing {
   readonly escapeCase: EscapeCase;
   readonly before: Snapshot;
@@ -34,13 +34,13 @@ interface Standing {
 
 export const asBase: Layout = { prefix: "", isReadOnly: false };
 
-/** Judges calls through one worker. */
+/** Makes calls to one worker and judges them. */
 export class Judge {
   readonly #served: WorkerFixture;
   readonly #layout: Layout;
   readonly #absence: string;
   readonly #others: OtherPaths;
-  /** The escape case that stands in the base unchanged, and what is there. */
+  /** The escape case that is built, unless a call has changed something. */
   #standing: Standing | undefined;
 
   private constructor(served: WorkerFixture, layout: Layout, absence: string) {
@@ -56,7 +56,10 @@ export class Judge {
     return new Judge(served, layout, parseWireError(error!).message);
   }
 
-  /** What is wrong with a call on an escape case: its answer, what the answer gives away, what the call changed. */
+  /**
+   * Returns the faults of a call on an escape case: in its answer, in what the answer reveals, and in its
+   * changes.
+   */
   async faults(escapeCase: EscapeCase, pathCall: PathCall): Promise<string[]> {
     const served = this.#served;
     const { before, stamps } = this.#stand(escapeCase);
@@ -91,7 +94,7 @@ export class Judge {
     ];
   }
 
-  /** Builds the tree of an escape case, unless it stands there. */
+  /** Builds the tree of an escape case, unless it is already built. */
   #stand(escapeCase: EscapeCase): Standing {
     if (this.#standing?.escapeCase === escapeCase) return this.#standing;
     const served = this.#served;
@@ -110,7 +113,7 @@ export class Judge {
     const isRight =
       reachesMore !== undefined ? isKeptAs(verdict, expected, reachesMore) : verdict === expected || isKept;
     if (!isRight) return [`${verdict}, should be ${expected}: ${message}`];
-    // A patch below a folder names the file that it would make there.
+    // A patch below a folder names the file that it would create there.
     const sentences = [path, `${path}/notes.md`].map((name) =>
       this.#absence.replaceAll('"nowhere"', () => JSON.stringify(name)),
     );
@@ -118,19 +121,20 @@ export class Judge {
   }
 }
 
-/** Whether an escape from the base, or the removal of it, may be refused as an escape from the session. */
+/** Returns whether an escape from the base, or its removal, may be refused as an escape from the session. */
 const leavesSession = (expected: CallResult): boolean => expected === "C215" || expected === "C210";
 
 /**
- * Whether a call that would write ends so where nothing may be written: refused as ever, or because of that. The latter comes
- * first where it is about more than one path, or about what is in a folder.
+ * Returns whether a call that would write is refused rightly in a read-only root: as usual, or because the
+ * root is read-only. The latter comes first if the call has more than one path, or is about the content of a
+ * folder.
  */
 const isKeptAs = (verdict: string, expected: CallResult, reachesMore: boolean): boolean =>
   verdict === "C222"
     ? reachesMore || (expected !== "C211" && expected !== "C215")
     : verdict === expected && verdict !== "ok";
 
-/** A forbidden file may have such content, and no other. */
+/** Returns whether a file has a secret in it without being forbidden. */
 const isSecret = (key: string, snapshot: Snapshot): boolean =>
   !isForbidden(key) && secrets.some((secret) => snapshot.get(key)?.content.includes(secret));
 
@@ -156,15 +160,18 @@ function verdictOf({ answer, error }: ClientOutcome): { verdict: string; message
 const writes: readonly Call[] = ["update", "create", "overwrite"];
 const deletes: readonly Call[] = ["delete", "remove"];
 
-/** A call that works changes the one place it is meant for, and all others change nothing. */
+/**
+ * Returns the faults of a call's changes: one that works changes only its own place, and all others change
+ * nothing.
+ */
 function changeFaults(escapeCase: EscapeCase, pathCall: PathCall, changed: readonly string[]): string[] {
   const { call } = pathCall;
   const isChange = expectedResult(escapeCase, pathCall) === "ok" && [...writes, ...deletes].includes(call);
   if (!isChange) return changed.map((key) => `changed ${key}`);
-  // A link to a folder leads on, to one inside: its own mode changes, and nothing else.
+  // Only the mode of one folder inside may change. The path may be a link to it.
   if (pathCall.access === "change-mode" && escapeCase.expected.list === "ok")
     return changed.filter((key) => changed.length > 1 || !key.endsWith("/") || key.startsWith("../"));
-  // It changes what is in a folder, as far as a call may change that.
+  // All files in the folder may change, except the forbidden ones.
   if (pathCall.id === "coder::replace" && escapeCase.expected.list === "ok")
     return changed.filter(isForbidden);
   const { path, place = path, entry = path } = escapeCase;
@@ -177,7 +184,7 @@ function changeFaults(escapeCase: EscapeCase, pathCall: PathCall, changed: reado
   return changed.length > 0 ? astray : ["did nothing"];
 }
 
-/** The places that a call may change. */
+/** Returns the places that a call may change. */
 function meantBy(
   { call, access, hasOtherPaths }: PathCall,
   { place, entry }: Record<"place" | "entry", string>,

@@ -13,7 +13,7 @@ const schema = JSON.parse((await runCoder("source", ["--print-schema"])).stdout)
 const functions = schema.functions.map(({ name }) => name);
 
 test("each function of the worker that takes a path is called on each escape case", () => {
-  // These take a plan, paths that are compared with those of the journal as text, and nothing.
+  // These take a plan, or paths that are compared as text with those of the journal, or nothing.
   const others = [
     "coder::commit",
     "coder::checkpoints",

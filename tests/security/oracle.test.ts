@@ -1,4 +1,4 @@
-/** What an answer must not reveal: whether something is there that the caller may not reach. */
+/** An answer must not reveal whether something exists that the caller may not reach. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { defaultOtherPaths } from "../harness/path-arguments.ts";
 import { compareSnapshots, type Tree } from "../harness/tree.ts";
@@ -12,7 +12,7 @@ const link: Tree = {
   [defaultOtherPaths.there]: "inside\n",
 };
 
-/** The same base each time; what differs lies outside. */
+/** Trees with equal bases. They differ only outside. */
 const outsides: readonly Tree[] = [
   { ...link },
   { ...link, "../outside/x": "outside-secret\n" },

@@ -5,8 +5,8 @@ import type { Snapshot } from "../harness/tree.ts";
 import { isForbidden, outsideName, secrets } from "./escape-case.ts";
 
 /**
- * Everything below `root` but outside its `base`, by host path: inode, mode and time stamp. A file that was made and
- * removed again shows in the stamp of its folder.
+ * Returns the inode, mode, size and time stamp of everything below `root` but outside its `base`, by host
+ * path. A file that was created and removed again shows in the stamp of its folder.
  */
 export function stampsOutside(root: string): ReadonlyMap<string, string> {
   const stamps = new Map<string, string>();
@@ -24,20 +24,21 @@ export function stampsOutside(root: string): ReadonlyMap<string, string> {
 
 const stampOf = ({ ino, mode, size, mtimeNs }: BigIntStats): string => `${ino} ${mode} ${size} ${mtimeNs}`;
 
-/** The keys of what differs between two snapshots. */
+/** Returns the keys of the entries that differ between two snapshots. */
 export function changedKeys(before: Snapshot, after: Snapshot): string[] {
   return [...new Set([...before.keys(), ...after.keys()])].filter(
     (key) => JSON.stringify(before.get(key)) !== JSON.stringify(after.get(key)),
   );
 }
 
-/** Whether a text shows, or a call changed, anything forbidden. */
+/** Returns whether a text shows, or a call changed, anything forbidden. */
 export const reachedForbidden = (text: string, changed: readonly string[]): boolean =>
   leaksIn(text, "").length > 0 || changed.some(isForbidden);
 
 /**
- * What in an answer must not be there: contents and names of forbidden files, names of temporary files, and where in this
- * machine the base lies. What the caller sent may come back. `root` is the folder that holds the base.
+ * Returns the words of an answer that must not be there: contents and names of forbidden files, names of
+ * temporary files, and the place of the base on this machine. Words that the caller sent may come back.
+ * `root` is the folder that holds the base.
  */
 export function leaksIn(answer: string, sent: string, root?: string): string[] {
   const places = root === undefined ? [] : [root, `${tmpdir()}/`, "/proc", "fd/"];

@@ -1,7 +1,7 @@
 /**
- * What calls may read and not change, against every function that writes: the files that decide the configuration, under
- * every name, and those that `write_deny_globs` cover. The oracle is the same worker without the protection: whatever a
- * call changes about these files there is refused here, and changes nothing.
+ * Files that calls may read but not change, against every function that writes: the files that decide the
+ * configuration, under every name, and those that `write_deny_globs` cover. The oracle is the same worker
+ * without the protection: a call that changes one of these files there is refused here and changes nothing.
  */
 import { afterAll, describe, expect, test } from "bun:test";
 import {
@@ -32,13 +32,13 @@ afterAll(() => rmSync(root, { recursive: true }));
 
 const log = createLog({ level: "error", form: "text", write: (line) => process.stderr.write(line) });
 
-/** Below the base. The second is reached through a link as well, the third and fourth are not there yet. */
+/** Paths below the base. The second is a link, and the last two do not exist yet. */
 const protectedPaths = ["config.yaml", "link.yaml", "later.yaml", "new/deep/later.yaml"];
 
-/** What decides the configuration: these names, and what they lead to. */
+/** The entries that decide the configuration: these names, their targets, and another name of one. */
 const watched = ["config.yaml", "link.yaml", "sub", "sub/own.yaml", "hard.yaml", "later.yaml", "new"];
 
-/** What callers may name them by, and folders that hold them or another name of one. */
+/** The paths that calls use: these names, other spellings, and folders that hold a protected file. */
 const paths = [
   ...watched,
   "./config.yaml",
@@ -67,11 +67,11 @@ function build(base: string): void {
   linkSync(join(base, "config.yaml"), join(base, "other/more.yaml"));
 }
 
-/** Without other names of the files, which no glob covers. */
+/** Leaves out the other names of the files, which no glob covers. */
 const byName = (all: readonly string[]) =>
   all.filter((path) => path !== "hard.yaml" && !path.endsWith("more.yaml"));
 
-/** What is to stay as it is; a folder that was not there may be made. */
+/** Returns the state of entries that must not change, except that a missing folder may be created. */
 function stateOf(base: string, watched: readonly string[]): string {
   return watched.map((path) => `${path}: ${stateAt(join(base, path))}`).join("\n");
 }
@@ -102,23 +102,26 @@ interface Worker {
 interface Kind {
   readonly argumentNames: readonly string[];
   readonly denied: RegExp;
-  /** See the lists of these names. */
+  /** The entries that must not change. `paths` are those that calls use. */
   readonly watched: readonly string[];
   readonly paths: readonly string[];
-  /** With these paths protected, which are relative to the base. */
+  /** Opens a worker that protects these paths, which are relative to the base. */
   open(base: string, protectedPaths: readonly string[], backend: string | undefined): Promise<Worker>;
 }
 
-/** The other ends of calls with two paths; the folder may be on the way to a protected file. */
+/** The other ends of calls with two paths. The folder may lie above a protected file. */
 const otherEnds: readonly OtherPaths[] = ["a.txt", "other"].map((there) => ({ there, free: "moved-here" }));
 
-/** Those whose path a call changes: a copy leaves its source alone, and so does what only names a folder. */
+/**
+ * Returns the arguments whose path a call changes: a copy leaves its source alone, and so does a call that
+ * only names a folder.
+ */
 const writing = (all: readonly PathArgument[]) =>
   all
     .filter(({ effect, access }) => effect === "writes" && !["copy", "list", "read"].includes(access))
     .flatMap((argument) =>
       argument.hasOtherPaths
-        ? // A patch takes no folder to another place.
+        ? // A patch cannot move a folder.
           otherEnds
             .slice(0, argument.access === "create-tree" ? 1 : 2)
             .map((others) => ({ ...argument, others, name: `${argument.name}, ${others.there}` }))
@@ -168,7 +171,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   "coder, write_deny_globs": {
     argumentNames: coderArguments.map(({ name }) => name),
     denied: /C222/,
-    // A folder is not protected by what is in it: its mode may change.
+    // The files in a folder do not protect it: its mode may change.
     watched: byName(watched).filter((path) => path !== "sub"),
     paths: byName(paths),
     open: (base, names, backend) =>
@@ -213,7 +216,7 @@ describe.each(backends)("%s", (backend) => {
       }
     }
 
-    /** What a call on the tree as it was built changes of what is watched, and what it answers. */
+    /** Builds the tree and makes a call. Returns the answer, and whether a watched entry has changed. */
     async function effectOf(worker: Worker, argument: string, path: string) {
       build(base);
       const before = stateOf(base, kind.watched);
@@ -238,7 +241,7 @@ describe.each(backends)("%s", (backend) => {
         return found;
       });
       expect(faults).toEqual([]);
-      // Each argument that can do harm was seen to do it.
+      // Guards against arguments that never do harm.
       const seen = new Set(harmful.map(([argument]) => argument));
       expect(argumentNames.filter((argument) => !seen.has(argument))).toEqual([]);
     });

@@ -21,7 +21,7 @@ import { checked } from "./race/victim.ts";
 
 const testMilliseconds = 90_000;
 const seconds = 0.03;
-/** A check by realpath ends with its first loss: a machine that is busy may need long until then. */
+/** A check by realpath ends with its first loss, which may take long on a busy machine. */
 const untilLost = { seconds: 100, milliseconds: 160_000 } as const;
 
 let folder: string;
@@ -37,8 +37,8 @@ const races = raceCasesOf(pathCalls);
 const table = cells.map((cell): [string, Cell] => [cellName(cell), cell]);
 
 /**
- * No escape, no leak, no hang, no descriptor left; and the swapper did swap. A watched tree may still list folders when
- * the descriptors are counted first.
+ * Expects swaps, but no escape, no leak, no hang and no descriptor left. A watched tree may still list
+ * folders when the descriptors are first counted.
  */
 function expectHeld({ escapes, faults, isHung, descriptors, calls, swaps }: RaceResult): void {
   expect({ escapes, faults, isHung }).toEqual({ escapes: 0, faults: [], isHung: false });

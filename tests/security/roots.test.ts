@@ -1,6 +1,7 @@
 /**
- * The escape matrix where the base is a root among several, beside one that is what each escape case has outside: a link
- * that leads out of the one leads into the other. `npm run suite -- roots` tries every case on every backend.
+ * The escape matrix with the base as a root among several, beside a root with everything that each escape
+ * case has outside: a link that leads out of the one leads into the other. `npm run suite -- roots` tries
+ * every case on every backend.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { logFaults } from "../harness/with-worker.ts";
@@ -14,11 +15,11 @@ import { Judge } from "./matrix-cell.ts";
 const name = "served";
 
 /**
- * Whether a path means the same below a name as it does alone: it is more than the base, and its own `..` do not lead to the
- * top, which is no way out.
+ * Returns whether a path means the same below the name of a root as it does alone: it is more than the base,
+ * and its `..` do not lead to the top, which is not an escape.
  */
 function fits({ name: what, path, expected }: EscapeCase): boolean {
-  // A root is kept by another refusal than the base.
+  // The refusal that keeps a root differs from that of the base.
   if (what === "a link to the base") return false;
   if (path === "" || /^(\/|[A-Z]:|<base>)/i.test(path) || expected === theBase) return false;
   if (path.includes("..") && expected.read === "C215") return false;
@@ -31,7 +32,7 @@ function fits({ name: what, path, expected }: EscapeCase): boolean {
 
 const fitting = escapeCases.filter(fits);
 
-/** A sample in which each layout has other cases. */
+/** Returns a sample of the cases, with others for each layout. */
 const sampleOf = (layout: number): readonly EscapeCase[] =>
   isWhole ? fitting : fitting.filter((_, index) => index % 10 === layout);
 
@@ -91,7 +92,7 @@ describe.each(triedBackends)("%s", (backend) => {
 
   const isOnFolder = (call: Call): boolean => ["list", "tree", "search"].includes(call);
 
-  /** What is not refused with C216, and what is, of every call in a root. */
+  /** Makes every call in a root. Returns those that are refused because the root is gone, and the others. */
   async function outcomesIn(root: string): Promise<Record<"gone" | "others", string[]>> {
     const outcomes: Record<"gone" | "others", string[]> = { gone: [], others: [] };
     for (const { id, name: argument, call, payload } of pathCalls) {

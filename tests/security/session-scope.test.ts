@@ -1,6 +1,6 @@
 /**
- * The escape matrix with the `fs_scope` of a session of iii's harness in each call: one whose folder is the
- * base, in two forms, and one whose folder lies in the served tree, beside everything that a case has outside.
+ * The escape matrix with the `fs_scope` of a session of iii's harness in each call: twice with the base as
+ * its folder, and once with a folder in the served tree, beside everything that a case has outside.
  * `npm run suite -- roots` tries every case.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -12,15 +12,15 @@ import { type EscapeCase, theBase } from "./escape-case.ts";
 import { escapeCases } from "./escape-cases.ts";
 import { asBase, Judge, type Layout } from "./matrix-cell.ts";
 
-/** In a session, a host path below the base is a path like others. */
+/** Returns whether a path is relative. In a session, a host path below the base is a path like others. */
 const isRelative = ({ path }: EscapeCase): boolean => !/^(\/|<base>)/.test(path);
 const fitting = escapeCases.filter(isRelative);
 
-/** Whether a case is an escape from a session too: one that leaves it and returns is not. */
+/** Returns whether a case is an escape from a session too. One that leaves it and returns is not. */
 const isOfSession = ({ name, expected }: EscapeCase): boolean =>
   expected !== theBase && !/leaves and returns|out and in again/.test(name);
 
-/** The cases of a layout, without `all` a sample in which each layout has others. */
+/** Returns the cases of a layout: all of them, or a sample that differs for each layout. */
 const casesOf = (layout: Layout, index: number): readonly EscapeCase[] =>
   fitting.filter(
     (escapeCase, at) =>

@@ -1,6 +1,6 @@
 /**
- * The state folders of workers, of whichever worker and wherever they lie, against every function of both families. The
- * oracle is a folder with another name: whatever a call reads or changes there, it neither reads nor changes here.
+ * The state folders of all workers, wherever they lie, against every function of both families. The oracle is
+ * a folder with another name: a call that reads or changes that one neither reads nor changes a state folder.
  */
 import { afterAll, expect, test } from "bun:test";
 import {
@@ -29,10 +29,10 @@ afterAll(() => rmSync(root, { recursive: true }));
 
 const log = createLog({ level: "error", form: "text", write: (line) => process.stderr.write(line) });
 
-/** What `stateFolderName` makes of a root, and a name that differs in its last letter. */
+/** A name as `stateFolderName` returns it, and a name that differs in its last letter. */
 const names = { state: "project-0123456789ab.coder-state", free: "project-0123456789ab.coder-statf" };
 
-/** Part of what a state folder holds; found by the queries of `pathCalls`. */
+/** A part of a state folder's content, which the queries of `pathCalls` find. */
 const kept = "denied secret\n";
 
 function build(base: string, name: string): void {
@@ -58,7 +58,7 @@ const pathsOf = (name: string) => [
   "elsewhere",
 ];
 
-/** What a folder holds, however deep, with modes and times. */
+/** Returns the entries of a folder at any depth, with their inodes, modes and times. */
 function stateIn(folder: string): string {
   const own = lstatSync(folder, { throwIfNoEntry: false });
   if (own === undefined) return "gone";
@@ -71,7 +71,7 @@ function stateIn(folder: string): string {
     .join("\n");
 }
 
-/** Whether a file elsewhere has what the folders of this name hold. */
+/** Returns whether a file elsewhere has the content of the folders with this name. */
 const isCopied = (base: string, name: string): boolean =>
   readdirSync(base, { recursive: true, encoding: "utf8" }).some((path) => {
     const isElsewhere = !path.split("/").includes(name) && !path.startsWith("link");
@@ -89,11 +89,14 @@ interface Family {
   open(base: string): Promise<Worker>;
 }
 
-/** The base of a patch is only the folder that its paths start in, and a file without a patch is not shown. */
+/**
+ * Returns the arguments that can do harm. The base of a patch is only the folder that its paths start in, and
+ * a file without a patch is not shown.
+ */
 const harmful = (all: readonly PathArgument[]) =>
   all.filter(({ name }) => !/^coder::apply-patch \/(?:base_dir list|patch_path read)$/.test(name));
 
-/** The example of a listing shows a later page. */
+/** Fields that change an example: that of a listing shows a later page. */
 const firstPage: Readonly<Record<string, object>> = { "coder::list-folder": { page: 1 } };
 
 const families: Readonly<Record<string, Family>> = {
@@ -144,7 +147,7 @@ test.each(Object.entries(families))("%s", async (family, { all, open }) => {
     return found;
   };
   const free = await effectsOn(names.free);
-  // Each argument was seen to do harm.
+  // Guards against arguments that never do harm.
   const unseen = all.filter(({ name }) => !free.some(({ argument }) => argument === name));
   expect(unseen.map(({ name }) => name)).toEqual([]);
   expect(await effectsOn(names.state)).toEqual([]);

@@ -1,13 +1,16 @@
 /**
- * What the functions would do without a jail: the path is put behind the base, and the system goes where it leads. Shows
- * that an escape case is dangerous.
+ * The functions as they would be without a jail: the path is appended to the base, and the system goes where
+ * it leads. Shows that an escape case is dangerous.
  */
 import { existsSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { callByPath } from "./by-path.ts";
 import type { Call } from "./escape-case.ts";
 
-/** Does it, and returns what a caller would be shown; an error shows nothing. `base` lies in a folder of the test's. */
+/**
+ * Makes the call and returns everything that a caller would see. An error shows nothing. `base` must lie in a
+ * folder of the test.
+ */
 export function callUnjailed(call: Call, base: string, path: string): string {
   const place = path.startsWith("/") ? path : `${base}/${path}`;
   try {
@@ -18,7 +21,7 @@ export function callUnjailed(call: Call, base: string, path: string): string {
   }
 }
 
-/** However careless: a link to a device, or to the root of the system, must not cost this machine anything. */
+/** Refuses a path that leads out of the test's folder, such as to a device or to the root of the system. */
 function requireOurs(place: string, root: string): void {
   const real = existsSync(place) ? realpathSync.native(place) : realpathSync.native(root);
   if (real !== root && !real.startsWith(`${root}/`)) throw new Error("not of this test");

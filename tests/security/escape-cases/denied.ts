@@ -13,7 +13,7 @@ const refused = (name: string, row: Row): EscapeCase => ({ name, ...row, expecte
 const env: Tree = { ".env": "denied-secret\n" };
 const nothingThere = "nothing is there, and it is no folder";
 
-/** Rows about what the default deny globs and the names of temporary files cover. */
+/** Rows about names that the default deny globs cover, and about the names of temporary files. */
 export const denied: readonly EscapeCase[] = [
   refused("a denied file", { tree: env, path: ".env", reaches: asFile }),
   refused("a denied file behind a dot", { tree: env, path: "./.env", reaches: asFile }),

@@ -10,7 +10,9 @@ import {
 } from "../escape-case.ts";
 import { chain } from "./links.ts";
 
-/** A link that is fine: it stays a link when it is deleted, and everything else goes to `place`. */
+/**
+ * Returns a case with a harmless link: a delete removes the link itself, and the other calls reach `place`.
+ */
 const works = (
   name: string,
   expected: EscapeCase["expected"],
@@ -22,7 +24,7 @@ const works = (
   ...row,
 });
 
-/** Rows in which a link must keep working, and two about what only looks like a link. */
+/** Rows with links that must keep working, and two with entries that only resemble links. */
 export const innerLinks: readonly EscapeCase[] = [
   works("a link to a file", aFile, { tree: { l: { link: "a.txt" } }, path: "l", place: "a.txt" }),
   works("a link to a file, with a slash", belowFile, { tree: { l: { link: "a.txt" } }, path: "l/" }),

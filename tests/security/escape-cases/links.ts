@@ -13,7 +13,7 @@ interface Row {
 
 const refused = (name: string, row: Row): EscapeCase => ({ name, ...row, expected: forEachCall("C215") });
 
-/** `count` links in a row, named l1, l2 and so on, the last of which leads to `target`. */
+/** Returns `count` links in a row, named l1, l2 and so on. The last one leads to `target`. */
 export const chain = (count: number, target: string): Tree =>
   Object.fromEntries(
     Array.from({ length: count }, (_, n): [string, { link: string }] => [
@@ -22,7 +22,7 @@ export const chain = (count: number, target: string): Tree =>
     ]),
   );
 
-/** Rows in which a link leads where no call may go, or nowhere. */
+/** Rows with links that lead to a forbidden place, or nowhere. */
 export const links: readonly EscapeCase[] = [
   refused("a link to a file outside", { tree: { l: { link: outsideFile } }, path: "l", reaches: asFile }),
   refused("an absolute link to a file outside", {

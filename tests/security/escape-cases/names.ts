@@ -26,7 +26,7 @@ const refused = (name: string, path: string, reaches: EscapeCase["reaches"]): Es
   reaches,
 });
 
-/** Ordinary characters here, a way out for a program that decodes or normalises them. */
+/** Returns a case with ordinary characters, which are a way out if a program decodes or normalises them. */
 const disguised = (name: string, path: string): EscapeCase => ({
   name,
   tree: {},
@@ -52,7 +52,7 @@ const climbing = (name: string, path: string, reaches: EscapeCase["reaches"]): E
   reaches,
 });
 
-/** Rows in which the danger, or the appearance of it, lies in the path that is sent. */
+/** Rows in which the danger, or its appearance, lies in the path that is sent. */
 export const names: readonly EscapeCase[] = [
   refused("an empty path", "", "names the base at most"),
   refused("an absolute path inside the base", "<base>/a.txt", inside),

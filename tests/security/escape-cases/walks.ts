@@ -19,7 +19,7 @@ const walked = (
 
 const env: Tree = { "w/in/.env": "denied-secret\n", "w/x.txt": "inside\n" };
 
-/** Rows in which a folder that may be walked holds what leads elsewhere. */
+/** Rows with a folder that may be walked, and in it an entry that leads elsewhere. */
 export const walks: readonly EscapeCase[] = [
   walked("a folder with a link to a folder outside", { "w/l": { link: "../../outside" } }, asWalk),
   walked("a folder with a link to a file outside", { "w/l": { link: "../../outside/outside-name.txt" } }, [

@@ -1,7 +1,7 @@
 /**
- * A file system that takes many spellings for one name, for tests: case, Unicode forms, characters that are not seen,
- * blanks and dots at the end, and FAT's second names. It speaks the kernel's protocol for file systems in user space
- * (linux/fuse.h, 7.31) by itself, and takes no writes but new names. Needs root and /dev/fuse.
+ * A file system for tests that takes many spellings for one name: case, Unicode forms, invisible characters,
+ * blanks and dots at the end, and FAT's short names. It implements the kernel's protocol for file systems in
+ * user space (linux/fuse.h, 7.31) and takes no writes except new names. Needs root and /dev/fuse.
  *
  *     bun file-system.ts MOUNTPOINT    writes a line once it is mounted, and ends with its input
  */
@@ -11,13 +11,13 @@ import { promisify } from "node:util";
 
 interface Node {
   name: string;
-  /** FAT's name for it. */
+  /** The short name that FAT gives it. */
   readonly second?: string;
   readonly text?: string;
   readonly children?: readonly number[];
 }
 
-/** By their inode numbers; 1 is the root. */
+/** The entries by their inode numbers. The root is 1. */
 const nodes: Readonly<Record<number, Node>> = {
   1: { name: "", children: [2, 3, 4, 5, 7] },
   2: { name: ".env", second: "ENV~1", text: "hunter2\n" },
@@ -29,7 +29,7 @@ const nodes: Readonly<Record<number, Node>> = {
   8: { name: "note.md", text: "noted\n" },
 };
 
-/** Not the worker's own rule, so that one may be wrong without the other. */
+/** Folds a name without the worker's own rule, so that one may be wrong without the other. */
 const spell = (name: string): string =>
   [...name.normalize("NFD")]
     .filter((character) => !/\u00ad|[\u200b-\u200f]|\u2060|[\ufe00-\ufe0f]/.test(character))
@@ -46,12 +46,12 @@ const find = (folder: number, name: string): number | undefined =>
 
 const operations = { lookup: 1, getattr: 3, open: 14, read: 15, statfs: 17, release: 18, init: 26 } as const;
 const folderOperations = { opendir: 27, readdir: 28, releasedir: 29 } as const;
-/** By their numbers, the bytes before the two names: those of the new folder, and of flags. */
+/** The bytes before the two names, by operation: those of the new folder, and in one also those of flags. */
 const renames: Readonly<Record<number, number>> = { 12: 8, 45: 16 };
 const unanswered = [2, 36, 42]; // forget, interrupt, forget many
 const [ENOENT, EEXIST, EXDEV, ENOSYS] = [2, 17, 18, 38];
 
-/** Numbers of `bytes` bytes each, little-endian. */
+/** Packs numbers of `bytes` bytes each, little-endian. */
 function pack(...fields: (readonly [bytes: 2 | 4 | 8, ...values: number[]])[]): Buffer {
   const parts = fields.flatMap(([bytes, ...values]) =>
     values.map((value) => {
@@ -82,7 +82,10 @@ function entries(folder: number, offset: number): Buffer {
   );
 }
 
-/** Gives an entry another name in its folder, or the same in another spelling; never one that another entry has. */
+/**
+ * Gives an entry another name in its folder, or another spelling of its name, but never the name of another
+ * entry.
+ */
 function rename(folder: number, body: Buffer, namesAt: number): Buffer | number {
   const [from, to] = body.toString("utf8", namesAt).split("\0") as [string, string];
   const [moved, there] = [find(folder, from), find(folder, to)];
@@ -93,7 +96,7 @@ function rename(folder: number, body: Buffer, namesAt: number): Buffer | number 
   return Buffer.alloc(0);
 }
 
-/** What is answered, or the errno. */
+/** Returns the body of the answer, or the errno. */
 function answer(operation: number, node: number, body: Buffer): Buffer | number {
   const namesAt = renames[operation];
   if (namesAt !== undefined) return rename(node, body, namesAt);

@@ -1,30 +1,30 @@
 import type { PathCall } from "../calls.ts";
 import type { Call } from "../escape-case.ts";
 
-/** What the swapper does to a path while it is used. */
+/** The change that the swapper makes to a path while it is used. */
 export type Swap = "folder and link" | "file and link" | "file and FIFO" | "folder moved up";
 
-/** How many folders lie in one another where one of them is moved. */
+/** The number of nested folders around the one that is moved. */
 export const levels = 16;
 
-/** One call, repeated on one path that the swapper swaps. */
+/** A call that is repeated on one path while the swapper swaps it. */
 export interface Cell {
   readonly call: Call;
   readonly swap: Swap;
-  /** `#` stands for a number that is new in each call. */
+  /** The path of the call. `#` stands for a number that is new in each call. */
   readonly path: string;
 }
 
 export const cellName = ({ call, swap, path }: Cell): string =>
   `${call} ${path.replace(upAndDown, "d/../f")}, ${swap}`;
 
-/** A cell, and the name of a path argument that its call is made with. */
+/** A cell, and the name of the path argument for its call. */
 export interface RaceCase {
   readonly cell: Cell;
   readonly argument: string;
 }
 
-/** Every path argument, in all cells of its call. What is copied is read too. */
+/** Returns every path argument in all cells of its call. A copy is also a read. */
 export const raceCasesOf = (all: readonly PathCall[]): RaceCase[] =>
   cells.flatMap((cell) =>
     all
@@ -34,7 +34,7 @@ export const raceCasesOf = (all: readonly PathCall[]): RaceCase[] =>
 
 const cell = (call: Call, swap: Swap, path: string): Cell => ({ call, swap, path });
 
-/** Long, so that the folder is moved while the system is below it now and then. */
+/** Long, so that the folder is sometimes moved while the system is below it. */
 const upAndDown = `${"d/".repeat(levels)}${"../".repeat(levels)}f`;
 
 export const cells: readonly Cell[] = [

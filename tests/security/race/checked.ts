@@ -1,13 +1,14 @@
 /**
- * The design that most programs have: make the path real, compare it with the base, and then use the path. It is right
- * on a quiet tree, where it follows no link in a folder, and loses every race; which shows that the races are real ones.
+ * The design of most programs: resolve the path, compare it with the base, and then use it. It is right on a
+ * quiet tree, where it follows no link in a folder, and loses every race, which shows that the races are
+ * real.
  */
 import { existsSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { callByPath } from "../by-path.ts";
 import type { Call } from "../escape-case.ts";
 
-/** Does it, and returns what a caller would be shown; an error shows nothing. */
+/** Makes the call and returns everything that a caller would see. An error shows nothing. */
 export function callChecked(call: Call, base: string, path: string): string {
   const place = `${base}/${path}`;
   try {

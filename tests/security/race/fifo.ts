@@ -3,8 +3,9 @@ import { closeSync, constants, openSync, readSync } from "node:fs";
 const { O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
 /**
- * Whether a process waits at this FIFO for its other end (fifo(7)): opening the end for writing without waiting succeeds
- * only while a reader has its own open, and reading without waiting finds the end of the file only where no writer is.
+ * Returns whether a process waits at this FIFO for its other end (fifo(7)). Opening it for writing without
+ * blocking succeeds only while a reader has it open, and reading without blocking finds the end of the file
+ * only without a writer.
  */
 export function isWaitedAt(fifo: string): boolean {
   return hasReader(fifo) || hasWriter(fifo);

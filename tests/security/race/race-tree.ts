@@ -1,4 +1,4 @@
-/** The folders that a race is run in: `base`, and beside it what must neither be seen nor touched. Linux only. */
+/** The folders of a race: `base`, and beside it files that must be neither seen nor touched. Linux only. */
 import { execFileSync } from "node:child_process";
 import {
   closeSync,
@@ -40,12 +40,12 @@ export function buildRaceTree(root: string): void {
 }
 
 /**
- * How the base is served: alone; as a root beside one that is what lies outside; or as the scope of each call, where what lies outside is
- * in the same base.
+ * The way the base is served: alone, as a root beside the root `outside`, or as the scope of each call in a
+ * base that also holds `outside`.
  */
 export type RaceLayout = "base" | "roots" | "scope";
 
-/** What to serve, where paths of calls start, and what each call sends besides. */
+/** Returns the configuration, the beginning of every path, and further fields of each call. */
 export function servedAs(layout: RaceLayout, root: string) {
   const at = (path: string) => join(root, path);
   const roots = [
@@ -60,10 +60,10 @@ export function servedAs(layout: RaceLayout, root: string) {
   }[layout];
 }
 
-/** The name of the FIFO that the swapper leaves alone. */
+/** Returns the name of the FIFO that the swapper leaves alone. */
 export const fifoOf = (root: string): string => join(root, "pipe");
 
-/** Arguments for the swapper. */
+/** Returns the arguments that make the swapper do this swap. */
 export function swapOf(swap: Swap, root: string): [string, string, string] {
   const base = join(root, "base");
   switch (swap) {
@@ -78,13 +78,13 @@ export function swapOf(swap: Swap, root: string): [string, string, string] {
   }
 }
 
-/** What a file is swapped with; a second name of it lies in the root of the tree. */
+/** The entries that a file is swapped with. Each has a second name in the root of the tree. */
 const partners: Readonly<Partial<Record<Swap, string>>> = {
   "file and link": "f-link",
   "file and FIFO": "pipe",
 };
 
-/** Restores the inside of the tree between calls, by descriptors, since the swapper swaps its paths. */
+/** Restores the inside of the tree between calls, through descriptors, since the swapper swaps its paths. */
 export class TreeRestorer implements Disposable {
   readonly #root: string;
   readonly #swap: Swap;
@@ -98,7 +98,7 @@ export class TreeRestorer implements Disposable {
     this.#real = this.#openReal();
   }
 
-  /** Makes again what a call took away, and removes what it made. */
+  /** Creates again what a call has removed, and removes what it has created. */
   restore(): void {
     if (!this.#isWhole()) this.#rebuild();
     this.#restoreLink();
@@ -117,8 +117,9 @@ export class TreeRestorer implements Disposable {
   }
 
   /**
-   * A file that was replaced may have taken the place of the link or FIFO that it is swapped with. The link
-   * count of its second name shows that, where a look at the names would be a race of its own.
+   * Restores the link or FIFO that a file is swapped with, since a file that was replaced may have taken its
+   * place. The link count of its second name shows that, while a check of the names would be a race of its
+   * own.
    */
   #restoreLink(): void {
     const other = partners[this.#swap];
@@ -130,7 +131,7 @@ export class TreeRestorer implements Disposable {
     linkSync(spare, place);
   }
 
-  /** False when the folder that is walked was removed, or a part of what is swapped in it. */
+  /** Returns false if the walked folder was removed, or a part of the swap in it. */
   #isWhole(): boolean {
     const names = readdirOrNone(join(this.#root, "base/s"));
     return names.includes("real") && names.includes("link");
@@ -139,7 +140,7 @@ export class TreeRestorer implements Disposable {
   #rebuild(): void {
     const s = join(this.#root, "base/s");
     const away = join(this.#root, "away");
-    // Out of the swapper's reach first: it must not bend the paths of this removal.
+    // Moves it out of the swapper's reach first, which must not bend the paths of this removal.
     if (existsSync(s)) renameSync(s, away);
     takeTexts(away);
     mkdirSync(join(s, "real"), { recursive: true });
@@ -175,7 +176,7 @@ function openFolder(path: string): number | undefined {
   }
 }
 
-/** What a call changed outside, one sentence each; it is put back. */
+/** Returns the changes of a call outside, one sentence each, and takes them back. */
 export function breachesOf(root: string): string[] {
   const outside = join(root, "outside");
   const breaches: string[] = [];

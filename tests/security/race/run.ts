@@ -10,20 +10,20 @@ import { buildRaceTree, fifoOf, type RaceLayout, swapOf } from "./race-tree.ts";
 import { checked, type RaceJob, type RaceReport } from "./victim.ts";
 import { victimFor } from "./victims.ts";
 
-/** How a race ended. */
+/** The report of a race, and the end of its processes. */
 export interface RaceResult extends RaceReport {
-  /** A call did not return, and its process had to be killed. */
+  /** Whether a call did not return, so that its process had to be killed. */
   readonly isHung: boolean;
-  /** How often the swapper swapped the path. */
+  /** The number of times that the swapper has swapped the path. */
   readonly swaps: number;
 }
 
 export type Swapper = readonly [string, ...string[]];
 
-/** The swapper without a compiler. */
+/** The swapper that does not need a compiler. */
 export const portableSwapper: Swapper = [process.execPath, join(import.meta.dir, "swapper.ts")];
 
-/** The fastest swapper that this machine can have; what is compiled goes into `folder`. */
+/** Returns the fastest swapper that this machine can have, compiled into `folder` if possible. */
 export async function bestSwapper(folder: string): Promise<Swapper> {
   const compiler = Bun.which("cc");
   if (compiler === null) return portableSwapper;
@@ -40,11 +40,11 @@ export interface RaceOptions extends RaceCase {
   readonly layout?: RaceLayout;
 }
 
-/** How much longer than agreed a victim may run before it counts as hung. */
+/** Maximum seconds that a victim may exceed its time before it counts as hung. */
 const graceSeconds = 45;
 const pollMilliseconds = 10;
 
-/** Runs one race in a tree of its own. */
+/** Runs one race in a new tree, and repeats it until the swapper has swapped often enough. */
 export async function runRace({
   cell,
   argument,
@@ -59,7 +59,7 @@ export async function runRace({
     await using swapping = await startSwapping(swapper, swapOf(cell.swap, root));
     const job = { cell, argument, root, subject, seconds, layout };
     let result = await runVictim(job);
-    // On a busy machine the swapper may have swapped only a few times by now.
+    // On a busy machine, the swapper may have swapped only a few times so far.
     while (!swapping.isMany && !result.isHung) result = together(result, await runVictim(job));
     return { ...result, swaps: await swapping.end() };
   } finally {
@@ -69,7 +69,7 @@ export async function runRace({
 
 type Victims = Omit<RaceResult, "swaps">;
 
-/** What two races with one tree came to, the second after the first. */
+/** Merges the results of two races with one tree, the second after the first. */
 const together = (one: Victims, other: Victims): Victims => ({
   ...other,
   calls: one.calls + other.calls,
@@ -78,15 +78,15 @@ const together = (one: Victims, other: Victims): Victims => ({
   descriptors: [one.descriptors[0], other.descriptors[1]],
 });
 
-/** A swapper at work. */
+/** A running swapper. Disposal kills it. */
 export interface Swapping extends AsyncDisposable {
   /** Whether it has swapped more than ten times. */
   readonly isMany: boolean;
-  /** Ends it, and returns how often it has swapped. */
+  /** Ends the swapper, and returns the number of its swaps. */
   end(): Promise<number>;
 }
 
-/** Starts a swapper, and resolves when it has swapped for the first time. */
+/** Starts a swapper. Resolves once it has swapped. */
 export async function startSwapping(
   [program, ...words]: Swapper,
   names: readonly string[],
@@ -118,7 +118,7 @@ export async function startSwapping(
 async function runVictim(job: RaceJob): Promise<Victims> {
   const { subject, seconds, root } = job;
   const victim = victimFor(join(import.meta.dir, "victim.ts"), subject === checked ? "" : subject);
-  // The design that checks by realpath opens without O_NONBLOCK: at a FIFO without another end it never returns.
+  // The design that checks by realpath opens without O_NONBLOCK, so it hangs at a FIFO without another end.
   const poll = () => subject === checked && isWaitedAt(fifoOf(root)) && victim.kill();
   const polling = setInterval(poll, pollMilliseconds);
   try {

@@ -1,4 +1,6 @@
-/** What swapper.c does, for machines without a C compiler: slower, and with moments in which a name is missing. */
+/**
+ * Swaps like swapper.c, for machines without a C compiler: slower, and with moments when a name is missing.
+ */
 import { renameSync } from "node:fs";
 
 const [how, one = "", other = ""] = process.argv.slice(2);

@@ -1,6 +1,7 @@
 /**
- * `npm run suite -- race --seconds 30 [--roots | --scope]`: every cell of the race suite that long on each backend, and on the design that
- * checks by realpath until it has lost; prints how many calls there were and how many of them escaped.
+ * `npm run suite -- race --seconds 30 [--roots | --scope]`: runs every cell of the race suite that long on
+ * each backend, and on the design that checks by realpath until it loses. Prints the numbers of calls and of
+ * escapes.
  */
 import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -16,9 +17,9 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "5" },
     /** Part of the names of the cells to run. */
     only: { type: "string", default: "" },
-    /** Where the base is a root among several. */
+    /** Whether the base is a root among several. */
     roots: { type: "boolean", default: false },
-    /** Where the base is the scope of each call. */
+    /** Whether the base is the scope of each call. */
     scope: { type: "boolean", default: false },
   },
 });

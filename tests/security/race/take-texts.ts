@@ -11,8 +11,8 @@ import {
 import { join } from "node:path";
 
 /**
- * The contents of the files at `path`, all of which is removed. It goes by descriptors and follows no link: a swap that
- * was under way when a folder was moved still takes place inside it.
+ * Returns the contents of the files at `path`, and removes everything there. Goes by descriptors and follows
+ * no link: a swap that was under way when a folder was moved still takes place inside it.
  */
 export function takeTexts(path: string): string {
   const opened = openThere(path);
@@ -30,7 +30,7 @@ export function takeTexts(path: string): string {
   }
 }
 
-/** A descriptor of the file, folder or FIFO, or undefined where there is none, or a link. */
+/** Returns a descriptor of the file, folder or FIFO; `undefined` if it is missing or a link. */
 function openThere(path: string): number | undefined {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -39,14 +39,14 @@ function openThere(path: string): number | undefined {
   }
 }
 
-/** Leaves a folder that a swap has filled again. */
+/** Removes the entry, but leaves a folder that a swap has filled again. */
 function removeThere(path: string): void {
   for (const remove of [rmdirSync, unlinkSync]) {
     try {
       remove(path);
       return;
     } catch {
-      // It is of the other kind, or not empty.
+      // The entry is of the other kind, or not empty.
     }
   }
 }

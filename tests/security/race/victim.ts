@@ -1,6 +1,6 @@
 /**
- * One side of races, a process of its own: for each it makes the call of a cell over and over, looks at every answer and at
- * what it must not have touched, and prints a `RaceReport`.
+ * One side of races, as a process of its own. In each race, it repeats the call of a cell, checks every
+ * answer and the files outside, and prints a `RaceReport`.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,26 +22,26 @@ import { serveRaces } from "./victims.ts";
 
 export interface RaceJob {
   readonly cell: Cell;
-  /** The name of the path argument that the call of the cell is made with. */
+  /** The name of the path argument for the call. */
   readonly argument: string;
   /** The folder that holds the tree. */
   readonly root: string;
-  /** A backend of the jail, which CODER_JAIL names too; or `checked`, which stops when it has lost. */
+  /** A backend of the jail, which CODER_JAIL also names; or `checked`, which stops once it has lost. */
   readonly subject: string;
   readonly seconds: number;
-  /** Default: alone. */
+  /** The way the base is served. Default: alone. */
   readonly layout?: RaceLayout;
 }
 
 export interface RaceReport {
   readonly calls: number;
-  /** Answers that showed, and calls that changed, what is outside. */
+  /** The number of calls that showed or changed something outside. */
   readonly escapes: number;
   /** Examples of escapes, of host paths in answers, and of unexpected failures. */
   readonly faults: readonly string[];
-  /** Descriptors that were open after the first call and after the last. */
+  /** The numbers of open descriptors after the first call and after the last. */
   readonly descriptors: readonly [number, number];
-  /** How often calls ended in which way. */
+  /** The number of calls for each outcome. */
   readonly outcomes: Readonly<Record<string, number>>;
 }
 
@@ -50,13 +50,13 @@ interface Caller extends AsyncDisposable {
   call(path: string, number: number): Promise<string> | string;
 }
 
-/** The subject that is no backend: the design of `checked.ts`. */
+/** The subject that is not a backend, but the design of `checked.ts`. */
 export const checked = "checked by realpath";
 const writing: readonly Call[] = ["update", "create", "overwrite", "delete", "remove"];
-/** Of this process: the base is built again for each, and the records of transactions lie outside of it. */
+/** The state folder of this process. It lies outside the base, which is built again for each race. */
 const stateFolder = join(tmpdir(), `coder-state-${process.pid}`);
 const faultsKept = 5;
-/** However busy the machine is. */
+/** Minimum calls of a race, however busy the machine is. */
 const fewestCalls = 20;
 async function race(job: RaceJob): Promise<RaceReport> {
   const { cell, root, subject, seconds } = job;
@@ -115,11 +115,11 @@ async function jailedCaller(
   return {
     async call(path, number) {
       const [there, free] = ["f", `moved-${number}`];
-      // The last call may have moved it away.
+      // The last call may have moved the file away.
       if (hasOtherPaths) writeFileSync(join(root, "base", there), "inside\n");
       const sent = payload(prefix + path, { there: prefix + there, free: prefix + free });
       const answer = JSON.stringify(await invoke(definition, { ...(sent as object), ...more }));
-      // What a caller may read in what a call has moved or copied is shown to it too.
+      // Adds the texts that a call has moved or copied to where the caller can read them.
       return answer + takeTexts(join(root, "base", free));
     },
     [Symbol.asyncDispose]: () => runtime.close(),

@@ -1,11 +1,11 @@
-/** Processes that run one race after the other, so that the start of the worker's modules is paid once. */
+/** Processes that run one race after the other, so that each loads the worker's modules only once. */
 import { createInterface } from "node:readline";
 import { countDescriptors } from "../../harness/descriptors.ts";
 
-/** One process for each program and backend, until this process ends and closes its input. */
+/** One process for each program and backend, until this process ends and so closes their input. */
 const victims = new Map<string, Victim>();
 
-/** The running process for this program and backend of the jail; starts one if necessary. */
+/** Returns the running process for this program and backend of the jail. Starts one if necessary. */
 export function victimFor(program: string, backend: string): Victim {
   const key = `${program} ${backend}`;
   const running = victims.get(key);
@@ -32,12 +32,12 @@ class Victim {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Ends the process: the race in it hangs, or has lost in a way that it cannot report. */
+  /** Kills the process if its race hangs, or has lost in a way that it cannot report. */
   readonly kill = (): void => this.#child.kill("SIGKILL");
 
   /**
-   * Runs one race and returns its report, or `undefined` if the process was killed: by `kill`, or because the race did
-   * not end within `milliseconds` of its first line.
+   * Runs one race and returns its report; `undefined` if the process was killed, by `kill` or because the
+   * race did not end within `milliseconds` of its first line.
    */
   async run<Report>(job: object, milliseconds: number): Promise<Report | undefined> {
     this.#child.stdin.write(`${JSON.stringify(job)}\n`);
@@ -54,14 +54,14 @@ class Victim {
 }
 
 /**
- * Runs the races that standard input names, a line of JSON each. `race` prints a line when its time begins; its report
- * is the next line.
+ * Runs the races on standard input, one JSON line each. `race` prints a line when its time begins, and its
+ * report is the next line.
  */
 export async function serveRaces<Job>(race: (job: Job) => Promise<object>): Promise<never> {
   for await (const line of createInterface({ input: process.stdin })) {
     const idle = await countDescriptors();
     const report = await race(JSON.parse(line) as Job);
-    // A worker closes its last descriptors in the background, which the next race must not count.
+    // A worker closes its last descriptors in the background. The next race must not count them.
     await countDescriptors(idle);
     console.log(JSON.stringify(report));
   }

@@ -16,7 +16,10 @@ test("each function of files is called on each escape case", () => {
   expect([...new Set(shellPathArguments.map(({ id }) => id))].sort()).toEqual(ids.sort());
 });
 
-/** What is denied here: by path, so what only has the name of something that coder denies is not. */
+/**
+ * Returns the entries to deny. The shell worker denies paths, so a link with a forbidden name is not among
+ * them.
+ */
 const deniedKeys = ({ tree }: EscapeCase): string[] =>
   Object.entries({ ...commonTree, ...tree })
     .filter(
@@ -28,11 +31,11 @@ const deniedKeys = ({ tree }: EscapeCase): string[] =>
     .map(([key]) => key.replace(/\/$/, ""))
     .filter((key) => key.isWellFormed());
 
-/** Rows in which a denied file has a second name that no path shows: the jail promises nothing there. */
+/** Returns whether a file has a second name. The jail promises nothing for such a name of a denied file. */
 const hasSecondName = ({ tree }: EscapeCase): boolean =>
   Object.values(tree).some((entry) => entry !== null && typeof entry === "object" && "hardlink" in entry);
 
-/** The folder that is served, and the `fs_scope` of each call, as functions of the folder around everything. */
+/** The served folder and the `fs_scope` of each call, as functions of the folder around both. */
 interface Layout {
   readonly name: string;
   served(root: string): string;
@@ -41,7 +44,7 @@ interface Layout {
 
 const theBase: Layout = { name: "", served: (root) => join(root, "base") };
 
-/** The scope of a session of iii's harness, with grants of folders that other workers serve. */
+/** Returns the scope of a session of iii's harness, with grants of folders that other workers serve. */
 const session = (root: string, boundary: string) => ({
   root: join(root, "base"),
   boundary,
@@ -49,7 +52,7 @@ const session = (root: string, boundary: string) => ({
   session_id: "s",
 });
 
-/** The layouts with scopes, each of which is tried with other cases, and with `npm run suite -- roots` with all. */
+/** The layouts with scopes. Each is tried with other cases, or with all by `npm run suite -- roots`. */
 const scoped: readonly Layout[] = [
   { ...theBase, name: "the session of the base", scope: (root) => session(root, "workspace") },
   { ...theBase, name: "everything", scope: (root) => session(root, "configured_roots") },
@@ -67,7 +70,8 @@ const cells = [
 
 describe.each(cells)("%s", (_, backend, layout) => {
   /**
-   * Opening the functions takes longer than all calls on an escape case: escape cases with the same denylist share them.
+   * The opened functions by denylist. Opening takes longer than all calls on an escape case, so cases with
+   * the same denylist share them.
    */
   const shells = new Map<string, ShellFunctions>();
   const logged: string[] = [];
@@ -111,7 +115,9 @@ describe.each(cells)("%s", (_, backend, layout) => {
     return shell;
   }
 
-  /** What a call on an escape case shows and changes that it must not, and whether it changed anything at all. */
+  /**
+   * Makes a call on an escape case. Returns what it must not show or change, and whether it changed anything.
+   */
   async function tryOut(
     shell: ShellFunctions,
     argument: PathArgument,

@@ -13,12 +13,15 @@ import type { ShellRaceJob, ShellReport } from "./victim.ts";
 
 const testMilliseconds = 40_000;
 const graceMilliseconds = 20_000;
-/** Threads start with the first call that gets so far; a leak holds one descriptor for each of twenty calls and more. */
+/**
+ * Maximum descriptors of threads that start after the first call. A leak would hold one for each of twenty
+ * calls.
+ */
 const heldByLateThreads = 6;
 
 type Cell = readonly [argument: string, swap: Swap, path: string];
 
-/** Where a call is raced on a path through a folder that is being swapped with a link out of the base. */
+/** The paths to race through a folder that is being swapped with a link out of the base. */
 const throughFolder: Readonly<Record<PathAccess, readonly string[]>> = {
   read: ["s/real/f"],
   list: ["s"],
@@ -38,14 +41,14 @@ const throughFolder: Readonly<Record<PathAccess, readonly string[]>> = {
 
 const fileSwaps: readonly Swap[] = ["file and link", "file and FIFO"];
 
-/** Where a file is itself swapped, by what is done to it. */
+/** The swaps of the file itself, by the access of a call to it. */
 const atFile: Readonly<Partial<Record<PathAccess, readonly Swap[]>>> = {
   read: fileSwaps,
   list: fileSwaps.slice(0, 1),
   write: fileSwaps.slice(0, 1),
 };
 
-/** Every path argument, with the swaps on the way to it. */
+/** Every path argument, with the swaps of its path. */
 const cells: readonly Cell[] = shellPathArguments.flatMap(({ name, access }): Cell[] => [
   ...throughFolder[access].map((path): Cell => [name, "folder and link", path]),
   ...(atFile[access] ?? []).map((swap): Cell => [name, swap, "s/f"]),

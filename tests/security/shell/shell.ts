@@ -1,4 +1,4 @@
-/** The functions `shell::fs::*` in this process, around a folder, with a bus that is only made up. */
+/** The functions `shell::fs::*` in this process, with a fake bus. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,10 +16,10 @@ import {
 } from "../../harness/path-arguments.ts";
 
 const content = { channel_id: "c", access_key: "k" };
-/** Finds the words of forbidden files, without being one. */
+/** Matches the words of forbidden files, but does not contain them. */
 const pattern = "(outside|denied).(secret|name)|inside";
 
-/** What an example of a function has to be changed in, so that nothing escapes the suites. */
+/** Changes to the examples of functions, so that nothing escapes the suites. */
 const overrides = {
   "shell::fs::grep": { pattern, include_glob: [] },
   "shell::fs::sed": { pattern, replacement: "new", include_glob: [] },
@@ -27,7 +27,7 @@ const overrides = {
   "shell::fs::write": { content },
 };
 
-/** All path arguments of the functions, by their definitions; with absolute paths. */
+/** All path arguments of the functions, from their definitions. The paths must be absolute. */
 export const shellPathArguments: readonly PathArgument[] = pathArgumentsOf(
   workers.shell.functions,
   overrides,
@@ -35,25 +35,26 @@ export const shellPathArguments: readonly PathArgument[] = pathArgumentsOf(
 
 export interface ShellFunctions {
   /**
-   * Makes a call and returns all that the caller is shown, the bytes of a file too. Other paths of it are below the base.
+   * Makes a call and returns everything that the caller sees, including the bytes of a file. `others` are
+   * relative to the base.
    */
   call(argument: PathArgument, path: string, others?: OtherPaths): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Host paths that calls must not reach, and those that they must not change. */
+/** Host paths that calls must not reach, and host paths that they must not change. */
 export interface ProtectedPaths {
   readonly denied: readonly string[];
   readonly configFiles?: readonly string[];
-  /** Default: `contract`. */
+  /** The profile of the worker. Default: `contract`. */
   readonly profile?: "contract" | "agent";
-  /** Default: what CODER_JAIL says. */
+  /** The backend of the jail. Default: that of CODER_JAIL. */
   readonly backend?: string | undefined;
   /** The `fs_scope` of each call. */
   readonly scope?: object | undefined;
 }
 
-/** Opens the functions around `base`. What is logged goes to `onLog`. */
+/** Opens the functions for `base`. Passes the lines of the log to `onLog`. */
 export async function openShellFunctions(
   base: string,
   {
@@ -103,7 +104,7 @@ export async function openShellFunctions(
   };
 }
 
-/** Every channel to read from holds "new"; what is sent is kept. */
+/** A bus that keeps what is sent. Every channel to read from holds "new". */
 class FakeBus implements BusAccess {
   #sent: Promise<string> | undefined;
 
@@ -140,7 +141,7 @@ class FakeBus implements BusAccess {
     };
   }
 
-  /** What was sent, once all of it was. */
+  /** Returns everything that was sent, once the channel is closed. */
   async sent(): Promise<string> {
     return (await this.#sent) ?? "";
   }

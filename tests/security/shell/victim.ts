@@ -1,6 +1,6 @@
 /**
- * One side of races, a process of its own: for each it repeats a call of `shell::fs` on a path that the swapper swaps, checks
- * every answer and what the call must not touch, and prints a `ShellReport`.
+ * One side of races, as a process of its own. In each race, it repeats a call of `shell::fs` on a path that
+ * the swapper swaps, checks every answer and the files outside, and prints a `ShellReport`.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { serveRaces } from "../race/victims.ts";
 import { openShellFunctions, shellPathArguments } from "./shell.ts";
 
 export interface ShellRaceJob {
-  /** The name of a `Way`. */
+  /** The name of the path argument for the call. */
   readonly argument: string;
   readonly swap: Swap;
   readonly path: string;
@@ -22,13 +22,13 @@ export interface ShellRaceJob {
 
 export interface ShellReport {
   readonly calls: number;
-  /** Examples of what was shown or changed outside, and of unexpected failures. */
+  /** Examples of outside files that were shown or changed, and of unexpected failures. */
   readonly faults: readonly string[];
   readonly descriptors: readonly [number, number];
 }
 
 const faultsKept = 5;
-/** However busy the machine is. */
+/** Minimum calls of a race, however busy the machine is. */
 const fewestCalls = 20;
 
 async function race({ argument: name, swap, path, root, seconds }: ShellRaceJob): Promise<ShellReport> {
