@@ -1,6 +1,7 @@
 /**
- * What it costs that an answer leaves a millisecond after its call (src/calls/earliest.ts): engine, worker and client in
- * this process, which figures.ts starts, because a worker takes the console from the SDK.
+ * Measures the cost of sending an answer no earlier than a millisecond after its call
+ * (src/calls/earliest.ts). Engine, worker and client share this process. figures.ts starts it, because the
+ * SDK takes over the console of a process with a worker.
  */
 import { registerWorker } from "iii-sdk";
 import { createLog } from "../src/base/log/log.ts";

@@ -1,14 +1,17 @@
-/** The chart in the README: each search of the tree L as a bar, as long as its time in that of ripgrep. */
+/** The chart in the README: a bar for each search of the tree L, whose length is the ratio to ripgrep. */
 import type { Ratio } from "./comparison.ts";
 
 const rowHeight = 26;
 const labelWidth = 330;
-/** Pixels that stand for the peer's time. */
+/** The length in pixels of a bar for the peer's time. */
 const unitWidth = 280;
 const width = labelWidth + unitWidth * 1.5;
 const top = 78;
 
-/** An SVG in colours that can be read on light and on dark pages; of the searches for all matches in `tree`. */
+/**
+ * Renders the searches for all matches in `tree` as an SVG whose colours are readable on light and on dark
+ * pages.
+ */
 export function renderChart(ratios: readonly Ratio[], tree: string): string {
   const group = `search ${tree}, all matches`;
   const searches = ratios.filter((row) => row.group === group && row.peer === "rg -j2");

@@ -1,4 +1,7 @@
-/** What the sandbox costs a command: `shell::exec` of true(1) in this process, in turns without the sandbox and with it. */
+/**
+ * Measures the cost of the sandbox for a command: `shell::exec` of true(1) in this process, alternately
+ * without the sandbox and with it.
+ */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createLog } from "../src/base/log/log.ts";
@@ -10,7 +13,7 @@ import { median, type Ratio } from "./comparison.ts";
 import { makeWorkFolder } from "./disk.ts";
 import type { Figure } from "./figures.ts";
 
-/** The most that the sandbox may add to a command. */
+/** Maximum milliseconds that the sandbox may add to a command. */
 const maxMilliseconds = 15;
 
 const warmUp = 10;
@@ -45,7 +48,7 @@ export async function measureCommands(rounds: number): Promise<CommandCosts> {
   return { ratios: costs.map(rowOf), figures: costs.map(figureOf) };
 }
 
-/** Medians of the rounds, in milliseconds. */
+/** The medians of the rounds, in milliseconds. */
 interface Cost {
   readonly name: string;
   readonly ours: readonly number[];

@@ -1,16 +1,16 @@
 /**
- * One comparison: ours and its peers take turns within every round, so that what else the machine does hits all alike,
- * and what counts is the median of the rounds' ratios.
+ * A comparison of ours with its peers. They take turns within every round, so that other load on the machine
+ * slows all of them alike. The result is the median of the rounds' ratios.
  */
 import { fullGC } from "bun:jsc";
 
-/** Something that is done once in every round. It may answer what it cost elsewhere than in this process. */
+/** Something done once or several times per round. It may return the cost of its work in other processes. */
 export type Run = () => unknown;
 
-/** The answer of a run that let another program work. */
+/** The result of a run whose work was done by another program. */
 export class ExternalCost {
   readonly cpuMilliseconds: number;
-  /** How long it worked, where it measures that itself; otherwise this process times the run. */
+  /** The duration of the work, if the program measures it itself. Otherwise this process times the run. */
   readonly milliseconds: number | undefined;
 
   constructor(cpuMilliseconds: number, milliseconds?: number) {
@@ -22,42 +22,42 @@ export class ExternalCost {
 export interface Peer {
   readonly name: string;
   readonly run: Run;
-  /** The most that ours may take, as a multiple of the peer's time. Absent: the row only informs. */
+  /** Maximum time of ours, as a multiple of the peer's. Without it, the row is for information only. */
   readonly target?: number;
-  /** It takes part in every n-th round only, because it takes long. */
+  /** Number of rounds per run of this peer. A slow peer takes part in every n-th round only. */
   readonly every?: number;
 }
 
 export interface Comparison {
-  /** Rows of one group stand together in the report. */
+  /** The heading that this row shares with others in the report. */
   readonly group: string;
   readonly name: string;
   readonly ours: Run;
   readonly peers: readonly Peer[];
-  /** How often each run is repeated in a round: short ones, to be measurable. Default once. */
+  /** Number of repetitions within a round, so that short runs can be measured. The default is 1. */
   readonly times?: number;
 }
 
-/** A row of the report. Times are medians in milliseconds, of one run. */
+/** A row of the report. Times are medians in milliseconds for one run. */
 export interface Ratio {
   readonly group: string;
   readonly name: string;
   readonly peer: string;
   readonly ours: number;
   readonly theirs: number;
-  /** Median over the rounds of ours divided by theirs. */
+  /** The median over the rounds of ours divided by theirs. */
   readonly ratio: number;
   /** The smallest and the largest of these quotients. */
   readonly spread: readonly [number, number];
   readonly target: number | undefined;
-  /** The same median for processor time; only where ours runs here and that of the peer is known. */
+  /** Like `ratio`, but of processor time. `undefined` unless the peer reports its own. */
   readonly cpuRatio: number | undefined;
 }
 
-/** Milliseconds that a run is repeated for before the rounds, but at least once: a program that serves is warm. */
+/** Minimum milliseconds of repeating each run before the rounds, so that servers are warm. */
 const warmUp = 600;
 
-/** Runs a comparison. Throws what a run throws. */
+/** Runs a comparison. Throws the errors of its runs. */
 export async function runComparison(
   { group, name, ours, peers, times = 1 }: Comparison,
   rounds: number,
@@ -96,16 +96,16 @@ async function repeat(run: Run, milliseconds: number): Promise<void> {
   while (performance.now() < end);
 }
 
-/** What a run took, in milliseconds. */
+/** The duration and the processor time of one run, in milliseconds. */
 interface Cost {
   readonly wall: number;
   readonly cpu: number;
-  /** Another program did the work and reported its processor time. */
+  /** Whether another program did the work and reported its processor time. */
   readonly isExternal: boolean;
 }
 
 async function measureRun(run: Run, times: number): Promise<Cost> {
-  fullGC(); // no run pays for the garbage of another; Bun.gc would discard compiled code too
+  fullGC(); // keeps garbage out of the next run; Bun.gc would also discard compiled code
   const before = process.cpuUsage();
   const started = performance.now();
   let external: ExternalCost | undefined;
@@ -120,7 +120,7 @@ async function measureRun(run: Run, times: number): Promise<Cost> {
   return { wall, cpu: external?.cpuMilliseconds ?? here, isExternal: external !== undefined };
 }
 
-/** The middle one; of an even number, the mean of the two in the middle. */
+/** Returns the median. For an even count, this is the mean of the two middle numbers. */
 export function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((one, other) => one - other);
   const middle = Math.floor(sorted.length / 2);

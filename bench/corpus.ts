@@ -1,7 +1,7 @@
 /**
- * The trees that are measured on, made once from a seed: S and L like real source trees (most files small, some of
- * megabytes, binaries, minified files, text that is not ASCII), XL with a million smaller files, `long` with lines of 200 KB,
- * `wide` with one folder of 100,000 files.
+ * The trees for the benchmarks, made once from a seed. S and L resemble real source trees: mostly small
+ * files, some of megabytes, binaries, minified files, text that is not ASCII. XL has a million smaller files,
+ * `long` has lines of 200 KB, and `wide` has one folder of 100,000 files.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,12 +10,12 @@ import { type Random, randomFrom } from "../tests/harness/random.ts";
 import { makeLines, makeLongLine, makeName } from "./lines.ts";
 import { sampleLogNormal } from "./random.ts";
 
-/** Where all that is made for measuring lies; nothing in it is worth keeping. */
+/** The folder of everything that benchmarks make. It can be deleted at any time. */
 export const workFolder = join(dirname(import.meta.dir), ".work/bench");
 
 export type CorpusName = keyof typeof makers;
 
-/** The folder of a tree, which is made unless this version of it is there. */
+/** Returns the folder of a tree. Makes the tree first unless its current version exists. */
 export function ensureCorpus(name: CorpusName): string {
   const folder = join(workFolder, name);
   const stamp = `${folder}.made`;
@@ -39,7 +39,7 @@ const digestOfMakers = (): string => {
 const makers = {
   S: (folder: string) => makeSources(folder, { seed: 1, files: 5_000, folders: 890 }),
   L: (folder: string) => makeSources(folder, { seed: 2, files: 60_000, folders: 8_400 }),
-  // Takes some ten minutes, and 6 GB.
+  // Takes about ten minutes and 6 GB.
   XL: (folder: string) =>
     makeSources(folder, { seed: 4, files: 1_000_000, folders: 100_000, medianBytes: 400 }),
   long: makeLongLines,
@@ -50,11 +50,11 @@ interface Extent {
   readonly seed: number;
   readonly files: number;
   readonly folders: number;
-  /** Of the texts. */
+  /** The median size of the text files. Some are much larger. */
   readonly medianBytes?: number;
 }
 
-/** What only a few files hold: the share of files, and the line. */
+/** Lines that only few files contain, each with the share of those files. */
 const rarities: readonly (readonly [number, string])[] = [
   [0.002, "  registerInstrumentations({ tracerProvider });"],
   [0.0015, '    case "EAddrInUse": return retry(port);'],
@@ -67,7 +67,7 @@ function makeSources(base: string, { seed, files, folders, medianBytes = 1_600 }
   const places = makeFolders(base, random, folders);
   const pools = { plain: makeLines(random, 60_000), foreign: makeLines(random, 6_000, { foreign: true }) };
   const noise = Buffer.from(Array.from({ length: 100_000 }, () => random.below(256)));
-  // Each kind takes the files whose draw is below its number, and not below the one before.
+  // A kind gets the files whose draw is below its number, but not below the previous one.
   const kinds: readonly (readonly [number, string, () => string | Buffer])[] = [
     [0.015, ".png", () => makeBinary(random, noise)],
     [0.019, ".min.js", () => makeLongLine(random, 20_000 + random.below(100_000))],
@@ -82,7 +82,7 @@ function makeSources(base: string, { seed, files, folders, medianBytes = 1_600 }
   }
 }
 
-/** Folders below `base`; the older a folder, the more are put into it, so most are four to six levels deep. */
+/** Makes folders below `base`. Older folders get more subfolders, so most are four to six levels deep. */
 function makeFolders(base: string, random: Random, count: number): string[] {
   const places = [base];
   while (places.length < count) {

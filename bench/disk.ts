@@ -1,4 +1,4 @@
-/** Single functions in this process against the bare system calls, which no jail and no contract slows down. */
+/** Compares single functions in this process with bare system calls, which have no jail and no contract. */
 import {
   closeSync,
   constants,
@@ -18,7 +18,7 @@ import { type InProcessCoder, openInProcess } from "./in-process.ts";
 
 const group = "in process, against system calls";
 
-/** Comparisons, and what they hold open. */
+/** Comparisons that hold resources until they are disposed. */
 export interface ComparisonSet extends AsyncDisposable {
   readonly comparisons: readonly Comparison[];
 }
@@ -45,7 +45,7 @@ export async function openDiskComparisons(): Promise<ComparisonSet> {
   };
 }
 
-/** A file of 1 KiB. Returns its path below `folder`. */
+/** Makes a file of 1 KiB. Returns its path below `folder`. */
 export function makeNote(folder: string): string {
   const path = "one/two/note.txt";
   mkdirSync(join(folder, "one/two"), { recursive: true });
@@ -137,7 +137,7 @@ function updateLarge(local: InProcessCoder, folder: string): Comparison {
   };
 }
 
-/** An empty folder for a comparison. */
+/** Makes the folder of a comparison, or returns it with its files if it exists. */
 export function makeWorkFolder(name: string): string {
   const folder = join(workFolder, name);
   mkdirSync(folder, { recursive: true });

@@ -1,4 +1,7 @@
-/** What a greedy caller costs another: reads of 1 KiB alone, and while a thousand searches of the other are outstanding. */
+/**
+ * Measures the cost of a greedy caller for another one: reads of 1 KiB alone, and while a thousand searches
+ * of the greedy caller are outstanding.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
@@ -8,7 +11,7 @@ import { ensureCorpus } from "./corpus.ts";
 import { makeNote } from "./disk.ts";
 import { type BusServer, startBusServer } from "./programs.ts";
 
-/** Searches of the whole tree: with an answer of some matches, and with one of a thousand. */
+/** Searches of the whole tree, without a match or with a thousand. */
 const searches = {
   "a literal": { query: "zebraQuokka" },
   "a regex": { query: "\\b[a-z]+Quokka\\d\\b", regex: true },
@@ -18,7 +21,7 @@ const searches = {
 const outstanding = 1000;
 const warmUp = 300;
 const reads = 1000;
-/** What a caller can bear, as a multiple of what it has alone. */
+/** Maximum p99 beside the searches, as a multiple of the p99 alone. */
 const target = 5;
 
 export async function measureFairness(rounds: number): Promise<Ratio[]> {
@@ -34,7 +37,7 @@ export async function measureFairness(rounds: number): Promise<Ratio[]> {
   return rows;
 }
 
-/** The 99th percentile of the reads, in milliseconds. */
+/** The 99th percentiles of the reads, in milliseconds. */
 interface Sample {
   readonly alone: number;
   readonly beside: number;

@@ -1,4 +1,4 @@
-/** Figures of the executable that no peer has: how soon it serves, how much it answers, what it keeps. */
+/** Figures of the executable that no peer has: start-up time, throughput, memory, size of the tool list. */
 import { spawn, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** The most that it may be. Absent: the figure only informs. */
+  /** The maximum. Without it, the figure is for information only. */
   readonly most?: number;
 }
 
@@ -31,7 +31,7 @@ export async function measureFigures(rounds: number): Promise<Figure[]> {
   ];
 }
 
-/** What a model reads on every turn. */
+/** Measures the list of tools, which a model reads on every turn. */
 async function measureToolList(folder: string): Promise<Figure> {
   await using server = await startMcpServer(folder);
   const value = JSON.stringify(await server.listTools()).length;
@@ -60,7 +60,7 @@ async function countCalls(folder: string, rounds: number): Promise<Figure[]> {
   return await countCallsOn(bus, rounds, "on the bus");
 }
 
-/** Calls per second with one and with 32 in flight. */
+/** Measures calls per second, with one and with 32 in flight. */
 export async function countCallsOn(bus: Callable, rounds: number, where: string): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const inFlight of [1, 32]) {
@@ -80,7 +80,7 @@ export async function countCallsOn(bus: Callable, rounds: number, where: string)
   return figures;
 }
 
-/** What it costs that an answer leaves a millisecond after its call. */
+/** Measures the cost of sending an answer no earlier than a millisecond after its call. */
 function countWithDelay(folder: string, rounds: number): Figure[] {
   const script = join(import.meta.dirname, "answer-delay.ts");
   const { stdout, status } = spawnSync(process.execPath, [script, folder, String(rounds)], {

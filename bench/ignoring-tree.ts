@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { join } from "node:path";
 import { ensureCorpus, workFolder } from "./corpus.ts";
 
-/** Lines as in the ignore files of many projects; none names a file of the tree. */
+/** Typical lines from the ignore files of many projects. None matches a file of the tree. */
 const lines = `
 # Logs
 logs
@@ -60,7 +60,7 @@ tmp/
 
 const madeFrom = "ignoring tree 1";
 
-/** The folder of the tree S with an ignore file in its root and in every folder there. */
+/** Returns a copy of the tree S with an ignore file in its root and in each folder of the root. */
 export function ensureIgnoringTree(): string {
   const source = ensureCorpus("S");
   const folder = join(workFolder, "ignoring");

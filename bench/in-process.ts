@@ -1,4 +1,4 @@
-/** Ours within this process: the handlers through `createInvoke`, as the executable runs them. */
+/** Ours within this process: the handlers, called through `createInvoke` like in the executable. */
 
 import { createLog } from "../src/base/log/log.ts";
 import { createInvoke, type Invoke } from "../src/calls/invoke.ts";
@@ -9,11 +9,13 @@ import { openCoder } from "../src/coder/services.ts";
 export interface InProcessCoder extends AsyncDisposable {
   /** Calls a function and returns its answer. Throws the error string. */
   call<Answer>(id: string, payload: unknown): Promise<Answer>;
-  /** Resolves when the index, if there is one, knows the files that searches have met. */
+  /** Resolves when the index, if any, has all files that searches have found. */
   indexed(): Promise<void>;
 }
 
-/** Opens a runtime over `folder`, with the default configuration except for `changes`; `observe` may wrap its calls. */
+/**
+ * Opens a runtime over `folder`, with `changes` to the default configuration. `observe` may wrap its calls.
+ */
 export async function openInProcess(
   folder: string,
   changes: Readonly<Record<string, unknown>> = {},

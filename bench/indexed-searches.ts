@@ -1,4 +1,4 @@
-/** Repeated searches with an index, and the first one, against ripgrep and against searches without. */
+/** Compares repeated searches with an index, and the first one, with ripgrep and with unindexed searches. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Comparison, ExternalCost } from "./comparison.ts";
@@ -14,15 +14,15 @@ import {
 
 const regex: TreeQuery = { name: "a regex with a literal", query: "register\\w+\\(\\{ tracer", regex: true };
 const rare = [...["no match", "rare", "any case", "any case, with s"].map(queryNamed), regex];
-/** Most files match, and so are read by the first search for it. Of XL no answer has room for all matches. */
+/** Queries that match many files, which the first search reads. XL has too many matches for an answer. */
 const common = ["common", "ends with a literal", "alternation"].map(queryNamed);
-/** Most files have its n-grams. */
+/** A query whose n-grams many files have. */
 const weak: TreeQuery = {
   name: "weak literal",
   query: "function\\s+parse[A-Z]\\w*",
   regex: true,
 };
-/** The most that a repeated search may take of the time of `rg -j2`, where the watched tree takes part. */
+/** Maximum times of repeated searches with a watched tree, as multiples of the time of `rg -j2`. */
 const targets = new Map<TreeQuery, number>([
   [weak, 0.2],
   [queryNamed("alternation"), 0.2],
@@ -30,7 +30,7 @@ const targets = new Map<TreeQuery, number>([
 
 export type BenchedIndex = "verified" | "watched";
 
-/** A tree with a worker that has an index of it. */
+/** Opens a worker over the tree, and waits until its index is complete. */
 export async function openIndexedTree(
   tree: SearchTree,
   index: BenchedIndex,
@@ -40,7 +40,7 @@ export async function openIndexedTree(
   const search = () => searchInTree(indexed, queryNamed("no match"), { max_bytes: maxBytes });
   await search();
   await local.indexed();
-  // The tree is listed while searches go on.
+  // The worker lists the tree while searches go on.
   const ends = performance.now() + maxPreparation;
   while ((await search()).index !== index)
     if (performance.now() > ends) throw new Error(`${tree.name}: searches are not ${index}`);
@@ -48,17 +48,17 @@ export async function openIndexedTree(
   return indexed;
 }
 
-/** More than an answer takes: the field makes the answer say how the files were found. */
+/** More bytes than any of these answers has. With the field, an answer says how its files were found. */
 const maxBytes = 1_000_000;
 
-/** Milliseconds: a million files take one minute. */
+/** Maximum milliseconds until the tree is listed. A million files take about one minute. */
 const maxPreparation = 300_000;
 
-/** `indexed` and `tree` are of the same files. */
+/** Returns the comparisons. `indexed` and `tree` are over the same files, with and without an index. */
 export function searchesWithIndex(indexed: SearchTree, tree: SearchTree, index: BenchedIndex): Comparison[] {
   const group = `search ${tree.name}, with an index, ${index}`;
   const all = { max_matches: everyMatch };
-  /** Of the time of ripgrep. */
+  /** Maximum time of a rare query, as a multiple of ripgrep's time. */
   const target = index === "verified" ? 0.5 : tree.name === "S" ? 0.1 : 0.05;
   const targetOf = (query: TreeQuery) =>
     rare.includes(query) ? target : index === "watched" ? targets.get(query) : undefined;
@@ -83,7 +83,7 @@ export function searchesWithIndex(indexed: SearchTree, tree: SearchTree, index: 
     peers: [ripgrep(queryNamed("common"), index === "watched" ? 0.1 : undefined)],
   };
   let searches = 0;
-  /** The results for another maximum of lines are not kept. */
+  /** Returns fields with a new maximum line length, so that no kept result of an earlier search applies. */
   const unseen = () => ({ ...all, max_line_bytes: 2000 + (searches++ % 2000) });
   const notRepeated = [weak, queryNamed("alternation")].map((query) => ({
     group,
@@ -104,7 +104,7 @@ export function searchesWithIndex(indexed: SearchTree, tree: SearchTree, index: 
   });
   const changes = [
     afterChange("file", () => writeFileSync(place, ""), 0.2),
-    // A link to any file may have been written to in it, so all stamps are read.
+    // A new folder may hold a hard link through which any file was changed, so the worker reads all stamps.
     afterChange("folder", () => mkdirSync(place), 0.6),
   ];
   const first = {
@@ -117,10 +117,13 @@ export function searchesWithIndex(indexed: SearchTree, tree: SearchTree, index: 
   return [...repeated, firstMatches, ...others, first];
 }
 
-/** A million files take more than the default. */
+/** The index of a million files exceeds the default limit. */
 const memoryOf = ({ name }: SearchTree) => (name === "XL" ? { index_max_bytes: 2 ** 30 } : {});
 
-/** What the first answer takes, with the start of the worker. The index is filled, and the tree listed, behind it. */
+/**
+ * Measures the first answer, including the start of the worker. The worker fills the index and lists the tree
+ * only after it.
+ */
 async function searchOnce(tree: SearchTree, index: string): Promise<ExternalCost> {
   const [started, before] = [performance.now(), process.cpuUsage()];
   await using local = await openInProcess(tree.folder, { index, ...memoryOf(tree) });

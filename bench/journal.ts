@@ -1,4 +1,4 @@
-/** What a journal costs: the same edit of the same file in this process, with one and without. */
+/** Measures the cost of a journal: equal edits of equal files in this process, with and without one. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 /**
- * Makes calls from a process of its own: `large-call.ts URL`. Each line on standard input names a file that has the
- * function and the payload of a call; each line on standard output is the beginning of an answer. One process makes all
- * of the calls, since an undo takes back only what the same caller did.
+ * Makes calls from a process of its own: `large-call.ts URL`. Each line of standard input is the path of a
+ * file with the function and the payload of a call. Each line of standard output is the beginning of an
+ * answer. One process makes all calls, because an undo reverts only changes of the same caller.
  */
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";

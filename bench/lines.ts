@@ -1,4 +1,4 @@
-/** Lines as they stand in source trees, so that what is searched for is as frequent as there. */
+/** Lines like those of source trees, so that queries match as often as they would there. */
 import type { Random } from "../tests/harness/random.ts";
 
 const words =
@@ -13,7 +13,7 @@ const foreignWords =
 
 const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
 
-/** Writes single words and lines, all from one source of chance. */
+/** Writes random words and lines, all drawn from one generator. */
 class Author {
   readonly #random: Random;
   readonly #words: readonly string[];
@@ -36,7 +36,7 @@ class Author {
   }
 }
 
-/** How often each kind of line comes, in ten thousands, and how it is written. */
+/** The kinds of lines: the frequency of each, and a function that writes one. */
 const kinds: readonly (readonly [number, (by: Author) => string])[] = [
   [1500, () => ""],
   [1400, () => "  }"],
@@ -65,14 +65,14 @@ const caps = (by: Author): string => {
   return `${long()}_${long()}_${long()}`;
 };
 
-/** `count` lines to build files from; with `foreign` many of their words are not ASCII. */
+/** Makes `count` lines for use in files. With `foreign`, many of their words are not ASCII. */
 export function makeLines(random: Random, count: number, { foreign = false } = {}): string[] {
   const by = new Author(random, foreign ? foreignWords : words);
   const deck = kinds.flatMap(([share, write]) => Array<(by: Author) => string>(share).fill(write));
   return Array.from({ length: count }, () => random.pick(deck)(by));
 }
 
-/** One long line of about `bytes` bytes, as minifiers write it. */
+/** Makes one long line of about `bytes` bytes, as minifiers write it. */
 export function makeLongLine(random: Random, bytes: number, { foreign = false } = {}): string {
   const by = new Author(random, foreign ? foreignWords : words);
   const parts: string[] = [];
@@ -84,5 +84,5 @@ export function makeLongLine(random: Random, bytes: number, { foreign = false } 
   return parts.join("");
 }
 
-/** A name for a file or folder. */
+/** Returns a random name for a file or folder. */
 export const makeName = (random: Random): string => random.pick(words);

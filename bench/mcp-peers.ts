@@ -1,4 +1,6 @@
-/** Other MCP servers, as programs of their own, and their calls with the effects of ours. Paths are those on disk. */
+/**
+ * Other MCP servers, each in its own process, with calls that have the effects of ours. Paths are absolute.
+ */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { workFolder } from "./corpus.ts";
@@ -8,15 +10,14 @@ import { type McpServer, startMcp } from "./programs.ts";
 export interface McpPeer extends AsyncDisposable {
   readonly name: string;
   readonly server: McpServer;
-  /** See `Peer.every`. */
   readonly every?: number;
   read(path: string): Promise<unknown>;
   create(path: string, content: string): Promise<unknown>;
-  /** Replaces text that a file has once. */
+  /** Replaces text that occurs once in the file. */
   replace(path: string, from: string, to: string): Promise<unknown>;
 }
 
-/** Starts the MCP filesystem server, under Node as it is usually run. */
+/** Starts the MCP filesystem server under Node, its usual runtime. */
 export async function startMcpFilesystem({ mcpFilesystem }: Peers, folder: string): Promise<McpPeer> {
   const server = await startMcp("node", [mcpFilesystem, folder]);
   return {
@@ -30,11 +31,11 @@ export async function startMcpFilesystem({ mcpFilesystem }: Peers, folder: strin
 }
 
 export interface DesktopCommander extends McpPeer {
-  /** Finds all lines with this text. */
+  /** Finds all lines that contain the text. */
   search(folder: string, text: string): Promise<void>;
 }
 
-/** Starts Desktop Commander, under Node as it is usually run, with the ripgrep of the other peers. */
+/** Starts Desktop Commander under Node, its usual runtime, with the ripgrep of the other comparisons. */
 export async function startDesktopCommander({ desktopCommander, rg }: Peers): Promise<DesktopCommander> {
   const home = join(workFolder, "desktop-commander");
   const settings = join(home, ".claude-server-commander");
@@ -51,7 +52,7 @@ export async function startDesktopCommander({ desktopCommander, rg }: Peers): Pr
   return {
     name: "Desktop Commander",
     server,
-    // Its calls take a hundred milliseconds and more.
+    // Its calls take a hundred milliseconds or more.
     every: 3,
     read: (path) => server.call("read_file", { path }),
     create: (path, content) => server.call("write_file", { path, content, mode: "rewrite" }),

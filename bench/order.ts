@@ -1,4 +1,7 @@
-/** What the order of a session costs calls that do not concern each other: the same calls at once, with an order and without. */
+/**
+ * Measures the cost of a session's order for calls that do not depend on each other: equal concurrent calls,
+ * with and without an order.
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CallOrder } from "../src/calls/call-order.ts";
@@ -7,7 +10,7 @@ import { openInProcess } from "./in-process.ts";
 
 const atOnce = 32;
 
-/** Ours may take so much longer; the rest is noise of the machine. */
+/** Maximum ratio. The excess over 1 allows for noise of the machine. */
 const target = 1.15;
 
 export async function openOrderComparisons(): Promise<ComparisonSet> {

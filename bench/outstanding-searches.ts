@@ -1,4 +1,7 @@
-/** A greedy caller, as a program of its own: keeps a number of searches outstanding until it is ended. See fairness.ts. */
+/**
+ * A greedy caller for fairness.ts, as a program of its own. It keeps a number of searches outstanding until
+ * it is killed.
+ */
 import { openClient } from "./programs.ts";
 
 const [url = "", outstanding = "0", payload = "{}"] = process.argv.slice(2);
@@ -6,7 +9,7 @@ const client = openClient(url);
 
 async function keepSearching(): Promise<void> {
   const call = { function_id: "coder::search", payload: JSON.parse(payload), timeoutMs: 60_000 };
-  // Those that wait for too long are refused, and sent again.
+  // The worker refuses searches that wait for too long. They are sent again.
   for (;;) await client.trigger(call).catch(() => new Promise((resolve) => setTimeout(resolve, 100)));
 }
 

@@ -1,4 +1,4 @@
-/** How long a read of 1 KiB waits while each function does its largest allowed work, for another caller. */
+/** Measures the waits of 1 KiB reads while each function does its largest allowed work for another caller. */
 import { spawn } from "node:child_process";
 import { mkdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,21 +8,21 @@ import { makeNote, makeWorkFolder } from "./disk.ts";
 import type { Figure } from "./figures.ts";
 import { type BusServer, type Settings, startBusServer } from "./programs.ts";
 
-/** A call, and what it needs in the folder. */
+/** A call, and the function that prepares the folder for it. */
 interface Work {
   readonly name: string;
   readonly id: string;
   readonly payload: (folder: string) => object;
-  /** Whether it changes nothing, so that it is repeated until enough reads were sent beside it. */
+  /** Whether the call changes nothing. It is then repeated until enough reads were sent beside it. */
   readonly isRepeated?: true;
 }
 
 const readEvery = 10;
-/** Minimum reads beside a call that is repeated. */
+/** Minimum reads beside a repeated call. */
 const fewestReads = 50;
-/** Milliseconds until the changes of a call have been compared with the tree, after its answer. */
+/** Milliseconds after the answer of a call until its changes have been compared with the tree. */
 const afterwards = 1500;
-/** Milliseconds that a read may wait. */
+/** Maximum milliseconds that a read may wait. */
 const longestWait = 50;
 
 const count = (length: number) => Array.from({ length }, (_, index) => index);
@@ -183,11 +183,11 @@ const works: readonly Work[] = [
     payload: always({ answer: "diff", limit: 10 }),
     isRepeated: true,
   },
-  // What the other process costs by itself.
+  // The cost of a concurrent call alone, because `info` does hardly any work.
   { name: "info", id: "info", payload: always({}), isRepeated: true },
 ];
 
-/** The first call of a session, after all others have filled the journal. */
+/** The first call of a session, made after the calls of another session have filled the journal. */
 const nextSession: readonly Work[] = [
   {
     name: "create-file, 1,000 files, in another session",
@@ -219,7 +219,7 @@ async function measureSession(
   const figures: Figure[] = [];
   await using server = await startBusServer(folder, settings);
   await server.call("coder::search", { query: "content 7" });
-  // From now on, each change is followed too.
+  // The first call starts the feed, which then follows each change.
   await server.call("coder::changes", {});
   await using caller = startCaller(server.url);
   for (const work of session) {
@@ -248,7 +248,7 @@ interface Calling {
   readonly isRepeated: true | undefined;
 }
 
-/** Milliseconds that each read took, of those that were sent beside the call, or just after it. */
+/** Returns the milliseconds that each read took, for the reads sent during the call or shortly after it. */
 async function readBeside(server: BusServer, path: string, { call, isRepeated }: Calling): Promise<number[]> {
   const reads: Promise<number>[] = [];
   const timer = setInterval(() => {

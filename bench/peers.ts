@@ -1,4 +1,7 @@
-/** The programs that are compared with, in the versions of peers/package-lock.json, and of package-lock.json for ripgrep. */
+/**
+ * The programs for comparison, in the versions of peers/package-lock.json, and ripgrep from
+ * package-lock.json.
+ */
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,17 +9,17 @@ import { root } from "../scripts/build.ts";
 import { workFolder } from "./corpus.ts";
 
 export interface Peers {
-  /** ripgrep's program. */
+  /** The path of the executable of ripgrep. */
   readonly rg: string;
-  /** The script of the MCP filesystem server, for Node. */
+  /** The path of the MCP filesystem server, a script for Node. */
   readonly mcpFilesystem: string;
-  /** The script of Desktop Commander, for Node. */
+  /** The path of Desktop Commander, a script for Node. */
   readonly desktopCommander: string;
-  /** What they are, for the report. */
+  /** The version of each program, for the report. */
   readonly versions: Readonly<Record<string, string>>;
 }
 
-/** Installs them beside the trees, apart from the product's own packages, unless that is done. */
+/** Installs the peers beside the trees, apart from the product's own packages, if they are not there yet. */
 export function ensurePeers(): Peers {
   const source = join(import.meta.dir, "peers");
   const folder = join(workFolder, "peers");
@@ -30,7 +33,7 @@ export function ensurePeers(): Peers {
     writeFileSync(stamp, lock);
   }
   const packages = join(folder, "node_modules");
-  // The tests use it too.
+  // The tests depend on the same package.
   const rg = join(root, `node_modules/@vscode/ripgrep-${process.platform}-${process.arch}/bin/rg`);
   const server = join(packages, "@modelcontextprotocol/server-filesystem");
   const commander = join(packages, "@wonderwhy-er/desktop-commander");
@@ -51,7 +54,7 @@ const versionOf = (folder: string): string =>
 
 function install(folder: string): void {
   console.error(`Installing the peers (npm ci) in ${folder}`);
-  // Their scripts would download a browser.
+  // An install script would download a browser.
   const { status } = spawnSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], {
     cwd: folder,
     stdio: ["ignore", 2, 2],

@@ -1,6 +1,6 @@
 /**
- * The peers of a search that are written here, in a process of their own, as the others are: what they leave in memory
- * slowed ours down when they shared it.
+ * Minimal peers of a search, in a process of their own like the other peers. In a shared process, the memory
+ * that they retained slowed ours down.
  */
 import { fullGC } from "bun:jsc";
 import { closeSync, constants, openSync, readdirSync, readFileSync, readSync } from "node:fs";
@@ -12,13 +12,13 @@ export interface PlainQuery {
   readonly ignoreCase?: boolean;
 }
 
-/** The process. It does one thing at a time. */
+/** The process of the minimal peers, which runs one request at a time. */
 export interface PlainPeers extends AsyncDisposable {
   searchNaively(folder: string, query: PlainQuery): Promise<ExternalCost>;
   readEverything(folder: string): Promise<ExternalCost>;
 }
 
-/** A request to the process: the naive search, or, without a query, to read everything. */
+/** A request to the process: the naive search, or without a query, reading every file. */
 interface Task {
   readonly folder: string;
   readonly query?: PlainQuery;
@@ -58,12 +58,15 @@ function serve(): void {
     else searchNaively(folder, query);
     const milliseconds = performance.now() - started;
     const { user, system } = process.cpuUsage(before);
-    fullGC(); // not in the time of the next
+    fullGC(); // outside of the measured time
     process.send?.({ cpuMilliseconds: (user + system) / 1000, milliseconds } satisfies Report);
   });
 }
 
-/** What no search can do without, by paths and in one thread: lists every folder, opens, reads and closes every file. */
+/**
+ * Makes the system calls that every search needs, in one thread and by paths: lists every folder, and opens,
+ * reads and closes every file.
+ */
 function readEverything(folder: string): void {
   const buffer = Buffer.allocUnsafeSlow(4 * 1024 * 1024);
   const descend = (path: string) => {
@@ -80,7 +83,7 @@ function readEverything(folder: string): void {
   descend(folder);
 }
 
-/** The design that is at hand: read each file as a string, split it, test every line. */
+/** Searches with the most obvious design: reads each file as a string, splits it, and tests every line. */
 function searchNaively(folder: string, { query, regex, ignoreCase }: PlainQuery): unknown[] {
   const pattern = regex || ignoreCase ? new RegExp(query, ignoreCase ? "iu" : "u") : undefined;
   const columnOf = (line: string) => (pattern ? (pattern.exec(line)?.index ?? -1) : line.indexOf(query));

@@ -1,4 +1,4 @@
-/** The executable as a program of its own, each called over its own protocol. */
+/** Starts the executable and other servers as separate processes, with a client for each one's protocol. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -9,7 +9,7 @@ import { executable } from "../scripts/build.ts";
 
 export type Settings = Readonly<Record<string, unknown>>;
 
-/** A program that answers calls. */
+/** A process that answers calls. */
 export interface Server extends AsyncDisposable {
   call(name: string, payload: Readonly<Record<string, unknown>>): Promise<unknown>;
 }
@@ -24,7 +24,7 @@ export interface McpServer extends Server {
   readonly pid: number;
 }
 
-/** `dist/coder` with the embedded engine inside it, and a client of the official SDK. */
+/** Starts `dist/coder` with its embedded engine, and connects a client of the official SDK. */
 export async function startBusServer(folder: string, settings: Settings = {}): Promise<BusServer> {
   const config = writeSettings(folder, settings);
   const child = spawn(executable, ["--config", config, "--engine", "embedded:0"], {
@@ -45,21 +45,21 @@ export async function startBusServer(folder: string, settings: Settings = {}): P
   };
 }
 
-/** `dist/coder mcp` on standard input and output. */
+/** Starts `dist/coder mcp` on standard input and output. */
 export const startMcpServer = (
   folder: string,
   settings: Settings = {},
   environment: Readonly<Record<string, string>> = {},
 ): Promise<McpServer> => startMcpWith(writeSettings(folder, settings), environment);
 
-/** Like `startMcpServer`, with a configuration that several servers use. */
+/** Like `startMcpServer`, but with the path of a configuration, which several servers can share. */
 export const startMcpWith = (
   config: string,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<McpServer> =>
   startMcp(executable, ["mcp", "--config", config, "--log-level", "error"], environment);
 
-/** Longer than any answer here. */
+/** More bytes than any message of the benchmarks has. */
 const maxBufferSize = 64 * 1024 * 1024;
 
 /** Starts an MCP server on standard input and output. */
@@ -86,14 +86,14 @@ export async function startMcp(
 
 let settingsWritten = 0;
 
-/** The configuration lies beside the folder, where no call reaches. */
+/** Writes a configuration beside the folder, where no call can reach it. Returns its path. */
 export function writeSettings(folder: string, settings: Settings): string {
   const file = `${folder}.${settingsWritten++}.yaml`;
   writeFileSync(file, JSON.stringify({ base_path: folder, ...settings }));
   return file;
 }
 
-/** A client of the official SDK. */
+/** Connects a client of the official SDK. */
 export function openClient(url: string): IIIClient {
   console.debug = () => undefined; // the SDK prints a banner on stdout
   return registerWorker(url, {
@@ -103,7 +103,9 @@ export function openClient(url: string): IIIClient {
   });
 }
 
-/** What the program logs when it serves. Its other lines are read too, or it would wait for a reader. */
+/**
+ * Resolves to the address in the program's log. Reads its later lines too, since a full pipe would block it.
+ */
 function addressIn(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     createInterface({ input: child.stderr! }).on("line", (line) => {

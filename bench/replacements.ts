@@ -1,4 +1,4 @@
-/** The costs of one replacement in many files: the same as a search and one call that edits what it has found. */
+/** Compares one replacement in many files with a search and edits of the files that it finds. */
 import {
   closeSync,
   fsyncSync,
@@ -22,8 +22,8 @@ const matching = 500;
 const names = ["getUser", "loadUser"] as const;
 
 /**
- * Compares `coder::replace` with a search and edits of each file, and with bare writes, which promise less
- * (decision 55).
+ * Compares `coder::replace` with a search and one call that edits all files, and with plain writes, which
+ * promise less (decision 55).
  */
 export async function openReplacementComparisons(): Promise<ComparisonSet> {
   const dir = mkdtempSync(join(tmpdir(), "coder-state-"));
@@ -69,7 +69,7 @@ function makeFiles(folder: string): void {
   }
 }
 
-/** The name that the files of a folder have now, and the one that they get next. */
+/** The number of replacements so far, whose parity selects the current name in the files and the next one. */
 const turns = new WeakMap<InProcessCoder, number>();
 
 function nextNames(local: InProcessCoder): { readonly query: string; readonly replacement: string } {
@@ -86,7 +86,7 @@ async function replace(local: InProcessCoder): Promise<void> {
   requireAll(answer.files);
 }
 
-/** Finds the files with a match. */
+/** Returns the paths of the files with a match. */
 async function find(local: InProcessCoder, query: string): Promise<string[]> {
   const payload = { query, mode: "files", search_paths: false, max_matches: files };
   const { files: found = [] } = await local.call<{ files?: { path: string }[] }>("coder::search", payload);
@@ -124,7 +124,7 @@ async function write(local: InProcessCoder, { folder, fsync }: Writing): Promise
   if (fsync) for (const folder of folders) flushFolder(folder);
 }
 
-/** Flushes the names in a folder: a rename is not on the disk before. */
+/** Flushes the entries of a folder. Before that, a rename may be lost. */
 function flushFolder(folder: string): void {
   const descriptor = openSync(folder, "r");
   fsyncSync(descriptor);

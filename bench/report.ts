@@ -1,9 +1,9 @@
-/** What was measured, as a table for people and as data. */
+/** Renders the measurements as a table for people and as JSON. */
 import type { Ratio } from "./comparison.ts";
 import type { Figure } from "./figures.ts";
 
 export interface Measurements {
-  /** When, on what, in what versions, how often. */
+  /** The date, the machine, the versions of all programs, and the number of rounds. */
   readonly conditions: Readonly<Record<string, string | number>>;
   readonly ratios: readonly Ratio[];
   readonly figures: readonly Figure[];
@@ -14,7 +14,7 @@ export const verdict = ({ ratio, target }: Ratio): "pass" | "over" | "" =>
 
 const head = "     ours      peer   ratio   (from    to)    cpu   target";
 
-/** One row of the table, and the line of its group before the first of it. */
+/** Renders one row of the table, after the heading of its group if it is the first of that group. */
 export function renderRatio(row: Ratio, before: Ratio | undefined): string {
   const cells = [
     milliseconds(row.ours),
@@ -41,13 +41,13 @@ export function renderFigure({ name, value, unit, most }: Figure): string {
   return `  ${name.padEnd(82)}${number} ${unit}${target}`;
 }
 
-/** How many rows with a target reach it. */
+/** Renders the numbers of rows that reach their target and that miss it. */
 export function renderSummary(ratios: readonly Ratio[]): string {
   const verdicts = ratios.map(verdict);
   const [passed, over] = ["pass", "over"].map((word) => verdicts.filter((one) => one === word).length);
   return `${passed} rows reach their target, ${over} are over it`;
 }
 
-/** The report as JSON, with as many digits as mean something. */
+/** Renders the report as JSON, with four significant digits. */
 export const renderJson = (report: Measurements): string =>
   `${JSON.stringify(report, (_, value: unknown) => (typeof value === "number" ? Number(value.toPrecision(4)) : value), 2)}\n`;

@@ -1,11 +1,11 @@
 /**
- * `npm run bench`: what calls cost, as ratios against named peers that take turns with ours in one run. Prints a table,
- * and after a whole run writes bench/results.json and docs/bench.svg.
+ * `npm run bench`: the costs of calls, as ratios to named peers that take turns with ours in one run. Prints
+ * a table. A whole run also writes bench/results.json and docs/bench.svg.
  *
  *     npm run bench -- --quick --only search --rounds 3
  *     npm run bench -- --only index --tree XL --rounds 3
  *
- * Rows "in process" run the handlers from source in this process; the others run the executable.
+ * Rows "in process" run the handlers from source in this process. The others run the executable.
  */
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -62,7 +62,7 @@ const parts = [
 ] as const;
 type Part = (typeof parts)[number];
 
-/** XL only where it is named: a million files. */
+/** The trees. XL, with a million files, takes part only if `--tree` names it. */
 const sourceTrees = ["S", "L", "XL"] as const;
 type SourceTree = (typeof sourceTrees)[number];
 
@@ -218,7 +218,7 @@ function write({ run, peers, ratios, figures }: Results): void {
   };
   const data = join(root, "bench/results.json");
   writeFileSync(data, renderJson({ conditions, ratios, figures }));
-  spawnSync(join(root, "node_modules/.bin/biome"), ["format", "--write", data]); // as every file here
+  spawnSync(join(root, "node_modules/.bin/biome"), ["format", "--write", data]); // the checks cover it
   writeFileSync(join(root, "docs/bench.svg"), renderChart(ratios, "L"));
 }
 

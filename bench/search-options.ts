@@ -1,4 +1,4 @@
-/** What the later fields of `coder::search` cost, against ripgrep with the same flags. */
+/** Compares searches with the later fields of `coder::search` with ripgrep under equivalent flags. */
 import type { Comparison } from "./comparison.ts";
 import {
   everyMatch,
@@ -27,7 +27,7 @@ const options: readonly Option[] = [
   },
   { name: "files", fields: { mode: "files" }, flags: ["--files-with-matches"], queries },
   { name: "counts", fields: { mode: "counts" }, flags: ["--count"], queries },
-  // ripgrep prints the match alone, ours has the line too.
+  // ripgrep prints only the match, while ours returns the line too.
   { name: "every match", fields: { every_match: true }, flags: ["--only-matching"], queries },
   {
     name: "multiline",
@@ -42,7 +42,7 @@ const options: readonly Option[] = [
   },
 ];
 
-/** Every match, with each option alone. */
+/** Returns searches for all matches, each with one option. */
 export const searchesByOption = (tree: SearchTree): Comparison[] =>
   options.flatMap(({ name, fields, flags, queries }) =>
     queries.map((query) => ({

@@ -1,4 +1,4 @@
-/** `coder::search` against ripgrep and against the program that everybody writes first. */
+/** Compares `coder::search` with ripgrep and with a naive search. */
 import { type Comparison, ExternalCost } from "./comparison.ts";
 import { ensureCorpus } from "./corpus.ts";
 import { ensureIgnoringTree } from "./ignoring-tree.ts";
@@ -10,7 +10,7 @@ export interface TreeQuery extends PlainQuery {
 }
 
 interface JudgedQuery extends TreeQuery {
-  /** The most that ours may take of the time of `rg -j2`. */
+  /** Maximum time of ours, as a multiple of the time of `rg -j2`. */
   readonly target: number;
 }
 
@@ -29,7 +29,7 @@ const queries: readonly JudgedQuery[] = [
   { name: "Cyrillic, any case", query: "ПРИМЕР", ignoreCase: true, target: 1 },
 ];
 
-/** The cap of a search that sets none. */
+/** Maximum matches of a search without `max_matches`. */
 const firstThousand = 1000;
 export const everyMatch = 1_000_000;
 
@@ -48,7 +48,7 @@ export interface SearchTree {
   readonly rg: string;
 }
 
-/** A tree to search, by ours and by `rg`. */
+/** Opens a tree for searches by ours and by `rg`. */
 export async function openSearchTree(
   name: "S" | "L" | "XL" | "long" | "ignoring",
   rg: string,
@@ -58,7 +58,7 @@ export async function openSearchTree(
   return { name, folder, local, rg, [Symbol.asyncDispose]: () => local[Symbol.asyncDispose]() };
 }
 
-/** Every match of the twelve queries. */
+/** Returns searches for all matches of the twelve queries. */
 export function searchesForAll(tree: SearchTree, plain: PlainPeers): Comparison[] {
   const isLarge = tree.name === "L";
   return queries.map((query) => ({
@@ -81,7 +81,7 @@ export function searchesForAll(tree: SearchTree, plain: PlainPeers): Comparison[
   }));
 }
 
-/** The answer that callers get who set no cap. */
+/** Returns a search with the default cap. */
 export function searchForFirst(tree: SearchTree): Comparison {
   const query = queryNamed("common");
   return {
@@ -98,7 +98,10 @@ export function searchForFirst(tree: SearchTree): Comparison {
   };
 }
 
-/** Ignore files that name no file of the tree: ours with them and without them, over the same files, and ripgrep. */
+/**
+ * Compares searches with and without ignore files that match no file, so that both read the same files.
+ * ripgrep is a peer.
+ */
 export function searchesByIgnoreFiles(tree: SearchTree): Comparison[] {
   const flags = ["-j2", "--ignore", "--no-require-git", "--no-ignore-global", "--no-ignore-parent"];
   const all = { max_matches: everyMatch };
@@ -106,7 +109,7 @@ export function searchesByIgnoreFiles(tree: SearchTree): Comparison[] {
     group: "search S, with ignore files",
     name: `${query.name}  ${query.query}`,
     ours: () => searchInTree(tree, query, { ...all, respect_gitignore: true }),
-    // The limit is close to the figure: of single runs, 15 rounds give it to 0.04 only.
+    // The target is close to the result. With single runs, 15 rounds are accurate to only 0.04.
     times: 5,
     peers: [
       { name: "ours without them", target: 1.1, run: () => searchInTree(tree, query, all) },
@@ -115,7 +118,7 @@ export function searchesByIgnoreFiles(tree: SearchTree): Comparison[] {
   }));
 }
 
-/** Lines of hundreds of kilobytes that are not ASCII, looked at whole. */
+/** Returns a search of whole lines that are hundreds of kilobytes long and not ASCII. */
 export function searchInLongLines(tree: SearchTree): Comparison {
   const query = queryNamed("ends with a literal");
   return {
@@ -127,8 +130,8 @@ export function searchInLongLines(tree: SearchTree): Comparison {
 }
 
 /**
- * Says where ours and ripgrep do not find equally many lines: ours looks at no more than 4 KiB of a line. Throws when
- * an answer of ours was cut, because then it did less than its peers.
+ * Reports queries whose counts differ between ours and ripgrep. Ours searches only the first 4 KiB of a line.
+ * Throws if an answer of ours was cut, because then it did less work than its peers.
  */
 export async function verifyCounts(tree: SearchTree): Promise<void> {
   for (const query of queries) {
@@ -140,7 +143,7 @@ export async function verifyCounts(tree: SearchTree): Promise<void> {
   }
 }
 
-/** Ours, with these fields. Says where the answer was cut and had no cap. */
+/** Searches with these fields. Reports an answer that was cut without having reached the default cap. */
 export async function searchInTree(
   { name, local }: SearchTree,
   { query, regex = false, ignoreCase = false }: TreeQuery,
@@ -153,13 +156,13 @@ export async function searchInTree(
     search_paths: false,
     ...options,
   });
-  // A capped answer may be cut; any other was overtaken by its deadline, and its time means nothing.
+  // Only the cap may cut an answer. After a deadline, the time would be meaningless.
   if (answer.truncated && answer.content_matches.length !== firstThousand)
     console.error(`${name}, ${query}: an answer was cut at ${answer.content_matches.length} lines`);
   return answer;
 }
 
-/** A run of ripgrep whose output is read through a pipe and not parsed. */
+/** Runs ripgrep, whose output is read through a pipe but not parsed. */
 export function ripgrepInTree(
   tree: SearchTree,
   query: TreeQuery,

@@ -1,4 +1,4 @@
-/** The executable against other MCP servers, one call at a time, on the same files. */
+/** Compares the executable with other MCP servers, one call at a time and on the same files. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Comparison, Peer } from "./comparison.ts";
@@ -13,13 +13,13 @@ import {
 import type { Peers } from "./peers.ts";
 import { type Server, startBusServer, startMcpServer } from "./programs.ts";
 
-/** A transport of ours, and how its functions are called over it. */
+/** A transport of ours, with the program that serves it and the names of functions over it. */
 interface Transport {
   readonly name: string;
   readonly program: Server;
   readonly nameOf: (functionName: string) => string;
   readonly target?: number;
-  /** Whether what it writes is flushed to the disk. The peers flush nothing. */
+  /** Whether ours flushes what it writes to the disk. The peers never do. */
   readonly writes: "no fsync" | "fsync";
   readonly peers: readonly McpPeer[];
 }
@@ -79,7 +79,7 @@ const group = "against other MCP servers";
 const target = ({ target }: Transport) => (target === undefined ? {} : { target });
 const entries = 1000;
 
-/** One run per peer. */
+/** Returns a run of each peer, with the target of the transport. */
 const against = (transport: Transport, run: (peer: McpPeer) => Peer["run"]): Peer[] =>
   transport.peers.map((peer) => ({
     name: peer.name,
@@ -88,7 +88,7 @@ const against = (transport: Transport, run: (peer: McpPeer) => Peer["run"]): Pee
     run: run(peer),
   }));
 
-/** A folder of its own, with what the comparisons read, list and edit. */
+/** Makes a folder with the files that the comparisons read, list and edit. */
 function makeFiles(): string {
   const folder = makeWorkFolder("files");
   mkdirSync(join(folder, "one/two"), { recursive: true });
@@ -158,7 +158,7 @@ function traverse(transport: Transport, peer: Server, folder: string): Compariso
   };
 }
 
-/** The peer's search is a process of ripgrep, whose matches are asked for until it has ended. */
+/** Compares a search. The peer runs ripgrep in a process, and is polled for results until that ends. */
 function search(program: Server, commander: DesktopCommander, folder: string): Comparison {
   const query = "registerInstrumentations";
   const run = () => commander.search(folder, query);
@@ -191,7 +191,7 @@ function create(transport: Transport, folder: string): Comparison {
 
 let edited = 0;
 
-/** The same line over and over, each time with another text. */
+/** Compares repeated edits of one line, each with a new text. */
 function edit(transport: Transport, folder: string): Comparison {
   const lines = Array.from({ length: 200 }, (_, index) => `line ${index + 1} of the file\n`).join("");
   const stem = `edited (${transport.name}, ${transport.writes})`;

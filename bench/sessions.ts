@@ -1,6 +1,6 @@
 /**
- * Sessions of MCP, each a process of its own: until the tools are listed, the first search without and with an index
- * that an earlier session saved, and the memory after some calls.
+ * Compares sessions of MCP, each in a process of its own: the start up to the list of tools, the first search
+ * with and without an index saved by an earlier session, and the memory after some calls.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { queryNamed, ripgrepInTree, type SearchTree } from "./searches.ts";
 
 const group = "a session of MCP";
 
-/** From the start of a process until it has listed its tools. */
+/** Compares the times from the start of a process until it has listed its tools. */
 export function startsOfSessions(peers: Peers): Comparison {
   const folder = makeWorkFolder("session");
   const list = async (start: () => Promise<McpServer>) => {
@@ -43,17 +43,17 @@ export function startsOfSessions(peers: Peers): Comparison {
 }
 
 /**
- * Milliseconds between the list of tools and the first search: no model answers sooner than the first, and few
- * sooner than the second.
+ * Milliseconds between the list of tools and the first search. No model answers sooner than `least`, and few
+ * answer sooner than `usual`.
  */
 const patience = { least: 300, usual: 1000 } as const;
 
-/** The first search of a process, timed without its start, against ripgrep with its own. */
+/** Compares the first search of a process, without its start, with a run of ripgrep including its start. */
 export async function firstSearches(tree: SearchTree): Promise<Comparison[]> {
   const state = join(workFolder, `sessions-${tree.name}`);
   rmSync(state, { recursive: true, force: true });
   mkdirSync(state);
-  // A saved index is one of a configuration: it also depends on what that denies.
+  // A saved index belongs to one configuration, because it also depends on the denied globs.
   const config = writeSettings(tree.folder, {});
   await saveIndex(config, state);
   const query = queryNamed("rare");
@@ -82,7 +82,7 @@ export async function firstSearches(tree: SearchTree): Promise<Comparison[]> {
   ];
 }
 
-/** Has a session search until its index is saved. */
+/** Searches in a session until its index is saved. */
 async function saveIndex(config: string, state: string): Promise<void> {
   await using server = await startMcpWith(config, { XDG_STATE_HOME: state });
   await server.call("coder_search", { query: "absent" });
@@ -95,12 +95,12 @@ async function saveIndex(config: string, state: string): Promise<void> {
   }
 }
 
-/** A session whose memory is measured, of ours or of a peer. */
+/** A session of ours or of a peer whose memory is measured. */
 type Session = Pick<McpPeer, "server" | "read" | "replace">;
 
 type Start = () => Promise<Session>;
 
-/** The memory after some reads and edits, in megabytes. */
+/** Compares the memory after some reads and edits, in megabytes. */
 export function memoryOfSessions(peers: Peers): Comparison[] {
   const folder = makeWorkFolder("session-memory");
   const file = join(folder, "a.txt");
@@ -156,7 +156,10 @@ export function memoryOfSessions(peers: Peers): Comparison[] {
   ];
 }
 
-/** `Pss` divides a page by the number of processes that map it, so that the sum counts it once. */
+/**
+ * The number of sessions, and the field of smaps_rollup. `Pss` divides the size of a page by the number of
+ * processes that map it, so the sum counts each page once.
+ */
 interface Measured {
   readonly sessions: number;
   readonly field: "Rss" | "Pss";
@@ -170,7 +173,7 @@ async function work({ read, replace }: Session, path: string): Promise<void> {
   }
 }
 
-/** In megabytes. */
+/** Reads a field of /proc/pid/smaps_rollup, and returns it in megabytes. */
 function memoryOf(pid: number, field: Measured["field"]): number {
   const found = new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(
     readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"),

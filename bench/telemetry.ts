@@ -1,4 +1,6 @@
-/** What telemetry and the audit trail cost: the same call in this process, with them and without. */
+/**
+ * Measures the cost of telemetry and of the audit trail: equal calls in this process with and without them.
+ */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createLog } from "../src/base/log/log.ts";

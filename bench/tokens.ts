@@ -1,6 +1,6 @@
 /**
- * Bytes of common jobs over MCP, ours beside those of the reference filesystem server: the table of docs/mcp.md.
- * `tests/mcp/tokens.test.ts` does ours again, and compares them with it.
+ * Compares the bytes of common jobs over MCP between ours and the reference filesystem server, for the table
+ * in docs/mcp.md. `tests/mcp/tokens.test.ts` repeats our jobs and compares the results with the table.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ const page = join(root, "docs/mcp.md");
 const begin = "<!-- The table of bytes is written by `npm run bench -- --only tokens`. -->\n";
 const end = "<!-- End of the table of bytes. -->\n";
 
-/** Does all jobs with both servers, and writes the table. Returns it. */
+/** Does all jobs with both servers. Writes the table into docs/mcp.md, and returns it. */
 export async function compareTokens(script: string): Promise<string> {
   const rows: Row[] = [];
   for (const { name, ours, theirs } of jobs) {
@@ -34,7 +34,7 @@ export async function compareTokens(script: string): Promise<string> {
   return table;
 }
 
-/** The reference server, under Node as it is usually run. */
+/** Starts the reference server under Node, its usual runtime. */
 async function openReference(script: string): Promise<ServedProject> {
   const { base, remove } = makeMcpFolder({ tree: project });
   const client = new Client({ name: "bench", version: "1.0.0" });

@@ -1,8 +1,11 @@
-/** What walks over a whole tree, and stops well before its end: `coder::tree`, searches of paths and capped searches. */
+/**
+ * Compares calls that walk a whole tree, and calls that stop well before its end: `coder::tree`, searches of
+ * paths and capped searches.
+ */
 import { type Comparison, ExternalCost } from "./comparison.ts";
 import type { SearchTree } from "./searches.ts";
 
-/** A shell command in the folder of the tree, in which `$rg` is ripgrep with the flags that show it every file. */
+/** Runs a shell command in the tree's folder. `$rg` is ripgrep with flags that make it list every file. */
 function runShell({ folder, rg }: SearchTree, command: string): ExternalCost {
   const { resourceUsage } = Bun.spawnSync(["sh", "-c", command], {
     cwd: folder,

@@ -1,4 +1,7 @@
-/** Lines deep in a file of 2 GiB: when those before them have to be counted, and when they were counted already. */
+/**
+ * Compares reads of lines deep in a file of 2 GiB: with the preceding lines still to be counted, and with a
+ * known count.
+ */
 import { closeSync, openSync, rmSync, utimesSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { randomFrom } from "../tests/harness/random.ts";
@@ -32,7 +35,7 @@ function windowsOf(local: InProcessCoder, file: string): Comparison[] {
       group,
       name: "from line 40,000,000, counted",
       ours() {
-        // Of a file that has just changed nothing is known.
+        // A file modified just now could change again with equal stamps, so all preceding lines are counted.
         utimesSync(file, new Date(), new Date());
         return read(first);
       },
@@ -62,7 +65,7 @@ function runShell(command: string): ExternalCost {
   return new ExternalCost(Number(resourceUsage.cpuTime.total) / 1000);
 }
 
-/** 68 million lines as in source trees. */
+/** Writes 68 million lines like those of source trees. */
 function writeLog(file: string): void {
   const block = Buffer.from(`${makeLines(randomFrom(7), 40_000).join("\n")}\n`);
   const descriptor = openSync(file, "w");
