@@ -20,7 +20,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
       }
       const { answer } = await served.call("coder::read-file", { path: "plain.txt" });
       expect(answer).toMatchObject({ size: 10 << 20 });
-      // The engine drops a connection whose message is too long; a call right behind shows that it did not.
+      // The engine drops a connection after a message that is too long. The next call shows that it was kept.
       expect(await served.engine.call("coder::read-file", { path: "a.txt" })).toMatchObject({
         content: "a\n",
       });
@@ -182,7 +182,9 @@ interface DeepNode {
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** Eight calls on the folder `name` that do not disturb one another, each with what is wrong with its answer. */
+/**
+ * Makes eight calls on the folder `name` that do not interfere. Each resolves to the faults of its answer.
+ */
 function callsOn(served: WorkerFixture, name: string): Promise<string[]>[] {
   const path = `${name}/a.txt`;
   const check = async (functionId: string, payload: unknown, expected: object): Promise<string[]> => {

@@ -1,4 +1,4 @@
-/** What only an engine in the process of the test can do to a worker. */
+/** Tests of the bus that need the engine in the process of the test. */
 import { describe, expect, test } from "bun:test";
 import { startProduction } from "../harness/engines/production-router.ts";
 import { deliveryTo } from "../harness/engines/started.ts";
@@ -55,7 +55,7 @@ describe.each(subjects)("%s", (subject) => {
           config: { since, coalesce_ms: 50 },
         });
         await create("a");
-        // Until the worker has the answer for the first event, as a rule: whether it was received is not known otherwise.
+        // Gives the worker time to get the answer for the first event. Nothing reports its arrival.
         for (let calls = 0; calls < 3; calls += events.length)
           await client.trigger({ function_id: "coder::changes", payload: {} });
         engine.dropConnections();

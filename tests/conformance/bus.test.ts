@@ -8,7 +8,7 @@ import { startCoder, subjects } from "../harness/subject.ts";
 import { logFaults, withWorker } from "../harness/with-worker.ts";
 import { temporaryFolder, waitForRegistration } from "../harness/worker-fixture.ts";
 
-/** The answer of an engine-made call, or the code it failed with. */
+/** Resolves to the answer of a call that the engine makes, or to the code of its error. */
 const codeOr = (call: Promise<unknown>): Promise<unknown> => call.catch(({ code }: { code: string }) => code);
 
 const read = (engine: TestEngine, path: string) => engine.call("coder::read-file", { path });
@@ -89,7 +89,7 @@ describe.each(subjects)("%s", (subject) => {
       await Promise.race(calls);
       expect(answered).toBeLessThan(calls.length);
       served.worker.child.kill("SIGTERM");
-      // A call that the worker had not read by then is refused; one that it had taken on is answered.
+      // A call that the worker had not read before the signal is refused. All others are answered.
       const answers = await Promise.all(calls);
       const refused = answers.filter((answer) => typeof answer === "string");
       expect(refused.filter((code) => code !== "function_not_found")).toEqual([]);
@@ -101,8 +101,8 @@ describe.each(subjects)("%s", (subject) => {
     await withWorker(
       subject,
       async (served) => {
-        // The SDK sends its name last, so it has arrived before an answer. This engine may deliver it after the
-        // first call that follows, but not after the second.
+        // The SDK sends its name last, so the name has arrived before an answer. This engine may process it
+        // after the first call that follows, but not after the second.
         await served.call("coder::tree", {});
         const list = () => served.engine.call("engine::workers::list", {});
         await list();

@@ -54,7 +54,7 @@ describe.each(defaultSubjects)("coder call of the %s", (subject) => {
       (await runInTerminal(subject, call, here, env)).text;
     const coloured =
       "\u001b[35ma.txt\u001b[39m\n\u001b[32m2\u001b[39m\u001b[2m→\u001b[22m\u001b[31mtwo\u001b[39m\n";
-    // A slow machine shows progress first.
+    // On a slow machine, progress precedes the answer.
     expect(await shown({ TERM: "xterm" })).toEndWith(coloured);
     expect(await shown({ TERM: "xterm", NO_COLOR: "1" })).toEndWith("a.txt\n2→two\n");
     expect(await shown({})).toBe("a.txt\n2→two\n");

@@ -2,28 +2,28 @@ import { createHash } from "node:crypto";
 import { type ErrorCode, parseEntryError } from "../harness/errors.ts";
 import type { Changes, Tree } from "../harness/tree.ts";
 
-/** One call on one tree, and everything that is promised about it. */
+/** One call on one tree, with the promised outcome. */
 export interface Case {
   readonly name: string;
-  /** Configuration keys besides `base_path`. */
+  /** Configuration keys in addition to `base_path`. */
   readonly config?: Readonly<Record<string, unknown>>;
   readonly tree: Tree;
   readonly call: { readonly function: string; readonly payload: unknown };
   readonly expect: Expectation;
 }
 
-/** The answer, or the error of the whole call; and what the call did to the tree (nothing, if not said). */
+/** The answer or the error of the whole call, and its changes of the tree. Without `tree`, it makes none. */
 export type Expectation = ({ readonly answer: unknown } | { readonly error: Failure }) & {
   readonly tree?: Changes;
 };
 
-/** An error: its code, and words (in any case) that its message must contain. */
+/** An error: its code, and words that its message must contain, in upper or lower case. */
 export interface Failure {
   readonly code: ErrorCode;
   readonly says: readonly string[];
 }
 
-/** A value in an expected answer that is not compared by equality. */
+/** A value in an expected answer that is compared by a predicate instead of by equality. */
 export class Matcher {
   readonly description: string;
   readonly matches: (value: unknown) => boolean;
@@ -36,13 +36,13 @@ export class Matcher {
 
 export const anySize = new Matcher("a size", (value) => Number.isSafeInteger(value) && Number(value) >= 0);
 
-/** A cursor of a search. */
+/** Matches the cursor of a search. */
 export const anyCursor = new Matcher(
   "a cursor",
   (value) => typeof value === "string" && /^[A-Za-z0-9_-]{32,}$/.test(value),
 );
 
-/** What a search read and skipped. */
+/** Matches the counts of the files that a search has read and skipped. */
 export const anyCounts = {
   searched: { files: anySize, bytes: anySize },
   skipped: {
@@ -54,31 +54,31 @@ export const anyCounts = {
   },
 };
 
-/** What a search says that `max_matches` ended. */
+/** The fields of a search that `max_matches` has ended. */
 export const stoppedByMatches = { next_cursor: anyCursor, stopped_by: "max_matches" };
 
-/** A string with all these words in it. */
+/** Matches a string that contains all of these words. */
 export const textWith = (...words: string[]): Matcher =>
   new Matcher(
     `text with ${words.join(", ")}`,
     (value) => typeof value === "string" && words.every((word) => value.includes(word)),
   );
 
-/** The error of a whole call. */
+/** Returns the error of a whole call. */
 export const failure = (code: ErrorCode, ...says: string[]): Failure => ({ code, says });
 
-/** The error string of one entry of a batch. */
+/** Matches the error string of one entry of a batch. */
 export const errorWith = (code: ErrorCode, ...says: string[]): Matcher =>
   new Matcher(`the error ${code} saying ${says.join(", ")}`, (value) => {
     const error = parseEntryError(value);
     return error !== undefined && error.code === code && missingWords(error.message, says).length === 0;
   });
 
-/** The words that a message lacks. */
+/** Returns the words that are missing in a message. */
 export const missingWords = (message: string, words: readonly string[]): string[] =>
   words.filter((word) => !message.toLowerCase().includes(word.toLowerCase()));
 
-/** How an answer differs from what was expected, one sentence per place; empty when it does not. */
+/** Returns the differences between an answer and the expected one, one sentence for each place. */
 export function compareAnswer(actual: unknown, expected: unknown, at = "answer"): string[] {
   if (expected instanceof Matcher) {
     return expected.matches(actual)
@@ -97,13 +97,13 @@ export function compareAnswer(actual: unknown, expected: unknown, at = "answer")
 const isContainer = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
 
-/** The revision of a file with this content (coder §14). */
+/** Returns the revision of a file with this content (coder §14). */
 export const contentRevision = (content: string | Buffer): string =>
   `sha256:${createHash("sha256").update(content).digest("hex")}`;
 
 /**
- * Makes cases of a function that takes a batch: what `payloadOf` makes of `entries` is sent, and has one result for each
- * entry.
+ * Returns a function that makes cases of a batch. Each sends the payload that `payloadOf` makes of `entries`,
+ * and expects one result per entry.
  */
 export const batchOf =
   <Entries>(functionId: string, payloadOf: (entries: Entries) => unknown) =>
@@ -119,10 +119,10 @@ export const batchOf =
     expect: { answer: { results: expect.results }, tree: expect.tree },
   });
 
-/** Parses JSON, for payloads that no object literal can spell (a key named `__proto__`). */
+/** Parses JSON, for payloads that an object literal cannot express (a key named `__proto__`). */
 export const payloadOf = (json: string): unknown => JSON.parse(json);
 
-/** Something that is of no JSON type but those in `but`, for cases of wrong types. */
+/** A value of each JSON type, for cases of wrong types. */
 export const wrongValues: Readonly<Record<string, unknown>> = {
   "a number": 7,
   "a fraction": 1.5,
@@ -133,11 +133,13 @@ export const wrongValues: Readonly<Record<string, unknown>> = {
   "an object": { a: "a.txt" },
 };
 
-/** One case per wrong type of a field: the whole call is C210 with a sentence that names the field. */
+/**
+ * Makes one case per wrong type of a field: the whole call fails with C210, and its message names the field.
+ */
 export function wrongTypes(wrong: {
   readonly function: string;
   readonly field: string;
-  /** The kinds of `wrongValues` that the field takes. */
+  /** The keys of `wrongValues` whose types the field accepts. */
   readonly takes: readonly string[];
   readonly says: readonly string[];
   readonly payload: (value: unknown) => unknown;
@@ -152,7 +154,7 @@ export function wrongTypes(wrong: {
     }));
 }
 
-/** Cases of a payload that is no object at all. */
+/** Makes cases whose payload is not an object. */
 export const notAnObject = (functionId: string): Case[] =>
   ["a.txt", 7, null, ["a.txt"], true].map((payload) => ({
     name: `the payload is ${JSON.stringify(payload)}`,

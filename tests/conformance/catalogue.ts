@@ -7,12 +7,15 @@ const folder = join(import.meta.dirname, "cases");
 const casesIn = async (file: string): Promise<readonly Case[]> =>
   ((await import(join(folder, file))) as { readonly cases: readonly Case[] }).cases;
 
-/** `read-file.ts` has the cases of the published reference, `read-file.windows.ts` those of something that came later. */
+/**
+ * Returns the function that a file of cases is about. `read-file.ts` has the cases of the published
+ * reference, and `read-file.lines.ts` has cases of later fields.
+ */
 export const functionOf = (file: string): string => `coder::${file.slice(0, file.indexOf("."))}`;
 
 const files = readdirSync(folder).sort();
 
-/** All cases, by the function they call, for which their files are named. */
+/** All cases by function. The name of a file of cases begins with the name of its function. */
 export const catalogue: Readonly<Record<string, readonly Case[]>> = Object.fromEntries(
   await Promise.all(
     [...new Set(files.map(functionOf))].map(

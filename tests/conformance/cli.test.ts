@@ -563,7 +563,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
   });
 });
 
-/** The engine of its own is there a moment before the functions are. */
+/** Resolves to the first answer. The engine accepts calls shortly before the functions are registered. */
 async function firstAnswer(client: IIIClient): Promise<unknown> {
   for (;;) {
     const { answer, error } = await callThrough(client, "coder::read-file", { path: "a.txt" });

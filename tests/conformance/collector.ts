@@ -1,6 +1,7 @@
 /**
- * `npm run suite -- collector`: spans and metrics to a collector that is a product of others, over the bus and over MCP. It is
- * [rotel](https://github.com/streamfold/rotel), from PyPI, for Linux and CPython: `python3 -m pip` brings it into .work.
+ * `npm run suite -- collector`: sends spans and metrics over the bus and over MCP to a third-party collector,
+ * [rotel](https://github.com/streamfold/rotel). `python3 -m pip` installs it from PyPI into .work, for Linux
+ * and CPython.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -32,14 +33,14 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** The ports of a collector, and a folder. */
+/** The ports and the folder of a collector. */
 interface Places {
   readonly http: number;
   readonly grpc: number;
   readonly own: string;
 }
 
-/** The collector, which prints what it takes. */
+/** A process of the collector, which prints the spans and metrics that it receives. */
 class Collector {
   readonly #process: ChildProcess;
   #output = "";
@@ -60,7 +61,7 @@ class Collector {
       });
   }
 
-  /** Resolves with everything that it printed, once that holds all of `words`. */
+  /** Resolves to the whole output as soon as it contains all of `words`. */
   async printed(...words: string[]): Promise<string> {
     while (!words.every((word) => this.#output.includes(word)))
       await new Promise<void>((resolve) => {
@@ -69,7 +70,7 @@ class Collector {
     return this.#output;
   }
 
-  /** Forgets what it printed. */
+  /** Discards the output so far. */
   clear(): void {
     this.#output = "";
   }

@@ -1,4 +1,4 @@
-/** Whose configuration the worker goes by: each row of the order, and each way in which it must not start. */
+/** The choice of the configuration: each step of the search order, and each reason for a refusal to start. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { expectRefusal, projectOf, removeProjects, serveArgs, serving } from "./
 
 afterAll(removeProjects);
 
-/** The key of each worker's folder, and the flags that choose the worker. */
+/** For each worker: the flags that select it, a configuration that serves a folder, the default folder. */
 const kinds = {
   coder: {
     flags: [] as readonly string[],

@@ -13,14 +13,14 @@ afterAll(() => rmSync(here, { recursive: true }));
 
 let count = 0;
 
-/** A configuration file with this text. */
+/** Writes a configuration file with this text, and returns its path. */
 function fileOf(text: string): string {
   const file = join(here, `config-${count++}.yaml`);
   writeFileSync(file, text);
   return file;
 }
 
-/** Serving with the file must end by itself, on stderr alone, in one sentence with these words. */
+/** Expects the worker to refuse the file: it exits by itself, with one sentence of these words on stderr. */
 async function expectRefusal(subject: Subject, file: string, words: readonly string[]): Promise<void> {
   const { code, stdout, stderr } = await runCoder(subject, ["--config", file, "--url", "ws://127.0.0.1:9"], {
     cwd: here,
@@ -71,7 +71,7 @@ const wrong: readonly (readonly [text: string, ...words: string[]])[] = [
   ["- max_read_bytes", "mapping"],
 ];
 
-/** Starting from source costs ten times what the executable does, so there a sample has to do. */
+/** Returns the texts to try. A start from source takes ten times as long, so it tries only every fifth. */
 const sampleFor = (subject: Subject) =>
   wrong.filter((_, index) => subject === "executable" || index % 5 === 0);
 

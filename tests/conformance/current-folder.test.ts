@@ -1,4 +1,4 @@
-/** What the folder that the worker is started in can and cannot decide, and what the log says of it. */
+/** The influence of the folder that a worker is started in, its limits, and the log about it. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -10,7 +10,7 @@ import {
 
 interface Layout {
   readonly name: string;
-  /** What paths begin with. */
+  /** The beginning of every path: empty, or the name of a root. */
   readonly prefix: string;
   readonly config: ConfigFields;
 }
@@ -25,7 +25,7 @@ const layouts: readonly Layout[] = [
   { name: "in a root that is read-only", prefix: "b/", config: { roots } },
 ];
 
-// Whole characters only: the engine drops a frame with half of a surrogate pair, and the call is never answered.
+// No halves of surrogate pairs: the engine drops such frames, and the calls would never be answered.
 const character = fc.constantFrom("a", "z", "é", "😀", " ", ".", "-", "A");
 const name = fc.string({ unit: character, minLength: 1, maxLength: 8 }).filter((text) => !/^\.+$/.test(text));
 const deniedName = fc.oneof(
@@ -36,7 +36,7 @@ const deniedName = fc.oneof(
   name.map((text) => `secrets/${text}`),
 );
 
-/** A denied path, and how much of the folders above it exists where it does not. */
+/** A denied path, the folders above it, and the kind of entry that is there. */
 const situation = fc.record({
   folders: fc.array(name, { maxLength: 2 }),
   denied: deniedName,
@@ -53,7 +53,7 @@ const calls: Readonly<Record<string, (path: string) => unknown>> = {
   "coder::delete-file": (path) => ({ paths: [path], recursive: true }),
 };
 
-/** A call that would succeed where the path is merely missing cannot be compared with that. */
+/** Functions that succeed if the path is missing and not denied, so the two answers differ. */
 const succeedsOnMissing = ["coder::create-file", "coder::delete-file"];
 
 const seen = ({ answer, error }: ClientOutcome): unknown => error?.message ?? answer;

@@ -1,10 +1,10 @@
-/** One caller with very many costly calls does not keep others waiting (coder §11). */
+/** Tests that a caller with very many costly calls does not keep others waiting (coder §11). */
 import { expect, test } from "bun:test";
 import { addSlowFiles, searchForMinutes } from "../harness/slow-search.ts";
 import { withWorker } from "../harness/with-worker.ts";
 import { connectClient, type WorkerFixture } from "../harness/worker-fixture.ts";
 
-/** However busy the machine is. */
+/** Milliseconds that a caller waits: more than the call timeout of the worker, for busy machines too. */
 const timeoutMs = 110_000;
 
 test("who reads and searches is answered before any of many searches of another", async () => {

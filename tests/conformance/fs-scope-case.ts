@@ -1,4 +1,4 @@
-/** Calls that their payload limits to a part of the tree (coder §26). */
+/** Calls with a scope that limits them to a part of the tree (coder §26). */
 import type { Tree } from "../harness/tree.ts";
 import type { Case } from "./case.ts";
 import { anything, type Outcome, refused } from "./roots-case.ts";
@@ -32,5 +32,5 @@ export const file = (path: string, content: string): Outcome => ({
   answer: { path, is_utf8: true, size: content.length, mode: 0o644, mtime: anything, content },
 });
 
-/** The root may be read, and one folder in it written. */
+/** A scope that can read its root and write one folder in it. */
 export const writable = { root: "app", grants: [{ path: "app", read_only: true }, { path: "app/src" }] };

@@ -1,4 +1,4 @@
-/** What calls with a scope read, and scopes that are none. */
+/** Reading calls with a scope, and invalid scopes. */
 import type { Case } from "./case.ts";
 import { file, outside, scopedCall, writable } from "./fs-scope-case.ts";
 import { anything, type Outcome, refused } from "./roots-case.ts";

@@ -1,4 +1,4 @@
-/** What calls with a scope know of what was changed, and undo (coder §26). */
+/** Checkpoints, changes and undo in calls with a scope (coder §26). */
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What calls with a scope change. */
+/** Calls with a scope that change files. */
 import { gone } from "../harness/tree.ts";
 import { type Case, errorWith, textWith } from "./case.ts";
 import { outside, scopedCall, writable } from "./fs-scope-case.ts";
@@ -6,7 +6,7 @@ import { anything, type Outcome } from "./roots-case.ts";
 
 const results = (...all: readonly unknown[]): Outcome => ({ answer: { results: all } });
 const outsideEntry = errorWith("C220", "fs_scope");
-/** The error of an entry of a function that came later, an object. */
+/** Returns the outcome of an entry outside the scope, for functions that came after 0.2.0. */
 const notDone = (fields: object): Outcome => ({
   answer: { results: [{ ...fields, success: false, error: outsideEntry }] },
 });

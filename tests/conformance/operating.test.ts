@@ -1,4 +1,4 @@
-/** What operators set for all calls: quotas, and the audit trail (coder §21). */
+/** Quotas and the audit trail, which operators configure for all calls (coder §21). */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";

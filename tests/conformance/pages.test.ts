@@ -1,4 +1,4 @@
-/** Clients that follow `next_cursor` to the end get what one call answers, over a real engine. */
+/** Tests that following `next_cursor` to the end returns the answer of a single call, over a real engine. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { defaultSubjects } from "../harness/subject.ts";
 import { startWorker, type WorkerFixture } from "../harness/worker-fixture.ts";

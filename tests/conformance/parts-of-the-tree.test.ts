@@ -1,4 +1,4 @@
-/** Every function over several roots, and with a scope. */
+/** Runs every function over several roots, and with a scope. */
 import { describe } from "bun:test";
 import { subjects } from "../harness/subject.ts";
 import { casesOfParts } from "./parts-of-the-tree.ts";

@@ -1,4 +1,4 @@
-/** Cases of calls that are about several roots, or limited to a part of one. */
+/** Cases of calls that name several roots, or that are limited to a part of one. */
 import type { Case } from "./case.ts";
 import { fsScopeCases } from "./fs-scope-cases.ts";
 import { fsScopeWritingCases } from "./fs-scope-writing-cases.ts";

@@ -1,4 +1,4 @@
-/** Dry runs, and the plans that they give. */
+/** Dry runs, and the plans in their answers. */
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { callThrough, connectClient, type WorkerFixture } from "../harness/worke
 const edit = { op: "update", path: "a", ops: [{ op: "str_replace", old_str: "one", new_str: "two" }] };
 const changes = [edit, { op: "move", from: "a", to: "s/b" }, { op: "create", path: "c", content: "c\n" }];
 
-/** What a dry run answers. */
+/** Makes a dry run of the changes, and returns its answer. */
 async function tryChanges({ call }: WorkerFixture, list: readonly object[] = changes) {
   const { answer } = await call("coder::transact", { changes: list, dry_run: true });
   return answer as { plan: string; results: unknown[] };

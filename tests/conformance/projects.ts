@@ -1,4 +1,4 @@
-/** Folders to start the worker in, with configuration files of all sorts, and what it says then. */
+/** Folders for starting workers in, with various configuration files, and the outcomes of such starts. */
 import { expect } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,12 +7,15 @@ import { temporaryFolder } from "../harness/worker-fixture.ts";
 
 const folders: string[] = [];
 
-/** Removes all projects; for `afterAll`. */
+/** Removes all projects. Tests call it in `afterAll`. */
 export function removeProjects(): void {
   for (const folder of folders) rmSync(folder, { recursive: true });
 }
 
-/** A folder with these files; `a/` and `b/` are there to be served, each with a file that is denied by default. */
+/**
+ * Makes a folder with these files and the folders `a/` and `b/` for serving. Each of the three has a file
+ * that is denied by default.
+ */
 export function projectOf(files: Readonly<Record<string, string>>): string {
   const project = temporaryFolder();
   folders.push(project);
@@ -27,11 +30,11 @@ export function projectOf(files: Readonly<Record<string, string>>): string {
 interface Serving {
   readonly base_path: string;
   readonly config: string;
-  /** All of the log. */
+  /** The whole log of the worker. */
   readonly stderr: string;
 }
 
-/** Serves until the worker says what it serves. */
+/** Starts a worker, stops it when it serves, and returns what it has logged. */
 export async function serving(
   subject: Subject,
   args: readonly string[],
@@ -46,7 +49,7 @@ export async function serving(
   return { base_path: said.base_path, config: said.config, stderr: running.stderr() };
 }
 
-/** It must end by itself, in one sentence that holds these words, and without having served. */
+/** Expects the worker to exit by itself without serving, with a single sentence that has these words. */
 export async function expectRefusal(
   subject: Subject,
   { args, words, ...options }: RunOptions & { args: readonly string[]; words: readonly string[] },
@@ -66,5 +69,5 @@ export async function expectRefusal(
   expect(stderr).not.toContain('"message":"serving"');
 }
 
-/** Serves on an engine of its own, at any free port. */
+/** Flags for serving with an embedded engine at any free port. */
 export const serveArgs = ["--engine", "embedded:0"];

@@ -1,4 +1,4 @@
-/** A worker that is read-only, and a call that reads, leave the folder as it is to the last time stamp. */
+/** Tests that a read-only worker and a reading call leave the folder unchanged, including its time stamps. */
 import { afterAll, expect, test } from "bun:test";
 import { statSync, utimesSync } from "node:fs";
 import { defaultSubjects, runCoder } from "../harness/subject.ts";
@@ -27,7 +27,7 @@ test.each(defaultSubjects.flatMap((subject) => ways.map(([name, args]) => [subje
       ? runCoder(subject, named, { cwd })
       : serving(subject, [...named, "--read-only"], { cwd }));
     expect(statSync(cwd).mtimeMs).toBe(1e12);
-    // Temporary files of killed processes stay where they are.
+    // The sweep would remove temporary files of killed processes, which is a change.
     expect(stderr).not.toContain("swept");
   },
 );

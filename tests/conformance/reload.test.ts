@@ -1,4 +1,4 @@
-/** SIGHUP makes the worker read its configuration again (coder §21). */
+/** Tests that the worker reads its configuration again on SIGHUP (coder §21). */
 import { expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { renameSync, rmSync } from "node:fs";
@@ -20,8 +20,8 @@ async function statusOf({ call }: WorkerFixture): Promise<Status> {
 }
 
 /**
- * Writes the configuration, or puts what lies at `other` in its place, and sends SIGHUP. Resolves with the status when
- * the reload is over.
+ * Writes the configuration, or moves `other` to its path, and sends SIGHUP. Resolves to the status after the
+ * reload.
  */
 async function reload(served: WorkerFixture, text: string | undefined, other = ""): Promise<Status> {
   const reloads = (status: Status) => status.applied_reloads + status.rejected_reloads;
@@ -73,7 +73,7 @@ test("one that cannot be used is rejected as a whole, and the old one stays", as
       ["{", /^The changed configuration cannot be used/],
       [textOf(served, { max_read_bytes: "many" }), /^The key max_read_bytes of the changed/],
       [textOf(served, { non_accessible_globs: ["a.txt", "{"] }), /^The key non_accessible_globs of/],
-      // The key of a file that is no configuration may be a line of it.
+      // If the file is not a configuration, a key may be any of its lines, so the error must not quote it.
       [textOf(served, { non_accesible_globs: [] }), /^The changed configuration cannot be used/],
       ["password-hunter2: ${HUNTER2}", /^The changed configuration cannot be used/],
       ["password: [hunter2", /^The changed configuration cannot be used/],

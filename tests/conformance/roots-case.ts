@@ -1,4 +1,4 @@
-/** Cases over several roots: one that can be written to, one that is read-only, and one that lies in the first. */
+/** Cases over several roots: a writable one, a read-only one, and one inside the first. */
 import type { Tree } from "../harness/tree.ts";
 import { type Case, failure, Matcher } from "./case.ts";
 

@@ -1,4 +1,4 @@
-/** Every function over several roots. */
+/** Calls of every function over several roots. */
 import { gone } from "../harness/tree.ts";
 import { anyCounts, type Case, errorWith } from "./case.ts";
 import { anything, type Outcome, one, refused } from "./roots-case.ts";
@@ -148,7 +148,7 @@ const reading: Case[] = [
 const create = (path: string, more: object = {}) => ({ files: [{ path, content: "new", ...more }] });
 const created = (path: string) => ({ path, success: true, bytes_written: 3 });
 
-/** What may not be changed, and what the refusal says. */
+/** Paths that must not be changed, with words of the refusal. */
 const kept = [
   ["a name beside the roots", "new", 'a path in \\"app/\\"'],
   ["a root", "lib", "top folder"],

@@ -1,4 +1,4 @@
-/** Calls that are about two roots. */
+/** Calls that involve two roots. */
 import { gone } from "../harness/tree.ts";
 import { type Case, errorWith } from "./case.ts";
 import { anything, one, refused } from "./roots-case.ts";

@@ -1,9 +1,9 @@
-/** Calls with the `fs_scope` of a session of iii's harness (coder §26), which it writes into each call. */
+/** Calls with the `fs_scope` that iii's harness adds to each call of a session (coder §26). */
 import type { Case } from "./case.ts";
 import { file, outside, scopeTree } from "./fs-scope-case.ts";
 import { anything, type Outcome, refused } from "./roots-case.ts";
 
-/** All fields of that harness, and one for another worker. */
+/** Returns a scope with all fields of that harness, one of which is for another worker. */
 const session = (fields: object): object => ({
   root: "<base>/app",
   grants: [],
@@ -35,7 +35,7 @@ const read = (name: string, path: string, fields: object, expect?: Outcome): Cas
     expect ?? file(path, contents[path] ?? "needle in app\n"),
   );
 
-/** The outcome with the fields that the profile `agent` adds. */
+/** Adds the fields of the profile `agent` to the outcome. */
 function withAgentFields(outcome: Outcome): Outcome {
   if (!("answer" in outcome)) return outcome;
   const answer = outcome.answer as object;
@@ -48,7 +48,7 @@ function withAgentFields(outcome: Outcome): Outcome {
 
 const profiles = ["contract", "agent"];
 
-/** Each form of a scope, in both profiles. */
+/** Cases of each form of a scope, in both profiles. */
 const inBothProfiles: readonly Case[] = profiles.flatMap((profile) =>
   [
     read("a path of the session", "a.txt", {}),
@@ -117,7 +117,7 @@ const folderOfThatName: readonly Case[] = [
   ),
 ];
 
-/** Functions that no scope limits, because their requests name no paths. */
+/** Cases of functions that no scope limits, because their requests do not name paths. */
 const withoutPaths: readonly Case[] = [
   call("commit has the scope of its dry run", "commit", { plan: "none" }, refused("C210", "plan")),
   call("info", "info", {}, { answer: anything }),

@@ -13,17 +13,17 @@ import {
 import { type Case, compareAnswer, missingWords } from "./case.ts";
 import { catalogue } from "./catalogue.ts";
 
-/** What the cases need of a worker that serves a folder. */
+/** The parts of a worker fixture that the cases use. */
 export type SuiteWorker = Pick<WorkerFixture, "base" | "root" | "build" | "snapshot" | "call" | "stop"> & {
   readonly worker: Pick<WorkerFixture["worker"], "stdout" | "stderr">;
-  /** Changes the configuration, if the worker can. */
+  /** Changes the configuration, and returns whether the worker could. */
   readonly reload?: WorkerFixture["reload"];
 };
 
-/** What carries the calls; by default the bus. */
+/** The transport of the calls. The default is the bus. */
 export interface Transport {
   readonly start?: (subject: Subject, config: ConfigFields) => Promise<SuiteWorker>;
-  /** Whether it can carry a case. */
+  /** Whether the transport can carry a case. By default, it carries all. */
   readonly supports?: (one: Case) => boolean;
 }
 
@@ -32,8 +32,8 @@ export const runCatalogue = (subject: Subject, transport?: Transport): void =>
   runConformanceCases(Object.values(catalogue).flat(), subject, transport);
 
 /**
- * Runs cases, grouped by configuration, the tree rebuilt before each. A worker goes from one configuration to
- * the next by a reload, or else another is started.
+ * Runs cases grouped by configuration, and rebuilds the tree before each. Between groups, the worker reloads
+ * its configuration, or another worker replaces it.
  */
 export function runConformanceCases(
   all: readonly Case[],
@@ -83,7 +83,7 @@ async function runCase(served: SuiteWorker, one: Case): Promise<void> {
   expect(compareSnapshots(served.snapshot(), after)).toEqual([]);
 }
 
-/** Whether the outcome is the expected one. */
+/** Returns the differences between the outcome and the expected one. */
 function judge(one: Case, outcome: ClientOutcome, base: string): string[] {
   const expected = one.expect;
   if ("answer" in expected) {
@@ -106,8 +106,8 @@ function judge(one: Case, outcome: ClientOutcome, base: string): string[] {
 }
 
 /**
- * Returns the answer without the number of its checkpoint, which depends on earlier calls. It is answered in
- * the profile `agent` alone.
+ * Returns the answer without the number of its checkpoint, which depends on earlier calls. Only answers in
+ * the profile `agent` have it.
  */
 function withoutCheckpoint({ config }: Case, answer: unknown): unknown {
   const { checkpoint, ...others } = answer as { readonly checkpoint?: unknown };
@@ -115,7 +115,7 @@ function withoutCheckpoint({ config }: Case, answer: unknown): unknown {
   return isNumber && config?.["profile"] === "agent" ? others : answer;
 }
 
-/** Answers echo the path they were sent, which may have held `<base>`. */
+/** Expands `<base>` in the expected answer, because answers repeat paths of the request. */
 function expandExpected(answer: unknown, base: string): unknown {
   if (typeof answer === "string") return answer.replaceAll("<base>", base);
   if (Array.isArray(answer)) return answer.map((item) => expandExpected(item, base));

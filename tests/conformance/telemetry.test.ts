@@ -1,4 +1,4 @@
-/** Spans and metrics for a collector, from the program as it is run (coder §21). */
+/** Spans and metrics that the program sends to a collector (coder §21). */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { attributesOf, TestCollector } from "../harness/collector.ts";
 import { defaultSubjects } from "../harness/subject.ts";

@@ -1,4 +1,4 @@
-/** The command that runs the suites on an engine's executable, tried with a program that stands in for one. */
+/** Tests the command that runs the suites on the executable of an engine, with a program in its place. */
 import { afterAll, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { temporaryFolder } from "../harness/worker-fixture.ts";
 const folder = temporaryFolder();
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** An executable that does what `script` says. */
+/** Makes an executable from a shell script. */
 function program(name: string, script: string): string {
   const path = join(folder, name);
   writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });

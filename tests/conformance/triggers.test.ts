@@ -1,4 +1,4 @@
-/** The trigger type of coder, as workers of the official SDK see it (coder §25). */
+/** The trigger type of coder, used through the official SDK (coder §25). */
 import { describe, expect, test } from "bun:test";
 import { appendFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ const lineOf = ({ kind, path, from, dir, cause, overflow }: Event): string =>
     ? "overflow"
     : `${kind} ${from === undefined ? "" : `${from} to `}${path}${dir ? "/" : ""} by ${cause.function_id ?? cause.by}`;
 
-/** A function on the bus that gets the events of a trigger. */
+/** A function on the bus that receives the events of a trigger. */
 class Receiver {
   readonly events: Event[] = [];
   readonly #client: IIIClient;
@@ -40,18 +40,18 @@ class Receiver {
     });
   }
 
-  /** Registers a trigger; its events come from some moment afterwards on. */
+  /** Registers a trigger. Its events begin some time after this call. */
   bind(config: object): { unregister(): void } {
     return this.#client.registerTrigger({ type: "coder::changed", function_id: this.#id, config });
   }
 
-  /** Waits until an event is about this path, and returns all since the last time. */
+  /** Waits for an event with this path. Returns all events since the previous call. */
   async until(path: string): Promise<string[]> {
     await this.arrived(path);
     return this.events.splice(0).map(lineOf);
   }
 
-  /** Waits until an event is about this path. */
+  /** Waits for an event with this path. */
   async arrived(path: string): Promise<void> {
     while (!this.events.some((event) => event.path === path))
       await new Promise<void>((resolve) => {
@@ -60,15 +60,15 @@ class Receiver {
   }
 }
 
-/** A call of the consumer's function. */
+/** A call of the function of the consumer. */
 interface Delivery {
   readonly invocation_id: string;
   readonly data: Event & { readonly redelivered?: boolean };
 }
 
 /**
- * A consumer in a namespace, which answers when the test says so. It speaks the protocol itself, since SDK 0.22
- * knows no namespaces and answers by itself.
+ * A consumer in a namespace whose answers the test controls. It speaks the protocol itself, because SDK 0.22
+ * does not support namespaces and answers every call.
  */
 class NamespacedConsumer {
   static readonly #id = "consumer::changed";
@@ -86,7 +86,7 @@ class NamespacedConsumer {
     });
   }
 
-  /** Joins an engine. Engines of 0.22 ignore the namespace. */
+  /** Connects to an engine. Version 0.22 of the engine ignores the namespace. */
   static async join(
     engine: WorkerFixture["engine"],
     namespace: string,
@@ -115,7 +115,7 @@ class NamespacedConsumer {
     return consumer;
   }
 
-  /** Waits for the next call. */
+  /** Waits for the next call of the function. */
   async next(): Promise<Delivery> {
     while (this.#deliveries.length === 0)
       await new Promise<void>((resolve) => {
@@ -142,7 +142,7 @@ interface Changes {
   readonly external: boolean;
 }
 
-/** Where the feed is now. */
+/** Returns the current position of the feed. */
 const begin = (client: IIIClient): Promise<Changes> =>
   client.trigger({ function_id: "coder::changes", payload: {} });
 
@@ -151,7 +151,7 @@ const create = (path: string) => ({
   payload: { files: [{ path, content: "text\n", parents: true }] },
 });
 
-/** Without a watched tree other programs' changes are not there. */
+/** Returns the lines only if the tree is watched. Otherwise, changes by other programs are not reported. */
 const external = (lines: readonly string[], { external: isWatched }: Changes) => (isWatched ? lines : []);
 
 const withReceiver = (
@@ -346,7 +346,7 @@ describe.each(subjects)("%s", (subject) => {
       await client.trigger(create("b.txt"));
       const first = await consumer.next();
       expect(first.data).toMatchObject({ path: "a.txt" });
-      // The feed goes on when it repeats the event, and the engine keeps no order.
+      // The feed continues after it has repeated the event, and the engine does not keep the order.
       const later = [await consumer.next(), await consumer.next()];
       for (const delivery of later) consumer.answer(delivery);
       const [repeated, next] = later[0]!.data.path === "a.txt" ? later : later.toReversed();

@@ -1,4 +1,4 @@
-/** What becomes on the bus of a field that no function has, by the key `unknown_fields`. */
+/** Unknown fields in calls on the bus, depending on the key `unknown_fields`. */
 import { expect, test } from "bun:test";
 import { parseWireError } from "../harness/errors.ts";
 import { withWorker } from "../harness/with-worker.ts";

@@ -53,7 +53,7 @@ const applies = (
   expect: { answer: { committed: true, results, transaction: aName }, tree: changes },
 });
 
-/** `request` is the patch, or the patch and other fields. */
+/** Makes a case of a refused call. `request` is the patch, or all fields including the patch. */
 const refuses = (
   name: string,
   tree: Tree,
@@ -76,7 +76,7 @@ const changed = "one\n2\nthree\nfour\n";
 const hunk = [" one", "-two", "+2", " three"];
 const numbered = ["@@ -1,3 +1,3 @@", ...hunk];
 
-/** No patch changes, moves or replaces a FIFO. */
+/** Makes a case of a patch that must not change, move or replace a FIFO. */
 const fifoStays = (name: string, patch: string, fields: Fields = {}): Case[] => [
   refuses(`${name} of a FIFO`, { f: list, p: { fifo: true } }, { patch, ...fields }, ["C210"]),
 ];
@@ -431,7 +431,7 @@ const hunks: Case[] = [
 const renamed = (from: string, to: string) =>
   `diff --git a/${from} b/${to}\nrename from ${from}\nrename to ${to}\n`;
 
-/** Patches whose files depend on each other, and the fields that say how names and hunks are meant. */
+/** Patches whose files depend on each other, and fields that control how names and hunks are read. */
 const options: Case[] = [
   applies(
     "a copy of git of what it changes before",

@@ -8,7 +8,7 @@ const aPlace = new Matcher(
   "a place in the feed",
   (value) => typeof value === "string" && /^[\da-f]{12}:\d+$/.test(value),
 );
-/** Not on every system. */
+/** Matches either value, because not every system can watch the tree. */
 const isWatched = new Matcher("whether the tree is watched", (value) => typeof value === "boolean");
 
 const nothing = { changes: [], external: isWatched, next: aPlace, overflow: false };
@@ -34,7 +34,7 @@ const refused = (name: string, since: string): Case => ({
   expect: { error: failure("C210", "since", "next") },
 });
 
-/** What no other process has. */
+/** The id of the feed of another process. */
 const other = "0123456789ab";
 
 export const cases: readonly Case[] = [

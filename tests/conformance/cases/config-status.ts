@@ -2,7 +2,7 @@ import { type Case, notAnObject } from "../case.ts";
 
 const id = "coder::config-status";
 
-/** Nothing was reloaded, whatever the configuration. */
+/** Makes a case without a reload: the answer does not depend on the configuration. */
 const started = (name: string, config: Case["config"] | undefined, payload: object = {}): Case => ({
   name,
   ...(config && { config }),

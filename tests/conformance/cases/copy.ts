@@ -175,7 +175,7 @@ const batches: Case[] = [
   ),
 ];
 
-/** What is copied, and as what. */
+/** Copies of various entries to various targets. */
 const kinds: Case[] = [
   copies("an empty file", { a: "" }, { from: "a", to: "b" }, { b: "" }),
   copies(
@@ -364,7 +364,7 @@ const folders: Case[] = [
 
 const tryBatch = batchOf(id, (files: readonly Entry[]) => ({ files, dry_run: true }));
 
-/** The answer of the same call without `dry_run`, and an unchanged tree. */
+/** Makes a dry run: it has the answer of the real call, and leaves the tree unchanged. */
 const tries = (name: string, tree: Tree, entry: Entry, result: unknown): Case =>
   tryBatch(`tried: ${name}`, tree, [entry], { results: [result], tree: {} });
 

@@ -8,7 +8,7 @@ const written = (path: string, content: string) => {
   return { results: [{ path, success: true, bytes_written: content.length, revision }] };
 };
 
-/** A new file without a mode, under the umask 027 of the worker. */
+/** Returns a new file created without a mode, under the umask 027 of the worker. */
 const underUmask = (text: string) => ({ text, mode: 0o640 });
 
 export const cases: readonly Case[] = [

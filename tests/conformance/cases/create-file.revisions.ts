@@ -28,7 +28,7 @@ const failed = (path: string, error: unknown) => ({ path, success: false, bytes_
 const refuses = (name: string, tree: Tree, entry: Entry, error: readonly [ErrorCode, ...string[]]): Case =>
   batch(name, tree, [entry], { results: [failed(entry.path, errorWith(...error))], tree: {} });
 
-/** The error says what is there, and shows it. */
+/** Matches an error that reports the current revision and shows the current content. */
 const mismatch = (path: string, expected: string, current: string) =>
   new Matcher(`C221 with ${JSON.stringify(current)}`, (value) => {
     const { code, reason, details } = JSON.parse(String(value));

@@ -26,11 +26,11 @@ const failed = (path: string, code: ErrorCode, ...says: string[]) => ({
 
 const batch = batchOf(id, (files: readonly File[]) => ({ files }));
 
-/** The call creates one file, and changes `tree` as `changes` says. */
+/** Makes a case that creates one file. `changes` are its changes of `tree`. */
 const creates = (name: string, tree: Tree, file: File, changes: Changes): Case =>
   batch(name, tree, [file], { results: [created(file)], tree: changes });
 
-/** One file is refused, and nothing changes. */
+/** Makes a case whose only file is refused, and that changes nothing. */
 const refuses = (
   name: string,
   tree: Tree,

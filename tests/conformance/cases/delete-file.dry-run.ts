@@ -5,7 +5,7 @@ const id = "coder::delete-file";
 
 type Payload = Readonly<Record<string, unknown>>;
 
-/** The answer of the same call without `dry_run`, and an unchanged tree. */
+/** Makes a dry run of a case: it has the same answer, and leaves the tree unchanged. */
 const tried = (one: Case): Case => ({
   ...one,
   name: `a dry run: ${one.name}`,
@@ -13,7 +13,10 @@ const tried = (one: Case): Case => ({
   expect: { ...one.expect, tree: {} },
 });
 
-/** Paths that build on each other are tried on the tree as it is, as a case below shows. */
+/**
+ * Whether the call has one path. A dry run tries every path on the unchanged tree, so paths that build on
+ * earlier ones would have other results, as a case below shows.
+ */
 const standsAlone = ({ call, expect }: Case): boolean => {
   if (!("answer" in expect)) return false;
   const { paths } = call.payload as { paths?: unknown };

@@ -33,7 +33,7 @@ const refuses = (name: string, tree: Tree, path: string, error: readonly [ErrorC
     { results: [failed(path, errorWith(...error))], tree: {} },
   );
 
-/** C221 that shows what the file is. */
+/** Matches C221 with the current revision and content of the file. */
 const shows = (content: string) =>
   new Matcher(`C221 with ${JSON.stringify(content)}`, (value) => {
     const { code, details } = JSON.parse(String(value));

@@ -29,7 +29,7 @@ const removesAll = (name: string, tree: Tree, path: string, changes: Changes): C
 const finds = (name: string, tree: Tree, path: string): Case =>
   batch(name, tree, { paths: [path] }, { results: [absent(path)], tree: {} });
 
-/** Refused alike with and without `recursive`. */
+/** Makes two cases that are refused alike, with and without `recursive`. */
 const refuses = (name: string, tree: Tree, path: string, error: readonly [ErrorCode, ...string[]]): Case[] =>
   [false, true].map((recursive) => {
     const [code, ...says] = error;

@@ -31,7 +31,7 @@ const functions = new Matcher(
     Array.isArray(value) && value.includes(id) && value.includes("coder::tree") && value.length >= 16,
 );
 const amount = new Matcher("a whole number", (value) => Number.isSafeInteger(value) && Number(value) >= 0);
-/** Without threads, and on systems that do not say exactly when files change, there is no index. */
+/** Matches both: without threads or exact change times of files, the worker has no index. */
 const index = new Matcher("how files are found", (value) => value === "verified" || value === "scan");
 
 const says = (name: string, config: Case["config"] | undefined, differs: object = {}): Case => ({

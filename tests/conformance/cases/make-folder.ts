@@ -36,7 +36,7 @@ const call = (
   expect: { answer: { results }, tree: changes },
 });
 
-/** A path alone, or with the fields beside it. */
+/** A path, alone or with options for the call. */
 type Request = string | readonly [path: string, options: Options];
 
 const oneOf = (request: Request): readonly [readonly string[], Options?] =>

@@ -291,7 +291,7 @@ const folders: Case[] = [
 
 const tryBatch = batchOf(id, (files: readonly Entry[]) => ({ files, dry_run: true }));
 
-/** The answer of the same call without `dry_run`, and an unchanged tree. */
+/** Makes a dry run: it has the answer of the real call, and leaves the tree unchanged. */
 const tries = (name: string, tree: Tree, entry: Entry, result: unknown): Case =>
   tryBatch(`tried: ${name}`, tree, [entry], { results: [result], tree: {} });
 

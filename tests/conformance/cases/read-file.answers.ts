@@ -1,4 +1,4 @@
-/** What else is read than text, revisions, budgets, and several files at once. */
+/** Reads of data other than text, of revisions, within budgets, and of several files at once. */
 import { mtime, type Tree } from "../../harness/tree.ts";
 import { type Case, contentRevision, errorWith, failure, wrongTypes } from "../case.ts";
 
@@ -16,7 +16,7 @@ const factsOf = (path: string, body: string | Buffer) => ({
   mtime,
 });
 
-/** The answer to a read of a whole file with a later field. */
+/** Returns the answer to a read of a whole file with a field that came after 0.2.0. */
 const whole = (path: string, body: string | Buffer, content: string, isUtf8 = true) => ({
   ...factsOf(path, body),
   is_utf8: isUtf8,

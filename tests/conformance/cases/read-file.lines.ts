@@ -1,4 +1,4 @@
-/** Parts of files: windows of lines, the last lines, numbers before lines. */
+/** Reads of parts of files: windows of lines, last lines, and line numbers. */
 import { mtime, type Tree } from "../../harness/tree.ts";
 import { type Case, failure, payloadOf, wrongTypes } from "../case.ts";
 
@@ -12,7 +12,7 @@ interface Part {
   readonly is_utf8?: boolean;
 }
 
-/** A file `a` of which a part is read. */
+/** Makes a case that reads a part of the file `a`. */
 const reads = (name: string, body: string | Buffer, request: object, part: Part): Case => ({
   name,
   tree: { a: body },
@@ -177,7 +177,7 @@ const numbered: Case[] = [
   ),
 ];
 
-/** Files over `max_read_bytes`, of which parts are read. */
+/** A limit that the files of the next cases exceed, so that only parts of them can be read. */
 const small = { config: { max_read_bytes: 8 } };
 const fifteen = "1\n2\n3\n4\n5\n6\n7\n8";
 

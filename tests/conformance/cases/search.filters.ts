@@ -6,19 +6,19 @@ const id = "coder::search";
 type Payload = Readonly<Record<string, unknown>>;
 type Config = Readonly<Record<string, unknown>>;
 
-/** The files at these paths, which are empty. */
+/** Returns a tree with empty files at these paths. */
 const files = (...paths: string[]): Tree => Object.fromEntries(paths.map((path) => [path, ""]));
 
-/** A search of paths for anything: it answers the files that it looks at. */
+/** A search that matches every path. Its answer is the list of the searched files. */
 const everyPath = { query: ".", regex: true, search_content: false };
 
 interface Given {
   readonly tree: Tree;
   readonly payload?: Payload;
   readonly config?: Config;
-  /** Files and folders that are said to be left out, where anything is said of that. */
+  /** Number of files and folders that the answer reports as excluded. */
   readonly excluded?: number;
-  /** What the profile agent says of them. */
+  /** The files that were not searched, as an answer in the profile `agent` reports them. */
   readonly notSearched?: readonly object[];
 }
 
@@ -58,7 +58,7 @@ const refuses = (name: string, payload: Payload, error: Failure): Case => ({
   expect: { error },
 });
 
-/** A search that goes by the ignore files in a tree of empty files; the ignore files themselves are not shown. */
+/** Makes a search of empty files that respects ignore files. The ignore files themselves are excluded. */
 const respects = (
   name: string,
   ignoring: Readonly<Record<string, TreeEntry>>,
@@ -232,7 +232,7 @@ const ignoreFiles: Case[] = [
   ),
 ];
 
-/** What the answer says is left out. */
+/** The counts of excluded files in answers. */
 const counts: Case[] = [
   respects(
     "what is left out is counted, a folder as one",

@@ -1,4 +1,4 @@
-/** Paths that match by their characters in order, the best first. */
+/** Searches for paths that contain the characters of the query in order, with the best match first. */
 import type { Tree } from "../../harness/tree.ts";
 import { anyCounts, anyCursor, type Case, failure, stoppedByMatches, wrongTypes } from "../case.ts";
 

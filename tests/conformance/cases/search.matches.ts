@@ -1,4 +1,4 @@
-/** Lines around matches, and answers that name files alone. */
+/** Searches with lines around matches, and searches that return only the names of files. */
 import type { Tree } from "../../harness/tree.ts";
 import { anyCounts, type Case, failure, stoppedByMatches } from "../case.ts";
 
@@ -34,7 +34,7 @@ function searches(name: string, tree: Tree, payload: object, answer: Answer): Ca
   };
 }
 
-/** Searches the contents of the file `a`. The matches are those in it. */
+/** Makes a search in the contents of the file `a`, whose matches are all in that file. */
 const inText = (
   name: string,
   body: string | Buffer,

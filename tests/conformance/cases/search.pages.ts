@@ -1,10 +1,10 @@
-/** Answers in pages: their limits, what they say, and cursors that are none. */
+/** Answers in pages: their limits and texts, and invalid cursors. */
 import type { Tree } from "../../harness/tree.ts";
 import { anyCursor, type Case, failure, wrongTypes } from "../case.ts";
 
 const id = "coder::search";
 
-/** Lines that hold `x` in their first column, as `path:line`. */
+/** A page of matches. `lines` are `path:line` of lines with `x` in their first column. */
 interface Page {
   readonly lines?: readonly string[];
   readonly paths?: readonly string[];
@@ -40,7 +40,7 @@ const searches = (name: string, tree: Tree, payload: object, { config, ...page }
   expect: { answer: answerOf(page) },
 });
 
-/** Two files with two matches each, of 4 bytes; and one whose path matches. */
+/** Two files of 4 bytes with two matches each, and a file whose path matches. */
 const five: Tree = { a: "x\nx\n", b: "x\nx\n", "c-x": "none" };
 const everything = { lines: ["a:1", "a:2", "b:1", "b:2"], paths: ["c-x"] } as const;
 const all: Page = { ...everything, searched: [3, 12] };
@@ -216,7 +216,7 @@ const pages: Case[] = [
   ),
 ];
 
-/** Pages that end within a line, or between matches that span lines. */
+/** A page that ends within a line, or between matches that span lines. */
 interface Span {
   readonly body: string;
   readonly payload: object;

@@ -1,10 +1,10 @@
-/** Every match of a line, and matches that span lines. */
+/** Searches for every match of a line, and for matches that span lines. */
 import type { Tree } from "../../harness/tree.ts";
 import { anyCounts, type Case, failure, stoppedByMatches } from "../case.ts";
 
 const id = "coder::search";
 
-/** A match as `[line, column, end_line, end_column, text]`, where `end_line` may be undefined, and its further fields. */
+/** A match as `[line, column, end_line, end_column, text]` with its other fields. `end_line` is optional. */
 type Match = readonly [number, number, number | undefined, number, string, object?];
 
 const searches = (

@@ -5,7 +5,7 @@ const id = "coder::search";
 
 type Payload = Readonly<Record<string, unknown>>;
 
-/** A match in contents as `path:line:column:text`; a match in paths as the path alone. */
+/** Returns the answer with these matches: in contents as `at` writes them, and in paths as the path. */
 const found = (matches: readonly string[], truncated = false) => ({
   content_matches: matches.filter((match) => match.includes("\u0000")).map(contentMatch),
   path_matches: matches.filter((match) => !match.includes("\u0000")).map((path) => ({ path })),
@@ -27,7 +27,7 @@ const searches = (name: string, tree: Tree, payload: Payload, answer: ReturnType
   expect: { answer },
 });
 
-/** Searches the contents of the file `a` alone. */
+/** Makes a search in the contents of the file `a` only. */
 const inText = (
   name: string,
   body: string,
@@ -48,7 +48,7 @@ const inRegex = (
   matches: readonly (readonly [number, number, string])[],
 ): Case => inText(name, body, { query, regex: true }, matches);
 
-/** Searches paths alone. */
+/** Makes a search in the paths of files, and not in their contents. */
 const inPaths = (
   name: string,
   paths: readonly string[],

@@ -4,7 +4,7 @@ import { type Case, contentRevision, failure, Matcher, notAnObject, wrongTypes }
 
 const id = "coder::transact";
 
-/** A change as it is sent, and its result where that is not to be looked at closely. */
+/** A change of the request. */
 type Sent = Readonly<Record<string, unknown>> & { readonly op: string };
 
 const name = new Matcher(
@@ -278,7 +278,7 @@ const inOrder: Case[] = [
   ),
 ];
 
-/** What fails last, after a change that would work. */
+/** Makes a transaction whose last change fails, after one that would succeed. */
 const fails = (title: string, tree: Tree, change: Sent, error: readonly [ErrorCode, ...string[]]): Case => {
   const [code, ...says] = error;
   const changes = [remove("first.txt"), change];

@@ -23,7 +23,7 @@ interface Given {
   readonly tree: Tree;
   readonly payload?: Readonly<Record<string, unknown>>;
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Entries left out, where something may be. */
+  /** Number of omitted entries that the answer reports, if it has that field. */
   readonly omitted?: number;
 }
 

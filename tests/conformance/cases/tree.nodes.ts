@@ -1,4 +1,4 @@
-/** Trees with a limit of nodes or of bytes: which are shown, and that what is left out is said where it is. */
+/** Trees with a limit on nodes or bytes: the nodes that are shown, and the notes in place of the others. */
 import { mtime, type Tree } from "../../harness/tree.ts";
 import { anySize, type Case, failure, textWith, wrongTypes } from "../case.ts";
 

@@ -60,7 +60,7 @@ const head = ({ ops, after }: Edit) => ({
   new_line_count: lineCount(after),
 });
 
-/** The file `a` is edited, and the answer in this form has these fields. */
+/** Makes an edit of the file `a`, whose answer in this form has these fields. */
 const shows = (name: string, answer: string, edit: Edit, fields: Readonly<Record<string, unknown>>): Case =>
   answers(name, {
     tree: { a: edit.before },
@@ -287,7 +287,7 @@ const diffs: Case[] = [
 
 const oneEdit: Edit = { before: "a\nb\n", ops: [update(1, 1, "x")], after: "x\nb\n" };
 const agent = { profile: "agent" };
-/** Which the agent's profile answers besides. */
+/** The revision, which answers in the profile `agent` have in addition. */
 const revision = contentRevision(oneEdit.after);
 
 const defaults: Case[] = [

@@ -8,7 +8,7 @@ const id = "coder::update-file";
 
 type Payload = Readonly<Record<string, unknown>>;
 
-/** The answer of the same call without `dry_run`, and an unchanged tree. */
+/** Makes a dry run of a case: it has the same answer, and leaves the tree unchanged. */
 const tried = (one: Case): Case => ({
   ...one,
   name: `a dry run: ${one.name}`,
@@ -16,7 +16,10 @@ const tried = (one: Case): Case => ({
   expect: { ...one.expect, tree: {} },
 });
 
-/** The later entries of a batch are tried on the tree as it is, and not as the first ones would leave it. */
+/**
+ * Whether each entry is on a file of its own. A dry run tries every entry on the unchanged tree, so a second
+ * entry for a file would have another result.
+ */
 const isOnOneFile = ({ call }: Case): boolean => {
   const { files } = call.payload as { files?: unknown };
   return (

@@ -43,7 +43,7 @@ const edits = (
     tree: before === after ? {} : { a: after },
   });
 
-/** C221 whose window begins at `from`, and holds exactly `content`. */
+/** Matches C221 whose window begins at the line `from` and has exactly `content`. */
 const shows = (current: string, from: number, content: string) =>
   new Matcher(`C221 with ${JSON.stringify(content)} from line ${from}`, (value) => {
     const { code, reason, details } = JSON.parse(String(value));

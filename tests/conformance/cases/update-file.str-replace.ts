@@ -27,7 +27,7 @@ const replace = (pattern: string, replacement: string, more: Op = {}): Op => ({
 const lineCount = (text: string): number =>
   text === "" ? 0 : text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
 
-/** The file `a` with the text `before` becomes `after`. */
+/** Makes a case whose ops change the file `a` from the text `before` to `after`. */
 const edits = (name: string, before: string, ops: readonly Op[], after: string): Case =>
   batch(name, { a: before }, [{ path: "a", ops }], {
     results: [
@@ -48,9 +48,9 @@ const refuses = (
 
 interface Explained {
   readonly reason: string;
-  /** What keeps the first candidate from being the text. */
+  /** The difference between the first candidate and the searched text. */
   readonly differs: string;
-  /** The first and last lines of the candidates. */
+  /** The first and the last line of each candidate. */
   readonly lines: readonly (readonly [from: number, to: number])[];
   readonly says: readonly string[];
 }
@@ -78,7 +78,7 @@ const explained = ({ reason, differs, lines, says }: Explained): Matcher =>
     );
   });
 
-/** The file `a` stays, and the error says why. */
+/** Makes a case that leaves the file `a` unchanged, with an error that explains the miss. */
 const explains = (name: string, before: string, ops: readonly Op[], what: Explained): Case =>
   batch(name, { a: before }, [{ path: "a", ops }], { results: [failed(explained(what))], tree: {} });
 
@@ -406,7 +406,7 @@ const payloads: Case[] = [
   envelope("expect_matches is negative", str("a", "b", { expect_matches: -1 }), "expect_matches"),
 ];
 
-/** Other ops have cases with the same names. */
+/** Adds the name of the op, because other ops have cases with the same names. */
 const named = (one: Case): Case => ({ ...one, name: `str_replace: ${one.name}` });
 
 export const cases: readonly Case[] = [

@@ -21,7 +21,7 @@ const replace = (pattern: string, replacement: string, more: Op = {}): Op => ({
   ...more,
 });
 
-/** Lines as the specification counts them: a final line break begins no further line. */
+/** Counts lines like the specification: a final line break does not begin another line. */
 const lineCount = (text: string): number =>
   text === "" ? 0 : text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
 
@@ -44,14 +44,14 @@ const failed = (path: string, code: ErrorCode, ...says: string[]) => ({
 
 const batch = batchOf(id, (files: unknown) => ({ files }));
 
-/** The file `a` with the text `before` becomes `after`. */
+/** Makes a case whose ops change the file `a` from the text `before` to `after`. */
 const edits = (name: string, before: string, ops: readonly Op[], after: string): Case =>
   batch(name, { a: before }, [{ path: "a", ops }], {
     results: [updated("a", ops.length, before, after)],
     tree: { a: after },
   });
 
-/** The ops on the file `a` are refused, and the file stays. */
+/** Makes a case whose ops are refused and leave the file `a` unchanged. */
 const refuses = (
   name: string,
   before: string,
@@ -65,7 +65,7 @@ const refuses = (
   });
 };
 
-/** An edit that would do on a file is refused because of the path. */
+/** Makes a case of a valid edit that is refused because of its path. */
 const refusesPath = (
   name: string,
   tree: Tree,
@@ -474,7 +474,7 @@ const paths: Case[] = [
 
 const limited = (one: Case, config: Readonly<Record<string, number | boolean>>): Case => ({ ...one, config });
 
-/** The listed deviation from 0.2.0 (decision 4): a template that names a group which the pattern has not is refused. */
+/** The documented deviation from 0.2.0 (decision 4): a template names only groups that the pattern has. */
 const strictGroups: Case[] = [
   ["$1x", "(a)", ["$1x", "${0}, ${1}"]],
   ["$9", "a", ["$9", "${0};"]],
@@ -488,7 +488,7 @@ const strictGroups: Case[] = [
   ),
 );
 
-/** As in 0.2.0, where the operator asks for it. */
+/** The behaviour of 0.2.0, which a key of the configuration restores. */
 const lenientGroups: Case[] = [
   edits("a group's name is the longest run", "ab\n", [replace("(a)b", "$1x")], "\n"),
   edits("an unknown group is empty", "ab\n", [replace("a", "[$9$none${none}]")], "[]b\n"),
