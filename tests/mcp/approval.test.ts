@@ -1,4 +1,4 @@
-/** `--approval`: calls that wait for the user of a client, who is asked by elicitation. */
+/** `--approval`: calls that wait for the approval of a client's user by elicitation. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ interface User {
   answer(): Promise<"accept" | "decline" | "cancel"> | "accept" | "decline" | "cancel";
 }
 
-/** Has the user answer the questions of a client. */
+/** Makes `user` answer the elicitations that the client receives. */
 function ask(client: Client, user: User): void {
   client.setRequestHandler("elicitation/create", async ({ params }) => {
     user.questions.push(params.message);
@@ -198,7 +198,7 @@ test("over HTTP the user is asked on the stream of the call", async () => {
     .callTool({ name: "coder_delete_file", arguments: { paths: ["docs"], recursive: true } })
     .catch(() => {});
   await asked.promise;
-  // Ends the session, and with it the question. A lost connection alone does not end a call.
+  // Ends the session, which cancels the elicitation. A lost connection alone would not end the call.
   await transport.terminateSession();
   await client.close();
   await abandoned;

@@ -1,4 +1,4 @@
-/** Arguments as agents send them: names of other tool sets, other types, placeholders, fields that do not exist. */
+/** Arguments as agents send them: names of other tool sets, other types, placeholders, unknown fields. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { workers } from "../../src/serve/workers.ts";

@@ -11,10 +11,10 @@ import { waitUntilIdle } from "./idle.ts";
 
 export interface McpFolderOptions {
   readonly tree?: Tree;
-  /** Puts more into the base folder. */
+  /** Adds files to the base folder that `tree` cannot describe. */
   readonly fill?: (base: string) => void;
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Keys of the configuration that name the base folder. */
+  /** Returns configuration keys whose values contain the path of the base folder. */
   readonly configure?: (base: string) => Readonly<Record<string, unknown>>;
 }
 
@@ -22,27 +22,27 @@ export interface ConnectOptions extends McpFolderOptions {
   readonly args?: readonly string[];
   readonly client?: ClientOptions;
   readonly env?: Readonly<Record<string, string>>;
-  /** Most bytes that the client takes at once; by default more than any message of these tests has. */
+  /** Maximum bytes of a message that the client accepts. The default suffices for all of these tests. */
   readonly maxBufferSize?: number;
 }
 
-/** A client of the official SDK, and a program that serves it a folder of its own on stdio. */
+/** A client of the official SDK, and a program that serves it a new folder on stdio. */
 export interface McpFixture extends AsyncDisposable {
   readonly client: Client;
   readonly pid: number;
-  /** The folder that is served, and the one above. */
+  /** The served folder. `root` is its parent. */
   readonly base: string;
   readonly root: string;
-  /** What the program has logged so far. */
+  /** Returns the log of the program so far. */
   stderr(): string;
   /** Resolves when the log matches. */
   waitForStderr(pattern: RegExp): Promise<void>;
   call(name: string, args: Record<string, unknown>): Promise<CallToolResult>;
-  /** Connects another client, with this name, to a program of its own that serves the same folder. */
+  /** Connects another client with this name to another program that serves the same folder. */
   connectOther(name: string): Promise<OtherClient>;
 }
 
-/** Another client of the same folder, which is closed with the first one. */
+/** Another client of the same folder. It is closed together with the first one. */
 export type OtherClient = Pick<McpFixture, "client" | "call">;
 
 export async function connectStdio(
@@ -85,7 +85,7 @@ export async function connectStdio(
   };
 }
 
-/** A folder to serve, and a configuration file that names it. */
+/** Makes a folder to serve, and a configuration file with its path. */
 export function makeMcpFolder({ tree = {}, fill, config = {}, configure }: McpFolderOptions = {}) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
   const settings = mkdtempSync(join(tmpdir(), "coder-"));
@@ -100,7 +100,7 @@ export function makeMcpFolder({ tree = {}, fill, config = {}, configure }: McpFo
   return { root, base, file, remove };
 }
 
-/** What is written to `stream`, as it grows. */
+/** Collects the text that is written to `stream`. */
 export function watchStderr(stream: Readable) {
   let text = "";
   const waiting = new Set<() => void>();
@@ -121,21 +121,21 @@ export function watchStderr(stream: Readable) {
   return { stderr: () => text, waitForStderr };
 }
 
-/** The text of a result's only block. */
+/** Returns the text of a result with a single block. */
 export function textOf({ content }: CallToolResult): string {
   const [block, ...more] = content;
   if (block?.type !== "text" || more.length > 0) throw new Error("not one block of text");
   return block.text;
 }
 
-/** The text of an answer without its last line, the number of the checkpoint, which depends on earlier calls. */
+/** Removes the last line of an answer, the number of its checkpoint, which depends on earlier calls. */
 export const withoutCheckpoint = (text: string): string => text.replace(/\n#\d+$/, "");
 
 const endlessFiles = 6000;
 
 /**
- * A folder that takes long to search, with no letter that could be looked for first: 6000 names of one large file, in whose last line
- * is a match.
+ * A folder whose search takes very long, for a regex without a literal to search for first. It has 6000 hard
+ * links to one large file with a match in its last line.
  */
 export const endlessSearch: McpFolderOptions = {
   tree: { f0: `${`${"x".repeat(79)}\n`.repeat(100_000)}xx!\n` },
@@ -152,12 +152,12 @@ export const slowSearch = {
   max_bytes: 10_000_000,
 };
 
-/** Fewest bytes of a match in an answer. */
+/** Minimum bytes of a match in an answer. */
 const matchBytes = 50;
 
 /**
- * Resolves when such a search is over, and its program at rest. Throws when it was not stopped before its end: then it answers a match of
- * each file.
+ * Resolves when `slowSearch` has ended and its program is idle. Throws if the search ran to its end, which
+ * the size of its answer shows: it then has a match of each file.
  */
 export async function untilSearchStopped(
   { waitForStderr, stderr }: Pick<McpFixture, "waitForStderr" | "stderr">,

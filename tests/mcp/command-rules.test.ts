@@ -1,4 +1,4 @@
-/** Tests what models learn about commands: the rules in advance, the ones that a command has met, and its changes. */
+/** The notes on commands for models: the rules in advance, violated rules, the changes of a command. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** `coder mcp --commands`: commands beside the functions on files, in the same tree and under the same rules. */
+/** `coder mcp --commands`: commands besides the file functions, in the same tree and under the same rules. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

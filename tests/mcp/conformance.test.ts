@@ -12,7 +12,7 @@ import { errorOutcome, isCallable, startOverMcp, toolOf } from "./suite-worker.t
 
 const ids = new Map(functions.map(({ id }) => [toolOf(id), id]));
 
-/** The JSON with functions named by their ids, as on the bus. */
+/** Replaces the names of tools in JSON by the ids of their functions, which the bus uses. */
 const withIds = (json: string): string =>
   json.replaceAll(/\bcoder_[a-z_]+\b/g, (name) => ids.get(name) ?? name);
 
@@ -27,11 +27,11 @@ describe.each(defaultSubjects)("the %s", (subject) => {
   runCatalogue(subject, transport);
 });
 
-/** The first case of a function that is answered with the default configuration. */
+/** Returns the first case of a function that succeeds with the default configuration. */
 const typicalCase = (cases: readonly Case[]): Case[] =>
   cases.filter((one) => one.config === undefined && "answer" in one.expect && isCallable(one)).slice(0, 1);
 
-// The sources run every case over the bus, in `tests/conformance/source.test.ts`.
+// The sources run all cases over the bus in `tests/conformance/source.test.ts`.
 if (!defaultSubjects.includes("source"))
   describe("the source", () => {
     runConformanceCases(Object.values(catalogue).flatMap(typicalCase), "source", transport);
@@ -52,7 +52,7 @@ afterAll(() => connected[Symbol.asyncDispose]());
 test("the other cases, whose arguments are not an object, are refused by the protocol", async () => {
   const others = Object.values(catalogue)
     .flat()
-    // `null` counts as absent.
+    // For the protocol, `null` is the same as no arguments.
     .filter((one) => !isCallable(one) && one.call.payload !== null);
   expect(others.length).toBeGreaterThan(0);
   for (const { call } of others) {

@@ -1,4 +1,4 @@
-/** The texts of failures and answers as a model sees them. */
+/** The texts of errors and answers for models. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +24,7 @@ describe.each([[[]], [["--structured"]]])("coder mcp %j", (args) => {
   });
   afterAll(() => connected[Symbol.asyncDispose]());
 
-  /** All that a model may be shown of a result, but for the ids that are data. */
+  /** Returns all text of a result that a model may see, without fields whose values are ids. */
   const shown = (result: CallToolResult): string =>
     JSON.stringify([result.content, result.structuredContent ?? {}], (key, value) =>
       key === "function_id" || key === "functions" ? undefined : value,
@@ -327,7 +327,7 @@ describe("a path where nothing is", () => {
     expect(await errorOf("quite/different.ts")).toStartWith("; list its folder");
   });
 
-  /** The list is there once the first search has begun it and it is complete. */
+  /** Searches until a suggestion shows that the tree is listed. The first search begins the list. */
   async function waitUntilListed() {
     while ((await errorOf("src/util.ts")) === plain) await connected.call("coder_search", { query: "main" });
   }

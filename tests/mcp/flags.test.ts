@@ -1,7 +1,8 @@
 /**
- * `isError` of a result is true if the call failed or an entry says `success: false`, and absent otherwise: clients turn
- * the flag into an exception, and a model then repeats an edit that was made. Every example of every function is called.
- * The text is that which is beside `structuredContent` with `--structured`, whose fields fit the schema of the tool.
+ * `isError` of a result is true if the call failed or if an entry has `success: false`, and absent otherwise.
+ * Clients turn the flag into an exception, and a model would then repeat an edit that was made. The tests
+ * call every example of every function. The text is equal with and without `--structured`, and the fields of
+ * `structuredContent` fit the schema of the tool.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { CallToolResult } from "@modelcontextprotocol/client";
@@ -17,7 +18,7 @@ import { toolOf } from "./suite-worker.ts";
 type Payload = Record<string, unknown>;
 type Call = McpFixture["call"];
 
-/** A tree in which every example of `coder::*` succeeds. */
+/** A tree that lets every example of `coder::*` succeed. */
 const coderTree: Tree = {
   "old.txt": "old\n",
   "docs/draft.md": "# Draft\n",
@@ -51,11 +52,11 @@ interface Worker {
   readonly args: readonly string[];
   readonly tree: Tree;
   config(base: string): Payload;
-  /** Fields of an example that name what an earlier call made, from the calls that make it. */
+  /** By function, makes earlier calls and returns the fields of an example that depend on their answers. */
   readonly prepare: Readonly<Record<string, (call: Call, example: Payload) => Promise<Payload>>>;
-  /** Functions without a field that could be wrong. */
+  /** Functions whose requests have no field that could be wrong. */
   readonly neverFails: readonly string[];
-  /** A call of each function whose entries fail one by one, with one entry that fails. */
+  /** By function, a call with an entry that fails, for functions whose entries fail one by one. */
   readonly failedEntries: Readonly<Record<string, Payload>>;
 }
 
@@ -122,17 +123,17 @@ const workers: Readonly<Record<string, Worker>> = {
   },
 };
 
-/** Whether the answer has an entry for each item of a batch, which says whether it succeeded. */
+/** Whether the answer has one entry per item of a batch, with the success of each. */
 function hasEntries({ response }: FunctionDefinition): boolean {
   const results = (response as TObject).properties["results"] as TSchema | undefined;
   const entry = (results?.["items"] ?? {}) as { readonly properties?: object };
   return "success" in (entry.properties ?? {});
 }
 
-/** The fields of a request. A value of no type is good for any of them. */
+/** Returns the names of the fields of a request, each of which could get a value of a wrong type. */
 const fieldsOf = ({ request }: FunctionDefinition): string[] => Object.keys((request as TObject).properties);
 
-/** Calls with paths of the served folder in place of those of the examples. */
+/** Returns a function for calls whose paths are replaced by those of the served folder. */
 const callIn =
   (connected: McpFixture): Call =>
   (tool, payload) => {
@@ -215,11 +216,11 @@ describe.each(cases)("the %s", (_, subject: Subject, form, worker) => {
   );
 });
 
-/** The text without what differs between two processes and two moments. */
+/** Replaces the parts of a text that depend on the process or on the time. */
 const plainText = (text: string, { root }: McpFixture): string =>
   text
     .replaceAll(root, "<root>")
-    // How many changes of other programs the feed has seen is a matter of moments.
+    // The number of foreign changes that the feed has seen so far depends on the time.
     .replaceAll(/\b[\da-f]{12}:\d+/g, "<id>:<number>")
     .replaceAll(/\b(?!\d+\b)[\da-f]{12,}\b|job-[\w-]+/g, "<id>")
     .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\b\d{13}\b|\d+(\.\d+)? m?s\b/g, "<time>")
@@ -261,7 +262,7 @@ describe.each(Object.entries(workers))("the executable as %s, with --structured 
         ajv.validate(outputSchemas.get(toolOf(id))!, structured.structuredContent),
         ajv.errorsText(),
       ).toBe(true);
-      // A model knows tools and relative paths.
+      // Models know only tools and relative paths.
       expect(textOf(plain)).not.toMatch(/\b(coder|shell)::/);
       if (id.startsWith("coder::")) expect(textOf(plain)).not.toContain(forms[0].root);
     },

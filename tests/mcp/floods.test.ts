@@ -1,4 +1,4 @@
-/** Answers that would fill a model's context are bounded by default, and say what they leave out. */
+/** Tests that long answers, which would fill a model's context, are limited by default and say so. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Tree } from "../harness/tree.ts";
 import { connectStdio, type McpFixture, textOf } from "./client.ts";

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { commandOf, compilerOptions, type Subject } from "../harness/subject.ts";
 import { type McpFolderOptions, makeMcpFolder, watchStderr } from "./client.ts";
 
-/** A program that serves a folder of its own over HTTP. */
+/** A program that serves a new folder over HTTP. */
 export interface HttpFixture extends AsyncDisposable {
-  /** The folder that is served. */
+  /** The path of the served folder. */
   readonly base: string;
   readonly url: URL;
   readonly child: ChildProcess;
@@ -18,7 +18,7 @@ export interface HttpFixtureOptions extends McpFolderOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Starts it, and waits until it listens. */
+/** Starts the program, and waits until it listens. */
 export async function startHttp(
   subject: Subject,
   { args = ["--http", "0", "--no-token"], env = {}, ...folder }: HttpFixtureOptions = {},

@@ -22,7 +22,7 @@ interface Answer {
 
 const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
 
-/** A POST whose headers, Host too, are the caller's. */
+/** Sends a POST with exactly these headers, including Host. */
 function post(url: URL, headers: Record<string, string>, body: string | Buffer = ping): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const usual = { "content-type": "application/json", accept: "application/json, text/event-stream" };
@@ -87,7 +87,8 @@ describe.each(defaultSubjects)("the %s over HTTP", (subject) => {
     },
   );
 
-  // Of an older one, a connection that is lost is no cancellation (MCP 2025-11-25, basic/transports): it may come back.
+  // In older revisions, a lost connection does not cancel a call, because the client may reconnect (MCP
+  // 2025-11-25, basic/transports).
   test("stops the search of a client of revision 2026-07-28 that has gone", async () => {
     await using slow = await startHttp(subject, endlessSearch);
     const client = new Client({ name: "tests", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
@@ -139,7 +140,7 @@ describe.each(defaultSubjects)("the %s over HTTP", (subject) => {
     const session = (await post(server.url, {}, initialize)).headers["mcp-session-id"] as string;
     const answer = await post(server.url, { "mcp-session-id": session }, body);
     expect(answer.status).toBe(status);
-    // A stream of events, or the message by itself.
+    // The body is either a stream of events or the message itself.
     expect(JSON.parse(answer.body.match(/\{.*\}/)?.[0] ?? "")).toMatchObject(message);
   });
 

@@ -1,11 +1,14 @@
 import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 
-/** Processor time is counted in steps of 10 ms; a process at rest may still answer, collect garbage or write its log. */
+/**
+ * The kernel counts processor time in ticks of 10 ms. An idle process may still answer, collect garbage or
+ * write its log, so fewer than `idleTicks` between two polls count as idle.
+ */
 const pollMilliseconds = 200;
 const idleTicks = 5;
 
-/** Resolves when a process, with all its threads, has stopped computing; never while it is busy. */
+/** Resolves when no thread of a process computes any longer. */
 export async function waitUntilIdle(pid: number): Promise<void> {
   let before = ticksOf(pid);
   for (;;) {
@@ -16,7 +19,7 @@ export async function waitUntilIdle(pid: number): Promise<void> {
   }
 }
 
-/** Processor time of a process so far, in user mode and in the kernel (proc(5), /proc/pid/stat, fields 14 and 15). */
+/** Returns the user and system time of a process in ticks (proc(5), /proc/pid/stat, fields 14 and 15). */
 function ticksOf(pid: number): number {
   const [, rest = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
   const fields = rest.split(" ");

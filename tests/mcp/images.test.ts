@@ -1,4 +1,4 @@
-/** Images over MCP: what a model sees is an image, what a program computes with is the text of 0.2.0. */
+/** Images over MCP: models get an image block, and programs get the text of 0.2.0. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { defaultSubjects } from "../harness/subject.ts";
 import { connectStdio, type McpFixture, textOf } from "./client.ts";

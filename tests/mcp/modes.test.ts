@@ -1,10 +1,10 @@
-/** Permissions that a call does not name: those of the file it replaces, or what umask and folder give to new entries. */
+/** Permissions without `mode`: a replaced file keeps its own, and new entries follow umask and folder. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectStdio, type McpFixture, textOf } from "./client.ts";
 
-/** Any group that this process may give a folder to. */
+/** A group that this process can assign to a folder. */
 const group = process.getuid?.() === 0 ? 12_345 : (process.getgroups?.().at(-1) ?? 0);
 
 describe("without `mode`", () => {

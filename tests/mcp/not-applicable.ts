@@ -1,8 +1,8 @@
-/** Why checks of the official conformance suite do not apply to this server, and what they say about it then. */
+/** A reason why checks of the official conformance suite do not apply here, and their error messages. */
 export interface NotApplicable {
   readonly why: string;
   readonly says: RegExp;
-  /** Each as `scenario/check`. */
+  /** The checks with that reason, each as `scenario/check`. */
   readonly checks: readonly string[];
 }
 

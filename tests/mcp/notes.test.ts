@@ -1,4 +1,4 @@
-/** What an answer says beside its subject: notes that once misled, or were missing. */
+/** The notes in answers: cases in which a note was once missing or misleading. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, lstatSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** The official conformance suite of the protocol, against the executable. */
+/** Runs the official conformance suite of the protocol against the executable. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,9 +13,9 @@ const suite = fileURLToPath(
   new URL("../../node_modules/@modelcontextprotocol/conformance/dist/index.js", import.meta.url),
 );
 
-/** One check of a scenario. */
+/** The result of one check of a scenario. */
 interface Check {
-  /** `scenario/check` */
+  /** The names of scenario and check, as `scenario/check`. */
   readonly key: string;
   readonly hasPassed: boolean;
   readonly error: string;
@@ -24,13 +24,13 @@ interface Check {
 let server: HttpFixture;
 
 beforeAll(async () => {
-  // The suite sends no token.
+  // The suite does not send a token.
   server = await startHttp("executable", { args: ["--http", "0", "--no-token"], tree: { "a.txt": "a\n" } });
 });
 
 afterAll(() => server?.[Symbol.asyncDispose]());
 
-/** Runs all scenarios of a revision. */
+/** Runs all scenarios of a revision of the protocol. */
 async function run(revision: string): Promise<Check[]> {
   const folder = mkdtempSync(join(tmpdir(), "coder-"));
   const args = ["--url", server.url.href, "--suite", "all", "--spec-version", revision, "-o", folder];
@@ -47,7 +47,7 @@ interface Result {
   readonly errorMessage?: string;
 }
 
-/** What a scenario has left: `server-ping-2026-11-23T00-30-56-370Z/checks.json`. */
+/** Reads the results of a scenario from a file such as `server-ping-2026-11-23T00-30-56-370Z/checks.json`. */
 function checksIn(folder: string, name: string): Check[] {
   const [, scenario = name] = /^server-(.*?)-\d{4}-\d{2}-\d{2}T/.exec(name) ?? [];
   const results: Result[] = JSON.parse(readFileSync(join(folder, name, "checks.json"), "utf8"));

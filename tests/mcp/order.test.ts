@@ -1,6 +1,6 @@
 /**
- * The calls of a session take effect in their order of arrival: clients send several of one turn at once, and a model that
- * creates a file and edits it in one turn expects that to work.
+ * The calls of a session take effect in their order of arrival. Clients send several calls of one turn at
+ * once, and a model that creates and edits a file in one turn expects that to work.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
@@ -40,7 +40,7 @@ async function overHttp(): Promise<Session> {
   let [id, arrived] = [1000, Promise.resolve()];
   return {
     client,
-    /** A client has several connections, so each request waits until the server has the headers of the one before. */
+    /** Sends a call once the server has the headers of the one before. A client has several connections. */
     async send(name, given) {
       const before = arrived;
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -66,7 +66,7 @@ const rpc = (id: number, method: string, params: object) => ({ jsonrpc: "2.0", i
 const toolCall = (id: number, name: string, given: Payload) =>
   rpc(id, "tools/call", { name, arguments: given });
 
-/** Opens a request for the message, whose body is still to be sent. */
+/** Opens a request for the message. The caller sends the body. */
 const post = (url: URL, message: object, headers: Readonly<Record<string, string>> = {}) =>
   open(url, {
     method: "POST",
@@ -100,7 +100,7 @@ describe.each([
   const edit = (path: string, from: string, to: string) =>
     send("coder_update_file", { path, ops: [{ op: "str_replace", old_str: from, new_str: to }] });
 
-  /** Sends some turns, each at once, one after another, and returns what the last call of each shows. */
+  /** Sends the calls of a turn at once, and turns one by one. Returns the last text of each turn. */
   async function lastOf(
     turns: number,
     turn: (index: number) => Promise<CallToolResult>[],
@@ -182,10 +182,10 @@ test("a path through links follows what the calls before it make of them", async
     symlinkSync(`made${index}`, join(base, `link${index}`));
     const read = (path: string) => call("coder_read_file", { path });
     const turn = [
-      // The link dangles when the reads arrive.
+      // The link is still dangling when the server receives the reads.
       call("coder_create_file", { path: `made${index}/a`, content: "one\n" }),
       read(`link${index}/a`),
-      // This path leads through a link only when the call before it has ended.
+      // The path leads through a link only after the previous call has ended.
       call("coder_move", { files: [{ from: `link${index}`, to: `moved${index}` }] }),
       call("coder_create_file", { path: `moved${index}/b`, content: "two\n" }),
       read(`made${index}/b`),
@@ -222,7 +222,7 @@ test("the time of a call begins when the calls before it have ended", async () =
   const search = () => connected.call("coder_search", slowSearch);
   const write = (index: number) =>
     connected.call("coder_create_file", { path: `new${index}.txt`, content: "new" });
-  // Each search takes the whole time of a call.
+  // Each search takes the whole timeout of a call.
   const [, first, , second] = await Promise.all([search(), write(1), search(), write(2)]);
   expect([first.isError, second.isError]).toEqual([undefined, undefined]);
 });
@@ -264,14 +264,14 @@ test("over HTTP, a small call waits for a large one whose body is still on its w
   begun.resume();
   const session = { "mcp-session-id": String(begun.headers["mcp-session-id"]) };
   const create = toolCall(1, "coder_create_file", { path: "large.txt", content: "line\n".repeat(50_000) });
-  // The server asks for the body when it has the headers.
+  // The server requests the body after it has the headers.
   const creating = send(create, { ...session, expect: "100-continue" });
   creating.flushHeaders();
   await once(creating, "continue");
   const read = toolCall(2, "coder_read_file", { path: "large.txt", tail: 1 });
   const reading = send(read, session).end(JSON.stringify(read));
   const ping = rpc(3, "ping", {});
-  // It answers what needs no order, and by then it has the call too.
+  // A ping needs no order. Its answer shows that the server has received the read too.
   const [pong] = (await once(send(ping, session).end(JSON.stringify(ping)), "response")) as [IncomingMessage];
   expect(await answerOf(pong)).toEqual({} as CallToolResult);
   creating.end(JSON.stringify(create));
@@ -284,8 +284,8 @@ test("over HTTP, a small call waits for a large one whose body is still on its w
 });
 
 /**
- * `link` leads to `kept`, and `d/up` to `link`. Each of the three may be moved, copied, removed and created
- * again.
+ * Paths for random calls, which may move, copy, remove and create each of them. `link` leads to `kept`, and
+ * `d/up` leads to `link`.
  */
 const path = fc.constantFrom(
   ...["a", "b", "d/a", "d/e/b", "d", "d/e", "new/a"],
@@ -295,7 +295,7 @@ const text = fc.constantFrom("one\n", "two\n", "one\ntwo\n", "");
 const word = fc.constantFrom("one", "two", "three");
 const editing = fc.record({ op: fc.constant("str_replace"), old_str: word, new_str: word });
 
-/** Random calls, which often touch the same paths. Paths are below the folder of a run. */
+/** Random calls, often on the same paths. Their paths are relative to the folder of a run. */
 const call: fc.Arbitrary<readonly [tool: string, payload: (at: (path: string) => string) => Payload]> =
   fc.oneof(
     fc
@@ -374,7 +374,7 @@ test("calls at once have the answers of the same calls one by one, and leave the
     }
     return { run, at: (path: string) => (path === "" ? folder : `${folder}/${path}`) };
   };
-  // Transactions are named at random. What a miss suggests is from the whole tree, as the worker last saw it.
+  // The ids of transactions are random. Suggestions depend on when the worker last listed the whole tree.
   const shown = (result: CallToolResult) => [
     result.isError,
     textOf(result)

@@ -1,4 +1,4 @@
-/** A model that does what the text of a search says gets all of it. */
+/** Tests that a model which follows the text of a search gets all of its matches. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connectStdio, type McpFixture, textOf } from "./client.ts";
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => connected[Symbol.asyncDispose]());
 
-/** The lines that match in a text, each as `path:line`, and then the paths that match. */
+/** Returns the matching lines of a text as `path:line`, followed by the matching paths. */
 function matchesIn(text: string): string[] {
   const [contents = "", paths = ""] = text
     .split("\n")
@@ -57,7 +57,7 @@ test.each([
     cursor = cursorIn(text);
     expect(text.includes("stopped by")).toBe(cursor !== undefined);
   }
-  // The matches of one line may be on two pages.
+  // The matches of one line may be split between two pages.
   const sorted = (all: readonly string[]) => [...new Set(all)].sort();
   expect(sorted(found)).toEqual(sorted(matchesIn(whole)));
   expect(found.length).toBeGreaterThan(4);

@@ -1,4 +1,4 @@
-/** What a model has to know of a file beside its lines: how it is written, and that it is no text at all. */
+/** Facts about a file besides its lines: its encoding and line ends, and whether it is text at all. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

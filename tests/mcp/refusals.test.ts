@@ -1,4 +1,4 @@
-/** What a model reads of each refusal of the catalogue: code, reason and sentence as on the bus, with names of tools. */
+/** The refusals of the catalogue for models: code, reason and sentence as on the bus, with names of tools. */
 import { describe } from "bun:test";
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { catalogue } from "../conformance/catalogue.ts";
@@ -20,7 +20,7 @@ function outcomeOf(result: CallToolResult): ClientOutcome {
 
 const functionIds = Object.keys(catalogue);
 
-/** With the ids that the cases expect. */
+/** Replaces names of tools by the ids of their functions, which the cases expect. */
 const nameFunctions = (message: string): string =>
   functionIds.reduce((text, id) => text.replaceAll(toolOf(id), id), message);
 

@@ -1,6 +1,6 @@
 /**
- * Faults that users reported of similar tools: file servers and the edit tools of agents. Each test is named
- * after its report, and has the files and the call of that report.
+ * Bugs that users reported for similar tools: file servers and the edit tools of agents. Each test is named
+ * after its report, and uses the files and the call of that report.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => connected[Symbol.asyncDispose]());
 
-/** Returns the path of a new file of the test, below a folder of its own. */
+/** Writes a file for a test, and returns its path. */
 function put(path: string, content: string | Buffer, mode = 0o644): string {
   const target = join(connected.base, path);
   mkdirSync(join(target, ".."), { recursive: true });

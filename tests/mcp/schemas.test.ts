@@ -1,6 +1,6 @@
 /**
- * Clients change the schemas of tools before a model gets them. With what their packages leave, a model must be able to make
- * every call: no field is dropped, and the examples of all functions still fit.
+ * Clients change the schemas of tools before models get them. After the changes by their packages, a model
+ * must still be able to make every call: no field is lost, and the examples of all functions fit.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { transformJSONSchema } from "@anthropic-ai/sdk/lib/transform-json-schema";
@@ -31,7 +31,7 @@ const configures = {
   shell: (base: string) => ({ base_path: undefined, fs: { host_root: base }, working_dir: base }),
 };
 
-/** The paths of all fields, such as `files.ops.op`. */
+/** Returns the paths of all fields, such as `files.ops.op`. */
 function fieldsOf({ properties = {}, items, anyOf = [] }: Schema, prefix = ""): string[] {
   const own = Object.entries(properties).flatMap(([name, field]) => [
     `${prefix}${name}`,
@@ -41,7 +41,7 @@ function fieldsOf({ properties = {}, items, anyOf = [] }: Schema, prefix = ""): 
   return [...own, ...inner.flatMap((one) => fieldsOf(one, prefix))];
 }
 
-/** Every schema in this one, itself too. */
+/** Returns this schema and all schemas in it. */
 const schemasIn = (schema: Schema): Schema[] => [
   schema,
   ...Object.values(schema.properties ?? {}).flatMap(schemasIn),
@@ -49,7 +49,7 @@ const schemasIn = (schema: Schema): Schema[] => [
   ...(schema.items === undefined ? [] : schemasIn(schema.items)),
 ];
 
-/** Returns the value with null in each field of the schema that it leaves out, as strict mode sends it. */
+/** Adds null for each field of the schema that the value lacks, as strict mode requires. */
 function withAllFields(schema: Schema, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => withAllFields(schema.items ?? {}, item));
   if (typeof value !== "object" || value === null || schema.properties === undefined) return value;
@@ -62,7 +62,7 @@ function withAllFields(schema: Schema, value: unknown): unknown {
   );
 }
 
-/** Returns the request of an example in the form of the schema: a map is sent as a list. */
+/** Returns the request of an example in the form of the schema, where maps are lists of entries. */
 const sendable = (request: object): unknown =>
   JSON.parse(
     JSON.stringify(request, (key, value) =>
@@ -73,8 +73,8 @@ const sendable = (request: object): unknown =>
   );
 
 /**
- * The schema with `null` for each field that may be left out, as the packages that convert schemas of Zod for
- * the strict mode of OpenAI expect it.
+ * Returns the schema with `null` as a type of each optional field. Packages that convert Zod schemas for the
+ * strict mode of OpenAI expect this form.
  */
 function withNulls({ properties, items, required = [], ...rest }: Schema): Schema {
   const nullable = (name: string, field: Schema): Schema =>
@@ -135,7 +135,7 @@ describe.each(["coder", "shell"] as const)("the tools of %s", (worker) => {
       const empty = schemasIn(schema).filter(
         ({ properties }) => Object.keys(properties ?? { a: 1 }).length === 0,
       );
-      // A function without fields is the only object without any.
+      // Only a function without fields has an object without properties.
       expect(empty.length, tool).toBe(fieldsOf(schema).length === 0 ? 1 : 0);
     }
   });
@@ -183,7 +183,7 @@ describe.each(["coder", "shell"] as const)("the tools of %s", (worker) => {
     for (const [tool, schema] of listed) {
       const transformed = transformJSONSchema(schema as never) as Schema;
       expect(fieldsOf(transformed), tool).toEqual(fieldsOf(schema));
-      // What it does not know it writes into descriptions.
+      // The transform moves unknown keywords into descriptions.
       expect(JSON.stringify(transformed), tool).not.toMatch(/"description":"[^"]*\{[a-z]+: /);
     }
   });
@@ -216,7 +216,7 @@ describe.each(["coder", "shell"] as const)("the tools of %s", (worker) => {
   });
 });
 
-/** The schema in which an object has no fields but those that are named. */
+/** Returns the schema with `additionalProperties: false` in every object. */
 function closed({ properties, items, ...rest }: Schema): Schema {
   return {
     ...rest,

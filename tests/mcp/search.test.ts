@@ -1,4 +1,4 @@
-/** What a model is shown of a search, and what it may leave out of a request. */
+/** Searches for models: the text of answers, and fields that requests may omit. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { utimesSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { connectStdio, type McpFixture, textOf } from "./client.ts";
 
 type Answers = readonly (readonly [args: Record<string, unknown>, text: string])[];
 
-/** A folder that one program serves for all cases of a group. */
+/** Serves a folder for all cases of a group. */
 function serve(tree: Tree, config: Readonly<Record<string, unknown>> = {}) {
   let connected: McpFixture;
   beforeAll(async () => {
@@ -112,12 +112,12 @@ describe("what is not searched", () => {
       { query: "two", path: "p", use_default_excludes: false },
       "p/dist/x\n1→two\n\np/target/x\n1→two\n[not searched: p/d.log ignored (respect_gitignore: false)]",
     ],
-    // The names of what comes after the page are left to the next one.
+    // Skipped files that sort after the page are named on the next one.
     [
       { query: "two", max_matches: 1 },
       '.hidden/h\n1→two\n[not searched: a.log ignored (respect_gitignore: false), 1 denied]\n[stopped by max_matches; go on with the same call and "cursor": "…"]',
     ],
-    // A file that is named is searched.
+    // A file named by `path` is searched even if it would be skipped in its folder.
     [{ query: "two", path: "a.log" }, "a.log\n1→two"],
     [{ query: "two", path: "dist/x", include_globs: ["*.md"], file_types: ["py"] }, "dist/x\n1→two"],
   ]);
@@ -206,7 +206,7 @@ describe("globs as people write them", () => {
       list({ include_globs: ["src/"] }),
       `[nothing found: no file matches the path, globs and file types]${named('include_globs "src/" but folders ("src/**" is what is in them)')}`,
     ],
-    // They may match on later pages.
+    // Later pages may have files that match these globs.
     [
       list({ include_globs: ["*.ts", "*.py"], max_matches: 1 }),
       'a.ts\n[stopped by max_matches; go on with the same call and "cursor": "…"]',

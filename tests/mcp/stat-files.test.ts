@@ -1,4 +1,4 @@
-/** `stat` of all files that globs select: who is the largest, the longest, the newest. */
+/** `stat` of all files that globs select, to find the largest, the longest and the newest. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -27,7 +27,7 @@ const invalid = (id: unknown) => ({ id, error: { code: -32600 } });
 const ping = { jsonrpc: "2.0", id: 7, method: "ping" };
 const pong = (id: number) => ({ id, result: {} });
 
-/** Lines, and what each of them is answered with. */
+/** Lines of input with the expected answers. */
 const lines: readonly (readonly [line: string, answers: readonly object[]])[] = [
   ["nonsense", [notJson]],
   ["{", [notJson]],
@@ -60,7 +60,7 @@ const lines: readonly (readonly [line: string, answers: readonly object[]])[] = 
   [JSON.stringify(Array.from({ length: 101 }, () => ping)), [invalid(null)]],
   [JSON.stringify([ping, { ...ping, id: 8 }]), [pong(7), pong(8)]],
   [JSON.stringify([1, { ...ping, id: 9, method: 5 }]), [invalid(null), invalid(9)]],
-  // A notification, a response and a blank line have no answer.
+  // Notifications, responses and blank lines get no answer.
   ["", []],
   [" \r", []],
   [JSON.stringify({ jsonrpc: "1.0", method: "notifications/cancelled" }), []],
@@ -69,7 +69,7 @@ const lines: readonly (readonly [line: string, answers: readonly object[]])[] = 
   [JSON.stringify({ jsonrpc: "2.0", id: 7, error: "x" }), []],
 ];
 
-/** The program without an SDK in between: lines go in, frames come out. */
+/** Starts the program without an SDK: the test writes lines and reads frames. */
 function startRaw(subject: Subject, options: McpFolderOptions = {}) {
   const { file, remove } = makeMcpFolder(options);
   const [command, ...before] = commandOf(subject);
@@ -129,7 +129,7 @@ describe.each(defaultSubjects)("the %s on stdio", (subject) => {
       for (const answer of expected) expect(await raw.next()).toMatchObject(answer);
     }
     raw.callTool(99, "coder_read_file", { path: "a.txt" });
-    // What is not to be answered was not, or that would come first.
+    // If a line above had got an unexpected answer, it would come first.
     expect(await raw.next()).toMatchObject({ id: 99, result: { content: [{ type: "text", text: "a\n" }] } });
     expect(raw.stderr()).not.toContain("nonsense");
   });
@@ -228,7 +228,7 @@ describe.each(defaultSubjects)("the %s on stdio", (subject) => {
     const call = connected.client
       .callTool({ name: "coder_search", arguments: slowSearch }, { signal: cancel.signal })
       .catch((error: Error) => error.message);
-    // Another call gets through meanwhile.
+    // The program answers another call during the search.
     expect((await connected.call("coder_read_file", { path: "none" })).isError).toBe(true);
     cancel.abort("enough");
     expect(await call).toContain("enough");

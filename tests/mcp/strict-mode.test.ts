@@ -1,6 +1,6 @@
 /**
- * A model in strict mode has to send every field of a schema: null, or what is empty, in those that it does not use. Some
- * sessions of `transcripts` go the same way with such arguments.
+ * A model in strict mode must send every field of a schema, and sends null or an empty value for a field that
+ * it does not use. Some sessions of `transcripts` have the same results with such arguments.
  */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -22,7 +22,7 @@ interface Schema {
 
 type Filler = (name: string, field: Schema) => unknown;
 
-/** The value with every field of the schema, those that were not sent as `filler` has them. */
+/** Adds each field of the schema that the value lacks, with the result of `filler`. */
 function fill({ properties, items, required = [] }: Schema, value: unknown, filler: Filler): unknown {
   if (Array.isArray(value) && items !== undefined) return value.map((item) => fill(items, item, filler));
   if (typeof value !== "object" || value === null || Array.isArray(value) || properties === undefined)
@@ -48,15 +48,15 @@ const filling =
     };
   };
 
-/** Empty values by type; a model chooses among words. */
+/** Empty values by type. Booleans have none. */
 const empty: Readonly<Record<string, unknown>> = { string: "", integer: 0, array: [], boolean: undefined };
 
-/** Fields in which what is empty says something: no match, the folder alone, a command that is a program without arguments. */
+/** Fields whose empty value has a meaning: no match, the folder alone, or a program without arguments. */
 const meaningful = ["expect_matches", "max_depth", "args"];
 
 const jobs = new Map(await loadJobs());
 
-/** Jobs that together call every tool. */
+/** Names of jobs that together call every tool. */
 const chosen = [
   "background-job",
   "edit-by-lines",

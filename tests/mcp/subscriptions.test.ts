@@ -1,4 +1,4 @@
-/** What clients are notified of changed resources, with the official client, in the revisions of either way to subscribe. */
+/** Notifications of changed resources, with the official client and both ways to subscribe. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const list = "the list";
 
-/** A client, and what it has been notified. */
+/** A client, and its notifications so far. */
 class Subscriber {
   readonly client: Client;
   readonly base: string;
@@ -39,7 +39,7 @@ class Subscriber {
     this.#arrived();
   }
 
-  /** Resolves when it has been notified that, to all that it has been notified since the last time. */
+  /** Waits for this notification. Returns all notifications since the previous call. */
   async until(what: string): Promise<Set<string>> {
     while (!this.#got.includes(what))
       await new Promise<void>((resolve) => {
@@ -48,7 +48,10 @@ class Subscriber {
     return new Set(this.#got.splice(0));
   }
 
-  /** Has it notified of these, and of the list. */
+  /**
+   * Subscribes to these resources and to their list, whose changes older revisions report anyway. Returns a
+   * function that unsubscribes.
+   */
   async subscribe(...uris: string[]): Promise<() => Promise<void>> {
     if (this.client.getNegotiatedProtocolVersion() === "2026-07-28") {
       const listening = await this.client.listen({ resourceSubscriptions: uris, resourcesListChanged: true });
@@ -123,7 +126,7 @@ describe.each(ways)("a client of revision %s", (_, way) => {
     await edit("src/d.ts");
     await edit("a.txt");
     expect(await subscriber.until("coder:///a.txt")).toEqual(new Set(["coder:///a.txt"]));
-    // By another program, in place and by rename.
+    // Changes by another program: in place, and by rename.
     appendFileSync(join(subscriber.base, "b c.txt"), "more\n");
     expect(await subscriber.until("coder:///b%20c.txt")).toEqual(new Set(["coder:///b%20c.txt"]));
     subscriber.write("b c.txt~", "saved\n");
@@ -148,7 +151,7 @@ describe.each(ways)("a client of revision %s", (_, way) => {
     expect(await subscriber.until(list)).toEqual(new Set([list]));
     rmSync(join(subscriber.base, "many"), { recursive: true });
     expect(await subscriber.until(list)).toEqual(new Set([list]));
-    // A folder that is moved takes along what is in it.
+    // Moving a folder moves the files in it too.
     renameSync(join(subscriber.base, "src"), join(subscriber.base, "lib"));
     expect(await subscriber.until("coder:///src/d.ts")).toEqual(new Set(["coder:///src/d.ts", list]));
     mkdirSync(join(subscriber.base, "src"));

@@ -6,20 +6,20 @@ import { buildTree, snapshotTree } from "../harness/tree.ts";
 import type { ClientOutcome } from "../harness/worker-fixture.ts";
 import { connectStdio } from "./client.ts";
 
-/** The name of the tool of a function. */
+/** Returns the name of a function's tool. */
 export const toolOf = (functionId: string): string => functionId.replaceAll(/[:-]+/g, "_");
 
-/** MCP takes objects for arguments, and nothing else. */
+/** Whether the payload is an object, the only type of arguments in MCP. */
 export const isCallable = ({ call: { payload } }: Case): boolean =>
   typeof payload === "object" && payload !== null && !Array.isArray(payload);
 
 export interface OverMcp {
   readonly args?: readonly string[];
-  /** A result in the form in which the bus shows it, so that one comparison judges both. */
+  /** Converts a result to the form of the bus, so that both use the same comparison. */
   readonly outcomeOf: (result: CallToolResult) => ClientOutcome;
 }
 
-/** Starts `coder mcp` for the cases of one configuration, with the umask that workers on the bus have in tests. */
+/** Starts `coder mcp` for the cases of one configuration, with the umask of the tests on the bus. */
 export const startOverMcp =
   ({ args = [], outcomeOf }: OverMcp) =>
   async (subject: Subject, config: Readonly<Record<string, unknown>>): Promise<SuiteWorker> => {
@@ -45,7 +45,7 @@ export const startOverMcp =
     };
   };
 
-/** An error as a client of the bus sees it. */
+/** Returns an error in the form that a client of the bus gets. */
 export const errorOutcome = (json: string): ClientOutcome => ({
   error: Object.assign(new Error(`invocation_failed: handler error: ${json}`), { code: "invocation_failed" }),
 });

@@ -1,4 +1,4 @@
-/** The bytes that common jobs take, as docs/mcp.md says; those of the reference server are measured by `npm run bench`. */
+/** Tests the bytes of common jobs in docs/mcp.md. `npm run bench` measures those of the reference server. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { countJob } from "./tokens/count.ts";
 import { jobs } from "./tokens/jobs.ts";
 import { project } from "./tokens/project.ts";
 
-/** The rows of the table, by job: our calls and bytes, and theirs. */
+/** The rows of the table by job: our calls and bytes, and those of the reference server. */
 const documented = new Map(
   [
     ...readFileSync(join(repository, "docs/mcp.md"), "utf8").matchAll(

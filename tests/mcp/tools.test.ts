@@ -18,7 +18,7 @@ const tree = {
   "void/": null,
 };
 
-/** The tools for one change over many files, for the way back, and for the rules. */
+/** Tools that change many files at once, revert changes, or report rules and changes. */
 const notAboutPaths = [
   "coder_transact",
   "coder_apply_patch",
@@ -234,7 +234,7 @@ describe.each(subjects)("the %s", (subject) => {
   test.each(["0", "-1", "1.5", "", "next", "9".repeat(12)])(
     "there is no page %p of resources",
     async (cursor) => {
-      // The client would turn the pages by itself.
+      // The list method of the client would read all pages by itself.
       const requested = connected.client.request({ method: "resources/list", params: { cursor } });
       expect(await requested.catch((error: { code: number }) => error.code)).toBe(-32602);
     },
@@ -272,7 +272,7 @@ describe.each(subjects)("the %s with --read-only", (subject) => {
     const engine = await startEngine();
     const worker = startCoder(subject, ["--read-only", "--config", file, "--url", engine.url]);
     try {
-      // It registers in the order of the list, and search stands behind what writes.
+      // Functions are registered in the order of the list, and search comes after the functions that write.
       await engine.waitForFunction("coder::search");
       expect(await engine.call("coder::read-file", { path: "a.txt" })).toMatchObject({ content: "a" });
       const write = engine.call("coder::delete-file", { paths: ["a.txt"] });

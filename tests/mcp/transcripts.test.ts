@@ -1,4 +1,4 @@
-/** Sessions as a model sees them are those of `transcripts/*.md`. A difference is reviewed and then written, not silenced. */
+/** Compares sessions with `transcripts/*.md`. A difference is reviewed like code, and then written. */
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,10 @@ test.each(jobs)("%s is as written down", async (name, job) => {
   expect(await play(job, "executable"), advice).toBe(read(name));
 });
 
-/** Other suites compare the sources with the executable call by call; these jobs use most of what differs between runtimes. */
+/**
+ * Jobs that use most of the parts that differ between runtimes. Other suites compare source and executable
+ * call by call.
+ */
 const onSources = ["background-job", "calls-at-once", "every-kind-of-change"];
 
 test.each(jobs.filter(([name]) => onSources.includes(name)))(
@@ -41,7 +44,7 @@ test("each transcript has a job", () => {
   expect(written.sort()).toEqual(jobs.map(([name]) => `${name}.md`));
 });
 
-/** The functions that are tools over MCP. */
+/** The functions that are served as tools over MCP. */
 const definitions: readonly FunctionDefinition[] = Object.values(workers)
   .flatMap(({ functions }) => functions)
   .filter(({ needsBus = false }) => !needsBus);

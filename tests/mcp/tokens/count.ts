@@ -1,19 +1,19 @@
-/** Counts what a model writes and is shown while a job is done. */
+/** Counts the bytes that a model writes and reads in a job. */
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import type { JobCall } from "./jobs.ts";
 
-/** A server over a folder that holds the project as it was at first. */
+/** A server over a folder with a new copy of the project. */
 export interface ServedProject extends AsyncDisposable {
   call(tool: string, args: Record<string, unknown>): Promise<CallToolResult>;
 }
 
-/** What a job takes: its calls, and the bytes of their arguments as JSON and of the text of their results. */
+/** The calls of a job, and the bytes of their arguments as JSON plus those of the text of their results. */
 export interface Count {
   readonly calls: number;
   readonly bytes: number;
 }
 
-/** Does a job. Throws when another call than one that is meant to miss fails. */
+/** Does a job. Throws if a call fails that is not meant to miss, or if one succeeds that is. */
 export async function countJob(
   calls: readonly JobCall[],
   open: () => Promise<ServedProject>,
@@ -28,6 +28,6 @@ export async function countJob(
   return { calls: calls.length, bytes };
 }
 
-/** Images are shown as such, and cost what they measure with either server. */
+/** Returns the bytes of the text. Images are not counted, since they cost the same with either server. */
 const textBytes = ({ content }: CallToolResult): number =>
   content.reduce((sum, block) => sum + (block.type === "text" ? Buffer.byteLength(block.text) : 0), 0);

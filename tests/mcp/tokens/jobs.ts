@@ -1,13 +1,14 @@
 /**
- * Common jobs of an agent, as calls of our tools and of those of the reference filesystem server. Each side has the
- * fewest calls that its tools do the job with. The reference server is sent paths relative to its folder, which it takes
- * too, and knows at the start what it has no tool to find: which files hold a text.
+ * Common jobs of an agent, as calls of our tools and of the tools of the reference filesystem server. Each
+ * side uses the fewest calls that its tools allow. The reference server gets paths relative to its folder,
+ * which it accepts. Its side knows from the start the files that contain a text, because it has no tool to
+ * find them.
  */
 
 export interface JobCall {
   readonly tool: string;
   readonly args: Record<string, unknown>;
-  /** It fails, as it is meant to. */
+  /** Whether the call is meant to fail. */
   readonly misses?: boolean;
 }
 
@@ -21,7 +22,7 @@ const call = (tool: string, args: Record<string, unknown>): JobCall => ({ tool, 
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An exact replacement by each of the two. */
+/** Returns an exact replacement for our server. `swap` returns one for the reference server. */
 const replace = (old_str: string, new_str: string, more: Fields = {}) => ({
   op: "str_replace",
   old_str,
@@ -32,7 +33,7 @@ const swap = (oldText: string, newText: string) => ({ oldText, newText });
 
 const modules = ["src/orders.ts", "src/invoices.ts", "src/carts.ts"];
 
-/** The reference server replaces the first place where a text stands, so that each place needs an edit of its own. */
+/** The edits of the reference server. It replaces only the first occurrence, so each one needs an edit. */
 const renaming = [
   swap("import { getUser }", "import { loadUser }"),
   swap("getUser(id).name", "loadUser(id).name"),

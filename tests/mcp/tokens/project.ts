@@ -1,10 +1,10 @@
-/** The project that the jobs are done in: small, and the same bytes each time. */
+/** The project for the jobs: a small one, with the same bytes every time. */
 import type { Tree } from "../../harness/tree.ts";
 
 const lines = (count: number, line: (number: number) => string): string =>
   Array.from({ length: count }, (_, index) => `${line(index + 1)}\n`).join("");
 
-/** A module of 40 functions that use `getUser` in three places. */
+/** Returns a module of 22 functions and 20 constants that contains `getUser` in three places. */
 const moduleOf = (name: string): string =>
   [
     `import { getUser } from "./user.ts";\n\n`,
@@ -19,7 +19,7 @@ const rules = lines(
   (n) => `  { id: ${n}, name: "rule-${n}", weight: ${(n * 7) % 100}, enabled: true },`,
 );
 
-/** The smallest PNG there is: one pixel. */
+/** The smallest possible PNG, with one pixel. */
 const pixel = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",

@@ -1,4 +1,7 @@
-/** What the jobs have to use, by the definitions of the functions: each of them, and all that is later than the published ones. */
+/**
+ * Names the parts of the tools that the jobs must use: each function, and all fields and values that came
+ * later than the published ones.
+ */
 import type { TSchema } from "@sinclair/typebox";
 import type { FunctionDefinition } from "../../../src/calls/contract/definition.ts";
 import { toolOf } from "../suite-worker.ts";
@@ -11,10 +14,12 @@ type Schema = TSchema & {
   readonly since?: string;
 };
 
-/** A field that clients add and models are not shown: one use counts for all functions. */
+/** A field that clients add and that models are not shown. One use suffices for all functions. */
 const scopeField = "fs_scope";
 
-/** The name of each function, of each later field of its request, and of each value that such a field may name. */
+/**
+ * Returns the name of the function, of each later field of its request, and of each value for such a field.
+ */
 export function laterParts(definition: FunctionDefinition): string[] {
   const tool = toolOf(definition.id);
   const { busFields = [] } = definition;
@@ -41,7 +46,7 @@ function fieldsIn(
   ];
 }
 
-/** The same names for all that a call sends. */
+/** Returns the names of all parts that a call uses, in the form of `laterParts`. */
 export function sentParts(
   { tool, args }: ToolCall,
   { hasFlatEnvelope = false }: FunctionDefinition,

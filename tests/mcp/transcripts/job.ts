@@ -1,19 +1,21 @@
 /**
- * A job of an agent as data: what is served, and the calls of one session in order. Arguments may name what an earlier
- * answer held by its placeholder, such as `<plan 1>`.
+ * A job of an agent as data: the served tree, and the calls of one session in order. Arguments may refer to a
+ * value of an earlier answer by its placeholder, such as `<plan 1>`.
  */
 import type { Changes, Tree } from "../../harness/tree.ts";
 
 export interface AgentJob {
   readonly title: string;
-  /** The job in a sentence. */
+  /** A description of the job in one sentence. */
   readonly about: string;
   readonly tree: Tree;
-  /** `coder` by default. The shell worker runs its commands in the folder, and its own files are those in it. */
+  /**
+   * The worker, `coder` by default. The shell worker runs its commands in the folder and serves its files.
+   */
   readonly worker?: "shell";
-  /** Flags beside `coder mcp`. */
+  /** Additional flags for `coder mcp`. */
   readonly args?: readonly string[];
-  /** Keys of the configuration; `<base>` is the folder that is served. */
+  /** Keys of the configuration. `<base>` stands for the served folder. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** Whether the transcript begins with the instructions of the server. */
   readonly showsInstructions?: boolean;
@@ -25,18 +27,18 @@ export type JobStep = ToolCall | CallsAtOnce | ChangesOfOthers;
 export interface ToolCall {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** The name of the client that makes it, if it is another one, which connects with its first call. */
+  /** The name of the calling client, if it is not the first one. A client connects with its first call. */
   readonly by?: string;
-  /** The call is repeated until its answer matches; only that answer is shown. */
+  /** Repeats the call until its answer matches. Only that answer is shown. */
   readonly until?: RegExp;
 }
 
-/** Calls that a client sends in one turn, without waiting for an answer in between. */
+/** Calls that a client sends in one turn, without waiting for answers in between. */
 export interface CallsAtOnce {
   readonly together: readonly ToolCall[];
 }
 
-/** What another program does to the tree. */
+/** Changes that another program makes in the tree. */
 export interface ChangesOfOthers {
   readonly others: Changes;
 }
@@ -51,6 +53,6 @@ export const atOnce = (...calls: readonly ToolCall[]): CallsAtOnce => ({ togethe
 
 export const others = (changes: Changes): ChangesOfOthers => ({ others: changes });
 
-/** Every call of a job. */
+/** Returns all calls of a job. */
 export const callsOf = ({ steps }: AgentJob): ToolCall[] =>
   steps.flatMap((step) => ("together" in step ? step.together : "tool" in step ? [step] : []));

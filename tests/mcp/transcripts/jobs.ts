@@ -1,11 +1,11 @@
-/** The jobs by the names of their files. */
+/** Loads the jobs, which are named after their files. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentJob } from "./job.ts";
 
 const folder = join(import.meta.dirname, "jobs");
 
-/** Every job of the folder `jobs`, sorted by name. */
+/** Returns all jobs of the folder `jobs`, sorted by name. */
 export async function loadJobs(): Promise<[name: string, job: AgentJob][]> {
   const names = readdirSync(folder)
     .sort()

@@ -1,6 +1,6 @@
-/** What differs between two runs of the same session, each with the name that stands for it. */
+/** A value that differs between two runs of the same session, with the name of its placeholder. */
 interface Varying {
-  /** Numbered in order of appearance, the same value by the same number; otherwise every value has the one name. */
+  /** Whether values are numbered in order of appearance. Otherwise, all share one placeholder. */
   readonly isNumbered: boolean;
   readonly name: string;
   readonly pattern: RegExp;
@@ -28,7 +28,7 @@ const varying: readonly Varying[] = [
     isNumbered: false,
     pattern: /(?<=HOME is a private folder of theirs\. )(?:Files that|Nothing keeps them from).*$/gm,
   },
-  // Each file system measures folders in its own way.
+  // The size of a folder depends on the file system.
   { name: "size", isNumbered: false, pattern: /(?<="is_dir":true,"is_symlink":false,"size":)\d+/g },
   { name: "changes", isNumbered: false, pattern: /(?<=^\[changed: )[^\]]+(?=\]$)/gm },
   { name: "count", isNumbered: false, pattern: /\d+ files?(?= outside of snapshot)/g },
@@ -38,13 +38,13 @@ const varying: readonly Varying[] = [
   { name: "version", isNumbered: false, pattern: /(?<=^coder )\d+\.\d+\.\d+\b/gm },
 ];
 
-/** The placeholders of one session: they stand for values in what is shown, and are sent as those values. */
+/** The placeholders of one session. They replace values in texts, and are replaced by them in arguments. */
 export class Placeholders {
   readonly #valueOf = new Map<string, string>();
   readonly #placeholderOf = new Map<string, string>();
 
   constructor(base: string, root: string) {
-    // The longer path first, of which the other is a part.
+    // The longer path comes first, because it contains the other one.
     this.#add("<base>", base);
     this.#add("<root>", root);
   }
@@ -55,14 +55,14 @@ export class Placeholders {
     return placeholder;
   }
 
-  /** Returns the text with a placeholder in place of each value that varies. */
+  /** Replaces each varying value in the text by its placeholder. */
   hide(text: string): string {
     const withoutPatterns = varying.reduce(
       (hidden, { name, isNumbered, pattern }) =>
         hidden.replace(pattern, (value) => (isNumbered ? this.#numbered(name, value) : `<${name}>`)),
       text,
     );
-    // Paths, and values that an error repeats elsewhere.
+    // Replaces paths, and values that occur again outside of their patterns, such as in errors.
     return [...this.#placeholderOf].reduce(
       (hidden, [value, placeholder]) => hidden.replaceAll(value, placeholder),
       withoutPatterns,
@@ -76,7 +76,7 @@ export class Placeholders {
     return this.#add(`<${name} ${count + 1}>`, value);
   }
 
-  /** Returns the arguments with values in place of their placeholders. Throws if no answer held such a value. */
+  /** Replaces the placeholders in arguments by their values. Throws if no answer contained such a value. */
   reveal(args: Readonly<Record<string, unknown>>): Record<string, unknown> {
     const text = JSON.stringify(args).replace(/<(?:base|root|[a-z]+ \d+)>/g, (placeholder) => {
       const value = this.#valueOf.get(placeholder);

@@ -1,4 +1,4 @@
-/** Plays a job against a server of its own and writes the session down as a person reads it. */
+/** Plays a job against a new server, and writes the session down for people to read. */
 import { mkdtempSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -19,7 +19,7 @@ import { Placeholders } from "./placeholders.ts";
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Changes the arguments of calls before they are sent; transcripts show them unchanged. */
+/** Changes the arguments of calls before they are sent. Transcripts show the original ones. */
 export type Sender = (tool: string, args: Arguments) => Arguments;
 
 /** Returns the transcript of a job, in Markdown. */
@@ -53,13 +53,13 @@ const flagsOf = ({ worker, args = [] }: AgentJob): string[] => [
   ...args,
 ];
 
-/** The keys of the configuration that name the folder, where it is not `base_path`. */
+/** Returns the keys of the configuration for the folder, if the worker does not use `base_path`. */
 const placesOf =
   ({ worker }: AgentJob) =>
   (base: string) =>
     worker === "shell" ? { base_path: undefined, working_dir: base, fs: { host_root: base } } : {};
 
-/** Milliseconds between repetitions of a call whose answer has to match. No event reports how far a job has got. */
+/** Milliseconds between repetitions of a call until its answer matches. No event reports a job's progress. */
 const repetitionMilliseconds = 10;
 
 class Session {
@@ -75,7 +75,7 @@ class Session {
     this.#placeholders = new Placeholders(served.base, served.root);
   }
 
-  /** A text of the server, with placeholders for what varies. */
+  /** Replaces the varying values in a text of the server by placeholders. */
   hide(text: string): string {
     return this.#placeholders.hide(text);
   }
@@ -84,15 +84,15 @@ class Session {
     if ("others" in step) return this.#change(step);
     const calls = "together" in step ? step.together : [step];
     const connected = "by" in step && step.by !== undefined ? await this.#connect(step.by) : "";
-    // The arguments of all are sent before the first answer is read.
+    // All calls are sent before the first answer is read.
     const answers = await Promise.all(calls.map((call) => this.#call(call)));
     const shown = answers.map((answer) => this.#placeholders.hide(answer)).join("\n");
     if (calls.length === 1) return connected + shown;
-    // Calls that touch different files are not made in a fixed order.
+    // Calls on different files run in no fixed order.
     return `Sent at once:\n\n${shown.replaceAll(/(?<=^#)\d+$/gm, "<number>")}`;
   }
 
-  /** Connects a client at its first call. Returns the part of its instructions that the first client did not get. */
+  /** Connects a client at its first call. Returns the lines that only its instructions have. */
   async #connect(name: string): Promise<string> {
     if (this.#others.has(name)) return "";
     const other = await this.#served.connectOther(name);
@@ -127,7 +127,7 @@ class Session {
     return lines.join("\n");
   }
 
-  /** Moves a finished file to its place, as editors do: one event for those who watch. */
+  /** Moves a finished file to its path, as editors do, so that watchers get a single event. */
   #place(path: string, entry: TreeEntry): void {
     const staging = mkdtempSync(join(this.#served.root, "staging-"));
     addToTree(staging, { file: entry });
@@ -149,11 +149,11 @@ function introduce(job: AgentJob, before: Snapshot): string {
   return `# ${title}\n\n${about}\n\n\`coder mcp${flags}\` serves ${files.join(", ")}.\n${configured}`;
 }
 
-/** Whether it is a folder with something in it, which needs no mention of its own. */
+/** Whether the entry is a folder that is not empty. The paths of its files mention it already. */
 const isParent = (path: string, snapshot: Snapshot): boolean =>
   path.endsWith("/") && [...snapshot.keys()].some((other) => other !== path && other.startsWith(path));
 
-/** Values that fit on a line stand on one; otherwise texts of several lines are shown as such. */
+/** Renders arguments on one line if they are short, and otherwise as YAML with literal blocks. */
 function renderArguments(args: ToolCall["args"]): string {
   const line = stringify(args, {
     collectionStyle: "flow",
@@ -165,7 +165,7 @@ function renderArguments(args: ToolCall["args"]): string {
   return isShort ? line : stringify(args, { lineWidth: 0, blockQuote: "literal" }).trimEnd();
 }
 
-/** The result as a model gets it, and its flag. */
+/** Renders the result as a model gets it, with its flag. */
 function renderResult({ content, isError }: CallToolResult): string {
   const blocks = content.map((block) =>
     block.type === "text"
@@ -175,14 +175,14 @@ function renderResult({ content, isError }: CallToolResult): string {
   return `isError: ${isError === true}\n\n${blocks.join("\n")}`;
 }
 
-/** An error of the protocol, which is no result. */
+/** Renders an error of the protocol, which comes instead of a result. */
 const renderFailure = (error: Error): string => `protocol error\n\n${fence("text", error.message)}`;
 
-/** Control characters, which Markdown would not show, by their symbols. */
+/** Replaces control characters, which Markdown would not show, by their symbols. */
 const visible = (text: string): string =>
   text.replace(/[\0-\x08\x0b-\x1f]/g, (control) => String.fromCharCode(0x2400 + control.charCodeAt(0)));
 
-/** A block that no line of its text ends. */
+/** Renders a block whose fence is longer than any in the text. */
 function fence(language: string, text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([marks]) => marks.length));
   const mark = "`".repeat(longest + 1);
@@ -197,7 +197,7 @@ function describeEntry(path: string, { kind, mode, content }: SnapshotEntry): st
     : `\`${path}\` (${mode.toString(8).padStart(4, "0")})`;
 }
 
-/** One line for each entry that is different afterwards. */
+/** Renders one line for each created, removed or changed entry. */
 function differences(before: Snapshot, after: Snapshot): string {
   const lines = [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((path) => {
     const [was, is] = [before.get(path), after.get(path)];

@@ -1,6 +1,6 @@
 import type { Tree } from "../../harness/tree.ts";
 
-/** The project that most jobs are done in. */
+/** The project that most jobs work on. */
 export const shop = {
   "package.json": '{\n  "name": "shop",\n  "version": "1.2.0",\n  "type": "module"\n}\n',
   "README.md": "# Shop\n\nRun it with `npm start`. Prices are in cents.\n",

@@ -1,4 +1,4 @@
-/** `npm run suite -- transcripts [NAME…]`: plays the jobs, or those named, and writes their transcripts. */
+/** `npm run suite -- transcripts [NAME…]`: plays all jobs or the named ones, and writes their transcripts. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ensureExecutable } from "../../../scripts/build.ts";

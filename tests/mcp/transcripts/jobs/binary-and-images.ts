@@ -1,7 +1,7 @@
 import { type AgentJob, callTool } from "../job.ts";
 import { shop } from "../shop.ts";
 
-/** One pixel. */
+/** A PNG with one pixel. */
 const pixel = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",

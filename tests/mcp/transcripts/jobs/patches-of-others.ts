@@ -1,7 +1,7 @@
 import { type AgentJob, callTool } from "../job.ts";
 import { shop } from "../shop.ts";
 
-/** What `diff -ruN` prints of two folders. */
+/** The output of `diff -ruN` for two folders. */
 const ofFolders = `diff -ruN shop-1.0/src/prices.ts shop-1.1/src/prices.ts
 --- shop-1.0/src/prices.ts\t2026-03-01 10:00:00.000000000 +0000
 +++ shop-1.1/src/prices.ts\t2026-03-02 10:00:00.000000000 +0000
