@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { waitFor } from "./case.ts";
 
-/** Whether a process runs; a zombie does not. */
+/** Whether a process runs. A zombie does not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -11,9 +11,9 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The number that a program writes into a file, once it is there. */
+/** Waits until a program has written a process id into a file, and returns it. */
 export const readPid = (file: string): Promise<number> =>
   waitFor(() => (existsSync(file) ? Number(readFileSync(file, "utf8")) || undefined : undefined));
 
-/** Resolves when a process does not run any more. */
+/** Resolves when a process no longer runs. */
 export const waitForExit = (pid: number): Promise<true> => waitFor(() => (isAlive(pid) ? undefined : true));

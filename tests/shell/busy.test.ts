@@ -1,4 +1,4 @@
-/** Calls that take long do not hold up others. */
+/** Tests that long calls do not hold up others. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { defaultSubjects } from "../harness/subject.ts";
@@ -6,9 +6,9 @@ import { answerOf } from "./case.ts";
 import { type CaseFolder, jailed, openCaseFolder } from "./fixture.ts";
 import { type ShellFixture, startShell } from "./shell-fixture.ts";
 
-/** Takes a call tens of milliseconds at least. */
+/** Enough files for a call to take tens of milliseconds. */
 const entries = 5000;
-/** A machine that is busy elsewhere may send the second call late; a worker that is stuck never lets it overtake. */
+/** On a busy machine, the second call may arrive late. A blocked worker never lets it overtake. */
 const attempts = 5;
 
 describe.each(defaultSubjects)("%s", (subject) => {
@@ -20,7 +20,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
   });
   afterAll(() => served.stop());
 
-  /** Makes a call, and another behind it. Gives whether that is answered first. */
+  /** Makes a call and then another one. Returns whether the second is answered first. */
   async function isOvertaken(op: string, payload: object): Promise<boolean> {
     const order: string[] = [];
     const noting = async (name: string, given: object) => {
@@ -31,7 +31,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
     return order[0] === "stat";
   }
 
-  /** A new folder full of files. */
+  /** Makes a folder with many files. */
   function fill(folder: string): string {
     const script = `mkdir ${folder} && cd ${folder} && seq ${entries} | xargs touch`;
     execFileSync("sh", ["-c", script], { cwd: fixture.folder });

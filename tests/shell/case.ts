@@ -2,20 +2,20 @@ import { expect } from "bun:test";
 import { shellErrorOf } from "./errors.ts";
 import type { ClientOutcome, ConfigFields, ShellFixture, ShellOptions } from "./shell-fixture.ts";
 
-/** One case of the table in section 12 of the specification of shell. */
+/** One case of the table in section 12 of the shell specification. */
 export interface ShellCase {
-  /** Its number there. */
+  /** Its number in the table. */
   readonly number: number;
   readonly name: string;
-  /** Keys of the configuration that differ from the end-to-end one. */
+  /** Keys that differ from the configuration of the end-to-end cases. */
   readonly config: ConfigFields;
   readonly options: ShellOptions;
-  /** It waits for a limit of half a minute. */
+  /** Whether the case waits for a limit of half a minute. */
   readonly isSlow?: boolean;
   run(served: ShellFixture): Promise<void>;
 }
 
-/** Cases of one configuration, made by a table of short calls. */
+/** Cases of one configuration, built by chained calls. */
 export class ShellCases {
   readonly all: ShellCase[] = [];
   readonly #config: ConfigFields;
@@ -28,21 +28,21 @@ export class ShellCases {
     this.#options = options;
   }
 
-  /** The call is answered with at least these fields. */
+  /** Adds a call whose answer has at least these fields. */
   answers(number: number, payload: unknown, fields: object): this {
     return this.script(number, JSON.stringify(payload), async (served) => {
       expect(answerOf(await served.call(this.#functionId, payload))).toMatchObject(fields);
     });
   }
 
-  /** The call is refused in prose that holds these words. */
+  /** Adds a call that is refused in prose with these words. */
   refusesPlainly(number: number, payload: unknown, ...words: (string | RegExp)[]): this {
     return this.script(number, JSON.stringify(payload), async (served) => {
       expectPlain(await served.call(this.#functionId, payload), ...words);
     });
   }
 
-  /** The call is refused with a code, and words in its message. */
+  /** Adds a call that is refused with a code and with words in its message. */
   refuses(number: number, payload: unknown, code: string, ...words: string[]): this {
     return this.script(number, JSON.stringify(payload), async (served) => {
       expectCode(await served.call(this.#functionId, payload), code, ...words);
@@ -54,13 +54,13 @@ export class ShellCases {
     return this;
   }
 
-  /** The same cases, each of which waits for a limit of half a minute. */
+  /** Returns the cases, marked as waiting for a limit of half a minute. */
   slow(): readonly ShellCase[] {
     return this.all.map((one) => ({ ...one, isSlow: true }));
   }
 }
 
-/** The answer of a call that has one. */
+/** Returns the answer of a call. Throws if it was refused. */
 export function answerOf(outcome: ClientOutcome): Record<string, unknown> {
   if (outcome.error !== undefined) throw new Error(`refused: ${outcome.error.message}`);
   return outcome.answer as Record<string, unknown>;
@@ -80,7 +80,7 @@ export function expectCode(outcome: ClientOutcome, code: string, ...words: strin
 
 const timeoutMilliseconds = 10_000;
 
-/** Looks again and again until `look` gives something. */
+/** Calls `poll` repeatedly until it returns a value. */
 export async function waitFor<T>(poll: () => Promise<T | undefined> | T | undefined): Promise<T> {
   const end = performance.now() + timeoutMilliseconds;
   for (;;) {
@@ -91,7 +91,7 @@ export async function waitFor<T>(poll: () => Promise<T | undefined> | T | undefi
   }
 }
 
-/** A job's record once it is no longer running. */
+/** Resolves to the record of a job that no longer runs. */
 export const waitForJob = (served: ShellFixture, id: unknown): Promise<Record<string, unknown>> =>
   waitFor(async () => {
     const { job } = answerOf(await served.call("shell::status", { job_id: id })) as {

@@ -7,7 +7,7 @@ import { cases as fsText } from "./cases/fs-text.ts";
 import { cases as jobs } from "./cases/jobs.ts";
 import { cases as sandbox } from "./cases/sandbox.ts";
 
-/** Every case of the table, in section 12 of the specification of shell, that is tried over the bus. */
+/** All cases of the table in section 12 of the shell specification that run over the bus. */
 export const shellCatalogue: readonly ShellCase[] = [
   ...exec,
   ...jobs,

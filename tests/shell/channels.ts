@@ -8,7 +8,7 @@ interface Ref {
   readonly direction: "read" | "write";
 }
 
-/** A new channel, as a caller makes one. */
+/** Opens a channel like a caller does. */
 export async function openChannel({
   client,
   engine,
@@ -18,15 +18,15 @@ export async function openChannel({
   return { reader, writer: new ChannelWriter(engine.url, writer) };
 }
 
-/** Sends bytes and ends the channel. */
+/** Sends bytes, and ends the channel. */
 export function sendAll(writer: ChannelWriter, bytes: Buffer): void {
-  // Without a first message an end of nothing at all is never seen.
+  // Without a message before it, the end of an empty stream is never received.
   if (bytes.length === 0) writer.sendMessage("nothing follows");
   writer.stream.on("error", () => undefined);
   writer.stream.end(bytes.length === 0 ? undefined : bytes);
 }
 
-/** A call of `shell::fs::write` with these bytes. */
+/** Calls `shell::fs::write` with these bytes. */
 export async function callWrite(fixture: CaseFolder, fields: object, bytes: Buffer): Promise<ClientOutcome> {
   const { reader, writer } = await openChannel(fixture.served);
   const outcome = fixture.call("write", { content: reader, ...fields });
@@ -34,7 +34,7 @@ export async function callWrite(fixture: CaseFolder, fields: object, bytes: Buff
   return outcome;
 }
 
-/** The bytes that an answer of `shell::fs::read` leads to, and the text messages beside them. */
+/** Reads the bytes and the text messages of a channel from an answer of `shell::fs::read`. */
 export async function readChannel(
   { engine }: ShellFixture,
   content: unknown,
@@ -45,7 +45,7 @@ export async function readChannel(
   return { bytes: await reader.readAll(), messages };
 }
 
-/** A call of `shell::fs::read` and the bytes. */
+/** Calls `shell::fs::read`, and returns the bytes. */
 export async function callRead(fixture: CaseFolder, path: string): Promise<Buffer> {
   const { content } = await fixture.answer("read", { path });
   return (await readChannel(fixture.served, content)).bytes;

@@ -1,4 +1,4 @@
-/** The fields of commands that came after shell 0.3.5. */
+/** The fields of commands that came after version 0.3.5 of shell. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ describe.each(defaultSubjects.flatMap((subject) => [[subject, "off"] as const, [
 
     const exec = async (payload: object) => answerOf(await served.call("shell::exec", payload));
 
-    /** The same command in the foreground and in the background. */
+    /** Runs a command in the foreground and in the background. Returns both results. */
     async function both(payload: object): Promise<Record<string, unknown>[]> {
       const { job_id } = answerOf(await served.call("shell::exec_bg", payload));
       return [await exec(payload), await waitForJob(served, job_id)];

@@ -4,7 +4,7 @@ import { shellCatalogue } from "./catalogue.ts";
 const range = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
-/** No calls: refusals to start (start.test.ts). */
+/** Refusals to start, which start.test.ts tests without calls. */
 const elsewhere: ReadonlySet<number> = new Set([104, 105]);
 
 test("no case of the table is left out", () => {

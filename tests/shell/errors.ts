@@ -1,6 +1,6 @@
 import type { ClientOutcome } from "./shell-fixture.ts";
 
-/** An error as a client sees it: prose, or a code and a message. */
+/** An error for a client: prose, or a code and a message. */
 export interface ShellError {
   readonly code: string | undefined;
   readonly message: string;
@@ -8,7 +8,7 @@ export interface ShellError {
 
 const prefix = "invocation_failed: handler error: ";
 
-/** The error of a call; throws where there is none, or where its form is not that of the shell §2.3. */
+/** Returns the error of a call. Throws if it succeeded, or if its error lacks the form of shell §2.3. */
 export function shellErrorOf(outcome: ClientOutcome): ShellError {
   const error = outcome.error;
   if (error === undefined) throw new Error(`answered ${JSON.stringify(outcome.answer)}`);
@@ -22,7 +22,7 @@ export function shellErrorOf(outcome: ClientOutcome): ShellError {
   return { code, message };
 }
 
-/** One line, and nothing of the machine in it. */
+/** Throws unless the text is one well-formed line without messages of the operating system. */
 function requireGoodForm(text: string, stack = ""): void {
   const faults = [
     /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(text) && "is not one plain line",

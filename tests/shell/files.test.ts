@@ -1,4 +1,4 @@
-/** Files under hostile and unlucky conditions: weaknesses of the original that this worker does not have. */
+/** Files under hostile or adverse conditions: weaknesses of the original that this worker does not have. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { chmodSync, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
@@ -19,7 +19,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
   };
   afterAll(stop);
 
-  /** A folder of its own; on the worker of the test before, where that has the same configuration. */
+  /** Makes a folder. Keeps the worker of the previous test if it has the same configuration. */
   const open = async (tree: Tree, config: ConfigFields = jailed()): Promise<CaseFolder> => {
     const wanted = JSON.stringify(config);
     if (wanted !== servedConfig) {
@@ -31,7 +31,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
   };
   const withDenied = jailed({ denylist_paths: ["<folder>/denied"] });
 
-  /** A denied file in a folder beside an allowed one. */
+  /** Makes a folder with a denied file and an allowed one. */
   const openDenied = async () => {
     const fixture = await open({}, jailed({ denylist_paths: ["<folder>/box/denied"] }));
     execFileSync("sh", ["-c", "mkdir box && echo needle > box/denied && echo needle > box/open"], {
@@ -42,7 +42,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
 
   test("a path means the same to the check and to the act", async () => {
     const fixture = await open({ "a/b/c/": null, l: { link: "a/b/c" }, "out/f": "x", "a/out/f": "y" });
-    // By text this is out/f, on disk it is a/out/f.
+    // As text, the path is out/f. On disk, it is a/out/f.
     await fixture.answer("rm", { path: "<base>/l/../../out/f" });
     expect([fixture.exists("out/f"), fixture.exists("a/out/f")]).toEqual([true, false]);
   });
@@ -151,7 +151,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
   });
 
   test("a file that grows over the limit while it is sent is cut, and the reader is told", async () => {
-    // More than channels and sockets hold, so that the growth comes while it is sent.
+    // More bytes than channels and sockets hold, so that the file grows during the transfer.
     const [limit, megabytes] = [33_000_000, 32];
     const fixture = await open({}, jailed({ max_read_bytes: limit }));
     const grow = (count: number) =>

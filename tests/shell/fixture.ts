@@ -5,17 +5,17 @@ import { addToTree, expandPayload, type Tree } from "../harness/tree.ts";
 import { answerOf, expectCode, ShellCases } from "./case.ts";
 import type { ClientOutcome, ConfigFields, ShellFixture, ShellOptions } from "./shell-fixture.ts";
 
-/** A fresh folder of one case. */
+/** A new folder for one case. */
 export interface CaseFolder {
   readonly served: ShellFixture;
-  /** Its absolute path. */
+  /** The absolute path of the folder. */
   readonly folder: string;
   at(path: string): string;
   text(path: string): string;
   exists(path: string): boolean;
-  /** Permission bits. */
+  /** Returns the permission bits of an entry. */
   mode(path: string): number;
-  /** A call of `shell::fs::<op>`; `<base>` in strings stands for the folder. */
+  /** Calls `shell::fs::<op>`. In strings, `<base>` stands for the folder. */
   call(op: string, payload: unknown): Promise<ClientOutcome>;
   answer(op: string, payload: unknown): Promise<Record<string, unknown>>;
   refused(op: string, payload: unknown, code: string, ...words: string[]): Promise<void>;
@@ -45,15 +45,15 @@ function parseKey(key: string): [number: number, op: string] {
   return [Number(number), op];
 }
 
-/** Cases on files. */
+/** Cases that call functions on files, each in a new folder. */
 export class FsCases extends ShellCases {
   constructor(config: ConfigFields = {}, options: ShellOptions = {}) {
     super("", config, options);
   }
 
   /**
-   * The call on these files, with a key such as "107 ls", is answered with at least these fields, and then `look` looks
-   * at the files.
+   * Adds a call on these files, with a key such as "107 ls". Its answer has at least these fields, and then
+   * `check` tests the files.
    */
   answersOn(
     key: string,
@@ -69,7 +69,7 @@ export class FsCases extends ShellCases {
     });
   }
 
-  /** The call on these files is refused with a code. */
+  /** Adds a call on these files that is refused with a code. */
   refusesOn(key: string, [tree, payload]: readonly [Tree, unknown], code: string, ...words: string[]): this {
     const [number, op] = parseKey(key);
     return this.script(number, `${op} ${JSON.stringify(payload)} ${code}`, async (served) => {
@@ -77,13 +77,13 @@ export class FsCases extends ShellCases {
     });
   }
 
-  /** A case of several calls. */
+  /** Adds a case of several calls. */
   scriptOn(number: number, name: string, tree: Tree, run: (fixture: CaseFolder) => Promise<void>): this {
     return this.script(number, name, (served) => run(openCaseFolder(served, tree)));
   }
 }
 
-/** The configuration that serves `<folder>` alone. */
+/** Returns a configuration that serves only `<folder>`. */
 export const jailed = (fs: object = {}): ConfigFields => ({
   fs: { host_root: "<folder>", max_read_bytes: 1024 * 1024, max_write_bytes: 1024 * 1024, ...fs },
 });

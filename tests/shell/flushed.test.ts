@@ -1,6 +1,6 @@
 /**
- * What has been answered survives a loss of power: a file is flushed before it gets its name, its folder after that, and
- * after a name was removed.
+ * Tests that answered changes survive a loss of power: a file is flushed before it gets its name, and its
+ * folder is flushed after that and after a removal.
  */
 import { afterEach, describe, expect } from "bun:test";
 import { spawn } from "node:child_process";
@@ -17,12 +17,12 @@ import { type ShellFixture, startShell } from "./shell-fixture.ts";
 let served: ShellFixture | undefined;
 afterEach(() => served?.stop());
 
-/** The names of the system calls of flushing, renaming and removing that `act` makes the worker make, in their order. */
+/** Returns the names of the system calls that flush, rename or remove during `act`, in their order. */
 async function traced({ folder, worker }: ShellFixture, act: () => Promise<void>): Promise<string[]> {
   const file = join(folder, "..", "trace");
   const calls = "trace=fsync,fdatasync,rename,renameat,renameat2,link,linkat,unlink,unlinkat,rmdir";
   const tracer = spawn("strace", ["-f", "-o", file, "-e", calls, "-p", `${worker.child.pid}`]);
-  // It says so when it is attached, and again for each thread.
+  // strace reports when it is attached, and again for each thread.
   await once(tracer.stderr, "data");
   await act();
   tracer.kill("SIGINT");
@@ -44,7 +44,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
     const edited = async () => {
       await fixture.answer("sed", { files: ["<base>/f"], pattern: "new", replacement: "newer" });
     };
-    // The file is exchanged for its new content, and then has a temporary name.
+    // The file is exchanged with its new version, and the old one is then removed under a temporary name.
     expect(await traced(served, edited)).toEqual(["fsync", "rename", "unlink", "fsync"]);
   });
 

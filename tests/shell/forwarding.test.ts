@@ -1,4 +1,4 @@
-/** Weaknesses of the original in what it forwards that this worker does not have. */
+/** Weaknesses of the original in forwarded calls that this worker does not have. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { defaultSubjects } from "../harness/subject.ts";
 import { answerOf, expectCode, waitForJob } from "./case.ts";

@@ -1,4 +1,4 @@
-/** The trigger type of the shell worker, as workers of the official SDK see it (shell §15). */
+/** The trigger type of the shell worker, used through the official SDK (shell §15). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { IIIClient } from "iii-sdk";
 import { defaultSubjects } from "../harness/subject.ts";
@@ -10,7 +10,7 @@ interface Event {
   readonly status: string;
 }
 
-/** A function on the bus that gets the events of a trigger. */
+/** A function on the bus that receives the events of a trigger. */
 class Receiver {
   readonly events: Event[] = [];
   readonly #client: IIIClient;
@@ -30,7 +30,7 @@ class Receiver {
     return this.#client.registerTrigger({ type: "shell::job-finished", function_id: this.#id, config });
   }
 
-  /** Resolves to the event of a job. */
+  /** Waits for the event of a job. */
   async event(id: string): Promise<Event> {
     for (;;) {
       const found = this.events.find(({ job_id }) => job_id === id);
@@ -62,7 +62,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
   test("a trigger that was there before its job gets its end, once", async () => {
     const receiver = new Receiver(client, "receiver::before");
     receiver.bind({ job_id: "chosen" });
-    // Another call on the same connection, so that the engine has sent the trigger.
+    // After another call on the same connection, the engine has sent the trigger.
     await client.trigger({ function_id: "shell::list", payload: {} });
     expect(await start("exit 3", { job_id: "chosen" })).toBe("chosen");
     const { started_at_ms, finished_at_ms } = await waitForJob(served, "chosen");
@@ -113,7 +113,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
     }
     const own = await start("exit 0", { job_id: null });
     expect(own).toMatch(/^job-[0-9a-f-]{36}$/);
-    // Two jobs may run at once, and the next test starts one.
+    // At most two jobs run at once, and the next test starts one.
     for (const id of ["taken", own]) await waitForJob(served, id);
   });
 

@@ -1,4 +1,4 @@
-/** What `shell::fs::*` changes is in the journal of the folder, and `coder undo` takes it back. */
+/** Tests that the journal of the folder has changes by `shell::fs::*`, and that `coder undo` reverts them. */
 import { expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,11 +1,14 @@
-/** Programs that run others by their arguments: with one of them an allowlist lets everything run, and the start says so. */
+/**
+ * Programs that run others named in their arguments. With one of them, an allowlist allows everything, so the
+ * worker warns when it starts.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { answerOf } from "./case.ts";
 import { type ShellFixture, startShell } from "./shell-fixture.ts";
 
-/** Arguments that have a program run `<run>`, or write it, under the default `denylist_patterns`. */
+/** Arguments that make a program run or write `<run>`, under the default `denylist_patterns`. */
 const tricks: Readonly<Record<string, readonly string[]>> = {
   awk: ['BEGIN { "<run>" | getline }'],
   env: ["<run>"],

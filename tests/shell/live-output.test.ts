@@ -1,4 +1,4 @@
-/** The outputs of commands over a channel, while they run. */
+/** The outputs of commands over a channel while they run. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
     return answerOf(await served.call(id, payload));
   };
   const newFolder = () => mkdtempSync(join(served.folder, "case-"));
-  /** A line of bash that waits for a file. */
+  /** Returns a line of bash that waits for a file. */
   const until = (file: string) => `until [ -e ${file} ]; do sleep 0.01; done`;
 
   test.each(["shell::exec", "shell::exec_bg"])("%s answers while the command runs", async (id) => {
@@ -109,7 +109,7 @@ testUnless(reasonAgainstInspection, "a job that does not start leaves no channel
   await served.stop();
 });
 
-/** What a descriptor is; empty for one that was closed meanwhile. */
+/** Returns the target of a descriptor, or an empty text if it was closed since it was listed. */
 function linkOf(path: string): string {
   try {
     return readlinkSync(path);

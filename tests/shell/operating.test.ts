@@ -1,4 +1,4 @@
-/** What operators set for all calls of `shell::*`: quotas, and the audit trail (shell §15). */
+/** Quotas and the audit trail, which operators configure for all calls of `shell::*` (shell §15). */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** The peer at the other end of a channel may be slow, die, or never connect. */
+/** Tests that the peer of a channel may be slow, die, or never connect. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
@@ -13,13 +13,13 @@ import { type ShellFixture, startShell } from "./shell-fixture.ts";
 let served: ShellFixture;
 afterEach(() => served.stop());
 
-/** More than channels and sockets hold, and nowhere the same. */
+/** More bytes than channels and sockets hold, without any repetition. */
 const large = Buffer.from(new Uint32Array(24 * 1024 * 1024).map((_, index) => index).buffer);
 
 const residentKibibytes = ({ worker }: ShellFixture): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${worker.child.pid}/status`, "utf8"))?.[1]);
 
-/** Whether the worker has a file open, or one that was removed while it was. */
+/** Whether the worker has a file open, including a file that was removed since. */
 function hasOpen({ worker }: ShellFixture, path: string): boolean {
   const folder = `/proc/${worker.child.pid}/fd`;
   return readdirSync(folder).some((descriptor) => {
@@ -48,7 +48,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
     const { stream } = await readerOf(fixture);
     const pieces: Buffer[] = [];
     for await (const piece of stream as AsyncIterable<Buffer>) {
-      // The first one says that sending is under way; other calls show that time passes.
+      // The first piece shows that the transfer has begun, and other calls let time pass.
       if (pieces.length === 0)
         for (let round = 0; round < 50; round++) await fixture.answer("stat", { path: "<base>/f" });
       pieces.push(piece);

@@ -1,4 +1,4 @@
-/** What goes on in programs and after them: weaknesses of the original that this worker does not have. */
+/** Processes during and after their calls: weaknesses of the original that this worker does not have. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,10 +12,10 @@ afterEach(() => served.stop());
 
 const sh = (script: string, more: object = {}) => ({ command: "sh", args: ["-c", script], ...more });
 
-/** As long as a caller waits: on a busy machine a gibibyte takes a while. */
+/** The timeout of callers. On a busy machine, a gibibyte takes a while. */
 const floodMilliseconds = 30_000;
 
-/** The most memory that a worker has ever taken. */
+/** Returns the peak memory of a worker. */
 const peakKibibytes = ({ child }: ShellFixture["worker"]): number =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1]);
 
@@ -110,7 +110,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
     const { folder, call } = await open(config, { env: { PATH: `<folder>:${process.env["PATH"]}` } });
     writeFileSync(join(folder, "whoami"), "#!/bin/sh\necho mine\n");
     chmodSync(join(folder, "whoami"), 0o755);
-    // The child has that PATH, and would find the other.
+    // The command has this PATH, and would find the other program.
     expect(answerOf(await call("shell::exec", { command: "which whoami" }))["stdout"]).toBe(
       `${join(folder, "whoami")}\n`,
     );

@@ -1,6 +1,6 @@
 import type { TestEngine } from "../harness/engines/executable.ts";
 
-/** A call that reached the sandbox worker, without what the engine adds. */
+/** A call as the sandbox worker received it, without the fields that the engine adds. */
 export interface Received {
   readonly functionId: string;
   readonly payload: Record<string, unknown>;
@@ -10,7 +10,10 @@ export type Reply =
   | { readonly result: unknown }
   | { readonly error: { readonly code: string; readonly message: string } };
 
-/** A sandbox worker that answers as the test says. It speaks the protocol itself: the SDK gives every error one code. */
+/**
+ * A sandbox worker controlled by the test. It speaks the protocol itself, as the SDK has one code for all
+ * errors.
+ */
 export class Sandbox {
   readonly received: Received[] = [];
   reply: (call: Received) => Reply | Promise<Reply> = () => ({ result: {} });
@@ -40,7 +43,7 @@ export class Sandbox {
     const { _caller_worker_id, ...payload } = data as Record<string, unknown>;
     const call = { functionId: function_id as string, payload };
     this.received.push(call);
-    // The engine of iii loses an answer that comes within the first millisecond (src/calls/earliest.ts).
+    // The engine of iii loses answers within the first millisecond (src/calls/earliest.ts).
     await new Promise((resolve) => setTimeout(resolve, 2));
     this.#send({ type: "invocationresult", invocation_id, function_id, ...(await this.reply(call)) });
   }

@@ -1,4 +1,4 @@
-/** `shell::*` with the `fs_scope` of a session of iii's harness (shell §15), and pages of `shell::fs::ls`. */
+/** `shell::*` with the `fs_scope` of sessions of iii's harness (shell §15), and pages of `shell::fs::ls`. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const sandboxTarget = { kind: "sandbox", sandbox_id: "0b6fbd0e-5ac4-4d52-9a0f-6d
 describe.each(["contract", "agent"])("with the profile %s", (profile) => {
   let served: ShellFixture;
   let folder: string;
-  /** The scope of a session in `app`. */
+  /** The scope of a session whose root is `app`. */
   let session: { readonly root: string; readonly boundary: string; readonly grants: readonly string[] };
 
   beforeAll(async () => {

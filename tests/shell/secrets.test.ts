@@ -1,6 +1,6 @@
 /**
- * What a command can read of the worker that runs it. A user without the rights of root runs both: root may see
- * everything.
+ * Tests that a command cannot read secrets of the worker that runs it. A user without the rights of root runs
+ * both, because root may read everything.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
@@ -54,12 +54,12 @@ function call(id: string, payload: object, rules = config): Record<string, unkno
   return { ...JSON.parse(stdout || "{}"), log: stderr };
 }
 
-/** Shows what its parent was started with. */
+/** Returns a line that prints a file in /proc about its parent process. */
 const peek = (name: string) => `cat /proc/$PPID/${name} | tr '\\0' '\\n'; exit 0`;
 
 describe("of the worker's environment a command", () => {
   test("reads nothing in /proc", () => {
-    // Without the worker between them, the same two programs do.
+    // As a control, runs the same two programs without the worker between them.
     expect(run("sh", "-c", `sh -c "$1"; exit`, "sh", peek("environ")).stdout).toContain("hunter2");
     const { stdout, stderr } = call("shell::exec", {
       command: "sh",

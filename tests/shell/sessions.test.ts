@@ -1,6 +1,6 @@
 /**
- * What a command starts ends with it, with its timeout, with a kill and with the worker, in whatever process group it
- * is.
+ * Tests that all processes of a command end with it, with its timeout, with a kill and with the worker,
+ * whatever their process group.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { readPid } from "./alive.ts";
 import { answerOf, waitFor } from "./case.ts";
 import { type ShellFixture, startShell } from "./shell-fixture.ts";
 
-/** Ways to start a sleep of MARK seconds that a signal to the first process group does not end. */
+/** Ways to start `sleep MARK` that outlive a signal to the first process group. */
 const ways: Readonly<Record<string, string>> = {
   "in the group of its parent": "sleep MARK &",
   "deaf to SIGHUP": "nohup sleep MARK >/dev/null 2>&1 &",
@@ -30,14 +30,14 @@ const config = {
   allowed_env: ["PATH"],
 };
 
-/** A program whose first thread ends by itself, with its number of exit(2), and another that goes on. */
+/** A program whose first thread ends by exit(2), called by number, while another thread continues. */
 const endFirstThread = `perl -Mthreads -e 'threads->create(sub { sleep 900 }); syscall(${process.arch === "x64" ? 60 : 93}, 0)'`;
 
-/** Seconds that no other sleep of this machine has: the process is found by them. */
+/** The number of marks so far. A mark is a number of seconds that identifies a sleep on this machine. */
 let marks = 0;
 const newMark = () => `86${process.pid}.${++marks}`;
 
-/** The ids of the processes whose arguments hold the mark as a word: sleeps, and what is to start them. */
+/** Returns the ids of processes with the mark as an argument: the sleep, and programs that start it. */
 function marked(mark: string): number[] {
   return readdirSync("/proc")
     .map(Number)
@@ -52,7 +52,7 @@ function wordsOf(id: number): string[] {
   }
 }
 
-/** Resolves when the sleep runs, which shows that it can be found. */
+/** Resolves when the sleep runs. This also proves that `marked` finds it. */
 const sleeping = (mark: string) =>
   waitFor(() => (marked(mark).some((id) => wordsOf(id)[0] === "sleep") ? true : undefined));
 
@@ -123,7 +123,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
 
   test("a process whose first thread has ended ends with its command", async () => {
     const file = join(served.folder, "threads");
-    // proc(5) says of it that it is a zombie.
+    // /proc reports such a process as a zombie (proc(5)).
     const line = `${endFirstThread} > /dev/null 2>&1 & echo $! > ${file}; until grep -q ') Z ' /proc/$!/stat; do sleep 0.01; done`;
     const answer = await served.call("shell::exec", { command: "bash", args: ["-c", line] });
     expect(answerOf(answer)).toMatchObject({ exit_code: 0, timed_out: false });

@@ -17,23 +17,23 @@ import { Sandbox } from "./sandbox.ts";
 
 export type { ClientOutcome, ConfigFields };
 
-/** The shell worker with an engine, a client and a folder of its own. */
+/** The shell worker with an engine, a client and a new folder. */
 export interface ShellFixture {
   readonly engine: TestEngine;
   readonly client: IIIClient;
   readonly worker: CoderProcess;
-  /** The worker that calls with a sandbox as their target are forwarded to. */
+  /** The sandbox worker, which gets the calls whose target is a sandbox. */
   readonly sandbox: Sandbox;
-  /** Absolute canonical path of a folder below the one that is served, if the configuration serves it. */
+  /** The absolute canonical path of the folder. It is served if the configuration names it. */
   readonly folder: string;
   call(functionId: string, payload: unknown): Promise<ClientOutcome>;
-  /** A client besides the first. */
+  /** Connects another client, which `stop` shuts down too. */
   connect(): IIIClient;
-  /** SIGTERM; resolves with the exit code once everything is down and the folder removed. */
+  /** Sends SIGTERM. Resolves to the exit code once everything has stopped and the folder is removed. */
   stop(): Promise<number | null>;
 }
 
-/** The configuration of the specification's end-to-end cases (section 12). */
+/** The configuration of the end-to-end cases in section 12 of the specification. */
 export const endToEnd: ConfigFields = {
   max_timeout_ms: 5000,
   default_timeout_ms: 1500,
@@ -60,11 +60,11 @@ const renderConfig = (config: ConfigFields): string =>
     Object.fromEntries(Object.entries({ ...endToEnd, ...config }).filter(([, value]) => value !== null)),
   );
 
-/** What is unusual around the worker. */
+/** Unusual conditions around the worker. */
 export interface ShellOptions {
-  /** The engine refuses to make channels. */
+  /** Whether the engine refuses to create channels. */
   readonly isWithoutChannels?: boolean;
-  /** Variables of the worker besides the usual ones. */
+  /** Additional environment variables of the worker. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -78,8 +78,8 @@ const noChannels = new Map([
 ]);
 
 /**
- * Starts engine, worker and client. Keys of `config` replace those of the end-to-end configuration, and null removes one.
- * In `config` and in variables, `<folder>` stands for the folder.
+ * Starts engine, worker and client. Keys of `config` replace those of the end-to-end configuration, and null
+ * removes one. In `config` and in variables, `<folder>` stands for the folder.
  */
 export async function startShell(
   subject: Subject,
@@ -102,7 +102,7 @@ export async function startShell(
   const ended = worker.exited.then(() => {
     throw new Error(`the worker ended before it served: ${worker.stderr()}`);
   });
-  // Registration goes in the order of the reference, and this is its last function.
+  // Functions are registered in the order of the reference, and this is the last one.
   await Promise.race([engine.waitForFunction("shell::list"), ended]);
   const sandbox = await Sandbox.start(engine);
   const clients = [connectClient(engine.url)];

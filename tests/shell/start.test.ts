@@ -1,4 +1,4 @@
-/** What the shell worker says before it serves, and how it is called. */
+/** The output of the shell worker before it serves, and its command line. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -132,7 +132,7 @@ describe.each(subjects)("%s", (subject) => {
     const config = { profile: "agent", fs: { host_root: folder }, allowlist: ["cat"] };
     const cat = { command: "cat", args: [".env"] };
     const hidden = await call(config, "shell::exec", cat);
-    // Without mounts the command cannot open the file; with them it finds no content in it.
+    // Without mounts, the command cannot open the file. With mounts, it finds an empty one.
     expect(JSON.parse(hidden.stdout).stdout.trim()).toBe("");
     expect(await call(config, "shell::fs::stat", { path: ".env" })).toMatchObject({
       code: 1,

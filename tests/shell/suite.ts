@@ -4,7 +4,7 @@ import { logFaults } from "../harness/with-worker.ts";
 import type { ShellCase } from "./case.ts";
 import { type ShellFixture, startShell } from "./shell-fixture.ts";
 
-/** Runs cases: one worker for all cases of one configuration, while those that are slow wait on workers of their own. */
+/** Runs cases. One worker runs all cases of a configuration, while each slow case waits on its own worker. */
 export function runCases(subject: Subject, cases: readonly ShellCase[]): void {
   const slow = cases.filter(({ isSlow }) => isSlow);
   const begun = new Map<ShellCase, Promise<PromiseSettledResult<void>[]>>();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { repository } from "../harness/subject.ts";
 import { weaknesses } from "./weaknesses.ts";
 
-/** Those that section 15 of the specification of shell calls safe to improve. */
+/** The weaknesses that section 15 of the shell specification calls safe to improve. */
 const safe = [
   1, 3, 5, 6, 7, 9, 11, 12, 13, 14, 15, 17, 18, 19, 20, 21, 30, 31, 32, 33, 34, 35, 37, 38, 39, 40, 41, 42,
   44, 45, 46, 47, 50, 51,

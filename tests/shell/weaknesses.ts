@@ -1,9 +1,9 @@
-/** A weakness of the original that is safe to close (shell §13, shell §15), and what shows that it is closed. */
+/** A weakness of the original that is safe to close (shell §13, shell §15), and the tests for it. */
 export interface Weakness {
   readonly number: number;
-  /** What goes wrong in the original. */
+  /** The failure of the original in a few words. */
   readonly hole: string;
-  /** Titles of tests, by the file that holds them. Each fails when what closes the hole is taken away. */
+  /** The titles of tests by file. Each test fails without the code that closes the hole. */
   readonly shownBy: Readonly<Record<string, readonly string[]>>;
 }
 

@@ -110,7 +110,7 @@ const byName = new ShellCases("shell::exec", { allowlist: ["ls"] })
   .answers(23, { command: "ls" }, ok)
   .refusesPlainly(23, { command: "LS" }, "not in allowlist");
 
-/** What the original ships is what is there when the key is left out. */
+/** The defaults of the original, which apply if the keys are missing. */
 const shipped = new ShellCases("shell::exec", { allowlist: null, denylist_patterns: null })
   .answers(29, { command: "printenv" }, ok)
   .refusesPlainly(29, { command: "env nmap host" }, "not in allowlist");
@@ -155,7 +155,7 @@ const nowhere = new ShellCases("shell::exec", { working_dir: "/missing/folder" }
   "host exec:",
 );
 
-/** Not in the table: payloads that are no object, and texts that no frame could carry back. */
+/** Cases beyond the table: payloads that are not objects, and texts that fit in no frame. */
 const beyond = new ShellCases("shell::exec")
   .refusesPlainly(9, 7, "object")
   .refusesPlainly(9, ["echo"], "object")
@@ -164,7 +164,7 @@ const beyond = new ShellCases("shell::exec")
       .call("shell::exec", { command: "echo", args: ["a\ud83d"] })
       .then((answer) => ({ answer }))
       .catch((error: Error) => error.message);
-    // The engine of iii drops the frame.
+    // The engine of iii discards such a frame.
     if (process.env[engineVariable] === undefined) expect(outcome).toContain("surrogate");
     else expect(outcome).toMatch(/surrogate|TIMEOUT/);
   })

@@ -9,7 +9,7 @@ const text = (bytes: string) => Buffer.from(bytes);
 const mebibyte = 1024 * 1024;
 const bogus = { channel_id: "no-such-channel", access_key: "no-such-key" };
 
-/** What is written comes back. */
+/** Writes bytes, and expects to read the same bytes. */
 async function roundTrip(fixture: CaseFolder, name: string, bytes: Buffer): Promise<void> {
   const path = `<base>/${name}`;
   const answer = answerOf(await callWrite(fixture, { path }, bytes));
@@ -17,7 +17,7 @@ async function roundTrip(fixture: CaseFolder, name: string, bytes: Buffer): Prom
   expect((await callRead(fixture, path)).equals(bytes)).toBe(true);
 }
 
-/** Nothing is in the folder, not even what was begun. */
+/** Expects an empty folder, without temporary files either. */
 const expectEmpty = ({ folder }: CaseFolder) => expect(readdirSync(folder)).toEqual([]);
 
 const open = new FsCases()
@@ -183,7 +183,7 @@ const patience = 60_000;
 
 const idle = new FsCases().scriptOn(178, "a sender that falls silent", { f: "old" }, async (fixture) => {
   const { reader, writer } = await openChannel(fixture.served);
-  // A caller with the usual patience gives up when the worker does.
+  // With the default timeout, the caller would give up at the same time as the worker.
   const payload = { path: fixture.at("f"), content: reader };
   const outcome = fixture.served.client
     .trigger({ function_id: "shell::fs::write", payload, timeoutMs: patience })

@@ -5,7 +5,7 @@ import { FsCases, jailed, openCaseFolder } from "../fixture.ts";
 const ops = ["ls", "stat", "mkdir", "rm", "chmod", "mv", "grep", "sed", "write", "read"];
 const content = { channel_id: "c", access_key: "k" };
 
-/** What each function needs besides its path. */
+/** The required fields of each function besides its path. */
 const more: Readonly<Record<string, object>> = {
   chmod: { mode: "0644" },
   grep: { pattern: "x" },

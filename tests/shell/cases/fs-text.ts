@@ -6,7 +6,7 @@ const words: Tree = { f: "alpha\nbeta\nalpha-beta\n" };
 const five: Tree = { f: "x\nx\nx\nx\nx\n" };
 const mixed: Tree = { "a.txt": "x\n", "b.log": "x\n", "sub/c.txt": "x\n" };
 
-/** Lines that grep finds in `tree`, as `name:line`. */
+/** Adds a grep in `tree` that finds the lines `names`, each as `name:line`. */
 const found = (cases: FsCases, number: number, [tree, payload]: readonly [Tree, object], names: string[]) =>
   cases.scriptOn(number, `grep ${JSON.stringify(payload)}`, tree, async ({ answer, folder }) => {
     const { matches } = await answer("grep", { path: "<base>", pattern: "x", ...payload });
@@ -14,7 +14,7 @@ const found = (cases: FsCases, number: number, [tree, payload]: readonly [Tree, 
     expect(lines).toEqual(names.map((name) => `${folder}/${name}`));
   });
 
-/** What sed makes of the one line of a file. */
+/** Adds a sed in a file with one line. */
 const replaces = (
   cases: FsCases,
   number: number,

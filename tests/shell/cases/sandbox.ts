@@ -10,7 +10,7 @@ const done = { stdout: "out\n", stderr: "", exit_code: 0, duration_ms: 7, timed_
 const entry = { name: "a", is_dir: false, is_symlink: false, size: 2, mode: "0644", mtime: 1 };
 const channel = { channel_id: "c-1", access_key: "k-1", direction: "read" };
 
-/** Of each function: a request, what is forwarded of it, and an answer. */
+/** For each function, a request, its fields as forwarded, and an answer. */
 const forwarded: readonly (readonly [op: string, request: object, fields: object, answer: object])[] = [
   ["ls", { path: "/a" }, { path: "/a" }, { entries: [entry] }],
   ["stat", { path: "/a" }, { path: "/a" }, entry],
@@ -64,7 +64,7 @@ const forwarded: readonly (readonly [op: string, request: object, fields: object
   ],
 ];
 
-/** What the sandbox worker got from the next call, which it answers with `reply`. */
+/** Makes a call that the sandbox worker answers with `reply`. Returns the calls that it received. */
 async function exchange(served: ShellFixture, functionId: string, payload: object, reply: Reply) {
   const { sandbox } = served;
   sandbox.reply = () => reply;

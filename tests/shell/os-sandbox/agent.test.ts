@@ -1,4 +1,4 @@
-/** Commands in the profile agent, whose defaults confine them, beside those of the contract. */
+/** Commands in the profile `agent`, whose defaults confine them, compared with those in the contract. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ const config = {
   fs: { host_root: "<folder>", denylist_paths: ["<folder>/.env"] },
 };
 
-/** The home of the user who runs the workers, with a start-up file, an identity for git, and settings that run a program. */
+/** The home of the workers' user: a start-up file, an identity for git, and settings that run a program. */
 const home = temporaryFolder();
 const gitConfig = `[user]
   name = Some One
@@ -106,7 +106,10 @@ describe("a repository with a tracked, denied file", () => {
     git(served, "commit", "-qm", "first");
   }
 
-  /** As after a commit of old files, where git compares times, and as in a fresh clone, where it reads the file. */
+  /**
+   * Modification times of the denied file. After a commit of an old file, git compares only the times. In a
+   * fresh clone, it reads the file.
+   */
   const ages = {
     "older than the index": 1_700_000_000,
     "as old as the index": undefined,
@@ -116,7 +119,7 @@ describe("a repository with a tracked, denied file", () => {
   function commitAged(served: ShellFixture, seconds: number | undefined): void {
     commitAll(served);
     if (seconds !== undefined) utimesSync(join(served.folder, ".env"), seconds, seconds);
-    // The index then has the old time.
+    // Updates the index, which then has the old time.
     if (seconds === ages["older than the index"]) git(served, "status");
   }
 

@@ -1,6 +1,6 @@
 /**
- * The program that the sandbox of commands is tried with: `bun attempts.ts NAME ARGUMENTS…` makes one attempt. It prints
- * "got through" if that succeeded, and otherwise "stopped: " and by what.
+ * The program that tries the sandbox of commands: `bun attempts.ts NAME ARGUMENTS…` makes one attempt. It
+ * prints "got through" if that succeeded, and otherwise "stopped: " with the reason.
  */
 import { dlopen } from "bun:ffi";
 import { spawn, spawnSync } from "node:child_process";
@@ -27,7 +27,7 @@ const { symbols: libc } = dlopen("libc.so.6", {
   connect: { args: ["i32", "buffer", "i32"], returns: "i32" },
 });
 
-/** Throws where a call of the C library has failed. */
+/** Throws if a call of the C library has failed. */
 function must(result: number | bigint): void {
   if (Number(result) < 0) throw new Error("refused");
 }
@@ -36,7 +36,7 @@ function require(condition: boolean): void {
   if (!condition) throw new Error("refused");
 }
 
-/** A `struct sockaddr_un`; a name that begins with NUL is abstract (unix(7)). */
+/** Returns a `struct sockaddr_un`. A name that begins with NUL is abstract (unix(7)). */
 function unixAddress(name: string): Buffer {
   const bytes = Buffer.alloc(2 + name.length + (name.startsWith("\0") ? 0 : 1));
   bytes.writeUInt16LE(1, 0);
@@ -44,7 +44,7 @@ function unixAddress(name: string): Buffer {
   return bytes;
 }
 
-/** AF_UNIX, SOCK_STREAM. */
+/** Connects a socket (AF_UNIX, SOCK_STREAM). */
 function connectUnix(name: string): void {
   const socket = libc.socket(1, 1, 0);
   must(socket);
@@ -52,13 +52,16 @@ function connectUnix(name: string): void {
   must(libc.connect(socket, address, address.length));
 }
 
-/** Every type of socket(2), of which the kernel makes pairs in AF_UNIX. */
+/** All types of socket(2). The kernel can make pairs in AF_UNIX of some of them. */
 const socketTypes = Array.from({ length: 16 }, (_, type) => type);
 
 /** MSG_DONTWAIT of recv(2). */
 const atOnce = 0x40;
 
-/** Sends a datagram from a socket of a pair to the socket at this path: what its own peer gets has not gone there. */
+/**
+ * Sends a datagram from a socket of a pair to this path. Returns false if the other socket of the pair gets
+ * it.
+ */
 function sendFromPair(path: string): boolean {
   const address = unixAddress(path);
   return socketTypes.some((type) => {
@@ -73,7 +76,7 @@ function sendFromPair(path: string): boolean {
 const getFlags = 0x80086601;
 const setFlags = 0x40086602;
 
-/** Makes `name` in a folder of Btrfs by a request that takes a descriptor and a name, where that stands. */
+/** Creates `name` in a folder of Btrfs by a request that takes a descriptor and a name. */
 function callBtrfs(request: number, folder: string, name: string): void {
   const opened = fs.openSync(folder, "r");
   const values = Buffer.alloc(4096);
@@ -95,7 +98,7 @@ function tryRead(path: string): string {
   }
 }
 
-/** What root may do is bound in other ways. */
+/** Gives up the rights of root, who has other limits. */
 function becomeNobody(): void {
   if (process.getuid?.() === 0) must(libc.setuid(65534));
 }
@@ -108,7 +111,7 @@ async function startMany(count: number): Promise<void> {
   require(started.length === children.length);
 }
 
-/** By name. Each throws when it is stopped, or is killed. */
+/** The attempts by name. Each throws if it is stopped, or is killed. */
 const attempts: Readonly<Record<string, (...args: string[]) => unknown>> = {
   create: (path) => fs.writeFileSync(path!, "made"),
   append: (path) => fs.appendFileSync(path!, "more"),
@@ -150,9 +153,9 @@ const attempts: Readonly<Record<string, (...args: string[]) => unknown>> = {
     await once(server, "listening");
     server.close();
   },
-  /** Listens on one address, and answers "hello" at the port that it writes to a file. */
+  /** Listens on an address, and writes its port to a file. Answers "hello". */
   serve: async (address, path) => {
-    // Outside the network of commands, the servers of other tests have ports above these.
+    // Outside of the network of commands, the servers of other tests use higher ports.
     const port = 20_000 + Math.floor(10_000 * Math.random());
     const server = net.createServer((connection) => connection.end("hello")).listen(port, address);
     await once(server, "listening");
@@ -178,7 +181,7 @@ const attempts: Readonly<Record<string, (...args: string[]) => unknown>> = {
   "connect-abstract": (name) => connectUnix(`\0${name}`),
   "connect-unix": (path) => connectUnix(path!),
   "send-from-pair": (path) => require(sendFromPair(path!)),
-  /** FS_NODUMP_FL, which every user may set for a file of theirs. */
+  /** Sets FS_NODUMP_FL, which every user may set for their own files. */
   "set-flags": (path) => {
     const file = fs.openSync(path!, "r");
     const flags = Buffer.alloc(8);
@@ -186,7 +189,7 @@ const attempts: Readonly<Record<string, (...args: string[]) => unknown>> = {
     flags.writeUInt32LE(flags.readUInt32LE(0) | 0x40, 0);
     must(libc.ioctl(file, setFlags, flags));
   },
-  /** BTRFS_IOC_SNAP_CREATE and SNAP_CREATE_V2 of the folder, and SUBVOL_CREATE in it, all by descriptors that are open for reading. */
+  /** Calls BTRFS_IOC_SNAP_CREATE, SNAP_CREATE_V2 and SUBVOL_CREATE on descriptors opened for reading only. */
   snapshot: (folder) => callBtrfs(0x50009401, folder!, "snapshot"),
   "snapshot-2": (folder) => callBtrfs(0x50009417, folder!, "snapshot-2"),
   subvolume: (folder) => callBtrfs(0x5000940e, folder!, "subvolume"),
@@ -207,13 +210,13 @@ const attempts: Readonly<Record<string, (...args: string[]) => unknown>> = {
   "list-processes": (id) => require(fs.readdirSync("/proc").includes(id!)),
   signal: (id) => must(libc.kill(Number(id), 0)),
   "signal-parent": () => must(libc.kill(process.ppid, 0)),
-  /** PTRACE_SEIZE, which does not stop it. */
+  /** Traces with PTRACE_SEIZE, which does not stop the process. */
   trace: (id) => must(libc.ptrace(0x4206, Number(id), 0, 0)),
   environment: (id) => require(fs.readFileSync(`/proc/${id}/environ`).length > 0),
   memory: (id) => fs.closeSync(fs.openSync(`/proc/${id}/mem`, "r")),
   limits: (id) => must(libc.prlimit(Number(id), 7, null, Buffer.alloc(16))),
   "gain-privileges": () => require(/NoNewPrivs:\s*0/.test(fs.readFileSync("/proc/self/status", "utf8"))),
-  /** `program` is id(1), and belongs to `owner`. */
+  /** Runs `program`, a copy of id(1) that belongs to `owner`. */
   "set-user-id": (program, owner) => {
     becomeNobody();
     require(spawnSync(program!, ["-u"], { encoding: "utf8" }).stdout.trim() === owner);
@@ -223,14 +226,14 @@ const attempts: Readonly<Record<string, (...args: string[]) => unknown>> = {
     return startMany(Number(count));
   },
   "processes-of-root": (count) => startMany(Number(count)),
-  /** It stays until something has looked. */
+  /** Writes files, and waits until the worker has checked the disk. */
   "many-files": async (folder, count, bytes) => {
     const content = Buffer.alloc(Number(bytes), 1);
     for (let index = 0; index < Number(count); index++)
       fs.writeFileSync(join(folder!, `many-${index}`), content);
     await sleep(1000);
   },
-  /** Memory that is never touched counts too. */
+  /** Allocates memory without touching it, which counts too. */
   "memory-size": (gibibytes) => {
     const held = Array.from({ length: Number(gibibytes) }, () => Buffer.allocUnsafeSlow(1024 ** 3));
     require(held.length > 0);

@@ -1,6 +1,6 @@
 /**
- * Requests of Btrfs under the sandbox of commands, on a file system of its own, as root and as a user without rights:
- * `npm run suite -- btrfs`. It needs root, a loop device, mkfs.btrfs(8) and setpriv(1).
+ * Requests of Btrfs under the sandbox of commands, on a separate file system, as root and as a user without
+ * rights: `npm run suite -- btrfs`. It needs root, a loop device, mkfs.btrfs(8) and setpriv(1).
  */
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { startShell } from "../shell-fixture.ts";
 const nobody = 65534;
 const program = join(import.meta.dir, "attempts.ts");
 
-/** Makes each attempt in a subvolume that holds a denied file. Returns how many outcomes are not the expected ones. */
+/** Makes each attempt in a subvolume with a denied file. Returns the number of unexpected outcomes. */
 async function tryIn(parent: string): Promise<number> {
   let wrong = 0;
   for (const name of ["snapshot", "snapshot-2", "subvolume"]) {

@@ -1,4 +1,4 @@
-/** Folders that commands may write, and that hold what is denied. Each attempt has a control, which gets the secret. */
+/** Folders with denied files that commands may write. Each attempt has a control, which gets the secret. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ const config = {
   },
 };
 
-/** Fills the folder again, so that no attempt meets what another one left. */
+/** Fills the folder again, so that attempts do not affect each other. */
 function refill(folder: string): void {
   for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true });
   for (const name of ["config/keys", "hidden/below", "links", "linked", "free"])
@@ -34,7 +34,7 @@ function refill(folder: string): void {
   symlinkSync("../linked/file", join(folder, "links/link"));
 }
 
-/** Lines of bash. `cwd`: the folder to start in, below the root. */
+/** Lines of bash. Each starts in the root, or in the folder `cwd` below it. */
 const attempts: Readonly<Record<string, { readonly line: string; readonly cwd?: string }>> = {
   "read a file": { line: "cat .env" },
   "read a file deeper in": { line: "cat config/keys/private" },
@@ -121,6 +121,6 @@ test("what a command makes itself at a denied path is its own, and nobody else's
   const line = "echo secret > absent && cat absent";
   expect((await run(confined, line))["stdout"]).toBe(hasMounts ? "secret\n" : "");
   writeFileSync(join(confined.folder, "absent"), "secret\n");
-  // Root reads blank lines.
+  // For root, the content of a denied file reads as blank lines.
   expect(String((await run(confined, "cat absent"))["stdout"]).trim()).toBe("");
 });

@@ -1,4 +1,4 @@
-/** Commands that multiply faster than a list of them is read. */
+/** Commands whose processes multiply faster than a list of them can be read. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ function tryRead(path: string): string {
   }
 }
 
-/** Chains of processes, each of which starts the next and is gone, as long as there is the file `ARGV[0]`. */
+/** Returns a script of process chains. Each process starts the next and exits, while `ARGV[0]` exists. */
 const bomb = (step: string) =>
   `for (1 .. 30) { next if fork // 1; while (-e $ARGV[0]) { exit if fork; ${step} } exit } sleep 20`;
 
@@ -39,7 +39,7 @@ test.each([
   const command = { command: "perl", args: ["-e", bomb(step), go], timeout_ms: 1000 };
   expect(answerOf(await confined.call("shell::exec", command))).toMatchObject({ timed_out: true });
   const isLeft = () => readdirSync("/proc").some((id) => tryRead(`/proc/${id}/cmdline`).includes(go));
-  // Only a control group ends it for certain, and killed processes take a moment to be gone.
+  // Only a control group ends all processes for certain, and killed ones take a moment to disappear.
   while (hasGroups(confined) && isLeft()) await pause(10);
   rmSync(go);
 });

@@ -1,6 +1,6 @@
 /**
- * Files that other programs act on by themselves, in a folder that commands write. Each attempt has a control, which
- * changes the file.
+ * Files that other programs act on by themselves, in a folder that commands may write. Each attempt has a
+ * control, which changes the file.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
@@ -35,7 +35,7 @@ const files = {
   file: "text",
 };
 
-/** Fills the folder again, so that no attempt meets what another one left. */
+/** Fills the folder again, so that attempts do not affect each other. */
 function refill(folder: string): void {
   for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true });
   for (const [path, text] of Object.entries(files)) {
@@ -54,7 +54,7 @@ function refill(folder: string): void {
   writeFileSync(join(folder, ".git/hooks/pre-commit"), "kept\n");
 }
 
-/** Lines of bash, each of which makes \"planted\" stand in one of the files. */
+/** Lines of bash, each of which writes "planted" into one of the files. */
 const attempts: Readonly<Record<string, string>> = {
   "write a file": "echo planted > .npmrc",
   "append to a file": "echo planted >> .vscode/tasks.json",
@@ -100,7 +100,7 @@ async function run(served: ShellFixture, line: string): Promise<Record<string, u
 
 const watched = [".npmrc", ".vscode", ".husky", "sub", ".git/hooks", ".git/config", "tools/hooks"];
 
-/** Where something stands that an attempt has planted. */
+/** Returns the watched entries that contain the text of an attempt. */
 const changedIn = (folder: string) =>
   watched.filter((name) => {
     try {

@@ -1,4 +1,4 @@
-/** What commands are kept from, each with a control: the same attempt without the sandbox gets through. */
+/** Limits of commands, each with a control: without the sandbox, the same attempt gets through. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -40,7 +40,7 @@ const config = {
 
 type Attempt = (scene: Scene) => readonly [name: string, ...args: (string | number)[]];
 
-/** What gets through without the sandbox, and is stopped in it. */
+/** Attempts that get through without the sandbox, and that it stops. */
 const attempts: Readonly<Record<string, Attempt>> = {
   "make a file outside": ({ outside }) => ["create", outside("new")],
   "change a file outside": ({ outside }) => ["append", outside("there")],
@@ -97,7 +97,7 @@ const attempts: Readonly<Record<string, Attempt>> = {
   "open many files": () => ["open-files", 400],
 };
 
-/** A copy of id(1) with the rights of another user, which only root can make. */
+/** Runs a copy of id(1) with the rights of another user, which only root can make. */
 const setUserId: Readonly<Record<string, Attempt>> = {
   "gain the rights of a set-user-ID program": ({ shared }) => {
     const path = join(shared, "id");
@@ -108,33 +108,33 @@ const setUserId: Readonly<Record<string, Attempt>> = {
   },
 };
 
-/** Not that of the worker, nor the one that an attempt becomes. */
+/** A user different from that of the worker and from the one that an attempt switches to. */
 const otherUser = 4242;
 
-/** What the kernel ends. */
+/** Attempts whose process the kernel kills. */
 const deadly: Readonly<Record<string, Attempt>> = {
   "take much processor time": () => ["processor-time"],
 };
 
-/** What ends with a reason. */
+/** Attempts that the worker ends, with a reason in the answer. */
 const ended: Readonly<Record<string, Attempt>> = {
   "make many files": ({ inside }) => ["many-files", inside("."), 20_000, 0],
   "fill the disk with many files": ({ inside }) => ["many-files", inside("."), 1000, mebibyte],
 };
 
-/** What only control groups stop. */
+/** Attempts that only control groups can stop. */
 const processesOfRoot: Readonly<Record<string, Attempt>> = {
   "run many processes as root": () => ["processes-of-root", 100],
 };
 
-/** What only a /proc of its own stops, which root gets. */
+/** Attempts that only a separate /proc can stop. Commands have one if the worker runs as root. */
 const seenInProc: Readonly<Record<string, Attempt>> = {
   "read the command line of another program": ({ target }) => ["command-line", target.id],
   "read the mounts of another program": ({ target }) => ["mounts", target.id],
   "list the processes of others": ({ target }) => ["list-processes", target.id],
 };
 
-/** What goes on as usual, in folders that hold nothing denied themselves. */
+/** Attempts that the sandbox allows in folders without denied files. */
 const allowed: Readonly<Record<string, Attempt>> = {
   "make a file": ({ inside }) => ["create", inside("new")],
   "change a file": ({ inside }) => ["append", inside("there")],
@@ -149,7 +149,7 @@ const allowed: Readonly<Record<string, Attempt>> = {
 
 let free: ShellFixture;
 let confined: ShellFixture;
-/** Other programs change what is free, too: only these attempts are made here. */
+/** A worker with disk limits. Other programs change the free space too, so only few attempts use it. */
 let narrow: ShellFixture;
 let scenes: Awaited<ReturnType<typeof openScene>>[] = [];
 beforeAll(async () => {
@@ -217,7 +217,7 @@ describe("a command cannot", () => {
   test.each(Object.entries(processesOfRoot))("%s", async (_, attempt) => {
     const [control, trial] = await outcomes(attempt);
     expect(control).toMatchObject(through);
-    // Users without rights have RLIMIT_NPROC. Root without control groups has nothing.
+    // Users without rights are limited by RLIMIT_NPROC. Root is not limited without control groups.
     const isBound = hasGroups(confined) || process.getuid?.() !== 0;
     expect(trial).toMatchObject(isBound ? { stdout: expect.stringMatching(/^stopped: /) } : through);
   });
@@ -248,21 +248,22 @@ describe("a command can", () => {
 test("a command has three descriptors, and the variables that the policy names", async () => {
   const runs = [
     [free, ["PATH"]],
-    // npm does not try again for what the sandbox has cut off.
+    // npm must not retry requests that the sandbox has blocked.
     [confined, ["PATH", "TMPDIR", "npm_config_fetch_retries"]],
   ] as const;
   for (const [served, names] of runs) {
     const path = join(mkdtempSync(join(served.folder, "case-")), "id");
-    // The last command keeps bash from becoming sleep, whose loader would still hold libraries open.
+    // The last command keeps bash from replacing itself by sleep, whose loader would still hold libraries
+    // open.
     const args = ["-c", `echo $$ > ${path}; sleep 900; :`];
     const { job_id } = answerOf(await served.call("shell::exec_bg", { command: "bash", args }));
     const id = await readPid(path);
-    // Once it has a child, bash has taken back the redirection.
+    // Once bash has a child, it has undone the redirection.
     await waitFor(() => readFileSync(`/proc/${id}/task/${id}/children`, "utf8") || undefined);
     expect(readdirSync(`/proc/${id}/fd`)).toEqual(["0", "1", "2"]);
     const variables = readFileSync(`/proc/${id}/environ`, "utf8").split("\0").slice(0, -1);
     const given = variables.map((variable) => variable.split("=")[0]!);
-    // The settings for git about hidden files.
+    // The settings that make git ignore hidden files are variables too.
     expect(given.filter((name) => !name.startsWith("GIT_CONFIG_")).toSorted()).toEqual([...names]);
     await served.call("shell::kill", { job_id });
   }
@@ -340,7 +341,7 @@ describe("with loopback", () => {
   const run = async (served: ShellFixture, ...args: string[]) =>
     answerOf(await served.call("shell::exec", { command: process.execPath, args: [program, ...args] }));
 
-  /** Starts a server as a job, which ends with the worker. */
+  /** Starts a server as a job, which ends together with the worker. */
   async function serve(address: string): Promise<string> {
     const path = join(mkdtempSync(join(looped.folder, "case-")), "port");
     const args = [program, "serve", address, path];

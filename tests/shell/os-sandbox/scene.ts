@@ -1,21 +1,21 @@
-/** What stands around the commands that try to get out. */
+/** The files and processes around commands that try to escape. */
 import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { execa } from "execa";
 import type { ShellFixture } from "../shell-fixture.ts";
 
-/** The files and processes that one command is tried on. */
+/** The files and processes that one attempt targets. */
 export interface Scene {
-  /** A path in a folder of its own below the root. */
+  /** Returns a path in a new folder below the root, with a file `there`. */
   inside(name: string): string;
-  /** A path in a folder beside the root, with a file `there`. */
+  /** Returns a path in a folder beside the root, with a file `there`. */
   outside(name: string): string;
-  /** A folder that every user can enter. */
+  /** The path of a folder that every user can enter. */
   readonly shared: string;
-  /** A file in /dev, as disks are. */
+  /** The path of a file in /dev, where disks are too. */
   readonly besideDevices: string;
-  /** A denied file in the root, and a name that it had before. */
+  /** The path of a denied file in the root. `secretLink` is a hard link to it made before. */
   readonly secret: string;
   readonly secretLink: string;
   readonly target: { readonly id: number; readonly tcp: number; readonly udp: number };
@@ -25,15 +25,15 @@ export interface Scene {
   readonly abstractName: string;
 }
 
-/** Whether the worker has control groups for its commands, by its log. */
+/** Whether the worker has control groups for its commands, according to its log. */
 export const hasGroups = ({ worker }: ShellFixture): boolean =>
   /"os sandbox".*"cgroups":true/.test(worker.stderr());
 
-/** Whether /proc shows commands no processes but their own, by the worker's log. */
+/** Whether /proc shows commands only their own processes, according to the log of the worker. */
 export const hidesProcesses = ({ worker }: ShellFixture): boolean =>
   /"os sandbox".*"hides_processes":true/.test(worker.stderr());
 
-/** Starts the program beside the commands, and makes the files. */
+/** Makes the files, and starts the target program. */
 export async function openScene(served: ShellFixture) {
   const kept = join(served.folder, "kept");
   const outside = join(dirname(served.folder), "outside");

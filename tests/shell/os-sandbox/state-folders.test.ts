@@ -1,4 +1,4 @@
-/** The folders in which workers keep state, against commands. The control reads what is in one. */
+/** The state folders of workers, against commands. The control reads the content of one. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ const config = {
   denylist_patterns: [],
   fs: { host_root: "<folder>" },
 };
-/** Beside the folder that is served, and in it. */
+/** State folders beside the served folder and inside it. */
 const places = ["../state", "."];
 const record = "coder/project-0123456789ab.coder-state/intents/record";
 
@@ -43,7 +43,7 @@ test.each(places)("in %s: a command neither reads nor writes them", async (place
     try {
       left = readFileSync(file, "utf8");
     } catch {
-      // It was moved away.
+      // The command has moved the file away.
     }
     outcomes.push([String(stdout).includes("secret"), left]);
   }

@@ -1,4 +1,4 @@
-/** A program beside the commands, of the same user: it listens, holds a secret open, and lets every process trace it. */
+/** A program of the commands' user. It listens, holds a secret open, and lets every process trace it. */
 import { dlopen } from "bun:ffi";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
@@ -25,7 +25,7 @@ const listen = async (where: string | number) => {
 const tcp = (await listen(0)) as { readonly port: number };
 await listen(socket);
 await listen(`\0${name}`);
-// AF_UNIX, SOCK_DGRAM.
+// An address for AF_UNIX and SOCK_DGRAM.
 const address = Buffer.from(`\x01\0${datagrams}\0`, "latin1");
 libc.bind(libc.socket(1, 2, 0), address, address.length);
 const udp = createSocket("udp4").bind(0, "127.0.0.1");

@@ -1,6 +1,6 @@
 /**
- * Real work under the sandbox of commands, in folders with a denied `.env`: `npm run suite -- commands`. It needs git, npm with access to its registry, make, cc and
- * python3, and takes minutes.
+ * Real work under the sandbox of commands, in folders with a denied `.env`: `npm run suite -- commands`. It
+ * needs git, npm with access to its registry, make, cc and python3, and takes minutes.
  */
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,10 @@ import { repository } from "../../harness/subject.ts";
 import { answerOf } from "../case.ts";
 import { startShell } from "../shell-fixture.ts";
 
-/** Lines of bash by what they are, each in the folder that is served. `network`: without the sandbox, to fill a cache. */
+/**
+ * Lines of bash for the served folder. `isBefore` makes one run first and without the sandbox, to fill a
+ * cache.
+ */
 const work: readonly { readonly name: string; readonly line: string; readonly isBefore?: boolean }[] = [
   {
     name: "git",
