@@ -1,4 +1,4 @@
-/** The page of a small host of MCP Apps, by the official bridge. It runs in the browser of `app.test.ts`. */
+/** The page of a minimal host for MCP Apps, with the official bridge, for the browser of `app.test.ts`. */
 
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { AppBridge, PostMessageTransport } from "@modelcontextprotocol/ext-apps/app-bridge";
@@ -8,15 +8,15 @@ interface Call {
   readonly arguments?: Record<string, unknown>;
 }
 
-/** The parts of a browser that it needs, and the functions of the test. */
+/** The used parts of a browser, and the functions that the test calls or exposes. */
 interface HostWindow {
   readonly document: {
     readonly body: { append(frame: Frame): void };
     createElement(name: "iframe"): Frame;
   };
-  /** Passes a call of the page on to the worker. */
+  /** Forwards a call of the app to the worker. */
   callTool(call: Call): Promise<CallToolResult>;
-  /** Shows the page beside a call, whose result `finish` passes on. */
+  /** Shows the app for a call, whose result follows with `finish`. */
   showApp(call: Call): Promise<void>;
   finish(result: CallToolResult): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The page as an MCP App: what a client of the extension is offered, and the page in a host. */
+/** The page as an MCP App: the offer to clients of the extension, and the page in a host. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { CallToolResult } from "@modelcontextprotocol/client";
@@ -83,7 +83,7 @@ test("a client that does not is offered nothing of it", async () => {
   );
 });
 
-/** The policy of hosts for a page that declares no domains (MCP Apps 2026-01-26). */
+/** The policy that hosts set for a page without declared domains (MCP Apps 2026-01-26). */
 const policy =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; media-src 'self' data:; connect-src 'none'";
 
@@ -133,7 +133,7 @@ testUnless(reasonAgainstBrowser, "a host shows the change beside the call, with 
   expect(textOf(await connected.call("coder_read_file", { path: "a.ts" }))).toBe("const a = 1;\n");
   await app.getByRole("link", { name: "← Timeline" }).click();
   await app.getByRole("option", { name: /undo of #1/ }).waitFor();
-  // A host may show a call below the others, where a browser draws nothing, and send its result immediately.
+  // A host may show a call below the fold, where the browser does not draw, and send its result immediately.
   const second = await connected.call(edit.name, edit.arguments);
   await page.evaluate(`document.body.append(Object.assign(document.createElement("p"), { style: "height: 3000px" }));
     showApp(${JSON.stringify(edit)}).then(() => finish(${JSON.stringify(second)}))`);

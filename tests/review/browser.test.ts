@@ -1,4 +1,4 @@
-/** The page in a real browser: each use by the roles and names that assistive technology reads. */
+/** The page in a real browser, used by the roles and names that assistive technology reads. */
 import { afterAll, expect, test } from "bun:test";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -18,12 +18,12 @@ afterAll(async () => {
   await (await unchanging)?.review[Symbol.asyncDispose]();
 });
 
-/** The session of the cases that change nothing. */
+/** The session of the tests that change nothing. */
 let unchanging: ReturnType<typeof withSession> | undefined;
 
 const use = (name: string, act: () => Promise<void>) => testUnless(reasonAgainstBrowser, name, act);
 
-/** Carries out the undo that a dialog shows, and waits for its end. */
+/** Confirms the undo in a dialog, and waits for its end. */
 async function confirmUndo(page: Page, name = "Undo"): Promise<void> {
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name, exact: true }).click();
@@ -31,7 +31,7 @@ async function confirmUndo(page: Page, name = "Undo"): Promise<void> {
   await shown(page.getByRole("status").filter({ hasText: /Undone: \d+ paths?\./ }));
 }
 
-/** Waits until something is shown. */
+/** Waits until an element is shown. */
 const shown = (locator: Locator) => locator.first().waitFor();
 
 const checkpoint = (page: Page, name: RegExp | string) =>
@@ -287,7 +287,7 @@ use("looks at files, images and folders, and at nothing denied", async () => {
   await page.getByRole("link", { name: "Compare from here to now" }).click();
   const differences = page.getByRole("region", { name: "Differences, lines" });
   await shown(differences.getByText("Before 1 × 1, 70 B"));
-  // Images that differ are read again after each change.
+  // After each change, the page reads images that differ again.
   await agent.call("coder_delete_file", { paths: ["copy.png"] });
   await shown(differences.getByText("Not there."));
   expect(faults).toEqual([]);
@@ -324,13 +324,13 @@ use("shows hostile names and contents as text", async () => {
   expect(shownNames.some((name) => name.includes("⟨U+202E⟩"))).toBe(true);
   expect(shownNames.some((name) => name.includes("⟨U+001B⟩"))).toBe(true);
   expect(shownNames.join("")).not.toMatch(/[\u202e\u001b]/);
-  // Nothing became an element, and nothing ran.
+  // No name or content became an element or ran as a script.
   expect(await page.locator("[onerror], [onload], script:not([src]), style, iframe, object").count()).toBe(0);
   expect(await page.evaluate("globalThis.broken")).toBeUndefined();
   expect(faults).toEqual([]);
 });
 
-/** Scrolls down until a text is shown, in which `.` is any character, or spelled out. */
+/** Scrolls down until a text is shown. In it, `.` matches any character or its escape. */
 async function expectText(lines: Locator, text: string): Promise<void> {
   const pattern = new RegExp(
     text.replaceAll(/[\\^$*+?()[\]{}|]/g, "\\$&").replaceAll(".", "(?:.|⟨U\\+[0-9A-F]+⟩)"),
@@ -372,7 +372,7 @@ const looks = [
 use("breaks no rule of accessibility, in light and dark, narrow and wide", async () => {
   unchanging ??= withSession();
   const { review } = await unchanging;
-  // A colour on its way to another one would be measured.
+  // In a transition, a colour between the two would be measured.
   await using opened = await openPage(review.url, { reducedMotion: "reduce" });
   const { page, faults } = opened;
   const found: string[] = [];
@@ -411,7 +411,7 @@ use("breaks no rule of accessibility, in light and dark, narrow and wide", async
 
 const byHand = `${sessionTree["README.md"]}By hand.\n`;
 
-/** An agent whose calls wait for approval, the page beside it, and the audit trail of both. */
+/** Opens an agent whose calls wait for approval, with its page and the audit trail of both. */
 async function withApproval(config: Readonly<Record<string, unknown>> = {}, client: ClientOptions = {}) {
   const settings = mkdtempSync(join(tmpdir(), "coder-"));
   const file = join(settings, "audit.jsonl");
@@ -432,11 +432,11 @@ async function withApproval(config: Readonly<Record<string, unknown>> = {}, clie
         signal && { signal },
       ) as Promise<CallToolResult>,
     edit: () => agent.call("coder_update_file", { path: "README.md", old_str: "small", new_str: "useful" }),
-    /** Adds a line to the file of that edit, as another program would. */
+    /** Adds a line to the file of `edit`, like another program would. */
     editByHand: () => writeFileSync(join(agent.base, "README.md"), byHand),
     readme: () => readFileSync(join(agent.base, "README.md"), "utf8"),
     has: (path: string) => existsSync(join(agent.base, path)),
-    /** Returns what the audit trail says about the approval of the newest call of a function. */
+    /** Returns the approval in the audit trail for the newest call of a function. */
     approvalOf(id: string): unknown {
       const lines = readFileSync(file, "utf8").trimEnd().split("\n");
       const calls = lines.map((line) => JSON.parse(line) as { function: string; approval?: unknown });
@@ -450,7 +450,7 @@ async function withApproval(config: Readonly<Record<string, unknown>> = {}, clie
 }
 
 const { username } = userInfo();
-/** The person at the page, by number if USER is not set: Bun names everybody "unknown" then. */
+/** The user of the page in the audit trail: a number if USER is not set, when Bun's name is "unknown". */
 const person = `user ${username === "unknown" ? process.getuid!() : username}`;
 const waitingCalls = (page: Page) => page.getByRole("region", { name: "Waiting for approval" });
 const answerWith = (page: Page, name: "Approve" | "Decline") =>
@@ -461,7 +461,7 @@ use("asks everyone at the page before a call, and the first answer counts", asyn
   const { create, edit, has, approvalOf, agent } = session;
   await using opened = await openPage(session.url);
   const { page, faults } = opened;
-  // A page beside others in one window is drawn once a second only.
+  // The browser draws a page in the background only once per second.
   await using beside = await openPage(session.url);
   const other = beside.page;
   for (const one of [page, other]) await shown(one.getByText("Live", { exact: true }));
@@ -585,7 +585,7 @@ use("asks at the page and in the client, and withdraws the question where it was
 
 const pictures = process.env["CODER_PICTURES"];
 
-/** Takes the pictures of docs/review.md into a folder. */
+/** Takes the pictures for docs/review.md into a folder. */
 if (pictures !== undefined)
   use("takes pictures", async () => {
     unchanging ??= withSession();
@@ -645,7 +645,7 @@ use("scrolls through 10,000 checkpoints", async () => {
   await using review = await openReview();
   await using opened = await openPage(new URL("/nowhere", review.url).href);
   const { page } = opened;
-  // Making 10,000 checkpoints takes a worker longer than all other tests together.
+  // A worker would take longer to make 10,000 checkpoints than all other tests together.
   await page.route("**/call/coder::checkpoints", async (route) => {
     const { limit, before_seq: before = 10_001 } = route.request().postDataJSON();
     const oldest = Math.max(1, before - limit);

@@ -7,7 +7,7 @@ const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/goog
 
 const executablePath = process.env["CODER_BROWSER"] ?? places.find((place) => existsSync(place));
 
-/** Why no test can run in a browser here; `undefined` if there is one. */
+/** The reason why no test can run in a browser here; `undefined` if a browser is installed. */
 export const reasonAgainstBrowser: string | undefined =
   executablePath === undefined
     ? "no Chromium is installed; as root, apt-get install chromium, or name one with CODER_BROWSER"
@@ -15,7 +15,7 @@ export const reasonAgainstBrowser: string | undefined =
 
 let started: Promise<Browser> | undefined;
 
-/** Starts the browser that all tests share. */
+/** Starts the browser, once for all tests. */
 function startBrowser(): Promise<Browser> {
   // Chromium's own sandbox does not work for root.
   started ??= chromium.launch({ executablePath: executablePath!, args: ["--no-sandbox", "--disable-gpu"] });
@@ -27,14 +27,14 @@ export async function closeBrowser(): Promise<void> {
   started = undefined;
 }
 
-/** A page, and everything that must not happen in it. */
+/** A page, and the faults that have occurred in it. */
 export interface OpenedPage extends AsyncDisposable {
   readonly page: Page;
-  /** Errors of scripts, refusals by the content security policy, requests to other addresses. */
+  /** Errors of scripts, violations of the content security policy, and requests to other origins. */
   readonly faults: string[];
 }
 
-/** Opens an address in a context of its own. */
+/** Opens an address in a new browser context. */
 export async function openPage(
   url: string,
   options: BrowserContextOptions = {},
@@ -51,7 +51,7 @@ export async function openPage(
     void dialog.dismiss();
   });
   page.on("console", (message) => {
-    // The browser itself reports that a connection was refused while the worker is away.
+    // The browser reports refused connections while the worker is stopped.
     if (message.type() === "error" && !/ERR_CONNECTION_RE(FUSED|SET)|ERR_INCOMPLETE/.test(message.text()))
       faults.push(message.text());
   });
@@ -70,7 +70,7 @@ export async function openPage(
   };
 }
 
-/** Resolves when the page has been drawn once more. */
+/** Resolves after the page has been drawn once more. */
 export const nextFrame = (page: Page): Promise<unknown> =>
   page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
 
@@ -78,7 +78,7 @@ const axeText = () => Bun.file(join(repository, "node_modules/axe-core/axe.min.j
 
 /** Returns the violations of accessibility rules (WCAG 2.2, A and AA), one sentence each. */
 export async function violationsOf(page: Page): Promise<string[]> {
-  // The page's policy admits no script of tests, so that this one comes through the debugger.
+  // The policy of the page forbids foreign scripts, so this one comes through the debugger.
   if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(await axeText());
   return await page.evaluate(async () => {
     const { axe } = globalThis as unknown as {

@@ -4,7 +4,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { commandOf, startCoder, stateFolder } from "../harness/subject.ts";
 import { type McpFolderOptions, makeMcpFolder } from "../mcp/client.ts";
 
-/** An agent that works in the folder of a page, in a process of its own. */
+/** An agent in a process of its own that works in the folder of a page. */
 export interface Agent {
   readonly name: string;
   /** Calls a tool, and resolves to the text of its answer. */
@@ -12,13 +12,13 @@ export interface Agent {
   leave(): Promise<void>;
 }
 
-/** A page over a folder of its own, served by `coder review`. */
+/** A page over a new folder, served by `coder review`. */
 export interface ReviewFixture extends AsyncDisposable {
   readonly base: string;
-  /** The address with its token. */
+  /** The address of the page, including its token. */
   readonly url: string;
   join(name: string): Promise<Agent>;
-  /** Ends the worker. */
+  /** Stops the worker. The folder and the agents stay. */
   stop(): Promise<void>;
   /** Starts another worker at the same address. */
   start(): Promise<void>;
@@ -80,7 +80,7 @@ export async function openReview(folder: McpFolderOptions = {}): Promise<ReviewF
   };
 }
 
-/** Sends a request as a program would, with any headers. */
+/** Sends a request with any headers, without the rules of a browser. */
 export async function request(
   url: URL | string,
   {

@@ -1,4 +1,4 @@
-/** Names that try to leave the text of a page, a style, a script, an image or a terminal. */
+/** Names that try to break out of the text of a page, a style, a script, an image or a terminal. */
 export const hostileNames: readonly string[] = [
   '<img src=x onerror="globalThis.broken=true">',
   "<script>globalThis.broken=true<\u2215script>.ts",
@@ -18,7 +18,7 @@ export const hostileNames: readonly string[] = [
   "#seq=1?path=x&y",
 ];
 
-/** Contents that try the same, also from inside the syntax colours of HTML. */
+/** Contents with such attempts, also from within syntax highlighting of HTML. */
 export const hostileContents: readonly string[] = [
   '<script>globalThis.broken = true</script><img src="x" onerror="globalThis.broken=true">\n',
   "<svg xmlns='http://www.w3.org/2000/svg' onload='globalThis.broken=true'><script>globalThis.broken=true</script></svg>\n",

@@ -1,7 +1,7 @@
 /**
- * `npm run suite -- page` opens the page over a journal of 10,000 checkpoints that calls have made, and a
- * difference of 100,000 lines. It scrolls through both, and prints milliseconds: from the start of loading
- * until something is painted and until the newest is shown, and between two frames.
+ * `npm run suite -- page` opens the page over a journal of 10,000 checkpoints from real calls, and a
+ * difference of 100,000 lines. It scrolls through both, and prints milliseconds: from the start of loading to
+ * the first paint and to the newest checkpoint, and between two frames.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ import { openReview } from "./fixture.ts";
 const checkpoints = 10_000;
 const lines = 50_000;
 
-/** Maximum rows that the document may have of a list, whatever its length. */
+/** Maximum rows of a list in the document, whatever the length of the list. */
 const maxRows = 100;
 
 if (reasonAgainstBrowser !== undefined) throw new Error(reasonAgainstBrowser);
@@ -22,7 +22,7 @@ if (reasonAgainstBrowser !== undefined) throw new Error(reasonAgainstBrowser);
 const content = (word: string): string =>
   Array.from({ length: lines }, (_, index) => `export ${word} value${index} = ${index * 7};\n`).join("");
 
-/** Scrolls a list a screen at each frame, down and up, and returns the milliseconds between frames. */
+/** Scrolls a list by one screen per frame, down and up. Returns the milliseconds between frames. */
 async function scroll(list: Locator): Promise<{ readonly median: number; readonly longest: number }> {
   const frames = await list.evaluate(async (element) => {
     const view = globalThis as unknown as { requestAnimationFrame(call: (time: number) => void): void };

@@ -1,14 +1,14 @@
 import type { Tree } from "../harness/tree.ts";
 import type { Agent } from "./fixture.ts";
 
-/** A small project. */
+/** A small project with three files. */
 export const sessionTree: Tree = {
   "README.md": "# Tea timer\n\nA small project.\n",
   "notes/todo.md": "# To do\n\n- [ ] a white tea\n- [ ] ring a bell\n",
   "src/timer.js": "export function minutes(tea) {\n  return tea === 'green' ? 2 : 4;\n}\n",
 };
 
-/** Makes five checkpoints in that project: edits, a new file, a move with another change, a deletion. */
+/** Makes five checkpoints in that project: edits, a new file, a move with another change, and a deletion. */
 export async function makeSession(agent: Agent): Promise<void> {
   const calls: [string, Record<string, unknown>][] = [
     [

@@ -1,4 +1,4 @@
-/** The page over HTTP: who gets in, and what it answers. */
+/** The page over HTTP: its access control, and its answers. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -149,10 +149,10 @@ test("an undo is in the journal under the name of the person", async () => {
   expect(created.author.client).toBe("codex 2.1");
 });
 
-/** Reads the address of the page in a log. */
+/** Returns the address of the page in a log. */
 const pageIn = (log: string): string => /"message":"review","url":"([^"]+)"/.exec(log)![1]!;
 
-/** Enters the page, and returns how its requests are sent. */
+/** Opens the page. Returns the headers of its session, and functions that address and send requests. */
 async function enter(url: string) {
   const { headers } = await request(url);
   const own = { cookie: String(headers["set-cookie"]).split(";", 1)[0]! };
@@ -220,7 +220,7 @@ test("MCP over HTTP has it on a port of its own, with another token", async () =
   expect((await request(new URL(page, server.url), { headers })).status).toBe(404);
 });
 
-/** Opens the stream of events. `next` resolves when the next event of a name has arrived. */
+/** Opens the stream of events. `next` resolves on the next event with a name. */
 async function openEvents(url: URL, headers: Record<string, string>) {
   const { get } = await import("node:http");
   const sending = get(url, { headers, agent: false });
