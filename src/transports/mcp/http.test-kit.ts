@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
 
-/** A tree in which nothing changes, and how many follow that. */
+/** A tree without changes. Counts the sessions that follow it. */
 class CountedReaders implements TreeChanges {
   count = 0;
 
@@ -44,7 +44,7 @@ interface Options {
   readonly needsToken?: boolean;
 }
 
-/** A server in this process, whose calls end when `finish` is called. */
+/** Starts a server in this process, whose calls end when `finish` is called. */
 export async function serveHttp({ limits = {}, needsToken = true, ...given }: Options = {}) {
   const calls: ((outcome: CallOutcome) => void)[] = [];
   const treeChanges = new CountedReaders();
@@ -81,7 +81,7 @@ export async function serveHttp({ limits = {}, needsToken = true, ...given }: Op
   return { url, lines, announced, finish, calls, sessions, treeChanges };
 }
 
-/** A connection that has sent `text`. */
+/** Opens a connection and sends `text` over it. */
 export async function half(url: URL, text = "POST /mcp HTTP/1.1\r\nHost: localhost\r\n"): Promise<Socket> {
   const socket = connect(Number(url.port), url.hostname);
   socket.on("error", () => {});
@@ -103,7 +103,7 @@ export const headersOf = (more: Record<string, string> = {}) => ({
   ...more,
 });
 
-/** Posts, and gives the status, the headers and the body. */
+/** Sends a POST request. Returns the status, the headers and the body. */
 export async function post(url: URL, { body, headers }: Sending) {
   const sending = open(url, { method: "POST", headers: headersOf(headers), agent: false }).end(body);
   const [response] = await once(sending, "response");

@@ -48,7 +48,7 @@ test("takes bodies up to a sum, and small ones always", async () => {
   });
   const first = post(url, { body: large, headers: session });
   while (calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
-  // It is held while its call is under way.
+  // The body stays in memory while its call is running.
   const second = await post(url, { body: large.replace('"id":7', '"id":8'), headers: session });
   expect([second.status, second.headers["retry-after"]]).toEqual([503, "5"]);
   expect((await post(url, { body: rpc(9, "ping"), headers: session })).status).toBe(200);
@@ -85,7 +85,7 @@ test("a body that never ends counts, too", async () => {
   const endless = open(url, { method: "POST", headers: headersOf({ "content-length": "200000" }) });
   opened.push(() => void endless.destroy());
   endless.on("error", () => {}).write("x".repeat(90_000));
-  // It is refused when the other one has arrived, and before that for its content.
+  // Before the other body has arrived, this one is refused for its content.
   const body = JSON.stringify("x".repeat(90_000));
   while ((await post(url, { body })).status !== 503) await new Promise((resolve) => setImmediate(resolve));
 });

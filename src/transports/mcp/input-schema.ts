@@ -79,7 +79,9 @@ function compact(schema: JsonObject, compaction: Compaction): JsonObject {
 const definitionOf = (reference: string, { definitions }: Compaction): JsonObject =>
   definitions[reference.slice("#/definitions/".length)] as JsonObject;
 
-/** A field that was added later has its own description, also of everything in it. */
+/**
+ * Returns the compaction inside a field. A field that was added later describes itself and everything in it.
+ */
 const inside = (schema: JsonObject, compaction: Compaction): Compaction =>
   "x-since" in schema ? { ...compaction, isBriefed: false } : compaction;
 

@@ -40,8 +40,8 @@ export const notUtf8: RefusedMessage = refusal(
 );
 
 /**
- * Returns the answer to a message of more than `maxBytes`, of which `excerpt` is the beginning and the end.
- * It has the id of the request if that stands among the first fields or is the last one, as SDKs write it.
+ * Returns the answer to a message of more than `maxBytes`. `excerpt` is its beginning and its end. The answer
+ * has the id of the request if that is among the first fields or is the last one, as SDKs write it.
  */
 export function tooLarge(excerpt: Buffer, maxBytes: number): RefusedMessage {
   return refusal(
@@ -68,12 +68,15 @@ function idIn(excerpt: Buffer): RequestId | null {
   return id === undefined ? null : JSON.parse(id);
 }
 
-/** An id that JSON has no other way to write, before or after which no field is an object. */
+/**
+ * An id at the beginning or the end of a message, where no object can contain it, in characters that need no
+ * escape.
+ */
 const idFirst =
   /^\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[\w./-]*"\s*,\s*)*"id"\s*:\s*(-?\d{1,15}|"[\w-]{1,64}")\s*,/;
 const idLast = /,\s*"id"\s*:\s*(-?\d{1,15}|"[\w-]{1,64}")\s*\}\s*$/;
 
-/** The answer to a batch that is empty or too large. */
+/** Returns the answer to a batch that is empty or too large. */
 export const badBatch = (most: number): RefusedMessage =>
   refusal(
     null,

@@ -7,13 +7,16 @@ let watch: ResourceWatch | undefined;
 
 afterEach(() => watch?.close());
 
-/** A tree whose changes are made here, and a client that takes notifications when it is notified to. */
+/**
+ * A tree that reports the changes passed to `change`, and a client that reads notifications when `ready`
+ * resolves.
+ */
 class Fixture {
   readonly got: string[] = [];
   readonly #reports = new Set<(change: ReportedChange) => void>();
   #seq = 0;
   ready: () => Promise<void> = () => Promise.resolve();
-  /** How often the tree was asked to be watched. */
+  /** The number of requests to watch the tree. */
   watched = 0;
   isGone = false;
   /** Resolves when the tree is watched. */

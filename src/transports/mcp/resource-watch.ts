@@ -62,7 +62,7 @@ export class ResourceWatch {
     this.#follow();
   }
 
-  /** Starts such notifications, also for changes by other programs. Throws a refusal if the base is gone. */
+  /** Like `open`, but changes by other programs count too. Throws a refusal if the base is gone. */
   async openToAll(): Promise<void> {
     this.open();
     await this.#changes.watch();

@@ -65,7 +65,7 @@ type Block = CallToolResult["content"][number];
 
 const textBlock = (text: string): Block => ({ type: "text", text });
 
-/** The functions that return images and sounds bound them. */
+/** Returns a block of content. The functions that return images and sounds limit their size. */
 function block(piece: string | Image): Block {
   if (typeof piece === "string") return textBlock(piece);
   const { data, mediaType: mimeType } = piece;

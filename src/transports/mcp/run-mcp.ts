@@ -29,7 +29,7 @@ interface Started extends Pick<Listener, "closed"> {
   stop(): Promise<void>;
 }
 
-/** Begins everything that can fail, and serves clients only then. */
+/** Starts everything that can fail before it serves clients. */
 async function start(command: McpCommand, log: Log, begun: (end: () => unknown) => void): Promise<Started> {
   const { environment, worker, http } = command;
   const runtime = await openWorker(command, log);

@@ -11,7 +11,7 @@ interface ServerInfo {
 
 interface Instruction {
   readonly text: string;
-  /** It is about tools that write, which `--read-only` leaves out. */
+  /** Whether it is about tools that write, which `--read-only` leaves out. */
   readonly isAboutWriting?: boolean;
   /** The sentences that follow the text if changes are recorded, and if they are not. */
   readonly ofJournal?: { readonly kept: string; readonly missing: string };
@@ -20,7 +20,7 @@ interface Instruction {
 const always = (text: string): Instruction => ({ text });
 const whenWriting = (text: string): Instruction => ({ text, isAboutWriting: true });
 
-/** About commands beside tools on files. */
+/** The instructions for commands that are offered beside tools on files. */
 const besideFiles: readonly Instruction[] = [
   always(
     "Commands run in the base too, or in cwd, a path below it: shell_exec for those that end soon, shell_exec_bg for servers, watchers and long builds. shell_status shows them, and waits for a line with wait_for, or for the end with wait_ms, so do not poll. Programs run without a shell, so pipes, redirections and globs mean nothing. Files are read, searched and edited with the tools named coder_.",
@@ -78,9 +78,9 @@ export const serverInfo: Readonly<Record<WorkerName, ServerInfo>> = {
 };
 
 export interface OfferedTools {
-  /** Whether some of them write. */
+  /** Whether any of the tools writes. */
   readonly writes: boolean;
-  /** Whether there are commands beside those on files. */
+  /** Whether commands are offered beside tools on files. */
   readonly hasCommands: boolean;
   /** Whether changes are recorded, so that they can be undone. */
   readonly keepsJournal: boolean;
@@ -94,7 +94,7 @@ const aboutApproval: Readonly<Record<ApprovalMode, string>> = {
   all: "The user is asked to approve each call that changes something. Such a call waits for the answer.",
 };
 
-/** The instructions of a server. */
+/** Renders the instructions of a server. */
 export const renderInstructions = (
   worker: WorkerName,
   { writes, hasCommands, keepsJournal, approval }: OfferedTools,

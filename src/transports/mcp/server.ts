@@ -24,13 +24,13 @@ import { renderInstructions, serverInfo } from "./server-info.ts";
 import type { CallOptions, ToolHost } from "./tool-host.ts";
 
 export interface ServerOptions {
-  /** What holds its answers; by default the leases of the HTTP exchange. */
+  /** The leases of its answers. Default: those of the HTTP exchange. */
   readonly leases?: Leases;
-  /** The name of its session; absent where requests have none. */
+  /** The name of its session; `undefined` if requests have no session. */
   readonly session?: string;
-  /** The order of its calls; by default their places are those of the HTTP exchange. */
+  /** The order of its calls. Default: calls have the places of their HTTP exchanges. */
   readonly order?: CallOrder;
-  /** What notifies its session of changes; absent where requests have no session. */
+  /** The watch that notifies its session of changes; `undefined` if requests have no session. */
   readonly watch?: ResourceWatch | undefined;
 }
 
@@ -150,7 +150,7 @@ function nameOf(client: { readonly name: string; readonly version: string }): st
   return name;
 }
 
-/** The trace in the metadata of a request, in the keys that MCP reserves for it. */
+/** Returns the trace in the metadata of a request, from the keys that MCP reserves for it. */
 function traceOf(meta: Readonly<Record<string, unknown>> = {}): TraceParent {
   const textAt = (key: string) => (typeof meta[key] === "string" ? meta[key] : undefined);
   return { traceparent: textAt("traceparent"), tracestate: textAt("tracestate"), baggage: textAt("baggage") };

@@ -12,8 +12,9 @@ import { nameSession, type ToolHost } from "./tool-host.ts";
 import { type Listener, maxMessageBytes } from "./transport.ts";
 
 /**
- * Milliseconds without the end of a call after which the input's end ends the process too. Scripts send their
- * calls and close the input; a client that has left waits for nothing, and SDKs allow the process 2 s to end.
+ * Milliseconds without the end of a call after which the process ends once its input has ended. Scripts send
+ * their calls and close the input at once. A client that has left waits for no answers, and SDKs give the
+ * process 2 s to end.
  */
 const leftMilliseconds = 1000;
 

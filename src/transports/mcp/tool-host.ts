@@ -20,11 +20,11 @@ export interface ToolHostOptions extends ToolOptions {
   readonly functions: readonly FunctionDefinition[];
   readonly invoke: Invoke;
   readonly log: Log;
-  /** Longest that a call may take. */
+  /** Maximum milliseconds of a call. */
   readonly callMilliseconds: number;
-  /** Largest file that is read, where that is configured. */
+  /** Maximum bytes of a file that is read, if configured. */
   readonly maxReadBytes: number | undefined;
-  /** What becomes of the files that are resources. Absent: there are none. */
+  /** The changes of the files that are offered as resources; `undefined` if no files are. */
   readonly treeChanges?: TreeChanges | undefined;
   /** The rules of commands, for the instructions. */
   readonly commandRules?: readonly string[] | undefined;
@@ -41,48 +41,48 @@ export interface ToolHostOptions extends ToolOptions {
 }
 
 /**
- * Most bytes of a message to a client: those of the TypeScript SDK 2.x close the connection at more unless
- * configured otherwise. An operator who has larger files read has configured them.
+ * Maximum bytes of a message to a client. Clients of the TypeScript SDK 2.x close the connection if a message
+ * is larger, unless configured otherwise, as they must be where larger files are read.
  */
 const defaultMessageBytes = 10 * 1024 * 1024;
 
-/** Of a message, what is left for the text beside an answer at least; and what is left for all else. */
+/** The bytes of a message reserved for the text beside an answer, at least, and for everything else. */
 const textBytes = 64 * 1024;
 const envelopeBytes = 64 * 1024;
 
 /** Milliseconds after the list of tools in which a client sends the other requests of its handshake. */
 const handshakeMilliseconds = 20;
 
-/** What a call takes from its request. */
+/** The parts of a request that its call needs. */
 export interface CallOptions {
-  /** Cancels the call when the client does. */
+  /** Aborts when the client cancels the call. */
   readonly cancelled: AbortSignal;
-  /** The session or connection that it came over. */
+  /** The session or connection of the request. */
   readonly session: string | undefined;
-  /** The author of its session. */
+  /** The author of the session's calls. */
   readonly author: Author | undefined;
-  /** The place in the changes of calls where that began. */
+  /** The place in the feed where the session began. */
   readonly began: string | undefined;
-  /** Takes its place among the calls of its session, if that has an order. */
+  /** Takes the place of the call among those of its session, if that has an order. */
   readonly takePlace?: () => OrderedCall | undefined;
-  /** Shows what a program writes meanwhile, to a client that has asked for progress. */
+  /** Sends the output of a running program to a client that has requested progress. */
   readonly onOutput?: Origin["onOutput"];
-  /** What its answer is held by until it was sent. */
+  /** The lease of the answer, released after the answer was sent. */
   readonly lease: AnswerLease | undefined;
-  /** Prompts the user of the client to approve it. Absent if the client cannot. */
+  /** Prompts the user of the client to approve the call; `undefined` if the client cannot. */
   readonly promptUser?: Origin["promptUser"];
-  /** The trace that it says it belongs to. */
+  /** The trace that the request names. */
   readonly trace?: TraceParent | undefined;
 }
 
-/** What all connections of one process share: the tools, and the calls in flight. */
+/** The state that all connections of a process share: the tools, and the calls in flight. */
 export class ToolHost {
   readonly worker: WorkerName;
   readonly tools: readonly Tool[];
   readonly commandRules: readonly string[];
   readonly approval: ApprovalMode | undefined;
   readonly keepsJournal: boolean;
-  /** By the names of their tools. */
+  /** The functions by the names of their tools. */
   readonly functions: ReadonlyMap<string, FunctionDefinition>;
   readonly log: Log;
   readonly callMilliseconds: number;
@@ -133,19 +133,21 @@ export class ToolHost {
     }
   }
 
-  /** The leases of a new connection, which share the budget of the process with those of all others. */
+  /** Opens the leases of a new connection, which share the budget of the process. */
   openLeases(caller: string): Leases {
     return new Leases(this.#budget, caller);
   }
 
-  /** Prepares first calls, once, when a client has read the list of tools, which ends its handshake. */
+  /**
+   * Prepares first calls, once. Call it when a client has read the list of tools, which ends its handshake.
+   */
   warmUpSoon(): void {
     const warmUp = this.#warmUp;
     this.#warmUp = undefined;
     if (warmUp !== undefined) setTimeout(warmUp, handshakeMilliseconds).unref();
   }
 
-  /** Has changes of calls kept for a session, and returns the place where it begins. */
+  /** Returns the place in the feed where a session begins. Later changes by calls are kept for it. */
   beginSession(): string | undefined {
     return this.#treeChanges?.begin();
   }
@@ -157,13 +159,14 @@ export class ToolHost {
   }
 
   /**
-   * What notifies a session of changes of resources, to be closed with it. Undefined where there are none.
+   * Returns a watch that notifies a session of changes of resources. Close it with the session. Returns
+   * `undefined` if no files are resources.
    */
   watchResources(sink: NotificationSink): ResourceWatch | undefined {
     return this.#treeChanges && new ResourceWatch(this.#treeChanges, sink);
   }
 
-  /** How a call of `definition` with `payload` ended, as a result of its tool. */
+  /** Renders the outcome of a call as the result of its tool. */
   async render(
     definition: FunctionDefinition,
     payload: unknown,
@@ -178,7 +181,7 @@ export class ToolHost {
     return await renderResult(call, { isStructured, shownBytes, notes });
   }
 
-  /** Resolves when no call is in flight, or after `milliseconds`, by default 5 s. */
+  /** Resolves when no call is in flight, or when none has ended for `milliseconds`, by default 5 s. */
   settled(milliseconds?: number): Promise<void> {
     return this.#inFlight.settled(milliseconds);
   }

@@ -1,10 +1,10 @@
 /** A transport of the worker that accepts clients. */
 export interface Listener {
-  /** Resolves when no client is left; over HTTP never. */
+  /** Resolves when the last client has left. Never resolves over HTTP. */
   readonly closed: Promise<void>;
   /**
-   * Refuses new calls, finishes those under way (at most 5 s; 1 s for a client that left) and disconnects the
-   * clients.
+   * Refuses new calls, finishes those under way, and disconnects the clients. Gives up after 5 s without the
+   * end of a call, or 1 s if the client has left.
    */
   stop(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { maxTokens } from "../transport.ts";
 import { LineTransport } from "./line-transport.ts";
 import { wholeLines } from "./whole-lines.ts";
 
-/** A transport, what it hands on and sends, and an output that takes no more until `drain`. */
+/** Opens a transport that records what it passes on and sends. Its output blocks until `drain`. */
 async function open(maxBytes = 1000, takeLease?: Leases["take"]) {
   const input = wholeLines(maxBytes);
   const sent: string[] = [];

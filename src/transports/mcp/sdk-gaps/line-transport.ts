@@ -15,8 +15,8 @@ import {
 import { maxMessageBytes, maxTokens } from "../transport.ts";
 
 /**
- * Unsent characters at which it stops reading. The budget of answers keeps them below that, except for many
- * small errors.
+ * Maximum unsent characters, beyond which it stops reading. The budget of answers keeps them below that,
+ * except for many small errors.
  */
 const maxUnsent = 96 * 1024 * 1024;
 
@@ -24,36 +24,36 @@ const maxUnsent = 96 * 1024 * 1024;
 const maxOfBatch = 100;
 
 /**
- * The transport of MCP over stdio (MCP 2025-11-25, basic/transports), instead of the SDK's, which drops what
- * is no message of JSON-RPC, so that a client waits until its timeout. Here each line that waits for an
- * answer gets one: -32700 for what is no JSON, -32600 for what is no request.
+ * The transport of MCP over stdio (MCP 2025-11-25, basic/transports). The SDK's own drops lines that are not
+ * messages of JSON-RPC, so their sender waits until its timeout. This one answers them: -32700 for a line
+ * that is not JSON, -32600 for one that is not a request.
  *
- * It splits a batch, which servers of revision 2025-03-26 have to accept, and sends each answer in a line of
- * its own, because one line for all would hold the answers in memory until the last one.
+ * Splits a batch, which servers of revision 2025-03-26 have to accept, and sends each answer on its own line.
+ * A single line for all of them would hold the answers in memory until the last one.
  */
 export class LineTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: Transport["onmessage"];
-  /** Resolves when it has closed: by `close`, or after an error of the output. */
+  /** Resolves when the transport has closed: by `close`, or after an error of the output. */
   readonly closed: Promise<void>;
   #resolveClosed: () => void = () => {};
   #isClosed = false;
   #isPaused = false;
-  /** Resolves when the lines that were read are passed on, if one of them may be large. */
+  /** Resolves when all lines read so far have been passed on. Only set if one of them may be large. */
   #passing: Promise<void> | undefined;
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #takeLease: Leases["take"];
-  /** UTF-16 units that are written and not sent. */
+  /** The number of UTF-16 units written but not yet sent. */
   #unsent = 0;
-  /** Called when all is sent. */
+  /** Callbacks for when everything has been sent. */
   readonly #waiting = new Set<() => void>();
 
   /**
-   * `input` yields whole lines; a piece without a newline is what `wholeLines` leaves of one that is too
-   * long. `takeLease` returns the lease of the answer to a request, which this releases after sending the
-   * answer.
+   * `input` yields whole lines; a piece without a newline is the excerpt of a line that is too long
+   * (`wholeLines`). `takeLease` returns the lease of the answer to a request, which is released after the
+   * answer was sent.
    */
   constructor(input: Readable, output: Writable, takeLease: Leases["take"] = () => undefined) {
     this.#input = input;
@@ -108,7 +108,7 @@ export class LineTransport implements Transport {
     this.#unsent += text.length;
     try {
       await new Promise<void>((resolve, reject) => {
-        // Not by "drain", which Bun emits even when only a part is sent.
+        // "drain" would not do: Bun emits it even if only a part has been sent.
         const takesMore = this.#output.write(text, (error) => (error ? reject(error) : resolve()));
         if (!takesMore && this.#unsent > most) this.#input.pause();
       });
@@ -141,7 +141,7 @@ export class LineTransport implements Transport {
     for (const line of linesOf(lines))
       this.#pass([line.length >= minSliced ? await parseLargeLine(line) : parseLine(line)]);
     this.#passing = undefined;
-    // Otherwise the end of the next write does.
+    // Otherwise, the end of the next write resumes it.
     if (this.#unsent === 0) this.#resume();
   }
 
@@ -165,7 +165,8 @@ export class LineTransport implements Transport {
   }
 
   /**
-   * Stops reading until they are sent: otherwise a client that does not read could fill the memory with them.
+   * Stops reading until the refusals are sent. Otherwise, a client that does not read could fill the memory
+   * with them.
    */
   async #refuse(refusals: readonly RefusedMessage[]): Promise<void> {
     this.onerror?.(new TypeError("A line is no message."));
@@ -180,7 +181,7 @@ export class LineTransport implements Transport {
   }
 }
 
-/** Each line of `lines`, without blank ones. */
+/** Yields the lines that are not blank. */
 function* linesOf(lines: Buffer): Generator<Buffer> {
   for (let start = 0; start < lines.length; ) {
     const end = lines.indexOf(0x0a, start);
@@ -190,7 +191,7 @@ function* linesOf(lines: Buffer): Generator<Buffer> {
   }
 }
 
-/** White space of JSON, and of lines. */
+/** Returns whether a line has only white space, which includes that of JSON. */
 const isBlank = (line: Buffer): boolean =>
   line.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { PacedStream } from "./paced-stream.ts";
 
-/** Returns a stream that is written to by hand. */
+/** Returns a stream, and functions to write to it. */
 function written() {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   let isCancelled = false;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import fc from "fast-check";
 import { wholeLines } from "./whole-lines.ts";
 
-/** What comes out for these pieces. */
+/** Returns the output for these pieces. */
 async function through(pieces: readonly string[], maxBytes: number): Promise<string[]> {
   const stream = wholeLines(maxBytes);
   for (const piece of pieces) stream.write(piece);

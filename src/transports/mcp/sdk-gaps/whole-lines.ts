@@ -1,12 +1,12 @@
 import { Transform } from "node:stream";
 
-/** Bytes of a line that is too long which are passed on: of its beginning, and of its end. */
+/** The bytes at the beginning and at the end of a line that are passed on if it is too long. */
 const headBytes = 1024;
 const tailBytes = 256;
 
 /**
- * Joins chunks to whole lines: the SDK's own buffer copies all its content for each chunk, which takes
- * seconds for a large message. Of a line longer than `maxBytes` it passes on the beginning and the end,
+ * Joins chunks to whole lines. The SDK's own buffer copies all its content for each chunk, which takes
+ * seconds for a large message. A line longer than `maxBytes` is shortened to its beginning and its end,
  * without a newline, for the transport to refuse.
  */
 export function wholeLines(maxBytes: number): Transform {
@@ -19,7 +19,7 @@ export function wholeLines(maxBytes: number): Transform {
     bytes = 0;
     return all;
   };
-  /** Drops all but the ends of the line that is too long. */
+  /** Drops the middle of a line that is too long. */
   const shorten = (piece: Buffer) => {
     const all = takeAll(piece);
     const isShort = all.length <= headBytes + tailBytes;
