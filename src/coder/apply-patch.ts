@@ -196,7 +196,9 @@ interface SentPatch {
   readonly patch_path?: string;
 }
 
-/** Returns the patch, which is sent or lies in the tree. Throws bad-input for both and for none. */
+/**
+ * Returns the patch, from the request or from a file of the tree. Throws bad-input for both and for neither.
+ */
 function textOf({ patch, patch_path: path }: SentPatch, { files, config }: CoderContext): Buffer {
   if (patch !== undefined && path !== undefined) throw refuseCoder.patchAndPath();
   if (patch !== undefined) return Buffer.from(patch);
@@ -205,7 +207,7 @@ function textOf({ patch, patch_path: path }: SentPatch, { files, config }: Coder
   return files.read(path, limit, (bytes) => Buffer.from(bytes));
 }
 
-/** The names that the patch makes. */
+/** Returns the names that the patch creates. */
 const newNames = ({ files }: Patch): string[] =>
   files.flatMap((file) => {
     if (file.change === "add") return [file.path];

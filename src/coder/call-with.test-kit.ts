@@ -10,8 +10,8 @@ export type FunctionCall = readonly [id: string, payload: object];
 const log = createLog({ level: "error", form: "text", write: () => undefined });
 
 /**
- * Makes calls one after the other, of a worker with this configuration that serves `base` in the folder
- * `root` and keeps its state beside it. Returns their outcomes.
+ * Makes calls to a worker, one after the other. The worker serves `base` in the folder `root` and keeps its
+ * state beside it. Returns the outcomes.
  */
 export async function callWith(
   root: string,

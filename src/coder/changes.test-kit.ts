@@ -1,4 +1,4 @@
-/** A reader of the feed beside calls and another program, for tests. */
+/** For tests: a reader of the feed while calls and another program change the tree. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -50,7 +50,7 @@ export class FeedFixture implements AsyncDisposable {
     return this.open({ ...config, roots });
   }
 
-  /** The host path of a path from the base. */
+  /** Returns the host path of a path from the base. */
   at(path: string): string {
     return join(this.base, path);
   }
@@ -63,7 +63,7 @@ export class FeedFixture implements AsyncDisposable {
     return outcome.answer;
   }
 
-  /** Calls a function that is to refuse. */
+  /** Calls a function that must refuse. Returns the outcome as text. */
   async refused(id: string, payload: object): Promise<string> {
     const text = JSON.stringify(await this.#invoke!(definitionOf(id), payload));
     if (!/"error"/.test(text)) throw new Error(`${id}: ${text}`);
@@ -75,7 +75,7 @@ export class FeedFixture implements AsyncDisposable {
   }
 
   /**
-   * Returns the changes since the last time: `kind path` or `kind from to path`, with a "/" after folders,
+   * Returns the changes since the last call, as `kind path` or `kind from to path`, with a "/" after folders,
    * and the author.
    */
   async take(request: object = {}): Promise<string[]> {
@@ -98,7 +98,7 @@ export class FeedFixture implements AsyncDisposable {
 
 const definitionOf = (id: string) => functions.find((one) => one.id === id)!;
 
-/** A change on one line. */
+/** Renders a change as one line. */
 export function renderChange({ kind, path, from, dir, cause, overflow }: WireChange): string {
   if (overflow) return "gap";
   const mark = dir ? "/" : "";

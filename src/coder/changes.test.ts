@@ -24,7 +24,7 @@ const create = (path: string, content = "text\n") => ({ files: [{ path, content,
 test("changes by calls and by other programs are reported in order, each once", async () => {
   await using feed = await new FeedFixture().open();
   await feed.call("coder::create-file", create("d/f"));
-  // From this answer on the new folder is watched, and changes in it have events.
+  // The new folder is watched from this answer on, so later changes in it have events.
   expect(await feed.take()).toEqual(["created d/ by create-file", "created d/f by create-file"]);
   appendFileSync(feed.at("d/f"), "more\n");
   writeFileSync(feed.at("g"), "");
@@ -95,7 +95,7 @@ test("other programs' moves are reported as what they are within the tree", asyn
   expect(await feed.take()).toEqual(["deleted e/ by external", "deleted d/g by external"]);
   renameSync(join(outside, "e"), feed.at("e"));
   expect(await feed.take()).toEqual(["created e/ by external"]);
-  // As editors save: a temporary name is no change.
+  // Editors save like this. The temporary name must not be reported.
   writeFileSync(feed.at("e/f~"), "other");
   renameSync(feed.at("e/f~"), feed.at("e/f"));
   expect(await feed.take()).toEqual(["modified e/f by external"]);
@@ -129,7 +129,7 @@ test("what happens in a folder that is new is reported, or part of the folder", 
   appendFileSync(feed.at("d/e/f"), "more\n");
   mkdirSync(feed.at("n"));
   writeFileSync(feed.at("n/f"), "");
-  // Changes in a folder that is still being listed may be reported later than others, and once for each look.
+  // Changes in a folder that is still being listed may be reported later than others, and twice.
   const found = new Set(await feed.take());
   found.delete("created n/f by external");
   expect(found).toEqual(
@@ -232,7 +232,7 @@ test("folders that another program makes one in the other are created, and none 
   const seen: string[] = [];
   while (isRunning) {
     seen.push(...(await feed.take()));
-    // Otherwise the end of the program is never seen.
+    // Otherwise, the event of the program's end would never be handled.
     await new Promise((resolve) => setImmediate(resolve));
   }
   await ended;

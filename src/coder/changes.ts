@@ -145,7 +145,7 @@ export const changes = defineCoderFunction({
 
 type Request = Static<typeof request>;
 
-/** Whether each path is answered once, as it differs now. */
+/** Returns whether each path is answered once, with its net change. */
 const isNet = ({ net, answer, by, checkpoint }: Partial<Request>): boolean =>
   net ?? (answer !== undefined || by !== undefined || checkpoint !== undefined);
 
@@ -230,7 +230,7 @@ interface Page {
 }
 
 /**
- * The selected changes after `from`, as many as an answer holds, and the number of the last that was
+ * Returns the selected changes after `from`, as many as fit into an answer, and the number of the last change
  * considered.
  */
 async function pageOf(
@@ -264,7 +264,10 @@ async function pageOf(
   return { changes: found, next };
 }
 
-/** The part of a change that the call may know of. A folder on the way to its scope takes that along. */
+/**
+ * Returns the part of a change that the call may know of. A moved or removed folder above the scope affects
+ * the scope too.
+ */
 function partInScope(change: FeedChange, { scope }: Pick<Jail, "scope">): FeedChange | undefined {
   if (scope === undefined || change.isGap) return change;
   const takesAlong = change.isFolder && change.kind !== "modified";
@@ -297,7 +300,7 @@ interface RepositoryChanges extends Pick<WireChange, "path" | "cause"> {
 /** Minimum number of changes in a repository to be counted. */
 const minGrouped = 3;
 
-/** Counts the changes of one cause in a `.git` folder, where at least three would be listed one by one. */
+/** Replaces at least three changes of one cause in a `.git` folder by their number. */
 function groupRepositories(changes: readonly WireChange[]): (WireChange | RepositoryChanges)[] {
   const groups = new Map<string, WireChange[]>();
   for (const change of changes) {

@@ -154,7 +154,7 @@ export const checkpoints = defineCoderFunction({
     ].join("\n"),
 });
 
-/** A path, and its earlier names, as far back as records were followed. */
+/** A path, and its earlier names in the records followed so far. */
 class FollowedPath {
   readonly #names: Set<string>;
 

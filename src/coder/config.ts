@@ -178,12 +178,12 @@ export const configSchema = Type.Object({
 
 export type Config = Static<typeof configSchema>;
 
-/** The configuration of a worker without a configuration file. */
+/** Returns the configuration of a worker without a configuration file. */
 export function defaultConfig(): Config {
   return validate(configSchema, {}, { unknownKeys: "refuse" });
 }
 
-/** The configuration that `text` (YAML) describes; `path` is for error sentences. Throws a `ConfigError`. */
+/** Parses a configuration in YAML. `path` is for error sentences. Throws a `ConfigError`. */
 export async function parseConfig(
   text: string,
   path: string,

@@ -160,16 +160,16 @@ const withoutBytes = ({ bytes: _, ...rest }: CreatedFile): Omit<CreatedFile, "by
 export const nameWriting = ({ overwrite }: { readonly overwrite?: unknown }): string =>
   overwrite === true ? "written" : "created";
 
-/** A file that was made. */
+/** The result for a created file. */
 interface CreatedFile {
   readonly bytes: Buffer;
-  /** The name of the encoding, if it is that of the file which was replaced. */
+  /** The name of the encoding, if it was kept from the replaced file. */
   readonly encoding?: string;
-  /** The differences from the file which was replaced. */
+  /** The differences from the form of the replaced file. */
   readonly text_notes?: readonly string[];
 }
 
-/** Makes one file, as an entry of a request says. */
+/** Creates one file for an entry of a request. */
 export async function createOne(
   spec: Static<typeof CreateFileSpec>,
   { dryRun = false }: { dryRun?: boolean },

@@ -32,11 +32,11 @@ export interface CoderServices extends Services {
   readonly isReadOnly: boolean;
   /** The outcome of the last reading of the configuration. */
   readonly configStatus: ConfigStatus;
-  /** When the worker was opened, as `performance.now()` has it. */
+  /** The time at which the worker was opened, from `performance.now()`. */
   readonly openedAt: number;
   readonly jail: Jail;
   readonly files: Files;
-  /** The tree that functions change: the disk, or in a transaction the plan of it. */
+  /** The tree that functions change: the disk, or in a transaction its plan. */
   readonly tree: WritableTree;
   /** The line counts of the large files that were read last. */
   readonly lineCounts: LineCounts;

@@ -100,7 +100,7 @@ export const deleteFile = defineCoderFunction({
     return { results };
   },
   render: (answer, { failure }, { dry_run: isTrial }) => {
-    // The end of the answer says it of all.
+    // The last line of the answer says it for all entries.
     const { results } = isUnrecorded(answer) ? withoutUndo(answer) : answer;
     return [
       ...summarizeBatch({
@@ -161,7 +161,7 @@ function explainAbsent(path: string): string {
   return path.endsWith("/") ? ' (with "/" at its end it is a folder)' : "";
 }
 
-/** One line about a path that was removed, or was not there. */
+/** Renders one line about a path that was removed, or did not exist. */
 export function renderRemoval({ path, removed, removed_files: files, undo }: RemovedPath): string {
   const count = files === undefined ? "" : `, with ${files} ${files === 1 ? "file" : "files"} in it`;
   const loss = undo === undefined ? "" : ", and cannot be undone";

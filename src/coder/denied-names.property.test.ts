@@ -1,5 +1,5 @@
 /**
- * In the profile `agent` a name that is denied as it was sent has one answer, whatever is on the disk
+ * Tests that a path whose sent names are denied has one answer in the profile `agent`, regardless of the disk
  * (coder §13).
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -68,7 +68,7 @@ describe.each(layouts)("$name", ({ prefix }) => {
     for (const path of [root, state]) rmSync(path, { recursive: true });
   });
 
-  /** Builds below the root, which is held, and stays. */
+  /** Builds the tree below the root folder, which the worker holds open and which is not replaced. */
   const build = (tree: Tree) => {
     const above =
       prefix === ""
@@ -121,7 +121,7 @@ const climbs = (names: readonly string[]): boolean => {
   });
 };
 
-/** The path without `.` and `..`. */
+/** Returns the path without `.` and `..`. */
 function plain(path: string): string {
   const names: string[] = [];
   for (const name of path.split("/")) {
@@ -131,7 +131,7 @@ function plain(path: string): string {
   return names.join("/");
 }
 
-/** Nothing where a folder above is not one. */
+/** Returns a tree with an entry at the path, or an empty tree if a name before the last is not a folder. */
 function treeOf(path: string, kind: string): Tree {
   if (kind === "nothing" || /^(link|file|missing)\//.test(path)) return {};
   if (kind === "folder") return { [`${path}/x`]: "denied-secret" };
@@ -140,7 +140,7 @@ function treeOf(path: string, kind: string): Tree {
   return { [path]: { link: kind === "link" ? "/nowhere" : ".." } };
 }
 
-/** The error of the call, or of its only entry. */
+/** Returns the error of the call, or of its only entry. */
 function errorOf(outcome: Awaited<ReturnType<Invoke>>): Record<"code" | "message" | "reason", string> {
   if ("error" in outcome) return JSON.parse(outcome.error);
   const { results } = outcome.answer as { readonly results?: readonly { readonly error?: unknown }[] };

@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(journal.dir, { recursive: true });
 });
 
-/** The answer of a call, or its error. */
+/** Returns the answer of a call, or its error. */
 async function call(id: string, payload: object, runtime = agent) {
   const definition = functions.find((one) => one.id === `coder::${id}`)!;
   const outcome = await createInvoke(runtime, log)(definition, payload);

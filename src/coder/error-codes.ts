@@ -97,7 +97,7 @@ function describeRefusal({ reason, message, details }: Refusal): Static<typeof E
   return details === undefined ? head : { ...head, details };
 }
 
-/** The error of an entry as an object. */
+/** Returns the error of an entry as an object. */
 export const entryError = ({ text }: WireError): Static<typeof EntryError> => JSON.parse(text);
 
 /** Renders an error of `coder::*` for the wire. Returns `undefined` for an unexpected one. */

@@ -1,25 +1,22 @@
 /**
- * Calls and another program change one tree at random. A reader of the feed gets each change by a call once
- * and in its place; for each change by the other program, one that is said to be external, at its place or
- * later; and no other.
+ * Changes a tree at random by calls and by another program, and checks the feed. It must report each change
+ * by a call once and in order, each change by the other program as external, in order or later, and nothing
+ * else.
  */
 import { parseArgs } from "node:util";
 import { freshSeed, type Random, randomFrom } from "../../tests/harness/random.ts";
 import { FeedFixture, renderChange } from "./changes.test-kit.ts";
 import { type Operation, OtherProgram } from "./other-program.test-kit.ts";
 
-/**
- * The expected reports of a change by a call, or of a few changes by the other program between two of
- * those.
- */
+/** The expected reports of one change by a call, or of changes by the other program between two calls. */
 interface Expected {
-  /** In this order, of a call. */
+  /** The reports of a call, in order. */
   readonly byCall: readonly string[];
-  /** How often a path may be reported as changed by the other program. */
+  /** The number of times that a path may be reported as changed by the other program. */
   readonly allowed: Map<string, number>;
-  /** Whether something was there before. */
+  /** Whether the paths existed before. */
   readonly before: Map<string, boolean>;
-  /** Paths that are different afterwards. */
+  /** The paths that differ afterwards. */
   readonly changed: Set<string>;
 }
 
@@ -69,7 +66,7 @@ class Mixture {
     if (expected.length > 0) this.#steps.push({ ...nothing(), byCall: expected });
   }
 
-  /** Makes a call, and answers what it is reported as. */
+  /** Makes a call, and returns its expected reports. */
   async #call(target: string, source: string | undefined): Promise<string[]> {
     const fixture = this.#fixture;
     const isThere = this.#there.has(target);
@@ -93,7 +90,7 @@ class Mixture {
       return [`modified ${source} by update-file`];
     }
     if (kind === 3 && source !== undefined) {
-      // What is refused, or taken back, is no change.
+      // A refused call, and a transaction that is rolled back, must not be reported.
       const expected_revision = `sha256:${"0".repeat(64)}`;
       if (this.#random.chance(0.5))
         await fixture.refused("coder::delete-file", {
@@ -138,13 +135,13 @@ class Mixture {
       operation[0],
       ...operation.slice(1).map((path) => this.#fixture.at(path)),
     ] as never);
-    // A look at the tree may come between the two steps of a save.
+    // The feed may list the folder between the two steps of a save.
     if (operation[0] === "save") group.allowed.set(`${operation[1]}~`, 2);
     for (const path of operation.slice(1)) {
-      // What was moved and written to is reported twice.
+      // An entry that was moved and written to is reported twice.
       group.allowed.set(path, (group.allowed.get(path) ?? 0) + 2);
       if (!group.before.has(path)) group.before.set(path, before.has(path));
-      // What came and went is no change.
+      // An entry that was created and removed again has not changed.
       if (group.before.get(path) || this.#there.has(path)) group.changed.add(path);
       else group.changed.delete(path);
     }
@@ -167,7 +164,7 @@ class Mixture {
     return [this.#random.pick(["write", "save", "empty"] as const), target];
   }
 
-  /** Compares what was reported with what was done. */
+  /** Compares the reports with the changes made. */
   async compare(): Promise<void> {
     const { changes, next, overflow } = await this.#fixture.pull({ since: this.#fixture.next });
     this.#fixture.next = next;
@@ -187,7 +184,7 @@ class Mixture {
 
 const rootOf = (path: string): string => path.split("/", 1)[0]!;
 
-/** The paths of a change that is said to be external. */
+/** Returns the paths of a report if it names an external change. */
 const externalPaths = (line: string): string[] | undefined =>
   / (\S+)(?: to (\S+))? by external$/.exec(line)?.slice(1).filter(Boolean);
 
@@ -197,7 +194,7 @@ function compareChanges(lines: readonly string[], steps: readonly Expected[]): s
   const reported = lines.filter((line) => externalPaths(line) === undefined);
   if (!Bun.deepEquals(reported, calls))
     faults.push(`calls: ${reported.join(", ")} instead of ${calls.join(", ")}`);
-  // The changes by calls divide both into parts.
+  // Both the reports and the steps are divided into parts by the changes of calls.
   const placeOf = (index: number) => lines.slice(0, index).filter((line) => !externalPaths(line)).length;
   const groups = steps.map((step, at) => ({
     ...step,
@@ -227,7 +224,7 @@ export interface MixtureReport {
   readonly faults: readonly string[];
 }
 
-/** Makes that many changes, and compares them with the feed; stops at the first fault. */
+/** Makes `operations` changes, and compares them with the feed. Stops at the first fault. */
 export async function mixChanges(
   operations: number,
   { tree = "base", seed = freshSeed() }: { tree?: keyof typeof folders; seed?: number } = {},

@@ -1,5 +1,5 @@
 /**
- * Changes on a file system that finds an entry under names of its own, such as vfat and everything behind
+ * Tests changes on a file system that finds entries under further names, such as vfat and any file system of
  * FUSE.
  */
 import { afterEach, expect, spyOn, test } from "bun:test";

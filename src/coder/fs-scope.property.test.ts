@@ -1,5 +1,6 @@
 /**
- * A call with a scope answers and changes the same, whatever lies outside, and changes nothing there.
+ * Tests that the answer and the changes of a call with a scope do not depend on entries outside, and that it
+ * changes none of those.
  */
 import { expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
@@ -76,7 +77,7 @@ const scope = fc.constantFrom(
 const outsideOf = (base: string): Snapshot =>
   new Map([...snapshotTree(dirname(base))].filter(([one]) => !/^in(\/|$)|^\.\.\//.test(one)));
 
-/** Without times, and names that are random. */
+/** Returns the value without times, sizes, and random names of transactions. */
 const comparable = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (key, one) =>

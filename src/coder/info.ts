@@ -182,7 +182,7 @@ const limitsOf = (config: Config): Static<typeof Limits> =>
 
 const mebibyte = 1024 * 1024;
 
-/** The key, and its limit, in MiB if that is exact. */
+/** Renders a key and its limit, in MiB if that is exact. */
 const renderLimit = ([key, limit]: [string, number]): string =>
   key.endsWith("_bytes") && limit % mebibyte === 0 ? `${key} ${limit / mebibyte} MiB` : `${key} ${limit}`;
 

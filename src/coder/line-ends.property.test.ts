@@ -46,7 +46,7 @@ interface Line {
 
 const lineEnds: fc.Arbitrary<readonly Ending[]> = fc.constantFrom(["\n"], ["\r\n"], ["\n", "\r\n"], ["\r"]);
 
-/** Files of lines that are all different, each of one kind of line ends or of two. */
+/** Generates files of distinct lines, with one kind of line ends or two. */
 const file = lineEnds.chain((kinds) =>
   fc
     .tuple(fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 6 }), fc.boolean())
@@ -66,7 +66,7 @@ const linesOf = (text: string): Line[] =>
     .map(([, line, ending]): Line => ({ text: line!, ending: ending as Ending }))
     .filter(({ text: line, ending }) => line + ending !== "");
 
-/** Ops that replace line `at` with others, or insert them before it. */
+/** Returns ops that replace line `at`, or insert lines before it. */
 const opsAt = (at: number): Record<string, object> => ({
   insert: { op: "insert", at_line: at + 1, content: "x\ny\n" },
   crlf: { op: "insert", at_line: at + 1, content: "x\r\ny" },
@@ -99,7 +99,7 @@ test("no line outside of an edit changes its ending, nor does one that is replac
         const others = lines.filter((_, index) => index !== at);
         for (const { text, ending } of others) {
           const found = after.filter((line) => line.text === text);
-          // The end of the file, with or without a line end, stays at its end.
+          // A missing line end at the end of the file stays missing there.
           const isMoved = isOpen && (found[0] === after.at(-1) || ending === "");
           expect([found.length, isMoved ? ending : found[0]?.ending]).toEqual([1, ending]);
         }
@@ -208,7 +208,7 @@ test("search and replace agree on what matches", async () => {
         const found = await invoke(search, query);
         if ("error" in found) throw new Error(found.error);
         const { files } = found.answer as { files: { matches: number }[] };
-        // A search finds no match on the empty line after the last line end.
+        // A search does not match the empty line after the last line end.
         const op = { op: "replace", pattern: `(?m)${pattern}`, replacement: "<$0>" };
         const edited = await invoke(updateFile, { path: "f", ops: [op], dry_run: true, answer: "echo" });
         if ("error" in edited) throw new Error(edited.error);

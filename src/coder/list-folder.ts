@@ -107,7 +107,7 @@ export const listFolder = defineCoderFunction({
 
 const defaultModes: Readonly<Partial<Record<EntryKind, number>>> = { file: 0o644, dir: 0o755 };
 
-/** A mode that is not the usual one of its kind. That of a link means nothing. */
+/** Renders a mode if it is unusual for the kind of entry. The mode of a link has no meaning. */
 const renderMode = ({ kind, mode }: Static<typeof DirEntry>): string =>
   mode === undefined || kind === "symlink" || mode === defaultModes[kind]
     ? ""
@@ -119,7 +119,10 @@ const defaultEntryBytes = 160;
 const pageSizeOf = ({ page_size: requested }: Static<typeof request>, config: Config): number =>
   Math.max(1, Math.min(requested ?? config.list_default_page_size, config.list_max_page_size));
 
-/** An entry that vanished since the folder was read keeps its name and kind. */
+/**
+ * Returns the entry as on the wire. If it has vanished since the folder was read, it has only its name and
+ * kind.
+ */
 function describe(folder: Folder, entry: Entry, { files, jail, profile }: CoderContext) {
   const stats = files.stat(folder, entry);
   return {

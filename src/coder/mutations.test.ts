@@ -1,4 +1,4 @@
-/** A function that writes says who asked. The types see to it that each does. */
+/** Tests that each function that writes names its requester. The types require one. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

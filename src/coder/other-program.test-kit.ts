@@ -1,6 +1,6 @@
 /**
- * Another program that changes a tree, for tests: for each line of its standard input, a JSON array of an
- * operation and its paths, it does that and prints a line.
+ * For tests: another program that changes a tree. Each line of its standard input is a JSON array of an
+ * operation and its paths. The program carries it out and prints a line.
  */
 import { appendFileSync, chmodSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -37,7 +37,7 @@ export class OtherProgram implements Disposable {
     this.#reader = this.#child.stdout.getReader();
   }
 
-  /** Does it. Resolves when it is done. */
+  /** Carries out the operation. Resolves when it is done. */
   async run(operation: Operation): Promise<void> {
     this.#child.stdin.write(`${JSON.stringify(operation)}\n`);
     this.#child.stdin.flush();

@@ -11,9 +11,9 @@ import { autorunGlobs } from "../filesystem/jail/autorun.ts";
  * limit.
  */
 export const profileTable = {
-  /** Absolute paths that lie inside the base are accepted. */
+  /** Whether absolute paths inside the base are accepted. */
   absolute_paths: { contract: false, agent: true },
-  /** `{path, ops}` and `{path, content}` are accepted for `{files: [{…}]}`. */
+  /** Whether `{path, ops}` and `{path, content}` are accepted for `{files: [{…}]}`. */
   flat_envelope: { contract: false, agent: true },
   /**
    * Whether errors name the matching deny rule, the fate of a missing path, and that a failed transaction
@@ -25,8 +25,8 @@ export const profileTable = {
    */
   unknown_fields: { contract: "ignore", agent: "refuse" },
   /**
-   * Edits match a line end of any kind as `\n`, write that of the line before, and count lines that end in
-   * CR, in a file without other line ends.
+   * Whether edits match any line end as `\n`, write that of the line before, and count lines that end in CR
+   * in a file without other line ends.
    */
   keeps_line_ends: { contract: false, agent: true },
   /**
@@ -35,9 +35,9 @@ export const profileTable = {
   links_lead_anywhere: { contract: false, agent: true },
   /** Whether moves and copies answer that they replaced a file. */
   names_replaced: { contract: false, agent: true },
-  /** Answers in JSON name functions as the transport does: tools over MCP. */
+  /** Whether answers in JSON name functions as the transport does: tools over MCP. */
   transport_names: { contract: false, agent: true },
-  /** Names and types of other tool sets are taken for what they mean. */
+  /** Whether names and types of other tool sets are understood. */
   forgiving_arguments: { contract: false, agent: true },
   /**
    * Whether every write answers the revision of the new content, even without a later field in the request.
@@ -88,7 +88,7 @@ export const profileTable = {
   "apply-patch.notes": { contract: false, agent: true },
   "search.use_default_excludes": { contract: false, agent: true },
   "search.respect_gitignore": { contract: false, agent: true },
-  /** `path` may be a file. */
+  /** Whether `path` may be a file. */
   "search.takes_files": { contract: false, agent: true },
   /** Whether an empty `query` lists paths if `search_content` is false. */
   "search.lists_paths": { contract: false, agent: true },
@@ -98,13 +98,13 @@ export const profileTable = {
    * lines in files without other line ends, and matches across lines treat CRLF as LF.
    */
   "search.decodes": { contract: false, agent: true },
-  /** Files with a NUL byte are never counted as searched, and the answer has `not_searched`. */
+  /** Whether files with a NUL byte never count as searched, and the answer has `not_searched`. */
   "search.not_searched": { contract: false, agent: true },
-  /** An answer without matches names fields that would widen the query. */
+  /** Whether an answer without matches names fields that would widen the query. */
   "search.hints": { contract: false, agent: true },
-  /** Mode `counts` counts lines in `count`, and matches in `matches`. */
+  /** Whether mode `counts` counts lines in `count`, and matches in `matches`. */
   "search.counts_matches": { contract: false, agent: true },
-  /** Lines are searched whole, and shown around their matches: at most `max_line_bytes` of each. */
+  /** Whether lines are searched whole and shown around their matches, at most `max_line_bytes` of each. */
   "search.excerpts": { contract: false, agent: true },
   "search.max_line_bytes": { contract: undefined, agent: 256 },
   "search.max_bytes": { contract: undefined, agent: 262_144 },
@@ -131,8 +131,8 @@ export const profileOf = (name: ProfileName): ProfileDefaults =>
   ) as unknown as ProfileDefaults;
 
 /**
- * `{path, …}` as `{files: [{path, …}]}` where the profile takes it for that; `field` is what the entry has
- * besides.
+ * Converts `{path, …}` to `{files: [{path, …}]}` if the profile accepts that form. `field` is the other
+ * required field of an entry.
  */
 export function wrapFlatEnvelope(payload: unknown, field: string, profile: ProfileDefaults): unknown {
   if (!profile.flat_envelope || typeof payload !== "object" || payload === null) return payload;

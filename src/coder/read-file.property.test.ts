@@ -1,4 +1,4 @@
-/** What `coder::read-file` answers on random files and requests is what a plain definition of it says. */
+/** Compares `coder::read-file` with a plain definition of it, on random files and requests. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,7 +31,7 @@ interface Answer {
   readonly size: number;
 }
 
-/** The answer, which is as large as it is said to be, or the error. */
+/** Returns the answer, after checking its stated size, or the error. */
 async function call<T = Answer>(
   request: object,
 ): Promise<T | { code: string; details?: { line_to?: number } }> {
@@ -66,7 +66,7 @@ const request = fc.record(
   { requiredKeys: ["part"] },
 );
 
-/** The lines that a request is about, with the number of the first one. */
+/** Returns the lines of a request, with the number of the first. */
 function expectedLines(
   lines: readonly string[],
   part: { line_from?: number; line_to?: number; tail?: number },
@@ -146,7 +146,7 @@ test("files of a batch have their share, and what one does not need another may 
         const refused = sizes.filter((_, index) => !results[index]!.success);
         const sum = answered.reduce((total, size) => total + size, 0);
         expect(sum).toBeLessThanOrEqual(budget);
-        // No refused file would have fitted with all that are not larger.
+        // A refused file does not fit together with all files that are not larger.
         for (const size of refused) {
           expect(size).toBeGreaterThan(budget / sizes.length);
           expect(size).toBeGreaterThanOrEqual(Math.max(0, ...answered));

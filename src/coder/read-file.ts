@@ -78,21 +78,22 @@ export const readFile = defineCoderFunction({
 
 const measured = ({ answer, jsonBytes }: FileView): Measured<ReadAnswer> => new Measured(answer, jsonBytes);
 
-/** Returns whether a field must be ignored because it is not a text: 0.2.0 has no such field. */
+/** Returns whether `encoding` must be ignored because it is not a text, since 0.2.0 has no such field. */
 const hasForeignEncoding = (payload: unknown): payload is object =>
   typeof payload === "object" &&
   payload !== null &&
   "encoding" in payload &&
   typeof payload.encoding !== "string";
 
-/** The estimated bytes of an answer about a file without its content. */
+/** Estimated bytes of the answer about a file without its content. */
 const entryBytes = 256;
 
-/** An answer about all files that globs select: it holds at most a hundred. */
+/** Estimated bytes of an answer about the files that globs select, at most a hundred. */
 const statBytes = 100 * entryBytes;
 
 /**
- * Files of a batch whose size is read before the work; a longer batch counts as one that fills its answer.
+ * Maximum files of a batch whose sizes are read for the estimate. A longer batch is assumed to fill its
+ * answer.
  */
 const maxMeasured = 64;
 

@@ -48,7 +48,7 @@ const agent = { profile: "agent", index: "off" } as const;
 const call = (...calls: readonly FunctionCall[]) => callWith(root, agent, ...calls);
 const remove = (path: string): FunctionCall => ["coder::delete-file", { paths: [path], recursive: true }];
 
-/** Every entry below a folder, with its kind, mode and content. */
+/** Returns every entry below a folder, with its mode and content. */
 function stateOf(path: string): string[] {
   return readdirSync(at(path), { recursive: true, encoding: "utf8" })
     .sort()

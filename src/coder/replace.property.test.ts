@@ -1,4 +1,4 @@
-/** A replacement in a tree leaves the bytes that replacing in each file by hand leaves. */
+/** Compares a replacement in a tree with replacements in its files one by one. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -53,7 +53,7 @@ const replacement = fc.oneof(
 
 type Sent = typeof replacement extends fc.Arbitrary<infer One> ? One : never;
 
-/** The op that makes the replacement in one file. */
+/** Returns the op that makes the replacement in one file. */
 function opOf(sent: Sent): object {
   if ("regex" in sent)
     return {
@@ -70,7 +70,7 @@ function opOf(sent: Sent): object {
 
 const log = createLog({ level: "error", form: "text", write: () => undefined });
 
-/** A worker with an empty folder. */
+/** Opens a worker with an empty folder. */
 async function open() {
   const base = mkdtempSync(join(tmpdir(), "coder-"));
   const journal = { dir: mkdtempSync(join(tmpdir(), "state-")), max_bytes: 2 ** 20, max_records: 9 };
@@ -78,7 +78,7 @@ async function open() {
   const runtime = await openCoder({ ...config, fsync: false }, { environment: {} });
   const invoke = createInvoke(runtime, log);
   return {
-    /** Makes the folder hold these files alone, and returns the answers of calls. */
+    /** Replaces the contents of the folder by these files, and returns the answers of calls. */
     async callOn(files: Record<string, Buffer>, ...calls: readonly [FunctionDefinition, object][]) {
       for (const name of readdirSync(base)) rmSync(join(base, name), { recursive: true });
       for (const [path, content] of Object.entries(files)) {

@@ -218,7 +218,7 @@ async function findFiles(sent: Request, context: CoderContext): Promise<FoundFil
   };
 }
 
-/** Throws a refusal if there are not as many matches or files as expected. */
+/** Throws a refusal if the number of matches or files is not the expected one. */
 function requireCounts(
   replaced: readonly FileReplacement[],
   { expect_files, expect_matches }: Request,
@@ -251,7 +251,7 @@ function shownOf(replaced: readonly FileReplacement[]) {
 
 type Answer = Static<typeof response> & { readonly checkpoint?: number };
 
-/** Renders an answer; without `sent`, as for a plan that was carried out, without the lines of each file. */
+/** Renders an answer. Without the request, as for a committed plan, it leaves out the lines of each file. */
 export function renderReplaced(
   answer: Answer,
   { answer: form = "none", ...sent }: Partial<Request> = {},
@@ -277,7 +277,7 @@ export function renderReplaced(
   ].join("\n");
 }
 
-/** Returns what other fields would make of the query. */
+/** Returns hints at fields that might make the query match. */
 function hintsForReplacement({
   query = "",
   regex = false,

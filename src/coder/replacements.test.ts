@@ -21,7 +21,7 @@ afterAll(async () => {
   rmSync(journal.dir, { recursive: true });
 });
 
-/** The file after a replacement, with the result of the call. */
+/** Makes a replacement. Returns the new text of the file, and the result of the call. */
 async function replace(text: string, pattern: string, replacement: string, runtime = agent) {
   writeFileSync(join(base, "f"), text);
   const files = [{ path: "f", ops: [{ op: "replace", pattern, replacement }] }];

@@ -21,7 +21,7 @@ const tree = {
 
 const move = (from: string, to: string) => ({ op: "move", from, to, overwrite: true });
 
-/** Calls that each change both roots. */
+/** Calls that change both roots. */
 const changes: readonly (readonly [string, string, object])[] = [
   ["a move of a folder", "coder::move", { files: [{ from: "one/d", to: "two/new/d" }] }],
   ["a move of a file", "coder::move", { files: [{ from: "one/f.txt", to: "two/g.txt", overwrite: true }] }],

@@ -1,4 +1,4 @@
-/** The index of contents of one process after another, over one folder and over several roots. */
+/** Tests the saved index of contents across processes, for one folder and for several roots. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import {
   existsSync,
@@ -24,7 +24,7 @@ beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
   for (const root of ["one", "two"]) {
     mkdirSync(join(folder, root, "sub"), { recursive: true });
-    // As many as make an index worth saving.
+    // Enough files for an index to be saved.
     for (let n = 0; n < 300; n++)
       writeFileSync(join(folder, root, n % 2 === 0 ? `${n}.txt` : `sub/${n}.txt`), `file ${n}\n${root}\n`);
     writeFileSync(join(folder, root, "notes.md"), "needle\n");

@@ -189,13 +189,11 @@ export const search = defineCoderFunction({
 
 type Request = Static<typeof request>;
 
-/** Whether files were searched, all of them, and nothing was found. */
+/** Returns whether all files were searched, at least one, and nothing was found. */
 const isEmpty = ({ content_matches, path_matches, files = [], truncated, searched }: SearchAnswer): boolean =>
   content_matches.length + path_matches.length + files.length === 0 && !truncated && searched?.files !== 0;
 
-/**
- * The payload with the defaults of the profile for fields that have another one in the published reference.
- */
+/** Returns the payload with the profile's defaults for fields that have others in the published reference. */
 function withProfileDefaults(payload: unknown, profile: ProfileDefaults): unknown {
   if (typeof payload !== "object" || payload === null || profile["search.search_paths"] === true)
     return payload;
@@ -204,7 +202,7 @@ function withProfileDefaults(payload: unknown, profile: ProfileDefaults): unknow
   return { ...payload, search_paths: search_paths ?? isForPaths };
 }
 
-/** Throws a refusal for a query that says nothing. */
+/** Throws a refusal for an empty query or pattern, and for fields that exclude each other. */
 function requireQuery(request: Request, { profile }: Pick<CoderContext, "profile">): void {
   const { query, patterns = [], search_content, search_paths, fuzzy_paths } = request;
   if (patterns.includes("")) throw refuseCoder.emptyPattern();
@@ -263,7 +261,7 @@ function searchRequestOf(request: Request, context: CoderContext): SearchRequest
   };
 }
 
-/** Maximum characters of a query for paths by rank: the time per path grows with it. */
+/** Maximum characters of a query for paths by rank, because the time per path grows with them. */
 const maxFuzzyQueryLength = 256;
 
 function requireFuzzyQuery({ query, regex }: { readonly query: string; readonly regex: boolean }): void {

@@ -27,7 +27,7 @@ afterEach(() => rmSync(base, { recursive: true }));
 
 test("a sweep under way has ended when the runtime is closed, and left the rest", async () => {
   const folders = 50;
-  // As the process left it that had our number before us.
+  // The name that an earlier process with our process id would have used.
   const temporary = temporaryName().replace(/-[0-9a-z]+-([0-9a-f]{16})$/, "-1-$1");
   for (let n = 0; n < folders; n++) {
     mkdirSync(join(base, `d${n}`));

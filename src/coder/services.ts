@@ -39,7 +39,7 @@ import { Plans } from "./transact/plans.ts";
 /** The services of `coder::*`, open until closed. */
 export type CoderRuntime = CoderServices & worker.Runtime & Pick<Storage, "tree" | "filesIn">;
 
-/** Loads the configuration; `basePath` replaces its own. Throws a `ConfigError`. */
+/** Loads the configuration. `basePath` overrides its own. Throws a `ConfigError`. */
 export function loadConfig({
   config: { source, keys },
   basePath,
@@ -86,7 +86,7 @@ export function warnAboutGlobs(
     warn(`roots: ${name}: non_accessible_globs`, own, path);
 }
 
-/** Returns the way in which searches use the index. A search of several roots has no watched tree of all. */
+/** Returns the use of the index by searches. A search over several roots has no single watched tree. */
 const indexModeOf = (mode: IndexOptions["mode"], { hasTop }: Jail): IndexOptions["mode"] =>
   hasTop && mode === "watched" ? "verified" : mode;
 
@@ -109,7 +109,7 @@ function savedIndexOf({
   const mode = config.index_saved === "auto" ? profile.index_saved : config.index_saved;
   if (mode === "off" || stateFolder === undefined) return undefined;
   const roots = jail.roots.map(({ name }) => [name, folderIdentity(jail, name)]);
-  // Files that are denied today may be in an index of yesterday.
+  // An older index may contain files that are denied now.
   const rules = [
     config.non_accessible_globs,
     config.roots?.map((root) => root.non_accessible_globs),

@@ -1,4 +1,4 @@
-/** Several callers of one worker with a journal, for tests. */
+/** For tests: several callers of one worker with a journal. */
 import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -53,7 +53,7 @@ export class SessionsFixture implements AsyncDisposable {
     const { journal } = await this.#runtime;
     const segments = join(journal!.state.location, "segments");
     journal!.state.path("segments", "x");
-    // It opens them again by their names.
+    // The journal reopens its files by their names.
     journal!.close();
     const aside = `${segments}.aside`;
     renameSync(segments, aside);

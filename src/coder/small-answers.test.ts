@@ -1,4 +1,4 @@
-/** Details of calls and answers that a model trips over. */
+/** Tests details of calls and answers that confuse models. */
 import { expect, test } from "bun:test";
 import { chmodSync, existsSync, linkSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { SessionsFixture } from "./sessions.test-kit.ts";

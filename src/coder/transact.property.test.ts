@@ -1,6 +1,6 @@
 /**
- * `coder::transact` against the functions that make one change: the same tree, the same refusals, and all or
- * nothing.
+ * Compares `coder::transact` with the functions that make one change: the trees and the refusals must be
+ * equal, and the changes atomic.
  */
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
@@ -29,7 +29,7 @@ const tree: Tree = {
 const root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 const log = createLog({ level: "error", form: "text", write: (line) => process.stderr.write(line) });
 
-/** A worker over a folder of its own. */
+/** Opens a worker that serves its own folder. */
 async function open(name: string) {
   const folder = join(root, name);
   buildTree(folder, {});
@@ -90,7 +90,7 @@ const change = fc.oneof(
   fc.record({ op: fc.constant("make-folder"), path, mode }),
 ) as fc.Arbitrary<Readonly<Record<string, unknown>> & { readonly op: string }>;
 
-/** The call that makes one such change, and nothing else. */
+/** Returns the call that makes only this change. */
 function singleCall({ op, ...fields }: Readonly<Record<string, unknown>>): [string, object] {
   const { path, recursive, mode } = fields;
   if (op === "delete") return ["coder::delete-file", { paths: [path], recursive }];
@@ -116,7 +116,7 @@ test("the same tree as by single calls, or the first refusal and no change; a dr
         together.build();
         const before = together.snapshot();
         let failed: { at: number; failure: Failure } | undefined;
-        // Half of the lists hold only changes that can be made.
+        // Half of the lists have only changes that can be made.
         const changes: object[] = [];
         for (const change of list) {
           const failure = await failureOfSingle(change);

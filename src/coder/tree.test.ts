@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(base, { recursive: true });
 });
 
-/** A runtime on a disk that takes a millisecond for each lstat. */
+/** Opens a runtime on a disk that takes a millisecond for each lstat. */
 const onSlowDisk = (callMilliseconds: number) => {
   const stat: typeof runtime.files.stat = (folder, entry) => {
     const end = performance.now() + 1;
@@ -120,7 +120,7 @@ describe("what the worker may not enter", () => {
     rmSync(shut, { recursive: true });
   });
 
-  /** Calls without the rights of root, which the system denies nothing. */
+  /** Makes a call without the rights of root, since the system denies nothing to root. */
   async function callUnprivileged(definition: FunctionDefinition, request: object, profile: string) {
     const opened = await openCoder({
       ...defaultConfig(),

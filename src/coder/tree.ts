@@ -67,9 +67,7 @@ const response = Type.Object(
   { title: "TreeOutput" },
 );
 
-/**
- * Deepest folder that is opened. The bus decodes at most 127 levels of JSON, and a folder takes two of them.
- */
+/** Maximum depth of an opened folder. The bus decodes at most 127 levels of JSON, and a folder takes two. */
 const deepest = 60;
 
 /** `coder::tree`: a recursive snapshot, bounded in depth and width (coder §8). */
@@ -125,7 +123,7 @@ export const tree = defineCoderFunction({
   render: ({ root, omitted = 0 }, wording) => renderTree(root, omitted, wording),
 });
 
-/** Counts the nodes of each depth that may be in the tree. */
+/** Counts, for each depth, the nodes that the tree may have. */
 async function countNodes(snapshot: TreeSnapshot, folder: Folder, level: Level): Promise<void> {
   const depth = level.depth + 1;
   if (cutBefore(snapshot, level.depth) !== undefined) return;

@@ -1,4 +1,7 @@
-/** The words of `coder::undo` for a model: what a forced undo did, and what was not meant. */
+/**
+ * Tests the texts of `coder::undo` for models: the results of a forced undo, and hints at calls that were
+ * probably not meant.
+ */
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { SessionsFixture } from "./sessions.test-kit.ts";

@@ -73,7 +73,7 @@ const steps: Readonly<Record<string, FunctionCall>> = {
   patch: ["coder::apply-patch", { patch: "--- a/kept.txt\n+++ b/kept.txt\n@@ -1 +1 @@\n-kept\n+new\n" }],
 };
 
-/** Everything whose name is kept, with content, mode and inode, and what has its content elsewhere. */
+/** Returns the entries named `kept.txt` and all files with their content, with mode, inode and content. */
 function stateOfKept(): string[] {
   return readdirSync(base, { recursive: true, encoding: "utf8" })
     .sort()

@@ -263,7 +263,7 @@ async function requireFreeLabel({ seq, transaction }: Which, context: CoderConte
   if (named !== undefined) throw refuseCoder.undoByLabel(label, named.seq);
 }
 
-/** Returns those of the requested paths that the records have changed nothing at or below. */
+/** Returns the requested paths at or below which the records have changed nothing. */
 async function untouchedPaths(
   paths: readonly string[],
   records: readonly JournalRecord[],
@@ -289,7 +289,7 @@ async function recordsAfter(seq: number, context: CoderContext): Promise<Journal
   return found;
 }
 
-/** The undo before this one that has left nothing to do. */
+/** Returns the number of an earlier undo that has left nothing to undo, if any. */
 async function undoOf(
   { seq, restored, removed, skipped }: UndoneRecord,
   { records, selects }: Chosen,
@@ -307,7 +307,7 @@ interface Listing {
   readonly pause: () => Promise<void>;
 }
 
-/** Returns the undone records as the answer has them. */
+/** Returns the undone records in the form of the answer. */
 async function listAll(
   undone: readonly UndoneRecord[],
   chosen: Chosen,
@@ -361,7 +361,7 @@ async function choose(which: Which, context: CoderContext): Promise<Chosen> {
     : refuseCoder.undoOfOthers(newest);
 }
 
-/** Returns whether an author's checkpoints are meant by a call that names none. */
+/** Returns a test for the authors whose checkpoints are meant by a call that names none. */
 function authorFilter(wanted: string | undefined, context: CoderContext): (author?: Author) => boolean {
   if (wanted === "anyone" || (wanted === undefined && !context.profile["undo.own"])) return everyStep;
   if (wanted === undefined || wanted === "me") return selectsAuthor("me", context);
@@ -444,11 +444,14 @@ function listed({ seq, restored, removed, skipped }: UndoneRecord): Static<typeo
 const isNewest = ({ paths, seq, transaction }: Which): boolean =>
   [paths, seq, transaction].every((one) => one === undefined);
 
-/** Returns the programs of commands that changed files after a checkpoint, unless that is of a command. */
+/**
+ * Returns the programs of commands that changed files after a checkpoint, unless a command made the
+ * checkpoint.
+ */
 const programsAfter = ({ seq, function_id: id }: JournalRecord, { feed, jail }: CoderContext) =>
   jail.scope !== undefined || id?.startsWith("shell::exec") ? [] : feed.programsAfter(seq);
 
-/** Returns the number of calls after a checkpoint that have changed something and have none. */
+/** Returns the number of later calls that have changed something without a checkpoint. */
 function unrecordedAfter({ steps }: JournalRecord, { journal, jail }: CoderContext): number {
   const newest = steps.reduce((time, { at }) => Math.max(time, at), 0);
   return jail.scope !== undefined ? 0 : (journal?.lost.unrecordedAfter(newest) ?? 0);

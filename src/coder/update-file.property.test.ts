@@ -47,7 +47,7 @@ const strReplace = fc
   })
   .filter(({ old_str, new_str }) => old_str !== new_str);
 
-/** A regex that means just its text, as does its replacement. */
+/** Generates replacements whose pattern and replacement have no special characters. */
 const replace = fc.record({
   op: fc.constant("replace" as const),
   pattern: fc.constantFrom("a", "b", "é", " ", "ab"),
@@ -63,7 +63,7 @@ const insert = fc.record({
 type ValueOf<A> = A extends fc.Arbitrary<infer T> ? T : never;
 type Op = ValueOf<typeof strReplace> | ValueOf<typeof replace> | ValueOf<typeof insert>;
 
-/** At most one line op, anywhere among the others. */
+/** Generates lists of ops with at most one line op, at any place. */
 const opsOf = fc
   .tuple(
     fc.array(fc.oneof(strReplace, replace), { minLength: 1, maxLength: 4 }),
@@ -72,7 +72,7 @@ const opsOf = fc
   )
   .map(([ops, line, at]): Op[] => (line === null ? ops : [...ops.slice(0, at), line, ...ops.slice(at)]));
 
-/** The file after all ops by splitting and joining; undefined where one has to be refused. */
+/** Applies all ops by splitting and joining. Returns `undefined` if one of them must be refused. */
 function naive(before: string, ops: readonly Op[]): string | undefined {
   let body = before;
   for (const op of ops) {

@@ -25,7 +25,7 @@ async function edit(paths: string[], origin = {}): Promise<Results> {
   const ops = [{ op: "insert", at_line: 2, content: 'new "line" é' }];
   const outcome = await invoke(updateFile, { files: paths.map((path) => ({ path, ops })) }, origin);
   if ("error" in outcome) throw new Error(outcome.error);
-  // The size that the call is charged with is what the handler says.
+  // The call is charged with the size that the handler states.
   expect(outcome.bytes).toBe(Buffer.byteLength(JSON.stringify(outcome.answer)));
   return outcome.answer as Results;
 }
@@ -51,7 +51,7 @@ test("bodies are cut to what the caller takes, and the edit is told all the same
 });
 
 test("a body that fills the answer leaves half of it to the other", async () => {
-  // Each of these takes six bytes of JSON.
+  // Each of these characters takes six bytes of JSON.
   const text = `\n${"\u0001".repeat(1_000_000)}`;
   writeFileSync(join(base, "costly"), text);
   const { results } = await edit(["costly"], { maxAnswerBytes: 5 * 1024 * 1024 });

@@ -187,7 +187,8 @@ export const updateFile = defineCoderFunction({
 });
 
 /**
- * Files of a batch whose size is read before the work; a longer batch counts as one that fills its answer.
+ * Maximum files of a batch whose sizes are read for the estimate. A longer batch is assumed to fill its
+ * answer.
  */
 const maxMeasured = 64;
 

@@ -5,13 +5,12 @@ import { jsonBytes } from "../../text/sizes/json-size.ts";
 import { octalDigits } from "../fields/permission-bits.ts";
 import type { PatchedEntry } from "./patch-tree.ts";
 
-/**
- * Maximum bytes of the echoes of all files as JSON: the answer about an applied patch must fit into a
- * message.
- */
+/** Maximum bytes of all echoes as JSON, because the answer about an applied patch must fit into a message. */
 const maxEchoBytes = 64 * 1024;
 
-/** The results in the order of the patch. Once the echoes are too long together, further files have none. */
+/**
+ * Returns the results in the order of the patch. Once the echoes together are too long, later files get none.
+ */
 export function resultsOf(entries: readonly PatchedEntry[], hasNotes: boolean) {
   const budget = new JsonBudget(maxEchoBytes, 0);
   return entries.map(({ path, kind, from, lines, revision, echoes, isTruncated, ...notes }) => {

@@ -40,7 +40,7 @@ export interface PatchedEntry {
   readonly kind: "added" | "modified" | "deleted" | "moved";
   /** The earlier path of the file, or that of the file it is a copy of. */
   readonly from?: string;
-  /** Whether a file that was at the path is replaced. */
+  /** Whether the patch replaces a file that was at the path. */
   readonly isReplacing?: boolean;
   /** The permission bits that the patch sets. */
   readonly mode?: number | undefined;
@@ -62,9 +62,9 @@ export interface PatchRequest {
   readonly baseDir: string;
   /** The encoding of its files, unless they have a byte order mark. */
   readonly encoding?: Encoding | undefined;
-  /** By name in the patch. */
+  /** The expected revisions, by the names in the patch. */
   readonly expectedRevisions: Readonly<Record<string, string>>;
-  /** The number of leading parts of names that are prefixes. `undefined` finds it. */
+  /** The number of leading parts of names that are prefixes. Default: it is detected. */
   readonly strip?: number | undefined;
   /** Whether new, moved and copied files replace what is at their paths. */
   readonly overwrite?: boolean;
@@ -79,7 +79,7 @@ export async function patchTree(
   request: PatchRequest,
   context: CoderContext,
 ): Promise<PatchedEntry[]> {
-  // A new folder would be made of a slip in its name.
+  // Otherwise, a typo in the name would create a folder.
   if (tree.kindAt(request.baseDir) !== "dir") throw refuse.notAFolder(request.baseDir);
   const exists = (name: string) => isFileAt(tree, pathBelow(request.baseDir, name));
   const patch = resolveNames(request.patch, { strip: request.strip, exists });
@@ -155,7 +155,7 @@ class TreePatcher {
     this.#context = context;
   }
 
-  /** Reads a file whose name or content others change before it is written elsewhere. */
+  /** Reads a file that will be written elsewhere, before other changes affect its name or its content. */
   async hold(file: FilePatch): Promise<void> {
     const change = this.#changeOf(file);
     const held = this.#read(change.path);
@@ -163,7 +163,7 @@ class TreePatcher {
     this.#held.set(file, held);
   }
 
-  /** Removes a file whose path another takes. Returns its entry, if that is all of its change. */
+  /** Removes a file whose path another file gets. Returns its entry if the patch only deletes it. */
   async removeFirst(file: FilePatch): Promise<PatchedEntry | undefined> {
     const change = this.#changeOf(file);
     this.#removed.add(change.path);
@@ -197,7 +197,7 @@ class TreePatcher {
     return { path, file, expected };
   }
 
-  /** A patch knows the contents of files only, and no undo could make a FIFO or a socket again. */
+  /** Patches are for contents of files, and no undo could restore a FIFO or a socket. */
   #requireFile(path: string): void {
     if (this.#tree.kindAt(path) !== "file") throw refuse.notAFile(path);
   }
@@ -211,7 +211,7 @@ class TreePatcher {
     });
   }
 
-  /** Writes a file that was read before all changes to its new path. */
+  /** Writes a held file to its new path. */
   async #writeHeld({ path, file }: FileChange<Update>, { body, mode }: HeldFile): Promise<PatchedEntry> {
     const target = this.#pathOf(file.target!.path);
     const patched = await this.#applyHunks(body, { path, file });
@@ -281,7 +281,7 @@ class TreePatcher {
     return { path: moved, from: path, kind: "moved", ...changed };
   }
 
-  /** The file with its new content. */
+  /** Writes a file with its new content, and returns a description of it. */
   async #rewrite(change: FileChange<Update>) {
     const { path, file } = change;
     const patched = await this.#edit(change);
@@ -300,7 +300,7 @@ class TreePatcher {
     }
   }
 
-  /** Another mode comes with a file of its own: this one may have other names, which keep theirs. */
+  /** Creates another file with the new mode. The old one may have further names, which keep its mode. */
   async #replace(path: string, body: Buffer, mode: number): Promise<void> {
     const creation = { path, content: body, mode, overwrite: true, parents: false };
     await createFileAt(this.#tree, creation, this.#context);
@@ -330,7 +330,7 @@ class TreePatcher {
     return pathBelow(this.#request.baseDir, name);
   }
 
-  /** Applies the hunks to the text of a file, and returns its bytes in the form that it has. */
+  /** Applies the hunks to the text of a file. Returns the bytes in the encoding and form of the file. */
   async #applyHunks(
     before: Buffer,
     { path, file }: Pick<FileChange, "path" | "file">,
@@ -369,7 +369,7 @@ interface Creation {
 
 const describe = ({ bytes, lines, placements, form: { text_notes: notes } }: PatchedBytes) => ({
   lines,
-  // The line ends of a new file are those of the patch.
+  // A new file has the line ends of the patch, so these are not worth a note.
   ...(notes !== undefined && { form: { text_notes: notes } }),
   revision: revisionOfBytes([bytes]),
   ...(placements.length > 0 && { placements }),

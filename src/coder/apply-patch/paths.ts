@@ -1,14 +1,16 @@
-/** The names in a patch as paths of the wire, and as what the suites try to abuse them for. */
+/** Converts the names in a patch to paths on the wire, and describes to the suites how a call uses them. */
 import type { RequestPath } from "../../calls/contract/definition.ts";
 
-/** The path of the wire for a name in a patch, which is relative to `baseDir` unless it is absolute. */
+/**
+ * Returns the path on the wire for a name in a patch, which is relative to `baseDir` unless it is absolute.
+ */
 export const pathBelow = (baseDir: string, name: string): string =>
   isBase.test(baseDir) || name.startsWith("/") ? name : `${baseDir.replace(/\/+$/, "")}/${name}`;
 
-/** A folder that is named so needs no name before others. */
+/** Names of the base, which add nothing to a path. */
 const isBase = /^(?:\.\/*)+$/;
 
-/** A name in the quotes of C, as git writes it: any text is one there. */
+/** Returns a name in the quotes of C, like git. Any text can be quoted. */
 const quoted = (prefix: string, name: string): string =>
   `"${(prefix + name).replace(
     /["\\\u0000-\u001f\u007f]/g,
@@ -18,7 +20,10 @@ const quoted = (prefix: string, name: string): string =>
 const header = (path: string, ...lines: string[]): string =>
   [`diff --git ${quoted("a/", path)} ${quoted("b/", path)}`, ...lines, ""].join("\n");
 
-/** Fits any file; V4A has no quotes, and takes a name without the blanks around it. */
+/**
+ * Renders a patch that applies to any file. V4A has no quotes, and strips blanks around a name, so other
+ * names are rendered in git's form.
+ */
 function renderUpdate(path: string): string {
   if (path === path.trim() && !/[\u0000-\u001f]/.test(path))
     return `*** Begin Patch\n*** Update File: ${path}\n@@\n+new\n*** End of File\n*** End Patch\n`;

@@ -35,7 +35,7 @@ interface HunkEcho {
   readonly elided?: number;
 }
 
-/** One line about the file, and below it the lines around its hunks, with their numbers. */
+/** Renders one line about the file, and below it the lines around its hunks, with their numbers. */
 export function renderPatched(result: PatchedFileResult): string {
   const { path, kind, from, new_line_count: lines, echo = [], echo_truncated: isTruncated } = result;
   const source = from === undefined ? "" : ` from ${from}`;
@@ -53,7 +53,7 @@ export function renderPatched(result: PatchedFileResult): string {
   ].join("\n");
 }
 
-/** Describes, in one line, how a hunk was applied otherwise than written. */
+/** Describes, in one line, the differences between a hunk as written and as applied. */
 function renderPlaced(placed: PlacedHunk): string {
   const { hunk, line, offset = 0, also_at: alsoAt = [], indented, outdented, typographic } = placed;
   const distance = `${Math.abs(offset)} ${Math.abs(offset) === 1 ? "line" : "lines"}`;
@@ -83,7 +83,7 @@ function nameBlanks(blanks: string): string {
   return [...name(tabs, "tab"), ...name(spaces, "space")].join(" and ") || "other blanks";
 }
 
-/** Renders an echo with line numbers. Elided lines are in its middle. */
+/** Renders an echo with line numbers. Lines are only elided in its middle. */
 function renderEcho(echo: HunkEcho, index: number): string[] {
   const shown = numberedLines(echo).map(([number, line]) => `${number}→${line}`);
   if (echo.elided) shown.splice(Math.ceil(shown.length / 2), 0, "…");

@@ -16,10 +16,10 @@ export function fingerprintOf(steps: readonly Step[]): string {
 const describe = (expected: Expected): unknown => ("staged" in expected ? "staged" : expected);
 
 function plain(this: unknown, key: string, value: unknown): unknown {
-  // `JSON.stringify` calls `toJSON` of a Buffer first.
+  // `JSON.stringify` has already called `toJSON` of a Buffer, so `value` is not the Buffer.
   const sent = (this as Readonly<Record<string, unknown>>)[key];
   if (sent instanceof Uint8Array) return createHash("sha256").update(sent).digest("hex");
   if (typeof sent === "bigint") return String(sent);
-  // A respelling takes a random name in between.
+  // A change of spelling uses a random temporary name in between.
   return typeof sent === "string" && isTemporary(sent.slice(sent.lastIndexOf("/") + 1)) ? "" : value;
 }

@@ -10,8 +10,8 @@ import { approvingTransactions, NoApprover } from "./approving-transactions.ts";
 
 /**
  * The functions that make their changes one by one, with the name of the change in the results of
- * coder::commit. With approval, a call makes its changes as one transaction: the person sees all of them, and
- * they are made as seen.
+ * coder::commit. With approval, such a call is one transaction, so that exactly the changes are made that the
+ * person has seen.
  */
 const singleChanges: Readonly<Record<string, string>> = {
   "coder::create-file": "create",
@@ -22,7 +22,7 @@ const singleChanges: Readonly<Record<string, string>> = {
   "coder::make-folder": "make-folder",
 };
 
-/** The functions among them whose changes are never destructive. */
+/** The functions of these whose changes are never destructive. */
 const harmless = ["coder::update-file", "coder::make-folder"];
 
 /** Returns the definition whose calls wait for approval, if they change the tree. */
@@ -60,7 +60,7 @@ async function handle(definition: FunctionDefinition, request: Sent, context: Co
     const { proposal } = error;
     const { jail, files, tree, caller } = context;
     const bytes = memoryBytes(request);
-    // The paths, and the files that may be changed, are those of this call.
+    // The paths, and the files that may be changed, stay those of this call.
     const carryOut = async (_: string, later: CoderContext) =>
       committed(definition, await run(definition, request, { ...later, jail, files, tree }));
     const name = plan ?? plans.add({ caller, carryOut, bytes }).plan;

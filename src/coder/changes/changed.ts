@@ -51,7 +51,7 @@ export const changed: TriggerDefinition = {
 
 type Services = Pick<CoderServices, "feed" | "jail" | "ignoreFiles" | "profile">;
 
-/** The trigger type over the feed of a worker. */
+/** Returns the trigger type for the feed of a worker. */
 export const changedOver = (services: Services): TriggerType => ({
   definition: changed,
   async open(value, fire, resumed) {

@@ -7,7 +7,7 @@ import { IgnoreRules } from "../../search/ignore/ignore-rules.ts";
 /** Maximum folders whose rules are kept. */
 const maxFolders = 256;
 
-/** Finds out by the current ignore files whether paths are ignored. The rules of a folder are read once. */
+/** Decides by the current ignore files whether paths are ignored. Reads the rules of each folder once. */
 export class IgnoredPaths {
   readonly #files: IgnoreFiles;
   readonly #jail: Pick<Jail, "reopenFolder">;
@@ -21,7 +21,7 @@ export class IgnoredPaths {
     this.#jail = jail;
   }
 
-  /** Whether the path, or a folder above it, is ignored. */
+  /** Returns whether the path, or a folder above it, is ignored. */
   has(path: string, isFolder: boolean): boolean {
     const names = path.split("/");
     return names.some((part, depth) => {
@@ -46,7 +46,7 @@ export class IgnoredPaths {
   #read(path: string, above: IgnoreRules): IgnoreRules | undefined {
     try {
       return ignoreVanished(() => {
-        // Paths of changes are from the base, and ignore files above the scope of the call hold too.
+        // Changes have paths from the base, and ignore files above the scope of the call apply too.
         using folder = this.#jail.reopenFolder(path);
         return this.#files.in(folder, above);
       });

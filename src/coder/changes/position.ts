@@ -1,7 +1,7 @@
 import type { Feed } from "../../filesystem/feed/feed.ts";
 import { refuseCoder } from "../coder-errors.ts";
 
-/** A place in the feed as callers have it: the epoch, and the number of the last change before it. */
+/** Renders a place in the feed for callers: the epoch, and the number of the last change before it. */
 export const renderPosition = (epoch: string, seq: number): string => `${epoch}:${seq}`;
 
 /** A position without an epoch, after which changes are unknown. */

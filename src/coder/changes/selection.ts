@@ -3,7 +3,7 @@ import type { SelectedPaths } from "../fields/request-globs.ts";
 
 /** The changes that a reader receives. */
 export interface Selection extends SelectedPaths {
-  /** One that is below here, or is a folder above it. */
+  /** The path that selects changes at or below it, and of folders above it. */
   readonly path: string;
   /** The kinds of change to return; `undefined` for all. */
   readonly kinds: ReadonlySet<string> | undefined;
@@ -18,7 +18,7 @@ export function selects({ path, include, exclude, globs, kinds }: Selection, cha
   return paths.some((one) => {
     if (!isBelow(one, path)) return change.isFolder && isBelow(path, one);
     if (globs !== undefined) return globs.takes(one, change.isFolder);
-    // Globs are about files: a folder may hold some.
+    // `include` is about files, and a folder may contain some that match.
     return !(exclude?.matches(one) ?? false) && (change.isFolder || (include?.matches(one) ?? true));
   });
 }

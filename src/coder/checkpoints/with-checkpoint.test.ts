@@ -68,7 +68,7 @@ test("a call says how many of its changes cannot be undone, whatever it is", asy
 
 const notRecorded = "[not recorded, so it cannot be undone]";
 
-/** The calls, and the text of each, of a worker that records nothing of them. */
+/** Makes the calls on a worker that does not record them. Returns their texts. */
 async function textsOf(fixture: SessionsFixture): Promise<[id: string, text: string, answer: object][]> {
   const { call, text } = fixture.open(author);
   const texts: [string, string, object][] = [];

@@ -59,6 +59,6 @@ function fromBase64(content: string): Buffer {
   return Buffer.from(text, "base64");
 }
 
-/** Says that a new file has the encoding of the one that it replaces, and how to change that. */
+/** Renders a note that a new file has the encoding of the one that it replaces, and how to change that. */
 export const renderKeptEncoding = (encoding: string | undefined): string =>
   encoding === undefined ? "" : `, in ${encoding} as before (encoding: "utf-8" for UTF-8)`;

@@ -34,7 +34,7 @@ export function textFormOf(bytes: Buffer, path: string, context: CoderContext): 
 const lineEndsOf = (text: Buffer): string | undefined =>
   text.includes("\n") ? (describeLineEnds(text)?.replace(/ .*/, "") ?? "LF") : undefined;
 
-/** The byte order mark of UTF-8 before a content, if the file has one and the content has none. */
+/** Returns the byte order mark of UTF-8 if the file has one and the new content lacks it, or "". */
 export const keptMark = (content: string, before: TextForm | undefined): string =>
   before?.marked === "utf-8" && !content.startsWith("\ufeff") ? "\ufeff" : "";
 

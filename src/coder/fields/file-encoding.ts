@@ -30,7 +30,7 @@ function withoutForeignEncoding(entry: unknown, isOwn: (encoding: unknown) => bo
   return isOwn(encoding) ? entry : rest;
 }
 
-/** A sentence on the value that is not an encoding, for functions that take it. */
+/** The sentence about "base64", a value that is not an encoding, for functions that accept it. */
 export const base64Sentence = 'For exact bytes send "base64".';
 
 /** Returns the encoding that the configuration gives a file, or none in the profile contract. */

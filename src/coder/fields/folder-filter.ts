@@ -24,7 +24,7 @@ export interface FolderFilter {
   readonly defaultExcludes: ExcludeGlobs | undefined;
 }
 
-/** The filter of a request, with the defaults of the profile. */
+/** Returns the filter of a request, with the defaults of the profile. */
 export function folderFilterOf(
   name: "search" | "tree",
   { respect_gitignore, use_default_excludes }: Request,

@@ -66,7 +66,9 @@ interface Entries {
 /** The verb of the disk that is called for each entry. */
 type Verb = typeof movePath | typeof copyPath;
 
-/** Calls a verb for each entry, on its own, and yields its outcome. Throws a refusal for no entries. */
+/**
+ * Calls a verb for each entry separately, and yields the outcomes. Throws a refusal if there are no entries.
+ */
 export async function* eachEntry(
   { files, dry_run: dryRun }: Entries,
   context: CoderContext,

@@ -23,9 +23,9 @@ import { renderName } from "../render/entry-text.ts";
 export interface Knowledge {
   readonly jail: Jail;
   readonly journal: Journal | undefined;
-  /** Names elsewhere that are not suggested. */
+  /** The globs of names that are not suggested. */
   readonly defaultExcludes: ExcludeGlobs;
-  /** The names below each root, with the name of the root; only those that are complete. */
+  /** Returns the watched tree of each root, with the name of the root, if the tree is complete. */
   listedTrees(): readonly { readonly name: string; readonly tree: WatchedTree }[];
 }
 
@@ -99,7 +99,7 @@ function sentencesAbout(sent: string, knowledge: Knowledge): string[] {
 const separated = (path: string): string | undefined =>
   path.includes("\\") ? path.replaceAll("\\", "/").replace(/^(?:\.?\/)+/, "") : undefined;
 
-/** Returns the paths in a text with commas or blanks between them, if they are several and all there. */
+/** Returns the paths in a text with commas or blanks between them, if there are several and all exist. */
 function pathsIn(text: string, jail: Jail): string[] {
   const paths = text.split(/\s*,\s*|\s+/).filter((one) => one !== "");
   const areThere = paths.length > 1 && paths.length <= maxPaths && paths.every((one) => isThere(one, jail));
@@ -108,7 +108,7 @@ function pathsIn(text: string, jail: Jail): string[] {
 
 const maxPaths = 20;
 
-/** Returns the path with the first name that is not there replaced by a similar one beside it. */
+/** Returns the path with its first missing name replaced by a similar name in that folder. */
 function similarName(path: string, jail: Jail): string | undefined {
   const names = namesOf(path);
   const depth = names.findIndex((_, index) => !isThere(names.slice(0, index + 1).join("/"), jail));
@@ -182,7 +182,7 @@ interface Fate {
   readonly path?: string;
 }
 
-/** The changes of calls to a path, from the journal. */
+/** Returns the changes of calls to a path, from the journal. */
 function fateOf(path: string, { jail, journal }: Knowledge): Fate {
   if (journal === undefined) return {};
   const isBelow = (folder: string) => path === folder || path.startsWith(`${folder}/`);
@@ -220,7 +220,7 @@ function fateOf(path: string, { jail, journal }: Knowledge): Fate {
 /** Maximum entries of a folder read to find a name. */
 const maxEntries = 10_000;
 
-/** The path whose names differ from these in case or in their Unicode form alone. */
+/** Returns the path whose names differ only in case or in Unicode form. */
 function otherSpelling(path: string, { jail }: Knowledge): string | undefined {
   const base = jail.fromBase();
   const below = (found: string, [name, ...rest]: readonly string[]): string | undefined => {
@@ -269,7 +269,7 @@ function namesIn(path: string, jail: Jail, isWanted: (name: string) => boolean):
   return found.sort();
 }
 
-/** Folders that are looked through in memory. */
+/** Maximum folders searched in memory. */
 const maxFolders = 100_000;
 
 /** Returns the paths of entries with the same name elsewhere, those with more common final names first. */
@@ -296,7 +296,7 @@ function sameNames(path: string, { jail, defaultExcludes, listedTrees }: Knowled
     .slice(0, 2 * maxCandidates);
 }
 
-/** The paths below `base` whose last name is `key`, one character per byte. */
+/** Yields the paths below `base` whose last name is `key`, one character per byte. */
 function* pathsNamed(base: WatchedFolder, key: string): Generator<string, void, void> {
   const waiting: [folder: WatchedFolder, path: string][] = [[base, ""]];
   for (let folders = 0; waiting.length > 0 && folders < maxFolders; folders++) {

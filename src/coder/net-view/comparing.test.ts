@@ -9,7 +9,7 @@ const edit = (path: string, old_str: string, new_str: string) => ({
   files: [{ path, ops: [{ op: "str_replace", old_str, new_str }] }],
 });
 
-/** A tree of two folders, changed by two authors. */
+/** Makes a tree of two folders, and changes it by two authors. */
 async function work() {
   const fixture = new SessionsFixture();
   const [one, other] = [fixture.open(anna), fixture.open(ben)];
@@ -148,7 +148,9 @@ test("the files in a folder that another program moved into the tree are counted
   );
 });
 
-/** Waits until a file counts as unchanged since the newest poll of the feed. Returns where that was. */
+/**
+ * Waits until a file counts as unchanged since the newest poll of the feed. Returns the place of the poll.
+ */
 async function settle({ call }: AuthorCalls, file: string): Promise<string> {
   while (Date.now() < statSync(file).ctimeMs + 50) await call("coder::changes");
   return (await call("coder::changes")).next;
@@ -354,7 +356,7 @@ test("an image that differs is shown by both sides, if it is wanted and small en
   const images = (changes: { path: string; images?: object }[]) =>
     Object.fromEntries(changes.map((change) => [change.path, change.images]));
   expect(images(await net())).toEqual({ ...both, "other.png": undefined });
-  // An image that does not fit beside another one comes on the next page.
+  // An image that does not fit beside another one is on the next page.
   const limited = { ...wanted, checkpoint: first, max_diff_bytes: 40 };
   const page = await one.call("coder::changes", limited);
   const next = await one.call("coder::changes", { ...limited, cursor: page.next_cursor });

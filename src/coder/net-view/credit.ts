@@ -14,14 +14,14 @@ export class Credit {
     this.others = others;
   }
 
-  /** Returns the credit of these and of a record or a cause. */
+  /** Returns this credit with another record or cause. */
   with(by: number | Cause): Credit {
     if (typeof by === "number")
       return this.seqs.includes(by) ? this : new Credit([...this.seqs, by], this.others);
     return this.others.some((one) => isSame(one, by)) ? this : new Credit(this.seqs, [...this.others, by]);
   }
 
-  /** Returns the credit of both. */
+  /** Returns the union of this credit and another. */
   and(other: Credit = Credit.none): Credit {
     return [...other.seqs, ...other.others].reduce<Credit>((all, by) => all.with(by), this);
   }

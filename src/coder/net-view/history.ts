@@ -17,8 +17,8 @@ interface History {
 }
 
 /**
- * Takes back all of them on the tree, the newest first. The change of a call stands for its record. A record
- * without one, of another process, is taken back before the next older record.
+ * Takes back all records and changes on the tree, the newest first. A record is taken back at the change of
+ * its call. A record of another process has no such change, and is taken back before the next older record.
  */
 export async function rewindHistory(
   tree: RewoundTree,

@@ -15,7 +15,7 @@ export const ComparedImages = Named("ComparedImages", {
 });
 export type ComparedImages = Static<typeof ComparedImages>;
 
-/** The field of a request that wants images. */
+/** The field that requests images. */
 export const ImagesField = Type.Optional(
   Type.Boolean({
     isRare: true,
@@ -27,8 +27,8 @@ export const ImagesField = Type.Optional(
 export const tooLargeToShow = "it is too large to show";
 
 /**
- * Returns both sides of an image, which is known by its first bytes, in at most `maxBytes` of base64; a note
- * if they are larger; `undefined` if neither side is an image.
+ * Returns both sides of an image in at most `maxBytes` of base64, or a note if they are larger. Recognizes
+ * images by their first bytes. Returns `undefined` if neither side is one.
  */
 export function imagesOf(
   { unknown, before, after }: Pick<NetDifference, "unknown" | "before" | "after">,

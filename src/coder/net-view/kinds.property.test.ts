@@ -55,7 +55,7 @@ async function takeByProgram({ does, path, to = "", content = "" }: Step, base: 
   }
 }
 
-/** The contents of files, and `folder` for folders, by path. */
+/** Returns the contents of files, and `folder` for folders, by path. */
 const entriesOf = (root: string): ReadonlyMap<string, string> =>
   new Map(
     [...snapshotTree(root)].flatMap(([path, { kind, content }]) =>

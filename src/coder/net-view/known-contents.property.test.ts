@@ -41,7 +41,7 @@ async function settle({ call }: AuthorCalls, paths: readonly string[]): Promise<
   await call("coder::changes");
 }
 
-/** Does a step by a call, or like another program. */
+/** Makes a step by a call, or as another program. */
 async function take(
   { does, path, to = "", content: text = "" }: Step,
   one: AuthorCalls,
@@ -68,7 +68,7 @@ async function take(
   }
 }
 
-/** Steps before and after, whose changes were once shown wrongly. */
+/** Steps before and after a checkpoint, whose changes were once shown wrongly. */
 const found: [Step[], Step[]][] = [
   [
     [],
@@ -160,7 +160,7 @@ test("a diff of another program's change leads from the earlier content to the c
         cpSync(fixture.base, old, { recursive: true });
         for (const each of after) await take(each as Step, one, fixture.base).catch(() => undefined);
         const { net } = await one.call("coder::changes", { since, answer: "diff" });
-        // Files of a folder that was moved or removed are not where they were.
+        // Files of a moved or removed folder are no longer at their earlier paths.
         const folders = (net as NetChange[]).flatMap(({ path, from = path, dir }) =>
           dir ? [from, path] : [],
         );

@@ -32,7 +32,7 @@ const content = fc
     maxLength: 12,
   })
   .map((lines) => lines.join(""));
-/** Encodings of new files, most of them UTF-8. */
+/** Generates encodings of new files, mostly UTF-8. */
 const encoding = fc.option(fc.constantFrom("utf-16le", "utf-16be", "gb18030", "base64"), { freq: 3 });
 const line = fc.constantFrom("new", "", "one");
 
@@ -64,7 +64,7 @@ const call: fc.Arbitrary<FunctionCall> = fc.oneof(
   fc.constant(["coder::undo", {}] as const),
 );
 
-/** The files of a tree, with what git knows of their modes. */
+/** Returns the files of a tree, with the bits of their modes that git knows. */
 const filesOf = (root: string) =>
   [...snapshotTree(root)].flatMap(([path, { kind, content: bytes, mode }]) =>
     kind === "file" && !path.startsWith("..") ? [[path, String(bytes), (mode! & 0o100) !== 0]] : [],

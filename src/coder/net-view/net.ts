@@ -118,13 +118,15 @@ class Net {
   /** Adds a file that was moved with a folder whose contents have to be compared one by one. */
   addInside(path: string, { now, credit }: Omit<Moved, "path">): void {
     if (this.#earlier.has(path) || this.#tree.entryAt(path).now !== now) return;
-    // Another file had the path, or may have had it, and the change of that says what the path has now.
+    // Another file had the path, or may have had it, and its change describes the current entry.
     if (this.#changes.has(now) || this.#tree.entryAt(now).kind === "unsure") this.#compareAt(path, credit);
     else if (this.#isPlainMove(path, now)) this.#addMoved(path, now, { credit, isAlone: true });
     else for (const end of [path, now]) this.#compareAt(end, credit);
   }
 
-  /** Adds an entry that did not exist, but not if only the folder above is known to be another one. */
+  /**
+   * Adds an entry that did not exist before. Skips it if only the folder above is known to be another one.
+   */
   addCreated(path: string, credit: Credit): void {
     const isUnsure = this.#tree.entryAt(path).kind === "unsure" && credit.seqs.length === 0;
     if (!isUnsure && this.#changes.get(path)?.from === undefined) this.#compareAt(path, credit);
@@ -182,7 +184,7 @@ class Net {
     else this.#add({ kind: "created", ...change });
   }
 
-  /** Returns the reason why the earlier state of a path is not known, if it is not. */
+  /** Returns the reason why the earlier state of a path is unknown, if it is. */
   #unknownAt(path: string): string | undefined {
     const entry = this.#tree.entryAt(path);
     if (entry.kind !== "unknown" && entry.kind !== "unsure") return undefined;

@@ -11,7 +11,7 @@ import { type ComparedImages, imagesOf, lengthOf } from "./images.ts";
 import { rewind } from "./rewind.ts";
 import { RewoundTree } from "./rewound-tree.ts";
 
-/** The difference of a path, or why it is not known; of an image also both sides, if they are wanted. */
+/** The difference of a path, or the reason why it is unknown, and both sides of an image if requested. */
 export interface PathDifference {
   readonly found: FileDiff | string;
   readonly images?: ComparedImages;
@@ -28,7 +28,7 @@ export class BackInTime {
   readonly #tree: RewoundTree;
   readonly #context: CoderContext;
   readonly #withImages: boolean;
-  /** The bytes that are left for diffs and images. */
+  /** The bytes left for diffs and images. */
   #room: number;
 
   constructor(context: CoderContext, { maxBytes, withImages }: BackInTimeOptions) {
@@ -38,7 +38,7 @@ export class BackInTime {
     this.#room = maxBytes;
   }
 
-  /** Takes back a record, which has to be the newest one that was not. */
+  /** Takes back a record, which must be the newest remaining one. */
   async pass(record: JournalRecord): Promise<void> {
     const { jail } = this.#context;
     const source = requireJournal(this.#context);
@@ -46,7 +46,7 @@ export class BackInTime {
     await rewind(this.#tree, record, { source, isShown: (step) => isShown(step, jail), pause });
   }
 
-  /** Takes back a record, and returns how these paths differ. */
+  /** Takes back a record, and returns the differences of these paths. */
   async compare(
     record: JournalRecord,
     paths: ReadonlySet<string>,

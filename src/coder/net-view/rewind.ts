@@ -44,7 +44,8 @@ export async function rewind(
     pause,
   });
   const lost = new Set(undone.flatMap(({ skipped }) => skipped.map(({ path }) => path)));
-  // A move that could not be undone has left its entry at one end, and not what the other end had.
+  // If a move could not be undone, its entry is still at one end, and the earlier entry of the other end is
+  // missing.
   for (const { path, from } of steps)
     if (from !== undefined && (lost.has(path) || lost.has(from))) lost.add(path).add(from);
   for (const path of lost) tree.lose(path);

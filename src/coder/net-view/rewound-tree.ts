@@ -77,7 +77,7 @@ export class RewoundTree implements RestoredTree {
     this.#by = seq;
   }
 
-  /** Notes that a record left an entry in this state at a path, if it is not known to be there. */
+  /** Notes that a record left an entry of this kind at a path, unless one is known to be there. */
   meet(path: string, { kind }: RecordedState): void {
     const { kind: found, credit } = this.entryAt(path);
     if (kind !== "absent" && (found === "absent" || found === "unsure"))
@@ -104,7 +104,7 @@ export class RewoundTree implements RestoredTree {
     else if (from === undefined) this.#restore(path, isFolder, knownBefore(path));
     else {
       this.#move(path, from);
-      // It may have been written to at the same time.
+      // The file may have been written to while it was moved.
       if (!isFolder) this.#restore(from, isFolder, knownBefore(from));
       if (isOverOther) this.#restore(path, isFolder, knownBefore(path));
     }
@@ -215,11 +215,12 @@ export class RewoundTree implements RestoredTree {
     this.#set(from, { kind: "absent", now: undefined, credit: Credit.none.with(this.#by) });
   }
 
-  /** Puts back what a change without a record has modified or removed. */
+  /** Restores an entry that a change without a record has modified or removed. */
   #restore(path: string, isFolder: boolean, known: KnownFile | undefined): void {
     if (known !== undefined) this.#put(path, { kind: "file", ...known });
     else {
-      // Entries that later changes name were in the folder: the feed may report them before or after it.
+      // Keeps entries that later changes name: they were in the folder, and the feed may report them before
+      // or after it.
       this.#clearBelow(path, isFolder ? "absent" : undefined);
       this.#set(path, { kind: "unknown", isFolder, ...this.#changed(path) });
     }

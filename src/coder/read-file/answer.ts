@@ -8,11 +8,11 @@ import { LeftOutFields } from "../search/pages.ts";
 
 const since = "0.4.0";
 
-/** A field of every answer in 0.2.0. */
+/** Returns the schema of a field that every answer of 0.2.0 has. */
 const Published = <T extends TSchema>(schema: T): TOptional<T> =>
   Type.Optional({ ...schema, optionalSince: since }) as TOptional<T>;
 
-/** A field of answers to requests with a later field. */
+/** Returns the schema of a field that only answers to requests with later fields have. */
 const Later = <T extends TSchema>(schema: T): TOptional<T> =>
   Type.Optional({ ...schema, since }) as TOptional<T>;
 
@@ -138,8 +138,8 @@ const hasLaterFields = ({
 const keyBytes = '{"path":,"is_utf8":,"size":,"mode":,"mtime":,"content":}'.length;
 
 /**
- * The size as JSON of an answer with these fields: for a small file, `objectBytes` takes a noticeable part of
- * the time.
+ * Returns the bytes of an answer with these fields as JSON. For a small file, `objectBytes` would take a
+ * noticeable part of the time.
  */
 function publishedBytes({ path, stats, isUtf8 }: Facts, content: FileContent): number {
   const ofStats = jsonBytes(stats.size) + jsonBytes(stats.mode) + jsonBytes(stats.mtime);

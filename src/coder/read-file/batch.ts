@@ -1,4 +1,4 @@
-/** Reads several files into one answer, whose room they share (coder §15). */
+/** Reads several files into one answer of limited size (coder §15). */
 
 import { refuse } from "../../base/errors.ts";
 import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
@@ -14,7 +14,9 @@ import { batchEntries, type ReadOptions, type ReadRequest } from "./options.ts";
 import { refuseRead } from "./read-errors.ts";
 import { viewFile } from "./view.ts";
 
-/** Reads files, each on its own. While their contents together are over a limit, the largest is refused. */
+/**
+ * Reads each file separately. Refuses the largest ones until the remaining contents are within the limits.
+ */
 export async function readBatch(request: ReadRequest, context: CoderContext): Promise<Measured<ReadAnswer>> {
   let batch: Batch | undefined;
   for (const { path, options } of batchEntries(request, context.profile)) {
@@ -30,7 +32,7 @@ export async function readBatch(request: ReadRequest, context: CoderContext): Pr
 /** The bytes of an answer reserved for everything but content, if it has more than twice as many. */
 const roomForTheRest = 1024 * 1024;
 
-/** Entries that are measured in one step. */
+/** The number of entries measured in one step. */
 const atOnce = 100;
 
 /** A content, and the index of its result. */
@@ -44,7 +46,7 @@ class Batch {
   #entries: Entry[] = [];
   readonly #textLimit: Limit;
   readonly #jsonLimit: Limit;
-  /** The share of the limits that was added since they were checked. */
+  /** The share of the limits added since the last check. */
   #unchecked = 0;
 
   constructor({ maxOutputBytes = Number.POSITIVE_INFINITY }: ReadOptions, { maxAnswerBytes }: CoderContext) {
@@ -62,12 +64,12 @@ class Batch {
     if (content === undefined || content.bytes === 0) return;
     this.#entries.push({ index, content });
     this.#unchecked += content.bytes / this.#textLimit.bytes + content.jsonBytes / this.#jsonLimit.bytes;
-    // So what is held never takes more than three times what may be answered, and checking costs little for
-    // each entry.
+    // The contents in memory therefore never exceed three times the limits, and each entry costs little to
+    // check.
     if (this.#unchecked > 1) this.#refuseLargest();
   }
 
-  /** Returns the whole answer. The contents were measured when they were made. */
+  /** Returns the whole answer. The contents have already been measured. */
   *measured(): Steps<Measured<ReadAnswer>> {
     this.#refuseLargest();
     const results = this.#results;
@@ -75,15 +77,15 @@ class Batch {
     let total = jsonBytes({ results: [] }) + commaBytes(0, results.length);
     for (const [index, result] of results.entries()) {
       if (index % atOnce === 0) yield;
-      // A content that is not counted is empty, or absent.
+      // A content that was not counted is empty or absent.
       total += objectBytes(result, { content: contents.get(index) ?? 2 });
     }
     return new Measured({ results }, total);
   }
 
   /**
-   * The same are refused whenever this is called: a content goes if those that are not larger have too much
-   * with it.
+   * Refuses the largest contents until the others are within the limits. It does not matter when this is
+   * called: a content is refused if it exceeds a limit together with those that are not larger.
    */
   #refuseLargest(): void {
     this.#keepWithin(this.#textLimit, ({ content }) => content.bytes);

@@ -1,10 +1,10 @@
-/** Files that are not text: what they are, by their first bytes and not by their names. */
+/** Determines the kind of a file that is not text, by its first bytes and not by its name. */
 import { isUtf8 } from "node:buffer";
 
-/** A kind of file by the bytes that its files begin with, each part at its offset. */
+/** A kind of file, and the bytes that its files begin with, each part at its offset. */
 interface Signature {
   readonly name: string;
-  /** The type of what clients show or play. */
+  /** The media type, if clients can show or play such files. */
   readonly mediaType?: string;
   readonly parts: readonly (readonly [offset: number, bytes: Buffer])[];
 }
@@ -90,15 +90,15 @@ const byteOrderMarks: readonly (readonly [encoding: string, mark: Buffer])[] = [
   ["UTF-16BE", latin1("\xfe\xff")],
 ];
 
-/** Returns the encoding that the byte order mark of a file says, other than UTF-8. */
+/** Returns the encoding that the byte order mark of a file indicates, other than UTF-8. */
 export function encodingByMark(file: Uint8Array): string | undefined {
   return byteOrderMarks.find(([, mark]) => mark.equals(file.subarray(0, mark.length)))?.[0];
 }
 
 /**
- * Returns what a file is that is not text: the name of a known kind, the encoding of a text that is not
- * shown, or "" for an unknown kind. `undefined` for what is shown as text: without NUL at the beginning, and
- * without a known signature.
+ * Returns the kind of a file that is not shown as text: the name of a known kind, the encoding of its text,
+ * or "" for an unknown kind. Returns `undefined` for a file that is shown as text, without a NUL at the
+ * beginning and without a known signature.
  */
 export function binaryKind(file: Buffer): string | undefined {
   const encoding = encodingByMark(file);

@@ -72,7 +72,7 @@ export const ReadRequest = Type.Object(
 
 export type ReadRequest = Static<typeof ReadRequest>;
 
-/** What is read of each file, and how it is answered. */
+/** The part of each file to read, and the form of the answer. */
 export interface ReadOptions {
   /** The requested part; `undefined` for the whole file. */
   readonly part: WindowRange | { readonly tail: number } | undefined;
@@ -100,7 +100,7 @@ export interface ReadOptions {
   readonly hasLineCounts: boolean;
 }
 
-/** The options of a request. Throws bad-input for fields that do not go together. */
+/** Returns the options of a request. Throws bad-input for conflicting fields. */
 export function readOptions(request: ReadRequest, profile: ProfileDefaults): ReadOptions {
   const { path, stat: isStat = false, numbered: isNumbered = false } = request;
   const isBase64 = request.encoding === "base64";
@@ -132,12 +132,12 @@ export function readOptions(request: ReadRequest, profile: ProfileDefaults): Rea
   };
 }
 
-/** Whether a request is for all files that globs select. */
+/** Returns whether a request is for all files that globs select. */
 export const selectsFiles = ({ include_globs: globs = [] }: ReadRequest): boolean => globs.length > 0;
 
 /**
- * Returns the options of a request for all files that globs select. They have no revision unless it is
- * requested. Throws bad-input for fields that do not go together.
+ * Returns the options of a request for all files that globs select. Revisions are left out unless requested.
+ * Throws bad-input for conflicting fields.
  */
 export function optionsOfStat(request: ReadRequest, profile: ProfileDefaults): ReadOptions {
   const { paths, files, stat = false, revision = false } = request;
@@ -148,7 +148,7 @@ export function optionsOfStat(request: ReadRequest, profile: ProfileDefaults): R
   return { ...options, hasRevision: revision };
 }
 
-/** Whether it asks for a file and says nothing about what of it, or in which form. */
+/** Returns whether the request selects neither a part nor a form of the file. */
 const isWhole = (request: ReadRequest): boolean =>
   request.encoding === undefined &&
   request.stat !== true &&
@@ -163,19 +163,19 @@ function requireOneOf({ path, paths, files }: ReadRequest): void {
   throw files === undefined ? refuseRead.pathAndPaths() : refuseRead.filesAndOthers();
 }
 
-/** A file of a request for several, and how it is read. */
+/** A file of a request for several files, and its options. */
 export interface BatchEntry {
   readonly path: string;
   readonly options: ReadOptions;
 }
 
-/** Returns the entries of a request for several files; `undefined` for one. */
+/** Returns the entries of a request for several files, or `undefined` for a request for one. */
 export const requestedFiles = ({ files, paths }: ReadRequest): readonly unknown[] | undefined =>
   files ?? paths;
 
 /**
- * Yields the files of a request for several, which may be millions. An entry without a range has that of the
- * request. Throws bad-input for fields that do not go together.
+ * Yields the files of a request for several, possibly millions. An entry without a range has that of the
+ * request. Throws bad-input for conflicting fields.
  */
 export function* batchEntries(request: ReadRequest, profile: ProfileDefaults): Generator<BatchEntry> {
   const { files, paths = [] } = request;

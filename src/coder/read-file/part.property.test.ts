@@ -1,6 +1,6 @@
 /**
- * A window of a file whose lines were counted before is the slice of what the file holds now, after changes
- * by other programs.
+ * Tests windows of a file whose lines were counted before: each is the slice of the current content, even
+ * after changes by other programs.
  */
 import { afterAll, expect, test } from "bun:test";
 import {
@@ -33,11 +33,11 @@ const path = join(folder, "log");
 const other = join(folder, "other");
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Stamps that are young count as settled: `awaitTick` makes sure that the next change gives others. */
+/** Makes recent stamps count as settled. `awaitTick` ensures that the next change produces different ones. */
 const isOld = { now: () => Date.now() + 10_000 };
 
 interface Change {
-  /** For the report of a failure. */
+  /** The name of the change in the report of a failure. */
   readonly name: string;
   readonly make: () => void;
 }
@@ -107,14 +107,17 @@ const tails = fc.integer({ min: 1, max: 3000 }).map(
 );
 const parts = fc.oneof({ weight: 2, arbitrary: ranges }, tails);
 
-/** A new file: one that is still mapped counts as one that is being written. */
+/**
+ * Replaces the file instead of writing to it, because a file that is still mapped counts as being written.
+ */
 function make(content: string | Buffer): void {
   rmSync(path, { force: true });
   writeFileSync(path, content);
 }
 
 /**
- * Opens the file; `beforePieces` happens once, when it is read from its beginning or a place that is known.
+ * Opens the file. `beforePieces` is called once, when the file is read from its beginning or from a known
+ * place.
  */
 function open(beforePieces: () => void = () => {}): { file: OpenFile; starts: number[] } {
   const stats = statSync(path);
@@ -135,7 +138,9 @@ async function read(part: Wanted["part"], lineCounts: LineCounts, beforePieces?:
   return { window: await readPart(file, { ...usual, part }, means), starts };
 }
 
-/** The same of the bytes that the file holds; a total that was not counted is not asked for. */
+/**
+ * Compares a window with the slice of the file's current bytes. A total that was not counted is not compared.
+ */
 function expectSlice(window: Awaited<ReturnType<typeof readPart>>, part: Wanted["part"]): void {
   const bytes = readFileSync(path);
   const slice = "tail" in part ? tailOf(bytes, part.tail) : rangeOf(bytes, part);

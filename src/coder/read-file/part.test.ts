@@ -1,4 +1,4 @@
-/** What is read of a large file, and what is not. */
+/** Tests which pieces of a large file are read. */
 import { expect, test } from "bun:test";
 import { type Deadline, deadlineIn } from "../../base/scheduling/deadline.ts";
 import { LineCounts } from "../../filesystem/files/line-counts.ts";
@@ -10,9 +10,9 @@ const linesPerPiece = 1000;
 const piece = Buffer.from(line.repeat(linesPerPiece));
 const pieces = 100;
 
-/** A file of 100 pieces of 1000 lines each, which counts what is read of it. */
+/** A file of 100 pieces of 1000 lines each. Counts the pieces that are read. */
 class CountedFile implements OpenFile {
-  /** None: nothing is known of it from one read to the next. */
+  /** No descriptor, so nothing is remembered from one read to the next. */
   readonly descriptor = -1;
   readonly stats = { size: pieces * piece.length } as OpenFile["stats"];
   piecesRead = 0;

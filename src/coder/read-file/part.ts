@@ -6,26 +6,26 @@ import { skipLines } from "../../text/edits/lines.ts";
 import { type LineWindow, RangeCollector, TailCollector, type WindowRange } from "../../text/edits/window.ts";
 import { refuseRead } from "./read-errors.ts";
 
-/** The lines to read of a file that is not read to its end, because it is over the limit. */
+/** The lines to read of a file that exceeds the limit, and is not read to its end. */
 export interface Wanted {
   readonly path: string;
   readonly part: WindowRange | { readonly tail: number };
-  /** Whether the numbers of the lines are wanted, for which the lines before them are counted. */
+  /** Whether the answer has line numbers. If so, the lines before the part are counted. */
   readonly isNumbered: boolean;
   /** The limit on the bytes of the returned lines. */
   readonly limit: Limit;
 }
 
-/** What every part is read with. */
+/** The context of reading any part. */
 interface Means {
   readonly deadline: Deadline;
   readonly lineCounts: LineCounts;
 }
 
 /**
- * Lines of a file of any size. It reads piece by piece, from the beginning, or a place before them whose
- * lines are known, to where they end, or from the end to where they begin, and keeps no more than they are.
- * Throws too-large over the limit. Closes the file.
+ * Reads lines of a file of any size, piece by piece: forward from the beginning or from a known place before
+ * the lines, or backward from the end. Keeps only these lines in memory. Throws too-large over the limit.
+ * Closes the file.
  */
 export async function readPart(
   file: OpenFile,
@@ -88,7 +88,7 @@ async function readTail(
 const tooLarge = ({ stats }: OpenFile, { path, limit }: Wanted) =>
   refuseRead.window({ path, size: stats.size, limit });
 
-/** Lines that end before the offset `end`. */
+/** Counts the lines that end before the offset `end`. */
 function countUpTo(file: OpenFile, end: number, { known, deadline }: Run): Promise<number> {
   return readFrom(known, known.beforeOffset(end), async (start) => {
     let { offset, lines } = start;
@@ -103,13 +103,13 @@ function countUpTo(file: OpenFile, end: number, { known, deadline }: Run): Promi
   });
 }
 
-/** Reads from a known place on, or from the beginning if the file has changed since that place was found. */
+/** Reads from a known place, or from the beginning if the file has changed since that place was found. */
 async function readFrom<T>(
   known: FileLines,
   start: CountedOffset,
   read: (start: CountedOffset) => Promise<T>,
 ): Promise<T> {
-  // What was counted before the time was up is there for the next call.
+  // After a timeout, the next call can continue from the lines counted so far.
   const found = await read(start).catch((error: unknown) => {
     known.keep();
     throw error;

@@ -14,7 +14,7 @@ export interface Excess {
   readonly limit: Limit;
 }
 
-/** The content that was requested. */
+/** The requested content, which is too large. */
 interface TooMuch {
   readonly bytes: number;
   /** The last line that would still fit, if any. */

@@ -1,4 +1,4 @@
-/** Says what is known of each file that globs select, besides its content (coder §15). */
+/** Answers the facts about each file that globs select, without its content (coder §15). */
 import type { PageFields, SearchRequest } from "../../search/request.ts";
 import type { CoderContext } from "../define.ts";
 import { folderFilterOf } from "../fields/folder-filter.ts";
@@ -8,7 +8,7 @@ import { optionsOfStat, type ReadOptions, type ReadRequest } from "./options.ts"
 import { refuseRead } from "./read-errors.ts";
 import { viewFile } from "./view.ts";
 
-/** Maximum files that one call compares: counting the lines of 20,000 takes seconds. */
+/** Maximum files that one call compares, because counting the lines of 20,000 takes seconds. */
 const maxComparedFiles = 20_000;
 
 /** Maximum files in an answer. */
@@ -40,7 +40,7 @@ export async function statFiles(request: ReadRequest, context: CoderContext): Pr
   };
 }
 
-/** A search of paths alone, for all files that the globs select. */
+/** Returns a search of paths for all files that the globs select. */
 const walkOf = (request: ReadRequest, context: CoderContext): SearchRequest => ({
   query: { pattern: "", regex: false, ignoreCase: false, multiline: false },
   lines: { maxLineBytes: 0, linesBefore: 0, linesAfter: 0, every: false, mode: "content" },
@@ -71,7 +71,10 @@ interface Selection {
   readonly options: ReadOptions;
 }
 
-/** Returns what is known of the first files in the order `sort`, and reads no others if it can do without. */
+/**
+ * Returns the facts about the first files in the order `sort`. Reads the others only if the order requires
+ * it.
+ */
 async function firstOf(
   paths: readonly string[],
   { sort = "path", options }: Selection,
@@ -84,18 +87,18 @@ async function firstOf(
 
 const cut = <T>(files: readonly T[]): T[] => files.slice(0, maxListedFiles);
 
-/** Stable: equals stay in the order of their paths. */
+/** Sorts stably, so that equal files stay in the order of their paths. */
 const largestFirst = <T>(files: readonly T[], rankOf: (file: T) => number): T[] =>
   files
     .map((file) => ({ file, value: rankOf(file) }))
     .sort((one, other) => other.value - one.value)
     .map(({ file }) => file);
 
-/** A file whose lines were not counted is larger than what is read at once, and comes first. */
+/** A file whose lines were not counted is too large to be read at once, so it comes first. */
 const linesOf = ({ total_lines, binary, success }: ReadResult): number =>
   success && binary === undefined ? (total_lines ?? Number.MAX_SAFE_INTEGER) : -1;
 
-/** Leaves out entries that have been removed. */
+/** Sorts by stats, without entries that have been removed. */
 async function sortByStats(
   paths: readonly string[],
   sort: Exclude<Sort, "path" | "lines">,

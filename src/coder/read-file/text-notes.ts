@@ -8,7 +8,7 @@ const [lf, cr] = [0x0a, 0x0d];
 
 /** The form of a text in its file. */
 interface TextForm {
-  /** Whether the text has the end of the file. */
+  /** Whether the text includes the end of the file. */
   readonly isAtEnd: boolean;
   /** The name of the encoding of a decoded text. */
   readonly encoding?: string | undefined;
@@ -16,7 +16,7 @@ interface TextForm {
   readonly endsInReturns?: boolean;
 }
 
-/** Returns what is to be known of a text, or of the part of it that is shown. */
+/** Returns notes on the form of a text, or of the part that is shown. */
 export function notesOn(text: Buffer, { isAtEnd, encoding, endsInReturns = false }: TextForm): string[] {
   if (text.length === 0) return [];
   const lineEnds = endsInReturns ? "CR" : describeLineEnds(text);
@@ -42,7 +42,9 @@ function encodingNotes(text: Buffer, encoding: string | undefined): string[] {
   return form.length > 0 ? [form.join(", ")] : [];
 }
 
-/** Returns the line ends of a text that has others than LF: `CRLF`, `CR`, or how many lines have which. */
+/**
+ * Returns the line ends of a text that has others than LF: `CRLF`, `CR`, or the number of lines with each.
+ */
 export function describeLineEnds(text: Buffer): string | undefined {
   let crlf = 0;
   let at = text.indexOf(cr);

@@ -1,4 +1,4 @@
-/** What a model is shown of the answers of `coder::read-file`. */
+/** Renders the answers of `coder::read-file` for models. */
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { Image, Rendered, Wording } from "../../calls/contract/wording.ts";
 import { summarizeBatch } from "../render/batch-text.ts";
@@ -7,10 +7,10 @@ import { renderLeftOut, renderUnmatchedGlobs } from "../search/pages.ts";
 import type { ReadAnswer, ReadResult } from "./answer.ts";
 import { type ReadRequest, requestOfEntry, selectsFiles } from "./options.ts";
 
-/** Entries that are rendered in one step. */
+/** The number of entries rendered in one step. */
 const atOnce = 100;
 
-/** Renders the content as it is, and behind it, in brackets, the facts that it does not show. */
+/** Renders the content unchanged, followed by other facts in brackets. */
 export function* renderRead(
   { results, total_files: total, ...answer }: ReadAnswer,
   wording: Wording,
@@ -42,7 +42,10 @@ interface StatsOfFiles extends Pick<ReadAnswer, "not_searched" | "unmatched_glob
   readonly total: number;
 }
 
-/** A line for each file, with a time only if that is their order, and in brackets what is not shown. */
+/**
+ * Renders a line for each file, with its time only if files are sorted by time, and a note in brackets on
+ * files not shown.
+ */
 function renderStats(
   { results, total, not_searched: left = [], unmatched_globs }: StatsOfFiles,
   wording: Wording,
@@ -77,8 +80,8 @@ const orders = {
 type Piece = string | Image;
 
 /**
- * Pieces of files as one text, but for the images between them. Each file ends with a line end, but for the
- * last.
+ * Joins the pieces of files to one text, interrupted only by images. Each file but the last ends with a line
+ * end.
  */
 function flatten(files: readonly (readonly Piece[])[]): Rendered {
   const shown: Piece[] = [];
@@ -95,7 +98,7 @@ function flatten(files: readonly (readonly Piece[])[]): Rendered {
   return shown.length === 1 && typeof shown[0] === "string" ? shown[0] : shown;
 }
 
-/** Null for a field that may be absent means that it is. */
+/** Returns the request without null fields. For an optional field, null means that it is absent. */
 const withoutNulls = <T extends object>(request: T): T =>
   Object.fromEntries(Object.entries(request).filter(([, value]) => value !== null)) as T;
 
@@ -133,7 +136,7 @@ function factsOf({ binary, ...answer }: FileAnswer, request: ReadRequest): strin
 
 const modeOf = (mode: number): string => mode.toString(8).padStart(4, "0");
 
-/** Seconds since 1970 as text; a file may have a time that is none of the calendar's. */
+/** Renders seconds since 1970. A file may have a time beyond the range of a calendar date. */
 function timeOf(seconds: number): string {
   const time = new Date(seconds * 1000);
   return Number.isNaN(time.getTime()) ? `${seconds} s after 1970` : time.toISOString().replace(".000", "");
@@ -157,7 +160,7 @@ function notesOn(answer: FileAnswer, request: ReadRequest): string[] {
   ];
 }
 
-/** Which lines these are; undefined for all of them. */
+/** Returns the range of the shown lines, or `undefined` for all lines. */
 function placeOf(
   { lines_returned: lines = 0, total_lines: total, more_lines }: FileAnswer,
   request: ReadRequest,

@@ -1,4 +1,4 @@
-/** Reads one file as a request wants it: whole, lines of it, or what else is known of it (coder §15). */
+/** Reads one file in the requested form: its whole content, some lines, or facts about it (coder §15). */
 import { isUtf8 } from "node:buffer";
 import { Refusal, refuse } from "../../base/errors.ts";
 import type { OpenFile } from "../../filesystem/files/open-file.ts";
@@ -29,14 +29,14 @@ import { readPart } from "./part.ts";
 import { refuseRead } from "./read-errors.ts";
 import { notesOn } from "./text-notes.ts";
 
-/** A file to read, and how. */
+/** A file to read, and the options of the read. */
 export interface FileRead {
   readonly path: string;
   readonly options: ReadOptions;
   readonly context: CoderContext;
 }
 
-/** What is answered about a file. Throws too-large for more of it than an answer may hold. */
+/** Returns the answer about a file. Throws too-large if it exceeds a limit. */
 export function viewFile(read: FileRead): FileView | Promise<FileView> {
   const { path, options, context } = read;
   const folder = options.isStat && options.hasFolderStats ? statFolder(read) : undefined;
@@ -58,19 +58,19 @@ export function viewFile(read: FileRead): FileView | Promise<FileView> {
   });
 }
 
-/** Lets the feed keep what was read, under the path that links lead to. */
+/** Passes the content to the feed, with links in the path resolved. */
 function noteRead({ path, context: { jail, feed } }: FileRead, content: Buffer): void {
   try {
     using place = jail.admit(path);
     const { mode, ctimeMs } = place.stats!;
     feed.noteRead(place.path, { content, mode: mode & 0o777, ctimeMs });
   } catch (error) {
-    // It may be gone already.
+    // The file may have been removed since.
     if (!(error instanceof Refusal)) throw error;
   }
 }
 
-/** Returns what is known of a folder; `undefined` for anything else. */
+/** Returns the facts about a folder, or `undefined` for any other entry. */
 function statFolder({ path, context }: FileRead): FileView | undefined {
   using place = context.jail.resolveForRead(path);
   if (place.stats?.isDirectory() !== true) return undefined;
@@ -97,7 +97,7 @@ function viewWhole(read: FileRead, bytes: Buffer, stats: FileStats): FileView {
   return viewWindow(read, { ...known, window: windowOf(text, options) });
 }
 
-/** Returns the text of a file as the options want it, or its bytes. */
+/** Returns the decoded text of a file, or its bytes, depending on the options. */
 function textOf({ path, options, context }: FileRead, bytes: Buffer): ReturnType<typeof decodeText> {
   if (!options.isDecoded) return { text: bytes, encoding: undefined, endsInReturns: false };
   return decodeText(bytes, options.encoding ?? configuredEncoding(path, context));
@@ -110,9 +110,8 @@ interface Whole {
 }
 
 /**
- * Returns a file that is shown as an image or sound; `undefined` for any other. Throws too-large for an image
- * that no client could show. A sound that is larger than text may be is not played unless `max_output_bytes`
- * says so.
+ * Returns the view of an image or sound, or `undefined` for any other file. Throws too-large for an image
+ * that no client could show. A sound beyond `max_output_bytes`, the limit of texts, is not played.
  */
 function viewMedia(
   { path, options, context }: FileRead,
@@ -201,7 +200,7 @@ function viewWindow(read: FileRead, taken: Taken): FileView {
   return viewOf({ ...facts, revision, window, notes }, content);
 }
 
-/** The content of the answer. Throws too-large before it makes one that is. */
+/** Returns the content of the answer. Throws too-large before it makes a content that would be. */
 function contentOf(read: FileRead, taken: Taken): FileContent {
   const { options, context } = read;
   const { content: file, first = 1, lines } = taken.window;

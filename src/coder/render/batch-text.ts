@@ -3,7 +3,7 @@ import { renderName } from "./entry-text.ts";
 /** The outcomes of a batch, and the words for them. */
 interface Batch<Result> {
   readonly results: readonly Result[];
-  /** Whether the call only checked, and changed nothing. */
+  /** Whether the call was a dry run. */
   readonly isTrial?: boolean | undefined;
   /** The participle of the entries that `isDone`, such as "changed". */
   readonly done: string;
@@ -11,12 +11,12 @@ interface Batch<Result> {
   nameOf(result: Result): string;
 }
 
-/** Failed entries that are named. */
+/** Maximum failed entries that are named. */
 const maxNamed = 5;
 
 /**
- * The first line of a batch that failed in part: how many entries were done, and which failed. Empty if none
- * failed.
+ * Renders the first line of a batch that failed in part: the number of entries done, and the names of those
+ * that failed. Returns an empty list if none failed.
  */
 export function summarizeBatch<Result extends { readonly error?: unknown }>({
   results,

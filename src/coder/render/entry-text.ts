@@ -14,7 +14,7 @@ const kindMarks: Readonly<Record<Kind, string>> = {
   other: " [special]",
 };
 
-/** An entry of a folder in text: its name, marked with what it is and whether it is denied. */
+/** Renders an entry of a folder: its name, with marks for its kind and for a denied entry. */
 export const renderEntry = ({ name, kind, non_accessible }: RenderedEntry): string =>
   renderName(name) + kindMarks[kind] + (non_accessible ? " [not accessible]" : "");
 
@@ -29,9 +29,9 @@ export const noteBlanks = (path: string): string =>
 export const countBytes = (bytes: number): string => `${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
 
 /**
- * A name or path in a text for models, on one line: in JSON's form where a character of it cannot be seen, or
- * where it would read as something else: as a line and a column of a match, as a line of a file, as a count,
- * as a mark or a note of what is left out, or as a name in that form.
+ * Renders a name or path on one line of a text for models. Quotes it like JSON if it has invisible
+ * characters, or could be mistaken for the place of a match, a line of a file, a count, a mark, a note in
+ * brackets, or a quoted name.
  */
 export const renderName = (name: string): string => (isMisleading.test(name) ? quoteVisibly(name) : name);
 

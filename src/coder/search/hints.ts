@@ -18,9 +18,7 @@ export interface QueryFields {
 const hintedCharacters = 256;
 const hintedQueries = 16;
 
-/**
- * Returns what other fields would make of the query. Reads only the beginning of a long query.
- */
+/** Returns hints at fields that might make the query match. Reads only the beginning of a long query. */
 export function hintsFor({ query, patterns = [], ...request }: QueryFields): string[] {
   // A wider query would leave fewer lines or files without a match.
   if (request.invert || request.files_without_match) return [];

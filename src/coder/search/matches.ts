@@ -10,7 +10,7 @@ import type { ProfileDefaults } from "../profiles.ts";
 
 const since = "0.4.0";
 
-/** More lines around a match are better read with `coder::read-file`. */
+/** Maximum lines around a match. More lines are better read with `coder::read-file`. */
 const maxContext = 10;
 
 const ContextLines = () =>
@@ -24,7 +24,10 @@ const ContextLines = () =>
     }),
   );
 
-/** A Boolean field. A self-explanatory one has no description, since models read these on every turn. */
+/**
+ * Returns the schema of a Boolean field. A self-explanatory field has no description, since models read these
+ * on every turn.
+ */
 const Flag = (description?: string) =>
   Type.Optional(Type.Boolean({ since, ...(description !== undefined && { description }) }));
 
@@ -109,7 +112,7 @@ const isEvery = (
   profile: ProfileDefaults,
 ): boolean => every_match && !invert && !(mode === "counts" && profile["search.counts_matches"]);
 
-/** The number of bytes of a line to search: all of them. */
+/** The number of bytes of a line to search, which is larger than any line. */
 const wholeLine = 2 ** 31;
 
 /** Returns how many bytes of a line the answer shows at most. */
@@ -139,7 +142,7 @@ const MatchingFile = Named("MatchingFile", {
   path: Type.String(),
 });
 
-/** The later list of an answer. */
+/** The list of files that came after the published reference. */
 export const FileList = Type.Optional(
   Type.Array(MatchingFile, { since, description: "Files whose contents match, in modes files and counts." }),
 );

@@ -77,7 +77,7 @@ export const PageAnswerFields = {
 const PageFieldsRequest = Type.Object(PageRequestFields);
 const PageAnswer = Type.Object(PageAnswerFields);
 
-/** The page that is requested. Throws a refusal. */
+/** Returns the requested page. Throws a refusal. */
 export function pageOf(
   request: Static<typeof PageFieldsRequest>,
   { profile, searcher: { cursors } }: Pick<CoderContext, "profile" | "searcher">,
@@ -96,10 +96,10 @@ export function pageOf(
   };
 }
 
-/** Fields that may differ from page to page. */
+/** The fields that may differ from page to page. */
 const fieldsOfPages: ReadonlySet<string> = new Set([...Object.keys(PageRequestFields), "max_matches"]);
 
-/** The request without those, in one form. */
+/** Returns the rest of the request, in a form that does not depend on the order of its fields. */
 const describeQuery = (request: object): string =>
   JSON.stringify(
     Object.entries(request)
@@ -126,7 +126,7 @@ export function renderPage(page: Page, isEmpty: boolean, hints: readonly string[
   ];
 }
 
-/** Returns the line that names globs without effect, if there are any. */
+/** Returns the line that names globs without effect, if any. */
 export const renderUnmatchedGlobs = (globs: readonly UnmatchedGlob[] = []): string[] =>
   globs.length === 0 ? [] : [`[matched nothing: ${globs.map(renderUnmatched).join(", ")}]`];
 
@@ -139,7 +139,7 @@ function renderUnmatched({ field, glob, only_folders }: UnmatchedGlob): string {
 const renderCursor = (cursor: string | undefined): string =>
   cursor === undefined ? "" : `; go on with the same call and "cursor": "${cursor}"`;
 
-/** An answer of the profile `contract` has only the counts. */
+/** Returns the entries that were not searched. An answer of the profile `contract` has only their counts. */
 function notSearchedIn({ not_searched, skipped }: Page): readonly NotSearched[] {
   if (not_searched !== undefined || skipped === undefined) return not_searched ?? [];
   const { excluded, ...others } = skipped;
@@ -155,7 +155,7 @@ function renderNotSearched(left: NotSearched): string {
   return `${renderLeftOut(left)}${field === undefined ? "" : ` (${field}${both})`}`;
 }
 
-/** Returns the names or the number of entries that were left out, and why they were. */
+/** Returns the names or the number of entries that were left out, and the reason. */
 export function renderLeftOut({ count, names = [], reason }: NotSearched): string {
   const more = count - names.length;
   const which = [

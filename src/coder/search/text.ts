@@ -1,4 +1,4 @@
-/** The matches of a search as a text for models. */
+/** Renders the matches of a search for models. */
 import type { Static } from "@sinclair/typebox";
 import { renderName } from "../render/entry-text.ts";
 import type { MatchEntry } from "./matches.ts";
@@ -17,7 +17,7 @@ export const renderMatches = (matches: readonly Match[]): string[] =>
     ...linesOf(ofFile),
   ]);
 
-/** The matches file by file. They are in the order of paths. */
+/** Groups the matches, which are in the order of paths, by file. */
 function filesOf(matches: readonly Match[]): Match[][] {
   const files: Match[][] = [];
   for (const match of matches) {
@@ -29,8 +29,8 @@ function filesOf(matches: readonly Match[]): Match[][] {
 }
 
 /**
- * A line that matches itself is not shown as the context of another match. One that was cut has an excerpt
- * per match.
+ * Renders the lines of one file. A matching line is not also shown as the context of another match. A line
+ * that was cut has an excerpt for each match.
  */
 function linesOf(matches: readonly Match[]): string[] {
   if (matches.every(isLineOfItsOwn)) return matches.map(({ line, text }) => `${line}→${text}`);
@@ -58,7 +58,10 @@ function linesOf(matches: readonly Match[]): string[] {
   });
 }
 
-/** Most matches are: the rest takes several times as long. */
+/**
+ * Returns whether a match is one whole line without context. Others are rare, and take several times as long
+ * to render.
+ */
 const isLineOfItsOwn = (match: Match, index: number, all: readonly Match[]): boolean =>
   match.before === undefined &&
   match.after === undefined &&
@@ -72,7 +75,7 @@ interface CountedFile {
   readonly matches?: number;
 }
 
-/** `path`, `path: 2 lines` or `path: 2 lines, 3 matches`. */
+/** Renders files as `path`, `path: 2 lines` or `path: 2 lines, 3 matches`. */
 export const renderFiles = (files: readonly CountedFile[]): string[] =>
   files.map(({ path, count, matches }) => {
     const counts = [

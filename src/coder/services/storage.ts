@@ -33,7 +33,7 @@ export interface Storage
     CoderServices,
     "jail" | "files" | "tree" | "journal" | "journalMissing" | "lossesOf" | "audit" | "transactions"
   > {
-  /** Has the listener notified of every change by a call from now on. */
+  /** Calls the listener for every change by a call from now on. */
   listen(listener: MutationListener): void;
   readonly tree: DiskTree;
   /** Returns the files and their changes below another jail around the same tree. */
@@ -127,7 +127,7 @@ async function openParts(
   };
 }
 
-/** With the missing ones: the state folder is named by all roots. */
+/** Returns all roots, also missing ones, because all of them determine the name of the state folder. */
 const allRoots = ({ roots, missingRoots }: Jail): Pick<JailRoot, "name" | "hostPath">[] => [
   ...roots,
   ...missingRoots.map(({ name, path }) => ({ name, hostPath: path })),

@@ -1,4 +1,4 @@
-/** What another program changes between the plan of a transaction and its steps. */
+/** Tests changes by another program between the plan of a transaction and its steps. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ afterEach(() => rmSync(root, { recursive: true }));
 const log = createLog({ level: "error", form: "text", write: () => undefined });
 const edit = { op: "update", path: "a", ops: [{ op: "str_replace", old_str: "one", new_str: "two" }] };
 
-/** A worker whose transactions are planned and then overtaken: each plan by the next of `changes`. */
+/** Opens a worker in which each of `changes` is made after a plan and before its steps. */
 async function openOvertaken(changes: readonly string[]) {
   const environment = { XDG_STATE_HOME: join(root, "state") };
   const base = join(root, "base");

@@ -34,7 +34,7 @@ const twoPaths = {
   to: Type.String({ description: "The new path itself, not a folder to put it into." }),
 };
 
-/** One change. Each has the fields of the function that makes only such ones. */
+/** One change. Each kind has the fields of the function that makes only such changes. */
 export const TransactChange = Type.Union(
   [
     Type.Object(
@@ -99,7 +99,7 @@ type ChangeOf<Op extends TransactChange["op"]> = Extract<TransactChange, { reado
 export const changeAnswers = ["echo", "diff", "none"] as const;
 export type ChangeAnswer = (typeof changeAnswers)[number];
 
-/** What a change has done, as on the wire: what the answer of the function says that makes only such ones. */
+/** The result of a change, as on the wire: the fields that the function for such changes would answer. */
 export interface ChangeResult extends ShownFields {
   readonly op: TransactChange["op"];
   readonly path?: string;

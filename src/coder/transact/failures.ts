@@ -6,23 +6,23 @@ import { plainPath } from "../checkpoints/recorded-paths.ts";
 import type { CoderContext } from "../define.ts";
 import { type FurtherFailure, furtherFailuresOf, withFailures } from "./further-failures.ts";
 
-/** A change that is one of several. */
+/** A change to attempt, with the paths that it reads and changes. */
 interface Attempt<T> {
   readonly index: number;
-  /** The paths that it is about, as the caller sent them. */
+  /** The paths of the change, as sent by the caller. */
   readonly paths: readonly string[];
-  /** The paths that it would change. Default: `paths`. */
+  /** The paths that the change would modify. Default: `paths`. */
   readonly changed?: readonly string[];
   make(): Promise<T>;
 }
 
-/** Maximum number of failing changes that an error has. */
+/** Maximum number of failing changes in an error. */
 const maxFailures = 10;
 
 /**
- * Makes changes one after the other on a tree that only shows what they would leave. If one fails, it goes on
- * with those that are about other paths, only to find out which of them fail too; `end` then throws. In the
- * profile `contract` the first failure is thrown at once.
+ * Makes changes in order on a planned tree. After a failure it continues with changes of other paths, only to
+ * find out which of them fail too, and `end` throws. In the profile `contract`, the first failure is thrown
+ * at once.
  */
 export class Failures {
   readonly #jail: Jail;
@@ -99,13 +99,15 @@ export class Failures {
   }
 }
 
-/** Returns a sentence that does without the details. */
+/** Returns a sentence that makes sense without the details. */
 const messageOf = ({ reason, message, details }: Refusal): string =>
   reason === "revision-mismatch" && details?.["current"] !== undefined
     ? message.replace(/ Its current revision and .*$/, ` Its revision is ${details["current"]} now.`)
     : message;
 
-/** Returns whether a failure is about the whole call, so that later changes would fail by it too. */
+/**
+ * Returns whether a failure concerns the whole call, so that later changes would fail for the same reason.
+ */
 const isOfWholeCall = ({ reason, path }: Refusal): boolean =>
   reason === "timeout" || reason === "over-quota" || (reason === "too-large" && path === undefined);
 

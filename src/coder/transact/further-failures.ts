@@ -1,17 +1,17 @@
 import { Refusal } from "../../base/errors.ts";
 
-/** A failure beside the one that an error is about. */
+/** A failure in addition to the one that an error reports. */
 export interface FurtherFailure {
   /** The index of the change. */
   readonly change?: number;
   readonly message: string;
 }
 
-/** Returns the failures that the details of a refusal have beside its own. */
+/** Returns the further failures in the details of a refusal. */
 export const furtherFailuresOf = ({ details }: Refusal): readonly FurtherFailure[] =>
   (details?.["failures"] as readonly FurtherFailure[] | undefined) ?? [];
 
-/** Maximum number of failures that an error has beside its own, and of characters of each. */
+/** Maximum number of further failures in an error, and of characters of each. */
 const maxFurther = 20;
 const maxMessage = 400;
 

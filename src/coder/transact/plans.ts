@@ -7,9 +7,9 @@ interface Plan<Context> {
   readonly caller: string | undefined;
   /** The time when it is dropped, in milliseconds since 1970. */
   readonly expires: number;
-  /** The memory that it takes, about. */
+  /** The approximate bytes of memory that it takes. */
   readonly bytes: number;
-  /** Does it, or throws and changes nothing. */
+  /** Carries out the plan, or throws and changes nothing. */
   readonly carryOut: (plan: string, context: Context) => Promise<unknown>;
 }
 
@@ -27,7 +27,9 @@ const mebibyte = 1024 * 1024;
 /** Maximum bytes of all plans together, and of those of one caller. */
 const maxPlanBytes = { ofAll: 128 * mebibyte, ofCaller: 64 * mebibyte } as const;
 
-/** The plans of one worker: in memory, as a new process has another tree before it. */
+/**
+ * The plans of one worker. They are kept in memory only, because the tree may have changed for a new process.
+ */
 export class Plans<Context extends { readonly caller?: string | undefined }> {
   readonly #plans = new Map<string, Plan<Context>>();
   readonly lifetimeMilliseconds = lifetimeMilliseconds;

@@ -10,19 +10,20 @@ import type { CoderContext } from "../define.ts";
 import type { PlanAnswer } from "./plans.ts";
 import { refuseTransacting } from "./transact-errors.ts";
 
-/** Several changes that are made as one. */
+/** Several changes that are made atomically. */
 export interface Transaction<T> {
   /**
-   * Makes them on a tree that only shows what they would leave, by the files of the context, and sets
-   * `tree.change` to the index of each. Called again when it had to wait for other calls, and to carry out a
-   * plan: it must do the same then.
+   * Makes the changes on the planned tree of the context, and sets `tree.change` to the index of each. Called
+   * again after it had to wait for other calls, and to carry out a plan, and must then do the same.
    */
   make(context: CoderContext, tree: PlannedTree): Promise<T>;
   /** The caller's name for it. */
   readonly label?: string | undefined;
   /** The input of `make`, which a plan keeps. */
   readonly request: unknown;
-  /** The changes as an error names them, in order: the paths that the caller sent, and the word for each. */
+  /**
+   * The changes in order, as an error names them: the word for a change, and the paths that the caller sent.
+   */
   readonly named: { readonly noun: "Change" | "File"; readonly paths: readonly string[] };
 }
 
@@ -72,7 +73,7 @@ export async function planTransaction<T>(
     show(transaction, context, { remembersReads: true }),
   );
   if (steps.length > 0) requireTransactions(context);
-  // The paths, and the files that may be changed, are those of this call.
+  // The paths, and the files that may be changed, stay those of this call.
   const { jail } = context;
   const carryOut = async (plan: string, later: CoderContext) =>
     answer(await carryOutPlan(transaction, { ...later, jail }, { plan, reads }), later);

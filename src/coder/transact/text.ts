@@ -20,7 +20,7 @@ interface Transacted {
 
 type SentOps = Parameters<typeof renderEdit>[1];
 
-/** A change in the form that was sent. */
+/** The part of a sent change that its text depends on. */
 interface SentChange {
   readonly ops?: SentOps;
   readonly overwrite?: unknown;
@@ -41,7 +41,7 @@ export function renderTransacted(
   return lines.join("\n");
 }
 
-/** A change that coder::commit made of a call that makes several one by one. */
+/** The result of one change in a plan of a function that makes its changes one by one. */
 type ApprovedResult =
   | (ChangeResult & { readonly success: boolean; readonly error?: unknown })
   | { readonly op: "undo"; readonly path: string; readonly removed: boolean };

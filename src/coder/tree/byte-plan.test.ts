@@ -22,7 +22,7 @@ afterAll(async () => {
 
 let folders = 0;
 
-/** Makes a folder of its own with these files, and returns its name. */
+/** Makes a new folder with these files, and returns its name. */
 function fill(files: Iterable<string>): string {
   const name = `${++folders}`;
   mkdirSync(join(base, name));
@@ -55,7 +55,7 @@ async function show(path: string, request: object = {}): Promise<{ root: Node; l
 
 const bytesOf = (lines: readonly string[]) => Buffer.byteLength(lines.map((line) => `${line}\n`).join(""));
 
-/** Each level's entries that are shown. */
+/** Returns the number of shown entries of each level. */
 function countLevels(nodes: readonly Node[], counts: number[] = [], depth = 0): number[] {
   for (const { children = [] } of nodes) {
     if (children.length === 0) continue;
@@ -77,7 +77,7 @@ test("never more bytes than max_bytes, and everything where that fits", async ()
       const cut = await show(path, { max_bytes: maxBytes });
       expect(bytesOf(cut.lines)).toBeLessThanOrEqual(Math.max(maxBytes, bytesOf([`${path}/ …`])));
       for (const line of cut.lines) if (!line.includes("…")) expect(whole.lines).toContain(line);
-      // What a line may cost besides its name is reserved before it is known.
+      // The plan reserves the maximum bytes that a line may need besides its name.
       const reserved = whole.lines.length * 40;
       if (bytesOf(whole.lines) + reserved <= maxBytes) expect(cut.lines).toEqual(whole.lines);
     }),

@@ -17,7 +17,7 @@ import {
   yieldNow,
 } from "./snapshot.ts";
 
-/** A folder that is shown, and may be opened. */
+/** A shown folder that may be opened. */
 interface FoundFolder {
   readonly path: string;
   /** The names that lead to it from the root of the tree. */
@@ -88,7 +88,7 @@ export class BytePlan {
         if (shown > 0 || lines.length === 0) this.#bytes.set(path, bytes);
   }
 
-  /** Whether the folder at `path` is opened. */
+  /** Returns whether the folder at `path` is opened. */
   admits(path: string): boolean {
     return this.#bytes.has(path);
   }
@@ -132,7 +132,7 @@ export class BytePlan {
       const level = folder && { depth, rules: this.#snapshot.filter.rulesIn(folder, found.above!.rules) };
       const opened = level && (await this.#list(found, folder, level));
       if (opened === undefined) {
-        // The writer finds out the same, and says so.
+        // The writer fails to open it too, and marks it.
         this.#bytes.set(found.path, 0);
         this.#left -= maxMarkBytes;
       } else if (this.#pay(opened, share - claimed)) {
@@ -239,7 +239,9 @@ export class BytePlan {
 
 const excludedBytes = Buffer.byteLength(" [excluded]");
 
-/** The order in which entries are chosen: without its folders, nothing below a folder would be seen. */
+/**
+ * Returns the order in which entries are chosen. Folders come first, because entries below them need them.
+ */
 const foldersFirst = (entries: readonly Entry[]): readonly Entry[] => [
   ...entries.filter(({ kind }) => kind === "dir"),
   ...entries.filter(({ kind }) => kind !== "dir"),

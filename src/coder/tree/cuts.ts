@@ -6,14 +6,14 @@ type LimitKey = "max_depth" | "max_nodes" | "max_bytes";
 const remedy = (key: LimitKey, limit: number) =>
   `the limit is ${key} ${limit}. Send a larger ${key}, or this folder as path.`;
 
-/** A folder that is not opened because of a limit. */
+/** Returns the cut of a folder that is not opened because of a limit. */
 const notOpened = (key: LimitKey, limit: number) => ({
   reason: key,
   shown: 0,
   hint: `Not opened: ${remedy(key, limit)}`,
 });
 
-/** A folder that a limit shows only in part. */
+/** Returns the cut of a folder that is shown in part because of a limit. */
 const shownInPart = (key: LimitKey, limit: number, { shown, total }: { shown: number; total: number }) => ({
   reason: key,
   shown,

@@ -26,12 +26,12 @@ export class TreeFilter {
     this.omitsNothing = includesHidden && ignoreFiles === undefined && defaultExcludes === undefined;
   }
 
-  /** The rules in the folder where the tree starts. */
+  /** Returns the rules in the folder where the tree starts. */
   rulesAtStart(start: Folder): IgnoreRules {
     return this.#ignoreFiles?.in(start, this.#ignoreFiles.above(start)) ?? IgnoreRules.none;
   }
 
-  /** The rules in a folder, from those of the folder that holds it. */
+  /** Returns the rules in a folder, from those of the folder that contains it. */
   rulesIn(folder: Folder, above: IgnoreRules): IgnoreRules {
     return this.#ignoreFiles?.in(folder, above) ?? above;
   }
@@ -50,7 +50,7 @@ export class TreeFilter {
     };
   }
 
-  /** Whether the default excludes cover everything in the folder `name`. */
+  /** Returns whether the default excludes cover everything in the folder `name`. */
   excludesFolder(folder: Folder, name: string): boolean {
     const bytes = Buffer.from(name);
     return this.#filter.excludesFolder(folder, { bytes, from: 0, to: bytes.length });

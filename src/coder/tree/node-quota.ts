@@ -1,10 +1,10 @@
 /**
- * Which nodes a tree with `max_nodes` shows: those nearest to its root. All of a depth come before any of the
- * next one, and in the first depth that does not fit as a whole those come first whose paths do.
+ * Chooses the nodes that a tree with `max_nodes` shows: those nearest to the root. In the first depth that
+ * does not fit as a whole, it shows the nodes whose paths come first.
  */
 export class NodeQuota {
   readonly maxNodes: number;
-  /** By depth; the root is one. */
+  /** The number of nodes by depth. The root counts as one. */
   readonly #counts: number[] = [1];
   readonly #taken: number[] = [];
 
@@ -12,19 +12,19 @@ export class NodeQuota {
     this.maxNodes = Math.max(1, maxNodes);
   }
 
-  /** Whether there is room for nodes of this depth, as far as those above it are counted. */
+  /** Returns whether there is room for nodes of this depth, after all nodes counted above it. */
   admits(depth: number): boolean {
     return this.#roomAt(depth) > 0;
   }
 
-  /** Counts nodes that there are at a depth, before any are taken. */
+  /** Counts nodes of a depth. Call it before any of them is taken. */
   count(depth: number, nodes: number): void {
     this.#counts[depth] = (this.#counts[depth] ?? 0) + nodes;
   }
 
   /**
-   * How many of `wanted` nodes of a depth the tree shows. Never more than were counted, whatever has changed
-   * since.
+   * Takes at most `wanted` nodes of a depth, and returns their number. Never takes more than were counted,
+   * even if the disk has changed since.
    */
   take(depth: number, wanted: number): number {
     const taken = this.#taken[depth] ?? 0;

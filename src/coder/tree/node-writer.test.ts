@@ -39,7 +39,7 @@ const { folder: tree } = fc.letrec<{ folder: Plan; child: Plan }>((tie) => ({
   child: fc.oneof({ maxDepth: 4 }, leaf, tie("folder")),
 }));
 
-/** Writes a node that has this path, and answers it. */
+/** Writes a node in this folder, and returns it. */
 function write(writer: NodeWriter, plan: Plan, folder: string | undefined): Node {
   const { children, truncated, ...node } = plan;
   const path = folder === undefined ? "" : folder === "" ? node.name : `${folder}/${node.name}`;

@@ -5,10 +5,10 @@
 import { digits } from "../../text/sizes/json-size.ts";
 import type { Cut, Node } from "./node.ts";
 
-/** A node without its path and what is inside it. */
+/** A node without its path and its children. */
 export type WrittenNode = Pick<Node, "name" | "kind" | "mtime" | "size" | "non_accessible">;
 
-/** The bytes that are decoded to text at once. */
+/** The number of bytes that are decoded to text at once. */
 const chunkBytes = 64 * 1024;
 /** Maximum bytes of a node without its name, its path and `truncated`. */
 const maxFixedBytes = 192;
@@ -50,14 +50,14 @@ export class NodeWriter {
     this.#finish(node, prefix, cut);
   }
 
-  /** The whole answer, and its length in UTF-8. */
+  /** Returns the whole answer, and its length in UTF-8. */
   answer(omitted: number | undefined): { readonly text: string; readonly bytes: number } {
     this.#flush();
     const head = omitted === undefined ? '{"root":' : `{"omitted":${omitted},"root":`;
     return { text: `${head}${this.#text}}`, bytes: head.length + this.#written + 1 };
   }
 
-  /** Everything from its kind on. */
+  /** Writes the rest of a node, from its kind on. */
   #finish(node: WrittenNode, prefix: Uint8Array | undefined, cut: Cut | undefined): void {
     const { name, kind, mtime, size } = node;
     this.#reserve(maxFixedBytes + 2 * maxUnitBytes * name.length + (prefix?.length ?? 0));
@@ -83,7 +83,7 @@ export class NodeWriter {
     this.#end += this.#bytes.write(json, this.#end);
   }
 
-  /** A comma between two nodes. */
+  /** Writes a comma between two nodes. */
   #separate(): void {
     if (this.#isAfterNode) this.#bytes[this.#end++] = comma;
   }
@@ -135,7 +135,7 @@ export class NodeWriter {
     if (bytes > this.#bytes.length) this.#bytes = Buffer.allocUnsafeSlow(bytes);
   }
 
-  /** To be called between two whole characters. */
+  /** Moves the bytes to the text. Call it only between two characters. */
   #flush(): void {
     this.#text += this.#bytes.toString("utf8", 0, this.#end);
     this.#written += this.#end;

@@ -43,8 +43,8 @@ export type Node = Static<typeof TreeNode>;
 export type Cut = NonNullable<Node["truncated"]>;
 
 /**
- * `jsonBytes` of a node with nothing inside, of whose path the name is what comes after the first
- * `prefixBytes`.
+ * Returns the `jsonBytes` of a node without children. Its path consists of a prefix of `prefixBytes` and its
+ * name.
  */
 export function nodeBytes(
   { name, kind, size, mtime, non_accessible }: Omit<Node, "path">,

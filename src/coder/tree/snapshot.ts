@@ -22,11 +22,11 @@ export interface TreeSnapshot {
   readonly quota: NodeQuota | undefined;
   /** Set before the tree is written, if its bytes are limited. */
   plan?: Plan | undefined;
-  /** A tree too large to send is abandoned while it is written. */
+  /** The bytes left for the answer. A tree that is too large to send is abandoned while it is written. */
   readonly budget: JsonBudget;
   readonly slice: TimeSlice;
   readonly filter: TreeFilter;
-  /** Entries that it has come to. */
+  /** The number of entries visited. */
   visited: number;
 }
 
@@ -66,8 +66,8 @@ export async function yieldNow({ slice, context }: TreeSnapshot): Promise<void> 
 }
 
 /**
- * The entries of a folder: at once, if they are few. Undefined for a folder inside the tree that may not be
- * listed; with the root of the tree the call fails.
+ * Returns the entries of a folder, without a promise if they are few. Returns `undefined` for an inner folder
+ * that may not be listed. Throws for the root of the tree.
  */
 export function listOrNothing(
   snapshot: TreeSnapshot,
@@ -97,7 +97,7 @@ interface Inner {
   readonly above: Level;
 }
 
-/** The folder, held open, or why it is not. */
+/** Returns the folder, held open, or the reason why it is not opened. */
 export function open(
   snapshot: TreeSnapshot,
   { folder, entry, above }: Inner,
@@ -117,7 +117,7 @@ export function cutBefore({ maxDepth, quota }: TreeSnapshot, depth: number): Cut
   return quota?.admits(depth + 1) === false ? cutByNodes(quota.maxNodes) : undefined;
 }
 
-/** Opens a folder; `undefined` if that fails. */
+/** Opens a folder. Returns `undefined` if that fails. */
 export function tryOpen(folder: Folder, name: Name): Folder | undefined {
   try {
     return folder.child(name);

@@ -1,4 +1,4 @@
-/** A tree as a text for models. */
+/** Renders a tree for models. */
 
 import type { Kind } from "../../base/schema/fragments.ts";
 import type { Wording } from "../../calls/contract/wording.ts";
@@ -50,8 +50,8 @@ const legends: Readonly<Record<string, { readonly mark: string; readonly legend:
 };
 
 /**
- * A line for each node, indented below its folder. What is not shown is marked there, and explained once at
- * the end, as are the `omitted` entries, which are marked nowhere.
+ * Renders a line for each node, indented below its folder. A folder that is not shown whole has a mark, which
+ * is explained once at the end. `omitted` entries have no mark, and are mentioned only at the end.
  */
 export function renderTree(root: RenderedNode, omitted: number, wording: Wording): string {
   const reasons = new Set<string>();

@@ -23,7 +23,7 @@ import {
 interface OpenFolder {
   readonly folder: Folder;
   readonly level: Level;
-  /** The folder itself, and what precedes its name in its path; undefined of the base. */
+  /** The node of the folder, and the prefix of its name in its path; `undefined` for the base. */
   readonly node: WrittenNode;
   readonly before: Uint8Array | undefined;
   /** The path prefix of its children. */
@@ -34,17 +34,17 @@ interface OpenFolder {
   readonly total: number;
   /** Whether the limit of bytes leaves out children. */
   readonly isCutByBytes: boolean;
-  /** The index of the next one. */
+  /** The index of the next child. */
   next: number;
 }
 
-/** A folder, and what precedes its name in its path; undefined of the base. */
+/** The node of a folder, and the prefix of its name in its path; `undefined` for the base. */
 type Itself = Pick<OpenFolder, "node" | "before">;
 
 export class TreeWriter {
   readonly #snapshot: TreeSnapshot;
   readonly #writer = new NodeWriter();
-  /** From the root to the one whose children are being written. */
+  /** The open folders, from the root to the one whose children are being written. */
   readonly #folders: OpenFolder[] = [];
 
   constructor(snapshot: TreeSnapshot) {
@@ -52,7 +52,7 @@ export class TreeWriter {
   }
 
   /**
-   * Writes the tree below `root`, and closes it. Throws too-large, and what the listing of the root throws.
+   * Writes the tree below `root`, and closes `root`. Throws too-large, and the errors of listing the root.
    */
   async write(root: Folder, level: Level): Promise<NodeWriter> {
     try {
@@ -102,8 +102,8 @@ export class TreeWriter {
   }
 
   /**
-   * The level of a folder, from that of the folder that holds it. Closes it where its ignore files cannot be
-   * read.
+   * Returns the level of a folder, from the level of the folder that contains it. Closes the folder if its
+   * ignore files cannot be read.
    */
   #levelIn(folder: Folder, { depth, rules }: Level): Level {
     try {
@@ -150,8 +150,8 @@ export class TreeWriter {
   }
 
   /**
-   * Whether the entries of a folder may be reached, and not only listed. With the root of the tree the call
-   * fails.
+   * Returns whether the entries of a folder may be read, and not only listed. Returns true for the root of
+   * the tree, so that the call fails later.
    */
   #isReachable(folder: Folder, { entries: [first] }: Page, { depth }: Level): boolean {
     if (first === undefined || depth === 0) return true;

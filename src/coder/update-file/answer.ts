@@ -25,11 +25,11 @@ export interface ShownFields {
   readonly echoes_truncated?: boolean;
   readonly diff?: string;
   readonly diff_truncated?: boolean;
-  /** The line ends that a file with others than LF has now. */
+  /** The current line ends of a file with others than LF. */
   readonly line_ends?: string;
-  /** Whether the edit has changed that. */
+  /** Whether the edit has changed the line ends. */
   readonly line_ends_changed?: true;
-  /** Its encoding, byte order mark, and a missing line end at its end. */
+  /** Notes on the encoding, a byte order mark, and a missing line end at the end. */
   readonly text_notes?: readonly string[];
   /** Advice on replacements that probably did not do what was meant. */
   readonly hints?: readonly string[];
@@ -40,9 +40,9 @@ interface Updated {
   readonly path: string;
   /** The number of ops that were applied. */
   readonly applied: number;
-  /** Lines that it has now. */
+  /** The current number of lines. */
   readonly lines: number;
-  /** Its present revision, if the answer has it. */
+  /** The current revision, if the answer has it. */
   readonly revision?: string;
   /** Both bodies, if they are shown. */
   readonly bodies?: FittedBodies;
@@ -62,8 +62,8 @@ interface Result extends ShownFields {
 }
 
 /**
- * The results, kept below the size of one message: the edits are done, so an answer too large to send would
- * leave the caller believing that they are not. Bodies that do not fit are cut further.
+ * The results, limited to the size of one message. The edits are done, so if the answer were too large to
+ * send, the caller would believe that they are not. Bodies that do not fit are cut further.
  */
 export class UpdateAnswer {
   readonly #results: Result[] = [];
@@ -100,7 +100,10 @@ export class UpdateAnswer {
     this.#add(result, objectBytes(result, { before: before.jsonBytes, after: after.jsonBytes }));
   }
 
-  /** Shows the file, unless the batch has filled the answer: its last files are then left out. */
+  /**
+   * Adds the fields of a file. Once the batch has filled the answer, the changes of further files are not
+   * shown.
+   */
   #addFields(head: Result, fields: ShownFields): void {
     const bytes = jsonBytes(fields);
     const isShown = bytes <= this.#bodies.bytesLeft;
@@ -115,8 +118,8 @@ export class UpdateAnswer {
   }
 
   /**
-   * The bodies of one more file, cut to the room that is left: half of it is for each, and what one does not
-   * need is the other's. An empty body would read as an empty file.
+   * Returns the bodies of one more file, cut to the remaining room. Each gets half of it, and the rest of the
+   * other's half. An empty body would be mistaken for an empty file.
    */
   fit({ before, after }: Bodies): FittedBodies {
     const room = this.#bodies.bytesLeft;
@@ -127,14 +130,14 @@ export class UpdateAnswer {
     return { before: old.jsonBytes <= rest ? old : this.#fit([before], rest), after: now };
   }
 
-  /** The whole answer. The bodies were measured when they were made to fit. */
+  /** Returns the whole answer. The bodies were measured when they were cut. */
   measured(): Measured<{ results: Result[] }> {
     return new Measured({ results: this.#results }, this.#whole.bytes);
   }
 
   #fit(pieces: readonly Buffer[], roomBytes: number): JsonText {
     const most = Math.min(piecesLength(pieces), this.#maxBodyBytes);
-    // JSON is not shorter than its text, except for the few bytes of a character at the cut.
+    // JSON is not shorter than its text, apart from up to three bytes of a character at the cut.
     const whole = most <= roomBytes + 3 ? textOf(pieces, this.#maxBodyBytes) : undefined;
     if (whole !== undefined && whole.jsonBytes <= roomBytes) return whole;
     const part = textOf(pieces, Math.max(0, Math.floor((roomBytes - 2) / maxBytesPerByte)));
@@ -142,7 +145,7 @@ export class UpdateAnswer {
   }
 }
 
-/** Says in their place that there are some. */
+/** Removes the changes, and marks that they are missing. */
 export function leaveOut({ echoes, diff, ...ends }: ShownFields): ShownFields {
   if (echoes !== undefined) return { ...ends, echoes: [], echoes_truncated: true };
   return diff === undefined ? ends : { ...ends, diff: "", diff_truncated: true };

@@ -44,7 +44,7 @@ export interface AppliedOps {
   readonly hints: readonly string[];
 }
 
-/** Refuses ops that no file would be edited by. */
+/** Refuses ops that cannot edit any file. */
 export function validateOps({ path, ops }: FileOps): void {
   if (ops.length === 0) throw refuse.emptyOps(path);
   for (const [index, op] of ops.entries()) {
@@ -147,15 +147,15 @@ async function replace(body: Buffer, op: ReplaceOp, scope: TextOpScope): Promise
 }
 
 /**
- * Like `replace`, but refuses a pattern that matches nothing, unless that is expected, or the profile takes
- * it as done: a caller that does not read the counts would take it for an edit.
+ * Like `replace`, but refuses a pattern without matches, unless the call or the profile permits that. A
+ * caller that does not read the counts would believe that the file was edited.
  */
 async function replaceSome(body: Buffer, op: ReplaceOp, scope: TextOpScope): Promise<ReplacedText> {
   const replaced = await replace(body, op, scope);
   const mayMatchNothing =
     scope.mayMatchNothing === true || !scope.context.profile["update-file.explains_replacements"];
   if (mayMatchNothing || op.expect_matches !== undefined || replaced.replacements > 0) return replaced;
-  // Without a trace, matches are counted only if they may be none.
+  // Without a trace, `replace` does not count. A second pass counts the matches if nothing has changed.
   if (!scope.isTraced) {
     if (!replaced.body.equals(body)) return replaced;
     const { replacements } = await replace(body, op, { ...scope, isTraced: true });

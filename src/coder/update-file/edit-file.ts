@@ -1,4 +1,4 @@
-/** Edits one file, as an entry of `coder::update-file` says. */
+/** Edits one file for an entry of `coder::update-file`. */
 
 import { Refusal } from "../../base/errors.ts";
 import { revisionOfBytes } from "../../filesystem/files/revision.ts";
@@ -24,7 +24,7 @@ import { locateOps } from "./op-locations.ts";
 /** The ops of a file, and its expected state. */
 interface FileEditSpec extends FileOps {
   readonly expected_revision?: string | undefined;
-  /** The label of its encoding, unless it has a byte order mark. */
+  /** The label of its encoding, used unless the file has a byte order mark. */
   readonly encoding?: string | undefined;
 }
 
@@ -50,7 +50,7 @@ export const shownAs = ["bodies", "echo", "diff", "none"] as const;
 interface EditOptions {
   readonly dryRun?: boolean;
   readonly form: (typeof shownAs)[number];
-  /** The answer that the bodies have to fit into. Only for the form `bodies`. */
+  /** The answer that the bodies must fit into. Only for the form `bodies`. */
   readonly answer?: UpdateAnswer;
   /** Whether the answer has its revision. */
   readonly hasRevision: boolean;
@@ -60,7 +60,7 @@ interface EditOptions {
 
 /** The answer about one file. */
 interface Edit {
-  /** The lines that it has now. */
+  /** The current number of lines. */
   readonly lines: number;
   readonly revision?: string;
   readonly bodies?: FittedBodies;
@@ -69,7 +69,7 @@ interface Edit {
   readonly matches: number | undefined;
 }
 
-/** Throws a refusal, and then nothing was written. */
+/** Edits one file. If it throws a refusal, nothing was written. */
 export async function editFile(
   { path, ops, expected_revision: expected, encoding: label }: FileEditSpec,
   { dryRun = false, form, answer, hasRevision, countsMatches = false }: EditOptions,
@@ -126,7 +126,7 @@ async function applyAll(
   }
 }
 
-/** An edit in one of the forms that are small in any case. */
+/** Returns the changes of an edit, in one of the forms whose size is bounded. */
 function showEdit(
   form: string,
   { path, bodies, trace, hints, losses, ...file }: EditedFile,
@@ -155,7 +155,7 @@ export const withNotes = <Form extends Pick<ShownFields, "text_notes">>(
   notes: readonly string[],
 ): Form => (notes.length === 0 ? form : { ...form, text_notes: [...(form.text_notes ?? []), ...notes] });
 
-/** Returns how a text differs from UTF-8 with LF and a line end at its end. */
+/** Returns the differences of a text from UTF-8 with LF and a line end at its end. */
 export function formOf(
   before: Buffer,
   after: Buffer,
@@ -181,5 +181,5 @@ function lineEndsOf(
   return { line_ends: is ?? "LF", ...(isChanged && { line_ends_changed: true }) };
 }
 
-/** The line ends without their numbers. */
+/** Returns the kinds of line ends without their numbers. */
 const kindOf = (lineEnds: string | undefined): string | undefined => lineEnds?.replace(/:.*/, "");

@@ -60,7 +60,7 @@ export async function withFailingOps(
       ).parts,
     );
   } catch {
-    // They overlap, which is what the first refusal says.
+    // The ops overlap, which the first refusal reports.
   }
   for (const [index, op] of ops.entries()) {
     if (!isTextOp(op) || failures.length >= maxFailures) continue;

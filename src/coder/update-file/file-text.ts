@@ -8,7 +8,7 @@ import { configuredEncoding } from "../fields/file-encoding.ts";
 import { refuseFileEncoding } from "../fields/file-encoding-errors.ts";
 import type { Ops } from "./ops.ts";
 
-/** The ops of a file, and the encoding that it has unless a byte order mark says another. */
+/** The ops of a file, and its encoding, which a byte order mark overrides. */
 interface TextOps {
   readonly path: string;
   readonly ops: Ops;
@@ -43,7 +43,7 @@ export function openForOps(
   };
 }
 
-/** A file of a patch, and the encoding that it has unless a byte order mark says another. */
+/** A file of a patch, and its encoding, which a byte order mark overrides. */
 interface PatchedText extends Pick<TextOps, "path" | "encoding"> {
   /** Returns the text that the patch adds. */
   readonly written: () => string;

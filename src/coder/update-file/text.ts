@@ -19,7 +19,7 @@ interface EditResult {
   readonly hints?: readonly string[];
 }
 
-/** An op in the form that was sent. */
+/** The fields of a sent op that its text depends on. */
 interface SentOp {
   readonly op?: string;
   readonly content?: string;
@@ -34,8 +34,8 @@ interface WireEcho {
 }
 
 /**
- * One line about the file, and below it the diff, or the lines of all echoes with their numbers, each line
- * once.
+ * Renders one line about the file, followed by its diff, or by the lines of all echoes with their numbers,
+ * each line once.
  */
 export function renderEdit(result: EditResult, ops: readonly SentOp[] = []): string {
   const { path, applied, new_line_count: count, echoes = [], diff = "" } = result;
@@ -59,7 +59,7 @@ const renderWhole = (text: string): string[] =>
     .split("\n")
     .map((line, index) => `${index + 1}→${line}`);
 
-/** An insert of nothing is most likely meant as an empty line. */
+/** Notes that an op inserted nothing, because an empty line was probably meant. */
 const renderEmptyInsert = ({ op, content }: SentOp, index: number): string[] =>
   op === "insert" && content === ""
     ? [`[ops[${index}] inserted nothing, as its content is empty; "\\n" is an empty line]`]
@@ -108,7 +108,7 @@ function elides({ from_line: first, lines, elided = 0 }: WireEcho, number: numbe
   return number >= from && number < from + elided;
 }
 
-/** Returns the lines of an echo with their numbers. Elided lines are in its middle. */
+/** Returns the lines of an echo with their numbers. Lines are only elided in its middle. */
 export function numberedLines({
   from_line: first,
   lines,
