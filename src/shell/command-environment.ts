@@ -29,7 +29,8 @@ export async function openCommandEnvironment(
 ): Promise<{ readonly variables: Environment; close(): void }> {
   const parent = confinement.variables["TMPDIR"] ?? (environment["TMPDIR"] || "/tmp");
   const home = openHome(config, profile, parent);
-  // In the file of the user, since settings in variables would precede those of a repository.
+  // Written to the user's file, because settings in variables would take precedence over those of a
+  // repository.
   const identity = home === undefined ? [] : await readGitIdentity(programs, environment);
   if (identity.length > 0) home?.write(".gitconfig", gitFile(identity));
   return {
@@ -56,12 +57,12 @@ function environmentRules(config: ShellConfig, profile: ShellProfile): Environme
 export const namedVariables = (config: ShellConfig): readonly string[] =>
   isChosen(config) ? config.allowed_env : [];
 
-/** Whether the user has named the variables. */
+/** Returns whether `allowed_env` differs from its default. */
 const isChosen = ({ allowed_env }: ShellConfig): boolean =>
   allowed_env.length !== defaultAllowedEnv.length ||
   !defaultAllowedEnv.every((name) => allowed_env.includes(name));
 
-/** Makes a folder in `parent` for HOME. Returns `undefined` if commands get the worker's. */
+/** Makes a folder in `parent` for HOME. Returns `undefined` if commands get the worker's HOME. */
 function openHome(config: ShellConfig, profile: ShellProfile, parent: string): PrivateFolder | undefined {
   const keepsHome = config.inherit_env || (isChosen(config) && config.allowed_env.includes("HOME"));
   return profile.private_home && !keepsHome ? makePrivateFolder(parent) : undefined;

@@ -12,7 +12,7 @@ import type { SpawnOptions } from "./programs/start.ts";
 
 const since = "0.4.0";
 
-/** The options of commands on the host. Commands of a sandbox take none of them. */
+/** The options of commands on the host. Commands in a sandbox have none of them. */
 export const optionFields = {
   cwd: Type.Optional(
     Type.String({

@@ -87,7 +87,7 @@ export function describeCommands({
   ];
 }
 
-/** Returns what is answered of a longer output, as the end of a sentence. */
+/** Describes, as the end of a sentence, the part of a longer output that an answer has. */
 function describeCut(cut: number | undefined, output: number): string {
   const half = Math.floor(Math.min(cut ?? output, output) / 2048);
   return `, and of a longer one the first and the last ${half} KiB`;

@@ -17,7 +17,7 @@ interface Descriptions {
   readonly target: string;
 }
 
-/** The fields of a command. */
+/** Returns the fields of a command, with these descriptions. */
 export const commandFields = ({ command, args, timeout, target }: Descriptions) => ({
   args: Nullable(Type.Array(Type.String()), { default: null, description: args }),
   command: Type.String({ description: command }),
@@ -38,8 +38,8 @@ export type ShellCommand = Static<TObject<ReturnType<typeof commandFields>>>;
 const targetAndOptions = Type.Object({ target: Target(), ...optionFields });
 
 /**
- * Parses a payload as a command (shell §6.2): less strict about `timeout_ms` than the schema, and with the
- * phrases that clients look for. Throws a plain refusal.
+ * Parses a payload as a command (shell §6.2). Less strict about `timeout_ms` than the schema. Its plain
+ * refusals have the phrases that clients match.
  */
 export function parseCommand(payload: unknown): ShellCommand {
   if (!isObject(payload)) throw refusePlainly.badPayload("", "is not an object");
@@ -81,19 +81,19 @@ function requireText(field: string, text: string): string {
 }
 
 /**
- * Returns whether a timeout is used: one beyond 64 bits counts as absent, any other is cut to the configured
+ * Returns whether a timeout is used. One beyond 64 bits counts as absent; any other is cut to the configured
  * limit.
  */
 const isMilliseconds = (value: unknown): value is number =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 64;
 
-/** Milliseconds that a command may run (shell §6.3). */
+/** Returns the milliseconds that a command may run (shell §6.3). */
 export const resolveTimeout = (
   { timeout_ms: timeout }: Pick<ShellCommand, "timeout_ms">,
   config: Pick<ShellConfig, "default_timeout_ms" | "max_timeout_ms">,
 ): number => Math.min(timeout ?? config.default_timeout_ms, config.max_timeout_ms);
 
-/** Returns the program of a command as it was sent, or `undefined` for a line that is not a command. */
+/** Returns the program of a command, unresolved, or `undefined` for a line that is not a command. */
 export function programOf(command: Pick<ShellCommand, "command" | "args">): string | undefined {
   try {
     return argvOf(command)[0];

@@ -18,7 +18,7 @@ export const commandFunctions: readonly FunctionDefinition[] = [
   list,
 ];
 
-/** The keys of the shell worker that concern its files, or that each worker has for itself. */
+/** The keys of the shell worker that concern its files, or that every worker has. */
 const otherKeys = [
   "fs",
   "working_dir",

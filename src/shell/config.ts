@@ -27,7 +27,7 @@ const Texts = (byDefault: readonly string[], description: string) =>
 const Path = (description: string) =>
   Type.Union([Type.String(), Type.Null()], { default: null, description });
 
-/** A group of keys. All of them, and the group, are optional. */
+/** Returns the schema of a group of keys. The group and all its keys are optional. */
 const Group = <Keys extends TProperties>(keys: Keys, description: string) =>
   Type.Object(keys, {
     description,
@@ -222,7 +222,10 @@ export const shellConfigSchema = Type.Object({
 
 export type ShellConfig = Static<typeof shellConfigSchema>;
 
-/** The configuration of a worker without a configuration file. It lacks a decision about `fs.host_root`. */
+/**
+ * Returns the configuration of a worker without a configuration file. It lacks a decision about
+ * `fs.host_root`.
+ */
 export function defaultShellConfig(): ShellConfig {
   return validate(shellConfigSchema, {}, { unknownKeys: "refuse" });
 }

@@ -130,7 +130,7 @@ describe("a confined program", () => {
 
   test("does not run when the kernel does not take its rules", async () => {
     const path = join(folder, "refused");
-    // Descriptor 0 is no ruleset.
+    // Descriptor 0 is not a ruleset.
     await expect(run(touch, path, 0)).rejects.toMatchObject({ problem: "not-confined" });
     expect(existsSync(path)).toBe(false);
   });

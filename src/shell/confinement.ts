@@ -54,7 +54,7 @@ export interface CommandConfinement extends Pick<SpawnOptions, "watch"> {
   begin(): BegunCommand;
   /** Additional variables of confined commands. */
   readonly variables: Readonly<Record<string, string>>;
-  /** The settings with which git ignores hidden files. */
+  /** The settings that make git ignore hidden files. */
   readonly gitSettings: readonly GitSetting[];
   /** The rules in force, if any. */
   readonly rules: ConfinedRules | undefined;
@@ -65,7 +65,7 @@ export interface CommandConfinement extends Pick<SpawnOptions, "watch"> {
   close(): void;
 }
 
-/** Variables of commands without other hosts: npm tries again in silence for more than a minute. */
+/** Variables of commands without a network. By default, npm retries silently for more than a minute. */
 const offline = { npm_config_fetch_retries: "0" };
 
 const none: CommandConfinement = {

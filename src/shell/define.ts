@@ -36,8 +36,8 @@ export type ShellContext = Context<ShellServices>;
 export const defineShellFunction = definerFor<ShellServices>();
 
 /**
- * The `parse` of `shell::fs::<op>`: validates the payload by `schema`, and refuses a wrong one with the
- * phrase that clients look for (shell §8.1).
+ * Returns the `parse` of `shell::fs::<op>`. It validates the payload by `schema`, and refuses an invalid one
+ * with the phrase that clients match (shell §8.1).
  */
 export const parserOf =
   <Request extends TObject>(op: string, schema: Request) =>

@@ -31,7 +31,7 @@ export const shellCodes: Readonly<Record<Reason, string>> = {
   "approval-required": "S215",
 };
 
-/** What each code means to a caller of `shell::*`. */
+/** The meaning of each code to a caller of `shell::*`, as the error page shows it. */
 export const shellMeanings: Readonly<Record<string, string>> = {
   S210: "Bad request: malformed `fs` payload, unknown field (with `unknown_fields: refuse`), relative path, bad mode, a folder where `recursive` is false, the sandbox target while it is disabled.",
   S211: "Path not found.",
@@ -53,7 +53,7 @@ export const forwardableCodes = {
 /** The code of a sandbox whose program failed or timed out (shell §10.1). */
 export const sandboxFailure = "S200";
 
-/** An error of `shell::*` on the wire; undefined for an unexpected one (shell §2.3). */
+/** Renders an error of `shell::*` for the wire (shell §2.3). Returns `undefined` for an unexpected one. */
 export function renderShellError(error: unknown): { text: string; code: string | undefined } | undefined {
   if (error instanceof PlainRefusal) return { text: error.message, code: undefined };
   if (error instanceof ForwardedRefusal) return coded(error.code, error.message);
@@ -64,7 +64,7 @@ export function renderShellError(error: unknown): { text: string; code: string |
     : coded(shellCodes[reason], message);
 }
 
-/** Only what came after shell 0.3.5 has more than a code and a message. */
+/** Returns an error with a code. Only errors that came after shell 0.3.5 have further fields. */
 const coded = (code: string, message: string, later: object = {}) => ({
   text: JSON.stringify({ code, message, ...later }),
   code,

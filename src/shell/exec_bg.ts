@@ -114,7 +114,7 @@ function parseJob(payload: unknown): JobCommand {
   return { ...command, ...others, job_id };
 }
 
-/** Returns the state of a job after its first moments. */
+/** Waits for an early end of a job, and returns its state. */
 async function firstNews(id: string, milliseconds: number, { jobs, caller, config, deadline }: ShellContext) {
   const { log, settled } = jobs.follow(id, caller);
   const wait = Math.min(milliseconds, config.max_timeout_ms);
@@ -171,7 +171,9 @@ function startInSandbox(options: JobCommand, command: SandboxCommand, context: S
   return context.jobs.forward(order, () => execForJob(command, context));
 }
 
-/** A job shows a failure as its `stderr`: the code has to be in it. */
+/**
+ * Runs the command in a sandbox. A job shows a failure as its `stderr`, so that must contain the error code.
+ */
 async function execForJob(command: SandboxCommand, context: ShellContext): Promise<ForwardedResult> {
   try {
     return await execInSandbox(command, context);

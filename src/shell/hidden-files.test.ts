@@ -30,7 +30,7 @@ test("git finds the filter for each denied path below the folder, from every rep
   const isIgnored = (path: string) =>
     spawnSync("git", ["-c", `core.excludesFile=${excludes}`, "check-ignore", "-q", path], { cwd: folder })
       .status === 0;
-  // A name with a line feed has no form in such a file.
+  // A name with a line feed cannot be written in such a file.
   expect(denied.map((path) => isIgnored(path.slice(folder.length + 1)))).toEqual([true, true, true, false]);
   expect(isIgnored("other")).toBe(false);
   expect(filterOf("a", "b/key")).toBe("hidden-file");

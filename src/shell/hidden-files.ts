@@ -1,27 +1,27 @@
 /**
- * Settings for git about denied files that a mask hides: tracked ones are unchanged, whatever git compares,
- * and others are ignored.
+ * Settings that make git treat denied files under a mask as unchanged if they are tracked, and as ignored
+ * otherwise.
  */
 import { relative } from "node:path";
 import type { GitSetting } from "./command-environment.ts";
 
-/** The name of the filter that git runs instead of taking the content of a mask. */
+/** The name of the filter that git runs instead of reading a mask as content. */
 const filter = "hidden-file";
 
-/** The paths of files with `renderAttributes` and `renderExcludes` the same patterns. */
+/** The paths of two files with the same patterns, rendered by `renderAttributes` and `renderExcludes`. */
 export interface PatternFiles {
   readonly attributes: string;
   readonly excludes: string;
 }
 
 export const hiddenFileSettings = ({ attributes, excludes }: PatternFiles): GitSetting[] => [
-  // A mask has another inode, and the time of its own change.
+  // A mask differs from its file in inode and time of status change.
   ["core.checkStat", "minimal"],
   ["core.attributesFile", attributes],
   ["core.excludesFile", excludes],
-  // Git reads a file whose time is that of its index, as in a fresh clone. It then gets the content that it
-  // has recorded, and for a file that it does not track an error, so that it never records blank lines. The
-  // index lacks the file while a reset or a merge makes the next one.
+  // Git reads a file whose time equals that of its index, as in a fresh clone. The filter then returns the
+  // recorded content, and fails for an untracked file, so that git never records blank lines. While a reset
+  // or a merge writes a new index, the file is only in HEAD.
   [`filter.${filter}.clean`, "git cat-file blob :0:%f 2>/dev/null || git cat-file blob HEAD:%f"],
   [`filter.${filter}.smudge`, "cat"],
   [`filter.${filter}.required`, "true"],

@@ -15,7 +15,7 @@ const jobs = new Jobs({
 afterAll(() => jobs.close());
 const trigger = jobFinishedOver(jobs, false);
 
-/** A function that gets events; `outcomes` are those of its first calls. */
+/** Returns a function that receives events. `outcomes` are those of its first calls. */
 function receiver(...outcomes: ("delivered" | "absent" | "unknown")[]) {
   const ids: string[] = [];
   const fire = async (event: object) => {
@@ -25,7 +25,7 @@ function receiver(...outcomes: ("delivered" | "absent" | "unknown")[]) {
   return { ids, fire };
 }
 
-/** Runs a job to its end; returns its id. */
+/** Runs a job to its end, and returns its id. */
 async function run(): Promise<string> {
   const result = { stdout: "", stderr: "", exit_code: 0, timed_out: false };
   const id = jobs.forward({ argv: ["true"], owner: undefined }, async () => result);

@@ -126,7 +126,7 @@ describe("a search in an output", () => {
 
   test("a pattern that is none is refused, and one that takes too long", async () => {
     expect(() => compile("(")).toThrow('The pattern "(" is not valid: unclosed group');
-    // The engine has to keep a state for each "a" of the last 3000 characters.
+    // The engine must keep a state for each "a" in the last 3000 characters.
     const line = Array.from({ length: 65_000 }, (_, index) => ((index * index) % 7919 < 3960 ? "a" : "b"));
     const slow = grep(logOf(`${line.join("")}\n`), "a[ab]{3000}[^ab]");
     await expect(slow).rejects.toThrow("takes more than 200 ms for a line of this output");

@@ -27,7 +27,7 @@ export type JobOutput = Static<typeof JobOutput>;
 /** Default bytes of output in an answer. */
 export const defaultOutputBytes = 16 * 1024;
 
-/** Adds output to the log, and then passes it on. */
+/** Returns a `LiveOutput` that adds output to the log, and then passes it on. */
 export const logging =
   (log: OutputLog, live: LiveOutput | undefined): LiveOutput =>
   (piece, from) => {
@@ -37,10 +37,10 @@ export const logging =
 
 /** The requested part of the output. */
 export interface OutputSelection {
-  /** The number of a line. */
+  /** The number of the first line. */
   readonly since?: number | undefined;
   readonly tailLines?: number | undefined;
-  /** Most bytes of the text. */
+  /** Maximum bytes of the text. */
   readonly maxBytes: number;
 }
 
@@ -119,7 +119,7 @@ const lineMilliseconds = 200;
  */
 const minInterruptions = 1000;
 
-/** Throws a refusal for a pattern that is not one of Rust's dialect. */
+/** Compiles a pattern in Rust's dialect. Throws a refusal for an invalid one. */
 export function compileLinePattern(pattern: string, regex: RegexEngine): LinePattern {
   let until = Number.POSITIVE_INFINITY;
   let interruptions = 0;
@@ -283,9 +283,7 @@ export interface WaitOptions {
   readonly settled: Promise<void>;
 }
 
-/**
- * Waits for a line that matches, or for the end of the job. Returns that line; `undefined` if there is none.
- */
+/** Waits for a line that matches, or for the end of the job. Returns the line, if any. */
 export async function waitForOutput(
   log: OutputLog,
   options: WaitOptions,

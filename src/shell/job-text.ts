@@ -18,7 +18,7 @@ export interface CommandEnding {
   readonly notes?: string[] | undefined;
 }
 
-/** Such as `12 ms`, `3.4 s` or `2 min 5 s`. */
+/** Renders a duration, such as `12 ms`, `3.4 s` or `2 min 5 s`. */
 export function renderDuration(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.max(0, Math.round(milliseconds))} ms`;
   if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`;
@@ -27,7 +27,7 @@ export function renderDuration(milliseconds: number): string {
   return minutes < 60 ? `${minutes} min ${rest} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** Such as `exit code 1 after 3.4 s` or `running for 12 ms`. */
+/** Renders the end of a command, such as `exit code 1 after 3.4 s`, or `running for 12 ms`. */
 export function renderEnding(ending: CommandEnding): string {
   const { status, started_at_ms: started, finished_at_ms: finished } = ending;
   const duration = renderDuration((finished ?? Date.now()) - started);

@@ -6,8 +6,8 @@ import type { LiveOutput } from "./programs/output.ts";
 import { refuseShell } from "./shell-errors.ts";
 
 /**
- * The bytes that may wait for the reader: beyond these the command waits too, and at twice as many the
- * channel is cut.
+ * Maximum bytes that wait for the reader. Beyond that, the command waits too. At twice as many, the channel
+ * is cut.
  */
 const maxWaiting = 1024 * 1024;
 

@@ -76,7 +76,7 @@ export async function observe(
       const found = command && (await feed?.endCommand(command).catch(() => undefined));
       const remarks = { ...changesOf(found), ...(holding && undoOf(outcome, command)) };
       if (!profile.command_remarks) return isRemarked ? remarks : {};
-      // A command that changed nothing has created nothing.
+      // If nothing was changed, no protected files were created.
       const hasChanged = found === undefined || remarks.changed !== undefined;
       const made = hasChanged ? context.namesOf(await findMade().catch(() => [])).toSorted() : [];
       const notes = [

@@ -29,7 +29,7 @@ export interface ObservedServices {
   readonly namesOf: (hostPaths: readonly string[]) => readonly string[];
 }
 
-/** The note on processes that a command left running, about no rule of the sandbox. */
+/** The note on processes that a command left running. It is not about a rule of the sandbox. */
 export const leftNote =
   "ended with the command: processes that it left running; shell::exec_bg is for those that stay";
 

@@ -26,8 +26,8 @@ export function denylistOf(
 }
 
 /**
- * Returns the configured policy. `roots` are the canonical folders that calls can write in, from which the
- * worker runs nothing. Throws a `ConfigError` for a pattern that does not compile.
+ * Returns the configured policy. `roots` are the canonical folders that calls can write in. The worker never
+ * runs programs from these. Throws a `ConfigError` for a pattern that does not compile.
  */
 export function createPolicy(
   config: ShellConfig,
@@ -43,7 +43,7 @@ export function createPolicy(
   });
 }
 
-/** The patterns that are known to compile, which most sessions need only after their first answers. */
+/** Patterns that are known to compile, so compiling them can wait until after the first answers. */
 const publishedPatterns: ReadonlySet<string> = new Set([...defaultDenylist, ...confinedDenylist]);
 
 function compilePattern(source: string, regex: RegexEngine): DenylistPattern {

@@ -17,7 +17,7 @@ export const shellProfileTable = {
   private_home: { contract: false, agent: true },
   /** The kept output of `exec` and `exec_bg`. `undefined` keeps the beginning, as configured. */
   "exec.max_output_bytes": { contract: undefined, agent: 65_536 },
-  /** Bytes that are shown of an output that is longer, unless the call has `max_output_bytes`. */
+  /** Bytes shown of a longer output, unless the call has `max_output_bytes`. */
   "exec.cut_output_bytes": { contract: undefined, agent: 16_384 },
   /** The globs of files that neither `shell::fs::*` nor commands in the sandbox read, unless configured. */
   "fs.deny_globs": { contract: [], agent: secretGlobs },
@@ -31,7 +31,7 @@ export const shellProfileTable = {
   "fs.grep.decodes": { contract: false, agent: true },
   /** Whether answers of `shell::fs::*` count the changes that the journal does not keep. */
   "fs.losses": { contract: false, agent: true },
-  /** `sed` matches lines without their ends, and keeps these. */
+  /** Whether `sed` matches lines without their ends, and keeps the ends. */
   "fs.keeps_line_ends": { contract: false, agent: true },
   /** Whether the whole output of a command stays readable like that of a job if the answer cuts it. */
   "exec.keeps_output": { contract: false, agent: true },

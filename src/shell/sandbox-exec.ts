@@ -23,7 +23,7 @@ export interface SandboxCommand {
   readonly timeoutMs: number;
 }
 
-/** The milliseconds that the answer may take beyond the command: otherwise the two limits race. */
+/** The milliseconds that the answer may take beyond the command. Without them, the two limits would race. */
 const answerMs = 5000;
 
 /** Runs a command in a sandbox. A timeout is a result, as on the host. Throws what `forward` throws. */

@@ -17,7 +17,7 @@ const started = "on 127.0.0.1 and ::1 only servers that commands have started ar
 
 const threeTimes = (notes: string[]) => [notes, notes, notes] as const;
 
-/** What programs have written, and the notes without a network, with loopback, and with all of it. */
+/** Outputs of programs, and the notes without a network, with loopback, and with the full network. */
 const rows: readonly (readonly [text: string, none: string[], loopback: string[], full: string[]])[] = [
   ["Error: listen EACCES: permission denied 127.0.0.1", ["listening is not allowed"], [], []],
   ["nc: bind failed: Operation not permitted", ["listening is not allowed"], [], []],

@@ -10,13 +10,13 @@ export interface NotedOutput {
   readonly stderr: string;
 }
 
-/** Characters of each output's end that are read. */
+/** The number of characters that are read, at the end of each output. */
 const maxRead = 16 * 1024;
 
 /** Maximum number of hidden files that are named. */
 const maxNamed = 3;
 
-/** How programs say EACCES, EPERM and EROFS. */
+/** The texts of EACCES, EPERM and EROFS. */
 const refusal = /EACCES|EPERM|EROFS|permission denied|operation not permitted|read-only file system/i;
 
 /** The texts of EROFS and EBUSY, the errors of a change of a mount. */
@@ -37,11 +37,11 @@ const process = /\/proc\/\d+\//;
 
 const signals = /\bkill(?:all|pg)?\b/;
 
-/** How programs say that a host is not reached or has no address. */
+/** The texts of errors for a host that cannot be reached or has no address. */
 const unreached =
   /ENETUNREACH|EHOSTUNREACH|EAI_AGAIN|ENOTFOUND|network is unreachable|no route to host|could not resolve host|name or service not known|temporary failure in name resolution/i;
 
-/** How programs say that a port has no listener. */
+/** The texts of errors for a port without a listener. */
 const unanswered = /ECONNREFUSED|connection refused|failed to connect|couldn't connect/i;
 
 /** A trace of Python, whose last line does not say what was refused. */
@@ -64,7 +64,7 @@ export interface FolderRemoval {
   readonly call: string;
 }
 
-/** Notes for the outputs of a command. */
+/** Returns notes for the outputs of a command. */
 export function sandboxNotes(
   { stdout, stderr }: NotedOutput,
   rules: ConfinedRules,
@@ -102,8 +102,8 @@ function searchedBy([program = "", ...words]: readonly string[]): string[] {
 const plainly = (word: string): string => word.replace(/^\.\/(?=.)|(?<=.)\/$/g, "");
 
 /**
- * Notes for hidden files in a command line, and for those that a search passes by. A command of root reads
- * blank lines there, and no error.
+ * Returns notes for hidden files that a command line names, or that its search skips. A command of root reads
+ * blank lines from them, without an error.
  */
 export function hiddenInArguments(argv: readonly string[], hidden: readonly string[]): string[] {
   const split = (text: string) => text.split(/[\s'"`()<>|;&=]+/).filter((word) => word !== "");
@@ -123,7 +123,10 @@ export function hiddenInArguments(argv: readonly string[], hidden: readonly stri
 
 const sayHidden = (path: string): string => `${path} is hidden: commands do not find its content there`;
 
-/** Adds what helps with a program that reads the file if it exists and ends if it cannot, such as Vite. */
+/**
+ * Returns the note on a hidden file, with advice for programs such as Vite, which end if they cannot read the
+ * file.
+ */
 const sayRefused = (path: string): string =>
   `${sayHidden(path)}; a program that ends because of that needs another folder for such files (Vite: envDir)`;
 
@@ -144,11 +147,11 @@ function networkNotes(line: string, { network }: ConfinedRules): string[] {
   ];
 }
 
-/** Notes for the hidden files in a line that a command cannot change. */
+/** Returns notes for the hidden files in a line of output, which a command cannot change. */
 const hiddenNotes = (line: string, hidden: readonly string[]): string[] =>
   namedIn(line, hidden).map((path) => `${path} is hidden: commands do not change, move or remove it`);
 
-/** Returns the paths that a line names, whole if it has them so, or else by their last name. */
+/** Returns the paths that a line names as a whole, or else those whose last name it has. */
 function namedIn(line: string, paths: readonly string[]): string[] {
   const words = line.split(/[\s:;,'"`()<>]+/);
   const whole = words.flatMap((word) => {
@@ -162,7 +165,7 @@ function namedIn(line: string, paths: readonly string[]): string[] {
 
 const reason = "is read-only for commands, since other programs act on it by themselves";
 
-/** Notes for the files and folders in a line that a command cannot change. */
+/** Returns notes for the files and folders in a line of output that a command cannot change. */
 function keptNotes(line: string, { kept = [], removalOf }: GuardedNames): string[] {
   const names = new Set(line.split(/[\s/:;,'"`()<>]+/));
   const named = kept.filter((path) => names.has(path.slice(path.lastIndexOf("/") + 1)));
@@ -177,7 +180,7 @@ function keptNotes(line: string, { kept = [], removalOf }: GuardedNames): string
   return notes.slice(0, maxNamed);
 }
 
-/** Notes for a folder in a line that cannot be moved or removed, because of what is in it. */
+/** Returns notes for a folder in a line of output that cannot be moved or removed, because of files in it. */
 function holderNotes(line: string, kept: readonly string[], removalOf: GuardedNames["removalOf"]): string[] {
   const words = line.split(/[\s:;,'"`()<>]+/).map((word) => word.replace(/^\.\/|\/$/g, ""));
   const path = kept.find((one) => words.some((word) => word !== "" && `/${one}`.includes(`/${word}/`)));

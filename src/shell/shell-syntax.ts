@@ -43,7 +43,7 @@ const glob = /^[\w@%+=:,./-]*(?:\*|\?)[\w@%+=:,./*?-]*$/;
 
 const shells = ["sh", "bash"];
 
-/** The beginning of such a note, which is about no rule of the sandbox. */
+/** The beginning of such a note. It is not about a rule of the sandbox. */
 export const syntaxNote = "no shell";
 
 /** Returns a note on the words of a command that a shell would act on, if it has any. */

@@ -25,7 +25,7 @@ interface Command {
   readonly act: (base: string) => void;
 }
 
-/** Runs a function in place of a command. */
+/** Runs a function instead of a command. */
 async function run(at: JournalFixture, { globs = ["**"], bounds, act }: Command): Promise<SnapshotOutcome> {
   const { jailed: jail, base } = at.bench;
   const options = { selection: compileSnapshotGlobs(globs)!, jail, journal: at.journal };

@@ -2,7 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 
 /**
- * The schema of the field `target`. Validated, it may still hold a `sandbox_id` that is no UUID: see
+ * The schema of the field `target`. A valid value may still have a `sandbox_id` that is not a UUID: see
  * `parseSandboxId`.
  */
 export const Target = (description?: string) =>

@@ -7,7 +7,7 @@ import { findProgram, programFolders } from "./programs/program.ts";
 interface Circumstances {
   /** The folder that `shell::fs::*` is confined to, if any. */
   readonly root: string | undefined;
-  /** Whether other programs call it, and not the user who has started it. */
+  /** Whether other programs call the worker, and not the user who has started it. */
   readonly isServed: boolean;
   /** Whether rules of the kernel confine commands. */
   readonly isConfined: boolean;

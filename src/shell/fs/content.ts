@@ -32,6 +32,7 @@ export const ForwardedContentRef = Type.Object({
 export const idleMilliseconds = 25_000;
 
 /**
- * Whether `id` can be that of an engine's channel. Any other text would change the address of the connection.
+ * Returns whether `id` can be that of an engine's channel. Any other text would change the address of the
+ * connection.
  */
 export const isChannelId = (id: string): boolean => /^[A-Za-z0-9-]{1,64}$/.test(id);

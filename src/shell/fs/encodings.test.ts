@@ -22,7 +22,7 @@ afterAll(async () => {
   rmSync(base, { recursive: true });
 });
 
-/** The answer of a call, or its error. */
+/** Returns the answer of a call, or its error. */
 async function call(op: string, payload: object, runtime = agent) {
   const definition = shellFunctions.find(({ id }) => id === `shell::fs::${op}`)!;
   const outcome = await createInvoke(runtime, log)(definition, payload);
@@ -89,7 +89,7 @@ test("sed writes each file in its encoding", async () => {
   for (const runtime of [agent, contract]) {
     writeFileSync(at("latin1"), files.latin1);
     const payload = { files: [at("latin1")], pattern: "é$", replacement: "è", encoding: "latin1" };
-    // In the contract profile a pattern sees the line with its end.
+    // In the contract profile, a pattern is matched against the line with its end.
     const { total_replacements } = await call("sed", payload, runtime);
     expect(total_replacements).toBe((runtime === agent ? 1 : 0) as never);
   }

@@ -15,7 +15,7 @@ export const entryFields = {
 
 const FsEntry = Type.Object(entryFields);
 
-/** A file as lstat sees it. */
+/** Returns an entry from its lstat. */
 export const entryOf = (name: string, stats: Stats): Static<typeof FsEntry> => ({
   name,
   is_dir: stats.isDirectory(),

@@ -3,8 +3,8 @@ import { refuseFs } from "./fs-errors.ts";
 
 /**
  * Compiles the globs of grep and sed (shell §8.6), which match paths relative to the start of the search. A
- * pattern without "/" matches the last name. `*` is any run of bytes but "/", `?` one byte but "/", nothing
- * else is special. A whole component `**` stands for any number of components, at the end for at least one.
+ * pattern without "/" matches the last name. `*` matches any bytes except "/", and `?` one byte except "/". A
+ * component `**` matches any number of components, at the end at least one. No other character is special.
  */
 export function compileShellGlobs(field: string, patterns: readonly string[]): PathFilter {
   const length = patterns.reduce((sum, pattern) => sum + pattern.length, 0);
@@ -20,7 +20,7 @@ export function compileShellGlobs(field: string, patterns: readonly string[]): P
   };
 }
 
-/** The filters for paths relative to the base; `prefix` is the path of the start of the search. */
+/** Returns the filters for paths relative to the base. `prefix` is the path where the search starts. */
 export function filtersFor(
   { include, exclude }: { include: readonly string[]; exclude: readonly string[] },
   prefix: string,

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { refuseFs } from "./fs-errors.ts";
 
-/** The bits that run a program as its owner or group. Only a folder may have that of the group. */
+/** The bit that runs a program with the group of its file. Only a folder may have it. */
 const setGroup = 0o2000;
 
 /**

@@ -1,4 +1,4 @@
-/** A function that writes says who asked. The types see to it that each does. */
+/** Tests that each function that writes names its requester. The types require one. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -36,7 +36,7 @@ const services = {
   fs: { ...runtime.fs, tree: new DiskTree(disk) },
 } as typeof runtime;
 const invoke = createInvoke(services, log);
-/** Nothing comes over it: an empty file needs no bytes. */
+/** A bus without content, since an empty file needs no bytes. */
 const bus = { openSource: () => ({}) } as unknown as BusAccess;
 const content = { channel_id: "CHANNEL", access_key: "key", direction: "read" };
 const at = (path: string) => join(base, path);

@@ -1,4 +1,4 @@
-/** A link that leads anywhere has a new name in the profile `agent`, and is refused in `contract`. */
+/** Tests that a link that leads anywhere is renamed in the profile `agent`, and refused in `contract`. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, readlinkSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
-/** Another program that acts at the worst moment: after a call has looked, and before it changes anything. */
+/**
+ * Tests another program that acts at the worst moment: after a call has checked an entry, and before it
+ * changes it.
+ */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import {
   appendFileSync,
@@ -41,13 +44,13 @@ afterEach(async () => {
 
 const at = (name: string) => join(folder, name);
 
-/** The answer of a call in a runtime that differs, as text. */
+/** Returns the answer of a call as text. `differing` replaces services of the runtime. */
 async function call(definition: FunctionDefinition, payload: object, differing: Partial<ShellServices>) {
   const outcome = await createInvoke({ ...runtime, ...differing } as ShellServices, log)(definition, payload);
   return JSON.stringify(outcome);
 }
 
-/** The regular expressions of the runtime, with something done whenever a file has been read. */
+/** Returns an engine for regular expressions that calls `act` whenever a file has been read. */
 function regexAfter(act: () => void): RegexEngine {
   const { regex } = runtime;
   return {

@@ -6,7 +6,7 @@ import type { ChannelSource } from "../../calls/contract/bus-access.ts";
 import { idleMilliseconds } from "./content.ts";
 import { type Receiving, receive } from "./receive.ts";
 
-/** A channel in this process: what is written to `stream` and passed to `say` comes out of it. */
+/** A channel in this process. It yields the bytes written to `stream`, and the messages passed to `say`. */
 class Channel implements ChannelSource {
   readonly stream = new PassThrough();
   say: (text: string) => void = () => undefined;
@@ -16,7 +16,7 @@ class Channel implements ChannelSource {
   close(): void {}
 }
 
-/** The bytes, or the refusal. */
+/** Returns the bytes, or the refusal. */
 async function outcomeOf(channel: Channel, more: Partial<Receiving> = {}): Promise<string | Refusal> {
   const deadline = deadlineIn(Number.POSITIVE_INFINITY);
   const usual = { path: "/f", maxBytes: undefined, announced: undefined, idleMilliseconds: 30_000 };

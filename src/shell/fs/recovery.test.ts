@@ -1,4 +1,7 @@
-/** A shell worker finishes what a killed worker of the coder family left on its folder, before it serves. */
+/**
+ * Tests that a shell worker finishes, before it serves, the transactions that a killed coder worker has left
+ * in its folder.
+ */
 import { expect, test } from "bun:test";
 import { mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";

@@ -88,7 +88,7 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
     return { files: filesOver(scoped, (folder, entries) => tree.sweepFolder(folder, entries)), tree };
   };
   const { files, tree } = filesIn(jail);
-  // The whole host has more folders than a user may watch.
+  // The whole host is not watched: it has more folders than a user may watch.
   const onIncomplete = logIncomplete(log);
   const watched =
     fs.host_root === null
@@ -130,7 +130,7 @@ const openCommandFeed = (jail: Jail, tree: SharedTree, state: StateFolder | unde
     announced: state && new AnnouncedCommands(state),
   });
 
-/** The services over the tree of another worker, which closes it. */
+/** Opens the services over the tree of another worker, which closes the tree. */
 export function openFsOver({
   jail,
   files,
@@ -165,7 +165,7 @@ function stateFor(
   jail: Jail,
   { environment, log }: FsDependencies,
 ): StateFolder | undefined {
-  // Nothing lies outside the whole host.
+  // If the whole host is served, no folder is outside of it.
   if (config === null && fs.host_root === null) return undefined;
   return locateState({ config, roots: jail.roots, environment, log }).folder;
 }

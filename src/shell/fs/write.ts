@@ -11,8 +11,8 @@ import { parseMode } from "./mode.ts";
 import { receive } from "./receive.ts";
 
 /**
- * `shell::fs::write`: a file from the bytes of a channel (shell §9.9). To make sure that all of them are
- * written or none, a caller also sends their number in `size`, or on the channel (`receive`).
+ * `shell::fs::write`: a file from the bytes of a channel (shell §9.9). A caller who sends their number, in
+ * `size` or on the channel (`receive`), can be sure that all of them are written, or none.
  */
 export const write = defineFsFunction({
   op: "write",
@@ -69,7 +69,7 @@ export const write = defineFsFunction({
       const maxBytes = receiving.maxBytes ?? Number.POSITIVE_INFINITY;
       let bytes_written = 0;
       const counted = (async function* () {
-        // A sender of no bytes need not connect, and the SDK's writers do not.
+        // A sender without bytes need not connect, and the SDK's writers do not.
         const sent = size === 0 ? emptyContent() : receive(source, receiving);
         for await (const piece of encoding ? encodeContent(sent, { path, encoding }) : sent) {
           bytes_written += piece.length;

@@ -55,8 +55,7 @@ test("a process enters by itself", () => {
 
 describe("the controller of version 2", () => {
   /**
-   * Opens groups twice in what stands for a hierarchy, closes the first, and returns what it has written
-   * last.
+   * Opens groups twice in a folder that imitates a hierarchy, closes the first, and returns its last write.
    */
   function closeFirst(prepare: (processes: string) => void) {
     const folder = mkdtempSync(join(tmpdir(), "coder-"));
@@ -75,7 +74,7 @@ describe("the controller of version 2", () => {
   });
 
   test("is turned off where a process cannot go back before", () => {
-    // No process enters a folder.
+    // A folder in place of the file, so that no process can enter the group.
     expect(closeFirst((processes) => mkdirSync(processes))).toBe("-pids");
   });
 });
@@ -83,7 +82,7 @@ describe("the controller of version 2", () => {
 describe("the groups of this system", () => {
   const groups = openControlGroups();
   afterAll(() => groups?.close());
-  // A container may have none that can be written.
+  // A container may lack a writable hierarchy.
   const testWithGroups = test.skipIf(groups === undefined);
 
   test("are for root only", () => {

@@ -53,16 +53,16 @@ describe("a plan of mounts", () => {
 });
 
 /**
- * What a process sees after these mounts: denied files that no mount hides, and folders of them that can be
- * renamed.
+ * Returns the denied files that a process can still read after these mounts, and the folders of denied files
+ * that it can rename.
  */
 function seen(files: readonly string[], covers: ReturnType<typeof planCovers>["covers"], writable: string) {
   const mounted = new Map<string, string>();
   for (const { path, kind } of covers) {
-    // Under the mount of a folder nothing is there, and a mount on nothing fails.
+    // A mounted folder is empty, and a mount on a missing path fails.
     const isGone = [...mounted].some(([above, its]) => its === "folder" && path.startsWith(`${above}/`));
     expect(isGone).toBe(false);
-    // A folder that is mounted on itself shows nothing that was mounted below it before.
+    // A folder mounted on itself hides earlier mounts below it.
     if (kind === "pinned")
       for (const below of mounted.keys()) if (below.startsWith(`${path}/`)) mounted.delete(below);
     mounted.set(path, kind);

@@ -1,7 +1,7 @@
 /**
  * Plans the mounts over files that commands may not read or change, in folders that they may write. Landlock
- * has no rules that deny. Without mounts, a folder that contains a denied entry is granted entry by entry,
- * and entries made later have no grant.
+ * has no rules that deny access. Without mounts, a folder that contains a denied entry is granted entry by
+ * entry, and entries created later have no grant.
  */
 import type { Denied } from "./denied.ts";
 import { isWithin } from "./grants.ts";

@@ -1,4 +1,4 @@
-/** The denied entries that are on the disk now. */
+/** Finds the denied entries that are currently on the disk. */
 import { type BigIntStats, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";

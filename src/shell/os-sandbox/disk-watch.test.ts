@@ -6,7 +6,7 @@ import { createDiskWatch, excess, readFree } from "./disk-watch.ts";
 
 const gibibyte = 1024 ** 3;
 const limits = { disk_bytes: 2 * gibibyte, disk_files: 1000 };
-/** Of a file system with room for 10,000 files. */
+/** Returns the free space of a file system with room for 10,000 files. */
 const free = (gibibytes: number, files?: number) => ({
   bytes: gibibytes * gibibyte,
   files,
@@ -28,7 +28,7 @@ describe("a command has to end", () => {
     ["what others have freed", free(1, 10), free(50, 5000), limits],
     ["no limits", free(100, 5000), free(0, 0), { disk_bytes: 0, disk_files: 0 }],
     ["files where none are counted", free(100), free(100), limits],
-    // XFS and ZFS make room for files of what is free.
+    // XFS and ZFS make room for files from free space.
     [
       "room for files that the bytes took",
       { ...free(100, 5000), filesUsed: 10 },
@@ -51,7 +51,7 @@ test("what is free is what this user may take", () => {
 test("a command is ended while it runs, by what the file system says", async () => {
   const vanishing = mkdtempSync(join(tmpdir(), "coder-"));
   const watch = createDiskWatch([tmpdir(), vanishing], { disk_bytes: 1, disk_files: 1 });
-  // A command may remove a folder that is in another one which it may write.
+  // A command may remove a folder inside another writable one.
   rmSync(vanishing, { recursive: true });
   const { promise: ended, resolve: markEnded } = Promise.withResolvers<void>();
   const { promise: reason, resolve: end } = Promise.withResolvers<string>();
@@ -68,7 +68,7 @@ test("a command is ended while it runs, by what the file system says", async () 
   markEnded();
 });
 
-/** Returns what statfs(2) says of a file system with this many files, of 10,000. */
+/** Returns the statfs(2) of a file system with this many of 10,000 files. */
 const statistics = (files: number) =>
   ({ bsize: 1024, bfree: 10_000, bavail: 10_000, files: 10_000, ffree: 10_000 - files }) as StatsFs;
 

@@ -1,4 +1,4 @@
-/** What mounts and rules together let a command do, against a definition that looks at every file. */
+/** Compares the combined effect of mounts and rules with a definition that checks every file. */
 import { afterAll, expect, test } from "bun:test";
 import {
   linkSync,
@@ -29,14 +29,14 @@ const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names
 const scene = fc.record({
   files: fc.uniqueArray(path, { minLength: 2, maxLength: 10 }),
   denied: fc.array(path, { maxLength: 3 }),
-  // A file gets another name, and another one a link, by their places in the list.
+  // The indexes of a file that gets another name, and of one that gets a link.
   linked: fc.option(fc.nat({ max: 9 })),
   pointed: fc.option(fc.nat({ max: 9 })),
   isLinkDenied: fc.boolean(),
 });
 type Scene = typeof scene extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Makes the tree; returns its root and the denied paths. */
+/** Makes the tree. Returns its root and the denied paths. */
 function build({ files: paths, denied, linked, pointed, isLinkDenied }: Scene) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
   trees.push(root);
@@ -56,7 +56,7 @@ function build({ files: paths, denied, linked, pointed, isLinkDenied }: Scene) {
   };
 }
 
-/** Files and folders below a folder, without links. */
+/** Returns the files and folders below a folder, without links. */
 const list = (folder: string): string[] =>
   readdirSync(folder, { withFileTypes: true })
     .filter((entry) => !entry.isSymbolicLink())
@@ -64,8 +64,8 @@ const list = (folder: string): string[] =>
     .flatMap((entry) => (statSync(entry).isDirectory() ? [entry, ...list(entry)] : [entry]));
 
 /**
- * What is denied by the definition: what a denied path leads to, all below it, and every name of a denied
- * file.
+ * Returns whether the definition denies an entry: the target of a denied path, an entry below one, or any
+ * name of a denied file.
  */
 function isDenied(entry: string, root: string, denied: readonly string[]): boolean {
   const there = denied.flatMap((one) => {
@@ -95,7 +95,8 @@ test("by rules, and by mounts, commands reach what is not denied and nothing els
       for (const entry of list(root)) {
         const refused = isDenied(entry, root, paths);
         const isAbove = [...denied.paths].some((one) => isWithin(one, entry));
-        // By rules, nothing can be made in a folder above something denied; by mounts, in every folder.
+        // With rules alone, entries cannot be created in a folder above a denied entry. With mounts, they can
+        // be created in every folder.
         expect([entry, canWrite(entry, denied, root)]).toEqual([entry, !refused && !isAbove]);
         expect([entry, hidden.some((cover) => isWithin(entry, cover.path))]).toEqual([entry, refused]);
         expect(canWrite(entry, rest, root)).toBe(true);

@@ -33,7 +33,9 @@ function buildTree(files: readonly string[]): string {
   return root;
 }
 
-/** The access to a path, as landlock(7) has it: all rules for it and for folders above it together. */
+/**
+ * Returns the access to a path as landlock(7) computes it, from all rules for it and for folders above it.
+ */
 function accessTo(root: string, denied: readonly string[], path: string): bigint {
   const { grants } = grantAround(root, readAccess, readDenied(denied, [root]));
   return grants
@@ -126,7 +128,7 @@ test("every file can be read but what is denied or in a denied folder", () => {
   const tree = fc.uniqueArray(path, { minLength: 1, maxLength: 12 });
   fc.assert(
     fc.property(tree, fc.array(path, { maxLength: 3 }), (paths, chosen) => {
-      // A path is a folder where another goes through it.
+      // A path is a folder if another path goes through it.
       const files = paths.filter((file) => !paths.some((other) => other.startsWith(`${file}/`)));
       const root = buildTree(files);
       const denied = chosen.map((one) => join(root, one));

@@ -38,7 +38,7 @@ const confinement = (file: string): Confinement => ({
   filter: buildFilter({ architecture, network: "none" }),
 });
 
-/** Runs a program with these descriptors as its 3 and 4. */
+/** Runs a program with these descriptors as its descriptors 3, 4 and so on. */
 async function start(file: string, args: readonly string[], ...descriptors: number[]) {
   const more = descriptors as unknown as "pipe"[];
   const stdio = ["ignore", "pipe", "pipe", ...more] as const;
@@ -46,7 +46,7 @@ async function start(file: string, args: readonly string[], ...descriptors: numb
   return { exitCode, stderr: String(stderr) };
 }
 
-/** Runs an image; `report` is what it writes to its descriptor 4. */
+/** Runs an image. `report` is its output on descriptor 4. */
 async function run(image: Buffer, args: readonly string[]) {
   const descriptor = kernel.createFile("image")!;
   writeSync(descriptor, image);
@@ -75,7 +75,7 @@ describe("a launcher", () => {
   test("reports a rule that the kernel does not take, and runs nothing", async () => {
     const file = join(folder, "refused");
     const image = buildLauncher({ ...confinement(touch), hasRuleset: true });
-    // Descriptor 3 is no ruleset.
+    // Descriptor 3 is not a ruleset.
     expect(await run(image, [file])).toMatchObject({ report: [1n, -77n], exitCode: 127 });
     const wrong = buildLauncher({ ...confinement(touch), filter: Buffer.alloc(8) });
     expect(await run(wrong, [file])).toMatchObject({ report: [1n, -22n], exitCode: 127 });
@@ -86,8 +86,8 @@ describe("a launcher", () => {
     const file = join(folder, "half");
     const image = buildLauncher(confinement(touch));
     for (let length = 0; length < image.length - 8; length += 96) {
-      // What is missing is zeros: a number of a call is then that of read(2), without an error, and in the
-      // end a fault.
+      // The missing part is zeros. A call with number 0 is read(2), which does not fail here, and the code
+      // ends in a fault.
       const half = Buffer.alloc(image.length);
       image.copy(half, 0, 0, length);
       await run(half, [file]).catch(() => {});
@@ -171,7 +171,7 @@ describe("what is denied in a writable folder", () => {
     writeFileSync(secret, "secret");
   });
 
-  /** The exit codes of touch for a file, as a launcher runs it. */
+  /** Returns the exit codes of touch for each file, run by a launcher. */
   async function touchIn(sandbox: OsSandbox, names: readonly string[]) {
     const codes = [];
     for (const name of names) {
@@ -241,7 +241,7 @@ describe("a network of commands alone", () => {
     const count = () => readdirSync("/proc/self/fd").length;
     const before = count();
     for (let index = 0; index < 3; index++) confineByKernel(kernel, architecture, policy).close();
-    // The runtime closes its own when the process that made the network has ended.
+    // The runtime closes its descriptors once the process that made the network has ended.
     while (count() > before) await Bun.sleep(10);
     expect(count()).toBeLessThanOrEqual(before);
   });

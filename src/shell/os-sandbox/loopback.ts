@@ -48,7 +48,7 @@ export function openLoopback(kernel: Kernel, architecture: Architecture): Loopba
   const maker = spawn(`/proc/self/fd/${image}`, {
     cwd: "/",
     env: {},
-    // It expects a descriptor 3, of any kind.
+    // The launcher expects some descriptor as 3.
     stdio: ["pipe", "ignore", "ignore", image, status.writeEnd],
   });
   maker.on("error", () => {});

@@ -18,7 +18,7 @@ import { hasMountsBelowProc } from "./mount-trial.ts";
 const folder = mkdtempSync(join(tmpdir(), "coder-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Reads what only root may. */
+/** Reads a mask, which only root may do. */
 function read(mask: string): string {
   chmodSync(mask, 0o400);
   return readFileSync(mask, "utf8");

@@ -52,7 +52,7 @@ function canLaunch(
   const trial = { architecture, file: undefined, limits: [], hasRuleset: false, filter: undefined, mounts };
   const image = makeImage(kernel, buildLauncher(trial));
   try {
-    // It expects descriptors 3 and 4, of any kind.
+    // The launcher expects some descriptors as 3 and 4.
     const stdio = ["ignore", "ignore", "ignore", image, image, ...inherited] as const;
     return spawnSync(`/proc/self/fd/${image}`, { cwd: "/", env: {}, stdio: [...stdio] }).status === 0;
   } finally {

@@ -3,7 +3,7 @@ import { renderProfile, runnerArguments } from "./seatbelt.ts";
 
 const policy = { writable: ["/Users/me/project"], denied: ["/etc/passwd"], network: "none" as const };
 
-/** The text as nested lists; throws unless every parenthesis and quote has its other. */
+/** Parses the text as nested lists. Throws unless all parentheses and quotes are balanced. */
 function parse(text: string): unknown[] {
   const words = text.match(/"(?:[^"\\]|\\.)*"|[()]|[^\s()"]+/g) ?? [];
   const stack: unknown[][] = [[]];

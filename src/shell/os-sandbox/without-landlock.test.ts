@@ -1,4 +1,4 @@
-/** A worker on a kernel without Landlock: a filter of system calls says that the kernel has none. */
+/** Tests a worker on a kernel without Landlock, simulated by a filter of system calls. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { closeSync, mkdtempSync, openSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,8 @@ const folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /**
- * A program of BPF as bpf(4) has it: ENOSYS for landlock_create_ruleset(2), which has this number everywhere.
+ * A program of BPF (bpf(4)) that returns ENOSYS for landlock_create_ruleset(2), whose number is the same on
+ * all architectures.
  */
 const landlock = 444;
 const filter = Buffer.concat(
@@ -55,7 +56,7 @@ describe("without Landlock", () => {
   test("best confines as far as it can, and the log says what is missing", async () => {
     const { stdout } = await run("best", "call", "shell::exec", '{"command":"echo one"}');
     expect(JSON.parse(stdout)).toMatchObject({ exit_code: 0, stdout: "one\n" });
-    // It ends with its standard input.
+    // The worker ends with its standard input.
     const { stderr } = await run("best", "mcp");
     const line = stderr.split("\n").find((each) => each.includes("os sandbox"));
     expect(JSON.parse(line!)).toMatchObject({

@@ -39,5 +39,8 @@ export const isSettable = (name: string): boolean =>
 const decidesPlaces = (name: string): boolean =>
   /^(PATH|HOME|SHELL|TMPDIR|CDPATH|XDG_.*|GIT_.*|npm_config_.*|pip_.*)$/i.test(name);
 
-/** The token of this server, and the variables of the bus's SDK, such as the address of the engine. */
+/**
+ * Returns whether a variable is this server's token, or one of the bus's SDK, such as the address of the
+ * engine.
+ */
 const isOurs = (name: string) => name === "CODER_TOKEN" || name.startsWith("III_");

@@ -7,7 +7,7 @@ import type { Argv } from "./words.ts";
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A run as the driver below takes it; the rest has defaults. */
+/** A run as the driver below expects it. Other fields have defaults. */
 interface Run {
   readonly argv: Argv;
   readonly file?: string;
@@ -92,9 +92,9 @@ const cases: Readonly<Record<string, readonly [Run, object]>> = {
 };
 
 /**
- * Runs what it is sent, one after another, on whichever runtime it is bundled for. Its peak is the one of its
- * own image: ru_maxrss is kept across execve(2), and so starts with the peak of the process that started this
- * one.
+ * Runs the programs that it is sent, one after another, on the runtime that it is bundled for. Reports the
+ * peak of its own image, because ru_maxrss survives execve(2), and therefore starts with the peak of the
+ * parent.
  */
 const driver = `
   import { readFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
  * Refuses arguments of programs on the published allowlist that run a program, write a file or change the
- * system, as long as the operator has not chosen the list. Stricter than getopt_long(3): a word that looks
- * like an option counts as one at every position, and so do all abbreviations.
+ * system, unless the operator has configured a list. Stricter than getopt_long(3): a word that looks like an
+ * option counts as one at every position, and so do all abbreviations.
  */
 import type { Argv } from "./words.ts";
 
@@ -14,7 +14,7 @@ interface Guard {
   readonly optional?: string;
   /** The long options that are refused. */
   readonly names: readonly string[];
-  /** Long options that take the next word as their argument when they hold no "=". */
+  /** Long options that take the next word as their argument if they have no "=". */
   readonly valuedNames: readonly string[];
   /** Returns whether to refuse a word that is not an option. `before` counts such words before it. */
   refusesOperand(word: string, before: number): boolean;
@@ -90,7 +90,7 @@ function takesNext(guard: Guard, word: string): boolean {
   return guard.valued.includes(word.at(-1) ?? "") && lettersOf(guard, word).length === word.length - 1;
 }
 
-/** Whether a word such as "--outp=x" abbreviates one of the names. */
+/** Returns whether a word such as "--outp=x" abbreviates one of the names. */
 function abbreviates(word: string, names: readonly string[]): boolean {
   const [name = ""] = word.slice(2).split("=", 1);
   return name !== "" && names.some((full) => full.startsWith(name));

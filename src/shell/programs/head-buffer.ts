@@ -17,7 +17,7 @@ export class HeadBuffer {
     return this.#truncated;
   }
 
-  /** Keeps what fits. Copies, since a chunk of one byte may be a view of a slab of 64 KiB. */
+  /** Keeps the bytes that fit. Copies them, because a chunk of one byte may be a view of a slab of 64 KiB. */
   add(chunk: Uint8Array): void {
     const taken = Math.min(chunk.length, this.#limit - this.#length);
     if (taken < chunk.length) this.#truncated = true;
@@ -38,8 +38,8 @@ export class HeadBuffer {
   }
 
   /**
-   * Decodes it, with U+FFFD for bytes that are not UTF-8, such as a character cut at the limit; a byte order
-   * mark stays.
+   * Decodes the kept bytes, with U+FFFD for those that are not UTF-8, such as a character cut at the limit.
+   * Keeps a byte order mark.
    */
   render(): string {
     return new TextDecoder("utf-8", { ignoreBOM: true }).decode(this.bytes());

@@ -11,7 +11,8 @@ export class HeadTailBuffer {
   #held = 0;
 
   /**
-   * Keeps at most `limit` bytes, half of them of the end, and shows at most `shown` bytes of a longer stream.
+   * Keeps at most `limit` bytes, half of them from the end, and shows at most `shown` bytes of a longer
+   * stream.
    */
   constructor(limit: number, shown = limit) {
     this.#shownBytes = Math.min(shown, limit);
@@ -44,8 +45,8 @@ export class HeadTailBuffer {
   }
 
   /**
-   * Decodes it like `HeadBuffer`, with a line in the gap that says how many bytes are left out. Only a line
-   * that is alone in its half is cut.
+   * Decodes the kept bytes like `HeadBuffer`, with a line in the gap that says how many bytes are left out.
+   * Only a line that fills its half is cut.
    */
   render(): string {
     const kept = Buffer.concat(this.#tail).subarray(-this.#tailBytes || this.#held);
@@ -69,13 +70,13 @@ export class HeadTailBuffer {
 
 const newline = 0x0a;
 
-/** Returns the whole lines at the beginning of `bytes`, or all of it without any. */
+/** Returns the whole lines at the beginning of `bytes`, or all of `bytes` if there are no whole lines. */
 const upToLineEnd = (bytes: Uint8Array): Uint8Array =>
   bytes.subarray(0, bytes.lastIndexOf(newline) + 1 || undefined);
 
 /**
- * Returns the whole lines at the end of `bytes`, the last of which may be unfinished, or all of it without
- * any.
+ * Returns the lines that begin in `bytes`, including an unfinished last one, or all of `bytes` if no line
+ * begins in it.
  */
 function fromLineStart(bytes: Uint8Array): Uint8Array {
   const start = bytes.indexOf(newline) + 1;

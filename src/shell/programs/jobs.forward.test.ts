@@ -21,7 +21,7 @@ function openJobs(now?: () => number): Jobs {
   return jobs;
 }
 
-/** The record of a job that is over. */
+/** Waits for the end of a job. Returns its record. */
 async function ended(jobs: Jobs, id: string): Promise<JobRecord> {
   while (jobs.status(id, undefined).status === "running") await Bun.sleep(0);
   return jobs.status(id, undefined);

@@ -40,13 +40,13 @@ function startShell(jobs: Jobs, script: string, owner?: string): Promise<string>
   return jobs.startProgram({ argv, owner }, () => programs.start({ file: shell, argv }, spawnOptions));
 }
 
-/** The record of a job that is over. */
+/** Waits for the end of a job. Returns its record. */
 async function ended(jobs: Jobs, id: string): Promise<JobRecord> {
   while (jobs.status(id, undefined).status === "running") await Bun.sleep(2);
   return jobs.status(id, undefined);
 }
 
-/** Resolves when a script has made the file. */
+/** Resolves when a script has created the file. */
 async function made(path: string): Promise<void> {
   while (!existsSync(path)) await Bun.sleep(2);
 }

@@ -106,7 +106,7 @@ export class Jobs {
     });
   }
 
-  /** An empty log, for a command whose whole output may be wanted. */
+  /** Opens a log, for a command whose whole output may be read later. */
   openLog(): OutputLog {
     return new OutputLog(this.#limits.output ?? defaultOutput());
   }
@@ -217,7 +217,7 @@ export class Jobs {
     }
   }
 
-  /** The jobs that `viewer` may see, without commands and output. */
+  /** Returns the jobs that `viewer` may see, without commands and output. */
   list(viewer: string | undefined): { readonly jobs: JobSummary[]; readonly count: number } {
     const jobs = this.#listed(viewer).map(({ record }) => summarize(record));
     return { jobs, count: jobs.length };
@@ -353,14 +353,14 @@ function endedJob({ record: { signal, ...record } }: Job, ending: number): Ended
 }
 
 interface Job {
-  /** See `EndedJob`; `undefined` while any of its processes runs, and for commands in the foreground. */
+  /** See `EndedJob`. Absent until all processes of the job have ended, and for commands in the foreground. */
   ending?: number;
   record: JobRecord & JobEnding;
   readonly owner: string | undefined;
   readonly log: OutputLog;
-  /** The owner has left the bus. */
+  /** Whether the owner has left the bus. */
   isOrphan: boolean;
-  /** Undefined when another worker runs the command. */
+  /** The program, or `undefined` if another worker runs the command. */
   readonly running: RunningProgram | undefined;
   /** Resolves when none of the job's processes runs and its record is final. */
   settled: Promise<void>;
@@ -382,7 +382,7 @@ const newRecord = (id: string, argv: Argv, startedAt: number): JobRecord & JobEn
   signal: null,
 });
 
-/** A job lasts as long as any process holds its outputs, or until it is ended. */
+/** Waits for the end of a job: until no process holds its outputs, or until it is ended. */
 async function awaitProgram(
   running: RunningProgram,
   log: OutputLog,

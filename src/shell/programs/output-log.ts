@@ -10,10 +10,10 @@ export interface OutputLogOptions {
   readonly temporaryFolder: string;
 }
 
-/** An unfinished line is broken at this number of bytes. */
+/** The number of bytes at which an unfinished line is broken. */
 const maxLineLength = 64 * 1024;
 
-/** The first bytes of each output stay in memory. */
+/** The number of bytes of each output that stay in memory, at its beginning. */
 const memoryBytes = 256 * 1024;
 
 /** The number of parts in which the oldest output is dropped. */
@@ -60,7 +60,7 @@ export class OutputLog {
     return this.#start;
   }
 
-  /** Adds a piece as it was read. */
+  /** Adds a piece of output, which may begin and end within a line. */
   add(piece: Uint8Array, from: OutputName): void {
     const unfinished = this.#unfinished[from];
     const lines = piece.lastIndexOf(newline) + 1;
@@ -80,13 +80,13 @@ export class OutputLog {
     this.#notify();
   }
 
-  /** Returns the beginnings of unfinished lines, each on a line. */
+  /** Returns the unfinished lines, each on its own line. */
   unfinished(): Buffer {
     const lines = Object.values(this.#unfinished).filter((pieces) => pieces.length > 0);
     return Buffer.concat(lines.flatMap((pieces, index) => [...(index > 0 ? [lineEnd] : []), ...pieces]));
   }
 
-  /** The kept bytes between two positions. */
+  /** Returns the kept bytes between two positions. */
   read(from: number, to: number): Buffer {
     const pieces = this.#segments.flatMap((segment) => {
       const [first, last] = [Math.max(from, segment.start), Math.min(to, segment.end)];
@@ -95,7 +95,10 @@ export class OutputLog {
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
   }
 
-  /** The position of a line, from 1: the first that is kept for an earlier one, the end for a later one. */
+  /**
+   * Returns the position of a line, counted from 1. For a dropped line, this is the first kept position. For
+   * a later line, it is the end.
+   */
   positionOf(line: number): number {
     if (line > this.#lines) return this.#end;
     const mark = this.#marks.findLast((one) => one.line <= line) ?? this.#marks[0]!;
@@ -113,7 +116,7 @@ export class OutputLog {
     return Math.max(position, this.#start);
   }
 
-  /** The number of the line that begins at a position, which is kept or the end. */
+  /** Returns the number of the line that begins at a position. The position must be kept, or the end. */
   lineAt(position: number): number {
     if (position >= this.#end) return this.#lines + 1;
     const mark = this.#marks.findLast((one) => one.position <= position) ?? this.#marks[0]!;

@@ -20,7 +20,7 @@ export type LiveOutput = (piece: Uint8Array, from: OutputName) => Promise<void> 
 type LivePieces = (piece: Uint8Array) => Promise<void> | undefined;
 
 export interface Output {
-  /** The part that is kept. */
+  /** The kept part of the output. */
   readonly head: OutputBuffer;
   /** Resolves when the output has been read to its end, or reading has stopped. Never rejects. */
   readonly closed: Promise<void>;

@@ -13,8 +13,8 @@ export interface Pipe {
 }
 
 /**
- * Opens `count` pipes whose reading ends do not block; `undefined` if the C library cannot be called. Throws
- * a `StartFailure` if descriptors run short.
+ * Opens `count` pipes whose reading ends do not block. Returns `undefined` if the C library cannot be called.
+ * Throws a `StartFailure` if descriptors run short.
  */
 export function openPipes(count: number): Pipe[] | undefined {
   if (loadLibc() === undefined) return undefined;
@@ -34,15 +34,15 @@ function closePipe({ readEnd, writeEnd }: Pipe): void {
 }
 
 /**
- * O_CLOEXEC of open(2), which node:fs does not name; and F_SETFL of fcntl(2). The same on every Linux that
- * Bun runs on.
+ * O_CLOEXEC of open(2), which node:fs does not name, and F_SETFL of fcntl(2). They are equal on every Linux
+ * that Bun runs on.
  */
 const closeOnExec = 0o2000000;
 const setFlags = 4;
 
 function openPipe(): Pipe {
   const pipe = openBlockingPipe();
-  // Each end has its own flags: the program's end stays blocking, as programs expect.
+  // Each end has its own flags. The program's end stays blocking, as programs expect.
   setPipeFlags(pipe.readEnd, constants.O_NONBLOCK);
   return pipe;
 }

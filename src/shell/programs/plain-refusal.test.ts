@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { renderShellError } from "../error-codes.ts";
 import { type PlainRefusal, refusePlainly } from "./plain-refusal.ts";
 
-/** One refusal of every constructor, as a caller would meet it. */
+/** One refusal of every constructor, as a caller would get it. */
 const all: Readonly<Record<keyof typeof refusePlainly, PlainRefusal>> = {
   badPayload: refusePlainly.badPayload("job_id", "is missing; expected a string"),
   missingCommand: refusePlainly.missingCommand(),

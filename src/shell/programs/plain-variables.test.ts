@@ -2,10 +2,7 @@ import { expect, test } from "bun:test";
 import { codeVariables, runsCode } from "./code-variables.ts";
 import { isPlainVariable, plainVariables } from "./plain-variables.ts";
 
-/**
- * Variables that run code or name what is run, of programs that `code-variables.ts` does not know, beside
- * those that it does.
- */
+/** Variables that run code or name programs, in addition to those in `code-variables.ts`. */
 const others =
   "CC CXX LD AR CFLAGS COMPILER_PATH GCC_EXEC_PREFIX CARGO_BUILD_RUSTC_WRAPPER CARGO_HOME GOCACHEPROG GOTOOLDIR GOPATH JAVACMD JAVA_HOME MAKE SHELL PYTEST_ADDOPTS PYTEST_PLUGINS RIPGREP_CONFIG_PATH PATH HOME TMPDIR XDG_CONFIG_HOME npm_config_script_shell NPM_CONFIG_USERCONFIG PIP_CONFIG_FILE GIT_DIR GIT_CONFIG_COUNT DOCKER_HOST SSH_AUTH_SOCK TERMINFO TERMCAP LOCPATH NLSPATH LESS VIM";
 

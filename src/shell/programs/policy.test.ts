@@ -169,7 +169,7 @@ describe("what lies in a folder that calls can write in", () => {
     ["anything, when everything may run", [], "jail/own"],
   ])("is not run: %s", (_, allowlist, name) => {
     expect(() => policy({ allowlist }).admit([name], place)).toThrow(/nothing there is ever run/);
-    // Without the root, the same command passes.
+    // Without the writable root, the same command passes.
     expect(policy({ allowlist, writableRoots: [] }).admit([name], place).file).toBe(join(jail, "own"));
   });
 

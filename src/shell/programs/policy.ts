@@ -24,15 +24,15 @@ export interface DenylistPattern {
 
 export interface PolicyRules {
   readonly denylist: readonly DenylistPattern[];
-  /** Names or paths of programs. Undefined means `defaultAllowlist`; an empty list allows everything. */
+  /** Names or paths of programs. Default: `defaultAllowlist`. An empty list allows everything. */
   readonly allowlist: readonly string[] | undefined;
   /** Absolute folders to look up bare names in, before those of the operating system. */
   readonly programFolders: readonly string[];
-  /** Canonical folders that callers can write in: the worker never runs anything in them. */
+  /** Canonical folders that callers can write in. The worker never runs programs from them. */
   readonly writableRoots: readonly string[];
 }
 
-/** The folder and the search path with which a command would run. */
+/** The folder and the search path that a command would get. */
 export interface ProgramContext {
   /** Absolute working folder of the child. */
   readonly folder: string;
@@ -77,8 +77,8 @@ export function makePolicy(rules: PolicyRules): Policy {
 
   const findListed = (name: string, { folder }: ProgramContext): string | undefined => {
     if (listed.has(name)) return name.includes("/") ? findFile(name, folder) : findProgram(name, folders);
-    // Missing and foreign files get the same answer. Name and file must both be the listed ones: a file with
-    // many names (busybox) acts by its name.
+    // Missing and other files get the same answer. Both the name and the file must be listed, because a file
+    // with many names (busybox) acts by its name.
     const file = findProgram(lastName(name), folders);
     if (file === undefined || file !== findFile(name, folder)) throw refusePlainly.otherFile(lastName(name));
     return file;
@@ -99,8 +99,8 @@ export function makePolicy(rules: PolicyRules): Policy {
 }
 
 /**
- * Returns whether the list is the published one: an operator who writes another knows what its programs can
- * do.
+ * Returns whether the list is the published one. An operator who configures another is expected to know what
+ * its programs can do.
  */
 export const isPublishedList = (list: readonly string[]) =>
   list.length === defaultAllowlist.length && defaultAllowlist.every((name) => list.includes(name));

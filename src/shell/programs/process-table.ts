@@ -2,10 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { loadLibc } from "./libc.ts";
 
-/**
- * Returns the ids of all processes; `undefined` if there is no process table, or only that of another
- * namespace.
- */
+/** Returns the ids of all processes, or `undefined` without a process table of this namespace. */
 export function processIds(): number[] | undefined {
   try {
     const ids = readdirSync("/proc").map(Number).filter(Number.isInteger);
@@ -19,8 +16,8 @@ export function processIds(): number[] | undefined {
 const maxPasses = 5;
 
 /**
- * Returns the ids of a session's running processes; `undefined` without a process table. Zombies are left
- * out, since they only wait for their parent.
+ * Returns the ids of a session's running processes, or `undefined` without a process table. Leaves out
+ * zombies, since they only wait for their parent.
  */
 export function membersOf(session: number): number[] | undefined {
   for (let passes = 0; passes < maxPasses; passes++) {

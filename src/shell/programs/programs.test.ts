@@ -18,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const spawnOptions = { environment: { PATH: "/usr/bin:/bin" }, folder, maxOutputBytes: 1024 };
 const sh = (script: string) => ({ file: realpathSync("/bin/sh"), argv: ["sh", "-c", script] as const });
 
-/** Resolves when a process is gone; a zombie counts as gone. */
+/** Resolves when a process has ended. A zombie counts as ended. */
 async function gone(pid: number): Promise<void> {
   while (
     /^[^Z]/.test(
@@ -31,7 +31,7 @@ async function gone(pid: number): Promise<void> {
   }
 }
 
-/** The process id that a program writes to a file, once it is there. */
+/** Waits for the process id that a program writes to a file. */
 async function pidIn(path: string): Promise<number> {
   while (!existsSync(path) || !readFileSync(path, "utf8").endsWith("\n")) await Bun.sleep(5);
   return Number(readFileSync(path, "utf8"));
@@ -99,8 +99,8 @@ test("a worker that fails takes its programs along", async () => {
 });
 
 /**
- * Starts a process in a session of its own, so out of the group's reach, which holds the outputs; prints its
- * id.
+ * A command that starts a process in another session, out of reach of signals to the group. The process holds
+ * the outputs. The command prints its id.
  */
 const fugitive = `"${process.execPath}" -e 'console.log(require("node:child_process").spawn("sleep", ["600"], { detached: true, stdio: "inherit" }).pid); process.exit()'`;
 

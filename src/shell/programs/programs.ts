@@ -1,4 +1,4 @@
-/** Holds all programs that the worker runs, so that none outlives it and a bounded number runs at once. */
+/** Tracks all programs that the worker runs, so that none outlives it and a bounded number runs at once. */
 import { createSemaphore } from "../../base/scheduling/semaphore.ts";
 import { awaitResult, type RunLimits, type RunResult } from "./foreground.ts";
 import type { Program } from "./program.ts";
@@ -28,8 +28,8 @@ export interface Programs {
 }
 
 /**
- * `maxRuns` bounds the programs in `run` at once. `report` is called for processes that have left the session
- * of their program and outlive it, where the system shows them: on Linux with Bun.
+ * `maxRuns` bounds the concurrent programs of `run`. `report` is called for processes that have left the
+ * session of their program and outlive it, which are only visible on Linux with Bun.
  */
 export function createPrograms(maxRuns: number, report: (escaped: Escaped) => void = () => {}): Programs {
   const all = new Set<RunningProgram>();

@@ -20,11 +20,11 @@ export interface Captured {
 }
 
 /**
- * A running program: the leader of a session, and the session. Its starter has to call `end()`, also after
- * the program has exited: that ends the processes that it left behind.
+ * A running program: the leader of a session, and the session. Its starter must call `end()`, even after the
+ * program has exited, to end the processes that it left running.
  *
- * Not promised: the end of a process that made itself a session of its own (setsid(2)) or runs as another
- * user. No call waits for such a process.
+ * A process that made its own session (setsid(2)), or runs as another user, is not guaranteed to end. No call
+ * waits for such a process.
  */
 export class RunningProgram {
   /** Id of the session, and of its leader. */

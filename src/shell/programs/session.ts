@@ -1,7 +1,7 @@
 /**
  * Signals the session that a program leads (setsid(2)), process by process: all processes that it started, in
- * any process group, except those that made a session of their own. On systems without a process table, the
- * first process group stands for the session (kill(2) with a negative id).
+ * any process group, except those that made their own session. On systems without a process table, signals
+ * only the first process group (kill(2) with a negative id).
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { membersOf } from "./process-table.ts";

@@ -43,6 +43,6 @@ test("a program that reads a part, or nothing, ends as usual and leaves no descr
     ),
   ).rejects.toThrow();
   while (count() > before) await Bun.sleep(5);
-  // What earlier tests have left open may have closed.
+  // Descriptors of earlier tests may have been closed since.
   expect(count()).toBeLessThanOrEqual(before);
 });

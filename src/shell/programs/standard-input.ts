@@ -18,20 +18,20 @@ export interface StandardInput {
   /** The end that becomes the program's standard input. Its starter closes it. */
   readonly readEnd: number;
   /**
-   * Writes the text until all is written, the program has closed its end, or `ended` has resolved. Never
-   * rejects.
+   * Writes the text until all of it is written, the program has closed its end, or `ended` has resolved.
+   * Never rejects.
    */
   feed(ended: Promise<unknown>): Promise<void>;
   /**
-   * Closes what is open, for a program that has not started. `isClosed` says whether its own end has been
+   * Closes both ends, for a program that has not started. `isClosed` says whether the program's end has been
    * closed already.
    */
   abandon(isClosed: boolean): void;
 }
 
 /**
- * Opens one for a text; `undefined` if the C library cannot be called. Throws a `StartFailure` if descriptors
- * run short.
+ * Opens a standard input for a text. Returns `undefined` if the C library cannot be called. Throws a
+ * `StartFailure` if descriptors run short.
  */
 export function openStandardInput(text: string): StandardInput | undefined {
   const libc = loadLibc();

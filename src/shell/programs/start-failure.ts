@@ -1,6 +1,6 @@
 import type { StartProblem } from "./start-problems.ts";
 
-/** The failure to start a program. Functions report it in different forms, so each makes its own sentence. */
+/** Thrown if a program cannot be started. Each function makes its own sentence from `problem`. */
 export class StartFailure extends Error {
   override readonly name = "StartFailure";
   readonly problem: StartProblem;

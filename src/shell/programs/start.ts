@@ -68,7 +68,10 @@ export async function startProgram(
   return running;
 }
 
-/** Starts a program with pipes for its outputs. Throws a `StartFailure`, and then leaves nothing behind. */
+/**
+ * Starts a program with pipes for its outputs. If it throws a `StartFailure`, it has closed all descriptors
+ * and removed the group.
+ */
 async function spawnWithPipes(launch: Launch, options: SpawnOptions) {
   let pipes: Pipe[] | undefined;
   let input: StandardInput | undefined;
@@ -157,7 +160,7 @@ function closeEnds(pipes: readonly Pipe[] | undefined, end: keyof Pipe): void {
 /** Maximum bytes of one argument on Linux (MAX_ARG_STRLEN in execve(2)). */
 const maxArgumentBytes = 128 * 1024;
 
-/** A number of descriptors that is more than a start needs. */
+/** A number of descriptors that suffices for a start. */
 const neededDescriptors = 16;
 
 /**

@@ -11,7 +11,7 @@ afterAll(() => rmSync(root, { recursive: true }));
 
 const pwd = findProgram("pwd", programFolders) ?? "/bin/pwd";
 
-/** Where a program finds itself. */
+/** Returns the working folder of a program. */
 async function whereabouts(folder: string): Promise<string> {
   const spawnOptions = { environment: {}, folder, maxOutputBytes: 4096 };
   const { stdout } = await createPrograms(1).run({ file: pwd, argv: ["pwd"] }, spawnOptions, {
