@@ -51,7 +51,7 @@ export async function closeRemoved(held: DeferredClose): Promise<void> {
   held[Symbol.dispose]();
 }
 
-/** Waits until the disk has freed the replaced files. Returns false if there were none. */
+/** Waits until the disk has freed the replaced files. Returns whether it had to free any. */
 export async function awaitDeferredCloses(): Promise<boolean> {
   return (await Promise.all(closing)).length > 0;
 }

@@ -6,7 +6,7 @@ import { createKeyedMutex, type KeyedMutex } from "./keyed-mutex.ts";
 import type { MutationListener } from "./mutation.ts";
 import { Mutations } from "./mutations.ts";
 
-/** The disk below the folders that a jail holds, and what keeps its steps apart. */
+/** The disk below the folders that a jail holds, and the locks that separate its steps. */
 export interface Disk {
   readonly jail: Jail;
   readonly config: FilesConfig;

@@ -100,7 +100,7 @@ type Enter = <T>(act: (at: At) => T) => T;
 
 const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** Returns the entry with the name, or `undefined` if there is none. Throws the errno error. */
+/** Returns the entry with the name, or `undefined` if the name is free. Throws the errno error. */
 function entryIn(
   folder: Folder,
   name: Name,

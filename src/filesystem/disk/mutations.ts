@@ -50,22 +50,22 @@ export class Mutations {
     }
   }
 
-  /** Has listeners read a folder that the next step places. */
+  /** Lets listeners read a folder that the next step places. */
   readPlaced(entries: StepEntries): Promise<void> {
     return this.#awaitEach((listener) => listener.readPlaced?.(entries));
   }
 
-  /** Has listeners read a folder that the next step removes. */
+  /** Lets listeners read a folder that the next step removes. */
   readRemoved(entries: StepEntries, requester: Requester): Promise<void> {
     return this.#awaitEach((listener) => listener.readRemoved?.(entries, requester));
   }
 
-  /** Has listeners read a folder that a step has set aside. */
+  /** Lets listeners read a folder that a step has set aside. */
   readAside(entries: StepEntries): Promise<void> {
     return this.#awaitEach((listener) => listener.readAside?.(entries));
   }
 
-  /** Has listeners hash the large files that the next step removes, replaces or moves. */
+  /** Lets listeners hash the large files that the next step removes, replaces or moves. */
   hashAhead(entries: StepEntries): Promise<void> {
     return this.#awaitEach((listener) => listener.hashAhead?.(entries));
   }

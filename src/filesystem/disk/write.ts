@@ -178,8 +178,8 @@ export async function completeHidden(
 }
 
 /**
- * Flushes in the background, because a flush takes up to tens of milliseconds, for which other calls should
- * not wait.
+ * Flushes in the background, because a flush takes up to tens of milliseconds, and other calls should not
+ * wait.
  */
 async function flush(descriptor: number): Promise<void> {
   try {
@@ -205,9 +205,7 @@ function restOf(pieces: readonly Uint8Array[], written: number): readonly Uint8A
 const lengthOf = (pieces: readonly Uint8Array[]): number =>
   pieces.reduce((sum, { length }) => sum + length, 0);
 
-/**
- * Size in bytes from which on a write takes half a millisecond and more, so that it runs in the background.
- */
+/** Minimum bytes of a write that runs in the background, because it takes at least half a millisecond. */
 const largeBytes = 1024 * 1024;
 
 const writeSome = promisify(writev);

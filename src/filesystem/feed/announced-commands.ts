@@ -32,8 +32,8 @@ export class AnnouncedCommands {
   }
 
   /**
-   * Announces a command to the other workers. Returns what to call when it has ended. A folder
-   * that cannot be written keeps no command from running.
+   * Announces a command to the other workers. Returns a function to call when the command has ended. Does not
+   * fail if the folder cannot be written.
    */
   begin(cause: Cause): () => void {
     const id = `${process.pid}-${this.#worker}-${this.#count++}`;

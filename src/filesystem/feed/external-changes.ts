@@ -138,14 +138,14 @@ export class ExternalChanges {
     this.#unverified = new Set(this.#left.keys());
   }
 
-  /** Has held names judged again if another transaction is over. */
+  /** Releases held names if another transaction has ended. */
   #releaseIfOver(): void {
     const over = this.#options.transactionsOver();
     if (over !== this.#transactionsOver) this.#releaseHeld();
     this.#transactionsOver = over;
   }
 
-  /** Has held names judged again. */
+  /** Moves held names back to those that are checked next. */
   #releaseHeld(): void {
     if (this.#held.size > 0) this.#touched = new Map([...this.#held, ...this.#touched]);
     this.#held.clear();

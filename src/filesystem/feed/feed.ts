@@ -145,8 +145,8 @@ export class Feed implements MutationListener {
   }
 
   /**
-   * Takes what other programs change from now on for changes of a command, until `endCommand` is called with
-   * what this returns. `undefined` where such changes are not known.
+   * Attributes changes by other programs to a command from now on, until `endCommand` is called with the
+   * returned object. Returns `undefined` if the feed does not report such changes.
    */
   async beginCommand(cause: Cause): Promise<CommandChanges | undefined> {
     await this.newest();
@@ -156,12 +156,12 @@ export class Feed implements MutationListener {
     return command;
   }
 
-  /** Announces a command to the feeds of other workers, until what this returns is called. */
+  /** Announces a command to the feeds of other workers, until the returned function is called. */
   announceCommand(cause: Cause): () => void {
     return this.#options.announced?.begin(cause) ?? (() => {});
   }
 
-  /** Returns what was changed since the command began. */
+  /** Returns the changes since the command began. */
   async endCommand(command: CommandChanges): Promise<ChangeSummary> {
     try {
       await this.newest();

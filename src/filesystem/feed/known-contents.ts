@@ -100,6 +100,6 @@ export class KnownContents {
   }
 }
 
-/** No path has a NUL. */
+/** Returns the key of a version, with a NUL as separator, which no path contains. */
 const keyOf = ({ path, until }: Pick<Version, "path" | "until">): string =>
   until === undefined ? path : `${path}\0${until}`;

@@ -14,7 +14,7 @@ const tags = { owner: 0x01, user: 0x02, owningGroup: 0x04, group: 0x08, mask: 0x
 export interface Terms {
   /** The permission bits that the file should have. */
   readonly mode: number;
-  /** Whether the file now belongs to another group, which gets no more rights than all others have. */
+  /** Whether the file now belongs to another group, which gets only the rights of all others. */
   readonly isOfOtherGroup: boolean;
 }
 

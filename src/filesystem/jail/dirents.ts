@@ -30,7 +30,7 @@ export function parseDirents(records: Buffer, length: number, onDirent: OnDirent
   return last;
 }
 
-/** Returns the offset from which the entries after the record at `at` would be read. */
+/** Returns the offset for reading the entries after the record at `at`. */
 export const offsetAfter = (records: Buffer, at: number): bigint => records.readBigInt64LE(at + offsetAt);
 
 const dot = 0x2e;

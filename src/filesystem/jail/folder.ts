@@ -1,6 +1,6 @@
 /**
  * The results of the jail: folders below the base, which it has reached one name at a time and holds open,
- * and the paths with which the disk verbs act on the names in them.
+ * and paths that disk verbs use for the names in them.
  */
 import type { Stats } from "node:fs";
 import type { OnDirent } from "./dirents.ts";
@@ -107,8 +107,8 @@ export interface ResolvedPath extends Disposable, Omit<PathHandle, "stats" | "cl
   /** The last name, links resolved; `"."` if the place is the base. */
   readonly name: string;
   /**
-   * The last name as it was sent, or as a link has it. It differs from `name` if the file system finds the
-   * entry under names that the folder does not list.
+   * The last name in its sent form, or in the form of a link. It differs from `name` if the file system finds
+   * the entry under names that the folder does not list.
    */
   readonly sentName: string;
   /** The names from the base to the place, links resolved, which deny globs, queues and results use. */
@@ -143,9 +143,9 @@ export interface AdmitOptions {
    */
   readonly remade?: string | undefined;
   /**
-   * How to treat a link as the last name: `"follow"` it like every other (default); `"stay"`: verify that it
-   * leads to something inside that is not denied, then resolve to the link itself (delete-file); `"bare"`:
-   * resolve to the link itself, wherever it leads.
+   * The treatment of a link as the last name. `"follow"` follows it like any other (default). `"stay"` checks
+   * that it leads to an entry inside that is not denied, then resolves to the link itself (delete-file).
+   * `"bare"` resolves to the link itself, wherever it leads.
    */
   readonly lastLink?: "follow" | "stay" | "bare";
   /** Whether the last name may be missing, if callers may create such a name. Default: false. */

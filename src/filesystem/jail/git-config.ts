@@ -4,7 +4,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 
-/** A variable: `section.subsection.key`, of which only the subsection has capitals. */
+/** A variable, `section.subsection.key`. Only the subsection keeps its capitals. */
 export interface GitVariable {
   readonly name: string;
   readonly value: string;

@@ -2,7 +2,7 @@ import { quoteShort, Refusal } from "../../base/errors.ts";
 
 /** Refusals of the jail, and of code that uses its folders. */
 export const refuseJailed = {
-  /** Refuses a denied path. It reveals nothing about the disk, since the path as it was sent decides. */
+  /** Refuses a denied path. This reveals nothing about the disk, because only the sent path decides. */
   denied: (path: string, glob: string): Refusal =>
     new Refusal(
       "denied-by-rule",

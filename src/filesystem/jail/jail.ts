@@ -184,8 +184,8 @@ function parseIn({ parse, walkRules: { scope } }: Parts, path: string): ParsedPa
 }
 
 /**
- * Returns the parsed path. Throws if its names, as they were sent, are denied and not excluded by a scope. A
- * `..` removes the name before it, even if that turns out to be a link.
+ * Returns the parsed path. Throws if the sent names are denied and not excluded by a scope. A `..` removes
+ * the name before it, even if that is a link.
  */
 function requireAllowedNames(parts: Parts, path: string, parsed: ParsedPath): ParsedPath {
   const { rules, walkRules, namesDenyingGlobs = false } = parts;

@@ -32,8 +32,8 @@ export interface SharedRules {
    */
   readonly foldDeny?: "auto" | "always";
   /**
-   * Whether a path whose names are denied as they were sent is refused with the glob, before the disk is
-   * read. Default: its refusal is that of a missing path.
+   * Whether a path whose sent names are denied is refused with the glob, before the disk is read. Default: it
+   * is refused like a missing path.
    */
   readonly namesDenyingGlobs?: boolean;
   /** Host paths of files that calls may read and not change, below the base or elsewhere, existing or not. */

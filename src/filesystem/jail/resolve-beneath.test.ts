@@ -9,7 +9,7 @@ import { type WalkRules, walk } from "./walk.ts";
 
 /**
  * Returns the path that is resolved beneath over "a" and "b" with such names in the base, and the folding
- * with which each folder on the way is judged.
+ * used for each folder on the way.
  */
 function resolveWith(naming: Naming): [path: string | undefined, requested: Folding[]] {
   const requested: Folding[] = [];

@@ -77,8 +77,8 @@ export class Roots implements RootSet {
   }
 
   /**
-   * Returns the root with this name, reopened if needed, or `undefined` if there is none, or its folder is
-   * gone.
+   * Returns the root with this name, reopened if needed, or `undefined` if the name is unknown or the folder
+   * is gone.
    */
   reach(name: string): OpenRoot | undefined {
     const root = this.#open.get(name);

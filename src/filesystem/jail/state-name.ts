@@ -9,7 +9,7 @@ const endingBytes = Buffer.from(ending);
 /** Returns the name of a state folder, by what distinguishes it from others. */
 export const stateFolderName = (identity: string): string => identity + ending;
 
-/** Whether a name is reserved for state folders. */
+/** Returns whether a name is reserved for state folders. */
 export const isStateFolderName = (name: string): boolean => name.endsWith(ending);
 
 /** Like `isStateFolderName`, for the name in `bytes[from, to)`. */

@@ -31,9 +31,7 @@ export interface Links {
   readonly inode: bigint;
 }
 
-/**
- * Like `statAt`, but returns the facts that distinguish an entry from others, or "missing" if there is none.
- */
+/** Like `statAt`, but returns the facts that distinguish an entry from others, or "missing". */
 export function linksAt(descriptor: number, name: Name): Links | "missing" | undefined {
   if (!describe(descriptor, name, wantedOfLinks)) return statxErrno() === ENOENT ? "missing" : undefined;
   return {
@@ -54,9 +52,7 @@ export interface Stamps {
   readonly state: string;
 }
 
-/**
- * Like `statAt`, but returns the facts that show whether an entry has changed, or "missing" if there is none.
- */
+/** Like `statAt`, but returns the facts that show whether an entry has changed, or "missing". */
 export function stampsAt(descriptor: number, name: Name): Stamps | "missing" | undefined {
   if (!describe(descriptor, name, wantedOfStamps)) return statxErrno() === ENOENT ? "missing" : undefined;
   const kind = kindsByFormat[statxHalves[modeAt]! >>> 12] ?? "other";

@@ -65,7 +65,7 @@ class Walk {
   readonly #rules: WalkRules;
   readonly #requested: string;
   readonly #options: AdmitOptions;
-  /** All names from the base on. Those before `#index` are resolved and lead to `#folder`. */
+  /** All names, starting at the base. The names before `#index` are resolved and lead to `#folder`. */
   #names: string[];
   #index = 0;
   #folder: HeldFolder;

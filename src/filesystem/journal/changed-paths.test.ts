@@ -10,7 +10,7 @@ const states = {
   dir: { kind: "dir" },
 } as const satisfies Record<string, RecordedState>;
 
-/** The steps of a call, such as "place a absent file" or "rename a b". */
+/** Parses the steps of a call, such as "place a absent file" or "rename a b". */
 function stepsOf(...steps: string[]): RecordedStep[] {
   return steps.map((text, at) => {
     const [kind, path, one, other] = text.split(" ") as [RecordedStep["kind"], string, string?, string?];

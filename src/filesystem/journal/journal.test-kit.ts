@@ -49,7 +49,7 @@ export class JournalFixture implements Disposable {
     this.bench = new FilesFixture(backend, tree, config);
   }
 
-  /** Another journal in the same folder. */
+  /** Opens another journal in the same folder. */
   openJournal(bounds: Partial<JournalBounds> = {}): Journal {
     const log = createLog({ level: "debug", form: "text", write: (line) => this.logLines.push(line) });
     const state = openStateFolder({ dir: this.dir, roots: [{ name: ".", hostPath: "/srv/root" }] });
@@ -60,7 +60,7 @@ export class JournalFixture implements Disposable {
     return this.bench.files;
   }
 
-  /** A call of its own, which has a record of its own. */
+  /** Returns a new call, which gets its own record. */
   call(functionId = "test::call"): Requester {
     return { deadline: deadlineIn(Number.POSITIVE_INFINITY), functionId, caller: "tester" };
   }
@@ -70,12 +70,12 @@ export class JournalFixture implements Disposable {
     return join(this.journal.state.location, "segments");
   }
 
-  /** Host path of the frames of a segment, of the first one by default. */
+  /** Returns the host path of the frames of a segment, by default the first. */
   frames(first = 1): string {
     return join(this.segments, String(first).padStart(12, "0"), "frames");
   }
 
-  /** Host paths of all files in the segments. */
+  /** Returns the host paths of all files in the segments. */
   keptFiles(): string[] {
     return readdirSync(this.segments, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -83,12 +83,12 @@ export class JournalFixture implements Disposable {
       .sort();
   }
 
-  /** Bytes of all of them. */
+  /** Returns the total bytes of all files in the segments. */
   keptBytes(): number {
     return this.keptFiles().reduce((sum, path) => sum + lstatSync(path).size, 0);
   }
 
-  /** Has a journal of this folder keep a step of a call, by default one of its own. */
+  /** Records a step of a call in a journal of this folder, by default of a new call. */
   keepStep(journal: Journal, path: string, requester = this.call()): void {
     const step = { kind: "make-folder", path, entry: "dir", isTree: false } as const;
     const mutation = { ...step, requester, revisionBefore: () => undefined };
@@ -138,7 +138,7 @@ class ImmediateTree implements RestoredTree {
   }
 
   state(path: string): TreeState {
-    // Through the jail, for what it refuses.
+    // Through the jail, for its refusals.
     this.#bench.jailed.admit(path, { lastLink: "bare", mayBeMissing: true, parents: true })[Symbol.dispose]();
     const at = this.#bench.at(path);
     const stats = lstatSync(at, { throwIfNoEntry: false });

@@ -51,7 +51,7 @@ function removal(
   return { ...described, ...revisions, kind: "remove", path: "gone", isTree: false, whole, entries };
 }
 
-/** Has the journal read the folder `d` as one that a transaction has set aside. */
+/** Lets the journal read the folder `d` as one that a transaction has set aside. */
 async function setAside(at: JournalFixture): Promise<void> {
   using folder = at.bench.jailed.reopenFolder("");
   const entries = entriesAt({ folder, name: "gone", aside: "d" });

@@ -55,7 +55,7 @@ export interface UndoConflict {
   readonly found: TreeState["kind"];
   /** The later checkpoint that left what was found; absent if another program did. */
   readonly by?: number;
-  /** With `force`: what became of the later change. */
+  /** With `force`: whether the later change was kept or overwritten. */
   readonly outcome?: "kept" | "overwritten";
   /** The path where it is kept, if it was moved back. */
   readonly kept_at?: string;
@@ -65,7 +65,7 @@ export interface UndoConflict {
 
 export interface UndoOutcome {
   readonly undone: readonly UndoneRecord[];
-  /** The conflicts. If there are any, the undo must not be carried out without `force`. */
+  /** The conflicts. They forbid carrying out the undo without `force`. */
   readonly conflicts: readonly UndoConflict[];
 }
 
@@ -132,7 +132,7 @@ class Undo {
     return { undone: undone.reverse(), conflicts: this.#settledConflicts() };
   }
 
-  /** Returns the conflicts. With `force`, each has what became of the later change. */
+  /** Returns the conflicts. With `force`, each has the outcome of the later change. */
   #settledConflicts(): UndoConflict[] {
     if (!this.#options.force) return this.#conflicts;
     const kept = new Map([...this.#passedOver].map(([path, conflict]) => [conflict, path]));

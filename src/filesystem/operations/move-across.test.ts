@@ -1,6 +1,6 @@
 /**
- * Tests moves that take a copy and a removal: between file systems, and here between folders of which one can
- * be held at a time.
+ * Tests moves that take a copy and a removal, as between file systems. Here, the folders cannot be held open
+ * at the same time.
  */
 import { expect, test } from "bun:test";
 import { rmSync, truncateSync, writeFileSync } from "node:fs";

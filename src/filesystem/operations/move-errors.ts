@@ -1,6 +1,6 @@
 import { quoteShort, Refusal } from "../../base/errors.ts";
 
-/** How a call transfers the entry at `from`. */
+/** The way in which a call transfers the entry at `from`. */
 export type Transfer = "moved" | "copied";
 
 /** Refusals of moves and copies. */

@@ -73,8 +73,8 @@ export class NewFolders implements Disposable {
   }
 
   /**
-   * Removes a folder. It descends from the place's folder each time, and so holds no more folders at once
-   * than `make`, which may have failed for lack of descriptors. Folders that other programs have filled stay.
+   * Removes a folder. Descends from the place's folder each time, to hold as few folders at once as `make`,
+   * which may have failed for lack of descriptors. Keeps folders that other programs have filled.
    */
   #remove(level: number): void {
     let outer = this.#place.folder;

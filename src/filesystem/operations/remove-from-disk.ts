@@ -38,7 +38,7 @@ export async function removeFromDisk(disk: Disk, step: SettingAside, requester: 
   if (disk.config.fsync) await flushFolder(folder);
 }
 
-/** Has listeners hash a large file before the step that removes it. */
+/** Lets listeners hash a large file before the step that removes it. */
 async function hashLarge({ mutations }: MutationScope, folder: Folder, name: Name): Promise<void> {
   // Not `folder.lstat`: when descriptors are short, no step may need more than the walk did.
   const stats = ignoreMissing(() => folder.enter((at) => lstatSync(at(name))));

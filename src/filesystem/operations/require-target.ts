@@ -9,7 +9,7 @@ import { refuseMove, type Transfer } from "./move-errors.ts";
 import { requireWritableFile } from "./require-writable.ts";
 import type { Ends, Relation } from "./same-entry.ts";
 
-/** The two paths as they were sent, and whether a file at the second one may be replaced. */
+/** The two sent paths, and whether a file at the second one may be replaced. */
 export interface TwoPaths extends LinkOptions {
   readonly from: string;
   readonly to: string;

@@ -10,7 +10,7 @@ export interface Ends {
 }
 
 /**
- * How two ends are related: two entries (`apart`), two entries of one file (`linked`), or one entry, which
+ * The relation of two ends: two entries (`apart`), two entries of one file (`linked`), or one entry, which
  * has the new name already (`same`) or in another spelling (`respelled`).
  */
 export type Relation = "apart" | "linked" | "same" | "respelled";

@@ -32,7 +32,7 @@ const setAside = (path: string): IntendedStep => ({
   entry: entry("dir"),
 });
 
-/** Steps of a killed process, and whether a worker leaves them. */
+/** Steps of a killed process, and whether a worker refuses to finish them. */
 const rows: readonly (readonly [what: string, steps: IntendedStep[], isDenied: boolean])[] = [
   ["the removal of a folder with such a file", [setAside("app")], false],
   ["the removal of the file", [setAside("app/.npmrc")], true],

@@ -23,7 +23,7 @@ export async function hasDeniedStep(jail: Jail, steps: readonly IntendedStep[]):
   const made = new Set<string>();
   for (const step of steps) {
     await slice.yieldIfDue();
-    // The walk through that folder reaches it.
+    // The check of that folder covers this path.
     if ((step.kind === "place" || step.kind === "chmod") && isBelow(step.path, made)) continue;
     if (step.kind === "place" && step.staged.kind === "dir" && mayGoWhole(jail, step.path))
       made.add(step.path);

@@ -1,6 +1,6 @@
 /**
- * Records in the state folder that no worker has written there, or whose paths no call could change: nothing
- * of them is done.
+ * Tests that records are not carried out if no worker has written them in this state folder, or no call could
+ * change their paths.
  */
 import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
@@ -28,7 +28,7 @@ import { committedMark, encodeRecord, type IntendedStep, type IntentRecord } fro
 import { TransactionsFixture } from "./transactions.test-kit.ts";
 import { recoverIn } from "./transactions.ts";
 
-/** What is at `denied` in `deniedTree` is denied, and what is at `plain` is not. */
+/** A tree with denied entries, and others that are not denied. */
 const tree: Tree = {
   ".env": "secret\n",
   "locked/.env": "secret\n",
@@ -53,7 +53,7 @@ function placed(fixture: TransactionsFixture, path: string) {
   return entryAt(fixture, path);
 }
 
-/** A step of each kind about `path`: to take it back is to change what is there, or is not there. */
+/** A step of each kind for `path`, whose rollback would change the entry there, or create one. */
 const kinds: Readonly<Record<IntendedStep["kind"], (path: string) => Make>> = {
   place:
     (path) =>
@@ -81,7 +81,7 @@ const kinds: Readonly<Record<IntendedStep["kind"], (path: string) => Make>> = {
   },
 };
 
-/** A rename to a denied path: to take it back is to write there from here. */
+/** Returns a rename to `to`, whose rollback would move the entry back to `from`. */
 const renamedFrom =
   (from: string, to: string): Make =>
   (fixture) => {
@@ -93,11 +93,11 @@ interface Forgery {
   readonly isCommitted?: boolean;
   readonly edit?: (record: IntentRecord) => unknown;
   readonly editBytes?: (bytes: Buffer) => Buffer;
-  /** The name of the file, without its end. */
+  /** The name of the file, without its ending. */
   readonly id?: string;
 }
 
-/** Writes a record as a worker does that was killed. Returns its path. */
+/** Writes a record like a worker that was killed. Returns its path. */
 async function forge(fixture: TransactionsFixture, make: Make, forgery: Forgery = {}): Promise<string> {
   const intents = new Intents(fixture.state, { fsync: false });
   const mark = intents.newMark();
@@ -120,7 +120,7 @@ async function forge(fixture: TransactionsFixture, make: Make, forgery: Forgery 
   return path;
 }
 
-/** Recovers, and says whether anything in the tree changed, and what became of the record. */
+/** Recovers. Returns whether the tree has changed, and the state of the record. */
 async function outcomeOf(fixture: TransactionsFixture, deny?: readonly string[]) {
   const before = fixture.snapshot();
   const { context, state, log } = fixture;

@@ -1,5 +1,5 @@
 /**
- * Recognises records that a worker has written in this state folder, for this root. All others are left for a
+ * Recognizes records that a worker has written in this state folder, for this root. All others are left for a
  * person.
  */
 import { isTemporary, makerOf, type TransactionMark } from "../jail/temporary.ts";

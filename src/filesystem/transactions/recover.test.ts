@@ -104,7 +104,7 @@ describe("a process that was killed", () => {
 });
 
 describe("the recovery itself is stopped", () => {
-  /** Every action of the recovery on the tree. */
+  /** The actions of the recovery on the tree. */
   const actions = {
     moveBack: steps.moveBack,
     exchangeBack: steps.exchangeBack,
@@ -137,7 +137,7 @@ describe("the recovery itself is stopped", () => {
   });
 });
 
-/** What another program does between the kill and the start, once all steps are done. */
+/** Changes by another program between the kill and the start, after all steps were done. */
 const foreignChanges: Readonly<Record<string, [path: string, act: (fixture: TransactionsFixture) => void]>> =
   {
     "to a new file": ["newer/other.txt", ({ at }) => appendFileSync(at("newer/other.txt"), "more")],
@@ -155,7 +155,7 @@ const foreignChanges: Readonly<Record<string, [path: string, act: (fixture: Tran
     "a move of a folder": ["new", ({ at }) => renameSync(at("newer"), at("newest"))],
   };
 
-/** Times of files are those of the last tick of a clock. */
+/** Changes the file until its time differs, since times are those of the last tick of a clock. */
 function changeInAnotherTick(path: string): void {
   const { ctimeNs } = lstatSync(path, { bigint: true });
   do appendFileSync(path, "more");
@@ -250,7 +250,7 @@ function recordOf({ state }: TransactionsFixture): string {
   return join(folder, readdirSync(folder)[0]!);
 }
 
-/** Sweeps as after the death of this process: the names are those of a process that is gone. */
+/** Sweeps as if the processes that made the temporary entries had ended. */
 async function sweepAsIfGone(fixture: TransactionsFixture): Promise<void> {
   const temporary = await import("../jail/temporary.ts");
   const gone = spyOn(temporary, "isGone").mockReturnValue(true);

@@ -1,5 +1,6 @@
 /**
- * Transactions that were left half done are resolved by a call: taken back later, or given up without a loss.
+ * Tests that a call resolves transactions that were left half done: rolled back later, or given up without a
+ * loss.
  */
 import { describe, expect, test } from "bun:test";
 import {
@@ -17,7 +18,7 @@ import { everyKind, fileOf, sampleTree, TransactionsFixture } from "./transactio
 
 const steps = 22;
 
-/** The inodes of all files and links below a folder, with their paths. */
+/** Returns the inodes of all files and links below a folder, with their paths. */
 function inodesIn(folder: string, path = ""): Map<number, string> {
   const found = new Map<number, string>();
   for (const entry of readdirSync(join(folder, path), { withFileTypes: true })) {
@@ -28,7 +29,7 @@ function inodesIn(folder: string, path = ""): Map<number, string> {
   return found;
 }
 
-/** What other programs do between the kill and the next start, and how they take it back. */
+/** Changes by other programs between the kill and the next start, each with a function that reverts it. */
 const foreignChanges: Readonly<Record<string, (at: (path: string) => string) => (() => void) | undefined>> = {
   "a file where one was removed": (at) => {
     writeFileSync(at("hard-1"), "theirs");

@@ -39,7 +39,7 @@ export interface Resolution {
  * Rolls back the transaction `id`, whose record is kept. A conflicting change by another program stays. With
  * `force`, the transaction is then given up: the entries that it had removed get their names back, or similar
  * ones, and the record is removed. Returns `undefined` if no such record is kept. Throws the error of the
- * system; a repetition continues.
+ * system. Another call then continues.
  */
 export async function resolveKept(
   recovering: Recovering,

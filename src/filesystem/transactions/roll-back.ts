@@ -25,9 +25,9 @@ export interface RollingBack {
 }
 
 /**
- * Rolls back all steps that were done, the last one first, and removes the staged entries. Returns the paths
- * that another program has changed since; if there are any, nothing was changed. Throws the error of the
- * system; a repetition continues.
+ * Rolls back all steps that were done, the last one first, and removes the staged entries. If another program
+ * has changed some of their paths since, returns these and changes nothing. Throws the error of the system.
+ * Another call then continues.
  */
 export async function rollBack(rolling: RollingBack): Promise<readonly string[]> {
   const { jail, steps } = rolling;
@@ -252,7 +252,7 @@ async function flushFolders(jail: Jail, { entries }: Trace, { done, slice }: Ste
       using folder = holdFolderAt(jail, path);
       await flushFolder(folder);
     } catch {
-      // Another program moved it away.
+      // Another program has moved the folder away.
     }
   }
 }

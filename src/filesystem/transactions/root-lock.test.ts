@@ -42,7 +42,7 @@ test("by a name: one at a time, and one that a process has left behind is broken
   expect(existsSync(path)).toBe(true);
   first[Symbol.dispose]();
   expect(readdirSync(dir)).toEqual([]);
-  // The file of an ended process that had our process id before us.
+  // The file of an ended process that had our process id.
   writeFileSync(path, temporaryName().replace(/-[0-9a-z]+-([0-9a-f]{16})$/, "-1-$1"));
   expect(tryLockByName(path)).toBeUndefined();
   tryLockByName(path)![Symbol.dispose]();

@@ -22,8 +22,8 @@ const firstWaitMilliseconds = 1;
 const maxWaitMilliseconds = 50;
 
 /**
- * Waits for its turn, until `deadline`. Throws the timeout refusal, and the errno error. The lock must be
- * disposed of.
+ * Waits for the lock of the root until `deadline`. Throws the timeout refusal, and the errno error. Dispose
+ * of the lock.
  */
 export async function lockRoot(folder: StateFolder, deadline?: Deadline): Promise<Disposable> {
   return await lockFile(folder.path("lock"), deadline);

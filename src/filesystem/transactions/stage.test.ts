@@ -3,7 +3,7 @@ import { readDescriptorTargets } from "../../../tests/harness/descriptors.ts";
 import * as steps from "../disk/revert.ts";
 import { fileOf, TransactionsFixture } from "./transactions.test-kit.ts";
 
-/** How many temporary files this process holds open. */
+/** Returns the number of temporary files that this process holds open. */
 const held = () => readDescriptorTargets().filter((target) => target.includes("/.coder-tmp-")).length;
 
 test("what was staged is released before it is removed: the process may have run out of descriptors", async () => {

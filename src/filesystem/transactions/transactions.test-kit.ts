@@ -1,4 +1,4 @@
-/** Transactions over a sandbox, for tests. */
+/** For tests: transactions in a sandbox. */
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Snapshot, snapshotTree, type Tree } from "../../../tests/harness/tree.ts";
@@ -64,7 +64,7 @@ export class TransactionsFixture extends JailFixture {
     });
   }
 
-  /** Does what a process does that is killed after that many steps. */
+  /** Acts like a process that is killed after `count` steps. */
   async crashAfter(steps: readonly Step[], count: number, { isCommitted = false } = {}): Promise<void> {
     const intents = new Intents(this.state, this.context.config);
     const ctx = { ...this.context, intents };
@@ -89,7 +89,7 @@ export class TransactionsFixture extends JailFixture {
     return recoverIn({ files: this.context, folder: this.state, readOnly, log: this.log });
   }
 
-  /** What the base holds, temporary entries too, with modes. */
+  /** Returns all entries in the base, also temporary ones, with modes. */
   snapshot(): Snapshot {
     return new Map([...snapshotTree(this.root)].filter(([key]) => !key.startsWith("../")));
   }
@@ -130,7 +130,7 @@ export const sampleTree: Tree = {
   "hard-2": { hardlink: "hard-1" },
 };
 
-/** Steps of each kind, which also build on each other. */
+/** Returns steps of each kind, some of which depend on others. */
 export function everyKind(fixture: TransactionsFixture): Step[] {
   const expected = (path: string) => fixture.version(path);
   const [folder, inner, first, copy] = [

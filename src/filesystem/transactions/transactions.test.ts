@@ -52,7 +52,8 @@ test("a single change of the same path waits for a transaction, and is made on w
     return { steps, keys: new Set(["a.txt"]), value: undefined };
   };
   let transaction: Promise<unknown> | undefined;
-  // The first plan is made while an edit has the path, so there is a second one, once the transaction has it.
+  // The first plan is made while an edit has the lock of the path, so a second one is made once the
+  // transaction has it.
   await files.update(
     "a.txt",
     async (before) => {
@@ -125,7 +126,7 @@ test("what is another each time is refused, by a sentence of the call if it has 
   expect([plans, fixture.records()]).toEqual([4, []]);
 });
 
-/** Returns a deadline that is over after `checks` checks, and how many there were. */
+/** Returns a deadline that expires after `checks` checks, and the number of checks so far. */
 function deadlineAfter(checks: number): { deadline: Deadline; used: () => number } {
   let used = 0;
   const check = () => {
@@ -166,7 +167,7 @@ test("one that will not end in time stops early enough to be taken back in time"
     using other = new TransactionsFixture("descriptors", sampleTree);
     await run(other, placing(count), whole.deadline);
   }
-  /** Runs the steps at a millisecond each, with time for `enough` of them. Returns the number made. */
+  /** Runs steps that take a millisecond each, with time for `enough` of them. Returns the number made. */
   const stepsMade = async (enough: number): Promise<number | "all"> => {
     using fixture = new TransactionsFixture("descriptors", sampleTree);
     const before = fixture.snapshot();
@@ -210,7 +211,7 @@ test("one that runs out of time is taken back, at whichever step, while other wo
     if (!isOver) setImmediate(turn);
   };
   setImmediate(turn);
-  // All are staged and nearly all are placed by then.
+  // The deadline expires when all files are staged and nearly all are placed.
   const late = deadlineAfter(whole.used() - 5 + 2 * (many - 5) + 4).deadline;
   await expect(run(fixture, placing(many), late)).rejects.toMatchObject({ reason: "timeout" });
   isOver = true;
@@ -222,7 +223,7 @@ test("what is staged and taken away before it is recorded is a refusal, and no f
   using fixture = new TransactionsFixture("descriptors", sampleTree, [], { fsync: true });
   const before = fixture.snapshot();
   let taken = 0;
-  // A file is staged right after its check, so that of the next one finds it.
+  // A file is staged right after its check, so the check of the next file finds it.
   const check = () => {
     for (const name of readdirSync(fixture.base)) {
       if (!isTemporary(name)) continue;

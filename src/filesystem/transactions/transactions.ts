@@ -72,7 +72,7 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
   const { jail, editLock, config } = files;
   const recovering = { jail, editLock, intents, fsync: config.fsync, log };
 
-  /** Waits for its turn among all workers of the root. */
+  /** Waits for the lock of the root, which all workers share. */
   async function takeTurn(deadline: Deadline): Promise<Disposable> {
     const turn = turns.tryAcquire() ?? (await turns.acquire({ signal: deadline.signal }));
     try {
@@ -117,7 +117,7 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
       using _turn = await files.locks.acquire(keys, committing.requester.deadline);
       await slice.yieldIfDue();
       const { steps, value, keys: needed } = isFree ? first : await plan();
-      // The plan may need other paths now, for which other calls wait.
+      // The new plan may need paths that are not locked, so it must be made again.
       if (![...needed].every((key) => first.keys.has(key))) continue;
       if (steps.length === 0) return { value, transaction: undefined };
       return { value, ...(await commitSteps(ctx, { ...committing, steps })) };

@@ -28,7 +28,7 @@ export interface InotifyTreeOptions {
   readonly listener: TreeListener;
   /** Returns the maximum number of folders to watch. Called before each build. */
   readonly maxFolders: () => number;
-  /** How long a drain or a build runs before it yields. Default: the time slice of a walk. */
+  /** Milliseconds that a drain or a build runs before it yields. Default: the time slice of a walk. */
   readonly sliceMilliseconds?: number;
 }
 

@@ -80,8 +80,7 @@ export class Inotify {
   }
 
   /**
-   * Watches the folder that the descriptor holds, whatever its name. The same folder always gets the same
-   * number.
+   * Watches the folder that the descriptor holds, whatever its name. A folder always gets the same number.
    */
   watch(folder: number): number | WatchFailure {
     putPath(`/proc/self/fd/${folder}`);

@@ -54,7 +54,7 @@ export class SharedTree {
   /** The time of the last request or event, from `performance.now()`. */
   #activeAt = 0;
   /**
-   * The time from which the tree may be built again, from `performance.now()`, and the delay that led to it.
+   * The earliest time of the next build, from `performance.now()`, and the delay that it was computed from.
    */
   #buildAt = 0;
   #delay = 0;

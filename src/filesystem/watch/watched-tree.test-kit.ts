@@ -80,7 +80,7 @@ export function unwatchedIn(folder: WatchedFolder, prefix = ""): string[] {
 }
 
 interface OpenOptions {
-  /** How often it may watch a folder, and how many folders a tree may have. */
+  /** Maximum watches, and maximum folders of a tree. */
   readonly limit?: { watches?: number; folders?: number };
   readonly sliceMilliseconds?: number;
   /** Called before each folder is watched. */
