@@ -1,7 +1,7 @@
 /**
  * For tests of ignore files: checkouts of real projects, made from the templates that three npm packages
- * start new projects with. Each has the ignore files that its authors wrote, and the files that its tools and
- * editors leave behind.
+ * start new projects with. Each has the ignore files of its authors, and files like those that its tools and
+ * editors create.
  */
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

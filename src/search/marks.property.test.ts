@@ -83,7 +83,7 @@ const piece = fc.constantFrom(
 const text = fc.array(piece, { maxLength: 12 }).map((parts) => parts.join(""));
 /** Distances of a NUL from the beginning, some of them at the ends of the buffers of readers. */
 const distance = fc.constantFrom(0, 1, 1000, 1024, 8192, 65_530, 65_536, 70_000, 140_000);
-/** Lines up to a distance. */
+/** Returns lines with a total of `length` bytes. */
 const filler = (length: number): string => "filler line\n".repeat(Math.ceil(length / 12)).slice(0, length);
 
 const marks: Readonly<Record<string, Encoding>> = {

@@ -24,7 +24,7 @@ export class StampComparison {
     this.#compare = compare;
   }
 
-  /** Has the tree watched, and compares the stamps of all files of the search. Never rejects. */
+  /** Watches the tree, and compares the stamps of all files of the search. Never rejects. */
   async run(request: SearchRequest): Promise<void> {
     if (this.#running === undefined) {
       this.#ending = new AbortController();

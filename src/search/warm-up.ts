@@ -96,7 +96,7 @@ export class WarmUp {
       await this.#search(request, leftOut, readFiles);
   }
 
-  /** Has the tree watched, so that searches read few stamps. Then compiles the code of such searches. */
+  /** Watches the tree, so that searches read few stamps. Then compiles the code of such searches. */
   async #follow({ index, comparison }: WarmUpIndex, request: SearchRequest): Promise<void> {
     if (index.files > maxIndexedFiles) return;
     if (index.comparesInThreads) this.#parts.pool?.prepare();

@@ -52,7 +52,7 @@ test("an answer has the bytes it tells, and is the same when its lines come one 
   );
 });
 
-/** A replacer for `JSON.stringify` that sorts keys. */
+/** Sorts keys, as a replacer for `JSON.stringify`. */
 function withSortedKeys(_: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));

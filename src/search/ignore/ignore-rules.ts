@@ -7,8 +7,8 @@ interface InForce {
   /** The kind of ignore file; a lower one is stronger. */
   readonly kind: number;
   /**
-   * The offset in the path of an entry from which the file's patterns apply, after the path of its own
-   * folder.
+   * The offset in an entry's path that the file's patterns apply from: after the path of its folder and a
+   * slash.
    */
   readonly from: number;
 }

@@ -14,7 +14,7 @@ export const ripgrep = new URL(
   import.meta.url,
 ).pathname;
 
-/** The flags with which ripgrep lists the files that a search with `respect_gitignore` reads (coder §16). */
+/** The flags that make ripgrep list the files that a search with `respect_gitignore` reads (coder §16). */
 const sameRules = ["--no-config", "--hidden", "--no-require-git", "--no-ignore-global"];
 
 /**
@@ -126,8 +126,7 @@ const piece = fc.oneof(
 );
 
 /**
- * Generates globs as they stand in a line of an ignore file, without the characters that may come before and
- * after.
+ * Generates globs for a line of an ignore file, without the characters that may precede and follow a glob.
  */
 export const globOfIgnoreFile = fc.oneof(
   { weight: 4, arbitrary: fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join("")) },

@@ -276,7 +276,7 @@ export class SearchIndex {
     });
   }
 
-  /** Has the tree watched after the answer of the current search. */
+  /** Watches the tree after the answer of the current search. */
   #watchSoon(): void {
     this.#watchTimer ??= setTimeout(() => {
       this.#watchTimer = undefined;
@@ -284,7 +284,7 @@ export class SearchIndex {
     }, backgroundDelay).unref();
   }
 
-  /** Has the tree watched before a search has ended. Returns whether searches may rely on that. */
+  /** Watches the tree before a search has ended. Returns whether searches may rely on that. */
   async watch(): Promise<boolean> {
     await this.#watched?.opened();
     return this.mode === "watched";

@@ -46,7 +46,7 @@ function* placements(term: string, path: string, from = 0): Generator<number[]> 
       for (const rest of placements(term.slice(1), path, at + 1)) yield [at, ...rest];
 }
 
-/** The rule of coder §16, written independently. */
+/** Returns the score by the rule of coder §16, written independently. */
 function scoreOf(places: readonly number[], term: string, path: string): number {
   const bonusOf = (at: number) => {
     if (at === 0 || path[at - 1] === "/") return 10;

@@ -81,7 +81,7 @@ export function rangesIn(matches: readonly LineMatch[], text: Buffer): TextRange
   );
 }
 
-/** The specification of matches across lines: the engine on the whole text. */
+/** Finds matches across lines like the specification: runs the engine on the whole text. */
 export function rangesInWhole(bytes: Buffer, query: LineQuery): TextRange[] {
   if (bytes.includes(0)) return [];
   const found: TextRange[] = [];
@@ -95,7 +95,7 @@ export function rangesInWhole(bytes: Buffer, query: LineQuery): TextRange[] {
   return found;
 }
 
-/** The specification, word for word: the engine on every line. */
+/** Searches like the specification, word for word: runs the engine on every line. */
 export function searchEachLine(bytes: Buffer, query: LineQuery): LineMatch[] {
   if (bytes.includes(0)) return [];
   const { linesBefore = 0, linesAfter = 0, maxLineBytes } = query;

@@ -63,8 +63,8 @@ const spillLimits = { minShare: 1 / 16, maxFiles: 64, retryAfter: 1000 } as cons
 /** The number of places of signatures, or of records, that one step updates. */
 const updatesPerStep = 4096;
 /**
- * Share of the known files from which on a search reads all files at once, because checking stamps would take
- * longer.
+ * Maximum share of candidates among the known files. Above it, a search reads all files at once, because
+ * checking stamps would take longer.
  */
 const maxCandidates = 0.4;
 /**
@@ -292,7 +292,7 @@ export class ContentIndex {
     if (hasFailed) await runInSlices(this.#table.distrustAll(fileFlags.lacksRoom), createTimeSlice());
   }
 
-  /** Has all files read and signed again whose signatures are in a faulty one, in steps. */
+  /** Marks all files with signatures in a faulty file to be read and signed again, in steps. */
   *#drop(faulty: SignatureFile): Steps<void> {
     const first = placesIn(this.#signatureFiles.slice(0, this.#signatureFiles.indexOf(faulty)));
     const end = first + faulty.places;
@@ -382,7 +382,7 @@ export class ContentIndex {
     this.#waitingFiles = 0;
   }
 
-  /** Begins what has to end before these files, if any, can be stored. */
+  /** Starts the work that must end before these files, if any, can be stored. */
   #workBefore(files: SignedFiles | undefined): Promise<void> | undefined {
     const faulty = this.#faulty;
     if (files === undefined && faulty === undefined) return undefined;

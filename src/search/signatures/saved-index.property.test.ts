@@ -285,7 +285,7 @@ function countsOf(index: ContentIndex) {
   return counts;
 }
 
-/** Has an index store 2,010 files, whose signatures take 1 MiB. */
+/** Adds 2,010 files to an index, whose signatures take 1 MiB. */
 async function fill(index: ContentIndex): Promise<void> {
   for (let first = 1; first < 2000; first += 30) await index.take(filesOf(first, 30, 12));
   await settle(index);
