@@ -50,7 +50,7 @@ const undecoded =
 /** Returns the similarity in percent, which is never 100 for a text that differs. */
 const percentOf = ({ similarity }: Candidate): number => Math.min(99, Math.round(similarity * 100));
 
-/** Says what stands for a blank in quoted lines, since a caller may copy them. */
+/** Explains the characters that represent blanks in quoted lines, since a caller may copy them. */
 function explainVisible({ line, sent }: NonNullable<ExplainedMiss["pair"]>): string {
   const both = line + sent;
   const signs = [

@@ -1,6 +1,6 @@
 /**
- * Explains why a text is not in the file although a similar one is. Each kind of difference is a folding. The
- * kind behind a miss is the one whose folding makes the file contain the text.
+ * Explains why a text is not in the file although a similar one is. Each kind of difference is a folding. A
+ * miss has the kind whose folding makes the file contain the text.
  */
 
 /** The difference between a text and a similar one; "none" if it cannot be folded away. */
@@ -82,8 +82,8 @@ const foldings: readonly (readonly [Difference, Folding])[] = [
 const maxComparedUnits = 64 * 1024;
 
 /**
- * Returns the difference that keeps `sent` from being a part of `text`, some lines of a file. Of several at
- * once, it returns the one that obscures it most: escapes before quotes before indentation.
+ * Returns the difference that keeps `sent` from being a part of `text`, some lines of a file. If there are
+ * several, returns the one that obscures it most: escapes before quotes before indentation.
  */
 export function differenceBetween(text: string, sent: string): Difference {
   if (Math.max(text.length, sent.length) > maxComparedUnits) return "none";

@@ -8,7 +8,7 @@ const textOf = (body: string, { from, to }: { from: number; to: number }) => bod
 
 test("the places of ops are followed through those behind them", () => {
   const trace = new EditTrace(applyLineOps(Buffer.from("a\nb\nc\n"), [update(3, 3, "see"), insert(1, "x")]));
-  // The text is now "x a b see", of which "a\n" goes and "e" becomes "EE".
+  // The text is now "x a b see". The splices remove "a\n" and replace each "e" by "EE".
   trace.add({ index: 2, splices: [{ from: 2, to: 4, length: 0 }], replacements: 1 });
   trace.add({
     index: 3,

@@ -108,7 +108,10 @@ function* compareWith(
   };
 }
 
-/** Returns the lines of a place. If they are long, it is the place itself, or that with what is around it. */
+/**
+ * Returns the lines of a place. If they are long, returns only the place, or the place with some bytes around
+ * it.
+ */
 function comparedPart(body: Buffer, place: Region, sent: string): Region {
   const lines = linesOf(body, place);
   if (lines.to - lines.from <= maxTextBytes[0]!) return lines;

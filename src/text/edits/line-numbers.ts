@@ -12,7 +12,10 @@ const looseForms: readonly RegExp[] = [
   /^ {0,8}(\d{1,7}) {1,2}/,
 ];
 
-/** The last of them, a number and a blank, begins too many sentences to count without a second line. */
+/**
+ * Returns whether one line in this form suffices. The last form, a number and a blank, begins too many
+ * sentences for that.
+ */
 const isClear = (form: RegExp): boolean => form !== looseForms.at(-1);
 
 /** Maximum UTF-16 units of a text that is read as a listing. Reading 9 MB would take 200 ms. */

@@ -196,7 +196,7 @@ function countAfter(lines: number, { first, next, content }: Edit): number {
   return lines - (next - first) + added;
 }
 
-/** Returns whether the parts are only a byte order mark, inserted where there was no line. */
+/** Returns whether the parts are only a byte order mark, inserted into a file without lines. */
 const isMarkAlone = (parts: readonly Buffer[]): boolean =>
   parts.reduce((length, part) => length + part.length, 0) === 3 && bomLength(Buffer.concat(parts)) === 3;
 

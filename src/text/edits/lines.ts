@@ -10,7 +10,7 @@ import { chunkBytes, kernelFor } from "../sizes/kernel.ts";
 /** The findings of one pass over a file. */
 export interface LineSurvey {
   readonly lines: number;
-  /** The prevailing ending; "\n" if both are equally frequent, or if there are none. */
+  /** The prevailing ending; "\n" if both are equally frequent or missing. */
   readonly ending: LineEnding;
   /**
    * The ending of every line, except perhaps the last, which may have none; `undefined` if endings differ or

@@ -33,7 +33,7 @@ const minSimilarity = 0.5;
 /** Maximum bytes of a file that are searched. */
 const maxSearchedBytes = 32 * 1024 * 1024;
 
-/** Similarity from which on the lines of a place are not used to fit other places. */
+/** Minimum similarity of a place whose lines are not used to fit other places. */
 const surelySimilar = 0.9;
 
 /** Maximum bytes of compared texts; only the beginnings of longer ones are compared. */
@@ -113,7 +113,7 @@ const [minClosestBytes, maxClosestBytes] = [4, 64];
 /** Maximum bytes of a file whose characters are compared. */
 const maxCloseBytes = 256 * 1024;
 
-/** The part of a short text that may differ: a quarter of its bytes, and always one. */
+/** Returns the maximum differing bytes of a short text: a quarter, but at least one. */
 const maxEditsFor = (bytes: number): number => Math.max(1, Math.floor(bytes / 4));
 
 /** Returns the part of a file that differs from a short text in few characters. */
@@ -175,8 +175,8 @@ const maxEndBytes = 4096;
 const foldAll = (text: Buffer): Uint8Array => runAtOnce(foldText(text)).bytes;
 
 /**
- * Returns the bytes behind a place of the folded text, including surrounding blanks if the sent text has
- * some.
+ * Returns the bytes of the file for a place in the folded text, including surrounding blanks if the sent text
+ * has some.
  */
 function regionOf(body: Buffer, whole: FoldedText, { start, sent }: { start: number; sent: Sent }): Region {
   const end = Math.min(start + sent.folded.length, whole.bytes.length);

@@ -186,7 +186,7 @@ function* renderHunk(
   yield* renderLines(" ", before.subarray(at, hunk.before.to), maxBytes);
 }
 
-/** Returns the first line and the number of lines, or the line before if there are none. */
+/** Returns the first line and the number of lines, or the line before an empty region. */
 function range(body: Buffer, { from, to }: Region, numbers: LineNumbers): string {
   const count = countLines(body.subarray(from, to));
   const first = numbers.of(from);

@@ -1,6 +1,8 @@
 import { compileGlobSet, type GlobSet } from "./glob-set.ts";
 
-/** Globs, of which those that end in `/**` exclude whole folders that a walk need not enter. */
+/**
+ * Globs that exclude entries. A glob that ends in `/**` excludes a whole folder, which a walk need not enter.
+ */
 export interface ExcludeGlobs {
   /** Matches the folders that are excluded with everything in them. */
   readonly folders: GlobSet;

@@ -40,7 +40,7 @@ const anyBytes: Alphabet = {
   endings: ["\n", "\r\n"],
 };
 
-/** Generates random changes of random files, either of which may lack its final newline. */
+/** Generates random changes of random files. Both versions may lack the final newline. */
 export const filePairs = (alphabet: Alphabet = anyBytes): fc.Arbitrary<FilePair> =>
   fc
     .tuple(fc.array(partOf(alphabet), { maxLength: 9 }), fc.boolean(), fc.boolean())

@@ -17,7 +17,7 @@ export interface HeadingScope {
   readonly to: number;
 }
 
-/** How a heading is compared with lines, the strictest first. */
+/** The ways to compare a heading with lines, the strictest first. */
 const headingMatchings = ["endings", "trailing-blanks", "blanks"] as const;
 
 const headingsPerStep = 512;

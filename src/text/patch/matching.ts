@@ -1,4 +1,4 @@
-/** How exactly lines of a hunk must match those of a file. */
+/** Compares the lines of a hunk with those of a file, more or less strictly. */
 import { lineFeed } from "../edits/lines.ts";
 import { carriageReturn } from "./line-table.ts";
 

@@ -81,7 +81,7 @@ const isTaken = (tree: TestTree, path: string): boolean =>
   foldersAbove(path).some((folder) => tree.has(folder)) ||
   [...tree.keys()].some((other) => other.startsWith(`${path}/`));
 
-/** The refusal of a patch. */
+/** Returns the refusal of a patch. */
 export function refusalOf(before: Texts, text: string, options: PatchOptions = {}): Refusal {
   try {
     patched(before, text, options);

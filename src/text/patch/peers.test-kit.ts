@@ -84,7 +84,7 @@ class Counts {
   }
 }
 
-/** The sentence of a refusal without its names and numbers. */
+/** Returns the sentence of a refusal without its names and numbers. */
 const kindOf = ({ message }: Refusal): string =>
   message
     .replace(/"(?:[^"\\]|\\.)*"/g, '"…"')

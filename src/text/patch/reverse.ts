@@ -1,11 +1,9 @@
-/** Turns a patch around, so that it undoes what it would do. */
-
 import type { FilePatch, Hunk, Patch, SentNames } from "./patch.ts";
 import { refusePatch } from "./patch-errors.ts";
 
 /**
- * Returns the patch that takes back this one. Throws a refusal for a copy, and for a file that is deleted
- * without its lines, since the patch does not say what they were.
+ * Returns the patch that undoes this one. Throws a refusal for a copy, and for a file that is deleted without
+ * its lines, since the patch does not contain them.
  */
 export function reversePatch(patch: Patch): Patch {
   return { ...patch, files: patch.files.map((file) => reverseFile(patch, file)).reverse() };

@@ -66,7 +66,7 @@ export interface ForwardSpan {
 
 /** The result of `searchForward`. The next call overwrites it. */
 export interface ForwardMatch {
-  /** The start of the match, -1 if there is none, `undefined` if the budget is spent. */
+  /** The start of the match; -1 without a match; `undefined` if the budget is spent. */
   readonly start: number | undefined;
   readonly end: number;
   /** The remaining budget, in bytes. */

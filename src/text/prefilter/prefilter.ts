@@ -132,8 +132,7 @@ export interface PrefixPrefilter {
 }
 
 /**
- * Returns the prefilter for the literals that each match of `hir` starts with, if there are any that the
- * kernel finds.
+ * Returns the prefilter for the literals that each match of `hir` starts with, if the kernel can find some.
  */
 export function choosePrefixPrefilter(hir: Hir, kernel: SearchKernel): PrefixPrefilter | undefined {
   const string = prefixStringOf(hir);

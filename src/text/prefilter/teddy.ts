@@ -2,8 +2,8 @@ import type { ByteClassSeq } from "./byte-classes.ts";
 import { type ByteClass, rarityOf } from "./byte-frequency.ts";
 
 /**
- * How the kernel compares sixteen bytes at once, the fastest first: with one byte; with a range, by its first
- * byte and its length; or by nibbles, with the buckets that may have each.
+ * The ways in which the kernel compares sixteen bytes at once, the fastest first: with one byte; with a
+ * range, by its first byte and its length; or by nibbles, with the buckets that may have each.
  */
 export type Fingerprint = "byte" | "range" | "nibbles";
 

@@ -17,7 +17,10 @@ export type Hir =
   | { readonly kind: "concat"; readonly of: readonly Hir[] }
   | { readonly kind: "alternation"; readonly of: readonly Hir[] };
 
-/** How an extraction treats each kind of HIR. For a compound, it knows only its results for the parts. */
+/**
+ * The cases of an extraction, one for each kind of HIR. For a compound, it gets only its results for the
+ * parts.
+ */
 export interface HirFold<T> {
   readonly empty: T;
   readonly look: T;

@@ -157,7 +157,7 @@ export class RegexRuntime {
 
   /**
    * Drops an instance that has grown very large. Call it between two texts: the engine's allocator reuses
-   * little of the memory that texts of different sizes leave behind.
+   * little of the memory of texts of different sizes.
    */
   trimOften(): void {
     if (this.bytes > enoughBytes) this.drop();
