@@ -19,7 +19,7 @@ interface AppProps {
   readonly hosting?: Hosting | undefined;
 }
 
-/** The whole page: a list on one side, the chosen item on the other. */
+/** Renders the whole page: a list on one side, the chosen item on the other. */
 export function App({ hosting }: AppProps) {
   const route = useRoute();
   const path = route.view === "timeline" ? (route.path ?? "") : "";

@@ -9,7 +9,7 @@ interface ApprovalsProps {
   readonly onAnswered: (sentence: string) => void;
 }
 
-/** The calls that wait for the person at the page. */
+/** Renders the calls that wait for approval. */
 export function ApprovalsView({ waiting, onAnswered }: ApprovalsProps) {
   if (waiting.length === 0) return null;
   return (

@@ -29,7 +29,7 @@ interface CheckpointViewProps extends ActingProps {
   readonly path: string;
 }
 
-/** One checkpoint: who changed what, and how to take it back. */
+/** Renders a checkpoint: its author, its changes, and their undo. */
 export function CheckpointView({ seq, path, onUndo }: CheckpointViewProps) {
   const { value, error } = useLoaded(
     () => readCheckpoint(seq, path === "" ? undefined : path),
@@ -118,7 +118,7 @@ interface SinceViewProps {
   readonly turn: number;
 }
 
-/** The difference between the tree after a checkpoint and the tree now. */
+/** Renders the difference between the tree after a checkpoint and the current tree. */
 export function SinceView({ seq, turn }: SinceViewProps) {
   const { value, error } = useLoaded(() => readNet(seq), String(seq), turn);
   return (
@@ -171,7 +171,7 @@ interface SessionViewProps extends ActingProps {
   readonly turn: number;
 }
 
-/** Everything that one author has changed, each file once. */
+/** Renders everything that one author has changed, each file once. */
 export function SessionView({ session, turn, onUndo }: SessionViewProps) {
   const { value, error } = useLoaded(() => readSession(session), session, turn);
   if (error !== undefined) return <Problem error={error} />;

@@ -26,7 +26,7 @@ interface FilesViewProps {
   readonly turn: number;
 }
 
-/** The files as they are now, by the functions that agents read them with. */
+/** Renders the current files, read by the functions that agents use. */
 export function FilesView({ path, line, turn }: FilesViewProps) {
   const [folder, setFolder] = useState(parentOf(path));
   const [query, setQuery] = useState("");
@@ -139,7 +139,7 @@ interface ResultsViewProps {
   readonly turn: number;
 }
 
-/** The lines and names that a search finds, in every file that agents may see. */
+/** Renders the lines and names that a search finds in the files that agents may see. */
 function ResultsView({ query, chosen, line, turn }: ResultsViewProps) {
   const { value, error } = useLoaded(() => searchFor(query), query, turn);
   return (

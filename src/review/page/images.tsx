@@ -30,7 +30,7 @@ interface ComparedImagesProps {
   readonly read: ReadImages;
 }
 
-/** An image before and after a change, side by side. */
+/** Renders an image before and after a change, side by side. */
 export function ComparedImagesView({ file, isReversed, read }: ComparedImagesProps) {
   const loaded = useImages(file, read);
   if (loaded === undefined) return <div class="images quiet">Loading …</div>;

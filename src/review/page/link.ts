@@ -47,7 +47,7 @@ export interface Link {
 
 let current: Link | undefined;
 
-/** Has all calls sent over a link. */
+/** Sends all later calls over a link. */
 export function connectOver(link: Link): void {
   current = link;
 }

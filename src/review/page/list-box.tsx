@@ -17,7 +17,9 @@ interface ListBoxProps<T> {
   readonly render: (item: T) => ComponentChild;
 }
 
-/** A long list with one chosen item, for keys too. The document contains its visible items only. */
+/**
+ * Renders a long list with one chosen item, which keys can move. The document contains only visible items.
+ */
 export function ListBox<T>(props: ListBoxProps<T>) {
   const { label, items, height, keyOf, chosen, onChoose, onEnd, render, isPartial = false } = props;
   const element = useRef<HTMLDivElement>(null);

@@ -39,7 +39,7 @@ interface TimelineViewProps {
 
 const itemHeight = 66;
 
-/** The list of changes with their authors, newest first. */
+/** Renders the list of changes with their authors, newest first. */
 export function TimelineView({ timeline, outside, path, chosen, onChoose, onPath }: TimelineViewProps) {
   const [text, setText] = useState("");
   const [author, setAuthor] = useState("");

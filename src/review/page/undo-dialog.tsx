@@ -25,7 +25,7 @@ interface UndoDialogProps extends UndoProposal {
   readonly onDone: (sentence: string) => void;
 }
 
-/** Shows what an undo would do, by a dry run, and does it. */
+/** Renders the outcome of an undo, found by a dry run, and the button that carries it out. */
 export function UndoDialog({ title, choice, files, readImages, onClose, onDone }: UndoDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current!.showModal(), []);
@@ -153,7 +153,9 @@ interface ConflictsProps extends Pick<UndoProposal, "files" | "readImages"> {
   readonly conflicts: Undone["conflicts"];
 }
 
-/** The files that are not what the checkpoint left, with what it did and what came after it. */
+/**
+ * Renders the files that differ from their state after the checkpoint, with its changes and the later ones.
+ */
 function Conflicts({ conflicts, files, readImages }: ConflictsProps) {
   const [later, setLater] = useState<readonly ChangedFile[]>();
   const [first] = conflicts;

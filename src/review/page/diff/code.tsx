@@ -11,7 +11,7 @@ interface CodeProps {
 /** Maximum characters of a line that are shown: more than one screen ever holds. */
 const maxShown = 5000;
 
-/** A line of text with the colours of its syntax and the marks of its changed words. */
+/** Renders a line of text with the colors of its syntax and the marks of its changed words. */
 export function CodeText({ tokens, marks = [] }: CodeProps) {
   const parts: ComponentChild[] = [];
   let at = 0;

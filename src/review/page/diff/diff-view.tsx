@@ -45,7 +45,7 @@ const heights: Readonly<Record<Row["kind"], number>> = {
 /** The narrowest view in which two sides have room beside each other. */
 const splitWidth = 900;
 
-/** The differences of files as one list. The document contains its visible lines only. */
+/** Renders the differences of files as one list. The document contains only visible lines. */
 export function DiffView({
   files,
   isReversed = false,
@@ -293,7 +293,7 @@ function FileRow({ file, isOpen, isReversed, onToggle, actions }: FileRowProps) 
   );
 }
 
-/** The lines that were added and removed. */
+/** Renders the numbers of lines that were added and removed. */
 export function Counts({
   file: { added, removed },
   isReversed = false,
