@@ -342,7 +342,7 @@ const all = [
   ofCallsTogether,
 ].flatMap((table) => Object.entries<Refusal>(table));
 
-/** The fields of all requests, at any depth. */
+/** Returns the fields of a request, at any depth. */
 function fieldsIn(schema: TSchema): string[] {
   const { properties = {}, items, anyOf = [] } = schema as Partial<TObject & TArray & TUnion>;
   const below = [...Object.values(properties), ...(items === undefined ? [] : [items]), ...anyOf];

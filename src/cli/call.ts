@@ -89,8 +89,8 @@ async function callShown(
 }
 
 /**
- * Warns of fields that the function does not have, unless the answer says what became of them: the profile
- * `contract` ignores them, so that `dryrun` changes files.
+ * Warns of fields that the function does not have, unless the answer mentions them: the profile `contract`
+ * ignores them, so that `dryrun` changes files.
  */
 function warnOfUnknown({ function: id }: CallCommand, payload: unknown, fate: UnknownFields): void {
   const definition = definitionOf(id);

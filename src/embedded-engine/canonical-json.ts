@@ -109,7 +109,7 @@ function isShortEscape(unit: number): boolean {
   return unit === quote || unit === backslash || unit === n || unit === t || shortEscapes.includes(unit);
 }
 
-/** Maximum digits for which every number keeps its form. Numbers with more may be beyond 2^53. */
+/** Maximum digits of a number that certainly keeps its form. Numbers with more may exceed 2^53. */
 const maxDigits = 15;
 
 function endOfInteger(json: string, from: number): number {

@@ -37,7 +37,9 @@ export interface EngineOptions extends ConnectionOptions {
 }
 
 export interface Engine {
-  /** The address that workers connect to: `ws://127.0.0.1:PORT`, followed by `/TOKEN` if there is one. */
+  /**
+   * The address that workers connect to: `ws://127.0.0.1:PORT`, followed by `/TOKEN` if a token is required.
+   */
   readonly url: string;
   /**
    * Calls a function as the engine itself, so the payload gets no `_caller_worker_id`. Resolves to the

@@ -26,7 +26,7 @@ test.each([
   expect(ownerIn(table, local, remote)).toBe(owner);
 });
 
-/** This depends on the table of this machine. The test of other users in tests/security does not. */
+/** Depends on the process table of this machine. The test of other users in tests/security does not. */
 test("the probe says what the look at its own connection says", async () => {
   expect(await ownerOfProbe(() => 7)).toBe(7);
   expect(await ownerOfProbe(() => undefined)).toBeUndefined();

@@ -112,7 +112,7 @@ test.each(Object.entries(layouts))("the launcher starts the right executable, wi
       for (const name of names) {
         const bin = join(modules, folder && join(folder, "node_modules"), name, "bin");
         mkdirSync(bin, { recursive: true });
-        // It prints where it is, what it got, and which variables it has.
+        // Prints its path, its arguments, and the names of its variables.
         const program = '#!/bin/sh\nprintf "%s\\n" "$0" "$@"; env | cut -d= -f1 | sort; exit 7\n';
         writeFileSync(join(bin, "coder"), program, { mode: 0o755 });
       }

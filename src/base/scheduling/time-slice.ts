@@ -18,7 +18,7 @@ export interface TimeSlice {
  */
 const defaultMilliseconds = 2;
 
-/** Creates slices of `milliseconds`, the first of which begins now. */
+/** Creates slices of `milliseconds`. The first one begins now. */
 export const createTimeSlice = (milliseconds = defaultMilliseconds): TimeSlice =>
   new ClockedSlice(milliseconds);
 

@@ -3,12 +3,15 @@ import { createSemaphore } from "./semaphore.ts";
 import { createTimeSlice, type TimeSlice } from "./time-slice.ts";
 
 /**
- * Milliseconds for which a walk runs before others get their turns. A call that is sent in between passes
- * four or five of them.
+ * Milliseconds that a walk runs before it yields to others. A call that is sent during a walk waits for four
+ * or five such slices.
  */
 export const sliceMilliseconds = 1;
 
-/** Slices after which a walk counts as large. Nearly all walks are over by then, and wait for no permit. */
+/**
+ * The number of slices after which a walk counts as large. Nearly all walks take fewer, and wait for no
+ * permit.
+ */
 export const freeSlices = 20;
 
 /**
@@ -17,7 +20,7 @@ export const freeSlices = 20;
  */
 const largeWalks = createSemaphore({ permits: 4, patience: 3000 });
 
-/** How a call walks through folders: in time slices, until its deadline. */
+/** The time slice and the deadline of a walk through folders. */
 export interface Pace {
   readonly slice: TimeSlice;
   readonly deadline: Deadline;

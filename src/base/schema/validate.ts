@@ -44,8 +44,8 @@ interface Fault {
 
 export interface ValidateOptions {
   /**
-   * How to treat keys that the schema does not name: a request may carry them (the engine adds one), a
-   * configuration may not.
+   * The treatment of keys that the schema does not name. A request may have them, since the engine adds one.
+   * A configuration may not.
    */
   readonly unknownKeys: "ignore" | "refuse";
 }

@@ -17,7 +17,7 @@ function open(timeoutMilliseconds = 600_000) {
   return { approvals, call, cancel: () => cancelling.abort() };
 }
 
-/** A user who answers when the test says so, and the signal that withdraws the question. */
+/** Returns a user who answers once `answer` is called, and the questions so far. */
 function userOf() {
   const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<PromptUser>>>();
   const asked: { readonly question: PendingApproval; readonly signal: AbortSignal }[] = [];

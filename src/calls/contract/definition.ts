@@ -138,7 +138,7 @@ export interface Runtime extends Services {
   sweep?(): Promise<number>;
   /** Prepares first calls while a client is idle, until such a call comes. Never rejects. */
   warmUp?(): Promise<void>;
-  /** Ends whatever calls wait for, so that they are answered before the worker stops. */
+  /** Ends the waits of calls, so that they are answered before the worker stops. */
   interrupt?(): Promise<void>;
   /** Ends threads, and releases folders. */
   close(): Promise<void>;
@@ -152,7 +152,7 @@ export interface CallContext
   > {
   /** The id of the called function. */
   readonly functionId: string;
-  /** The caller's label for what the call changes. */
+  /** The caller's label for the changes of the call. */
   readonly label?: string | undefined;
   /** The operations that the request sends without their kind, each with the inferred one. */
   readonly inferred?: readonly string[];
@@ -324,8 +324,8 @@ interface FunctionContract<Request extends TSchema, Response extends TSchema, S 
   normalize?(payload: unknown, context: Context<S>): unknown;
   /**
    * Renders the answer as text that a model reads well, for transports that show text. If absent, they show
-   * the JSON. `request` is the payload as it was sent, without defaults. It works in steps if an answer can
-   * have thousands of entries.
+   * the JSON. `request` is the sent payload, without defaults. It works in steps if an answer can have
+   * thousands of entries.
    */
   render?(
     answer: Static<Response>,

@@ -47,8 +47,8 @@ export interface Reach {
 /** A call of a session whose calls take effect in the order of their arrival. */
 export interface OrderedCall {
   /**
-   * Waits until the earlier calls that touch the same parts of the tree have ended. Returns `undefined` if
-   * there are none. The promise rejects with the reason of `cancelled`.
+   * Waits until the earlier calls that touch the same parts of the tree have ended. Returns `undefined` if no
+   * such call is running. The promise rejects with the reason of `cancelled`.
    */
   enter(reach: Reach, cancelled?: AbortSignal): Promise<void> | undefined;
   /** Called when the call has ended, or will never begin. Idempotent. */

@@ -16,7 +16,7 @@ export interface ReportedChange {
 }
 
 export interface TreeChanges {
-  /** Has changes of calls kept from now on, and returns the place in them where a session begins. */
+  /** Starts to keep changes by calls, and returns the place in the feed where a session begins. */
   begin(): string;
   /**
    * Reports changes of calls from now on, in order and a fraction of a second after they were made, and those

@@ -1,4 +1,4 @@
-/** Trigger types: events for which a worker calls a function of another one (bus §9). */
+/** Trigger types: a worker calls a function of another worker for each event (bus §9). */
 import type { TSchema } from "@sinclair/typebox";
 
 /** A trigger type in its form on the wire. */

@@ -116,7 +116,7 @@ const always = { texts: 200, entries: 200 } as const;
 const maxFields = 200;
 const maxNameLength = 200;
 
-/** Holds the fields of one request to their bounds. Each method throws bad-input for what is larger. */
+/** Enforces the bounds of the fields of one request. Each method throws bad-input for a larger value. */
 export class RequestBounds {
   readonly #id: string;
   #objects = 0;

@@ -20,7 +20,7 @@ import { isMapping, type Mapping, type Syntax, Unchangeable, withPrototypes } fr
 /** JSON as in RFC 8259, for clients that read no comments. */
 export const strictJson: Syntax = { parse: parseStrict, set, remove };
 
-/** JSON with comments and trailing commas. */
+/** The syntax of JSON with comments and trailing commas. */
 export const jsonWithComments: Syntax = {
   parse: (text) => (isBlank(text) ? {} : looseValue(parseLoose(text))),
   set,

@@ -4,7 +4,7 @@ import { limitsFor } from "./watchdog.ts";
 
 const limits = { tickMilliseconds: 10, warnMilliseconds: 30, endMilliseconds: 60 };
 
-/** Returns the verdict of each tick, for the number of beats until then. */
+/** Returns the verdict of each tick, given the number of beats before it. */
 function verdicts(beats: readonly number[]): string[] {
   const silence = new Silence(limits);
   return beats.map((beat) => silence.tick(beat));

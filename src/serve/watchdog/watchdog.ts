@@ -33,8 +33,8 @@ export const limitsFor = (callMilliseconds: number): Limits => ({
 
 /**
  * Watches the event loop of this thread from another one, and ends the process with exit code 70
- * (EX_SOFTWARE), or by SIGKILL if the C library cannot be called. Without `threads`, and where there are
- * none, it does nothing.
+ * (EX_SOFTWARE), or by SIGKILL if the C library cannot be called. Does nothing if `threads` is false or the
+ * runtime has none.
  */
 export function openWatchdog(limits: Limits, { threads = true } = {}): Watchdog {
   if (!threads || !canSpawn()) return unwatched;
