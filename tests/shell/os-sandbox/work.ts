@@ -104,7 +104,7 @@ await free.stop();
 await confined.stop();
 
 const own = await startShell("executable", config("required", repository));
-const rooms = "src/edits src/patch src/globs";
+const rooms = "src/text/edits src/text/patch src/text/globs";
 await run(own, `the units of ${rooms}`, `cd ${repository} && npm run suite -- only ${rooms}`);
 await own.stop();
 console.log(failures.length === 0 ? "all passed" : `failed: ${failures.join(", ")}`);
