@@ -137,7 +137,7 @@ test("comments of a file are joined where no code is between them", () => {
     " * One that goes",
     " * on.",
     " */",
-    'const url = "ws://127.0.0.1"; // behind code',
+    'const url = "ws://127.0.0.1"; // after code',
     "  // two",
     "  // lines",
     "const one = 1 * 2;",
@@ -145,7 +145,7 @@ test("comments of a file are joined where no code is between them", () => {
   ];
   expect(commentsOf(source.join("\n"))).toEqual([
     { line: 1, text: "\nOne that goes\non." },
-    { line: 5, text: "behind code" },
+    { line: 5, text: "after code" },
     { line: 6, text: "two\nlines" },
     { line: 9, text: "last" },
   ]);

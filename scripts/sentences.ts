@@ -111,7 +111,7 @@ const commentLine = /^\s*(?:\/[/*]|\*)/;
 const isProse = (text: string, firstLine: string): boolean =>
   commentLine.test(firstLine) && !directive.test(text.trim()) && !citation.test(text.trim());
 
-const globs = ["src/**/*.{ts,tsx,mjs}", "scripts/**/*.{ts,mjs}", "tests/harness/**/*.{ts,mjs}"];
+const globs = ["{src,scripts,tests,bench}/**/*.{ts,tsx,mjs}"];
 
 /** Files whose comments belong to texts that tests edit. */
 const fixtures: ReadonlySet<string> = new Set(["src/text/edits/explain-miss.test-kit.ts"]);
