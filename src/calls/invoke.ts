@@ -7,13 +7,7 @@ import { type Author, renderAuthor } from "../base/author.ts";
 import { Refusal, refuse, shortages } from "../base/errors.ts";
 import type { Log } from "../base/log/log.ts";
 import { deadlineIn, unlessOver } from "../base/scheduling/deadline.ts";
-import {
-  createTimeSlice,
-  runAtOnce,
-  runInSlices,
-  type Steps,
-  type TimeSlice,
-} from "../base/scheduling/time-slice.ts";
+import { createTimeSlice, runInSlices, type Steps, type TimeSlice } from "../base/scheduling/time-slice.ts";
 import { maxAnswerBytes } from "../base/schema/message-size.ts";
 import { Mismatch, validateInSteps } from "../base/schema/validate.ts";
 import { measureJson } from "../text/sizes/json-size.ts";
@@ -33,7 +27,7 @@ import { bringsLinks, touchesOf } from "./contract/request-paths.ts";
 import { isHttpRequest } from "./http-request.ts";
 import { refuseField } from "./requests/field-errors.ts";
 import { readMistakenPath } from "./requests/mistaken-paths.ts";
-import { type ReadPayload, readPayload } from "./requests/read-request.ts";
+import { type ReadPayload, readPayloadInSteps } from "./requests/read-request.ts";
 import { requireFit } from "./requests/require-fit.ts";
 import { requireUsual, takesLiteral } from "./requests/require-usual.ts";
 
@@ -151,7 +145,7 @@ interface ReadRequest extends ReadPayload {
 async function runAdmitted(scope: CallScope): Promise<HandledCall> {
   const { context, admission, payload, queue, account } = scope;
   try {
-    const measured = runSteps(measureMemory(payload), scope);
+    const measured = beginAtOnce(measureMemory(payload));
     const bytes = measured instanceof Promise ? await measured : measured;
     using _request = admission.hold(queue, bytes);
     const admitted = context.quotas?.admit(account ?? context.caller);
@@ -163,27 +157,21 @@ async function runAdmitted(scope: CallScope): Promise<HandledCall> {
   }
 }
 
-/** Runs steps in slices, but in a session at once, since later calls must not overtake this one. */
-const runSteps = <T>(steps: Steps<T>, { ordered }: CallScope): T | Promise<T> =>
-  ordered === undefined ? beginAtOnce(steps) : runAtOnce(steps);
-
-/** Runs the first step at once, which is the only one for small values, and the others in slices. */
+/** Runs the first slice at once, which suffices for small values, and the others in later turns. */
 function beginAtOnce<T>(steps: Steps<T>): T | Promise<T> {
-  const { done, value } = steps.next();
-  return done ? value : runInSlices(steps, createTimeSlice());
+  const slice = createTimeSlice();
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (slice.isDue) return runInSlices(steps, slice);
+  }
 }
 
 async function runCall(scope: CallScope): Promise<HandledCall> {
   const { definition, lease } = scope;
   try {
-    scope.read = readRequest(scope);
-    const inferred = scope.read?.inferred;
-    if (inferred !== undefined) scope.context = { ...scope.context, inferred };
-    const parsed = runSteps(parseRequest(scope), scope);
-    const request = parsed instanceof Promise ? await parsed : parsed;
-    scope.request = request;
-    const rules = scope.context.requestRules;
-    if (rules?.isForgiving) requireUsual(definition, request, rules.places, scope.read?.sentAs);
+    const reading = beginAtOnce(readRequest(scope));
+    const request = reading instanceof Promise ? await reading : reading;
     const narrowed = scope.context.narrow?.({ definition, payload: payloadRead(scope), request });
     if (narrowed !== undefined) scope.context = { ...scope.context, ...narrowed };
     const { context } = scope;
@@ -280,12 +268,21 @@ function reserveAnswer(
 export const readsUnknownFields = (rules: RequestRules | undefined): rules is RequestRules =>
   rules !== undefined && (rules.isForgiving || rules.unknownFields === "refuse");
 
-/** Reads the payload by the rules of the configuration. Returns `undefined` if it is taken unchanged. */
-function readRequest({ definition, payload, context }: CallScope): ReadRequest | undefined {
-  const rules = context.requestRules;
-  if (!readsUnknownFields(rules)) return undefined;
-  const read = readPayload(definition, payload, rules);
-  return rules.isForgiving ? { ...read, validated: requireFit(definition, read) } : read;
+/**
+ * Returns the request of a call, in steps, since it may have thousands of entries. Notes the payload as it is
+ * read by the rules of the configuration. Throws their refusals, and those of the function.
+ */
+function* readRequest(scope: CallScope): Steps<unknown> {
+  const { definition, payload, context } = scope;
+  const { requestRules: rules } = context;
+  if (readsUnknownFields(rules)) {
+    const read = yield* readPayloadInSteps(definition, payload, rules);
+    scope.read = rules.isForgiving ? { ...read, validated: yield* requireFit(definition, read) } : read;
+    if (read.inferred !== undefined) scope.context = { ...context, inferred: read.inferred };
+  }
+  scope.request = yield* parseRequest(scope);
+  if (rules?.isForgiving) yield* requireUsual(definition, scope.request, rules.places, scope.read?.sentAs);
+  return scope.request;
 }
 
 /** Returns the payload with the names and types of the function. */

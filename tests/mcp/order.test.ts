@@ -154,6 +154,20 @@ describe.each([
     expect(shown).toEqual(Array.from({ length: 60 }, (_, index) => `${index}!\n`));
   });
 
+  test("no call overtakes one whose thousand entries are still being read", async () => {
+    const shown = await lastOf(2, (index) => [
+      send("coder_create_file", {
+        files: Array.from({ length: 1000 }, (_, file) => ({
+          path: `many/${index}/${file}`,
+          content: "one\n",
+        })),
+      }),
+      edit(`many/${index}/999`, "one", "two"),
+      send("coder_read_file", { path: `many/${index}/999` }),
+    ]);
+    expect(shown).toEqual(["two\n", "two\n"]);
+  });
+
   test("a refused request of any kind holds up none after it", async () => {
     const refused = [
       session.client.readResource({ uri: "coder:///%" }),

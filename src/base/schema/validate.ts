@@ -65,7 +65,7 @@ export function validateInSteps<T extends TSchema>(
 }
 
 /** Items of a list or a map that are validated in one step. */
-const atOnce = 500;
+const atOnce = 64;
 
 /** The kinds of schemas that contain others. */
 const composites: ReadonlySet<unknown> = new Set(["Object", "Array", "Union", "Record"]);

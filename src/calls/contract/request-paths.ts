@@ -39,6 +39,7 @@ export function touchesOf(
   if (touchesNoFiles) return [];
   const wholeTree = [{ path: "", writes: effect === "writes" }];
   if (walksTree?.(request) === true || paths.length === 0 || paths.some(isPartOfText)) return wholeTree;
+  if (paths.some((field) => isInLongList(request, field))) return wholeTree;
   const sent = new Map<string, boolean>();
   let isListing = false;
   for (const field of paths) {
@@ -69,6 +70,15 @@ export function bringsLinks(
   if (effect !== "writes" || touchesNoFiles) return false;
   const brought = paths.filter(({ access }) => access === "move" || access === "copy");
   return paths.length === 0 || pathsOf(request, brought).length > 0;
+}
+
+/** Returns whether the paths of a field are in a list with too many entries to be compared. */
+function isInLongList(request: unknown, { at }: RequestPath): boolean {
+  const [list = "", ...below] = at.split("/*");
+  if (below.length === 0) return false;
+  return valuesAt(request, list.split("/").slice(1)).some(
+    (value) => Array.isArray(value) && value.length > maxComparedPaths,
+  );
 }
 
 const isPartOfText = ({ render }: RequestPath): boolean => render !== undefined;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Kind, type TObject, type TSchema } from "@sinclair/typebox";
 import { Refusal } from "../../base/errors.ts";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { Mismatch, validate } from "../../base/schema/validate.ts";
 import { functions } from "../../coder/functions.ts";
 import { shellFunctions } from "../../shell/functions.ts";
@@ -16,7 +17,12 @@ const definitions = new Map([...functions, ...shellFunctions].map((one) => [one.
 function refusalOf(id: string, payload: unknown): string | undefined {
   const definition = definitions.get(id)!;
   try {
-    requireFit(definition, readPayload(definition, payload, { isForgiving: true, unknownFields: "refuse" }));
+    runAtOnce(
+      requireFit(
+        definition,
+        readPayload(definition, payload, { isForgiving: true, unknownFields: "refuse" }),
+      ),
+    );
     return undefined;
   } catch (error) {
     if (error instanceof Refusal || error instanceof PlainRefusal) return error.message;

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { Refusal } from "../../base/errors.ts";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { functions } from "../../coder/functions.ts";
 import { shellFunctions } from "../../shell/functions.ts";
-import { readPayload } from "./read-request.ts";
+import { readPayload, readPayloadInSteps } from "./read-request.ts";
+import { requireFit } from "./require-fit.ts";
 
 const definitions = new Map([...functions, ...shellFunctions].map((one) => [one.id, one]));
 const forgiving = { isForgiving: true, unknownFields: "refuse" } as const;
@@ -389,4 +391,33 @@ describe("fields of a schema that are sent because it shows them", () => {
     const payload = { files: [{ path: "a", ops: [{ ...edit, at_line: null }] }] };
     expect(() => read("coder::update-file", payload, rules)).toThrow("at_line");
   });
+});
+
+test("very many entries are read, validated and checked in steps of few", () => {
+  const read = (id: string, payload: object) => {
+    const definition = definitions.get(id)!;
+    let steps = 0;
+    const count = <T>(running: Steps<T>): T => {
+      for (;;) {
+        const { done, value } = running.next();
+        if (done) return value;
+        steps++;
+      }
+    };
+    const result = count(readPayloadInSteps(definition, payload, forgiving));
+    const ofReading = steps;
+    count(requireFit(definition, result));
+    return { payload: result.payload, ofReading, ofFit: steps - ofReading };
+  };
+  const many = <T>(entry: (index: number) => T) => Array.from({ length: 1000 }, (_, index) => entry(index));
+  const files = many((index) => ({ file_path: `f${index}`, content: "x" }));
+  const created = read("coder::create-file", { files });
+  expect(created.payload).toEqual({ files: many((index) => ({ path: `f${index}`, content: "x" })) });
+  expect(created.ofReading).toBeGreaterThan(30);
+  expect(created.ofFit).toBeGreaterThan(14);
+  const ops = many((index) => ({ at_line: `${index + 1}`, content: "x" }));
+  const updated = read("coder::update-file", { path: "f", ops });
+  const expected = many((index) => ({ op: "insert", at_line: index + 1, content: "x" }));
+  expect(updated.payload).toEqual({ files: [{ path: "f", ops: expected }] });
+  expect(updated.ofReading).toBeGreaterThan(30);
 });

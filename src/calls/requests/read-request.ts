@@ -4,6 +4,7 @@
  * possible meaning is accepted, and everything else is refused before anything is done.
  */
 import { Kind, type TObject, type TSchema } from "@sinclair/typebox";
+import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
 import type { RequestRules } from "../contract/definition.ts";
 import { fsScopeField, sessionBoundary } from "../contract/fs-scope.ts";
 import { coerceArray, coerceBoolean, coerceInteger, coerceMap, coerceObject } from "./coerce.ts";
@@ -69,11 +70,19 @@ export interface RequestShape {
  * that is not one of its own, and bad-input for two names of one field and for a field larger than its bound.
  * Whether the values are valid is up to `validate`.
  */
-export function readPayload({ id, request }: RequestShape, payload: unknown, rules: ReadRules): ReadPayload {
+export const readPayload = (shape: RequestShape, payload: unknown, rules: ReadRules): ReadPayload =>
+  runAtOnce(readPayloadInSteps(shape, payload, rules));
+
+/** Like `readPayload`, in steps, so that reading very many entries keeps no other call waiting. */
+export function* readPayloadInSteps(
+  { id, request }: RequestShape,
+  payload: unknown,
+  rules: ReadRules,
+): Steps<ReadPayload> {
   if (!isObject(request)) return { payload, notes: [] };
   const bounds = rules.isForgiving ? new RequestBounds(id) : undefined;
   const reader = new Reader(request, { ...rules, bounds }, new Set(zeroIsAbsent[id]));
-  const read = reader.read(request, payload, "");
+  const read = yield* reader.readInSteps(request, payload, "");
   const { inferred, sentAs } = reader;
   return {
     payload: read,
@@ -93,6 +102,18 @@ interface BoundedRules extends ReadRules {
   readonly bounds: RequestBounds | undefined;
 }
 
+/** Entries that are read in one step, which takes a millisecond or two before the code is compiled. */
+const entriesPerStep = 32;
+
+/** A list whose entries have not been read yet. */
+interface UnreadList {
+  readonly items: TSchema;
+  readonly sent: readonly unknown[];
+  readonly where: string;
+  /** The entries as they are read. */
+  readonly read: unknown[];
+}
+
 class Reader {
   readonly notes = new Set<string>();
   readonly inferred: string[] = [];
@@ -102,6 +123,7 @@ class Reader {
   readonly #zeroes: ReadonlySet<string>;
   /** The fields of all objects of the request. */
   readonly #names: ReadonlySet<string>;
+  readonly #unread: UnreadList[] = [];
 
   constructor(root: TObject, rules: BoundedRules, zeroes: ReadonlySet<string>) {
     this.#root = root;
@@ -111,7 +133,18 @@ class Reader {
   }
 
   /** Returns the value at `where`, converted to the form of `schema` if possible. */
-  read(schema: TSchema, value: unknown, where: string): unknown {
+  *readInSteps(schema: TSchema, value: unknown, where: string): Steps<unknown> {
+    const result = this.#read(schema, value, where);
+    for (let list = this.#unread.shift(); list !== undefined; list = this.#unread.shift())
+      for (const [index, item] of list.sent.entries()) {
+        list.read.push(this.#read(list.items, item, `${list.where}[${index}]`));
+        if (list.read.length % entriesPerStep === 0) yield;
+      }
+    return result;
+  }
+
+  /** Returns the value without the entries of long lists in it, which are to be read afterwards. */
+  #read(schema: TSchema, value: unknown, where: string): unknown {
     const { isForgiving, bounds } = this.#rules;
     const type = alternativeFor(withoutNull(schema), value);
     if (isObject(type)) return this.#readObject(type, isForgiving ? coerceObject(value) : value, where);
@@ -135,7 +168,11 @@ class Reader {
   #readArray(items: TSchema, value: unknown, where: string): unknown {
     if (!Array.isArray(value)) return value;
     this.#rules.bounds?.requireList(where, value);
-    return value.map((item, index) => this.read(items, item, `${where}[${index}]`));
+    if (value.length <= entriesPerStep)
+      return value.map((item, index) => this.#read(items, item, `${where}[${index}]`));
+    const read: unknown[] = [];
+    this.#unread.push({ items, sent: value, where, read });
+    return read;
   }
 
   #readObject(schema: TObject, value: unknown, where: string): unknown {
@@ -147,7 +184,7 @@ class Reader {
     for (const [name, item] of named) {
       if (name === fsScopeField) result.push([name, this.#readScope(schema, item)]);
       else if (!this.#isAbsent(name, schema.properties[name]!, item))
-        result.push([name, this.read(schema.properties[name]!, item, pathOf(where, name))]);
+        result.push([name, this.#read(schema.properties[name]!, item, pathOf(where, name))]);
     }
     for (const name of this.#rules.isForgiving ? Object.keys(schema.properties) : []) {
       if (Object.hasOwn(whenLeftOut, name) && !result.some(([one]) => one === name))
@@ -164,7 +201,7 @@ class Reader {
     const unknownFields = sessionBoundary(item) === undefined ? this.#rules.unknownFields : "ignore";
     const strict = new Reader(this.#root, { ...this.#rules, isForgiving: false, unknownFields }, new Set());
     return Object.hasOwn(properties, fsScopeField)
-      ? strict.read(properties[fsScopeField]!, item, fsScopeField)
+      ? runAtOnce(strict.readInSteps(properties[fsScopeField]!, item, fsScopeField))
       : item;
   }
 

@@ -1,21 +1,22 @@
 /** Refuses requests that do not fit the schema of their function, with advice for a model. */
 import { Refusal, refuse } from "../../base/errors.ts";
-import { Mismatch, validate } from "../../base/schema/validate.ts";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { Mismatch, validateInSteps } from "../../base/schema/validate.ts";
 import type { FunctionDefinition } from "../contract/definition.ts";
 import { refuseField } from "./field-errors.ts";
 import { adviceOn } from "./misfit-advice.ts";
 import { nameSent, type ReadPayload } from "./read-request.ts";
 
 /**
- * Returns the payload as the schema of the function describes it. Throws the refusal of the function for an
- * invalid one, with advice on what to send.
+ * Returns the payload as the schema of the function describes it, in steps. Throws the refusal of the
+ * function for an invalid one, with advice on what to send.
  */
-export function requireFit(
+export function* requireFit(
   definition: Pick<FunctionDefinition, "request" | "parse">,
   { payload, sentAs }: Pick<ReadPayload, "payload" | "sentAs">,
-): unknown {
+): Steps<unknown> {
   try {
-    return validate(definition.request, payload, { unknownKeys: "ignore" });
+    return yield* validateInSteps(definition.request, payload, { unknownKeys: "ignore" });
   } catch (error) {
     if (!(error instanceof Mismatch)) throw error;
     const { field, problem, fault } = error;

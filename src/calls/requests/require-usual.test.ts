@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { functions } from "../../coder/functions.ts";
 import { readMistakenPath } from "./mistaken-paths.ts";
 import { requireUsual } from "./require-usual.ts";
@@ -75,7 +76,7 @@ describe("a path in the form of another program", () => {
 });
 
 const require = (id: string, request: object) =>
-  requireUsual(functions.find((definition) => definition.id === id)!, request, one);
+  runAtOnce(requireUsual(functions.find((definition) => definition.id === id)!, request, one));
 
 describe("what would be made or written", () => {
   test.each([

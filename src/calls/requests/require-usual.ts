@@ -3,6 +3,7 @@
  * pass.
  */
 
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { isListing } from "../../text/edits/line-numbers.ts";
 import type { FunctionDefinition, PathAccess, PathPlaces } from "../contract/definition.ts";
 import { refuseField } from "./field-errors.ts";
@@ -19,20 +20,21 @@ export const takesLiteral = ({ request }: Pick<FunctionDefinition, "request">): 
 
 /**
  * Throws bad-input for a name to be created, or a text to be written, that is most likely a mistake, naming
- * what was probably meant.
+ * what was probably meant. Works in steps.
  */
-export function requireUsual(
+export function* requireUsual(
   definition: Pick<FunctionDefinition, "request" | "paths">,
   request: unknown,
   places: PathPlaces,
   sentAs?: PlacesSent,
-): void {
+): Steps<void> {
   if (!takesLiteral(definition) || !hasFields(request) || request[literalField] === true) return;
   for (const { at, access, when, render } of definition.paths) {
     if (!creates(access) || render !== undefined) continue;
     for (const path of pathsAt(request, at.slice(1).split("/"), when?.["op"])) requireUsualName(path, places);
+    yield;
   }
-  requireBareTexts(request, "", sentAs);
+  yield* requireBareTexts(request, "", sentAs);
 }
 
 /** Throws bad-input for a name to be created that is most likely a mistake. */
@@ -54,9 +56,9 @@ function pathsAt(value: unknown, [name, ...rest]: readonly string[], op: unknown
 /** The fields of texts that are written literally. */
 const textFields: ReadonlySet<string> = new Set(["content", "new_str"]);
 
-function requireBareTexts(value: unknown, where: string, sentAs: PlacesSent | undefined): void {
+function* requireBareTexts(value: unknown, where: string, sentAs: PlacesSent | undefined): Steps<void> {
   if (Array.isArray(value))
-    for (const [index, item] of value.entries()) requireBareTexts(item, `${where}[${index}]`, sentAs);
+    for (const [index, item] of value.entries()) yield* requireBareTexts(item, `${where}[${index}]`, sentAs);
   if (!hasFields(value)) return;
   // An edit of numbered lines has numbers on both sides; if the file lacks those of the old text, it misses.
   const isNumberedFile = typeof value["old_str"] === "string" && isListing(value["old_str"]);
@@ -64,6 +66,7 @@ function requireBareTexts(value: unknown, where: string, sentAs: PlacesSent | un
     const place = where === "" ? name : `${where}.${name}`;
     if (typeof item === "string" && textFields.has(name) && !isNumberedFile && isListing(item))
       throw refuseField.numberedText(nameSent(place, sentAs));
-    if (typeof item === "object") requireBareTexts(item, place, sentAs);
+    if (typeof item === "object") yield* requireBareTexts(item, place, sentAs);
   }
+  yield;
 }
