@@ -30,6 +30,8 @@ export interface OpenFile {
 }
 
 export const pieceBytes = 256 * 1024;
+/** The bytes of a piece of a file that appears to be smaller, or grows. */
+const minPieceBytes = 4096;
 
 /** Implements `Files.open`. */
 export function openFile(jail: Jail, path: string, limit: Limit | undefined): OpenFile {
@@ -53,7 +55,7 @@ export function openPlace(
       descriptor,
       stats,
       attributes: () => readAttributes(descriptor),
-      pieces: (start = 0) => readPieces(descriptor, path, { start, limit }),
+      pieces: (start = 0) => readPieces(descriptor, path, { start, limit, size: stats.size }),
       piecesFromEnd: () => readPiecesFromEnd(descriptor, path, stats.size),
       close: () => closeSync(descriptor),
     };
@@ -68,9 +70,10 @@ const readInBackground = promisify(read);
 async function* readPieces(
   descriptor: number,
   path: string,
-  { start, limit }: { start: number; limit: Limit | undefined },
+  { start, limit, size }: { start: number; limit: Limit | undefined; size: number },
 ): AsyncGenerator<Buffer> {
-  const buffer = Buffer.allocUnsafeSlow(pieceBytes);
+  // A whole piece for each of many small files would be most of the work of a copy.
+  const buffer = Buffer.allocUnsafeSlow(Math.max(minPieceBytes, Math.min(size - start, pieceBytes)));
   for (let position = start; ; ) {
     const piece = await readPiece(descriptor, path, { buffer, position });
     if (piece.length === 0) return;
