@@ -67,7 +67,7 @@ interface Entries {
 type Verb = typeof movePath | typeof copyPath;
 
 /**
- * Calls a verb for each entry separately, and yields the outcomes. Throws a refusal if there are no entries.
+ * Calls a verb for each entry separately, and yields the outcomes. Throws a refusal for an empty list.
  */
 export async function* eachEntry(
   { files, dry_run: dryRun }: Entries,

@@ -160,7 +160,7 @@ test("a diff of another program's change leads from the earlier content to the c
         cpSync(fixture.base, old, { recursive: true });
         for (const each of after) await take(each as Step, one, fixture.base).catch(() => undefined);
         const { net } = await one.call("coder::changes", { since, answer: "diff" });
-        // Files of a moved or removed folder are no longer at their earlier paths.
+        // A file in a folder that was moved or removed has left its earlier path.
         const folders = (net as NetChange[]).flatMap(({ path, from = path, dir }) =>
           dir ? [from, path] : [],
         );

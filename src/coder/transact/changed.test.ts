@@ -19,7 +19,7 @@ afterEach(() => rmSync(root, { recursive: true }));
 const log = createLog({ level: "error", form: "text", write: () => undefined });
 const edit = { op: "update", path: "a", ops: [{ op: "str_replace", old_str: "one", new_str: "two" }] };
 
-/** Opens a worker in which each of `changes` is made after a plan and before its steps. */
+/** Opens a worker that makes each of `changes` after planning a transaction and before its steps. */
 async function openOvertaken(changes: readonly string[]) {
   const environment = { XDG_STATE_HOME: join(root, "state") };
   const base = join(root, "base");

@@ -240,7 +240,7 @@ export class BytePlan {
 const excludedBytes = Buffer.byteLength(" [excluded]");
 
 /**
- * Returns the order in which entries are chosen. Folders come first, because entries below them need them.
+ * Returns the entries with folders first, since the entries below a folder can only be shown with it.
  */
 const foldersFirst = (entries: readonly Entry[]): readonly Entry[] => [
   ...entries.filter(({ kind }) => kind === "dir"),

@@ -1,6 +1,6 @@
 import { quoteShort, Refusal } from "../../base/errors.ts";
 
-/** The way in which a call transfers the entry at `from`. */
+/** The result of a call for the entry at `from`, as error messages name it. */
 export type Transfer = "moved" | "copied";
 
 /** Refusals of moves and copies. */

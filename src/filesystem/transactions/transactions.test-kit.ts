@@ -130,7 +130,7 @@ export const sampleTree: Tree = {
   "hard-2": { hardlink: "hard-1" },
 };
 
-/** Returns steps of each kind, some of which depend on others. */
+/** Returns steps of each kind. Some depend on others. */
 export function everyKind(fixture: TransactionsFixture): Step[] {
   const expected = (path: string) => fixture.version(path);
   const [folder, inner, first, copy] = [

@@ -70,7 +70,7 @@ export class HeadTailBuffer {
 
 const newline = 0x0a;
 
-/** Returns the whole lines at the beginning of `bytes`, or all of `bytes` if there are no whole lines. */
+/** Returns the whole lines at the beginning of `bytes`, or all of `bytes` if no line ends in it. */
 const upToLineEnd = (bytes: Uint8Array): Uint8Array =>
   bytes.subarray(0, bytes.lastIndexOf(newline) + 1 || undefined);
 

@@ -12,7 +12,7 @@ export const startProblems = {
 } as const;
 
 /**
- * The reason why a program did not start. "missing": there is no such program, interpreter or working folder.
+ * The reason why a program did not start. "missing": the program, its interpreter or the working folder.
  * "not-executable": no permission, a folder, or a file that this machine cannot run. "too-long": more
  * arguments than the operating system accepts. "null-character": in an argument, where C ends a string.
  * "exhausted": no descriptors, processes or memory left; a later attempt may succeed. "not-confined": a

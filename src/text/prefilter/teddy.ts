@@ -2,7 +2,7 @@ import type { ByteClassSeq } from "./byte-classes.ts";
 import { type ByteClass, rarityOf } from "./byte-frequency.ts";
 
 /**
- * The ways in which the kernel compares sixteen bytes at once, the fastest first: with one byte; with a
+ * The comparisons that the kernel makes with sixteen bytes at once, the fastest first: with one byte; with a
  * range, by its first byte and its length; or by nibbles, with the buckets that may have each.
  */
 export type Fingerprint = "byte" | "range" | "nibbles";
