@@ -162,6 +162,29 @@ describe("what passes through", () => {
     expect(order).toEqual(["first", "small", "large"]);
   });
 
+  test("may be large, and gets the caller's id, which nobody can forge", async () => {
+    await serve("t::caller", async (payload: unknown) => payload);
+    const client = connect("client");
+    const call = (payload: object) =>
+      client.trigger<unknown, Record<string, unknown>>({ function_id: "t::caller", payload });
+    const { _caller_worker_id: id } = await call({});
+    for (const length of [10, 5000, 600_000]) {
+      const text = "x".repeat(length);
+      expect(await call({ _caller_worker_id: "forged", text })).toEqual({ _caller_worker_id: id, text });
+    }
+  });
+
+  test("to the engine itself has at most 512 KiB of input", async () => {
+    const client = connect("client");
+    const call = (length: number) =>
+      client.trigger({
+        function_id: "engine::functions::info",
+        payload: { function_ids: ["none"], x: "x".repeat(length) },
+      });
+    expect(await call(500_000)).toBeDefined();
+    expect(await failureOf(call(600_000))).toMatchObject({ code: "deserialization_error" });
+  });
+
   test("is limited to 16 MiB a message, and one more byte costs the sender its connection", async () => {
     await serve("t::size", async ({ bytes }: { bytes: number }) => "x".repeat(bytes));
     const client = connect("client");
@@ -242,3 +265,15 @@ function promiseOf<Value>(): { promise: Promise<Value>; resolve: (value: Value) 
   });
   return { promise, resolve };
 }
+
+test("a large frame that is neither a call nor a result is dropped", async () => {
+  const client = connect("client");
+  await client.trigger({ function_id: "engine::workers::list", payload: {} });
+  client.registerFunction("t::described", async () => 1, { description: "x".repeat(600_000) });
+  await client.trigger({ function_id: "engine::workers::list", payload: {} });
+  while (!frames.some(({ fault }) => fault === "too large"))
+    await new Promise((resolve) => setImmediate(resolve));
+  expect(await failureOf(client.trigger({ function_id: "t::described", payload: {} }))).toMatchObject({
+    code: "function_not_found",
+  });
+});

@@ -20,6 +20,8 @@ export interface ConnectionOptions {
   readonly onFrame?: (frame: RecordedFrame) => void;
   /** Maximum bytes that a worker may leave unread before its connection is cut. Default: 256 MiB. */
   readonly maxUnsentBytes?: number;
+  /** Maximum characters of a worker's large frames under way, beyond which it is cut. Default: 256 Mi. */
+  readonly maxUnparsedLength?: number;
 }
 
 const defaultMaxUnsentBytes = 256 * 1024 * 1024;
@@ -30,6 +32,8 @@ export class WorkerConnection {
   /** A secret of this worker: a connection that presents it retires this one. */
   readonly reattachToken: string = randomUUID();
   readonly connectedAt: number = Date.now();
+  /** The characters of its large frames that are being parsed. */
+  unparsedLength = 0;
   profile: Profile = {};
   readonly #socket: WebSocket;
   readonly #options: ConnectionOptions;

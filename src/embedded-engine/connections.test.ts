@@ -264,9 +264,37 @@ test("a worker that does not read its answers is cut off, and others go on", asy
   for (const { invocation_id } of [await server.next(), await server.next()])
     server.send({ type: "invocationresult", invocation_id, function_id: "library::checkout", result });
   await settled(server);
-  expect(engine.unsentBytesTo(callerId)).toBe(0);
+  expect(engine.unsentBytesTo(callerId)).toBeGreaterThan(15 * 1024 * 1024);
+  while (engine.unsentBytesTo(callerId) > 0) await new Promise((resolve) => setImmediate(resolve));
   const closed = once(caller.socket, "close");
   caller.socket.resume();
   await closed;
   await settled(server);
+});
+
+test("a worker that sends more large frames than are parsed is cut off", async () => {
+  await start({ maxUnparsedLength: 1_000_000 });
+  const caller = await join();
+  const call = (length: number) =>
+    caller.send({ type: "invokefunction", function_id: "library::none", data: "x".repeat(length) });
+  call(900_000);
+  await settled(caller);
+  const closed = once(caller.socket, "close");
+  call(1_100_000);
+  await closed;
+});
+
+test("a large answer reaches its caller although the server leaves right after it", async () => {
+  await start();
+  const [caller, server] = [await join(), await join()];
+  server.send({ type: "registerfunction", id: "library::checkout" });
+  await settled(server);
+  const invocation_id = "00000000-0000-4000-8000-000000000001";
+  caller.send({ type: "invokefunction", invocation_id, function_id: "library::checkout", data: null });
+  await server.next();
+  const result = "x\n".repeat(3_000_000);
+  server.send({ type: "invocationresult", invocation_id, function_id: "library::checkout", result });
+  server.socket.close();
+  expect(await caller.next()).toMatchObject({ type: "invocationresult", result });
+  await settled(caller);
 });

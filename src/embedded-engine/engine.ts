@@ -4,10 +4,18 @@ import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { type Access, acceptUpgrade, isOwnUser, rejectUpgrade } from "./admission.ts";
 import { builtinsOf } from "./builtins.ts";
-import { CanonicalJson } from "./canonical-json.ts";
 import { Channels } from "./channels.ts";
 import { type ConnectionOptions, type RecordedFrame, WorkerConnection } from "./connection.ts";
-import { type Decoded, isLargeCall, type Json, parseFrame, parseLargeCall, sortFrameKeys } from "./frames.ts";
+import {
+  type Decoded,
+  isLargeFrame,
+  type Json,
+  type Payload,
+  parseFrame,
+  parseLargeFrame,
+  sortFrameKeys,
+  WrittenJson,
+} from "./frames.ts";
 import { boundIncompleteRequests, requestMilliseconds } from "./incomplete-requests.ts";
 import { EngineFailure, stopped } from "./invocations.ts";
 import { ownerOfProbe, ownerOf as ownerOfSocket } from "./peer.ts";
@@ -51,7 +59,7 @@ export interface Engine {
   waitForFunction(id: string): Promise<void>;
   /**
    * Returns the number of bytes sent to the worker of this id that it has not read, or 0 if it is not
-   * connected.
+   * connected. Large frames that are being parsed count too, as they may be for that worker.
    */
   unsentBytesTo(workerId: string): number;
   /** Cuts all connections like a crash would. Nothing registered over them is left when this returns. */
@@ -133,7 +141,12 @@ function engineOn({ url, router, channels, sockets, server }: Parts): Engine {
     url,
     call: (functionId, payload, { metadata } = {}) => callAsEngine(router, functionId, { payload, metadata }),
     waitForFunction: (id) => waitForFunction(router, id, stopping.signal),
-    unsentBytesTo: (workerId) => [...router.workers].find(({ id }) => id === workerId)?.unsentBytes ?? 0,
+    unsentBytesTo(workerId) {
+      const workers = [...router.workers];
+      const receiver = workers.find(({ id }) => id === workerId);
+      if (receiver === undefined) return 0;
+      return workers.reduce((sum, { unparsedLength }) => sum + unparsedLength, receiver.unsentBytes);
+    },
     dropConnections,
     stop: async () => {
       stopping.abort(new EngineFailure(stopped));
@@ -145,24 +158,45 @@ function engineOn({ url, router, channels, sockets, server }: Parts): Engine {
   };
 }
 
+const defaultMaxUnparsedLength = 256 * 1024 * 1024;
+
 function serveWorker(router: Router, socket: WebSocket, options: ConnectionOptions): void {
   const worker = new WorkerConnection(socket, options);
   const receive = (text: string, { frame, fault }: Decoded): void => {
     worker.record(text, fault);
     if (frame !== undefined) router.receive(worker, frame);
   };
+  const { maxUnparsedLength = defaultMaxUnparsedLength } = options;
+  const underWay = new Set<Promise<void>>();
   const receiveLarge = async (text: string): Promise<void> => {
-    const decoded = await parseLargeCall(text);
-    if (router.workers.has(worker)) receive(text, decoded);
+    if (worker.unparsedLength + text.length > maxUnparsedLength) {
+      worker.cut();
+      return;
+    }
+    worker.unparsedLength += text.length;
+    const decoded = await parseLargeFrame(text);
+    worker.unparsedLength -= text.length;
+    if (!router.workers.has(worker)) return;
+    // Only calls and results may be overtaken by frames that come after them.
+    const mayWait = ["invokefunction", "invocationresult"].includes(decoded.frame?.type ?? "");
+    receive(text, mayWait || decoded.fault ? decoded : { fault: "too large" });
   };
   socket.on("message", (data, binary) => {
     // A frame may still arrive after its connection was retired.
     if (!router.workers.has(worker) || (binary && isTelemetry(data))) return;
     const text = data.toString();
-    if (isLargeCall(text)) void receiveLarge(text);
-    else receive(text, parseFrame(text));
+    if (!isLargeFrame(text)) {
+      receive(text, parseFrame(text));
+      return;
+    }
+    const received = receiveLarge(text).finally(() => underWay.delete(received));
+    underWay.add(received);
   });
-  socket.on("close", () => router.leave(worker));
+  socket.on("close", async () => {
+    // Answers that came before the end are passed on.
+    if (underWay.size > 0) await Promise.all(underWay);
+    router.leave(worker);
+  });
   router.join(worker);
 }
 
@@ -192,9 +226,8 @@ function callAsEngine(
   });
 }
 
-/** Parses a result. The keys of a canonical text are sorted already. */
-const parsedResult = (result: Json | CanonicalJson): Json =>
-  result instanceof CanonicalJson ? JSON.parse(result.text) : sortFrameKeys(result);
+const parsedResult = (result: Payload): Json =>
+  sortFrameKeys(result instanceof WrittenJson ? result.parse() : result);
 
 function toJson(value: unknown): Json | undefined {
   const text = JSON.stringify(value);

@@ -1,6 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { array, assert, constantFrom, dictionary, json, property, record, string, uuid } from "fast-check";
-import { type Frame, type Json, parseFrame, parseLargeCall, renderFrame, sortFrameKeys } from "./frames.ts";
+import {
+  type Frame,
+  type Json,
+  parseFrame,
+  parseLargeFrame,
+  renderFrame,
+  sortFrameKeys,
+  WrittenJson,
+} from "./frames.ts";
 
 const id = "0b7bb3a8-2f6f-4d6e-9a55-0d8a1f9f2d11";
 
@@ -58,7 +66,7 @@ describe("a frame is dropped whole", () => {
   ];
   test.each(cases.map(titled))("%s", async (_title, text, fault) => {
     expect(parseFrame(text)).toEqual({ fault });
-    expect(await parseLargeCall(text)).toEqual({ fault });
+    expect(await parseLargeFrame(text)).toEqual({ fault });
   });
 });
 
@@ -85,7 +93,7 @@ describe("a frame is taken", () => {
     [`{"a":{"type":1,"b":[{"a":","},"a"]},"b":"\\"b\\":","type":"ping"}`, { type: "ping" }],
   ];
   test.each(cases.map(titled))("%s", async (_title, text, frame) => {
-    expect(await parseLargeCall(text)).toEqual({ frame });
+    expect(await parseLargeFrame(text)).toEqual({ frame });
     expect(parseFrame(text)).toEqual({ frame });
   });
 
@@ -139,5 +147,54 @@ describe("rendering", () => {
       result: dictionary(text, array(text)),
     });
     assert(property(results, (frame) => expect(parseFrame(renderFrame(frame))).toEqual({ frame })));
+  });
+});
+
+describe("a large payload", () => {
+  const head = `"type":"invocationresult","invocation_id":"${id}","function_id":"f"`;
+  const large = `{ "b": 1.0, "a": ["${"x".repeat(5000)}"] }`;
+
+  test.each([
+    ["last", `{${head},"result":${large}}`],
+    ["first", `{"result":${large},${head}}`],
+    ["after an object", `{"x":{"result":{}},${head},"result":${large}}`],
+  ])("is forwarded as it is written, also %s in its frame", (_, text) => {
+    const { frame } = parseFrame(text);
+    expect(frame).toMatchObject({ result: new WrittenJson(large) });
+    expect(renderFrame(frame!)).toBe(`{${head},"result":${large}}`);
+  });
+
+  test("may be that of a call", () => {
+    const text = `{"type":"invokefunction","function_id":"f","data":${large},"metadata":${large}}`;
+    expect(renderFrame(parseFrame(text).frame!)).toBe(text);
+  });
+
+  test.each([
+    ["a key twice", `{${head},"result":${large},"result":1}`],
+    ["not JSON", `{${head},"result":${large}x}`],
+    ["an unpaired surrogate", `{${head},"result":${large},"x":"\\ud83d"}`],
+    [
+      "invocationresult without function_id",
+      `{"type":"invocationresult","invocation_id":"${id}","result":${large}}`,
+    ],
+    ["nested deeper than 127 levels", `{${head},"result":{"a":${large},"b":${nested(126)}}}`],
+  ])("does not hide %s", (fault, text) => {
+    expect(parseFrame(text)).toEqual({ fault });
+  });
+
+  test("is none in a field of another frame", () => {
+    const text = `{"type":"registerfunction","id":"f","request_format":${large}}`;
+    expect(parseFrame(text).frame).toMatchObject({ request_format: JSON.parse(large) });
+  });
+});
+
+test("an error of more than 1 MiB is replaced, so that the call ends", () => {
+  const error = (message: string) =>
+    parseFrame(
+      `{"type":"invocationresult","invocation_id":"${id}","function_id":"f","error":{"code":"C","message":"${message}"}}`,
+    ).frame;
+  expect(error("x".repeat(1_000_000))).toMatchObject({ error: { code: "C" } });
+  expect(error("x".repeat(1_100_000))).toMatchObject({
+    error: { code: "invocation_error", message: "the error is too long" },
   });
 });

@@ -4,12 +4,28 @@
  * of it.
  */
 
-import { parseInSlices, shouldSlice } from "../base/scheduling/parse-json.ts";
-import { createTimeSlice } from "../base/scheduling/time-slice.ts";
-import { CanonicalJson, endOfCanonical, maxDepth } from "./canonical-json.ts";
-import { hasDuplicateKey } from "./top-level-keys.ts";
+import { minSliced } from "../base/scheduling/parse-json.ts";
+import { createTimeSlice, runAtOnce, runInSlices, type Steps } from "../base/scheduling/time-slice.ts";
+import { scanInSteps } from "./json-scan.ts";
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** The text of a large value that is forwarded as it is written. */
+export class WrittenJson {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** Returns the value, in one step. */
+  parse(): Json {
+    return JSON.parse(this.text);
+  }
+}
+
+/** The payload or the result of a call. */
+export type Payload = Json | WrittenJson;
 
 /** The error of a failed call, as frames carry it. */
 export interface FrameError {
@@ -25,6 +41,8 @@ interface Field<Value, Required extends boolean> {
   readonly required: Required;
   /** Returns the value to keep, or `undefined` to refuse it. */
   readonly decode: (value: Json) => Value | undefined;
+  /** Whether it is a payload, which stays text if it is large. */
+  readonly isPayload?: boolean;
 }
 
 function required<Value>(decode: (value: Json) => Value | undefined): Field<Value, true> {
@@ -34,6 +52,9 @@ function required<Value>(decode: (value: Json) => Value | undefined): Field<Valu
 function optional<Value>(decode: (value: Json) => Value | undefined): Field<Value, false> {
   return { required: false, decode };
 }
+
+const payload: Field<Payload, true> = { required: true, decode: (value) => value, isPayload: true };
+const optionalPayload: Field<Payload, false> = { ...payload, required: false };
 
 const json = (value: Json): Json => value;
 const text = (value: Json): string | undefined => (typeof value === "string" ? value : undefined);
@@ -77,17 +98,17 @@ const shapes = {
   invokefunction: {
     invocation_id: optional(uuid),
     function_id: required(text),
-    data: required(json),
+    data: payload,
     traceparent: optional(text),
     baggage: optional(text),
     action: optional(decodeAction),
-    metadata: optional(json),
+    metadata: optionalPayload,
     namespace: optional(text),
   },
   invocationresult: {
     invocation_id: required(uuid),
     function_id: required(text),
-    result: optional<Json | CanonicalJson>(json),
+    result: optionalPayload,
     error: optional(decodeError),
     traceparent: optional(text),
     baggage: optional(text),
@@ -123,87 +144,59 @@ export type Frame = { [Type in keyof Shapes]: FrameOf<Type> }[keyof Shapes];
 export type Decoded = { frame: Frame; fault?: never } | { frame?: never; fault: string };
 
 /**
- * Parses one text frame. Unknown fields are ignored, and null in an optional field means absent. Never
- * throws. Numbers become JavaScript's: an integer beyond 2^53 loses digits here and not in the production
- * engine.
+ * Parses one text frame of well-formed UTF-16. Unknown fields are ignored, and null in an optional field
+ * means absent. Never throws. Numbers become JavaScript's, except in large payloads: an integer beyond 2^53
+ * loses digits here and not in the production engine.
  */
-export function parseFrame(frameText: string): Decoded {
-  return parseAround(frameText) ?? parseWhole(frameText);
-}
+export const parseFrame = (frameText: string): Decoded => runAtOnce(parse(frameText));
 
-/** Returns whether a text frame is a large call, as SDKs write it, to be parsed in slices. */
-export const isLargeCall = (frameText: string): boolean =>
-  shouldSlice(frameText.length) && frameText.startsWith('{"type":"invokefunction"');
+/** Returns whether a text frame is large, to be parsed in slices. */
+export const isLargeFrame = (frameText: string): boolean => frameText.length >= minSliced;
 
-/** Parses a large call like `parseFrame`, in time slices. It is checked in one turn of the event loop. */
-export async function parseLargeCall(frameText: string): Promise<Decoded> {
-  const slice = createTimeSlice();
-  try {
-    const value = (await parseInSlices(Buffer.from(frameText))) as Json;
-    await slice.yieldIfDue();
-    return decodeWhole(frameText, value);
-  } catch {
-    return { fault: "not JSON" };
-  } finally {
-    await slice.yieldIfDue();
-  }
-}
+/** Parses a large frame like `parseFrame`, in time slices. */
+export const parseLargeFrame = (frameText: string): Promise<Decoded> =>
+  runInSlices(parse(frameText), createTimeSlice());
 
-function parseWhole(frameText: string): Decoded {
-  let value: Json;
-  try {
-    value = JSON.parse(frameText);
-  } catch {
-    return { fault: "not JSON" };
-  }
-  return decodeWhole(frameText, value);
-}
+/** Minimum length of a value that stays text if it can. */
+const minText = 4096;
 
-function decodeWhole(frameText: string, value: Json): Decoded {
-  const fault = faultOf(value, 1);
-  if (fault !== undefined) return { fault };
-  if (!isRecord(value)) return { fault: "not an object" };
-  if (hasDuplicateKey(frameText)) return { fault: "a key twice" };
-  return decodeFrame(value);
-}
-
-/**
- * Minimum length of a frame to try as canonical. A shorter one is parsed in the time that the attempt takes.
- */
-const minCanonical = 4096;
-const resultKey = ',"result":';
-
-/**
- * Parses the frame of a large canonical result, which stays text. Returns `undefined` for any other frame.
- */
-function parseAround(frameText: string): Decoded | undefined {
-  if (frameText.length < minCanonical || !frameText.isWellFormed()) return undefined;
-  const at = frameText.indexOf(resultKey);
-  const head = frameText.slice(0, Math.max(0, at));
-  // Past this point it is a key of the frame itself: in a string, its quotes would be escaped.
-  if (head.lastIndexOf("{") !== 0 || head.includes("[")) return undefined;
-  const from = at + resultKey.length;
-  const end = frameText[from] === "{" ? endOfCanonical(frameText, from, 2) : -1;
-  if (end < 0) return undefined;
-  const { frame } = parseWhole(`${head}${resultKey}0${frameText.slice(end)}`);
-  if (frame?.type !== "invocationresult") return undefined;
-  return { frame: { ...frame, result: new CanonicalJson(frameText.slice(from, end)) } };
-}
-
-function decodeFrame(value: Record<string, Json>): Decoded {
-  const type = value["type"];
+function* parse(frameText: string): Steps<Decoded> {
+  const { members, fault } = yield* scanInSteps(frameText);
+  if (members === undefined) return { fault };
+  const textOf = (name: string): string | undefined => {
+    const place = members.get(name);
+    return place && frameText.slice(place.from, place.to);
+  };
+  const type = JSON.parse(textOf("type") ?? "null");
   if (typeof type !== "string" || !Object.hasOwn(shapes, type)) return { fault: "unknown type" };
-  const shape: Record<string, Field<unknown, boolean>> = shapes[type as keyof Shapes];
+  return decodeFrame(type as keyof Shapes, textOf);
+}
+
+function decodeFrame(type: keyof Shapes, textOf: (name: string) => string | undefined): Decoded {
   const frame: Record<string, unknown> = { type };
+  const shape: Record<string, Field<unknown, boolean>> = shapes[type];
   for (const [name, field] of Object.entries(shape)) {
-    const raw = value[name];
-    if (raw === undefined && field.required) return { fault: `${type} without ${name}` };
-    if (raw === undefined || (raw === null && !field.required)) continue;
-    const kept = field.decode(raw);
+    const written = textOf(name);
+    if (written === undefined && field.required) return { fault: `${type} without ${name}` };
+    if (written === undefined || (written === "null" && !field.required)) continue;
+    const kept = field.isPayload ? payloadIn(written) : valueIn(field, written);
     if (kept === undefined) return { fault: `${type} with a malformed ${name}` };
     frame[name] = kept;
   }
   return { frame: frame as Frame };
+}
+
+const payloadIn = (written: string): Payload =>
+  written.length < minText ? JSON.parse(written) : new WrittenJson(written);
+
+/** Maximum length of a field other than a payload. It is parsed in one step. */
+const maxLength = 1024 * 1024;
+
+/** Returns the value of a field other than a payload, or `undefined` to refuse it. */
+function valueIn({ decode }: Field<unknown, boolean>, written: string): unknown {
+  if (written.length <= maxLength) return decode(JSON.parse(written));
+  // Its caller would get no answer.
+  return decode === decodeError ? { code: "invocation_error", message: "the error is too long" } : undefined;
 }
 
 function decodeError(value: Json): FrameError | undefined {
@@ -221,40 +214,20 @@ function decodeAction(value: Json): Action | undefined {
   return type === "enqueue" && typeof queue === "string" ? { type, queue } : undefined;
 }
 
-function faultOf(value: Json, depth: number): string | undefined {
-  if (typeof value === "string") return value.isWellFormed() ? undefined : "an unpaired surrogate";
-  if (typeof value === "number") return Number.isFinite(value) ? undefined : "a number out of range";
-  if (value === null || typeof value !== "object") return undefined;
-  if (depth > maxDepth) return `nested deeper than ${maxDepth} levels`;
-  if (Array.isArray(value)) return firstFault(value, depth + 1);
-  // This avoids lists of the keys and values, because nearly all objects are nodes of large answers.
-  for (const key in value) {
-    if (!key.isWellFormed()) return "an unpaired surrogate";
-    const fault = faultOf((value as Record<string, Json>)[key]!, depth + 1);
-    if (fault !== undefined) return fault;
-  }
-  return undefined;
-}
-
-function firstFault(values: Json[], depth: number): string | undefined {
-  for (const value of values) {
-    const fault = faultOf(value, depth);
-    if (fault !== undefined) return fault;
-  }
-  return undefined;
-}
-
-/** Renders a frame like the engine does: its own fields in their order, the keys of all values sorted. */
+/**
+ * Renders a frame like the engine does: its own fields in their order, the keys of all values sorted, except
+ * in large payloads.
+ */
 export function renderFrame(frame: Frame): string {
-  const fields = Object.entries(frame as Record<string, Json | CanonicalJson | undefined>);
+  const fields = Object.entries(frame as Record<string, Payload | undefined>);
   const members = fields.flatMap(([name, value]) =>
     value === undefined ? [] : [`${JSON.stringify(name)}:${renderValue(value)}`],
   );
   return `{${members.join(",")}}`;
 }
 
-const renderValue = (value: Json | CanonicalJson): string =>
-  value instanceof CanonicalJson ? value.text : JSON.stringify(sortFrameKeys(value));
+const renderValue = (value: Payload): string =>
+  value instanceof WrittenJson ? value.text : JSON.stringify(sortFrameKeys(value));
 
 /**
  * Copies a value with the keys of every object sorted, at all depths. Keys that are array indices, such as
@@ -277,6 +250,8 @@ export function sortFrameKeys(value: Json): Json {
 const ordinary = { configurable: true, enumerable: true, writable: true } as const;
 
 /** Returns whether a value is a JSON object. */
-export function isRecord(value: Json | undefined): value is Record<string, Json> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+export function isRecord(value: Payload | undefined): value is Record<string, Json> {
+  return (
+    typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof WrittenJson)
+  );
 }

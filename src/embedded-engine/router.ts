@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { baggageFor } from "./baggage.ts";
 import type { Profile, WorkerConnection } from "./connection.ts";
-import { type Frame, type FrameOf, isRecord, type Json } from "./frames.ts";
+import { type Frame, type FrameOf, isRecord, type Json, type Payload, WrittenJson } from "./frames.ts";
 import { EngineFailure, type Invocation, type InvocationOutcome, Invocations } from "./invocations.ts";
 import { defaultNamespace, Owned, type OwnedEntry } from "./owned.ts";
 
@@ -118,7 +118,7 @@ export class Router {
     const builtin = this.builtins.get(id);
     const namespace = this.targetOf(call);
     const server = this.functions.get(id, namespace)?.owner;
-    if (builtin !== undefined) settle(outcomeOf(() => builtin(call.data, caller)));
+    if (builtin !== undefined) settle(outcomeOf(() => builtin(inputOf(call.data), caller)));
     else if (server === undefined) settle(failure("function_not_found", this.notFound(id, namespace)));
     else this.forward(call, { server, caller, settle });
   }
@@ -230,9 +230,27 @@ export class Router {
   }
 }
 
+/** Maximum length of the input of an engine function, which works in one step. */
+const maxInputLength = 512 * 1024;
+
+/** Returns the value of an engine function's input. */
+function inputOf(data: Payload): Json {
+  if (!(data instanceof WrittenJson)) return data;
+  if (data.text.length <= maxInputLength) return data.parse();
+  throw new EngineFailure({
+    code: "deserialization_error",
+    message: `the input of an engine function may have ${maxInputLength} characters`,
+  });
+}
+
 /** Adds the caller's id to a payload that is an object, and replaces a forged one. */
-function withCaller(data: Json, caller: WorkerConnection | undefined): Json {
-  return caller !== undefined && isRecord(data) ? { ...data, _caller_worker_id: caller.id } : data;
+function withCaller(data: Payload, caller: WorkerConnection | undefined): Payload {
+  if (caller === undefined) return data;
+  if (isRecord(data)) return { ...data, _caller_worker_id: caller.id };
+  if (!(data instanceof WrittenJson) || !data.text.startsWith("{")) return data;
+  const comma = /^\{\s*\}$/.test(data.text) ? "" : ",";
+  // A forged id comes first, and readers keep the last value of a name.
+  return new WrittenJson(`${data.text.slice(0, -1)}${comma}"_caller_worker_id":"${caller.id}"}`);
 }
 
 /** Returns the first part of an id, which stands for the name of a worker without one. */
