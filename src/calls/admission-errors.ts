@@ -24,6 +24,21 @@ export const refuseAdmission = {
     notNow(`The requests of calls under way may take ${limit} bytes together, half of that for one caller`),
 } as const;
 
+/** The refusals of requests that are not read. */
+export const refuseUnread = {
+  manyTokens: (limit: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `A request of this size may have at most ${limit} values, keys and punctuation marks together, and nothing of this one was carried out; send less at once.`,
+    ),
+
+  manyKeys: (limit: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `An object in a request may have at most ${limit} fields, and nothing of this one was carried out; send several requests with fewer.`,
+    ),
+} as const;
+
 export const refuseTrigger = {
   stopping: (): Refusal =>
     new Refusal("io", "The server is stopping, and takes no triggers; register the trigger at the next one."),

@@ -6,8 +6,10 @@ import { createLog } from "../base/log/log.ts";
 import { renderCoderError } from "../coder/error-codes.ts";
 import { functions as ofCoder } from "../coder/functions.ts";
 import { shellFunctions as ofShell } from "../shell/functions.ts";
+import { refuseUnread } from "./admission-errors.ts";
 import { AnswerBudget } from "./answer-budget.ts";
 import { type Context, definerFor, type FunctionDefinition, type Services } from "./contract/definition.ts";
+import { UnreadPayload } from "./contract/unread-payload.ts";
 import { createInvoke } from "./invoke.ts";
 
 type Handle = (request: { word: string }, context: Context) => unknown;
@@ -224,4 +226,25 @@ test("the size of an answer is estimated only while another one is held, and for
   expect(estimates).toEqual(["test::short"]);
   expect(await call(long)).toBe(1000);
   expect(estimates).toEqual(["test::short", "test::long"]);
+});
+
+test("a payload that was not read is refused like any other", async () => {
+  const { outcome, lines } = await call(() => ({}), new UnreadPayload(refuseUnread.manyTokens(10)));
+  expect(JSON.parse(outcome.error!)).toMatchObject({
+    code: "C210",
+    message: expect.stringContaining("at most 10 values"),
+  });
+  expect(lines[0]).toMatchObject({ message: "call", outcome: "error", code: "C210" });
+});
+
+test("a scope has at most 1,000 grants", async () => {
+  const scopeOf = (grants: number) => ({
+    word: "x",
+    fs_scope: { root: ".", grants: Array(grants).fill("a") },
+  });
+  expect((await call(() => ({}), scopeOf(1000))).outcome.error).toBeUndefined();
+  const { outcome } = await call(() => ({}), scopeOf(1001));
+  expect(JSON.parse(outcome.error!).message).toStartWith(
+    "`fs_scope.grants` has 1001 entries, and may have 1000. Nothing was done.",
+  );
 });

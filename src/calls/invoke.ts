@@ -21,9 +21,11 @@ import type {
   Services,
   WireError,
 } from "./contract/definition.ts";
+import { fsScopeField, maxGrants, scopeIn } from "./contract/fs-scope.ts";
 import type { AnswerLease, OrderedCall, Origin } from "./contract/origin.ts";
 import { Measured, WrittenAnswer } from "./contract/prepared-answer.ts";
 import { bringsLinks, touchesOf } from "./contract/request-paths.ts";
+import { UnreadPayload } from "./contract/unread-payload.ts";
 import { isHttpRequest } from "./http-request.ts";
 import { refuseField } from "./requests/field-errors.ts";
 import { readMistakenPath } from "./requests/mistaken-paths.ts";
@@ -275,6 +277,8 @@ export const readsUnknownFields = (rules: RequestRules | undefined): rules is Re
 function* readRequest(scope: CallScope): Steps<unknown> {
   const { definition, payload, context } = scope;
   const { requestRules: rules } = context;
+  if (payload instanceof UnreadPayload) throw payload.refusal;
+  requireFewGrants(payload);
   if (readsUnknownFields(rules)) {
     const read = yield* readPayloadInSteps(definition, payload, rules);
     scope.read = rules.isForgiving ? { ...read, validated: yield* requireFit(definition, read) } : read;
@@ -285,14 +289,21 @@ function* readRequest(scope: CallScope): Steps<unknown> {
   return scope.request;
 }
 
+/** Refuses a scope whose grants would take long, in any profile: 0.2.0 has no scopes. */
+function requireFewGrants(payload: unknown): void {
+  const { grants } = (scopeIn(payload) ?? {}) as { readonly grants?: unknown };
+  if (Array.isArray(grants) && grants.length > maxGrants)
+    throw refuseField.tooLarge(`${fsScopeField}.grants`, grants.length, { unit: "entries", max: maxGrants });
+}
+
 /** Returns the payload with the names and types of the function. */
 const payloadRead = ({ payload, read }: CallScope): unknown => (read === undefined ? payload : read.payload);
 
 function* parseRequest(scope: CallScope): Steps<unknown> {
   const { definition, read, context } = scope;
   const payload = payloadRead(scope);
-  if (definition.parse !== undefined) return definition.parse(payload);
-  const normal = definition.normalize === undefined ? payload : definition.normalize(payload, context);
+  if (definition.parse !== undefined) return yield* definition.parse(payload);
+  const normal = definition.normalize === undefined ? payload : yield* definition.normalize(payload, context);
   if (read?.validated !== undefined && normal === payload) return read.validated;
   try {
     return yield* validateInSteps(definition.request, normal, { unknownKeys: "ignore" });

@@ -1,12 +1,6 @@
 /** The part of the tree that the payload of one call limits it to (coder §26). */
 import type { Jail, ScopeGrant } from "../filesystem/jail/folder.ts";
-import { type FsScope, fsScopeField, sessionBoundary } from "./contract/fs-scope.ts";
-
-/** Returns the scope in a payload or a request. Null counts as none, as in all later fields. */
-export const scopeIn = (value: unknown): unknown =>
-  typeof value === "object" && value !== null && Object.hasOwn(value, fsScopeField)
-    ? ((value as Readonly<Record<string, unknown>>)[fsScopeField] ?? undefined)
-    : undefined;
+import { type FsScope, sessionBoundary } from "./contract/fs-scope.ts";
 
 /** Returns the jail for a valid scope. Throws like `Jail.within` and `Jail.withinSession`. */
 export function narrowedJail(jail: Jail, scope: FsScope): Jail {

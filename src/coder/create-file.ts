@@ -109,10 +109,10 @@ export const createFile = defineCoderFunction({
     },
   ],
   hasFlatEnvelope: true,
-  normalize(payload, { profile }) {
+  *normalize(payload, { profile }) {
     const known = profile["encodings.are_checked"]
       ? payload
-      : withoutForeignEncodings(payload, isEncodingOfContent);
+      : yield* withoutForeignEncodings(payload, isEncodingOfContent);
     return wrapFlatEnvelope(known, "content", profile);
   },
   async handle(request, context) {

@@ -1,3 +1,4 @@
+import { inOneStep } from "../base/scheduling/time-slice.ts";
 import { Measured } from "../calls/contract/prepared-answer.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { type FileView, type ReadAnswer, ReadResponse } from "./read-file/answer.ts";
@@ -55,7 +56,8 @@ export const readFile = defineCoderFunction({
       request: { include_globs: ["src/**/*.ts"], stat: true, sort: "lines" },
     },
   ],
-  normalize: (payload) => (hasForeignEncoding(payload) ? { ...payload, encoding: null } : payload),
+  normalize: (payload) =>
+    inOneStep(() => (hasForeignEncoding(payload) ? { ...payload, encoding: null } : payload)),
   walksTree: selectsFiles,
   answerBytes(request, context) {
     if (selectsFiles(request)) return statBytes;

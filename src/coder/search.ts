@@ -1,6 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { inOneStep } from "../base/scheduling/time-slice.ts";
 import { Named, Nullable, UInt32 } from "../base/schema/fragments.ts";
 import { Measured } from "../calls/contract/prepared-answer.ts";
+import { hasFields } from "../calls/requests/schemas.ts";
 import type { Query } from "../search/matchers/query-compiler.ts";
 import type { SearchAnswer, SearchRequest } from "../search/request.ts";
 import { fileTypeGlobs, UnknownFileType } from "../search/walk/file-types.ts";
@@ -146,7 +148,7 @@ export const search = defineCoderFunction({
       request: { query: "srch tst", fuzzy_paths: true, search_content: false, max_matches: 3 },
     },
   ],
-  normalize: (payload, { profile }) => withProfileDefaults(payload, profile),
+  normalize: (payload, { profile }) => inOneStep(() => withProfileDefaults(payload, profile)),
   answerBytes(request, context) {
     const matches = request.max_matches ?? context.config.search_default_max_matches;
     const ofMatch = defaultPathBytes + shownLineBytes(request, context);
@@ -195,8 +197,7 @@ const isEmpty = ({ content_matches, path_matches, files = [], truncated, searche
 
 /** Returns the payload with the profile's defaults for fields that have others in the published reference. */
 function withProfileDefaults(payload: unknown, profile: ProfileDefaults): unknown {
-  if (typeof payload !== "object" || payload === null || profile["search.search_paths"] === true)
-    return payload;
+  if (!hasFields(payload) || profile["search.search_paths"] === true) return payload;
   const { search_content, search_paths, fuzzy_paths } = payload as Partial<Request>;
   const isForPaths = search_content === false || fuzzy_paths === true;
   return { ...payload, search_paths: search_paths ?? isForPaths };

@@ -153,10 +153,10 @@ export const updateFile = defineCoderFunction({
   },
   hasFlatEnvelope: true,
   infersOperations: true,
-  normalize(payload, { profile }) {
+  *normalize(payload, { profile }) {
     const known = profile["encodings.are_checked"]
       ? payload
-      : withoutForeignEncodings(payload, (encoding) => typeof encoding === "string");
+      : yield* withoutForeignEncodings(payload, (encoding) => typeof encoding === "string");
     return wrapFlatEnvelope(known, "ops", profile);
   },
   async handle({ files, dry_run: dryRun, answer: form }, context) {

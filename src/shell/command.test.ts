@@ -1,10 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { runAtOnce } from "../base/scheduling/time-slice.ts";
 import { parseCommand, resolveTimeout } from "./command.ts";
+
+const parse = (payload: unknown) => runAtOnce(parseCommand(payload));
+
 import { PlainRefusal } from "./programs/plain-refusal.ts";
 
 test("what is left out has its default", () => {
-  expect(parseCommand({ command: "ls" })).toEqual({
+  expect(parse({ command: "ls" })).toEqual({
     command: "ls",
     args: null,
     timeout_ms: null,
@@ -13,7 +17,7 @@ test("what is left out has its default", () => {
 });
 
 test("fields that it does not know are left out", () => {
-  expect(parseCommand({ command: "ls", args: [], more: "/", _caller_worker_id: "x" })).toEqual({
+  expect(parse({ command: "ls", args: [], more: "/", _caller_worker_id: "x" })).toEqual({
     command: "ls",
     args: [],
     timeout_ms: null,
@@ -23,7 +27,7 @@ test("fields that it does not know are left out", () => {
 
 test("a sandbox is named in lower case with hyphens", () => {
   const target = { kind: "sandbox", sandbox_id: "{0A1B2C3D-4E5F-4071-8293-A4B5C6D7E8F9}" };
-  expect(parseCommand({ command: "ls", target }).target).toEqual({
+  expect(parse({ command: "ls", target }).target).toEqual({
     kind: "sandbox",
     sandbox_id: "0a1b2c3d-4e5f-4071-8293-a4b5c6d7e8f9",
   });
@@ -31,11 +35,11 @@ test("a sandbox is named in lower case with hyphens", () => {
 
 describe("timeout_ms", () => {
   test.each([0, 1, 5000, 2 ** 53, 2 ** 63])("%d counts", (timeout_ms) => {
-    expect(parseCommand({ command: "ls", timeout_ms }).timeout_ms).toBe(timeout_ms);
+    expect(parse({ command: "ls", timeout_ms }).timeout_ms).toBe(timeout_ms);
   });
 
   test.each([-1, 1.5, 2 ** 64, 1e300, "500", true, {}, null])("%j counts as absent", (timeout_ms) => {
-    expect(parseCommand({ command: "ls", timeout_ms }).timeout_ms).toBeNull();
+    expect(parse({ command: "ls", timeout_ms }).timeout_ms).toBeNull();
   });
 
   test("is cut to the most, and so is the default", () => {
@@ -47,8 +51,8 @@ describe("timeout_ms", () => {
 });
 
 test("half of a surrogate pair is refused: no frame could carry it back", () => {
-  expect(() => parseCommand({ command: "\ud83d" })).toThrow("'command' holds half");
-  expect(() => parseCommand({ command: "ls", args: ["a", "\udc00"] })).toThrow("'args[1]' holds half");
+  expect(() => parse({ command: "\ud83d" })).toThrow("'command' holds half");
+  expect(() => parse({ command: "ls", args: ["a", "\udc00"] })).toThrow("'args[1]' holds half");
 });
 
 test("whatever comes, it is a command or a plain refusal", () => {
@@ -57,7 +61,7 @@ test("whatever comes, it is a command or a plain refusal", () => {
       fc.oneof(fc.jsonValue(), fc.record({ command: fc.string(), args: fc.jsonValue() })),
       (payload) => {
         try {
-          expect(typeof parseCommand(payload).command).toBe("string");
+          expect(typeof parse(payload).command).toBe("string");
         } catch (error) {
           expect(error).toBeInstanceOf(PlainRefusal);
         }

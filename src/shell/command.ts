@@ -1,7 +1,8 @@
 /** The request of `shell::exec` and `shell::exec_bg`, and the first steps of both. */
 import { type Static, type TObject, Type } from "@sinclair/typebox";
+import type { Steps } from "../base/scheduling/time-slice.ts";
 import { Nullable, UInt64 } from "../base/schema/fragments.ts";
-import { Mismatch, validate } from "../base/schema/validate.ts";
+import { Mismatch, validateInSteps } from "../base/schema/validate.ts";
 import { FsScope } from "../calls/contract/fs-scope.ts";
 import { optionFields } from "./command-options.ts";
 import type { ShellConfig } from "./config.ts";
@@ -38,41 +39,50 @@ export type ShellCommand = Static<TObject<ReturnType<typeof commandFields>>>;
 const targetAndOptions = Type.Object({ target: Target(), ...optionFields });
 
 /**
- * Parses a payload as a command (shell §6.2). Less strict about `timeout_ms` than the schema. Its plain
- * refusals have the phrases that clients match.
+ * Parses a payload as a command, in steps (shell §6.2). It is less strict about `timeout_ms` than the schema.
+ * Its plain refusals have the phrases that clients match.
  */
-export function parseCommand(payload: unknown): ShellCommand {
+export function* parseCommand(payload: unknown): Steps<ShellCommand> {
   if (!isObject(payload)) throw refusePlainly.badPayload("", "is not an object");
   if (!Object.hasOwn(payload, "command")) throw refusePlainly.missingCommand();
   const { command, args = null, timeout_ms: timeout } = payload;
   if (typeof command !== "string") throw refusePlainly.commandNotAString(command);
   return {
     command: requireText("command", command),
-    args: args === null ? null : parseArgs(args),
+    args: args === null ? null : yield* parseArgs(args),
     timeout_ms: isMilliseconds(timeout) ? timeout : null,
-    ...parsePlainly(targetAndOptions, payload),
+    ...(yield* parsePlainly(targetAndOptions, payload)),
   };
 }
 
 const isObject = (payload: unknown): payload is Record<string, unknown> =>
   typeof payload === "object" && payload !== null && !Array.isArray(payload);
 
-/** Validates a payload by `schema`. Throws a plain refusal, as all functions of commands do. */
-export function parsePlainly<Request extends TObject>(schema: Request, payload: unknown): Static<Request> {
+/** Validates a payload by `schema`, in steps. Throws a plain refusal, as all functions of commands do. */
+export function* parsePlainly<Request extends TObject>(
+  schema: Request,
+  payload: unknown,
+): Steps<Static<Request>> {
   try {
-    return validate(schema, payload, { unknownKeys: "ignore" });
+    return yield* validateInSteps(schema, payload, { unknownKeys: "ignore" });
   } catch (error) {
     if (error instanceof Mismatch) throw refusePlainly.badPayload(error.field, error.problem);
     throw error;
   }
 }
 
-function parseArgs(args: unknown): string[] {
+/** Arguments that are checked in one step. */
+const argsPerStep = 1024;
+
+function* parseArgs(args: unknown): Steps<string[]> {
   if (!Array.isArray(args)) throw refusePlainly.argsNotAnArray();
-  return args.map((arg: unknown, index) => {
+  const texts: string[] = [];
+  for (const [index, arg] of args.entries()) {
     if (typeof arg !== "string") throw refusePlainly.argNotAString(index, arg);
-    return requireText(`args[${index}]`, arg);
-  });
+    texts.push(requireText(`args[${index}]`, arg));
+    if (texts.length % argsPerStep === 0) yield;
+  }
+  return texts;
 }
 
 function requireText(field: string, text: string): string {

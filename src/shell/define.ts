@@ -1,6 +1,7 @@
 import type { Static, TObject } from "@sinclair/typebox";
 import type { Log } from "../base/log/log.ts";
-import { Mismatch, validate } from "../base/schema/validate.ts";
+import type { Steps } from "../base/scheduling/time-slice.ts";
+import { Mismatch, validateInSteps } from "../base/schema/validate.ts";
 import { type Context, definerFor, type Services } from "../calls/contract/definition.ts";
 import type { RegexEngine } from "../text/regex/rust-regex.ts";
 import type { ShellConfig } from "./config.ts";
@@ -39,11 +40,10 @@ export const defineShellFunction = definerFor<ShellServices>();
  * Returns the `parse` of `shell::fs::<op>`. It validates the payload by `schema`, and refuses an invalid one
  * with the phrase that clients match (shell §8.1).
  */
-export const parserOf =
-  <Request extends TObject>(op: string, schema: Request) =>
-  (payload: unknown): Static<Request> => {
+export const parserOf = <Request extends TObject>(op: string, schema: Request) =>
+  function* (payload: unknown): Steps<Static<Request>> {
     try {
-      return validate(schema, payload, { unknownKeys: "ignore" });
+      return yield* validateInSteps(schema, payload, { unknownKeys: "ignore" });
     } catch (error) {
       if (error instanceof Mismatch) throw refuseShell.badPayload(op, error.field, error.problem);
       throw error;

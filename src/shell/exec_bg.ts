@@ -1,4 +1,5 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
+import type { Steps } from "../base/scheduling/time-slice.ts";
 import { Nullable } from "../base/schema/fragments.ts";
 import {
   argvOf,
@@ -105,9 +106,9 @@ export const execBg = defineShellFunction({
 type JobCommand = ShellCommand & Static<TObject<typeof jobFields>>;
 
 /** Throws a plain refusal, even for an id that is not a single line. */
-function parseJob(payload: unknown): JobCommand {
-  const command = parseCommand(payload);
-  const { job_id, ...others } = parsePlainly(Type.Object(jobFields), payload);
+function* parseJob(payload: unknown): Steps<JobCommand> {
+  const command = yield* parseCommand(payload);
+  const { job_id, ...others } = yield* parsePlainly(Type.Object(jobFields), payload);
   if (job_id === undefined || job_id === null) return { ...command, ...others };
   if (!/^\P{Cc}{1,100}$/u.test(job_id) || job_id.trim() === "" || !job_id.isWellFormed())
     throw refusePlainly.badJobId(job_id);

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { TObject, TSchema } from "@sinclair/typebox";
+import { runAtOnce } from "../base/scheduling/time-slice.ts";
 import { validate } from "../base/schema/validate.ts";
 import { renderReference } from "../calls/reference/json.ts";
 import { shellFunctions } from "./functions.ts";
@@ -26,7 +27,7 @@ describe.each(shellFunctions.map((definition) => [definition.id, definition] as 
       expect(definition.examples.length).toBeGreaterThan(0);
       for (const { request: payload } of definition.examples) {
         expect(() => validate(request, payload, { unknownKeys: "refuse" })).not.toThrow();
-        expect(() => definition.parse?.(payload)).not.toThrow();
+        expect(() => definition.parse && runAtOnce(definition.parse(payload))).not.toThrow();
       }
     });
 

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { inOneStep } from "../base/scheduling/time-slice.ts";
 import { UInt } from "../base/schema/fragments.ts";
 import { defineShellFunction } from "./define.ts";
 import { JobSummarySchema } from "./job.ts";
@@ -22,7 +23,7 @@ export const list = defineShellFunction({
   touchesNoFiles: true,
   request: Type.Object({}),
   published: AnyValue,
-  parse: () => ({}),
+  parse: () => inOneStep(() => ({})),
   response,
   examples: [{ title: "All jobs", request: {} }],
   async handle(_, context) {

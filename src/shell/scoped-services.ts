@@ -1,7 +1,7 @@
 import { Mismatch, validate } from "../base/schema/validate.ts";
 import type { Services } from "../calls/contract/definition.ts";
-import { FsScope, fsScopeField, sessionBoundary } from "../calls/contract/fs-scope.ts";
-import { narrowedJail, scopeIn } from "../calls/narrowed-jail.ts";
+import { FsScope, fsScopeField, scopeIn, sessionBoundary } from "../calls/contract/fs-scope.ts";
+import { narrowedJail } from "../calls/narrowed-jail.ts";
 import { pathDependencies } from "../filesystem/jail/path-dependencies.ts";
 import type { ShellServices } from "./define.ts";
 import type { FsServices } from "./fs/services.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { isUtf8 } from "node:buffer";
 import fc from "fast-check";
-import { minSliced, parseInSlices, shouldSlice, TooManyTokens } from "./parse-json.ts";
+import { maxKeys, parseInSlices, TooManyKeys, TooManyTokens } from "./parse-json.ts";
 
 const parse = (json: string) => parseInSlices(Buffer.from(json));
 
@@ -95,14 +95,27 @@ test("tokens are counted", async () => {
   await expect(parseInSlices(list, 20_000)).rejects.toBeInstanceOf(TooManyTokens);
 });
 
-test("a size to slice is large, and has room beside what is under way", async () => {
-  const most = 64 * 1024 * 1024;
-  expect([minSliced - 1, minSliced, most, most + 1].map(shouldSlice)).toEqual([false, true, true, false]);
-  const parsing = parseInSlices(Buffer.from("[]".padEnd(minSliced)));
-  expect([most - minSliced, most - minSliced + 1].map(shouldSlice)).toEqual([true, false]);
-  await parsing;
-  await parseInSlices(Buffer.from("]")).catch(() => {});
-  expect(shouldSlice(most)).toBe(true);
+test("the keys of each object are counted", async () => {
+  const fields = (count: number) => Array.from({ length: count }, (_, index) => `"k${index}":{"a":[]}`);
+  const json = `[{${fields(maxKeys)}},{${fields(10)}}]`;
+  expect(await parse(json)).toHaveLength(2);
+  const inside = `[[{"a":{"b":1},${fields(maxKeys - 1)},"last":1}]]`;
+  await expect(parse(inside)).rejects.toBeInstanceOf(TooManyKeys);
+});
+
+test("64 MiB are parsed at the same time, and the smallest that waits comes next", async () => {
+  const mebibyte = 1024 * 1024;
+  const order: string[] = [];
+  const blank = (name: string, mebibytes: number, json = "[]") =>
+    parse(json.padEnd(mebibytes * mebibyte))
+      .catch(() => {})
+      .then(() => order.push(name));
+  const first = blank("first", 60, "]");
+  const others = [blank("large", 50), blank("medium", 20), blank("small", 5), blank("beside", 4)];
+  await Promise.all([first, ...others]);
+  expect(order.indexOf("small")).toBeGreaterThan(order.indexOf("first"));
+  expect(order.filter((name) => name !== "first" && name !== "beside")).toEqual(["small", "medium", "large"]);
+  expect(await parse("[]".padEnd(65 * mebibyte))).toEqual([]);
 });
 
 test("other work goes on", async () => {

@@ -3,42 +3,60 @@
  * 20 per MB of small values. The slices take two to five times as long together, and more if most of the text
  * is written in escape sequences.
  */
-import { JSONParser } from "@streamparser/json";
+import { JSONParser, TokenType } from "@streamparser/json";
 import { createTimeSlice, runInSlices, type Steps } from "./time-slice.ts";
 
 /** Minimum bytes of JSON that is worth parsing in slices. */
 export const minSliced = 512 * 1024;
 
-/** Maximum bytes of JSON under way beside which another message is parsed in slices. */
-const maxUnderWay = 64 * 1024 * 1024;
-let underWay = 0;
-
-/**
- * Returns whether to parse `bytes` of JSON in slices, for a transport that cannot stop its senders: it is
- * large, and there is room for it.
- */
-export const shouldSlice = (bytes: number): boolean => bytes >= minSliced && underWay + bytes <= maxUnderWay;
-
 /** Bytes of a step, which takes about a millisecond. */
 const stepBytes = 8192;
 
-/** JSON has more tokens than it may have. */
+/** JSON has more values, keys and punctuation marks than it may have. */
 export class TooManyTokens extends Error {}
 
+/** An object in JSON has more than `maxKeys` keys. */
+export class TooManyKeys extends Error {}
+
+/** Maximum keys of one object. Whatever lists the keys of an object does so in one step. */
+export const maxKeys = 100_000;
+
+/** Maximum bytes of JSON that are being parsed at the same time. */
+const maxUnderWay = 64 * 1024 * 1024;
+let underWay = 0;
+
+/** JSON that waits for room. */
+const waiting: { readonly bytes: number; readonly begin: () => void }[] = [];
+
 /**
- * Parses JSON in UTF-8 in time slices. Resolves to the value that `JSON.parse` returns, and ignores a byte
- * order mark. Rejects with `TooManyTokens` if it has more than `maxTokens` values, keys and punctuation
- * marks, and with another error for what is not JSON.
+ * Parses JSON in UTF-8 in time slices, once there is room for it beside others; the smallest comes first.
+ * Resolves to the value that `JSON.parse` returns, and ignores a byte order mark. Rejects with
+ * `TooManyTokens` if it has more than `maxTokens` values, keys and punctuation marks, with `TooManyKeys`, and
+ * with another error for what is not JSON.
  */
 export async function parseInSlices(
   bytes: Uint8Array,
   maxTokens = Number.POSITIVE_INFINITY,
 ): Promise<unknown> {
-  underWay += bytes.length;
+  if (hasRoom(bytes.length)) underWay += bytes.length;
+  else await new Promise<void>((begin) => waiting.push({ bytes: bytes.length, begin }));
   try {
     return await runInSlices(parse(bytes, maxTokens), createTimeSlice());
   } finally {
     underWay -= bytes.length;
+    beginNext();
+  }
+}
+
+/** Returns whether `bytes` more may be parsed now. JSON larger than the maximum is parsed alone. */
+const hasRoom = (bytes: number): boolean => underWay === 0 || underWay + bytes <= maxUnderWay;
+
+function beginNext(): void {
+  waiting.sort((one, other) => one.bytes - other.bytes);
+  while (waiting.length > 0 && hasRoom(waiting[0]!.bytes)) {
+    const { bytes, begin } = waiting.shift()!;
+    underWay += bytes;
+    begin();
   }
 }
 
@@ -52,8 +70,24 @@ function* parse(bytes: Uint8Array, maxTokens: number): Steps<unknown> {
   const parser = new JSONParser({ paths: ["$"], stringBufferSize: 64 * 1024 });
   keepMarks(parser);
   let tokens = 0;
-  parser.onToken = () => {
+  /** The keys of the innermost object so far, and those of the objects and lists around it. */
+  let keys = 0;
+  const outer: number[] = [];
+  parser.onToken = ({ token }) => {
     if (++tokens > maxTokens) throw new TooManyTokens();
+    switch (token) {
+      case TokenType.LEFT_BRACE:
+      case TokenType.LEFT_BRACKET:
+        outer.push(keys);
+        keys = 0;
+        break;
+      case TokenType.RIGHT_BRACE:
+      case TokenType.RIGHT_BRACKET:
+        keys = outer.pop() ?? 0;
+        break;
+      case TokenType.COLON:
+        if (++keys > maxKeys) throw new TooManyKeys();
+    }
   };
   let root: { readonly value: unknown } | undefined;
   parser.onValue = ({ value }) => {

@@ -86,6 +86,12 @@ export async function runInSlices<T>(steps: Steps<T>, slice: TimeSlice, check = 
   }
 }
 
+/** Returns work that takes a single step. */
+// biome-ignore lint/correctness/useYield: it has no other step.
+export function* inOneStep<T>(act: () => T): Steps<T> {
+  return act();
+}
+
 /** Does the work at once. Only for work that is known to be short. */
 export function runAtOnce<T>(steps: Steps<T>): T {
   for (;;) {

@@ -306,8 +306,8 @@ interface FunctionContract<Request extends TSchema, Response extends TSchema, S 
   readonly needsBus?: boolean;
   /** The fields that work only on the bus. */
   readonly busFields?: readonly string[];
-  /** Parses the payload, instead of `validate`. Throws errors that `renderError` can render. */
-  parse?(payload: unknown): Static<Request>;
+  /** Parses the payload, in steps, instead of `validate`. Throws errors that `renderError` can render. */
+  parse?(payload: unknown): Steps<Static<Request>>;
   /**
    * Returns the name of the program that a call runs, without its arguments, for the audit trail, or
    * `undefined` if there is no command.
@@ -318,10 +318,10 @@ interface FunctionContract<Request extends TSchema, Response extends TSchema, S 
   /** Whether a request has operations whose kind may be left out, if the profile accepts that. */
   readonly infersOperations?: boolean;
   /**
-   * Converts the payload to the form of `request`, if callers may send a different one. Unknown parts stay
-   * unchanged.
+   * Converts the payload to the form of `request`, in steps, if callers may send a different one. Unknown
+   * parts stay unchanged.
    */
-  normalize?(payload: unknown, context: Context<S>): unknown;
+  normalize?(payload: unknown, context: Context<S>): Steps<unknown>;
   /**
    * Renders the answer as text that a model reads well, for transports that show text. If absent, they show
    * the JSON. `request` is the sent payload, without defaults. It works in steps if an answer can have

@@ -5,6 +5,9 @@ import type { FunctionDefinition } from "./definition.ts";
 /** The name of the field. Hosts send it, and models do not see it. */
 export const fsScopeField = "fs_scope";
 
+/** Maximum grants of a scope. */
+export const maxGrants = 1000;
+
 const since = "0.4.0";
 
 const Grant = Type.Union([
@@ -39,6 +42,12 @@ export const FsScope = Type.Object(
 );
 
 export type FsScope = Static<typeof FsScope>;
+
+/** Returns the scope in a payload or a request. Null counts as none, as in all later fields. */
+export const scopeIn = (value: unknown): unknown =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, fsScopeField)
+    ? ((value as Readonly<Record<string, unknown>>)[fsScopeField] ?? undefined)
+    : undefined;
 
 /**
  * The values of `boundary` that the harness of iii sends in every call of a session. They are words, not

@@ -1,8 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import { requestFieldsOf } from "../../../tests/harness/request-fields.ts";
 import { Refusal } from "../../base/errors.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { validateInSteps } from "../../base/schema/validate.ts";
 import { functions } from "../../coder/functions.ts";
 import { shellFunctions } from "../../shell/functions.ts";
+import type { FunctionDefinition } from "../contract/definition.ts";
 import { readPayload, readPayloadInSteps } from "./read-request.ts";
 import { requireFit } from "./require-fit.ts";
 
@@ -420,4 +423,48 @@ test("very many entries are read, validated and checked in steps of few", () => 
   const expected = many((index) => ({ op: "insert", at_line: index + 1, content: "x" }));
   expect(updated.payload).toEqual({ files: [{ path: "f", ops: expected }] });
   expect(updated.ofReading).toBeGreaterThan(30);
+});
+
+describe("very many entries of the profile contract", () => {
+  const count = 50_000;
+  const lists = [...definitions.values()].flatMap((definition) =>
+    requestFieldsOf(definition.request)
+      .filter(({ kind, pointer }) => kind === "Array" && !pointer.startsWith("/fs_scope"))
+      .map((field) => [`${definition.id}${field.pointer}`, definition, field] as const),
+  );
+
+  /** Returns the steps of reading a payload, as `invoke` reads it. */
+  function* stepsOf(definition: FunctionDefinition, payload: unknown): Steps<unknown> {
+    if (definition.parse !== undefined) return yield* definition.parse(payload);
+    const context = { profile: {} } as never;
+    const normal =
+      definition.normalize === undefined ? payload : yield* definition.normalize(payload, context);
+    return yield* validateInSteps(definition.request, normal, { unknownKeys: "ignore" });
+  }
+
+  test.each(lists)("of %s are read in steps", (_, definition, { requestWith, largeValue }) => {
+    const steps = [...stepsOf(definition, requestWith(largeValue(count)))].length;
+    expect(steps).toBeGreaterThan(count / 5000);
+  });
+
+  test.each(lists)("of %s that do not fit take no longer step", (_, definition, { requestWith }) => {
+    const run = () => [...stepsOf(definition, requestWith(Array(count).fill(0)))];
+    expect(run).toThrow(/0|number/);
+  });
+});
+
+test("texts that stand for lists are parsed up to a million characters", () => {
+  const listOf = (length: number) => JSON.stringify([{ path: "x".repeat(length) }]);
+  const { payload } = read("coder::read-file", { files: listOf(60_000) });
+  expect(payload).toEqual({ files: [{ path: "x".repeat(60_000) }] });
+  const edits = {
+    files: [
+      { path: "a", ops: listOf(999_000) },
+      { path: "b", ops: listOf(2000) },
+    ],
+  };
+  const { files } = read("coder::update-file", edits, { ...forgiving, unknownFields: "ignore" }).payload as {
+    files: { ops: unknown }[];
+  };
+  expect(files.map(({ ops }) => typeof ops)).toEqual(["object", "string"]);
 });

@@ -105,6 +105,9 @@ interface BoundedRules extends ReadRules {
 /** Entries that are read in one step, which takes a millisecond or two before the code is compiled. */
 const entriesPerStep = 32;
 
+/** Maximum characters of all texts in a request that are parsed as lists or objects, each in one step. */
+const maxParsedLength = 1_000_000;
+
 /** A list whose entries have not been read yet. */
 interface UnreadList {
   readonly items: TSchema;
@@ -124,6 +127,8 @@ class Reader {
   /** The fields of all objects of the request. */
   readonly #names: ReadonlySet<string>;
   readonly #unread: UnreadList[] = [];
+  /** The characters of the texts that stand for lists and objects. */
+  #parsedLength = 0;
 
   constructor(root: TObject, rules: BoundedRules, zeroes: ReadonlySet<string>) {
     this.#root = root;
@@ -145,24 +150,31 @@ class Reader {
 
   /** Returns the value without the entries of long lists in it, which are to be read afterwards. */
   #read(schema: TSchema, value: unknown, where: string): unknown {
-    const { isForgiving, bounds } = this.#rules;
+    const { bounds } = this.#rules;
     const type = alternativeFor(withoutNull(schema), value);
-    if (isObject(type)) return this.#readObject(type, isForgiving ? coerceObject(value) : value, where);
+    if (isObject(type)) return this.#readObject(type, this.#structureOf(value, coerceObject), where);
     if (isArray(type)) {
-      const list = isForgiving ? coerceArray(value, type.items) : value;
+      const list = this.#structureOf(value, (one) => coerceArray(one, type.items));
       if (list !== value && typeof value !== "string") this.sentAs.set(`${where}[0]`, where);
       return this.#readArray(type.items, list, where);
     }
     if (isMap(type)) {
-      const map = isForgiving ? coerceMap(value) : value;
+      const map = this.#structureOf(value, coerceMap);
       bounds?.requireMap(where, map);
       return map;
     }
     bounds?.requireText(where, value);
     const tagged = taggedOf(type);
-    if (tagged !== undefined)
-      return this.#readTagged(tagged, isForgiving ? coerceObject(value) : value, where);
-    return isForgiving ? coerceScalar(type, value, where) : value;
+    if (tagged !== undefined) return this.#readTagged(tagged, this.#structureOf(value, coerceObject), where);
+    return this.#rules.isForgiving ? coerceScalar(type, value, where) : value;
+  }
+
+  /** Returns a value as a list or an object by `coerce`, if models may send another form of it. */
+  #structureOf(value: unknown, coerce: (value: unknown) => unknown): unknown {
+    if (!this.#rules.isForgiving) return value;
+    if (typeof value !== "string") return coerce(value);
+    this.#parsedLength += value.length;
+    return this.#parsedLength <= maxParsedLength ? coerce(value) : value;
   }
 
   #readArray(items: TSchema, value: unknown, where: string): unknown {

@@ -22,7 +22,7 @@ export function* requireFit(
     const { field, problem, fault } = error;
     let refusal = refuse.badPayload(nameSent(field, sentAs), problem);
     try {
-      definition.parse?.(payload);
+      if (definition.parse !== undefined) yield* definition.parse(payload);
     } catch (ofFunction) {
       if (!(ofFunction instanceof Refusal)) throw ofFunction;
       refusal = ofFunction;

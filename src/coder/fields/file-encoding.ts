@@ -1,6 +1,8 @@
 /** The encodings of files in requests, or by their paths. */
+
 import { posix } from "node:path";
 import { Type } from "@sinclair/typebox";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { Encoding } from "../../text/encodings/codec.ts";
 import type { CoderContext } from "../define.ts";
 
@@ -14,14 +16,25 @@ export const FileEncoding = () =>
     }),
   );
 
+/** Entries that are converted in one step. */
+const entriesPerStep = 4096;
+
 /**
  * Returns a payload without the encodings of entries that `isOwn` does not know: 0.2.0 has no such field, and
  * ignores it.
  */
-export function withoutForeignEncodings(payload: unknown, isOwn: (encoding: unknown) => boolean): unknown {
+export function* withoutForeignEncodings(
+  payload: unknown,
+  isOwn: (encoding: unknown) => boolean,
+): Steps<unknown> {
   const files = (payload as { readonly files?: unknown } | null)?.files;
   if (!Array.isArray(files)) return payload;
-  return { ...(payload as object), files: files.map((entry) => withoutForeignEncoding(entry, isOwn)) };
+  const own: unknown[] = [];
+  for (const entry of files) {
+    own.push(withoutForeignEncoding(entry, isOwn));
+    if (own.length % entriesPerStep === 0) yield;
+  }
+  return { ...(payload as object), files: own };
 }
 
 function withoutForeignEncoding(entry: unknown, isOwn: (encoding: unknown) => boolean): unknown {

@@ -1,6 +1,6 @@
 import type * as worker from "../../calls/contract/definition.ts";
-import { type FsScope, sessionBoundary, takesFsScope } from "../../calls/contract/fs-scope.ts";
-import { narrowedJail, scopeIn } from "../../calls/narrowed-jail.ts";
+import { type FsScope, scopeIn, sessionBoundary, takesFsScope } from "../../calls/contract/fs-scope.ts";
+import { narrowedJail } from "../../calls/narrowed-jail.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
 import { pathDependencies } from "../../filesystem/jail/path-dependencies.ts";
 import { refuseCoder } from "../coder-errors.ts";

@@ -3,11 +3,11 @@
 import { type IIIClient, registerWorker } from "iii-sdk";
 import { ChannelReader, ChannelWriter } from "iii-sdk/channel";
 import { type Log, originOf } from "../../base/log/log.ts";
-import { parseInSlices, shouldSlice } from "../../base/scheduling/parse-json.ts";
 import { type BusAccess, type ChannelRef, RemoteError } from "../../calls/contract/bus-access.ts";
 import type { TraceParent } from "../../calls/contract/origin.ts";
 import { WrittenAnswer } from "../../calls/contract/prepared-answer.ts";
 import type { EngineTelemetry } from "../../serve/telemetry/telemetry.ts";
+import { type EngineMessage, LargeMessages } from "./large-messages.ts";
 
 export type Bus = IIIClient;
 
@@ -19,15 +19,21 @@ export interface Identity {
   readonly namespace?: string | undefined;
 }
 
+export interface BusOptions {
+  /** The identity for spans and metrics. Without it, the SDK's OpenTelemetry is off. */
+  readonly telemetry?: EngineTelemetry | undefined;
+  /** Returns the maximum values, keys and punctuation marks of a large call. Default: without limit. */
+  readonly maxTokens?: (() => number) | undefined;
+}
+
 /**
  * Connects to the engine at `url`. Retries an absent engine without end, with a log line for each attempt.
- * The SDK's OpenTelemetry is off without `telemetry`.
  */
 export function connect(
   url: string,
   { name, description, namespace }: Identity,
   log: Log,
-  telemetry?: EngineTelemetry,
+  { telemetry, maxTokens = () => Number.POSITIVE_INFINITY }: BusOptions = {},
 ): Bus {
   silenceSdk(log);
   const bus = registerWorker(url, {
@@ -61,7 +67,7 @@ export function connect(
     if (state === "connected") isAbsent = false;
     setConnectionState(state);
   };
-  receiveInSlices(bus);
+  receiveInSlices(bus, maxTokens);
   sendWritten(sdk);
   sendTargets(sdk);
   if (namespace !== undefined) announceNamespace(sdk, namespace);
@@ -92,41 +98,33 @@ function sendWritten(sdk: SdkInternals): void {
   };
 }
 
-/** The large messages of each connection that are being parsed. */
-const parsing = new WeakMap<Bus, Set<Promise<void>>>();
+/** The large messages of each connection. */
+const largeMessages = new WeakMap<Bus, LargeMessages>();
 
 /** The fields of a call that the SDK passes on. */
-type CallFrame = { readonly type: "invokefunction" } & Readonly<Record<(typeof callFields)[number], unknown>>;
 const callFields = ["invocation_id", "function_id", "data", "metadata", "traceparent", "baggage"] as const;
 
 /**
- * Parses large calls in time slices. The SDK parses each message at once. A small call may overtake a large
- * one, as in the production engine.
+ * Parses large messages in time slices. A small call may overtake a large one, as in the production engine.
  */
-function receiveInSlices(bus: Bus): void {
+function receiveInSlices(bus: Bus, maxTokens: () => number): void {
   const sdk = internalsOf(bus);
   const onMessage = sdk.onMessage.bind(sdk);
-  const underWay = new Set<Promise<void>>();
-  parsing.set(bus, underWay);
-  const parse = async (message: { readonly length: number }): Promise<void> => {
-    const bytes = Buffer.isBuffer(message) ? message : Buffer.from(String(message));
-    // The SDK reads what this cannot, and what is not a call.
-    const frame = await parseInSlices(bytes).catch(() => undefined);
-    if (isCallFrame(frame)) void sdk.onInvokeFunction(...callFields.map((field) => frame[field]));
-    else onMessage(message);
-  };
+  const large = new LargeMessages(maxTokens);
+  largeMessages.set(bus, large);
   sdk.onMessage = (message) => {
-    if (!shouldSlice(message.length)) {
-      onMessage(message);
-      return;
-    }
-    const passed = parse(message).finally(() => underWay.delete(passed));
-    underWay.add(passed);
+    if (large.takes(message)) large.receive(message, (frame) => passOn(sdk, frame));
+    else onMessage(message);
   };
 }
 
-const isCallFrame = (frame: unknown): frame is CallFrame =>
-  (frame as Partial<CallFrame> | null | undefined)?.type === "invokefunction";
+/** Passes a large message to the SDK. Drops it if messages of its type are never large. */
+function passOn(sdk: SdkInternals, { type, ...frame }: EngineMessage): void {
+  const { invocation_id, result, error } = frame;
+  if (type === "invokefunction") void sdk.onInvokeFunction(...callFields.map((field) => frame[field]));
+  else if (type === "invocationresult") sdk.onInvocationResult(invocation_id, result, error);
+  else if (type === "registertrigger") void sdk.onRegisterTrigger(frame);
+}
 
 /** The first and the maximum milliseconds before the next attempt to connect. */
 const defaultDelays = { initialDelayMs: 500, maxDelayMs: 5000 };
@@ -161,6 +159,7 @@ interface SdkInternals {
   isOpen(): boolean;
   onMessage(message: { readonly length: number }): void;
   onInvokeFunction(...fields: unknown[]): Promise<void>;
+  onInvocationResult(invocationId: unknown, result: unknown, error: unknown): void;
   onRegisterTrigger(message: { readonly namespace?: unknown }): Promise<void>;
 }
 
@@ -177,6 +176,7 @@ function internalsOf(bus: Bus): SdkInternals {
     "isOpen",
     "onMessage",
     "onInvokeFunction",
+    "onInvocationResult",
     "onRegisterTrigger",
   ] as const;
   for (const method of methods)
@@ -395,7 +395,7 @@ export async function reachEngine(bus: Bus, milliseconds: number): Promise<void>
     if (timeoutMs <= 0 || unsentBytes(bus) === undefined) return;
     await bus.trigger({ ...request, timeoutMs }).catch(() => {});
   }
-  await Promise.all(parsing.get(bus) ?? []);
+  await largeMessages.get(bus)?.settled();
 }
 
 /** Ends the current connection of `bus`, which then reconnects. */

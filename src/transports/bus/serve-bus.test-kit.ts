@@ -63,13 +63,14 @@ const renderError = (error: unknown) => ({ text: (error as Error).message, code:
 export function serveEcho(
   url: string,
   lines: Lines,
-  more: { readonly functions?: ServeOptions["functions"] } & Partial<ServeOptions["identity"]> = {},
+  more: Partial<Pick<ServeOptions, "functions" | "maxTokens"> & ServeOptions["identity"]> = {},
 ): Serving {
-  const { functions = [echo], ...identity } = more;
+  const { functions = [echo], maxTokens, ...identity } = more;
   return serve({
     url,
     identity: { name: "tester", description: "", ...identity },
     functions,
+    maxTokens,
     invoke: createInvoke({ callMilliseconds: 25_000, renderError }, lines.log),
     log: lines.log,
     intervalMilliseconds: 10,

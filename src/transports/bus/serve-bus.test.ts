@@ -124,3 +124,14 @@ test("a call that found its function before a stop, and comes after it, finds no
   await serving.stop();
   expect(await code).toBe("function_not_found");
 });
+
+test("a large request is refused by its function if it has more values than the worker reads", async () => {
+  const engine = await startEngine();
+  const serving = serveEcho(engine.url, lines, { maxTokens: () => 150_000 });
+  await serving.registered;
+  const value = (length: number) => ({ value: Array.from({ length }, () => "some text") });
+  expect(await engine.call("test::echo", value(50_000))).toEqual(value(50_000));
+  await expect(engine.call("test::echo", value(100_000))).rejects.toThrow("at most 150000 values");
+  await serving.stop();
+  await engine.stop();
+});

@@ -43,6 +43,8 @@ export interface ServeOptions
   readonly unsentBytesTo?: ((caller: string) => number) | undefined;
   /** Returns whether callers have quotas, so that their accounts are needed. */
   readonly hasQuotas?: (() => boolean) | undefined;
+  /** Returns the maximum values, keys and punctuation marks of a large request. Default: without limit. */
+  readonly maxTokens?: (() => number) | undefined;
   /** Minimum milliseconds between a call and its answer, instead of 1; for the benchmark of that delay. */
   readonly earliestMilliseconds?: number | undefined;
 }
@@ -73,11 +75,12 @@ export function serve(options: ServeOptions): Serving {
     unsentBytesTo,
     earliestMilliseconds,
     telemetry,
+    maxTokens,
     triggers = [],
     hasQuotas = () => false,
     ...timing
   } = options;
-  const bus = connect(url, identity, log, telemetry);
+  const bus = connect(url, identity, log, { telemetry, maxTokens });
   const access = accessTo(bus, url);
   const accounts = new CallerAccounts(bus);
   const inFlight = new InFlight();

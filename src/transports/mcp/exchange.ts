@@ -1,4 +1,5 @@
 /** Answers an authorized request over HTTP, from its body to the end of the answer. */
+
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
@@ -8,6 +9,7 @@ import {
   isLegacyRequest,
 } from "@modelcontextprotocol/server";
 import { minSliced, parseInSlices } from "../../base/scheduling/parse-json.ts";
+import { maxTokens } from "../../base/schema/message-size.ts";
 import { BodyBudget, type BodyShare } from "./body-budget.ts";
 import { currentExchange } from "./current-exchange.ts";
 import { HttpListens } from "./http-subscriptions.ts";
@@ -18,7 +20,7 @@ import type { SessionAnswer } from "./session.ts";
 import { Sessions } from "./sessions.ts";
 import { isListen, maxListens } from "./subscriptions.ts";
 import type { ToolHost } from "./tool-host.ts";
-import { maxMessageBytes, maxTokens } from "./transport.ts";
+import { maxMessageBytes } from "./transport.ts";
 import { BodiesTooLarge, BodyTooLarge, readBody, sendResponse, toRequest } from "./web.ts";
 
 export interface Exchange {

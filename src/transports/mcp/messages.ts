@@ -7,7 +7,7 @@ import {
   type RequestId,
 } from "@modelcontextprotocol/server";
 import { TooManyTokens } from "../../base/scheduling/parse-json.ts";
-import { maxTokens } from "./transport.ts";
+import { maxTokens } from "../../base/schema/message-size.ts";
 
 /** The answer to a malformed message (JSON-RPC 2.0, section 5). */
 export interface RefusedMessage {

@@ -14,9 +14,3 @@ export interface Listener {
  * text, the default of `max_write_bytes`, with every character beyond ASCII escaped.
  */
 export const maxMessageBytes = 32 * 1024 * 1024;
-
-/**
- * Maximum values, keys and punctuation marks together in a message that is parsed in slices. Valid requests
- * of the profile `agent` have fewer. Checking the fields of a larger object would take 50 ms.
- */
-export const maxTokens = 150_000;

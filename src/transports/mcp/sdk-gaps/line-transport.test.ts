@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { Writable } from "node:stream";
 import { minSliced, parseInSlices } from "../../../base/scheduling/parse-json.ts";
+import { maxTokens } from "../../../base/schema/message-size.ts";
 import type { Leases } from "../leases.ts";
-import { maxTokens } from "../transport.ts";
 import { LineTransport } from "./line-transport.ts";
 import { wholeLines } from "./whole-lines.ts";
 

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { Readable, Writable } from "node:stream";
 import { type JSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/server";
 import { minSliced, parseInSlices } from "../../../base/scheduling/parse-json.ts";
+import { maxTokens } from "../../../base/schema/message-size.ts";
 import type { Leases } from "../leases.ts";
 import {
   badBatch,
@@ -12,7 +13,7 @@ import {
   readMessage,
   tooLarge,
 } from "../messages.ts";
-import { maxMessageBytes, maxTokens } from "../transport.ts";
+import { maxMessageBytes } from "../transport.ts";
 
 /**
  * Maximum unsent characters, beyond which it stops reading. The budget of answers keeps them below that,
