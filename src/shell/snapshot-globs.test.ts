@@ -1,17 +1,21 @@
 import { describe, expect, test } from "bun:test";
 import {
   chmodSync,
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   renameSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { snapshotTree } from "../../tests/harness/tree.ts";
+import { cloneContent } from "../filesystem/jail/clone-file.ts";
 import { backends } from "../filesystem/jail/jail.test-kit.ts";
 import { JournalFixture, loopIterationsDuring } from "../filesystem/journal/journal.test-kit.ts";
 import { FilesSnapshot, type SnapshotOutcome } from "../filesystem/journal/snapshot.ts";
@@ -91,6 +95,23 @@ describe.each(backends)("%s", (backend) => {
     const outcome = await run(at, { bounds, act });
     expect(named(outcome)).toEqual(["a.bin"]);
     expect(outcome.lost).toEqual([{ path: "c", reason: "not held, which takes 1 MiB at most" }]);
+  });
+
+  test("a large file is held in slices, unless the copy shares its blocks", async () => {
+    using at = new JournalFixture(backend, { large: "", probe: "" });
+    truncateSync(join(at.bench.base, "large"), 40 * mebibyte);
+    const [from, to] = ["large", "probe"].map((path) => openSync(join(at.bench.base, path), "r+"));
+    const isShared = cloneContent(from!, to!);
+    for (const descriptor of [from!, to!]) closeSync(descriptor);
+    const { now } = Date;
+    // A file that was changed just now is compared too.
+    Date.now = () => now() + 1000;
+    try {
+      const iterations = await loopIterationsDuring(() => run(at, { globs: ["large"], act: () => {} }));
+      expect(iterations).toBeGreaterThan(isShared ? 0 : 15);
+    } finally {
+      Date.now = now;
+    }
   });
 
   test("a large file is compared in slices", async () => {

@@ -233,17 +233,8 @@ export class Segments {
   ): Steps<ContentName> {
     this.makeRoom(segment, length);
     const content = this.#nameFor(record);
-    const path = contentPath(this.#state, segment, content);
-    const descriptor = openSync(path, createFlags, 0o600);
-    let isKept = false;
-    try {
-      yield* copyContent(from, descriptor);
-      isKept = true;
-      return content;
-    } finally {
-      closeSync(descriptor);
-      if (!isKept) unlinkSync(path);
-    }
+    yield* copyToNew(from, contentPath(this.#state, segment, content));
+    return content;
   }
 
   /** Creates an empty file for contents beside the frames. Throws the errno error. */
@@ -412,10 +403,22 @@ function writeFrames(descriptor: number, frames: readonly EncodedFrame[]): numbe
 const pieceBytes = 1024 * 1024;
 
 /**
- * Copies the content of an opened file to a new one, by sharing its blocks if possible. Throws the errno
- * error.
+ * Copies the content of an opened file to a new one with this path, by sharing its blocks if possible. Throws
+ * the errno error, and then leaves none.
  */
-export function* copyContent(from: number, to: number): Steps<void> {
+export function* copyToNew(from: number, path: string): Steps<void> {
+  const to = openSync(path, createFlags, 0o600);
+  let isWhole = false;
+  try {
+    yield* copyContent(from, to);
+    isWhole = true;
+  } finally {
+    closeSync(to);
+    if (!isWhole) unlinkSync(path);
+  }
+}
+
+function* copyContent(from: number, to: number): Steps<void> {
   if (cloneContent(from, to)) return;
   const piece = Buffer.allocUnsafe(pieceBytes);
   for (let at = 0; ; ) {

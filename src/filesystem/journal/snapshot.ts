@@ -13,7 +13,12 @@ import {
   rmSync,
 } from "node:fs";
 import { deadlineIn } from "../../base/scheduling/deadline.ts";
-import { runAtOnce, runInSlices, type Steps, type TimeSlice } from "../../base/scheduling/time-slice.ts";
+import {
+  createTimeSlice,
+  runInSlices,
+  type Steps,
+  type TimeSlice,
+} from "../../base/scheduling/time-slice.ts";
 import { createWalkSlice, type Walker } from "../../base/scheduling/walk-slice.ts";
 import { contentFrom, entriesAt, noContent } from "../disk/held-entry.ts";
 import type { HeldEntry, Mutation, Requester } from "../disk/mutation.ts";
@@ -26,7 +31,7 @@ import type { NameBytes } from "../jail/name.ts";
 import { isGone, makerOf, temporaryName } from "../jail/temporary.ts";
 import type { Journal } from "./journal.ts";
 import { readRecords } from "./read-record.ts";
-import { copyContent } from "./segments.ts";
+import { copyToNew } from "./segments.ts";
 
 /** Maximum files and bytes held for one command. */
 const snapshotBounds = { files: 10_000, bytes: 64 * 1024 * 1024 };
@@ -149,30 +154,25 @@ export class FilesSnapshot {
     };
   }
 
-  #hold({ folder, name, path, kind }: Found): void {
+  async #hold({ folder, name, path, kind }: Found): Promise<void> {
     if (this.#files.size >= this.#bounds.files) this.#isOverfull = true;
     if (this.#isOverfull) return;
     const stamp = stampOf(folder, name);
     if (stamp === undefined) return;
     const text = kind === "symlink" ? folder.enter((at) => readlinkSync(at(name), "buffer")) : noText;
-    const copy = kind === "file" ? this.#copy(folder, name, stamp) : undefined;
+    const copy = kind === "file" ? await this.#copy(folder, name, stamp) : undefined;
     this.#files.set(path, { kind, stamp, text, copy });
   }
 
-  /** Copies a file, sharing its blocks if possible. Returns the host path of the copy. */
-  #copy(folder: Folder, name: Name, { size }: Stamp): string | undefined {
+  /** Copies a file in slices, sharing its blocks if possible. Returns the host path of the copy. */
+  async #copy(folder: Folder, name: Name, { size }: Stamp): Promise<string | undefined> {
     if (this.#bytes + size > this.#bounds.bytes) return undefined;
     const from = folder.enter((at) => openSync(at(name), readFlags));
     try {
       if (!fstatSync(from).isFile()) return undefined;
       const path = `${this.#location}/${this.#files.size}`;
-      const to = openSync(path, createFlags, 0o600);
-      try {
-        runAtOnce(copyContent(from, to));
-        this.#bytes += fstatSync(to).size;
-      } finally {
-        closeSync(to);
-      }
+      await runInSlices(copyToNew(from, path), createTimeSlice());
+      this.#bytes += lstatSync(path).size;
       return path;
     } catch {
       return undefined;
@@ -184,7 +184,6 @@ export class FilesSnapshot {
 
 const noText = Buffer.alloc(0);
 const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
-const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 const tooMany = (files: number): LostChange => ({
   path: "",
@@ -220,7 +219,7 @@ class MixedFolders {
 }
 
 interface Selecting {
-  onFile(found: Found): void;
+  onFile(found: Found): void | Promise<void>;
   /** Receives each folder that is searched. */
   onFolder(found: Pick<Found, "folder" | "name" | "path">): void;
   /** Receives the path of everything else. */
@@ -243,7 +242,7 @@ async function walkSelected(
   const entersFolder = (folder: Folder, entry: Entry) =>
     isOpenTo(folder, entry) && selection.entersFolder(folder.path, bytesOf(entry));
   const visitor = {
-    preorder({ folder, entry }: { readonly folder: Folder; readonly entry: Entry }) {
+    async preorder({ folder, entry }: { readonly folder: Folder; readonly entry: Entry }) {
       const { name, raw, kind } = entry;
       const path = pathIn(folder.path, name);
       if (kind === "dir") {
@@ -255,7 +254,7 @@ async function walkSelected(
         isOpenTo(folder, entry) &&
         selection.takesFile(folder.path, bytesOf(entry))
       )
-        onFile({ folder, name: raw, path, kind });
+        await onFile({ folder, name: raw, path, kind });
       else onOther(path);
       return undefined;
     },
