@@ -41,7 +41,7 @@ export class Audit implements MutationListener {
     return this.#file.newest;
   }
 
-  async hashAhead({ replaced, placed }: StepEntries): Promise<void> {
+  async readAhead({ replaced, placed }: StepEntries): Promise<void> {
     for (const find of [replaced, placed]) await hashFileAhead(find?.(), largestHashed);
   }
 

@@ -130,8 +130,11 @@ export interface MutationListener {
   readRemoved?(entries: StepEntries, requester: Requester): Promise<void>;
   /** Called after the step that sets a folder aside, if that is done. It may await for the same reason. */
   readAside?(entries: StepEntries): Promise<void>;
-  /** Hashes the large files of a step before it, if the listener is going to need their revisions. */
-  hashAhead?(entries: StepEntries): Promise<void>;
+  /**
+   * Called shortly before a step that removes, replaces or moves a large file, to hash it if the listener is
+   * going to need its revision, or to copy it. It may await for the same reason.
+   */
+  readAhead?(entries: StepEntries, requester: Requester | undefined): Promise<void>;
   /**
    * Called once the steps of a transaction are over, before `after`. It may await, so that reporting many
    * steps keeps no other call waiting.

@@ -65,9 +65,9 @@ export class Mutations {
     return this.#awaitEach((listener) => listener.readAside?.(entries));
   }
 
-  /** Lets listeners hash the large files that the next step removes, replaces or moves. */
-  hashAhead(entries: StepEntries): Promise<void> {
-    return this.#awaitEach((listener) => listener.hashAhead?.(entries));
+  /** Lets listeners read the large files that the next step removes, replaces or moves. */
+  readAhead(entries: StepEntries, requester: Requester | undefined): Promise<void> {
+    return this.#awaitEach((listener) => listener.readAhead?.(entries, requester));
   }
 
   async #awaitEach(act: (listener: MutationListener) => Promise<void> | undefined): Promise<void> {

@@ -46,6 +46,8 @@ export interface PendingFile extends Metadata {
   readonly fsync: boolean;
   /** Whether to hash a large file before it gets its name, because listeners need its revision. */
   readonly isHashed?: boolean;
+  /** Called once it is written, before it gets its name. */
+  readonly onWritten?: (() => Promise<void>) | undefined;
   /** The lock held while it gets its name; absent if it does not matter to other workers. */
   readonly editLock?: EditLock | undefined;
 }
@@ -86,6 +88,7 @@ async function writeOnce(pending: PendingFile, deadline: Deadline, commit: Commi
       inode: inodeOf(stats),
       revision: await hash(descriptor, pending),
     };
+    await pending.onWritten?.();
     const giveName = () => {
       deadline.check();
       folder.enter((at) => commit({ at, ...written }));
@@ -124,7 +127,17 @@ async function hash(descriptor: number, { isHashed = false }: PendingFile): Prom
 /** Gives a new file everything except its name. Returns the stats that it had before its metadata. */
 async function fill(
   descriptor: number,
-  { content, cloneOf, times, fsync, folder: _, editLock: __, isHashed: ___, ...metadata }: PendingFile,
+  {
+    content,
+    cloneOf,
+    times,
+    fsync,
+    folder: _,
+    editLock: __,
+    isHashed: ___,
+    onWritten: ____,
+    ...metadata
+  }: PendingFile,
 ): Promise<BigIntStats> {
   if (cloneOf === undefined || !cloneContent(cloneOf, descriptor)) await writeContent(descriptor, content);
   const ours = fstatSync(descriptor, { bigint: true });

@@ -182,8 +182,7 @@ export class Journal implements MutationListener {
     this.#placed.set(entries, await outcomeOf(() => readPlaced(entries.placed?.())));
   }
 
-  async hashAhead(entries: StepEntries): Promise<void> {
-    const { replaced, placed } = entries;
+  async readAhead({ replaced, placed }: StepEntries): Promise<void> {
     await hashFileAhead(replaced(), Math.min(largestHashed, this.#segments.largestContent));
     await hashFileAhead(placed?.(), largestHashed);
   }

@@ -1,5 +1,6 @@
 import type { Stats } from "node:fs";
 import type { Deadline } from "../../base/scheduling/deadline.ts";
+import { entriesAt } from "../disk/held-entry.ts";
 import { type CommitTarget, commitFile, type WrittenFile } from "../disk/place.ts";
 import type { MutationScope } from "../disk/scope.ts";
 import { type PendingFile, writeAtomically, writeHidden } from "../disk/write.ts";
@@ -33,7 +34,11 @@ export async function copyFileTo(
   options: CommitOptions,
 ): Promise<Stats> {
   return await withPending(source, { ...options, folder: target.folder }, async (file, stats) => {
-    const pending = { ...file, isHashed: scope.mutations.isObserved };
+    const { mutations, requester } = scope;
+    const onWritten = async () => {
+      if (target.isReplacing) await mutations.readAhead(entriesAt(target), requester);
+    };
+    const pending = { ...file, isHashed: mutations.isObserved, onWritten };
     await writeAtomically(pending, options.deadline, (written) => {
       options.verify?.(written);
       commitFile(scope, written, target);

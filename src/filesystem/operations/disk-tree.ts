@@ -115,36 +115,35 @@ export class DiskTree implements WritableTree {
     making: Making,
   ): Promise<void> {
     const { target, scope } = making;
+    const { mutations, requester } = scope;
     if (made.kind === "copy") {
       await this.#copy(made, making);
       return;
     }
     if (made.kind === "symlink") {
+      await readAhead(making);
       commitLink(scope, made.text, target);
       return;
     }
     const { kind: _, times: __, content, ...metadata } = made;
     // A slow sender must not hold up other workers.
     const editLock = Symbol.asyncIterator in content ? undefined : this.#disk.editLock;
-    const { mutations } = this.#disk;
     const { fsync } = this.config;
     const isHashed = mutations.isObserved;
-    const pending = { ...metadata, content, folder: target.folder, fsync, isHashed, editLock };
-    const replaced = making.place.stats;
-    if (replaced !== undefined && isLarge(replaced)) await mutations.hashAhead(entriesAt(target));
-    await writeAtomically(pending, scope.requester.deadline, (written) => commitFile(scope, written, target));
+    const onWritten = () => readAhead(making);
+    const pending = { ...metadata, content, folder: target.folder, fsync, isHashed, onWritten, editLock };
+    await writeAtomically(pending, requester.deadline, (written) => commitFile(scope, written, target));
   }
 
-  async #copy(
-    { source, expectedRevision: expected }: EntryCopy,
-    { place, target, scope }: Making,
-  ): Promise<void> {
+  async #copy({ source, expectedRevision: expected }: EntryCopy, making: Making): Promise<void> {
+    const { place, target, scope } = making;
     const { requested: path, folder, name } = source;
     const { requester } = scope;
     if (source.stats!.isDirectory()) {
       await copyTree(this.#disk, { from: path, source, target: place, requester, destination: target });
     } else if (source.stats!.isSymbolicLink()) {
       const text = mapErrno(path, () => folder.enter((at) => readlinkSync(at(name), "buffer")));
+      await readAhead(making);
       commitLink(scope, text, target);
     } else {
       const { fsync, max_write_bytes: bytes } = this.config;
@@ -179,4 +178,13 @@ interface Making {
   readonly place: ResolvedPath;
   readonly target: CommitTarget;
   readonly scope: MutationScope & { readonly requester: Requester };
+}
+
+/** Lets listeners read a large file before the step that replaces it. */
+async function readAhead({
+  place: { stats },
+  target,
+  scope: { mutations, requester },
+}: Making): Promise<void> {
+  if (stats !== undefined && isLarge(stats)) await mutations.readAhead(entriesAt(target), requester);
 }

@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import { Refusal, refuse } from "../../base/errors.ts";
 import type { Disk } from "../disk/disk.ts";
-import { entriesOfRename } from "../disk/held-entry.ts";
+import { entriesAt, entriesOfRename } from "../disk/held-entry.ts";
 import type { Requester } from "../disk/mutation.ts";
 import { type CommitTarget, commitLink } from "../disk/place.ts";
 import { dropOldLink, renameEntry, respellEntry } from "../disk/rename.ts";
@@ -42,6 +42,7 @@ export async function moveOnDisk(disk: Disk, move: Relocation, requester: Reques
     return;
   }
   if (relation === "linked") {
+    await readAhead(scope, { source, target });
     dropOldLink(scope, { source, target, exclusive: undefined, verify });
     return;
   }
@@ -65,8 +66,7 @@ export async function relocate(ctx: Disk, renaming: TwoPaths, relocation: Reloca
   const exclusive = renaming.overwrite ? undefined : renaming.to;
   const isToOtherRoot = ctx.jail.rootOf(source.path) !== ctx.jail.rootOf(target.path);
   try {
-    if ([source, target].some(({ stats }) => stats !== undefined && isLarge(stats)))
-      await ctx.mutations.hashAhead(entriesOfRename(source, target));
+    await readAhead(scope, relocation);
     // One system call may or may not lead from one root into another. Callers should not see that difference.
     if (isToOtherRoot) throw errnoError("EXDEV");
     const locked = { folder: source.folder, deadline: requester.deadline };
@@ -86,6 +86,15 @@ export async function relocate(ctx: Disk, renaming: TwoPaths, relocation: Reloca
     );
   }
   if (ctx.config.fsync) for (const { folder } of [target, source]) await flushFolder(folder);
+}
+
+/** Lets listeners read large files before the step that moves one, or replaces one. */
+async function readAhead(
+  { mutations, requester }: MutationScope,
+  { source, target }: Pick<Relocating, "source" | "target">,
+): Promise<void> {
+  if ([source, target].some(({ stats }) => stats !== undefined && isLarge(stats)))
+    await mutations.readAhead(entriesOfRename(source, target), requester);
 }
 
 /** The future place of an entry, in an existing folder. */
@@ -121,6 +130,7 @@ async function moveAcross(ctx: Disk, renaming: TwoPaths, copying: Copying): Prom
   };
   try {
     const copied = await copyTo(ctx, copying, destination);
+    if (isLarge(copied)) await scope.mutations.readAhead(entriesAt(source), requester);
     folder.enter((at) => verify?.(at(raw)));
     const requireCopied = (path: JailedPath) => {
       if (!isStill(copied, lstatSync(path))) throw refuseMove.changed(renaming);

@@ -27,22 +27,24 @@ export async function removeFromDisk(disk: Disk, step: SettingAside, requester: 
   const scope = { mutations: disk.mutations, requester };
   if (expected !== undefined) {
     const verify = (at: JailedPath) => requireRevisionAt(at, { path: place.requested, expected });
+    await readAhead(scope, folder, raw);
     await disk.editLock({ folder, deadline: requester.deadline }, () =>
       removeVerified(scope, folder, { raw, kind: "file", verify }),
     );
   } else if (!stats!.isDirectory()) {
-    await hashLarge(scope, folder, raw);
+    await readAhead(scope, folder, raw);
     removeEntry(scope, folder, { raw, kind: kindOf(stats!) ?? "other" });
   } else if (contents !== undefined) await removeTree(scope, place, contents);
   else await removeEmpty(scope, folder, raw);
   if (disk.config.fsync) await flushFolder(folder);
 }
 
-/** Lets listeners hash a large file before the step that removes it. */
-async function hashLarge({ mutations }: MutationScope, folder: Folder, name: Name): Promise<void> {
+/** Lets listeners read a large file before the step that removes it. */
+async function readAhead({ mutations, requester }: MutationScope, folder: Folder, name: Name): Promise<void> {
   // Not `folder.lstat`: when descriptors are short, no step may need more than the walk did.
   const stats = ignoreMissing(() => folder.enter((at) => lstatSync(at(name))));
-  if (stats !== undefined && isLarge(stats)) await mutations.hashAhead(entriesAt({ folder, name }));
+  if (stats !== undefined && isLarge(stats))
+    await mutations.readAhead(entriesAt({ folder, name }), requester);
 }
 
 async function removeTree(
@@ -66,7 +68,7 @@ function removeInside(steps: MutationScope, operation: TreeOperation, inside: Fo
     // This check is repeated, since a denied entry may have been put there later.
     ...allowedOnly(operation),
     async postorder({ folder, entry }) {
-      if (entry.kind === "file") await hashLarge(steps, folder, entry.raw);
+      if (entry.kind === "file") await readAhead(steps, folder, entry.raw);
       ignoreMissing(() => removeEntry(steps, folder, entry));
     },
   };

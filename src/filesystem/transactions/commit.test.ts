@@ -70,12 +70,12 @@ test("listeners get the steps as parts of one mutation", async () => {
   expect(recorder.mutations.slice(1).every((mutation) => mutation.whole === whole)).toBe(true);
 });
 
-test("large files are hashed ahead of the steps that replace, remove or move them, and no others", async () => {
+test("large files are read ahead of the steps that replace, remove or move them, and no others", async () => {
   const large = "x".repeat(4 * 1024 * 1024);
-  const hashed: (number | undefined)[][] = [];
+  const seen: (number | undefined)[][] = [];
   const listener: MutationListener = {
-    async hashAhead({ replaced, placed }) {
-      hashed.push([replaced()?.size, placed?.()?.size]);
+    async readAhead({ replaced, placed }) {
+      seen.push([replaced()?.size, placed?.()?.size]);
     },
   };
   const tree = { a: large, b: `${large}b`, c: `${large}cc`, d: `${large}ddd`, small: "x" };
@@ -89,7 +89,7 @@ test("large files are hashed ahead of the steps that replace, remove or move the
     { kind: "set-aside", path: "small", expected: expected("small"), change: 4 },
   ]);
   const { length } = large;
-  expect(hashed).toEqual([[length], [length + 1], [undefined, length + 2]].map(([one, two]) => [one, two]));
+  expect(seen).toEqual([[length], [length + 1], [undefined, length + 2]].map(([one, two]) => [one, two]));
 });
 
 describe("what the system refuses at some step", () => {

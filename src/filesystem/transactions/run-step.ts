@@ -43,8 +43,9 @@ export class StepRunner {
     const entries = entriesAt(place);
     if (isOfLargeFile(draft)) {
       const { replaced } = entriesAt({ folder, name });
-      await mutations.hashAhead(
+      await mutations.readAhead(
         step.kind === "rename" ? { replaced: () => undefined, placed: replaced } : { replaced },
+        this.#scope.requester,
       );
     }
     if (step.kind === "place" && stagedOf(draft)?.kind === "copy") await mutations.readPlaced(entries);
