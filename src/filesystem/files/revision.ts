@@ -34,8 +34,8 @@ export function* revisionInSteps(descriptor: number): Steps<string | undefined> 
 }
 
 /**
- * Maximum bytes of a file that one step hashes although nothing has hashed it ahead. That takes 30 ms, and
- * copying the file to the journal 15 more.
+ * Maximum bytes of a file that one step hashes and copies to the journal although neither was done ahead.
+ * That takes 30 ms, and 15 more.
  */
 export const largestAtOnce = 32 * 1024 * 1024;
 
@@ -61,7 +61,8 @@ function noteFile(stamps: string, revision: string): void {
   if (knownFiles.size > maxKnownFiles) knownFiles.delete(knownFiles.keys().next().value!);
 }
 
-const stampsOf = (descriptor: number): string => {
+/** Returns the facts that change with an opened file, if it is settled. */
+export const stampsOf = (descriptor: number): string => {
   const { dev, ino, size, mtimeNs, ctimeNs } = fstatSync(descriptor, { bigint: true });
   return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
 };

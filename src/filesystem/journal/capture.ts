@@ -32,6 +32,11 @@ export interface ContentKeeper {
   readonly room: number;
   /** Keeps a small content in the frame itself, or with others in a file beside it. */
   keepSmall(bytes: Buffer): ContentLocation;
+  /**
+   * Like `keepBlob`, but at once, with a copy that was made before. Returns `undefined` if none was made of
+   * the file as it is now.
+   */
+  keepCopied(descriptor: number, length: number): ContentLocation | undefined;
   /** Keeps the content of an opened file in a file of its own. */
   keepBlob(descriptor: number, length: number): Steps<ContentLocation>;
 }
@@ -117,7 +122,7 @@ function* readReplaced({ kind, entries }: Mutation, keeper: ContentKeeper): Step
   if (isEmpty) return { state: { kind: "dir", mode: replaced.mode } };
   return yield* readTree(replaced, (file) => {
     requireQuick(file);
-    return keptFile(file, keeper);
+    return keptFile(file, keeper, largestAtOnce);
   });
 }
 
@@ -182,12 +187,15 @@ function* hashInSteps(descriptor: number, size: number): Steps<string> {
   return revisionOfBytes([bytesOf(descriptor, size)]);
 }
 
-function* keptFile(file: HeldEntry, keeper: ContentKeeper): Steps<RecordedState> {
+/** Keeps a file. One of more than `mostCopied` bytes has to have been copied before. */
+function* keptFile(file: HeldEntry, keeper: ContentKeeper, mostCopied = largestHashed): Steps<RecordedState> {
   const { mode, size } = file;
   if (size > Math.min(keeper.room, largestHashed)) throw new Unavailable("too-large");
   if (size > largestSmall) {
     const kept = yield* file.readInSteps(function* (descriptor) {
-      const content = yield* keeper.keepBlob(descriptor, size);
+      const copied = size > largestAtOnce ? keeper.keepCopied(descriptor, size) : undefined;
+      if (copied === undefined && size > mostCopied) throw new Unavailable("too-large");
+      const content = copied ?? (yield* keeper.keepBlob(descriptor, size));
       return { revision: (yield* revisionInSteps(descriptor))!, content };
     });
     return { kind: "file", mode, ...kept! };

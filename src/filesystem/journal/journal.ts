@@ -15,8 +15,10 @@ import type {
   Requester,
   StepEntries,
 } from "../disk/mutation.ts";
+import { largestAtOnce } from "../files/revision.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { StateFolder } from "../state/state-folder.ts";
+import { AheadCopies, type AheadCopy } from "./ahead-copies.ts";
 import {
   type ContentKeeper,
   frameOf,
@@ -100,6 +102,7 @@ export class Journal implements MutationListener {
   readonly state: StateFolder;
   readonly log: Log;
   readonly #segments: Segments;
+  readonly #copies: AheadCopies;
   readonly #records = new WeakMap<object, OpenRecord>();
   readonly #begun = new WeakMap<Mutation, Begun>();
   /** The origins of entries that have temporary names, by transaction. */
@@ -121,6 +124,7 @@ export class Journal implements MutationListener {
     this.state = state;
     this.log = log;
     this.#segments = new Segments({ state, bounds, log });
+    this.#copies = new AheadCopies(state);
   }
 
   /** Returns the bytes on disk known to this worker. */
@@ -182,9 +186,19 @@ export class Journal implements MutationListener {
     this.#placed.set(entries, await outcomeOf(() => readPlaced(entries.placed?.())));
   }
 
-  async readAhead({ replaced, placed }: StepEntries): Promise<void> {
+  async readAhead({ replaced, placed }: StepEntries, requester: Requester | undefined): Promise<void> {
     await hashFileAhead(replaced(), Math.min(largestHashed, this.#segments.largestContent));
     await hashFileAhead(placed?.(), largestHashed);
+    const file = replaced();
+    if (requester === undefined || file?.kind !== "file" || file.size <= largestAtOnce) return;
+    await this.#copies.make(file, () => this.#makesRoomFor(file.size, requester));
+  }
+
+  /** Makes room for a content of the requester's record. Returns false if it cannot be kept there. */
+  #makesRoomFor(length: number, requester: Requester): boolean {
+    const { known, place } = this.#placeFor(requester);
+    if (known?.isFull || length > this.#contentsIn(place).room) return false;
+    return this.#segments.makeRoom(place.segment, length);
   }
 
   async readRemoved(entries: StepEntries, requester: Requester): Promise<void> {
@@ -255,6 +269,7 @@ export class Journal implements MutationListener {
   close(): void {
     if (this.#failure !== undefined)
       this.log.warn("changes were not recorded", { lost_changes: this.#lostInFailure() });
+    this.#copies.close();
     this.#segments.close();
   }
 
@@ -300,7 +315,8 @@ export class Journal implements MutationListener {
   }
 
   #contentsIn(place: RecordLocation): Contents {
-    return new Contents(this.#segments, place, (error) => this.#sayBroken(error));
+    const kept = { segments: this.#segments, copies: this.#copies };
+    return new Contents(kept, place, (error) => this.#sayBroken(error));
   }
 
   /** Writes the frame of a step. Returns false if a record cannot begin there any longer. */
@@ -412,9 +428,10 @@ interface Pack {
 class Contents implements ContentKeeper, FrameContents {
   readonly inline: Buffer[] = [];
   readonly #segments: Segments;
+  readonly #copies: AheadCopies;
   readonly #place: RecordLocation;
   readonly #onError: (error: unknown) => void;
-  readonly #blobs: ContentName[] = [];
+  readonly #blobs: { readonly name: ContentName; readonly copy?: AheadCopy }[] = [];
   #inlineBytes = 0;
   #pack: Pack | undefined;
   apart = 0;
@@ -423,8 +440,13 @@ class Contents implements ContentKeeper, FrameContents {
   /** Whether that is because they could not be written. */
   hasFailed = false;
 
-  constructor(segments: Segments, place: RecordLocation, onError: (error: unknown) => void) {
+  constructor(
+    { segments, copies }: { readonly segments: Segments; readonly copies: AheadCopies },
+    place: RecordLocation,
+    onError: (error: unknown) => void,
+  ) {
     this.#segments = segments;
+    this.#copies = copies;
     this.#place = place;
     this.#onError = onError;
   }
@@ -457,7 +479,7 @@ class Contents implements ContentKeeper, FrameContents {
 
   #createPack(): ContentName {
     const name = this.#orNotWritten(() => this.#segments.createContent(this.#place));
-    this.#blobs.push(name);
+    this.#blobs.push({ name });
     return name;
   }
 
@@ -480,12 +502,28 @@ class Contents implements ContentKeeper, FrameContents {
         from: descriptor,
         length: this.apart + length,
       });
-      this.#blobs.push(name);
+      this.#blobs.push({ name });
       this.apart += length;
       return { blob: name.blob, length };
     } catch (error) {
       throw this.#notWritten(error);
     }
+  }
+
+  keepCopied(descriptor: number, length: number): ContentLocation | undefined {
+    return this.#orNotWritten(() => {
+      const copy = this.#copies.take(descriptor);
+      if (copy === undefined) return undefined;
+      const apart = this.apart + length;
+      const name = this.#segments.adoptContent(this.#place, { copy: copy.path, length: apart });
+      if (name === undefined) {
+        this.#copies.giveBack(copy);
+        return undefined;
+      }
+      this.#blobs.push({ name, copy });
+      this.apart = apart;
+      return { blob: name.blob, length };
+    });
   }
 
   /** Drops all contents of the record, so that it cannot be undone. */
@@ -494,7 +532,10 @@ class Contents implements ContentKeeper, FrameContents {
     this.inline.length = 0;
     this.#pack = undefined;
     this.apart = 0;
-    for (const name of this.#blobs.splice(0)) this.#segments.dropContent(this.#place, name);
+    for (const { name, copy } of this.#blobs.splice(0)) {
+      if (copy === undefined) this.#segments.dropContent(this.#place, name);
+      else if (this.#segments.releaseContent(this.#place, name, copy.path)) this.#copies.giveBack(copy);
+    }
   }
 
   #orNotWritten<T>(act: () => T): T {

@@ -10,6 +10,7 @@ import {
   readdirSync,
   renameSync,
   rmdirSync,
+  rmSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -19,6 +20,7 @@ import type { StateFolder } from "../state/state-folder.ts";
 import { encodeHeader, type SegmentHeader } from "./segment.ts";
 
 const folderName = "segments";
+const copiesName = "copies";
 const framesName = "frames";
 const digits = 12;
 
@@ -40,8 +42,8 @@ export function listSegments(state: StateFolder): number[] {
     .sort((one, other) => one - other);
 }
 
-function listNames(state: StateFolder): string[] {
-  const folder = state.find(folderName);
+function listNames(state: StateFolder, within = folderName): string[] {
+  const folder = state.find(within);
   return folder === undefined ? [] : readNames(folder);
 }
 
@@ -86,6 +88,12 @@ export function openIfThere(open: () => number): number | undefined {
 export const contentPath = (state: StateFolder, first: number, content: ContentName): string =>
   state.path(folderName, nameOf(first), fileName(content));
 
+/** Returns a new host path for a copy that may become a content. Throws the errno error. */
+export const newCopyPath = (state: StateFolder): string => state.path(copiesName, temporaryName());
+
+/** Removes a copy, if it is there. */
+export const removeCopy = (path: string): void => rmSync(path, { force: true });
+
 /** Makes a segment, in one step, unless one has this number. Throws the errno error. */
 export function makeSegment(state: StateFolder, first: number, header: SegmentHeader): void {
   const made = state.path(folderName, temporaryName());
@@ -115,12 +123,16 @@ export function removeSegment(state: StateFolder, first: number): void {
   removeFolder(state.path(folderName, nameOf(first)));
 }
 
-/** Removes unfinished segments of killed processes. Throws the errno error. */
+/** Removes unfinished segments and copies of killed processes. Throws the errno error. */
 export function sweepSegments(state: StateFolder): void {
-  for (const name of listNames(state)) {
-    const maker = makerOf(name);
-    if (maker !== undefined && isGone(maker)) removeFolder(state.path(folderName, name));
-  }
+  for (const name of listNames(state)) if (isLeftOver(name)) removeFolder(state.path(folderName, name));
+  for (const name of listNames(state, copiesName))
+    if (isLeftOver(name)) removeCopy(state.path(copiesName, name));
+}
+
+function isLeftOver(name: string): boolean {
+  const maker = makerOf(name);
+  return maker !== undefined && isGone(maker);
 }
 
 /** Removes a folder, and the frames in it first, because no reader needs contents without them. */

@@ -9,6 +9,7 @@ import {
   fstatSync,
   openSync,
   readSync,
+  renameSync,
   unlinkSync,
   writeSync,
   writevSync,
@@ -237,6 +238,25 @@ export class Segments {
     return content;
   }
 
+  /**
+   * Like `keepContent`, but renames a copy that was made before. Returns `undefined` if that or the segment
+   * is gone.
+   */
+  adoptContent(
+    { segment, record }: RecordLocation,
+    { copy, length }: { readonly copy: string; readonly length: number },
+  ): ContentName | undefined {
+    this.makeRoom(segment, length);
+    const content = this.#nameFor(record);
+    const path = contentPath(this.#state, segment, content);
+    return isRenamed(copy, path) ? content : undefined;
+  }
+
+  /** Makes a content of `adoptContent` a copy again. Returns false if it is gone. Throws the errno error. */
+  releaseContent({ segment }: RecordLocation, content: ContentName, copy: string): boolean {
+    return isRenamed(contentPath(this.#state, segment, content), copy);
+  }
+
   /** Creates an empty file for contents beside the frames. Throws the errno error. */
   createContent({ segment, record }: RecordLocation): ContentName {
     const content = this.#nameFor(record);
@@ -427,6 +447,17 @@ function* copyContent(from: number, to: number): Steps<void> {
     writeAll(to, piece.subarray(0, length));
     at += length;
     yield;
+  }
+}
+
+/** Renames a file. Returns false if that or the folder of its new name is gone. Throws the errno error. */
+function isRenamed(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return false;
+    throw error;
   }
 }
 

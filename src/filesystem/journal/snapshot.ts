@@ -410,7 +410,7 @@ class Recording {
     const entry = before?.kind ?? (kind === "make-folder" || mode !== undefined ? "dir" : "file");
     const entries = { replaced, ...(kind !== "remove" && kind !== "make-folder" && { placed }) };
     // The step will meet and report any error.
-    await journal.readAhead(entries).catch(() => {});
+    await journal.readAhead(entries, this.#requester).catch(() => {});
     journal.before({ ...plainMutation, kind, path, entry, entries, requester: this.#requester });
     if (journal.lossesOf(this.#requester) > losses)
       this.#lost.push({
