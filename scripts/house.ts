@@ -228,7 +228,7 @@ export const plan: Plan = {
       "filesystem/watch",
     ],
     "shell/programs": ["base/bun", "base/scheduling"],
-    "shell/os-sandbox": ["base/bun", "base/scheduling"],
+    "shell/os-sandbox": ["base/bun", "base/scheduling", "filesystem/jail"],
     "calls/audit": ["base/log", "calls/contract", "config", "filesystem/disk", "filesystem/jail"],
     calls: [
       "base/author",

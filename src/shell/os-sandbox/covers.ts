@@ -3,8 +3,10 @@
  * has no rules that deny access. Without mounts, a folder that contains a denied entry is granted entry by
  * entry, and entries created later have no grant.
  */
+import { mergeSort } from "../../base/scheduling/merge-sort.ts";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { Denied } from "./denied.ts";
-import { isWithin } from "./grants.ts";
+import { foldersOver, isWithin } from "./grants.ts";
 
 /**
  * A mount on a canonical path. "file" and "folder" hide the entry; a file is hidden by the one at `mask`.
@@ -20,8 +22,8 @@ export type Cover =
 export interface CoverPlan {
   /** The mounts, in the order in which they are made. */
   readonly covers: readonly Cover[];
-  /** The denied entries that no mount can hide. */
-  readonly rest: Denied;
+  /** The canonical paths of denied entries that no mount can hide. */
+  readonly rest: ReadonlySet<string>;
 }
 
 /** The folders and files that commands may write or read, for `planCovers`. */
@@ -35,39 +37,45 @@ export interface CoverOptions {
 }
 
 /** Plans a mount for every denied or kept entry below one of the writable folders. */
-export function planCovers(denied: Denied, { writable, kept, maskOf }: CoverOptions): CoverPlan {
-  const isInside = (path: string) => rootOf(path, writable) !== undefined;
-  const below = [...denied.paths].filter(isInside);
+export function* planCovers(denied: Denied, { writable, kept, maskOf }: CoverOptions): Steps<CoverPlan> {
   // The mount over a denied folder already hides the entries below it.
-  const isVisible = (path: string) => ![...denied.folders].some((folder) => isBelow(path, folder));
-  const visible = below.filter(isVisible);
-  const readable = kept.filter((path) => isInside(path) && isVisible(path) && !denied.paths.has(path));
-  const pinned = new Set(
-    [...visible, ...readable].flatMap((path) => foldersBetween(rootOf(path, writable)!, path)),
-  );
-  return {
-    covers: [
-      // A mount hides earlier mounts below it.
-      ...[...pinned].toSorted().map((path) => ({ path, kind: "pinned" }) as const),
-      ...readable.toSorted().map((path) => ({ path, kind: "kept" }) as const),
-      ...visible.map((path) =>
-        denied.folders.has(path)
-          ? ({ path, kind: "folder" } as const)
-          : ({ path, kind: "file", mask: maskOf(path) } as const),
-      ),
-    ],
-    rest: { ...denied, paths: new Set([...denied.paths].filter((path) => !below.includes(path))) },
+  const isVisible = (path: string) => !foldersOver(path).some((folder) => denied.folders.has(folder));
+  const rest = new Set<string>();
+  const pinned = new Set<string>();
+  const readable: Cover[] = [];
+  const hidden: Cover[] = [];
+  const pinAbove = (path: string, root: string) => {
+    for (const folder of foldersOver(path)) {
+      if (!isBelow(folder, root) || pinned.has(folder)) break;
+      pinned.add(folder);
+    }
   };
+  for (const path of kept.toSorted()) {
+    const root = rootOf(path, writable);
+    if (root !== undefined && isVisible(path) && !denied.paths.has(path)) {
+      readable.push({ path, kind: "kept" });
+      pinAbove(path, root);
+    }
+    yield;
+  }
+  for (const path of denied.paths) {
+    const root = rootOf(path, writable);
+    if (root === undefined) rest.add(path);
+    else if (isVisible(path)) {
+      const isFolder = denied.folders.has(path);
+      hidden.push(isFolder ? { path, kind: "folder" } : { path, kind: "file", mask: maskOf(path) });
+      pinAbove(path, root);
+    }
+    yield;
+  }
+  const folders = yield* mergeSort([...pinned], (one, other) => one < other);
+  const pins = folders.map((path) => ({ path, kind: "pinned" }) as const);
+  // A mount hides earlier mounts below it.
+  return { covers: [...pins, ...readable, ...hidden], rest };
 }
 
 /** Returns the topmost of the folders that contain a path, if any. */
 const rootOf = (path: string, folders: readonly string[]): string | undefined =>
   folders.filter((folder) => isBelow(path, folder)).toSorted((a, b) => a.length - b.length)[0];
-
-/** Returns the folders between a folder and a path in it, without either. */
-function foldersBetween(folder: string, path: string): string[] {
-  const parent = path.slice(0, path.lastIndexOf("/")) || "/";
-  return isBelow(parent, folder) ? [...foldersBetween(folder, parent), parent] : [];
-}
 
 const isBelow = (path: string, folder: string): boolean => path !== folder && isWithin(path, folder);

@@ -1,7 +1,9 @@
 /** Finds the denied entries that are currently on the disk. */
-import { type BigIntStats, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { type BigIntStats, lstatSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
+import { listInParts } from "./list-in-parts.ts";
 
 export interface Denied {
   /** The canonical paths of denied entries. */
@@ -25,26 +27,36 @@ export const readDenied = (paths: readonly string[], roots: readonly string[]): 
   runAtOnce(readInSteps(paths, roots));
 
 function* readInSteps(paths: readonly string[], roots: readonly string[]): Steps<Denied> {
-  const canonical = new Set(paths.flatMap((path) => tryRealpath(path) ?? []));
-  const found = [...canonical].flatMap((path) => {
-    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-    return stats === undefined ? [] : [{ path, stats }];
-  });
-  const files = found.filter(({ stats }) => !stats.isDirectory());
-  const identities = new Set(files.map(({ stats }) => identityOf(stats)));
-  const isLinked = files.some(({ stats }) => stats.nlink > 1n);
+  const found = new Set<string>();
+  const folders = new Set<string>();
+  const identities = new Set<string>();
+  // A digest, because one text of all paths would be long to join and to compare.
+  const version = createHash("sha256");
+  let isLinked = false;
+  for (const named of paths) {
+    const path = tryRealpath(named);
+    const stats =
+      path === undefined || found.has(path)
+        ? undefined
+        : statSync(path, { bigint: true, throwIfNoEntry: false });
+    if (path !== undefined && stats !== undefined) {
+      found.add(path);
+      if (stats.isDirectory()) folders.add(path);
+      else identities.add(identityOf(stats));
+      isLinked ||= !stats.isDirectory() && stats.nlink > 1n;
+      // Renaming a folder changes the paths of all entries below it, but none of the entries.
+      version.update(`${path} ${identityOf(stats)} ${stats.nlink} ${stats.ctimeNs}\n`);
+    }
+    yield;
+  }
   const others: string[] = [];
   if (isLinked) for (const root of roots) yield* findNames(root, identities, others);
-  return {
-    paths: new Set([...found.map(({ path }) => path), ...others]),
-    folders: new Set(found.filter(({ stats }) => stats.isDirectory()).map(({ path }) => path)),
-    identities,
-    // Renaming a folder changes the paths of all entries below it, but none of the entries.
-    version: [
-      ...found.map(({ path, stats }) => `${path} ${identityOf(stats)} ${stats.nlink} ${stats.ctimeNs}`),
-      ...others,
-    ].join("\n"),
-  };
+  for (const path of others) {
+    found.add(path);
+    version.update(`${path}\n`);
+    yield;
+  }
+  return { paths: found, folders, identities, version: version.digest("hex") };
 }
 
 /**
@@ -53,9 +65,12 @@ function* readInSteps(paths: readonly string[], roots: readonly string[]): Steps
  */
 export function openDenied({ denied, findDenied = () => [], writable }: DeniedPolicy): () => Steps<Denied> {
   const paths = new Set(denied);
-  return () => {
-    for (const path of [...denied, ...findDenied()]) paths.add(tryRealpath(path) ?? path);
-    return readInSteps([...paths], writable);
+  return function* read() {
+    for (const path of [...denied, ...findDenied()]) {
+      paths.add(tryRealpath(path) ?? path);
+      yield;
+    }
+    return yield* readInSteps([...paths], writable);
   };
 }
 
@@ -66,27 +81,25 @@ interface DeniedPolicy {
 }
 
 /** Adds the paths of the files with these identities to `names`. */
-function* findNames(folder: string, identities: ReadonlySet<string>, names: string[]): Steps<void> {
-  for (const entry of tryList(folder)) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) yield* findNames(path, identities, names);
-    else if (entry.isFile() && identities.has(tryIdentity(path) ?? "")) names.push(path);
-    yield;
+function* findNames(root: string, identities: ReadonlySet<string>, names: string[]): Steps<void> {
+  const folders = [root];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const part of listInParts(folder)) {
+      for (const { name, kind } of part) {
+        const path = join(folder, name);
+        const stats = kind === "file" || kind === undefined ? tryLstat(path) : undefined;
+        if (kind === "dir" || stats?.isDirectory()) folders.push(path);
+        else if (stats?.isFile() && identities.has(identityOf(stats))) names.push(path);
+        yield;
+      }
+      yield;
+    }
   }
 }
 
-/** Returns the entries of a folder. A folder that cannot be read has none, so nothing in it is granted. */
-export function tryList(folder: string) {
+function tryLstat(path: string): BigIntStats | undefined {
   try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
-}
-
-function tryIdentity(path: string): string | undefined {
-  try {
-    return identityOf(lstatSync(path, { bigint: true }));
+    return lstatSync(path, { bigint: true });
   } catch {
     return undefined;
   }

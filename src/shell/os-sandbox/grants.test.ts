@@ -14,8 +14,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
-import { openDenied, readDenied } from "./denied.ts";
-import { grantAround } from "./grants.ts";
+import { type Denied, openDenied, readDenied } from "./denied.ts";
+import { areUnchanged, grantAround, ungrantedAt } from "./grants.ts";
 import { listAccess, readAccess } from "./landlock.ts";
 
 const folders: string[] = [];
@@ -33,11 +33,24 @@ function buildTree(files: readonly string[]): string {
   return root;
 }
 
+/** Returns the parts of the grants around denied entries, and the folders that are granted entry by entry. */
+function grantParts(folder: string, access: bigint, denied: Denied) {
+  const split = new Map<string, string>();
+  const ungranted = runAtOnce(ungrantedAt(denied.paths));
+  const parts = [...grantAround(folder, { access, ungranted, split })];
+  return { parts, split: [...split.keys()] };
+}
+
+function grantsOf(folder: string, access: bigint, denied: Denied) {
+  const { parts, split } = grantParts(folder, access, denied);
+  return { grants: parts.flat(), split };
+}
+
 /**
  * Returns the access to a path as landlock(7) computes it, from all rules for it and for folders above it.
  */
 function accessTo(root: string, denied: readonly string[], path: string): bigint {
-  const { grants } = grantAround(root, readAccess, readDenied(denied, [root]));
+  const { grants } = grantsOf(root, readAccess, readDenied(denied, [root]));
   return grants
     .filter((grant) => path === grant.path || path.startsWith(`${grant.path}/`))
     .reduce((sum, grant) => sum | grant.access, 0n);
@@ -45,7 +58,7 @@ function accessTo(root: string, denied: readonly string[], path: string): bigint
 
 test("a folder without anything denied is one grant", () => {
   const root = buildTree(["a/b", "c"]);
-  expect(grantAround(root, readAccess, readDenied([], [root]))).toEqual({
+  expect(grantsOf(root, readAccess, readDenied([], [root]))).toEqual({
     grants: [{ path: root, access: readAccess }],
     split: [],
   });
@@ -53,7 +66,7 @@ test("a folder without anything denied is one grant", () => {
 
 test("the folders above something denied are granted entry by entry, and themselves for listing", () => {
   const root = buildTree(["a/secret", "a/b/c", "d/e"]);
-  const { grants, split } = grantAround(root, readAccess, readDenied([join(root, "a/secret")], [root]));
+  const { grants, split } = grantsOf(root, readAccess, readDenied([join(root, "a/secret")], [root]));
   expect(split).toEqual([root, join(root, "a")]);
   expect(new Map(grants.map(({ path, access }) => [path.slice(root.length), access]))).toEqual(
     new Map([
@@ -68,7 +81,7 @@ test("the folders above something denied are granted entry by entry, and themsel
 test("a denied folder is not granted, and nothing in it if it is the whole", () => {
   const root = buildTree(["a/b", "c"]);
   expect(accessTo(root, [join(root, "a")], join(root, "a/b"))).toBe(listAccess);
-  expect(grantAround(join(root, "a"), readAccess, readDenied([root], [root])).grants).toEqual([]);
+  expect(grantsOf(join(root, "a"), readAccess, readDenied([root], [root])).grants).toEqual([]);
 });
 
 test("what a denied link leads to is denied, and so are other names of a denied file", () => {
@@ -84,11 +97,11 @@ test("what a denied link leads to is denied, and so are other names of a denied 
 test("a denied path that is not there denies nothing, until something is there", () => {
   const root = buildTree(["a/b"]);
   const before = readDenied([join(root, "a/new")], [root]);
-  expect(grantAround(root, readAccess, before).split).toEqual([]);
+  expect(grantsOf(root, readAccess, before).split).toEqual([]);
   writeFileSync(join(root, "a/new"), "");
   const after = readDenied([join(root, "a/new")], [root]);
   expect(after.version).not.toBe(before.version);
-  expect(grantAround(root, readAccess, after).split).toEqual([root, join(root, "a")]);
+  expect(grantsOf(root, readAccess, after).split).toEqual([root, join(root, "a")]);
 });
 
 test("another name of a denied file is looked for anew when a folder above it is renamed", () => {
@@ -120,6 +133,48 @@ test("other names of a denied file are searched in steps", () => {
   linkSync(join(root, "key"), join(root, "a/7/other"));
   expect([...open()].length).toBeGreaterThan(100);
   expect(runAtOnce(open()).paths).toEqual(new Set([join(root, "key"), join(root, "a/7/other")]));
+});
+
+test("denied paths are read one in each step", () => {
+  const root = buildTree(Array.from({ length: 50 }, (_, index) => String(index)));
+  const denied = Array.from({ length: 50 }, (_, index) => join(root, String(index)));
+  const open = openDenied({ denied: [], findDenied: () => denied, writable: [root] });
+  expect([...open()].length).toBeGreaterThanOrEqual(2 * denied.length);
+  expect([...ungrantedAt(denied)].length).toBeGreaterThanOrEqual(denied.length);
+});
+
+test("folders are compared with their versions one in each step", () => {
+  const names = Array.from({ length: 50 }, (_, index) => String(index));
+  const root = buildTree(names.map((name) => `${name}/secret`));
+  const split = new Map<string, string>();
+  const ungranted = runAtOnce(ungrantedAt(names.map((name) => join(root, name, "secret"))));
+  for (const _ of grantAround(root, { access: readAccess, ungranted, split }));
+  expect([...areUnchanged(split)].length).toBe(split.size);
+  expect(runAtOnce(areUnchanged(split))).toBe(true);
+  rmSync(join(root, "7"), { recursive: true });
+  expect(runAtOnce(areUnchanged(split))).toBe(false);
+});
+
+test("the entries of a folder are granted in parts", () => {
+  const names = Array.from({ length: 9000 }, (_, index) => String(index));
+  const root = buildTree(["secret", ...names]);
+  const { parts } = grantParts(root, readAccess, readDenied([join(root, "secret")], [root]));
+  expect(Math.max(...parts.map((part) => part.length))).toBeLessThan(3000);
+  const paths = parts.flat().map(({ path }) => path);
+  expect(paths.toSorted()).toEqual([root, ...names.map((name) => join(root, name))].toSorted());
+});
+
+test("links and folders that go meanwhile get no grant", () => {
+  const root = buildTree(["a/secret", "a/b", "c"]);
+  symlinkSync(join(root, "c"), join(root, "link"));
+  const ungranted = runAtOnce(ungrantedAt([join(root, "a/secret")]));
+  const split = new Map<string, string>();
+  const found: string[] = [];
+  for (const part of grantAround(root, { access: readAccess, ungranted, split })) {
+    rmSync(join(root, "a"), { recursive: true, force: true });
+    found.push(...part.map(({ path }) => path.slice(root.length)));
+  }
+  expect(found.toSorted()).toEqual(["", "/c"]);
 });
 
 test("every file can be read but what is denied or in a denied folder", () => {

@@ -2,9 +2,12 @@
  * Determines the folders and files to grant, so that everything but the denied entries is granted. Landlock
  * has only rules that allow.
  */
+import { statSync } from "node:fs";
 import { join } from "node:path";
-import { type Denied, tryList } from "./denied.ts";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { identityOf } from "./denied.ts";
 import { listAccess } from "./landlock.ts";
+import { listInParts } from "./list-in-parts.ts";
 
 /** A rule for a path and everything below it. */
 export interface Grant {
@@ -12,46 +15,93 @@ export interface Grant {
   readonly access: bigint;
 }
 
-export interface Grants {
-  readonly grants: readonly Grant[];
-  /** The folders that are granted entry by entry. Entries made later are not granted. */
-  readonly split: readonly string[];
+/** The entries that get no grant, by their canonical paths. */
+export interface Ungranted {
+  readonly paths: ReadonlySet<string>;
+  /** The folders that contain one of them, at any depth. */
+  readonly above: ReadonlySet<string>;
+}
+
+/** Returns the paths as entries that get no grant. */
+export function* ungrantedAt(paths: Iterable<string>): Steps<Ungranted> {
+  const ungranted = { paths: new Set<string>(), above: new Set<string>() };
+  for (const path of paths) {
+    ungranted.paths.add(path);
+    for (const folder of foldersOver(path)) {
+      // Each folder was added with all above it.
+      if (ungranted.above.has(folder)) break;
+      ungranted.above.add(folder);
+    }
+    yield;
+  }
+  return ungranted;
+}
+
+export interface Granting {
+  readonly access: bigint;
+  readonly ungranted: Ungranted;
+  /**
+   * Collects the folders that are granted entry by entry, with their versions before they were listed.
+   * Entries made later are not granted.
+   */
+  readonly split: Map<string, string>;
 }
 
 /**
- * Grants `access` to a folder and everything below it. A folder that contains a denied entry can only be
+ * Grants access to a folder and everything below it. A folder that contains an ungranted entry can only be
  * listed itself, and its entries are granted one by one. Paths are canonical. Symbolic links get no grant;
- * their targets have their own.
+ * their targets have their own. Yields the grants in parts of some thousand at most.
  */
-export function grantAround(folder: string, access: bigint, denied: Denied): Grants {
-  const above = foldersAbove(denied.paths);
-  const grants: Grant[] = [];
-  const split: string[] = [];
-  const visit = (path: string) => {
-    if (denied.paths.has(path)) return;
-    if (!above.has(path)) {
-      grants.push({ path, access });
-      return;
-    }
-    split.push(path);
-    grants.push({ path, access: access & listAccess });
-    for (const entry of tryList(path)) {
-      if (!entry.isSymbolicLink()) visit(join(path, entry.name));
-    }
-  };
-  if (![...denied.paths].some((path) => isWithin(folder, path))) visit(folder);
-  return { grants, split };
-}
-
-/** Returns all folders above these paths. */
-function foldersAbove(paths: ReadonlySet<string>): ReadonlySet<string> {
-  const folders = new Set<string>();
-  for (const path of paths) {
-    for (let end = path.lastIndexOf("/"); end >= 0; end = path.lastIndexOf("/", end - 1)) {
-      folders.add(path.slice(0, end) || "/");
-      if (end === 0) break;
+export function* grantAround(
+  folder: string,
+  { access, ungranted: { paths, above }, split }: Granting,
+): Generator<readonly Grant[], void, void> {
+  if (paths.has(folder) || foldersOver(folder).some((path) => paths.has(path))) return;
+  if (!above.has(folder)) {
+    yield [{ path: folder, access }];
+    return;
+  }
+  const folders = [folder];
+  for (let path = folders.pop(); path !== undefined; path = folders.pop()) {
+    if (!split.has(path)) split.set(path, versionOf(path));
+    yield [{ path, access: access & listAccess }];
+    for (const part of listInParts(path)) {
+      const grants: Grant[] = [];
+      for (const { name, kind } of part) {
+        const inner = join(path, name);
+        if (kind === "symlink" || paths.has(inner)) continue;
+        if (above.has(inner)) folders.push(inner);
+        else grants.push({ path: inner, access });
+      }
+      yield grants;
     }
   }
+}
+
+/** Returns whether none of the folders has changed since it got its version. */
+export function* areUnchanged(folders: ReadonlyMap<string, string>): Steps<boolean> {
+  for (const [folder, version] of folders) {
+    if (versionOf(folder) !== version) return false;
+    yield;
+  }
+  return true;
+}
+
+function versionOf(folder: string): string {
+  try {
+    const stats = statSync(folder, { bigint: true });
+    return `${identityOf(stats)} ${stats.mtimeNs} ${stats.ctimeNs}`;
+  } catch {
+    return "";
+  }
+}
+
+/** Returns the folders above a canonical path, from the innermost. */
+export function foldersOver(path: string): string[] {
+  const folders: string[] = [];
+  for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1))
+    folders.push(path.slice(0, end));
+  if (path !== "/") folders.push("/");
   return folders;
 }
 

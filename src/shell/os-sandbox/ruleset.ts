@@ -1,12 +1,12 @@
 /**
  * Rulesets of Landlock (landlock(7)) for a policy, built again when the denied entries have changed on disk.
  */
-import { closeSync, constants, existsSync, fstatSync, openSync, statSync } from "node:fs";
+import { close, closeSync, constants, existsSync, fstatSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { type Cover, planCovers } from "./covers.ts";
 import { type Denied, identityOf, openDenied } from "./denied.ts";
-import { type Grant, grantAround } from "./grants.ts";
+import { areUnchanged, type Grant, grantAround, ungrantedAt } from "./grants.ts";
 import type { Kernel } from "./kernel.ts";
 import {
   fileAccess,
@@ -70,7 +70,9 @@ const devices = ["null", "zero", "full", "random", "urandom", "tty", "ptmx", "pt
 
 interface BuiltRules extends FileRules {
   readonly withheld: readonly string[];
-  readonly split: readonly string[];
+  /** The folders that are granted entry by entry, with their versions. */
+  readonly split: ReadonlyMap<string, string>;
+  /** The version of everything else that the rules depend on. */
   readonly version: string;
 }
 
@@ -98,45 +100,44 @@ export function openRulesets(
   const findDenied = openDenied(policy);
   const masks = openMasks(maskFolder, currentUser().uid === 0);
 
-  function* build(
-    { denied, kept }: Guarded,
-    version: (split: readonly string[]) => string,
-  ): Steps<BuiltRules> {
+  function* build({ denied, kept }: Guarded): Steps<Omit<BuiltRules, "version">> {
     const { covers, rest } = canMount
-      ? planCovers(denied, { writable: policy.writable, kept, maskOf: masks.over })
-      : { covers: [], rest: denied };
+      ? yield* planCovers(denied, { writable: policy.writable, kept, maskOf: masks.over })
+      : { covers: [], rest: denied.paths };
+    const ungranted = yield* ungrantedAt(rest);
+    // These get grants of their own, which include this access to each of their entries.
+    const apart = [deviceFolder, ...policy.writable.filter((path) => ungranted.above.has(path))];
+    const split = new Map<string, string>();
     const parts = [
-      grantAround("/", readAccess, { ...rest, paths: new Set([...rest.paths, deviceFolder]) }),
-      grantAround(deviceFolder, listAccess, rest),
-      ...[...policy.writable, ...devices].map((path) => grantAround(path, readAccess | writeAccess, rest)),
+      grantAround("/", { access: readAccess, ungranted: yield* ungrantedAt([...rest, ...apart]), split }),
+      grantAround(deviceFolder, { access: listAccess, ungranted, split }),
+      ...[...policy.writable, ...devices].map((path) =>
+        grantAround(path, { access: readAccess | writeAccess, ungranted, split }),
+      ),
     ];
-    const split = parts.flatMap((part) => part.split);
-    // A change of a folder after this makes the next call build again.
-    const now = version(split);
     const ruleset = kernel.createRuleset(rulesetAttributes(kernel.landlockAbi, policy.network !== "none"));
-    for (const grant of parts.flatMap(({ grants }) => grants)) {
-      addGrant(kernel, ruleset, grant, denied);
-      yield;
-    }
+    for (const part of parts) yield* addGrants(kernel, ruleset, part, denied);
     if (processes !== undefined)
       kernel.grant(ruleset, readAccess & handledAccess(kernel.landlockAbi), processes);
-    return { ruleset, covers, withheld: [...rest.paths], split, version: now };
+    return { ruleset, covers, withheld: [...rest], split };
   }
 
   function* renew(): Steps<BuiltRules> {
     const denied = yield* findDenied();
-    const kept = canMount ? (policy.findKept?.() ?? []).filter((path) => existsSync(path)) : [];
-    const version = (split: readonly string[]) =>
-      [denied.version, "", ...kept, "", ...split.map(versionOf)].join("\n");
-    if (built !== undefined && built.version === version(built.split)) return built;
-    const renewed = yield* build({ denied, kept }, version);
-    close();
+    const kept = canMount ? yield* existing(policy.findKept?.() ?? []) : [];
+    const version = [denied.version, ...kept].join("\n");
+    const last = built;
+    // Another call may build others between two steps, and close these.
+    if (last?.version === version && (yield* areUnchanged(last.split)) && built === last) return last;
+    const renewed = { ...(yield* build({ denied, kept })), version };
+    closeBuilt();
     built = renewed;
     return renewed;
   }
 
-  function close(): void {
-    if (built !== undefined) closeSync(built.ruleset);
+  function closeBuilt(): void {
+    // Freeing very many rules takes the kernel hundreds of milliseconds. So another thread does it.
+    if (built !== undefined) close(built.ruleset, () => {});
     built = undefined;
   }
 
@@ -144,12 +145,37 @@ export function openRulesets(
     current: () => runInSlices(renew(), createTimeSlice()),
     covered: () => built?.covers ?? [],
     withheld: () => built?.withheld ?? [],
-    close,
+    close: closeBuilt,
   };
 }
 
 /** O_PATH of open(2), which node:fs does not name; the same on every Linux that Bun runs on. */
 const pathOnly = 0o10000000;
+
+function* existing(paths: readonly string[]): Steps<string[]> {
+  const found: string[] = [];
+  for (const path of paths) {
+    if (existsSync(path)) found.push(path);
+    yield;
+  }
+  return found;
+}
+
+/** Adds rules for the grants, one in each step. */
+function* addGrants(
+  kernel: Kernel,
+  ruleset: number,
+  parts: Iterable<readonly Grant[]>,
+  denied: Denied,
+): Steps<void> {
+  for (const grants of parts) {
+    for (const grant of grants) {
+      addGrant(kernel, ruleset, grant, denied);
+      yield;
+    }
+    yield;
+  }
+}
 
 /**
  * Opens the granted entry, so that the rule is for the one that was checked. An entry that has gone or become
@@ -168,9 +194,4 @@ function addGrant(kernel: Kernel, ruleset: number, { path, access }: Grant, { id
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
-}
-
-function versionOf(folder: string): string {
-  const stats = statSync(folder, { bigint: true, throwIfNoEntry: false });
-  return stats === undefined ? "" : `${identityOf(stats)} ${stats.mtimeNs} ${stats.ctimeNs}`;
 }
