@@ -88,19 +88,16 @@ type PlaceData = (bytes: Buffer) => number;
 
 function buildImage(architecture: Architecture, list: (place: PlaceData) => Buffer[]): Buffer {
   const { elfMachine, code } = machines[architecture];
-  const tableAt = headerBytes + align(code({ table: base, statusDescriptor }).length);
-  // The number of calls determines where the data starts.
-  const dataAt = tableAt + list(() => 0).length * entryBytes;
   const data: Buffer[] = [];
-  let end = dataAt;
+  let end = headerBytes + align(code({ table: base, statusDescriptor }).length);
   const table = list((bytes) => {
     const address = base + end;
     data.push(padded(bytes));
     end += align(bytes.length);
     return address;
   });
-  const body = padded(code({ table: base + tableAt, statusDescriptor }));
-  const image = Buffer.concat([Buffer.alloc(headerBytes), body, ...table, ...data]);
+  const body = padded(code({ table: base + end, statusDescriptor }));
+  const image = Buffer.concat([Buffer.alloc(headerBytes), body, ...data, ...table]);
   writeHeader(image, elfMachine);
   return image;
 }
