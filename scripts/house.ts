@@ -107,6 +107,7 @@ export const plan: Plan = {
       "serve/telemetry",
       "serve/watchdog",
       "serve/workers",
+      "text/sizes",
     ],
     "transports/mcp": [
       "base/about",

@@ -8,3 +8,9 @@ export const maxAnswerBytes = 16 * 1024 * 1024 - 64 * 1024;
  * of the profile `agent` have fewer. Checking the fields of a larger object would take 50 ms.
  */
 export const maxTokens = 150_000;
+
+/**
+ * Like `maxTokens`, for the profile `contract` on the bus. An answer to the entries of a larger request would
+ * exceed `maxAnswerBytes`, and collecting the garbage of so many values would take longer than 50 ms.
+ */
+export const maxContractTokens = 1_500_000;

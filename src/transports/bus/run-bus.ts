@@ -1,5 +1,5 @@
 import { type Log, originOf } from "../../base/log/log.ts";
-import { maxTokens } from "../../base/schema/message-size.ts";
+import { maxContractTokens, maxTokens } from "../../base/schema/message-size.ts";
 import type { Runtime } from "../../calls/contract/definition.ts";
 import type { Command, EmbeddedEngine } from "../../config/arguments/arguments.ts";
 import { readLaunchVariables, readRuntimeOptions } from "../../config/environment.ts";
@@ -63,8 +63,7 @@ async function start(command: ServeCommand, log: Log, begun: (end: () => unknown
     invoke: telemetry?.observe(worker.invoke) ?? worker.invoke,
     triggers: worker.triggers,
     hasQuotas: () => worker.runtime.quotas !== undefined,
-    // A request of coder 0.2.0 may have more.
-    maxTokens: () => (worker.runtime.requestRules?.isForgiving ? maxTokens : Number.POSITIVE_INFINITY),
+    maxTokens: () => (worker.runtime.requestRules?.isForgiving ? maxTokens : maxContractTokens),
     log,
     telemetry: telemetry?.engine,
     unsentBytesTo: engine?.unsentBytesTo,

@@ -4,6 +4,7 @@
  */
 
 import type { Log } from "../../base/log/log.ts";
+import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
 import { renderSchema } from "../../base/schema/json-schema.ts";
 import { AnswerBudget } from "../../calls/answer-budget.ts";
 import type { FunctionDefinition } from "../../calls/contract/definition.ts";
@@ -14,6 +15,7 @@ import { earliestAnswer } from "../../calls/earliest.ts";
 import { InFlight } from "../../calls/in-flight.ts";
 import type { CallOutcome, Invoke } from "../../calls/invoke.ts";
 import type { EngineTelemetry } from "../../serve/telemetry/telemetry.ts";
+import { writeJson } from "../../text/sizes/write-json.ts";
 import {
   accessTo,
   connect,
@@ -164,10 +166,23 @@ async function answerOnBus(
   { arrived, earliestMilliseconds, onSend }: Sending,
 ): Promise<unknown> {
   const outcome = await call;
+  const answer = "error" in outcome ? undefined : await toSend(outcome);
   await earliestAnswer(arrived, earliestMilliseconds);
   onSend();
   if ("error" in outcome) throw wireError(outcome.error);
-  return outcome instanceof WrittenAnswer ? outcome : outcome.answer;
+  return answer;
+}
+
+/** Minimum bytes of an answer that is worth writing in slices. The SDK writes any other at once. */
+const minWritten = 256 * 1024;
+
+/** Returns an answer for the SDK. */
+async function toSend(outcome: Exclude<CallOutcome, { readonly error: string }>): Promise<unknown> {
+  if (outcome instanceof WrittenAnswer) return outcome;
+  const { answer, bytes } = outcome;
+  if (bytes < minWritten || typeof answer !== "object" || answer === null || Array.isArray(answer))
+    return answer;
+  return new WrittenAnswer(await runInSlices(writeJson(answer), createTimeSlice()), bytes, () => answer);
 }
 
 /**
