@@ -7,7 +7,8 @@ import { spawnSync } from "node:child_process";
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildLauncher, type Confinement } from "../src/shell/os-sandbox/launcher.ts";
+import { runAtOnce } from "../src/base/scheduling/time-slice.ts";
+import { buildLauncher, type Confinement, encodeCovers } from "../src/shell/os-sandbox/launcher.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "coder-"));
 const [image, made, reported] = ["image", "made", "reported"].map((name) => join(folder, name)) as [
@@ -16,10 +17,11 @@ const [image, made, reported] = ["image", "made", "reported"].map((name) => join
   string,
 ];
 const user = { uid: 0, gid: 0 };
-const covers = [
+const folders = [
   { path: "/dev", kind: "pinned" },
   { path: "/dev/shm", kind: "folder" },
 ] as const;
+const covers = runAtOnce(encodeCovers(folders, "arm64"));
 
 /** The outcome of a launcher: its exit status, whether touch(1) has run, and the report as mode and error. */
 const trials: readonly (readonly [string, Partial<Confinement>, string])[] = [
@@ -32,7 +34,7 @@ const trials: readonly (readonly [string, Partial<Confinement>, string])[] = [
 function run(changes: Partial<Confinement>): string {
   const usual = { architecture: "arm64", limits: [{ resource: 7, most: 100 }], hasRuleset: false } as const;
   const confinement = { ...usual, file: "/usr/bin/touch", filter: undefined, ...changes };
-  writeFileSync(image, buildLauncher(confinement), { mode: 0o755 });
+  writeFileSync(image, Buffer.concat(buildLauncher(confinement)), { mode: 0o755 });
   rmSync(made, { force: true });
   const descriptors = [openSync("/dev/null", "r"), openSync(reported, "w")];
   const { status } = spawnSync("qemu-aarch64-static", [image, made], {

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
-import type { RequiredCall } from "./mounts.ts";
+import type { RequiredCall } from "./encoded-calls.ts";
 
 /** The control group of one command. */
 export interface ControlGroup {

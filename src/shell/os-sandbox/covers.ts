@@ -22,6 +22,9 @@ export type Cover =
 export interface CoverPlan {
   /** The mounts, in the order in which they are made. */
   readonly covers: readonly Cover[];
+  /** The paths that they hide, and those that they keep from being changed. */
+  readonly hidden: readonly string[];
+  readonly kept: readonly string[];
   /** The canonical paths of denied entries that no mount can hide. */
   readonly rest: ReadonlySet<string>;
 }
@@ -42,8 +45,9 @@ export function* planCovers(denied: Denied, { writable, kept, maskOf }: CoverOpt
   const isVisible = (path: string) => !foldersOver(path).some((folder) => denied.folders.has(folder));
   const rest = new Set<string>();
   const pinned = new Set<string>();
-  const readable: Cover[] = [];
-  const hidden: Cover[] = [];
+  const masked: Cover[] = [];
+  const hidden: string[] = [];
+  const readable: string[] = [];
   const pinAbove = (path: string, root: string) => {
     for (const folder of foldersOver(path)) {
       if (!isBelow(folder, root) || pinned.has(folder)) break;
@@ -53,7 +57,7 @@ export function* planCovers(denied: Denied, { writable, kept, maskOf }: CoverOpt
   for (const path of kept.toSorted()) {
     const root = rootOf(path, writable);
     if (root !== undefined && isVisible(path) && !denied.paths.has(path)) {
-      readable.push({ path, kind: "kept" });
+      readable.push(path);
       pinAbove(path, root);
     }
     yield;
@@ -63,15 +67,17 @@ export function* planCovers(denied: Denied, { writable, kept, maskOf }: CoverOpt
     if (root === undefined) rest.add(path);
     else if (isVisible(path)) {
       const isFolder = denied.folders.has(path);
-      hidden.push(isFolder ? { path, kind: "folder" } : { path, kind: "file", mask: maskOf(path) });
+      masked.push(isFolder ? { path, kind: "folder" } : { path, kind: "file", mask: maskOf(path) });
+      hidden.push(path);
       pinAbove(path, root);
     }
     yield;
   }
   const folders = yield* mergeSort([...pinned], (one, other) => one < other);
   const pins = folders.map((path) => ({ path, kind: "pinned" }) as const);
+  const guards = readable.map((path) => ({ path, kind: "kept" }) as const);
   // A mount hides earlier mounts below it.
-  return { covers: [...pins, ...readable, ...hidden], rest };
+  return { covers: [...pins, ...guards, ...masked], hidden, kept: readable, rest };
 }
 
 /** Returns the topmost of the folders that contain a path, if any. */

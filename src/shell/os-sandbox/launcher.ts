@@ -1,9 +1,20 @@
 /**
  * Builds the launcher, a program of a few hundred bytes that confines itself and then becomes the command.
  */
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { type ControlGroup, joinCalls } from "./control-groups.ts";
-import { entryBytes, machines, modes } from "./machine-code.ts";
-import { folderBytes, type MountPlan, mountCalls, type RequiredCall } from "./mounts.ts";
+import type { Cover } from "./covers.ts";
+import {
+  type EncodedCalls,
+  encodeInSteps,
+  entry,
+  PlacedData,
+  padded,
+  type RequiredCall,
+  requiredEntry,
+} from "./encoded-calls.ts";
+import { machines, modes } from "./machine-code.ts";
+import { coverCalls, folderBytes, type MountPlan, mountCalls, reenterCalls } from "./mounts.ts";
 import { type Architecture, numberOf } from "./syscalls.ts";
 
 /** A resource of getrlimit(2), by its number, and its limit. */
@@ -69,66 +80,92 @@ const droppedCapabilities = Array.from({ length: 64 }, (_, capability) => capabi
 type Mode = (typeof modes)[keyof typeof modes];
 
 /**
- * Returns an ELF executable (elf(5)) that makes these system calls in turn. If one fails, it writes 16 bytes
- * to `statusDescriptor`: its mode and the negative errno. Otherwise that descriptor is closed when the
- * command runs. Its argument vector and environment are those of the command.
+ * Returns the parts of an ELF executable (elf(5)) that makes these system calls in turn. If one fails, it
+ * writes 16 bytes to `statusDescriptor`: its mode and the negative errno. Otherwise that descriptor is closed
+ * when the command runs. Its argument vector and environment are those of the command.
  */
-export const buildLauncher = (confinement: Confinement): Buffer =>
-  buildImage(confinement.architecture, (place) => listCalls(confinement, place));
+export const buildLauncher = (confinement: Confinement): Buffer[] =>
+  buildImage(
+    confinement.architecture,
+    (data) => listCalls(confinement, data),
+    confinement.mounts?.covers ?? { data: [], table: [] },
+  );
 
 /**
- * Returns an executable that makes these calls in turn, and reports the first failure like a launcher. The
- * last call has to end it.
+ * Returns the parts of an executable that makes these calls in turn, and reports the first failure like a
+ * launcher. The last call has to end it.
  */
-export const buildProgram = (architecture: Architecture, calls: readonly RequiredCall[]): Buffer =>
-  buildImage(architecture, (place) => calls.map((call) => requiredEntry(call, architecture, place)));
+export const buildProgram = (architecture: Architecture, calls: readonly RequiredCall[]): Buffer[] =>
+  buildImage(
+    architecture,
+    (data) => ({ before: calls.map((call) => requiredEntry(call, architecture, data)), after: [] }),
+    { data: [], table: [] },
+  );
 
-/** Puts the data that a call points to into the image, and returns its address. */
-type PlaceData = (bytes: Buffer) => number;
+/** Encodes mounts in steps, for all launchers of this architecture. */
+export const encodeCovers = (covers: readonly Cover[], architecture: Architecture): Steps<EncodedCalls> =>
+  encodeInSteps(callsOf(covers), { architecture, address: base + headerBytes + codeOf(architecture).length });
 
-function buildImage(architecture: Architecture, list: (place: PlaceData) => Buffer[]): Buffer {
-  const { elfMachine, code } = machines[architecture];
-  const data: Buffer[] = [];
-  let end = headerBytes + align(code({ table: base, statusDescriptor }).length);
-  const table = list((bytes) => {
-    const address = base + end;
-    data.push(padded(bytes));
-    end += align(bytes.length);
-    return address;
-  });
-  const body = padded(code({ table: base + end, statusDescriptor }));
-  const image = Buffer.concat([Buffer.alloc(headerBytes), body, ...data, ...table]);
-  writeHeader(image, elfMachine);
-  return image;
+function* callsOf(covers: readonly Cover[]): Generator<readonly RequiredCall[], void, void> {
+  for (const cover of covers) yield coverCalls(cover);
 }
 
-/** Returns the entries of the table. */
-function listCalls(confinement: Confinement, place: PlaceData): Buffer[] {
+/** Returns the code, whose length does not depend on the address of the table. */
+const codeOf = (architecture: Architecture, table = base): Buffer =>
+  padded(machines[architecture].code({ table, statusDescriptor }));
+
+/** The entries of a table before and after those that launchers share. */
+interface OwnEntries {
+  readonly before: readonly Buffer[];
+  readonly after: readonly Buffer[];
+}
+
+/** Shared data comes first, so its addresses are the same in each image. */
+function buildImage(
+  architecture: Architecture,
+  list: (data: PlacedData) => OwnEntries,
+  shared: EncodedCalls,
+): Buffer[] {
+  const data = new PlacedData(base + headerBytes + codeOf(architecture).length + bytesOf(shared.data));
+  const { before, after } = list(data);
+  const start = Buffer.concat([Buffer.alloc(headerBytes), codeOf(architecture, data.end)]);
+  const own = Buffer.concat([...data.parts, ...before]);
+  const parts = [start, ...shared.data, own, ...shared.table, Buffer.concat(after)];
+  writeHeader(start, machines[architecture].elfMachine, bytesOf(parts));
+  return parts;
+}
+
+const bytesOf = (parts: readonly Buffer[]): number => parts.reduce((sum, { length }) => sum + length, 0);
+
+/** Returns the entries of the table around those of the mounts. */
+function listCalls(confinement: Confinement, data: PlacedData): OwnEntries {
   const { architecture, file, limits, hasRuleset, filter, mounts, namespaces = [], group } = confinement;
-  const text = (value: string) => place(Buffer.from(`${value}\0`));
-  const require = (call: RequiredCall) => requiredEntry(call, architecture, place);
+  const require = (call: RequiredCall) => requiredEntry(call, architecture, data);
   const call = (name: Parameters<typeof numberOf>[0], mode: Mode, ...values: number[]) =>
     entry(numberOf(name, architecture), mode, values);
   const processes = firstInherited + namespaces.length;
   const free = processes + (mounts?.hidesProcesses ? 1 : 0);
-  return [
+  const before = [
     call("prctl", modes.optional, setDeathSignal, kill),
     call("fcntl", modes.required, statusDescriptor, setDescriptorFlags, closeOnExec),
     call("fcntl", modes.optional, rulesetDescriptor, setDescriptorFlags, closeOnExec),
     call("close_range", modes.optional, free, 0xffffffff),
     // When memory runs out, the kernel first kills the process with the highest score
     // (proc_pid_oom_score_adj(5)): a command, never the worker.
-    call("openat", modes.optional, 0, text("/proc/self/oom_score_adj"), writeOnly),
-    call("write", modes.optional, free, text("1000"), 4),
+    call("openat", modes.optional, 0, data.place("/proc/self/oom_score_adj"), writeOnly),
+    call("write", modes.optional, free, data.place("1000"), 4),
     call("close", modes.optional, free),
     ...(group === undefined ? [] : joinCalls(group.processes, free).map(require)),
     // A limit cannot be set above the one in force, which then stays. A user namespace counts processes
     // against the limit of its creator.
     ...limits.map(({ resource, most }) =>
-      call("prlimit64", modes.optional, 0, resource, place(rlimit(most))),
+      call("prlimit64", modes.optional, 0, resource, data.place(rlimit(most))),
     ),
     ...namespaces.map((kind, index) => require(["setns", firstInherited + index, namespaceKinds[kind]])),
-    ...(mounts ? mountCalls(mounts, { processes, free, folder: writablePage }).map(require) : []),
+    ...(mounts ? mountCalls(mounts, { processes, free }).map(require) : []),
+  ];
+  const after = [
+    ...(mounts?.covers ? reenterCalls(writablePage).map(require) : []),
     ...Array.from({ length: free - firstInherited }, (_, index) =>
       require(["close", firstInherited + index]),
     ),
@@ -139,33 +176,14 @@ function listCalls(confinement: Confinement, place: PlaceData): Buffer[] {
     ),
     call("prctl", modes.required, setNoNewPrivileges, 1),
     ...(hasRuleset ? [call("landlock_restrict_self", modes.required, rulesetDescriptor)] : []),
-    ...(filter ? [call("seccomp", modes.required, setFilter, 0, place(filterProgram(filter, place)))] : []),
-    file === undefined ? call("exit_group", modes.required, 0) : call("execve", modes.execute, text(file)),
+    ...(filter
+      ? [call("seccomp", modes.required, setFilter, 0, data.place(filterProgram(filter, data)))]
+      : []),
+    file === undefined
+      ? call("exit_group", modes.required, 0)
+      : call("execve", modes.execute, data.place(file)),
   ];
-}
-
-function requiredEntry(
-  [name, ...values]: RequiredCall,
-  architecture: Architecture,
-  place: PlaceData,
-): Buffer {
-  const numbers = values.map((value) => {
-    if (typeof value === "number") return value;
-    return place(typeof value === "string" ? Buffer.from(`${value}\0`) : value);
-  });
-  return entry(numberOf(name, architecture), modes.required, numbers);
-}
-
-const align = (bytes: number) => Math.ceil(bytes / 8) * 8;
-
-const padded = (bytes: Buffer) => Buffer.concat([bytes, Buffer.alloc(align(bytes.length) - bytes.length)]);
-
-function entry(number: number, mode: number, values: readonly number[]): Buffer {
-  const bytes = Buffer.alloc(entryBytes);
-  for (const [index, value] of [number, ...values].entries())
-    bytes.writeBigUInt64LE(BigInt(value), 8 * index);
-  bytes.writeBigUInt64LE(BigInt(mode), entryBytes - 8);
-  return bytes;
+  return { before, after };
 }
 
 /** Returns a `struct rlimit`, with equal soft and hard limits. */
@@ -177,15 +195,15 @@ function rlimit(most: number): Buffer {
 }
 
 /** Returns a `struct sock_fprog` that points to the filter. */
-function filterProgram(filter: Buffer, place: (bytes: Buffer) => number): Buffer {
+function filterProgram(filter: Buffer, data: PlacedData): Buffer {
   const bytes = Buffer.alloc(16);
   bytes.writeUInt16LE(filter.length / 8, 0);
-  bytes.writeBigUInt64LE(BigInt(place(filter)), 8);
+  bytes.writeBigUInt64LE(BigInt(data.place(filter)), 8);
   return bytes;
 }
 
-/** Writes the header of the file and those of its two segments. */
-function writeHeader(image: Buffer, elfMachine: number): void {
+/** Writes the header of a file of `bytes` bytes, and those of its two segments. */
+function writeHeader(image: Buffer, elfMachine: number, bytes: number): void {
   image.write("\x7fELF\x02\x01\x01", 0, "latin1");
   image.writeUInt16LE(2, 16);
   image.writeUInt16LE(elfMachine, 18);
@@ -195,7 +213,7 @@ function writeHeader(image: Buffer, elfMachine: number): void {
   image.writeUInt16LE(64, 52);
   image.writeUInt16LE(56, 54);
   image.writeUInt16LE(2, 56);
-  writeSegment(image, 64, { flags: 5, address: base, bytes: image.length });
+  writeSegment(image, 64, { flags: 5, address: base, bytes });
   writeSegment(image, 120, { flags: 6, address: writablePage, bytes: folderBytes });
 }
 

@@ -7,6 +7,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   rmSync,
   writeFileSync,
@@ -15,8 +16,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execa } from "execa";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { openKernel } from "./kernel.ts";
-import { buildLauncher, type Confinement } from "./launcher.ts";
+import { buildLauncher, type Confinement, encodeCovers } from "./launcher.ts";
 import { confineByKernel, keptBy } from "./linux.ts";
 import { machines } from "./machine-code.ts";
 import { buildFilter } from "./seccomp.ts";
@@ -29,6 +31,9 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const architecture = process.arch as Architecture;
 const kernel = openKernel()!;
 const touch = realpathSync("/usr/bin/touch");
+
+/** Builds a launcher as one image. */
+const launcherOf = (confinement: Confinement) => Buffer.concat(buildLauncher(confinement));
 
 const confinement = (file: string): Confinement => ({
   architecture,
@@ -63,28 +68,28 @@ async function run(image: Buffer, args: readonly string[]) {
 describe("a launcher", () => {
   test("becomes the program, with its arguments", async () => {
     const file = join(folder, "made");
-    expect(await run(buildLauncher(confinement(touch)), [file])).toMatchObject({ exitCode: 0, report: [] });
+    expect(await run(launcherOf(confinement(touch)), [file])).toMatchObject({ exitCode: 0, report: [] });
     expect(existsSync(file)).toBe(true);
   });
 
   test("reports why there is no program", async () => {
-    const image = buildLauncher(confinement(join(folder, "missing")));
+    const image = launcherOf(confinement(join(folder, "missing")));
     expect(await run(image, [])).toEqual({ report: [2n, -2n], exitCode: 127 });
   });
 
   test("reports a rule that the kernel does not take, and runs nothing", async () => {
     const file = join(folder, "refused");
-    const image = buildLauncher({ ...confinement(touch), hasRuleset: true });
+    const image = launcherOf({ ...confinement(touch), hasRuleset: true });
     // Descriptor 3 is not a ruleset.
     expect(await run(image, [file])).toMatchObject({ report: [1n, -77n], exitCode: 127 });
-    const wrong = buildLauncher({ ...confinement(touch), filter: Buffer.alloc(8) });
+    const wrong = launcherOf({ ...confinement(touch), filter: Buffer.alloc(8) });
     expect(await run(wrong, [file])).toMatchObject({ report: [1n, -22n], exitCode: 127 });
     expect(existsSync(file)).toBe(false);
   });
 
   test("that ends half way runs nothing", async () => {
     const file = join(folder, "half");
-    const image = buildLauncher(confinement(touch));
+    const image = launcherOf(confinement(touch));
     for (let length = 0; length < image.length - 8; length += 96) {
       // The missing part is zeros. A call with number 0 is read(2), which does not fail here, and the code
       // ends in a fault.
@@ -200,12 +205,39 @@ describe("what is denied in a writable folder", () => {
     sandbox.close();
   });
 
+  test("a launch keeps its rules while another makes new ones", async () => {
+    const sandbox = confineByKernel(kernel, architecture, policy, { canMount: () => false });
+    const program = { file: touch, argv: ["touch"] } as const;
+    using first = await sandbox.launch(program);
+    writeFileSync(join(root, "kept/another"), "");
+    using second = await sandbox.launch(program);
+    expect(second.descriptor).not.toBe(first.descriptor!);
+    const rulesets = [first, second].map(({ descriptor }) => readlinkSync(`/proc/self/fd/${descriptor}`));
+    expect(rulesets).toEqual(["anon_inode:[landlock-ruleset]", "anon_inode:[landlock-ruleset]"]);
+    sandbox.close();
+  });
+
+  test("with mounts, each of very many is hidden", async () => {
+    const many = join(folder, "many");
+    mkdirSync(many);
+    const secrets = Array.from({ length: 2100 }, (_, index) => join(many, `secret-${index}`));
+    for (const path of secrets) writeFileSync(path, "secret");
+    const maskFolder = join(folder, "masks");
+    mkdirSync(maskFolder);
+    const rules = { ...policy, writable: [many], denied: secrets, maskFolder };
+    const sandbox = confineByKernel(kernel, architecture, rules);
+    const names = [secrets[0]!, secrets[1050]!, secrets.at(-1)!, join(many, "new")];
+    expect(await touchIn(sandbox, names)).toEqual(sandbox.hasMounts ? [1, 1, 1, 0] : [0, 0, 0, 1]);
+    expect(sandbox.hidden()).toEqual(secrets);
+    sandbox.close();
+  });
+
   test("mounts that the system refuses let nothing run", async () => {
     const missing = [{ path: join(folder, "missing"), kind: "file", mask: "/dev/null" }] as const;
     const user = { uid: process.geteuid!(), gid: process.getegid!() };
-    const image = buildLauncher({
+    const image = launcherOf({
       ...confinement(touch),
-      mounts: { covers: missing, hidesProcesses: false, user },
+      mounts: { covers: runAtOnce(encodeCovers(missing, architecture)), hidesProcesses: false, user },
     });
     const file = join(folder, "unmounted");
     expect(await run(image, [file])).toMatchObject({ exitCode: 127 });

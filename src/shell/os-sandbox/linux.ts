@@ -1,13 +1,13 @@
 /** The sandbox of Linux: landlock(7), seccomp(2), setrlimit(2) and no_new_privs of prctl(2). */
 import { closeSync } from "node:fs";
+import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
 import { type ControlGroup, openControlGroups } from "./control-groups.ts";
-import type { Cover } from "./covers.ts";
 import { readDenied } from "./denied.ts";
 import { isWithin } from "./grants.ts";
 import { makeImage } from "./image.ts";
 import type { Kernel } from "./kernel.ts";
 import { landlockSince } from "./landlock.ts";
-import { buildLauncher, type Confinement } from "./launcher.ts";
+import { buildLauncher } from "./launcher.ts";
 import { openLoopback } from "./loopback.ts";
 import { openProcesses, tryMounts } from "./mount-trial.ts";
 import { currentUser } from "./mounts.ts";
@@ -38,7 +38,7 @@ export function confineByKernel(
   const { loopback, network, kept, hasMounts, processes } = tryAll(kernel, architecture, policy, trials);
   const all = Object.keys(kept) as Guarantee[];
   const hidesProcesses = processes !== undefined;
-  const abilities = { canMount: hasMounts, processes, maskFolder: policy.maskFolder };
+  const abilities = { architecture, canMount: hasMounts, processes, maskFolder: policy.maskFolder };
   const rulesets = openRulesets(kernel, { ...policy, network }, abilities);
   const groups = (trials.openGroups ?? openControlGroups)();
   const filter = kernel.hasSeccomp ? buildFilter({ architecture, network }) : undefined;
@@ -53,24 +53,32 @@ export function confineByKernel(
     hidesProcesses,
     hasGroups: groups !== undefined,
     async launch({ file, argv }) {
-      const { ruleset, covers = [] } = kept.files ? await rulesets.current() : {};
-      const needsMounts = hidesProcesses || covers.length > 0;
-      const mounts = needsMounts ? { covers, hidesProcesses, user: currentUser() } : undefined;
-      const limits = policy.limits(namespaces.includes("user"));
-      const group = groups?.create(policy.processes);
-      const rules = { limits, hasRuleset: kept.files, filter, mounts, namespaces, group };
-      const image = makeLauncher(kernel, { architecture, file, ...rules });
-      return {
-        file: `/proc/self/fd/${image}`,
-        argv,
-        descriptor: ruleset ?? image,
-        inherited,
-        ...(group && { group }),
-        [Symbol.dispose]: () => closeSync(image),
-      };
+      const used = kept.files ? await rulesets.current() : undefined;
+      let group: ControlGroup | undefined;
+      try {
+        group = groups?.create(policy.processes);
+        const covers = used?.mounts;
+        const needsMounts = hidesProcesses || covers !== undefined;
+        const mounts = needsMounts ? { covers, hidesProcesses, user: currentUser() } : undefined;
+        const limits = policy.limits(namespaces.includes("user"));
+        const rules = { limits, hasRuleset: kept.files, filter, mounts, namespaces, group };
+        const parts = buildLauncher({ architecture, file, ...rules });
+        const image = await runInSlices(makeImage(kernel, parts), createTimeSlice());
+        const close = () => {
+          closeSync(image);
+          used?.[Symbol.dispose]();
+        };
+        const descriptor = used?.ruleset ?? image;
+        const place = `/proc/self/fd/${image}`;
+        return { file: place, argv, descriptor, inherited, ...(group && { group }), [Symbol.dispose]: close };
+      } catch (error) {
+        group?.remove();
+        used?.[Symbol.dispose]();
+        throw error;
+      }
     },
-    hidden: () => [...pathsOf(rulesets.covered(), ["file", "folder"]), ...rulesets.withheld()],
-    kept: () => pathsOf(rulesets.covered(), ["kept"]),
+    hidden: rulesets.hidden,
+    kept: rulesets.kept,
     close() {
       rulesets.close();
       groups?.close();
@@ -79,9 +87,6 @@ export function confineByKernel(
     },
   };
 }
-
-const pathsOf = (covers: readonly Cover[], kinds: readonly Cover["kind"][]): string[] =>
-  covers.filter(({ kind }) => kinds.includes(kind)).map(({ path }) => path);
 
 /** Finds out which parts of a policy the system supports. */
 function tryAll(
@@ -97,21 +102,6 @@ function tryAll(
   const hasMounts = kept.files && mayCover(policy) && canMount(kernel, architecture);
   const processes = kept.files && mayHideProcesses(policy) ? openHidden(kernel, architecture) : undefined;
   return { loopback, network, kept, hasMounts, processes } as const;
-}
-
-/**
- * Makes the image of a launcher. If the system has no further descriptors, it removes the group and throws.
- */
-function makeLauncher(
-  kernel: Kernel,
-  confinement: Confinement & { group: ControlGroup | undefined },
-): number {
-  try {
-    return makeImage(kernel, buildLauncher(confinement));
-  } catch (error) {
-    confinement.group?.remove();
-    throw error;
-  }
 }
 
 /** Returns whether entries may be denied or kept in a folder that commands write. */

@@ -4,6 +4,8 @@
  */
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readSync } from "node:fs";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
+import type { RequiredCall } from "./encoded-calls.ts";
 import { makeImage } from "./image.ts";
 import type { Kernel } from "./kernel.ts";
 import {
@@ -13,7 +15,7 @@ import {
   statusDescriptor,
   writablePage,
 } from "./launcher.ts";
-import { currentUser, enterUserNamespace, type RequiredCall, type User } from "./mounts.ts";
+import { currentUser, enterUserNamespace, type User } from "./mounts.ts";
 import type { Architecture } from "./syscalls.ts";
 
 export interface Loopback {
@@ -41,7 +43,7 @@ const flagsAt = 16;
 export function openLoopback(kernel: Kernel, architecture: Architecture): Loopback | undefined {
   const user = currentUser();
   const kinds: readonly NamespaceKind[] = user.uid === 0 ? ["network"] : ["user", "network"];
-  const image = makeImage(kernel, buildProgram(architecture, makerCalls(user)));
+  const image = runAtOnce(makeImage(kernel, buildProgram(architecture, makerCalls(user))));
   const status = kernel.makePipe();
   if (status === undefined) return undefined;
   const descriptors: number[] = [];

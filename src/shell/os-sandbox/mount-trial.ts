@@ -1,20 +1,22 @@
 /** Finds out whether the system permits mounts for commands. No setting says so on every system. */
 import { spawnSync } from "node:child_process";
 import { closeSync, readFileSync } from "node:fs";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { makeImage } from "./image.ts";
 import type { Kernel } from "./kernel.ts";
-import { buildLauncher } from "./launcher.ts";
+import { buildLauncher, encodeCovers } from "./launcher.ts";
 import { currentUser, type MountPlan } from "./mounts.ts";
 import { makeProcMount } from "./proc-mount.ts";
 import type { Architecture } from "./syscalls.ts";
 
 /** Runs a launcher that mounts over devices that exist on every system, and exits. */
 export function tryMounts(kernel: Kernel, architecture: Architecture): boolean {
-  const covers = [
+  const trials = [
     { path: "/dev", kind: "pinned" },
     { path: "/dev/zero", kind: "file", mask: "/dev/null" },
     { path: "/dev", kind: "folder" },
   ] as const;
+  const covers = runAtOnce(encodeCovers(trials, architecture));
   return canLaunch(kernel, architecture, { covers, hidesProcesses: false, user: currentUser() });
 }
 
@@ -28,7 +30,7 @@ export function openProcesses(kernel: Kernel, architecture: Architecture): numbe
   if (user.uid !== 0 || hasMountsBelowProc(readFileSync("/proc/self/mountinfo", "utf8"))) return undefined;
   const mount = makeProcMount();
   if (mount === undefined) return undefined;
-  if (canLaunch(kernel, architecture, { covers: [], hidesProcesses: true, user }, mount)) return mount;
+  if (canLaunch(kernel, architecture, { covers: undefined, hidesProcesses: true, user }, mount)) return mount;
   closeSync(mount);
   return undefined;
 }
@@ -50,7 +52,7 @@ function canLaunch(
   ...inherited: readonly number[]
 ): boolean {
   const trial = { architecture, file: undefined, limits: [], hasRuleset: false, filter: undefined, mounts };
-  const image = makeImage(kernel, buildLauncher(trial));
+  const image = runAtOnce(makeImage(kernel, buildLauncher(trial)));
   try {
     // The launcher expects some descriptors as 3 and 4.
     const stdio = ["ignore", "ignore", "ignore", image, image, ...inherited] as const;

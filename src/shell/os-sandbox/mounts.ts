@@ -1,6 +1,6 @@
 /** The system calls that give the launcher mounts of its own (mount_namespaces(7), user_namespaces(7)). */
 import type { Cover } from "./covers.ts";
-import type { numberOf } from "./syscalls.ts";
+import type { EncodedCalls, RequiredCall } from "./encoded-calls.ts";
 
 /** The ids of a user. */
 export interface User {
@@ -12,18 +12,13 @@ export interface User {
 export const currentUser = (): User => ({ uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 });
 
 export interface MountPlan {
-  readonly covers: readonly Cover[];
+  /** The mounts over entries of folders, if any, encoded by `encodeCovers`. */
+  readonly covers: EncodedCalls | undefined;
   /** Whether the mount of `makeProcMount` becomes its /proc. */
   readonly hidesProcesses: boolean;
   /** The user of the worker. Root needs no user namespace to mount. */
   readonly user: User;
 }
-
-/** A call that must succeed: its name and arguments. Texts and structures are passed by pointer. */
-export type RequiredCall = readonly [
-  name: Parameters<typeof numberOf>[0],
-  ...values: (number | string | Buffer)[],
-];
 
 /** Constants of unshare(2), openat(2) and mount(2). */
 const newMounts = 0x00020000;
@@ -50,14 +45,13 @@ const readOnly = 1;
 const inert = 0xf;
 
 /**
- * Returns the calls for a process without descriptors from `free` on, with the mount of /proc as its
- * descriptor `processes`. `folder` is the address of `folderBytes` writable bytes. After a program that made
- * them has executed another, it can no longer make them: root because of its bounding set, others because of
- * execve(2).
+ * Returns the calls before those of `coverCalls`, for a process without descriptors from `free` on, with the
+ * mount of /proc as its descriptor `processes`. After a program that made them has executed another, it can
+ * no longer make them: root because of its bounding set, others because of execve(2).
  */
 export const mountCalls = (
-  { covers, hidesProcesses, user }: MountPlan,
-  { processes, free, folder }: { readonly processes: number; readonly free: number; readonly folder: number },
+  { hidesProcesses, user }: MountPlan,
+  { processes, free }: { readonly processes: number; readonly free: number },
 ): RequiredCall[] => [
   // An unattached mount must be cloned in the namespace that it was made in.
   ...(hidesProcesses ? ([["open_tree", processes, "", clone | emptyPath]] as const) : []),
@@ -72,14 +66,15 @@ export const mountCalls = (
         ["close", free],
       ] as const)
     : []),
-  ...covers.flatMap(coverCalls),
-  // The working folder belongs to the earlier mounts, where nothing below it is hidden.
-  ...(covers.length > 0
-    ? ([
-        ["getcwd", folder, folderBytes],
-        ["chdir", folder],
-      ] as const)
-    : []),
+];
+
+/**
+ * Returns the calls after those of `coverCalls`. The working folder belongs to the earlier mounts, where
+ * nothing below it is hidden. `folder` is the address of `folderBytes` writable bytes.
+ */
+export const reenterCalls = (folder: number): RequiredCall[] => [
+  ["getcwd", folder, folderBytes],
+  ["chdir", folder],
 ];
 
 /** Maximum bytes of a path, with its NUL (PATH_MAX). */
@@ -107,19 +102,20 @@ export const enterUserNamespace = ({ uid, gid }: User, { free, also }: NewNamesp
   ),
 ];
 
-function coverCalls(cover: Cover): RequiredCall[] {
+/** Returns the calls of one mount, which are the same in each launcher. */
+export function coverCalls(cover: Cover): RequiredCall[] {
   const { path } = cover;
   if (cover.kind === "pinned") return [["mount", path, path, 0, bind | recursive, 0]];
   if (cover.kind === "kept")
     return [
       ["mount", path, path, 0, bind | recursive, 0],
-      ["mount_setattr", 0, path, recursively, mountAttributes(readOnly), 32],
+      ["mount_setattr", 0, path, recursively, readOnlyAttributes, 32],
     ];
   if (cover.kind === "folder")
     return [["mount", "tmpfs", path, "tmpfs", inert, "size=4k,nr_inodes=1,mode=0"]];
   return [
     ["mount", cover.mask, path, 0, bind, 0],
-    ["mount_setattr", 0, path, 0, mountAttributes(inert), 32],
+    ["mount_setattr", 0, path, 0, inertAttributes, 32],
   ];
 }
 
@@ -129,3 +125,6 @@ function mountAttributes(set: number): Buffer {
   bytes.writeBigUInt64LE(BigInt(set), 0);
   return bytes;
 }
+
+const readOnlyAttributes = mountAttributes(readOnly);
+const inertAttributes = mountAttributes(inert);

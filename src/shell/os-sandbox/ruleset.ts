@@ -4,8 +4,9 @@
 import { close, closeSync, constants, existsSync, fstatSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
-import { type Cover, planCovers } from "./covers.ts";
+import { planCovers } from "./covers.ts";
 import { type Denied, identityOf, openDenied } from "./denied.ts";
+import type { EncodedCalls } from "./encoded-calls.ts";
 import { areUnchanged, type Grant, grantAround, ungrantedAt } from "./grants.ts";
 import type { Kernel } from "./kernel.ts";
 import {
@@ -16,8 +17,11 @@ import {
   rulesetAttributes,
   writeAccess,
 } from "./landlock.ts";
-import { openMasks } from "./masks.ts";
+import { encodeCovers } from "./launcher.ts";
+import { type Masks, openMasks } from "./masks.ts";
 import { currentUser } from "./mounts.ts";
+import { SharedRuns } from "./shared-runs.ts";
+import type { Architecture } from "./syscalls.ts";
 
 export interface FilePolicy {
   /** The canonical paths of folders that may be written, with everything below them. */
@@ -37,24 +41,24 @@ export interface FilePolicy {
 /** The network that commands reach: none, one another on loopback, or the full network of the system. */
 export type Network = "none" | "loopback" | "full";
 
-/** The rules that enforce a file policy on the disk as it is now. */
+/** The rules that enforce a file policy on one state of the disk. */
 export interface FileRules {
-  /** A ruleset of Landlock as a descriptor, valid until the next rules are made. */
+  /** A ruleset of Landlock as a descriptor. */
   readonly ruleset: number;
-  /** The mounts that complete the ruleset. */
-  readonly covers: readonly Cover[];
+  /** The mounts that complete the ruleset, if any, which launchers share. */
+  readonly mounts: EncodedCalls | undefined;
 }
 
 export interface RulesetSource {
   /**
-   * Returns the rules for the disk as it is now, made in slices. Use them at once. Rejects if the kernel
-   * makes no ruleset.
+   * Returns the rules for the disk as it is now, made in slices. Their descriptor stays open until they are
+   * disposed of. Rejects if the kernel makes no ruleset.
    */
-  current(): Promise<FileRules>;
-  /** The mounts of the last rules. */
-  covered(): readonly Cover[];
-  /** The canonical paths of denied entries that the last rules hide without a mount. */
-  withheld(): readonly string[];
+  current(): Promise<FileRules & Disposable>;
+  /** The canonical paths of denied entries under the last rules. Each array belongs to one set of rules. */
+  hidden(): readonly string[];
+  /** The canonical paths that mounts of the last rules keep from being changed. */
+  kept(): readonly string[];
   close(): void;
 }
 
@@ -69,11 +73,14 @@ const devices = ["null", "zero", "full", "random", "urandom", "tty", "ptmx", "pt
 );
 
 interface BuiltRules extends FileRules {
-  readonly withheld: readonly string[];
+  readonly hidden: readonly string[];
+  readonly kept: readonly string[];
   /** The folders that are granted entry by entry, with their versions. */
   readonly split: ReadonlyMap<string, string>;
   /** The version of everything else that the rules depend on. */
   readonly version: string;
+  /** The number of calls that still need the descriptor, and one more while these are the last rules. */
+  users: number;
 }
 
 interface Guarded {
@@ -82,6 +89,7 @@ interface Guarded {
 }
 
 export interface MountAbilities {
+  readonly architecture: Architecture;
   /** Whether mounts hide the denied entries in writable folders. */
   readonly canMount: boolean;
   /** The mount that becomes /proc, if any. */
@@ -91,62 +99,86 @@ export interface MountAbilities {
 }
 
 /** Opens the rules of a policy, which are built on demand. */
-export function openRulesets(
-  kernel: Kernel,
-  policy: FilePolicy,
-  { canMount, processes, maskFolder }: MountAbilities,
-): RulesetSource {
+export function openRulesets(kernel: Kernel, policy: FilePolicy, abilities: MountAbilities): RulesetSource {
   let built: BuiltRules | undefined;
   const findDenied = openDenied(policy);
-  const masks = openMasks(maskFolder, currentUser().uid === 0);
+  const masks = openMasks(abilities.maskFolder, currentUser().uid === 0);
+  const renewals = new SharedRuns((calls) => runInSlices(renew(calls), createTimeSlice()));
 
-  function* build({ denied, kept }: Guarded): Steps<Omit<BuiltRules, "version">> {
-    const { covers, rest } = canMount
-      ? yield* planCovers(denied, { writable: policy.writable, kept, maskOf: masks.over })
-      : { covers: [], rest: denied.paths };
-    const ungranted = yield* ungrantedAt(rest);
-    // These get grants of their own, which include this access to each of their entries.
-    const apart = [deviceFolder, ...policy.writable.filter((path) => ungranted.above.has(path))];
-    const split = new Map<string, string>();
-    const parts = [
-      grantAround("/", { access: readAccess, ungranted: yield* ungrantedAt([...rest, ...apart]), split }),
-      grantAround(deviceFolder, { access: listAccess, ungranted, split }),
-      ...[...policy.writable, ...devices].map((path) =>
-        grantAround(path, { access: readAccess | writeAccess, ungranted, split }),
-      ),
-    ];
-    const ruleset = kernel.createRuleset(rulesetAttributes(kernel.landlockAbi, policy.network !== "none"));
-    for (const part of parts) yield* addGrants(kernel, ruleset, part, denied);
-    if (processes !== undefined)
-      kernel.grant(ruleset, readAccess & handledAccess(kernel.landlockAbi), processes);
-    return { ruleset, covers, withheld: [...rest], split };
-  }
-
-  function* renew(): Steps<BuiltRules> {
+  /** Returns the rules with `calls` more users. */
+  function* renew(calls: number): Steps<BuiltRules> {
     const denied = yield* findDenied();
-    const kept = canMount ? yield* existing(policy.findKept?.() ?? []) : [];
+    const kept = abilities.canMount ? yield* existing(policy.findKept?.() ?? []) : [];
     const version = [denied.version, ...kept].join("\n");
-    const last = built;
-    // Another call may build others between two steps, and close these.
-    if (last?.version === version && (yield* areUnchanged(last.split)) && built === last) return last;
-    const renewed = { ...(yield* build({ denied, kept })), version };
-    closeBuilt();
-    built = renewed;
-    return renewed;
+    let rules = built;
+    // The source may be closed between two steps.
+    if (rules?.version !== version || !(yield* areUnchanged(rules.split)) || built !== rules) {
+      const made = yield* buildRules({ denied, kept }, { kernel, policy, abilities, masks });
+      rules = { ...made, version, users: 1 };
+      closeBuilt();
+      built = rules;
+    }
+    rules.users += calls;
+    return rules;
   }
 
   function closeBuilt(): void {
-    // Freeing very many rules takes the kernel hundreds of milliseconds. So another thread does it.
-    if (built !== undefined) close(built.ruleset, () => {});
+    if (built !== undefined) release(built);
     built = undefined;
   }
 
   return {
-    current: () => runInSlices(renew(), createTimeSlice()),
-    covered: () => built?.covers ?? [],
-    withheld: () => built?.withheld ?? [],
+    async current() {
+      const rules = await renewals.join();
+      return { ruleset: rules.ruleset, mounts: rules.mounts, [Symbol.dispose]: () => release(rules) };
+    },
+    hidden: () => built?.hidden ?? none,
+    kept: () => built?.kept ?? none,
     close: closeBuilt,
   };
+}
+
+interface Building {
+  readonly kernel: Kernel;
+  readonly policy: FilePolicy;
+  readonly abilities: MountAbilities;
+  readonly masks: Masks;
+}
+
+function* buildRules(
+  { denied, kept }: Guarded,
+  { kernel, policy, abilities: { architecture, canMount, processes }, masks }: Building,
+): Steps<Omit<BuiltRules, "version" | "users">> {
+  const { covers, rest, ...plan } = canMount
+    ? yield* planCovers(denied, { writable: policy.writable, kept, maskOf: masks.over })
+    : { covers: [], hidden: [], kept: [], rest: denied.paths };
+  yield;
+  const mounts = covers.length === 0 ? undefined : yield* encodeCovers(covers, architecture);
+  const ungranted = yield* ungrantedAt(rest);
+  // These get grants of their own, which include this access to each of their entries.
+  const apart = [deviceFolder, ...policy.writable.filter((path) => ungranted.above.has(path))];
+  const split = new Map<string, string>();
+  const parts = [
+    grantAround("/", { access: readAccess, ungranted: yield* ungrantedAt([...rest, ...apart]), split }),
+    grantAround(deviceFolder, { access: listAccess, ungranted, split }),
+    ...[...policy.writable, ...devices].map((path) =>
+      grantAround(path, { access: readAccess | writeAccess, ungranted, split }),
+    ),
+  ];
+  const ruleset = kernel.createRuleset(rulesetAttributes(kernel.landlockAbi, policy.network !== "none"));
+  for (const part of parts) yield* addGrants(kernel, ruleset, part, denied);
+  if (processes !== undefined)
+    kernel.grant(ruleset, readAccess & handledAccess(kernel.landlockAbi), processes);
+  return { ruleset, mounts, hidden: [...plan.hidden, ...rest], kept: plan.kept, split };
+}
+
+const none: readonly string[] = [];
+
+/** Closes the descriptor if it has no other users. */
+function release(rules: BuiltRules): void {
+  rules.users--;
+  // Freeing very many rules takes the kernel hundreds of milliseconds. So another thread does it.
+  if (rules.users === 0) close(rules.ruleset, () => {});
 }
 
 /** O_PATH of open(2), which node:fs does not name; the same on every Linux that Bun runs on. */

@@ -4,6 +4,7 @@ import { closeSync, mkdtempSync, openSync, realpathSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execa } from "execa";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { makeImage } from "./image.ts";
 import { openKernel } from "./kernel.ts";
 import { buildLauncher } from "./launcher.ts";
@@ -36,7 +37,7 @@ async function run(os_sandbox: string, command: string, ...args: string[]) {
   writeFileSync(config, JSON.stringify({ os_sandbox, allowlist: ["echo"], fs: { host_root: folder } }));
   const architecture = process.arch as Architecture;
   const confinement = { architecture, file: process.execPath, limits: [], hasRuleset: false, filter };
-  const image = makeImage(openKernel()!, buildLauncher(confinement));
+  const image = runAtOnce(makeImage(openKernel()!, buildLauncher(confinement)));
   const nothing = openSync("/dev/null", "r+");
   const main = join(import.meta.dir, "../../main.ts");
   const extra = [nothing, nothing] as unknown as "pipe"[];
