@@ -1,5 +1,13 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { afterAll, describe, expect, spyOn, test } from "bun:test";
+import {
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
@@ -53,6 +61,29 @@ describe("what is denied", () => {
     write(...Array.from({ length: 300 }, (_, index) => `many/vault/${index}`));
     const { found } = await openGuardedFinder(openJail({ basePath: join(root, "many"), deny }));
     expect(inRoot(found.denied)).toEqual(["many/vault"]);
+  });
+
+  test("is found in slices, however many there are in one folder", async () => {
+    write(...Array.from({ length: 300 }, (_, index) => `slices/${index}.pem`));
+    const jail = openJail({ basePath: join(root, "slices"), deny });
+    // A folder that has not changed lately is not listed again.
+    utimesSync(join(root, "slices"), 1, 1);
+    const finder = await openGuardedFinder(jail);
+    let time = 0;
+    let turns = 0;
+    // Each check of the clock takes a slice.
+    const clock = spyOn(performance, "now").mockImplementation(() => (time += 2));
+    let isOver = false;
+    const count = () => {
+      turns++;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    await finder.refresh();
+    isOver = true;
+    clock.mockRestore();
+    expect(turns).toBeGreaterThanOrEqual(300);
+    expect(finder.found.denied.length).toBe(300);
   });
 
   test("is found in every root, by the globs of each", async () => {

@@ -163,8 +163,15 @@ class Search {
     await this.#slice.yieldIfDue();
     const folder = await this.#read(host, path, zone);
     if (folder === undefined) return;
-    for (const entry of folder.denied) this.#denied.push(...(await this.#filesOf(host, path, entry)));
-    for (const name of folder.kept) this.#kept.add(join(host, name));
+    for (const entry of folder.denied) {
+      await this.#slice.yieldIfDue();
+      if (entry.kind === "dir") this.#denied.push(...(await this.#filesOf(host, path, entry)));
+      else this.#denied.push(join(host, entry.name));
+    }
+    for (const name of folder.kept) {
+      await this.#slice.yieldIfDue();
+      this.#kept.add(join(host, name));
+    }
     if (folder.hasRepository) for (const named of this.#tree.namedByGit(path)) this.#keep(named);
     for (const [name, below] of folder.folders)
       await this.#visit(join(host, name), pathIn(path, name), below);
@@ -218,17 +225,15 @@ class Search {
 
   /** Returns whether git would take the folder for a repository without a working tree. */
   #isRepository(entries: readonly Entry[], path: string): boolean {
-    const names = new Set(entries.map(({ name }) => name));
     return (
-      ["HEAD", "objects", "refs"].every((name) => names.has(name)) &&
+      ["HEAD", "objects", "refs"].every((name) => entries.some((entry) => entry.name === name)) &&
       this.#tree.deniesWritingIn({ path, folding: "exact" }, "HEAD")
     );
   }
 
-  /** Returns the host paths that stand for a denied entry: its own, or those of the files in it. */
-  async #filesOf(host: string, path: string, { name, kind }: Entry): Promise<string[]> {
+  /** Returns the host paths that stand for a denied folder: its own, or those of the files in it. */
+  async #filesOf(host: string, path: string, { name }: Entry): Promise<string[]> {
     const whole = [join(host, name)];
-    if (kind !== "dir") return whole;
     const files: string[] = [];
     const folders = [[name]];
     for (let names = folders.pop(); names !== undefined; names = folders.pop()) {
