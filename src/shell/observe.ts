@@ -5,6 +5,7 @@
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Refusal } from "../base/errors.ts";
+import { createTimeSlice, runInSlices } from "../base/scheduling/time-slice.ts";
 import type { Requester } from "../filesystem/disk/mutation.ts";
 import type { Cause } from "../filesystem/feed/change.ts";
 import {
@@ -82,7 +83,7 @@ export async function observe(
       const notes = [
         ...new Set([
           ...noteSyntax(program.argv, config.allowlist),
-          ...sandboxNotesOf(context, program.argv, output),
+          ...(await sandboxNotesOf(context, program.argv, output)),
           ...noteMade(made),
           ...(output?.hasLeft ? [leftNote] : []),
         ]),
@@ -179,14 +180,15 @@ function undoOf(
   };
 }
 
-function sandboxNotesOf(
+async function sandboxNotesOf(
   { confined, hiddenNames, keptNames, removalOf }: ObservedServices,
   argv: readonly string[],
   output: Parameters<Observed["end"]>[0],
-): string[] {
+): Promise<string[]> {
   if (!confined || !output) return [];
-  const hidden = hiddenNames();
-  const notes = sandboxNotes(output, confined, { hidden, kept: keptNames(), removalOf });
+  const hidden = await hiddenNames();
+  const steps = sandboxNotes(output, confined, { hidden, kept: keptNames(), removalOf });
+  const notes = await runInSlices(steps, createTimeSlice());
   const named = confined.holdsFiles ? hiddenInArguments(argv, hidden) : [];
   return [...notes, ...named.filter((note) => !notes.some((longer) => longer.startsWith(note)))];
 }

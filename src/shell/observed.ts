@@ -3,6 +3,7 @@ import type { Wording } from "../calls/contract/wording.ts";
 import type { Cause } from "../filesystem/feed/change.ts";
 import type { ChangeSummary, CommandChanges } from "../filesystem/feed/command-changes.ts";
 import type { ConfinedRules } from "./command-rules.ts";
+import type { HiddenNames } from "./hidden-names.ts";
 import type { Remarks } from "./programs/records.ts";
 import type { FolderRemoval } from "./sandbox-notes.ts";
 import { syntaxNote } from "./shell-syntax.ts";
@@ -19,8 +20,8 @@ export interface ObservedServices {
   readonly feed: CommandFeed | undefined;
   /** `undefined` if the kernel confines nothing. */
   readonly confined: ConfinedRules | undefined;
-  /** Names of the files that are hidden from commands. */
-  readonly hiddenNames: () => readonly string[];
+  /** Returns the names of the files that are hidden from commands. Calls share the index. */
+  readonly hiddenNames: () => Promise<HiddenNames>;
   /** Names of the files and folders that they cannot change. */
   readonly keptNames: () => readonly string[];
   /** Returns the call that removes a folder around a path of `keptNames`, if one does. */

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
+import { runAtOnce } from "../base/scheduling/time-slice.ts";
 import type { ConfinedRules } from "./command-rules.ts";
-import { hiddenInArguments, sandboxNotes } from "./sandbox-notes.ts";
+import { indexHidden } from "./hidden-names.ts";
+import { type GuardedNames, hiddenInArguments, type NotedOutput, sandboxNotes } from "./sandbox-notes.ts";
 
 const none: ConfinedRules = { network: "none", holdsFiles: true, keepsFiles: true };
 const loopback: ConfinedRules = { network: "loopback", holdsFiles: true, keepsFiles: true };
@@ -14,6 +16,15 @@ const writing = "commands write below the served folder and $TMPDIR only";
 const signalled = "only processes of the same command are signalled";
 const hidden = "config/.env is hidden: commands do not find its content there";
 const started = "on 127.0.0.1 and ::1 only servers that commands have started are reached";
+
+const index = (paths: readonly string[]) => runAtOnce(indexHidden(paths));
+
+interface Guarded extends Omit<GuardedNames, "hidden"> {
+  readonly hidden?: readonly string[];
+}
+
+const notesOf = (output: NotedOutput, rules: ConfinedRules, { hidden = [], ...guarded }: Guarded = {}) =>
+  runAtOnce(sandboxNotes(output, rules, { ...guarded, hidden: index(hidden) }));
 
 const threeTimes = (notes: string[]) => [notes, notes, notes] as const;
 
@@ -72,28 +83,28 @@ const rows: readonly (readonly [text: string, none: string[], loopback: string[]
 
 test.each(rows)("%s", (text, withoutNetwork, withLoopback, withAll) => {
   const notes = [none, loopback, full].map((rules) =>
-    sandboxNotes({ stdout: "", stderr: text }, rules, { hidden: ["config/.env", "/etc/shadow"] }),
+    notesOf({ stdout: "", stderr: text }, rules, { hidden: ["config/.env", "/etc/shadow"] }),
   );
   expect(notes).toEqual([withoutNetwork, withLoopback, withAll]);
 });
 
 test("each note is given once, and the end of a long output is read", () => {
   const line = "Error: listen EACCES: permission denied\n";
-  expect(sandboxNotes({ stdout: line, stderr: `${"x\n".repeat(100_000)}${line.repeat(3)}` }, none)).toEqual([
+  expect(notesOf({ stdout: line, stderr: `${"x\n".repeat(100_000)}${line.repeat(3)}` }, none)).toEqual([
     "listening is not allowed",
   ]);
 });
 
 test("nothing is said of files where nothing keeps them", () => {
   const stderr = "touch: cannot touch '/etc/x': Permission denied";
-  expect(
-    sandboxNotes({ stdout: "", stderr }, { network: "none", holdsFiles: false, keepsFiles: false }),
-  ).toEqual([]);
+  expect(notesOf({ stdout: "", stderr }, { network: "none", holdsFiles: false, keepsFiles: false })).toEqual(
+    [],
+  );
 });
 
 test("a file or folder that commands cannot change is named where a line names it", () => {
   const kept = [".git/config", ".git/hooks", ".npmrc"];
-  const noted = (stderr: string) => sandboxNotes({ stdout: "", stderr }, none, { kept });
+  const noted = (stderr: string) => notesOf({ stdout: "", stderr }, none, { kept });
   const reason =
     "is read-only for commands, since other programs act on it by themselves; the user can open it with write_allow_globs";
   expect(noted("error: could not write config file .git/config: Device or resource busy")).toEqual([
@@ -108,7 +119,7 @@ test("a file or folder that commands cannot change is named where a line names i
 });
 
 test("a hidden file that the command line names is named", () => {
-  const noted = (...argv: string[]) => hiddenInArguments(argv, [".env", "config/key.pem"]);
+  const noted = (...argv: string[]) => hiddenInArguments(argv, index([".env", "config/key.pem"]));
   expect(noted("cat", ".env")).toEqual([".env is hidden: commands do not find its content there"]);
   expect(noted("bash", "-c", "cat <./.env | wc; cat config/key.pem")).toEqual([
     ".env is hidden: commands do not find its content there",
@@ -120,7 +131,7 @@ test("a hidden file that the command line names is named", () => {
 test("the hidden files are named that a search of their folder passes by", () => {
   const hidden = [".env", "config/key.pem", "/etc/shadow"];
   const noted = (...argv: string[]) =>
-    hiddenInArguments(argv, hidden).map((note) => note.slice(0, note.indexOf(" is hidden")));
+    hiddenInArguments(argv, index(hidden)).map((note) => note.slice(0, note.indexOf(" is hidden")));
   const inFolder = [".env", "config/key.pem"];
   for (const argv of [
     ["grep", "-rn", "X", "."],
@@ -141,7 +152,7 @@ test("the hidden files are named that a search of their folder passes by", () =>
 test("of two hidden files with one name, the one is named that the line has", () => {
   const hidden = [".env", "sub/.env"];
   const noted = (stderr: string) =>
-    sandboxNotes({ stdout: "", stderr }, none, { hidden }).map((note) => note.split(" ")[0]);
+    notesOf({ stdout: "", stderr }, none, { hidden }).map((note) => note.split(" ")[0]);
   expect(noted("cat: .env: Permission denied")).toEqual([".env"]);
   expect(noted("cat: /srv/sub/.env: Permission denied")).toEqual(["sub/.env"]);
 });
@@ -150,7 +161,7 @@ test("the call is named that removes a folder which commands cannot, where one d
   const kept = ["sub/.npmrc", "sub/.git/hooks", ".npmrc"];
   const removalOf = (path: string) =>
     path.startsWith("sub/") ? { folder: "sub", call: "coder::delete-file" } : undefined;
-  const noted = (stderr: string) => sandboxNotes({ stdout: "", stderr }, none, { kept, removalOf });
+  const noted = (stderr: string) => notesOf({ stdout: "", stderr }, none, { kept, removalOf });
   const call = 'coder::delete-file with `recursive` removes "sub" as a whole';
   const reason = "is read-only for commands, since other programs act on it by themselves";
   expect(noted("rm: cannot remove 'sub/.git/hooks/x': Read-only file system")).toEqual([
@@ -164,4 +175,28 @@ test("the call is named that removes a folder which commands cannot, where one d
     `sub/.npmrc ${reason}, and so the folders above it cannot be moved; ${call}`,
   ]);
   expect(noted("mv: cannot move 'other' to 'su': Device or resource busy")).toEqual([]);
+});
+
+test("a hidden file is named by its last name, however it is written", () => {
+  const hidden = [".env", "a/my key.pem", "b/[id].pem", "vault"];
+  const noted = (stderr: string) =>
+    notesOf({ stdout: "", stderr }, none, { hidden }).map((note) =>
+      note.slice(0, note.indexOf(" is hidden")),
+    );
+  for (const [named, path] of [
+    ["\u001b[31m.env\u001b[39m", ".env"],
+    ["[.env]", ".env"],
+    ["my key.pem", "a/my key.pem"],
+    ["/srv/b/[id].pem", "b/[id].pem"],
+    ["/srv/vault/x", "vault"],
+  ] as const)
+    expect(noted(`error: Permission denied: ${named}`)).toEqual([path]);
+  expect(noted("Permission denied: .env.")).toEqual([".env"]);
+  expect(noted("cat: notes.env: Permission denied")).toEqual([]);
+});
+
+test("one line of an output is one step", () => {
+  const stderr = "cat: .env: Permission denied\n".repeat(99);
+  const steps = sandboxNotes({ stdout: "", stderr }, none, { hidden: index([".env"]) });
+  expect([...steps].length).toBeGreaterThanOrEqual(99);
 });

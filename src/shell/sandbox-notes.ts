@@ -3,7 +3,10 @@
  * fault of the project. A note only says what applies to every command, so it is true even if the program
  * failed for another reason.
  */
+import { stripVTControlCharacters } from "node:util";
+import type { Steps } from "../base/scheduling/time-slice.ts";
 import type { ConfinedRules } from "./command-rules.ts";
+import { type HiddenNames, maxNamed, separators } from "./hidden-names.ts";
 
 export interface NotedOutput {
   readonly stdout: string;
@@ -12,9 +15,6 @@ export interface NotedOutput {
 
 /** The number of characters that are read, at the end of each output. */
 const maxRead = 16 * 1024;
-
-/** Maximum number of hidden files that are named. */
-const maxNamed = 3;
 
 /** The texts of EACCES, EPERM and EROFS. */
 const refusal = /EACCES|EPERM|EROFS|permission denied|operation not permitted|read-only file system/i;
@@ -52,7 +52,7 @@ const pythonSocket = /socket(?:server)?\.py/;
  * absolute elsewhere.
  */
 export interface GuardedNames {
-  readonly hidden?: readonly string[];
+  readonly hidden: HiddenNames;
   readonly kept?: readonly string[];
   /** Returns the call that removes a folder around a path that commands cannot change, if one does. */
   readonly removalOf?: ((kept: string) => FolderRemoval | undefined) | undefined;
@@ -64,29 +64,42 @@ export interface FolderRemoval {
   readonly call: string;
 }
 
-/** Returns notes for the outputs of a command. */
-export function sandboxNotes(
+/** Returns notes for the outputs of a command, one line in each step. */
+export function* sandboxNotes(
   { stdout, stderr }: NotedOutput,
   rules: ConfinedRules,
-  { hidden = [], ...guarded }: GuardedNames = {},
-): string[] {
-  const text = `${stdout.slice(-maxRead)}\n${stderr.slice(-maxRead)}`;
+  guarded: GuardedNames,
+): Steps<string[]> {
+  const text = stripVTControlCharacters(`${stdout.slice(-maxRead)}\n${stderr.slice(-maxRead)}`);
   const isInPythonSocket = pythonSocket.test(text);
-  const notes = text.split("\n").flatMap((line) => {
-    const refused = mounted.test(line) ? [...hiddenNotes(line, hidden), ...keptNotes(line, guarded)] : [];
-    if (refused.length > 0) return refused;
-    if (!refusal.test(line)) return networkNotes(line, rules);
-    if (listening.test(line)) return rules.network === "none" ? ["listening is not allowed"] : [];
-    if (sockets.test(line) || (isInPythonSocket && line.includes("PermissionError")))
-      return socketNotes(rules);
-    if (signals.test(line)) return ["only processes of the same command are signalled"];
-    return fileNotes(line, rules, hidden);
-  });
-  return [...new Set(notes)];
+  const notes = new Set<string>();
+  for (const line of text.split("\n")) {
+    const refused = mounted.test(line)
+      ? [...hiddenNotes(line, guarded.hidden), ...(yield* keptNotes(line, guarded))]
+      : [];
+    const found = refused.length > 0 ? refused : ruleNotes(line, { rules, guarded, isInPythonSocket });
+    for (const note of found) notes.add(note);
+    yield;
+  }
+  return [...notes];
+}
+
+interface NotedRules {
+  readonly rules: ConfinedRules;
+  readonly guarded: GuardedNames;
+  readonly isInPythonSocket: boolean;
+}
+
+function ruleNotes(line: string, { rules, guarded, isInPythonSocket }: NotedRules): string[] {
+  if (!refusal.test(line)) return networkNotes(line, rules);
+  if (listening.test(line)) return rules.network === "none" ? ["listening is not allowed"] : [];
+  if (sockets.test(line) || (isInPythonSocket && line.includes("PermissionError"))) return socketNotes(rules);
+  if (signals.test(line)) return ["only processes of the same command are signalled"];
+  return fileNotes(line, rules, guarded.hidden);
 }
 
 /** The operators between the commands of a shell's line. */
-const separators = /\|\|?|&&?|;|\n/;
+const operators = /\|\|?|&&?|;|\n/;
 
 const isRecursive = (word: string): boolean => /^(?:-\w*[rR]\w*|--(?:dereference-)?recursive)$/.test(word);
 
@@ -105,20 +118,13 @@ const plainly = (word: string): string => word.replace(/^\.\/(?=.)|(?<=.)\/$/g, 
  * Returns notes for hidden files that a command line names, or that its search skips. A command of root reads
  * blank lines from them, without an error.
  */
-export function hiddenInArguments(argv: readonly string[], hidden: readonly string[]): string[] {
+export function hiddenInArguments(argv: readonly string[], hidden: HiddenNames): string[] {
   const split = (text: string) => text.split(/[\s'"`()<>|;&=]+/).filter((word) => word !== "");
   const words = new Set(argv.flatMap(split).map(plainly));
-  const lines = argv.slice(1).flatMap((word) => word.split(separators).map(split));
+  const lines = argv.slice(1).flatMap((word) => word.split(operators).map(split));
   const searched = new Set([argv, ...lines].flatMap(searchedBy));
-  const isSearched = (path: string) => {
-    const names = path.split("/");
-    const above = names.map((_, index) => names.slice(0, index).join("/") || ".");
-    return !path.startsWith("/") && above.some((folder) => searched.has(folder));
-  };
-  return hidden
-    .filter((path) => words.has(path) || isSearched(path))
-    .slice(0, maxNamed)
-    .map(sayHidden);
+  const named = [...words].filter(hidden.has);
+  return firstOf([...named, ...[...searched].flatMap(hidden.below)]).map(sayHidden);
 }
 
 const sayHidden = (path: string): string => `${path} is hidden: commands do not find its content there`;
@@ -148,60 +154,84 @@ function networkNotes(line: string, { network }: ConfinedRules): string[] {
 }
 
 /** Returns notes for the hidden files in a line of output, which a command cannot change. */
-const hiddenNotes = (line: string, hidden: readonly string[]): string[] =>
+const hiddenNotes = (line: string, hidden: HiddenNames): string[] =>
   namedIn(line, hidden).map((path) => `${path} is hidden: commands do not change, move or remove it`);
 
-/** Returns the paths that a line names as a whole, or else those whose last name it has. */
-function namedIn(line: string, paths: readonly string[]): string[] {
-  const words = line.split(/[\s:;,'"`()<>]+/);
-  const whole = words.flatMap((word) => {
-    const ends = paths.filter((path) => word === path || word.endsWith(`/${path}`));
-    return ends.toSorted((one, other) => other.length - one.length).slice(0, 1);
-  });
-  const isNamed = (path: string) =>
-    line.includes(path.startsWith("/") ? path : path.slice(path.lastIndexOf("/") + 1));
-  return (whole.length > 0 ? [...new Set(whole)] : paths.filter(isNamed)).slice(0, maxNamed);
+/** Returns the hidden files that a line names as a whole, or else those whose last name it has. */
+function namedIn(line: string, hidden: HiddenNames): string[] {
+  const words = line
+    .split(separators)
+    .flatMap((word) => (word.endsWith(".") ? [word, word.slice(0, -1)] : [word]));
+  const whole = words.flatMap((word) => wholeIn(word, hidden) ?? []);
+  if (whole.length > 0) return firstOf(whole);
+  const names = [
+    ...words.flatMap((word) => word.split("/")),
+    ...hidden.separated.filter((name) => line.includes(name)),
+  ];
+  return firstOf(names.flatMap(hidden.named));
 }
+
+/**
+ * Returns the hidden file with the longest path that a word ends with, or an absolute one that it begins
+ * with.
+ */
+function wholeIn(word: string, hidden: HiddenNames): string | undefined {
+  const names = word.split("/");
+  if (names[0] !== "" && hidden.named(names.at(-1)!).length === 0) return undefined;
+  const most = Math.min(names.length, hidden.depth);
+  const ends = Array.from({ length: most }, (_, index) => names.slice(index - most).join("/"));
+  const begins = ends.map((_, index) => names.slice(0, index + 1).join("/"));
+  return ends.find(hidden.has) ?? begins.find((path) => path.startsWith("/") && hidden.has(path));
+}
+
+const firstOf = (paths: readonly string[]): string[] => [...new Set(paths)].slice(0, maxNamed);
 
 const reason = "is read-only for commands, since other programs act on it by themselves";
 
 /** Returns notes for the files and folders in a line of output that a command cannot change. */
-function keptNotes(line: string, { kept = [], removalOf }: GuardedNames): string[] {
+function* keptNotes(line: string, { kept = [], removalOf }: GuardedNames): Steps<string[]> {
   const names = new Set(line.split(/[\s/:;,'"`()<>]+/));
   const named = kept.filter((path) => names.has(path.slice(path.lastIndexOf("/") + 1)));
-  if (named.length === 0 && busy.test(line)) return holderNotes(line, kept, removalOf);
-  const notes = named.map((path) => {
+  if (named.length === 0 && busy.test(line)) return yield* holderNotes(line, kept, removalOf);
+  return named.slice(0, maxNamed).map((path) => {
     const removal = removing.test(line) ? removalOf?.(path) : undefined;
     if (removal !== undefined) return `${path} ${reason}; ${removalSentence(removal)}`;
     const isOfGit = `/${path}`.endsWith("/.git/config");
     const another = isOfGit ? "; git -c KEY=VALUE sets it for one command, git config --global for all" : "";
     return `${path} ${reason}${another}; the user can open it with write_allow_globs`;
   });
-  return notes.slice(0, maxNamed);
 }
 
-/** Returns notes for a folder in a line of output that cannot be moved or removed, because of files in it. */
-function holderNotes(line: string, kept: readonly string[], removalOf: GuardedNames["removalOf"]): string[] {
+/**
+ * Returns notes for a folder in a line of output that cannot be moved or removed, because of files in it. One
+ * kept path is compared in each step.
+ */
+function* holderNotes(
+  line: string,
+  kept: readonly string[],
+  removalOf: GuardedNames["removalOf"],
+): Steps<string[]> {
   const words = line.split(/[\s:;,'"`()<>]+/).map((word) => word.replace(/^\.\/|\/$/g, ""));
-  const path = kept.find((one) => words.some((word) => word !== "" && `/${one}`.includes(`/${word}/`)));
-  if (path === undefined) return [];
-  const removal = removalOf?.(path);
-  return [
-    `${path} ${reason}, and so the folders above it cannot be moved${removal ? `; ${removalSentence(removal)}` : ""}`,
-  ];
+  for (const path of kept) {
+    if (words.some((word) => word !== "" && `/${path}`.includes(`/${word}/`))) {
+      const removal = removalOf?.(path);
+      const another = removal ? `; ${removalSentence(removal)}` : "";
+      return [`${path} ${reason}, and so the folders above it cannot be moved${another}`];
+    }
+    yield;
+  }
+  return [];
 }
 
 const removalSentence = ({ folder, call }: FolderRemoval): string =>
   `${call} with \`recursive\` removes ${JSON.stringify(folder)} as a whole`;
 
-function fileNotes(line: string, { holdsFiles }: ConfinedRules, hidden: readonly string[]): string[] {
+function fileNotes(line: string, { holdsFiles }: ConfinedRules, hidden: HiddenNames): string[] {
   if (!holdsFiles) return [];
   const isRead = reading.test(line);
   const named = namedIn(line, hidden);
   if (named.length > 0)
-    return named
-      .slice(0, maxNamed)
-      .map((path) => (isRead || path.startsWith("/") ? sayHidden : sayRefused)(path));
+    return named.map((path) => (isRead || path.startsWith("/") ? sayHidden : sayRefused)(path));
   if (process.test(line)) return ["nothing of other processes is read"];
   return line.includes("/") && !isRead ? ["commands write below the served folder and $TMPDIR only"] : [];
 }

@@ -16,6 +16,7 @@ import { type CommandConfinement, openConfinement } from "./confinement.ts";
 import type { ShellServices } from "./define.ts";
 import { renderShellError } from "./error-codes.ts";
 import { type FsServices, openFsOver, openFsServices } from "./fs/services.ts";
+import { indexHiddenOnce } from "./hidden-names.ts";
 import { jobFinishedOver } from "./job-finished.ts";
 import type { ObservedServices } from "./observed.ts";
 import { killOnExit } from "./on-exit.ts";
@@ -178,7 +179,7 @@ function observedIn(
   return {
     feed,
     confined: confinement.rules,
-    hiddenNames: () => confinement.hidden().map((path) => nameOf(path) ?? path),
+    hiddenNames: indexHiddenOnce(confinement.hidden, (path) => nameOf(path) ?? path),
     keptNames: () => namesOf(confinement.kept()),
     removalOf(kept) {
       const folder = removableAbove(jail, kept);
