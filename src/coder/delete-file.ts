@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { refuse } from "../base/errors.ts";
+import { createTimeSlice, runInSlices, type Steps } from "../base/scheduling/time-slice.ts";
 import { Named, Nullable, UInt64 } from "../base/schema/fragments.ts";
 import type { Entry } from "../filesystem/files/types.ts";
 import { removePath } from "../filesystem/operations/remove.ts";
@@ -74,12 +75,7 @@ export const deleteFile = defineCoderFunction({
   ],
   async handle({ paths, recursive, dry_run: dryRun, expected_revisions: expected }, context) {
     if (paths.length === 0) throw refuse.emptyBatch("paths");
-    const known = new Set(paths.map(plainForm));
-    const stray = Object.keys(expected ?? {}).find((path) => !known.has(plainForm(path)));
-    if (stray !== undefined) throw refuseCoder.strayRevision(stray);
-    const revisions = new Map(
-      Object.entries(expected ?? {}).map(([path, revision]) => [plainForm(path), revision]),
-    );
+    const revisions = await runInSlices(revisionsOf(paths, expected), createTimeSlice());
     const says = dryRun || expected !== undefined || context.profile.journal;
     const results = [];
     for (const path of paths) {
@@ -114,6 +110,30 @@ export const deleteFile = defineCoderFunction({
     ].join("\n");
   },
 });
+
+/** Returns the revisions by the plain forms of their paths. Throws a refusal for one of another path. */
+function* revisionsOf(
+  paths: readonly string[],
+  expected: Readonly<Record<string, string>> | undefined,
+): Steps<ReadonlyMap<string, string>> {
+  const revisions = new Map<string, string>();
+  if (expected === undefined) return revisions;
+  const known = new Set<string>();
+  for (const [index, path] of paths.entries()) {
+    known.add(plainForm(path));
+    if (index % pathsPerStep === 0) yield;
+  }
+  for (const [index, [path, revision]] of Object.entries(expected).entries()) {
+    const plain = plainForm(path);
+    if (!known.has(plain)) throw refuseCoder.strayRevision(path);
+    revisions.set(plain, revision);
+    if (index % pathsPerStep === 0) yield;
+  }
+  return revisions;
+}
+
+/** Paths that are compared in one step. */
+const pathsPerStep = 4096;
 
 const withoutUndo = ({ results }: Static<typeof response>): Static<typeof response> => ({
   results: results.map(({ undo, ...result }) => result),

@@ -2,6 +2,7 @@
  * Runs one search: a walk fills batches, this thread or others search them, and the answer collects the
  * findings in the order of the walk.
  */
+import { setImmediate } from "node:timers/promises";
 import type { Pool } from "../base/threads/pool.ts";
 import { SearchAnswerBuilder } from "./answer/answer.ts";
 import { addRankedPaths } from "./answer/ranking.ts";
@@ -33,6 +34,10 @@ import { NewestFirst } from "./walk/newest-first.ts";
 import { createOutcomes, outcomes } from "./walk/tally.ts";
 import { Walk } from "./walk/walk.ts";
 
+/**
+ * Maximum length of a literal that this thread searches for: compiling it takes 5 ms per million characters.
+ */
+const maxLengthHere = 65_536;
 /**
  * Milliseconds that a search runs in this thread before it starts the first threads. Starting them takes
  * about as long as 5,000 files, with two processors longer.
@@ -74,6 +79,7 @@ export class SearchRun {
   readonly #page: ResultPage | undefined;
   readonly #indexUse: IndexUse | undefined;
   #shared: SharedInSearch | undefined;
+  readonly #needsEngine: boolean;
   #unfinished: UnfinishedBatch | undefined;
   #endsEarly = false;
   /** Whether the answer holds all paths that match fuzzily, if requested. */
@@ -101,6 +107,7 @@ export class SearchRun {
       onUnreadable: (folder) => this.#page?.countUnreadableFolder(isByPath ? folder : ""),
     });
     this.#source = isByPath ? walk : new NewestFirst(walk, { jail: options.walk.jail, after });
+    this.#needsEngine = needsEngine(options.request.query);
   }
 
   /**
@@ -124,6 +131,8 @@ export class SearchRun {
           await this.#searchInThreads(strategy.pool);
           break;
         case "threads":
+          // Sending a long query to a thread takes a turn of its own.
+          if (this.#options.request.query.pattern.length > maxLengthHere) await setImmediate();
           this.#compileInThread(strategy.pool);
           await this.#consultIndex();
           await this.#searchInThreads(strategy.pool);
@@ -145,7 +154,8 @@ export class SearchRun {
     const mayPost = !leftOut?.threads && walk.jail.backend !== "current-directory";
     const pool = mayPost ? state.pool : undefined;
     if (pool === undefined) return { name: this.#isPathLiteral ? "paths" : "here" };
-    if (!isLiteral(request.query)) return { name: "threads", pool };
+    if (!isLiteral(request.query) || request.query.pattern.length > maxLengthHere)
+      return { name: "threads", pool };
     return this.#isPathLiteral && this.#indexUse === undefined
       ? { name: "paths" }
       : { name: "here-first", pool };
@@ -366,9 +376,9 @@ export class SearchRun {
   }
 
   #sharedWithThreads(): SharedInSearch | undefined {
-    const { request, state } = this.#options;
+    const { state } = this.#options;
     const candidates = this.#indexUse?.candidates;
-    const engine = needsEngine(request.query) ? state.engineModule() : undefined;
+    const engine = this.#needsEngine ? state.engineModule() : undefined;
     if (engine === undefined && candidates === undefined) return undefined;
     if (this.#shared === undefined || this.#shared.candidates !== candidates)
       this.#shared = { engine, candidates };

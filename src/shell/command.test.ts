@@ -69,3 +69,9 @@ test("whatever comes, it is a command or a plain refusal", () => {
     ),
   );
 });
+
+test("a program gets at most 20,000 arguments", () => {
+  const args = (count: number) => ({ command: "ls", args: Array(count).fill("a") });
+  expect(parse(args(20_000)).args).toHaveLength(20_000);
+  expect(() => parse(args(20_001))).toThrow("'args' has 20001 entries, and may have 20000; send fewer.");
+});

@@ -71,11 +71,15 @@ export function* parsePlainly<Request extends TObject>(
   }
 }
 
+/** Maximum arguments of a program, which starts in one step: 30 ms for as many. */
+const maxArgs = 20_000;
+
 /** Arguments that are checked in one step. */
 const argsPerStep = 1024;
 
 function* parseArgs(args: unknown): Steps<string[]> {
   if (!Array.isArray(args)) throw refusePlainly.argsNotAnArray();
+  if (args.length > maxArgs) throw refusePlainly.tooManyArgs(args.length, maxArgs);
   const texts: string[] = [];
   for (const [index, arg] of args.entries()) {
     if (typeof arg !== "string") throw refusePlainly.argNotAString(index, arg);

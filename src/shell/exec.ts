@@ -82,6 +82,7 @@ export const exec = defineShellFunction({
     },
   ],
   async handle(command, context) {
+    await context.policy.prepare();
     const argv = argvOf(command);
     const timeoutMs = resolveTimeout(command, context.config);
     if (command.target.kind === "sandbox") {

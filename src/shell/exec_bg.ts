@@ -91,6 +91,7 @@ export const execBg = defineShellFunction({
   response,
   examples: [{ title: "A long search", request: { command: "grep", args: ["-rc", "needle", "/srv/data"] } }],
   async handle(command, context) {
+    await context.policy.prepare();
     const argv = argvOf(command);
     const started = await start(command, argv, context);
     const wait = command.start_ms ?? context.profile["exec_bg.start_ms"];

@@ -142,7 +142,15 @@ async function holdFiles(
 
 const sayFolder = (glob: string): string => `"${glob}" of snapshot names a folder: send "${glob}/"`;
 
+/** Maximum globs of a call, in any profile: shell 0.3.5 has no such field. */
+const maxGlobs = 1000;
+
 function compiling(globs: readonly string[]): ReturnType<typeof compileSnapshotGlobs> {
+  if (globs.length > maxGlobs)
+    throw refusePlainly.badPayload(
+      "snapshot",
+      `has ${globs.length} globs, and may have ${maxGlobs}; send fewer`,
+    );
   try {
     return compileSnapshotGlobs(globs);
   } catch (error) {

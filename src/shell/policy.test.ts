@@ -3,6 +3,7 @@ import { createRegexEngine } from "../text/regex/rust-regex.ts";
 import { defaultDenylist, defaultShellConfig } from "./config.ts";
 import { createPolicy, denylistOf } from "./policy.ts";
 import { shellProfileOf } from "./profiles.ts";
+import { makePolicy } from "./programs/policy.ts";
 
 const regex = createRegexEngine({});
 afterAll(() => regex.close());
@@ -19,4 +20,23 @@ test("a pattern of the configuration that does not compile is refused at once", 
   expect(() => createPolicy(defaultShellConfig(), ["rm", "("], [], regex)).toThrow(
     'denylist_patterns holds "("',
   );
+});
+
+test("the patterns are made ready in turns of the event loop, once", async () => {
+  const done: string[] = [];
+  const policy = makePolicy({
+    denylist: [],
+    allowlist: [],
+    programFolders: [],
+    writableRoots: [],
+    preparations: ["engine", "runtime", "pattern"].map((part) => () => done.push(part)),
+  });
+  const both = Promise.all([policy.prepare(), policy.prepare()]);
+  for (const parts of [1, 2, 3]) {
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(done.length).toBeLessThanOrEqual(parts);
+  }
+  await both;
+  await policy.prepare();
+  expect(done).toEqual(["engine", "runtime", "pattern"]);
 });

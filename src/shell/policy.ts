@@ -35,8 +35,14 @@ export function createPolicy(
   roots: readonly string[],
   regex: RegexEngine,
 ): Policy {
+  const patterns = denylist.map((pattern) => compilePattern(pattern, regex));
   return makePolicy({
-    denylist: denylist.map((pattern) => compilePattern(pattern, regex)),
+    denylist: patterns,
+    preparations: [
+      () => regex.module,
+      () => regex.runtime,
+      ...patterns.map((pattern) => () => pattern.matches("")),
+    ],
     allowlist: config.allowlist,
     programFolders: config.program_folders,
     writableRoots: roots,

@@ -426,7 +426,7 @@ test("very many entries are read, validated and checked in steps of few", () => 
 });
 
 describe("very many entries of the profile contract", () => {
-  const count = 50_000;
+  const count = 20_000;
   const lists = [...definitions.values()].flatMap((definition) =>
     requestFieldsOf(definition.request)
       .filter(({ kind, pointer }) => kind === "Array" && !pointer.startsWith("/fs_scope"))
@@ -447,7 +447,7 @@ describe("very many entries of the profile contract", () => {
     expect(steps).toBeGreaterThan(count / 5000);
   });
 
-  test.each(lists)("of %s that do not fit take no longer step", (_, definition, { requestWith }) => {
+  test.each(lists)("of %s that do not fit are refused", (_, definition, { requestWith }) => {
     const run = () => [...stepsOf(definition, requestWith(Array(count).fill(0)))];
     expect(run).toThrow(/0|number/);
   });

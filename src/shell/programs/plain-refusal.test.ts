@@ -9,6 +9,7 @@ const all: Readonly<Record<keyof typeof refusePlainly, PlainRefusal>> = {
   commandNotAString: refusePlainly.commandNotAString(["ls"]),
   argsNotAnArray: refusePlainly.argsNotAnArray(),
   argNotAString: refusePlainly.argNotAString(1, 5),
+  tooManyArgs: refusePlainly.tooManyArgs(20_001, 20_000),
   illFormed: refusePlainly.illFormed("command"),
   emptyCommand: refusePlainly.emptyCommand(),
   unclosedQuote: refusePlainly.unclosedQuote('"'),

@@ -50,6 +50,9 @@ export const refusePlainly = {
   argNotAString: (index: number, value: unknown): PlainRefusal =>
     new PlainRefusal(`'args[${index}]' must be a string, and is ${kindOf(value)}; put it in quotes.`),
 
+  tooManyArgs: (count: number, most: number): PlainRefusal =>
+    new PlainRefusal(`'args' has ${count} entries, and may have ${most}; send fewer.`),
+
   illFormed: (field: string): PlainRefusal =>
     new PlainRefusal(`'${field}' holds half of a surrogate pair; send well-formed Unicode text.`),
 

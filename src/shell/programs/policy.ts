@@ -8,6 +8,7 @@
  * `env` allows everything.
  */
 
+import { setImmediate } from "node:timers/promises";
 import { findGuarded } from "./guarded-options.ts";
 import { refusePlainly } from "./plain-refusal.ts";
 import { findFile, findProgram, type Program, parseSearchPath, programFolders } from "./program.ts";
@@ -30,6 +31,8 @@ export interface PolicyRules {
   readonly programFolders: readonly string[];
   /** Canonical folders that callers can write in. The worker never runs programs from them. */
   readonly writableRoots: readonly string[];
+  /** The parts of what makes the patterns ready, each of which takes up to 40 ms. */
+  readonly preparations?: readonly (() => unknown)[];
 }
 
 /** The folder and the search path that a command would get. */
@@ -41,6 +44,8 @@ export interface ProgramContext {
 }
 
 export interface Policy {
+  /** Makes the patterns ready, each part in a turn of the event loop. A check does it at once otherwise. */
+  prepare(): Promise<void>;
   /**
    * Checks the name alone, as for a program that runs on another machine: denylist, then allowlist
    * (shell §6.3). Throws a plain refusal.
@@ -84,7 +89,16 @@ export function makePolicy(rules: PolicyRules): Policy {
     return file;
   };
 
+  let prepared: Promise<void> | undefined;
+  const prepare = async () => {
+    for (const part of rules.preparations ?? []) {
+      await setImmediate();
+      part();
+    }
+  };
+
   return {
+    prepare: () => (prepared ??= prepare()),
     validate,
     admit(argv, context) {
       validate(argv);

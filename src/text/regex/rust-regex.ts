@@ -6,6 +6,7 @@
  * interrupts.
  */
 import { readFileSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 // @ts-expect-error: the package declares the exports of an instance; importing gives the file.
 import asset from "../../../node_modules/rregex/lib/rregex.wasm";
 import { refuse } from "../../base/errors.ts";
@@ -163,6 +164,9 @@ class LazyEngine implements RegexEngine {
       ...source
     } = options;
     try {
+      // Compiling the engine takes 40 ms, and gets a turn of the event loop to itself.
+      if (this.#engine === undefined) await setImmediate();
+      limits.deadline.signal.throwIfAborted();
       const pattern = toSource(source);
       const job = {
         // The body, plus the result while it grows: Rust doubles it, and holds the old one until it is

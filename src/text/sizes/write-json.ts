@@ -3,7 +3,7 @@ import type { Steps } from "../../base/scheduling/time-slice.ts";
 /** Items of a list that are written in one step. */
 const atOnce = 500;
 
-/** Returns `JSON.stringify(answer)`, written in steps if the answer has fields that list very many entries. */
+/** Returns `JSON.stringify(answer)`, written in steps if fields of the answer list very many entries. */
 export function* writeJson(answer: object): Steps<string> {
   const members: string[] = [];
   for (const [name, value] of Object.entries(answer)) {
