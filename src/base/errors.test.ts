@@ -274,7 +274,7 @@ const ofRequests: Samples<typeof refuseField> = {
     known: ["ops", "path"],
     below: { list: "ops", known: ["op"] },
   }),
-  namedTwice: refuseField.namedTwice("file_path", "path", ""),
+  namedTwice: refuseField.namedTwice(["file_path", "path"], "path", ""),
   mistakenPath: refuseField.mistakenPath("a:12", {
     why: "ends with the number of a line",
     instead: "a",
@@ -283,6 +283,7 @@ const ofRequests: Samples<typeof refuseField> = {
   }),
   insteadOf: refuseField.insteadOf(refuse.absent("a:12", "missing"), refuse.isAFolder("a")),
   tooLarge: refuseField.tooLarge("files", 1001, { unit: "entries", max: 1000 }),
+  manyGrants: refuseField.manyGrants(101, 100),
   tooManyObjects: refuseField.tooManyObjects(2500),
   numberedText: refuseField.numberedText("files[0].content"),
   withAdvice: refuseField.withAdvice(

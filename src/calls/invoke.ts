@@ -21,7 +21,7 @@ import type {
   Services,
   WireError,
 } from "./contract/definition.ts";
-import { fsScopeField, maxGrants, scopeIn } from "./contract/fs-scope.ts";
+import { maxGrants, scopeIn } from "./contract/fs-scope.ts";
 import type { AnswerLease, OrderedCall, Origin } from "./contract/origin.ts";
 import { Measured, WrittenAnswer } from "./contract/prepared-answer.ts";
 import { bringsLinks, touchesOf } from "./contract/request-paths.ts";
@@ -289,11 +289,11 @@ function* readRequest(scope: CallScope): Steps<unknown> {
   return scope.request;
 }
 
-/** Refuses a scope whose grants would take long, in any profile: 0.2.0 has no scopes. */
+/** Refuses a scope with too many grants before they are read. */
 function requireFewGrants(payload: unknown): void {
   const { grants } = (scopeIn(payload) ?? {}) as { readonly grants?: unknown };
   if (Array.isArray(grants) && grants.length > maxGrants)
-    throw refuseField.tooLarge(`${fsScopeField}.grants`, grants.length, { unit: "entries", max: maxGrants });
+    throw refuseField.manyGrants(grants.length, maxGrants);
 }
 
 /** Returns the payload with the names and types of the function. */

@@ -11,9 +11,12 @@ export interface HiddenNames {
   /** Maximum number of names in a path of a hidden file. */
   readonly depth: number;
   has(path: string): boolean;
-  /** Returns the first hidden files in a folder, at any depth. "." is the served folder. */
+  /**
+   * Returns the first hidden files in a folder, at any depth: one more than are named. "." is the served
+   * folder.
+   */
   below(folder: string): readonly string[];
-  /** Returns the first hidden files whose last name is this. */
+  /** Returns the first hidden files whose last name is this: one more than are named. */
   named(last: string): readonly string[];
   /** The last names that contain `separators`. */
   readonly separated: readonly string[];
@@ -68,5 +71,5 @@ export function indexHiddenOnce(
 function addFirst(index: Map<string, string[]>, key: string, path: string): void {
   const paths = index.get(key);
   if (paths === undefined) index.set(key, [path]);
-  else if (paths.length < maxNamed) paths.push(path);
+  else if (paths.length <= maxNamed) paths.push(path);
 }

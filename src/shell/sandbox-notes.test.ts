@@ -200,3 +200,21 @@ test("one line of an output is one step", () => {
   const steps = sandboxNotes({ stdout: "", stderr }, none, { hidden: index([".env"]) });
   expect([...steps].length).toBeGreaterThanOrEqual(99);
 });
+
+test("three hidden files of a command line are named, and a note says that there are more", () => {
+  const paths = Array.from({ length: 5 }, (_, number) => `many/k${number}.secret`);
+  const say = (path: string) => `${path} is hidden: commands do not find its content there`;
+  expect(hiddenInArguments(["cat", ...paths.slice(0, 3)], index(paths))).toEqual(paths.slice(0, 3).map(say));
+  const all = [...paths.slice(0, 3).map(say), "more files there are hidden like these"];
+  expect(hiddenInArguments(["cat", ...paths], index(paths))).toEqual(all);
+  expect(hiddenInArguments(["grep", "-r", "x", "many"], index(paths))).toEqual(all);
+});
+
+test("eight notes on an output are shown, and the others counted", () => {
+  const hidden = Array.from({ length: 300 }, (_, number) => `many/k${number}.secret`);
+  const stderr = hidden.map((path) => `rm: cannot remove '${path}': Device or resource busy\n`).join("");
+  const notes = notesOf({ stdout: "", stderr }, none, { hidden });
+  expect(notes).toHaveLength(9);
+  expect(notes[7]).toContain("is hidden: commands do not change, move or remove it");
+  expect(notes[8]).toMatch(/^the same holds for \d+ more paths of the output$/);
+});

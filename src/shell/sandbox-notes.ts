@@ -16,6 +16,9 @@ export interface NotedOutput {
 /** The number of characters that are read, at the end of each output. */
 const maxRead = 16 * 1024;
 
+/** Maximum notes on one output, besides the line that counts the others. */
+const maxNotes = 8;
+
 /** The texts of EACCES, EPERM and EROFS. */
 const refusal = /EACCES|EPERM|EROFS|permission denied|operation not permitted|read-only file system/i;
 
@@ -81,7 +84,8 @@ export function* sandboxNotes(
     for (const note of found) notes.add(note);
     yield;
   }
-  return [...notes];
+  const [more, shown] = [notes.size - maxNotes, [...notes].slice(0, maxNotes)];
+  return more > 0 ? [...shown, `the same holds for ${more} more paths of the output`] : shown;
 }
 
 interface NotedRules {
@@ -124,7 +128,9 @@ export function hiddenInArguments(argv: readonly string[], hidden: HiddenNames):
   const lines = argv.slice(1).flatMap((word) => word.split(operators).map(split));
   const searched = new Set([argv, ...lines].flatMap(searchedBy));
   const named = [...words].filter(hidden.has);
-  return firstOf([...named, ...[...searched].flatMap(hidden.below)]).map(sayHidden);
+  const found = new Set([...named, ...[...searched].flatMap(hidden.below)]);
+  const notes = firstOf([...found]).map(sayHidden);
+  return found.size > maxNamed ? [...notes, "more files there are hidden like these"] : notes;
 }
 
 const sayHidden = (path: string): string => `${path} is hidden: commands do not find its content there`;

@@ -5,8 +5,8 @@ import type { FunctionDefinition } from "./definition.ts";
 /** The name of the field. Hosts send it, and models do not see it. */
 export const fsScopeField = "fs_scope";
 
-/** Maximum grants of a scope. */
-export const maxGrants = 1000;
+/** Maximum grants of a scope, each of which is resolved. */
+export const maxGrants = 100;
 
 const since = "0.4.0";
 

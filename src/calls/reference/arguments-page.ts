@@ -34,8 +34,11 @@ export const argumentParts = (table: (rows: Rows) => string): string[] => [
     ["integer", 'its digits as a string: `"2"`'],
     [`number of a checkpoint (${listOf([...checkpointFields])})`, '`"#2"`, as answers write it'],
     ["boolean", '`"true"` and `"false"`, in any case'],
-    ["array", "its JSON as a string, or one item without the array"],
-    ["object", "its JSON as a string"],
+    [
+      "array",
+      "its JSON as a string (of up to a million characters in a request), or one item without the array",
+    ],
+    ["object", "its JSON as a string (likewise)"],
     ["one of several words", "the word in another case"],
   ]),
   "## Placeholders\n",

@@ -42,7 +42,7 @@ export const fieldBounds: Readonly<Record<string, FieldBound>> = {
   "/cwd": path,
   "/fs_scope/root": path,
   "/fs_scope/boundary": path,
-  "/fs_scope/grants": objects,
+  "/fs_scope/grants": { max: 100 },
   "/fs_scope/grants/*": path,
   "/files": objects,
   "/changes": objects,
@@ -87,7 +87,8 @@ export const fieldBounds: Readonly<Record<string, FieldBound>> = {
   "coder::changes/path": { max: 4096 },
   "/command": { max: 131_072 },
   "/args": texts,
-  "/args/*": { max: 131_072 },
+  // The kernel takes 128 KiB with the NUL at the end (MAX_ARG_STRLEN).
+  "/args/*": { max: 131_071 },
   "/env": { max: 1000 },
   "/env/*": { max: 131_072 },
   "/stdin": { reason: "written to the program as it reads" },
@@ -110,7 +111,7 @@ export function nameOfBound(id: string, pointer: string): string | undefined {
 }
 
 /** Sizes that are allowed without looking up a bound. */
-const always = { texts: 200, entries: 200 } as const;
+const always = { texts: 200, entries: 100 } as const;
 
 /** Maximum fields of one object, and characters of their names. */
 const maxFields = 200;
@@ -119,11 +120,13 @@ const maxNameLength = 200;
 /** Enforces the bounds of the fields of one request. Each method throws bad-input for a larger value. */
 export class RequestBounds {
   readonly #id: string;
+  readonly #nameOf: (where: string) => string;
   #objects = 0;
 
-  /** Creates the bounds for a request to the function `id`. */
-  constructor(id: string) {
+  /** Creates the bounds for a request to the function `id`. `nameOf` returns the sent name of a field. */
+  constructor(id: string, nameOf: (where: string) => string) {
     this.#id = id;
+    this.#nameOf = nameOf;
   }
 
   requireText(where: string, value: unknown): void {
@@ -145,7 +148,7 @@ export class RequestBounds {
   requireObject(where: string, value: object): void {
     const names = Object.keys(value);
     if (names.length > maxFields)
-      throw refuseField.tooLarge(where, names.length, { unit: "fields", max: maxFields });
+      throw refuseField.tooLarge(this.#nameOf(where), names.length, { unit: "fields", max: maxFields });
     const long = names.find(({ length }) => length > maxNameLength);
     if (long !== undefined)
       throw refuseField.tooLarge(long, long.length, { unit: "characters", max: maxNameLength });
@@ -156,6 +159,6 @@ export class RequestBounds {
     const pointer = `/${where.replace(/\[(?:\d+|"(?:\\.|[^"\\])*")\]/g, "/*").replaceAll(".", "/")}`;
     const bound = fieldBounds[nameOfBound(this.#id, pointer) ?? ""];
     if (bound !== undefined && "max" in bound && size > bound.max)
-      throw refuseField.tooLarge(where, size, { unit, max: bound.max });
+      throw refuseField.tooLarge(this.#nameOf(where), size, { unit, max: bound.max });
   }
 }

@@ -37,10 +37,10 @@ export const refuseField = {
   },
 
   /** Refuses two names of one field with different values. */
-  namedTwice: (sent: string, field: string, where: string): Refusal =>
+  namedTwice: ([one, other]: readonly [string, string], field: string, where: string): Refusal =>
     new Refusal(
       "bad-input",
-      `The fields ${inBackticks(sent)} and \`${field}\`${where === "" ? "" : ` of \`${where}\``} mean the same, and have different values. Nothing was done. Send \`${field}\` alone.`,
+      `The fields ${inBackticks(one)} and ${inBackticks(other)}${where === "" ? "" : ` of \`${where}\``} mean the same, and have different values. Nothing was done. Send \`${field}\` alone.`,
     ),
 
   /** Refuses a path in the form of another program. */
@@ -83,6 +83,12 @@ export const refuseField = {
     new Refusal(
       "bad-input",
       `${where === "" ? "The request" : inBackticks(where)} has ${size} ${unit}, and may have ${max}. Nothing was done. Send fewer${unit === "characters" ? "" : ", in several calls"}.`,
+    ),
+
+  manyGrants: (grants: number, max: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `\`fs_scope\` has ${grants} grants; the maximum is ${max}. Send fewer, such as the folders around them.`,
     ),
 
   /** Refuses a request with more objects than one call takes. */

@@ -468,3 +468,16 @@ test("texts that stand for lists are parsed up to a million characters", () => {
   };
   expect(files.map(({ ops }) => typeof ops)).toEqual(["object", "string"]);
 });
+
+test("errors name the fields that were sent", () => {
+  const { message } = refusalOf("coder::read-file", { file_path: "a", filename: "b" });
+  expect(message).toContain("The fields `filename` and `file_path` mean the same");
+  expect(refusalOf("coder::read-file", { path: "a", filename: "b" }).message).toContain(
+    "The fields `filename` and `path` mean the same",
+  );
+  const ops = Array(1001).fill({ op: "insert", at_line: 1, content: "x" });
+  expect(refusalOf("coder::update-file", { path: "a", ops }).message).toStartWith("`ops` has 1001 entries");
+  const pattern = "x".repeat(70_000);
+  const replace = { path: "a", ops: [{ op: "replace", pattern, replacement: "" }] };
+  expect(refusalOf("coder::update-file", replace).message).toStartWith('"ops[0].pattern" has 70000');
+});

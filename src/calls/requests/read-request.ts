@@ -80,10 +80,11 @@ export function* readPayloadInSteps(
   rules: ReadRules,
 ): Steps<ReadPayload> {
   if (!isObject(request)) return { payload, notes: [] };
-  const bounds = rules.isForgiving ? new RequestBounds(id) : undefined;
-  const reader = new Reader(request, { ...rules, bounds }, new Set(zeroIsAbsent[id]));
+  const sentAs = new Map<string, string>();
+  const bounds = rules.isForgiving ? new RequestBounds(id, (where) => nameSent(where, sentAs)) : undefined;
+  const reader = new Reader(request, { ...rules, bounds }, new Set(zeroIsAbsent[id]), sentAs);
   const read = yield* reader.readInSteps(request, payload, "");
-  const { inferred, sentAs } = reader;
+  const { inferred } = reader;
   return {
     payload: read,
     notes: [...reader.notes],
@@ -120,7 +121,7 @@ interface UnreadList {
 class Reader {
   readonly notes = new Set<string>();
   readonly inferred: string[] = [];
-  readonly sentAs = new Map<string, string>();
+  readonly sentAs: Map<string, string>;
   readonly #root: TObject;
   readonly #rules: BoundedRules;
   readonly #zeroes: ReadonlySet<string>;
@@ -130,8 +131,14 @@ class Reader {
   /** The characters of the texts that stand for lists and objects. */
   #parsedLength = 0;
 
-  constructor(root: TObject, rules: BoundedRules, zeroes: ReadonlySet<string>) {
+  constructor(
+    root: TObject,
+    rules: BoundedRules,
+    zeroes: ReadonlySet<string>,
+    sentAs = new Map<string, string>(),
+  ) {
     this.#root = root;
+    this.sentAs = sentAs;
     this.#names = namesIn(root);
     this.#rules = rules;
     this.#zeroes = zeroes;
@@ -221,6 +228,8 @@ class Reader {
   #rename(schema: TObject, fields: Fields, where: string): Map<string, unknown> {
     const named = new Map<string, unknown>();
     const renamed: [string, string, unknown][] = [];
+    /** The names under which renamed fields were sent. */
+    const names = new Map<string, string>();
     for (const [sent, item] of Object.entries(fields)) {
       if (Object.hasOwn(schema.properties, sent)) {
         named.set(sent, item);
@@ -238,8 +247,11 @@ class Reader {
       const isAbsent =
         !named.has(name) || other === null || this.#isAbsent(name, schema.properties[name]!, other);
       if (!isAbsent && JSON.stringify(other) !== JSON.stringify(item))
-        throw refuseField.namedTwice(sent, name, nameSent(where, this.sentAs));
-      if (isAbsent) named.set(name, item);
+        throw refuseField.namedTwice([sent, names.get(name) ?? name], name, nameSent(where, this.sentAs));
+      if (isAbsent) {
+        named.set(name, item);
+        names.set(name, sent);
+      }
       this.notes.add(`${sent} as ${name}`);
     }
     return named;
