@@ -4,6 +4,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 import type { Pool } from "../base/threads/pool.ts";
+import { toSource } from "../text/regex/regex-runtime.ts";
 import { SearchAnswerBuilder } from "./answer/answer.ts";
 import { addRankedPaths } from "./answer/ranking.ts";
 import { ResultPage } from "./answer/result-page.ts";
@@ -131,8 +132,14 @@ export class SearchRun {
           await this.#searchInThreads(strategy.pool);
           break;
         case "threads":
-          // Sending a long query to a thread takes a turn of its own.
-          if (this.#options.request.query.pattern.length > maxLengthHere) await setImmediate();
+          if (this.#options.request.query.pattern.length > maxLengthHere) {
+            // A pattern of this length is refused, as by the thread.
+            if (!isLiteral(this.#options.request.query)) toSource(this.#options.request.query);
+            // Starting the threads and sending them a long query take a turn each.
+            await setImmediate();
+            strategy.pool.prepare();
+            await setImmediate();
+          }
           this.#compileInThread(strategy.pool);
           await this.#consultIndex();
           await this.#searchInThreads(strategy.pool);
@@ -154,6 +161,10 @@ export class SearchRun {
     const mayPost = !leftOut?.threads && walk.jail.backend !== "current-directory";
     const pool = mayPost ? state.pool : undefined;
     if (pool === undefined) return { name: this.#isPathLiteral ? "paths" : "here" };
+    const { length } = request.query.pattern;
+    // No file is long enough to contain it, and no path.
+    if (isLiteral(request.query) && length > Math.max(maxLengthHere, request.maxFileBytes))
+      return { name: "paths" };
     if (!isLiteral(request.query) || request.query.pattern.length > maxLengthHere)
       return { name: "threads", pool };
     return this.#isPathLiteral && this.#indexUse === undefined

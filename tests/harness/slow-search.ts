@@ -16,6 +16,6 @@ export function addSlowFiles(base: string): void {
   const folder = join(base, "slow");
   mkdirSync(folder);
   const first = join(folder, "0.txt");
-  writeFileSync(first, `${"éa".repeat(1_500_000)}1!`);
+  writeFileSync(first, `${"éa".repeat(1_000_000)}1!`);
   for (let number = 1; number < 2000; number++) linkSync(first, join(folder, `${number}.txt`));
 }

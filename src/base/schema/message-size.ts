@@ -13,4 +13,4 @@ export const maxTokens = 150_000;
  * Like `maxTokens`, for the profile `contract` on the bus. An answer to the entries of a larger request would
  * exceed `maxAnswerBytes`, and collecting the garbage of its values would take longer than 50 ms.
  */
-export const maxContractTokens = 1_500_000;
+export const maxContractTokens = 1_000_000;

@@ -65,11 +65,12 @@ export async function applyOps(
   context: CoderContext,
 ): Promise<AppliedOps> {
   const hints: string[] = [];
+  const slice = createTimeSlice();
   const edited = applyLineOps(before, ops, { keepsLineEnds: context.profile.keeps_line_ends });
+  await slice.yieldIfDue();
   const { isTraced } = options;
   const trace = isTraced ? new EditTrace(edited) : undefined;
   let body: Buffer | undefined;
-  const slice = createTimeSlice();
   for (const [index, op] of ops.entries()) {
     if (op.op !== "replace" && op.op !== "str_replace") continue;
     // Ops that each take less than a slice take long together.

@@ -1,6 +1,7 @@
 /** Edits one file for an entry of `coder::update-file`. */
 
 import { Refusal } from "../../base/errors.ts";
+import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
 import { revisionOfBytes } from "../../filesystem/files/revision.ts";
 import { requireRevisionForm } from "../../filesystem/operations/expected-revision.ts";
 import { type Bodies, FileEdit } from "../../filesystem/operations/update.ts";
@@ -75,7 +76,9 @@ export async function editFile(
   { dryRun = false, form, answer, hasRevision, countsMatches = false }: EditOptions,
   context: CoderContext,
 ): Promise<Edit> {
+  const slice = createTimeSlice();
   validateOps({ path, ops });
+  await slice.yieldIfDue();
   if (expected !== undefined) requireRevisionForm(expected);
   const requested = requestedEncoding(label);
   const isShown = form === "echo" || form === "diff";
