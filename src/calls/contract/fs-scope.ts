@@ -5,7 +5,7 @@ import type { FunctionDefinition } from "./definition.ts";
 /** The name of the field. Hosts send it, and models do not see it. */
 export const fsScopeField = "fs_scope";
 
-/** Maximum grants of a scope, each of which is resolved. */
+/** Maximum grants of a scope. The jail resolves each of them. */
 export const maxGrants = 100;
 
 const since = "0.4.0";

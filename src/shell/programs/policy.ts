@@ -31,7 +31,7 @@ export interface PolicyRules {
   readonly programFolders: readonly string[];
   /** Canonical folders that callers can write in. The worker never runs programs from them. */
   readonly writableRoots: readonly string[];
-  /** The parts of what makes the patterns ready, each of which takes up to 40 ms. */
+  /** Makes the patterns ready, in parts that take up to 40 ms. */
   readonly preparations?: readonly (() => unknown)[];
 }
 

@@ -68,7 +68,7 @@ export class LargeMessages {
   }
 }
 
-/** The first fields of a call or a result, in the order in which engines write them. */
+/** The first fields of a call or a result, in the order of the engines. */
 interface Head {
   readonly type: string;
   readonly invocation_id: string | undefined;
