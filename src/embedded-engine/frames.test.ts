@@ -32,6 +32,8 @@ describe("a frame is dropped whole", () => {
     ["null", "not an object"],
     ["{}", "unknown type"],
     [`{"type":7}`, "unknown type"],
+    [`{"type":["ping"]}`, "unknown type"],
+    [`{"type":"unregisterfunction","id":["f"]}`, "unregisterfunction with a malformed id"],
     [`{"type":"constructor"}`, "unknown type"],
     [`{"type":"registerservice","id":"s"}`, "unknown type"],
     [invoke(nested(127)), "nested deeper than 127 levels"],

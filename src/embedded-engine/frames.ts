@@ -167,7 +167,7 @@ function* parse(frameText: string): Steps<Decoded> {
     const place = members.get(name);
     return place && frameText.slice(place.from, place.to);
   };
-  const type = JSON.parse(textOf("type") ?? "null");
+  const type = textIn(textOf("type") ?? "");
   if (typeof type !== "string" || !Object.hasOwn(shapes, type)) return { fault: "unknown type" };
   return decodeFrame(type as keyof Shapes, textOf);
 }
@@ -192,8 +192,13 @@ const payloadIn = (written: string): Payload =>
 /** Maximum length of a field other than a payload. It is parsed in one step. */
 const maxLength = 1024 * 1024;
 
+/** Returns a text, or `undefined` for another value, which is not parsed. */
+const textIn = (written: string): string | undefined =>
+  written.startsWith('"') ? JSON.parse(written) : undefined;
+
 /** Returns the value of a field other than a payload, or `undefined` to refuse it. */
 function valueIn({ decode }: Field<unknown, boolean>, written: string): unknown {
+  if (decode === text) return textIn(written);
   if (written.length <= maxLength) return decode(JSON.parse(written));
   // Its caller would get no answer.
   return decode === decodeError ? { code: "invocation_error", message: "the error is too long" } : undefined;
