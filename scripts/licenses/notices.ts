@@ -45,8 +45,10 @@ export function noticeOf(folder: string, withoutText: WithoutText): Notice {
   const texts = files.sort().map((file) => readFileSync(join(folder, file), "utf8"));
   // An SPDX document names the licence but does not contain its text.
   if (files.every((file) => file.endsWith(".spdx"))) texts.push(readFileSync(apache, "utf8"));
-  const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  return { name: `${name} ${version}`, license, text: texts.join("\n\n") };
+  // An alias is installed in a folder of another name.
+  const installed = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const { version, license } = installed;
+  return { name: `${installed.name ?? name} ${version}`, license, text: texts.join("\n\n") };
 }
 
 const apache = join(import.meta.dir, "../../LICENSE");
@@ -68,15 +70,15 @@ const line = "=".repeat(80);
 
 /** Renders all notices as one text. A text that several components share appears once. */
 export function renderNotices(notices: readonly Notice[]): string {
-  const byText = new Map<string, string[]>();
+  const byText = new Map<string, Set<string>>();
   for (const { name, license, text } of notices) {
     const known = text
       .replaceAll("\r\n", "\n")
       .replaceAll(/[ \t]+$/gm, "")
       .trim();
-    byText.set(known, [...(byText.get(known) ?? []), `${name} (${license})`]);
+    byText.set(known, (byText.get(known) ?? new Set()).add(`${name} (${license})`));
   }
-  const parts = [...byText].map(([text, names]) => `${line}\n${names.join("\n")}\n${line}\n\n${text}\n`);
+  const parts = [...byText].map(([text, names]) => `${line}\n${[...names].join("\n")}\n${line}\n\n${text}\n`);
   return `${head}\n${parts.join("\n")}`;
 }
 

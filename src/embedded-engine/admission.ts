@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { isIPv4 } from "node:net";
 import type { Duplex } from "node:stream";
-import type { WebSocket } from "ws";
+import type { WebSocket } from "portable-ws";
 import type { Channels } from "./channels.ts";
 import type { ownerOf } from "./peer.ts";
 

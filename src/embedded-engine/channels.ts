@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { RawData, WebSocket } from "ws";
+import type { RawData, WebSocket } from "portable-ws";
 
 /** The address of one end of a channel. */
 export type ChannelAddress = { channel_id: string; access_key: string; direction: "read" | "write" };

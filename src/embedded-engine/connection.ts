@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { WebSocket } from "ws";
-import { type Frame, type Json, renderFrame } from "./frames.ts";
+import { setImmediate } from "node:timers/promises";
+import type { WebSocket } from "portable-ws";
+import { piecesOf } from "../base/scheduling/text-pieces.ts";
+import { createTimeSlice, runInSlices, type Steps } from "../base/scheduling/time-slice.ts";
+import { type Frame, isLargeFrame, type Json, renderFrame } from "./frames.ts";
 
 /** A frame as sent or received, for tests and logs. */
 export interface RecordedFrame {
@@ -37,6 +40,10 @@ export class WorkerConnection {
   profile: Profile = {};
   readonly #socket: WebSocket;
   readonly #options: ConnectionOptions;
+  /** Texts to send after the large frame that is being sent in fragments, which is the first of them. */
+  readonly #queue: string[] = [];
+  #queuedLength = 0;
+  #closes = false;
 
   constructor(socket: WebSocket, options: ConnectionOptions) {
     this.#socket = socket;
@@ -49,17 +56,46 @@ export class WorkerConnection {
     return typeof name === "string" ? name : undefined;
   }
 
-  /** The number of bytes that its worker has not read. */
+  /** The number of bytes that its worker has not read; characters of frames that are not encoded yet. */
   get unsentBytes(): number {
-    return this.#socket.bufferedAmount;
+    return this.#socket.bufferedAmount + this.#queuedLength;
   }
 
   /** Sends a frame, which is lost if the socket is closed. Cuts off a worker that does not read. */
   send(frame: Frame): void {
     const text = renderFrame(frame);
     this.#options.onFrame?.({ workerId: this.id, direction: "sent", text });
-    this.#socket.send(text);
+    if (this.#queue.length === 0 && !isLargeFrame(text)) this.#socket.send(text);
+    else this.#enqueue(text);
     if (this.unsentBytes > (this.#options.maxUnsentBytes ?? defaultMaxUnsentBytes)) this.cut();
+  }
+
+  #enqueue(text: string): void {
+    this.#queuedLength += text.length;
+    if (this.#queue.push(text) === 1) void this.#sendQueue();
+  }
+
+  /** Sends the queue in fragments, because encoding a large text in one step holds the event loop. */
+  async #sendQueue(): Promise<void> {
+    // The turn that rendered the first one has lasted long enough.
+    await setImmediate();
+    await runInSlices(this.#sendInSteps(), createTimeSlice());
+  }
+
+  *#sendInSteps(): Steps<void> {
+    for (let text = this.#queue[0]; text !== undefined; text = this.#queue[0]) {
+      let left = text.length;
+      for (const piece of piecesOf(text)) {
+        if (this.#socket.readyState !== this.#socket.OPEN) break;
+        this.#socket.send(Buffer.from(piece), { binary: false, fin: piece.length === left });
+        left -= piece.length;
+        this.#queuedLength -= piece.length;
+        yield;
+      }
+      this.#queuedLength -= left;
+      this.#queue.shift();
+    }
+    if (this.#closes) this.#socket.close();
   }
 
   /** Reports a received frame to the observer. */
@@ -74,7 +110,8 @@ export class WorkerConnection {
 
   /** Closes the socket after everything sent has left. */
   close(): void {
-    this.#socket.close();
+    if (this.#queue.length === 0) this.#socket.close();
+    else this.#closes = true;
   }
 
   /** Cuts the socket without a closing handshake. */

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Duplex } from "node:stream";
-import { type RawData, type WebSocket, WebSocketServer } from "ws";
+import { setImmediate } from "node:timers/promises";
+import { type WebSocket, WebSocketServer } from "portable-ws";
 import { type Access, acceptUpgrade, isOwnUser, rejectUpgrade } from "./admission.ts";
 import { builtinsOf } from "./builtins.ts";
 import { Channels } from "./channels.ts";
@@ -168,28 +169,31 @@ function serveWorker(router: Router, socket: WebSocket, options: ConnectionOptio
   };
   const { maxUnparsedLength = defaultMaxUnparsedLength } = options;
   const underWay = new Set<Promise<void>>();
-  const receiveLarge = async (text: string): Promise<void> => {
-    if (worker.unparsedLength + text.length > maxUnparsedLength) {
+  const receiveLarge = async (data: Buffer): Promise<void> => {
+    if (worker.unparsedLength + data.length > maxUnparsedLength) {
       worker.cut();
       return;
     }
-    worker.unparsedLength += text.length;
+    worker.unparsedLength += data.length;
+    // The turn that received it has lasted long enough.
+    await setImmediate();
+    const text = data.toString();
     const decoded = await parseLargeFrame(text);
-    worker.unparsedLength -= text.length;
+    worker.unparsedLength -= data.length;
     if (!router.workers.has(worker)) return;
     // Only calls and results may be overtaken by frames that come after them.
     const mayWait = ["invokefunction", "invocationresult"].includes(decoded.frame?.type ?? "");
     receive(text, mayWait || decoded.fault ? decoded : { fault: "too large" });
   };
-  socket.on("message", (data, binary) => {
+  socket.on("message", (data: Buffer, binary) => {
     // A frame may still arrive after its connection was retired.
     if (!router.workers.has(worker) || (binary && isTelemetry(data))) return;
-    const text = data.toString();
-    if (!isLargeFrame(text)) {
+    if (!isLargeFrame(data)) {
+      const text = data.toString();
       receive(text, parseFrame(text));
       return;
     }
-    const received = receiveLarge(text).finally(() => underWay.delete(received));
+    const received = receiveLarge(data).finally(() => underWay.delete(received));
     underWay.add(received);
   });
   socket.on("close", async () => {
@@ -204,8 +208,8 @@ function serveWorker(router: Router, socket: WebSocket, options: ConnectionOptio
  * Returns whether a binary frame is telemetry, which SDKs may send over the worker's own socket. The engine
  * discards it.
  */
-function isTelemetry(data: RawData): boolean {
-  return /^(OTLP|MTRC|LOGS)/.test(data.slice(0, 4).toString());
+function isTelemetry(data: Buffer): boolean {
+  return /^(OTLP|MTRC|LOGS)/.test(data.subarray(0, 4).toString());
 }
 
 function callAsEngine(
@@ -216,12 +220,8 @@ function callAsEngine(
   return new Promise((resolve, reject) => {
     const call = { function_id, data: toJson(payload) ?? null, metadata: toJson(metadata) };
     router.route(call, undefined, ({ result, error }) => {
-      // Not inside the socket's callback: Bun drops a socket whose callback turns the event loop, as its
-      // `expect` does.
-      setImmediate(() => {
-        if (error !== undefined) reject(new EngineFailure(error));
-        else resolve(result === undefined ? undefined : parsedResult(result));
-      });
+      if (error !== undefined) reject(new EngineFailure(error));
+      else resolve(result === undefined ? undefined : parsedResult(result));
     });
   });
 }
@@ -241,7 +241,7 @@ function waitForFunction(router: Router, id: string, stop: AbortSignal): Promise
     stop.addEventListener("abort", abort, { once: true });
     router.whenRegistered(id, () => {
       stop.removeEventListener("abort", abort);
-      setImmediate(resolve);
+      resolve();
     });
   });
 }

@@ -150,8 +150,8 @@ export type Decoded = { frame: Frame; fault?: never } | { frame?: never; fault: 
  */
 export const parseFrame = (frameText: string): Decoded => runAtOnce(parse(frameText));
 
-/** Returns whether a text frame is large, to be parsed in slices. */
-export const isLargeFrame = (frameText: string): boolean => frameText.length >= minSliced;
+/** Returns whether a text frame, or its bytes, is large, to be handled in slices. */
+export const isLargeFrame = ({ length }: string | Buffer): boolean => length >= minSliced;
 
 /** Parses a large frame like `parseFrame`, in time slices. */
 export const parseLargeFrame = (frameText: string): Promise<Decoded> =>
