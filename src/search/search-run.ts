@@ -10,7 +10,7 @@ import { addRankedPaths } from "./answer/ranking.ts";
 import { ResultPage } from "./answer/result-page.ts";
 import { Batch, localBatch, takeBatch } from "./batches/batches.ts";
 import type { Finding, FindingSink } from "./batches/files.ts";
-import { decodeFindings, type EncodedFindings } from "./batches/findings-codec.ts";
+import { decodeFindings, type EncodedFindings, partLength } from "./batches/findings-codec.ts";
 import {
   type BatchJob,
   batchSignals,
@@ -39,6 +39,8 @@ import { Walk } from "./walk/walk.ts";
  * Maximum length of a literal that this thread searches for: compiling it takes 5 ms per million characters.
  */
 const maxLengthHere = 65_536;
+/** Maximum matches of a search in this thread. One file with 10,000 of them takes 10 to 20 ms. */
+const maxMatchesHere = 10_000;
 /**
  * Milliseconds that a search runs in this thread before it starts the first threads. Starting them takes
  * about as long as 5,000 files, with two processors longer.
@@ -165,8 +167,9 @@ export class SearchRun {
     // No file is long enough to contain it, and no path.
     if (isLiteral(request.query) && length > Math.max(maxLengthHere, request.maxFileBytes))
       return { name: "paths" };
-    if (!isLiteral(request.query) || request.query.pattern.length > maxLengthHere)
-      return { name: "threads", pool };
+    const { mode = "content" } = request.lines;
+    const findsMany = request.content && mode === "content" && request.maxMatches > maxMatchesHere;
+    if (!isLiteral(request.query) || length > maxLengthHere || findsMany) return { name: "threads", pool };
     return this.#isPathLiteral && this.#indexUse === undefined
       ? { name: "paths" }
       : { name: "here-first", pool };
@@ -252,7 +255,7 @@ export class SearchRun {
   async #searchHere(mayGoOn: () => boolean): Promise<boolean> {
     while (!this.#answer.isFull && !this.#isPathLiteral && mayGoOn()) {
       const searched = this.#takeSearched();
-      if (searched !== undefined) this.#addSearched(searched);
+      if (searched !== undefined) await this.#addSearched(searched);
       else {
         const batch = takeBatch(this.#source, localBatch, this.#options.state.held);
         if (batch === undefined) return true;
@@ -274,14 +277,16 @@ export class SearchRun {
   }
 
   /** Adds the results of files that earlier searches have found. */
-  #addSearched(files: SearchedFiles): void {
+  async #addSearched(files: SearchedFiles): Promise<void> {
     this.#page?.makeProgress();
     let searched = files.count;
-    for (const [index, { lines, count, matches }] of files.results.entries()) {
-      this.#add(files, { index, isInPath: false, lines, count, ...(matches !== undefined && { matches }) });
-      if (!this.#answer.isFull) continue;
-      searched = index + 1;
-      break;
+    for (const part of partsOf(files)) {
+      this.#add(files, part);
+      if (this.#answer.isFull) {
+        searched = part.index + 1;
+        break;
+      }
+      await this.#yieldIfDue();
     }
     this.#page?.count(files.outcomes(), searched, !this.#answer.isFull);
     this.#noteSearched(files.count);
@@ -334,7 +339,7 @@ export class SearchRun {
     this.#page?.signal?.addEventListener("abort", wake, { once: true });
     while (!this.#answer.isFull && !this.#isOver()) {
       if (!this.#isPathLiteral) await this.#post(pool);
-      if (this.#takeNext(pool)) continue;
+      if (await this.#takeNext(pool)) continue;
       if (this.#isOver()) break;
       if (this.#pending.length === 0) return;
       await new Promise<void>((resolve) => {
@@ -342,7 +347,7 @@ export class SearchRun {
       });
     }
     signal.removeEventListener("abort", wake);
-    this.#takeSettled();
+    await this.#takeSettled();
   }
 
   async #post(pool: SearchPool): Promise<void> {
@@ -397,14 +402,14 @@ export class SearchRun {
   }
 
   /** Collects the first batch under way, if it is settled. */
-  #takeNext(pool: SearchPool): boolean {
+  async #takeNext(pool: SearchPool): Promise<boolean> {
     const [first] = this.#pending;
     if (first instanceof PendingBatch && !first.isSettled) return false;
     if (first === undefined) return false;
     this.#pending.shift();
-    if (first instanceof SearchedFiles) this.#addSearched(first);
+    if (first instanceof SearchedFiles) await this.#addSearched(first);
     else if (first.outcome === undefined) this.#takeLost(first, pool);
-    else this.#take(first.batch, first.outcome);
+    else await this.#take(first.batch, first.outcome);
     return true;
   }
 
@@ -423,40 +428,47 @@ export class SearchRun {
   }
 
   /** Adds the outcome of a batch to the answer. */
-  #take(batch: Batch, outcome: BatchOutcome): void {
+  async #take(batch: Batch, outcome: BatchOutcome): Promise<void> {
     if (outcome instanceof Error) throw outcome;
     if (batch.isEmpty) return;
     this.#pacing.speedUp();
     this.#page?.makeProgress();
     this.#indexUse?.note(batch, outcome.inIndex);
-    this.#takeFindings(batch, outcome);
+    await this.#takeFindings(batch, outcome);
     this.#noteSearched(batch.count);
   }
 
-  #takeFindings(batch: Batch, found: EncodedFindings): void {
+  async #takeFindings(batch: Batch, found: EncodedFindings): Promise<void> {
     let searched = batch.count;
     const findings: Finding[] = [];
-    for (const finding of decodeFindings(found)) {
-      this.#add(batch, finding);
-      findings.push(finding);
-      if (!this.#answer.isFull) continue;
-      searched = finding.index + 1;
-      break;
+    let parts: Finding[] = [];
+    for (const { part, isLast } of decodeFindings(found)) {
+      this.#add(batch, part);
+      parts.push(part);
+      if (isLast) {
+        findings.push(joined(parts));
+        parts = [];
+      }
+      if (this.#answer.isFull) {
+        searched = part.index + 1;
+        break;
+      }
+      await this.#yieldIfDue();
     }
     if (found.inIndex !== undefined) this.#indexUse?.keep(findings, found.inIndex, found.outcomes);
     if (found.outcomes !== undefined) this.#page?.count(found.outcomes, searched, !this.#answer.isFull);
   }
 
   /** Adds the findings of later batches when the search ends early. They are still in order. */
-  #takeSettled(): void {
+  async #takeSettled(): Promise<void> {
     if (this.#answer.isFull) return;
     this.#endEarly();
     // The next page starts with the first of these batches.
     if (this.#page !== undefined) return;
     for (const pending of this.#pending) {
-      if (pending instanceof SearchedFiles) this.#addSearched(pending);
+      if (pending instanceof SearchedFiles) await this.#addSearched(pending);
       else if (pending.outcome !== undefined && !(pending.outcome instanceof Error))
-        this.#takeFindings(pending.batch, pending.outcome);
+        await this.#takeFindings(pending.batch, pending.outcome);
     }
   }
 
@@ -471,6 +483,20 @@ export class SearchRun {
     for (const pending of this.#pending.splice(0)) if (pending instanceof PendingBatch) pending.end();
   }
 }
+
+/** Returns the results of files in parts, like those of a batch. */
+function* partsOf({ results }: SearchedFiles): Generator<Finding> {
+  for (const [index, { lines, count, matches }] of results.entries()) {
+    const first = { index, isInPath: false, count, ...(matches !== undefined && { matches }) };
+    const later = { index, isInPath: false, count: 0 };
+    for (let from = 0; from === 0 || from < lines.length; from += partLength)
+      yield { ...(from === 0 ? first : later), lines: lines.slice(from, from + partLength) };
+  }
+}
+
+/** Returns the finding that has these parts. */
+const joined = (parts: readonly Finding[]): Finding =>
+  parts.length === 1 ? parts[0]! : { ...parts[0]!, lines: parts.flatMap(({ lines }) => lines) };
 
 /** Forwards findings to the answer, and takes as many as it does. */
 class AnswerSink implements FindingSink {

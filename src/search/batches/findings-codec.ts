@@ -107,9 +107,19 @@ function writeList(numbers: Int32Array, at: number, texts: readonly string[] | u
   return at + 1 + texts.length;
 }
 
-export function* decodeFindings(encoded: EncodedFindings): Generator<Finding> {
+/** A finding, or a part of one that has very many lines. Only the first part has what is not a line. */
+export interface FindingPart {
+  readonly part: Finding;
+  readonly isLast: boolean;
+}
+
+/** Maximum lines of a part. Decoding one and adding it to an answer takes less than a millisecond. */
+export const partLength = 500;
+
+/** Returns the findings in parts. */
+export function* decodeFindings(encoded: EncodedFindings): Generator<FindingPart> {
   const decoder = new Decoder(encoded);
-  while (!decoder.isAtEnd) yield decoder.readFinding();
+  while (!decoder.isAtEnd) yield* decoder.readFinding();
 }
 
 class Decoder {
@@ -130,9 +140,19 @@ class Decoder {
     return this.#at === this.#numbers.length;
   }
 
-  readFinding(): Finding {
+  *readFinding(): Generator<FindingPart> {
     const [index, flags, count] = [this.#number(), this.#number(), this.#number()];
     const [matches, length] = [this.#number(), this.#number()];
+    const isInPath = (flags & inPath) !== 0;
+    const first = matches === 0 ? { index, isInPath, count } : { index, isInPath, count, matches };
+    const later = { index, isInPath: false, count: 0 };
+    for (let from = 0; from === 0 || from < length; from += partLength) {
+      const lines = this.#readLines(Math.min(partLength, length - from), flags);
+      yield { part: { ...(from === 0 ? first : later), lines }, isLast: from + partLength >= length };
+    }
+  }
+
+  #readLines(length: number, flags: number): LineMatch[] {
     const isAscii = (flags & asciiTexts) !== 0;
     const lines: LineMatch[] = [];
     const isPlain = (flags & (hasContext | hasEnds)) === 0;
@@ -144,8 +164,7 @@ class Decoder {
           : this.#fullMatch({ line, column }, { units, isAscii, flags }),
       );
     }
-    const isInPath = (flags & inPath) !== 0;
-    return matches === 0 ? { index, isInPath, lines, count } : { index, isInPath, lines, count, matches };
+    return lines;
   }
 
   #fullMatch(
