@@ -85,6 +85,11 @@ test("nothing that a peer sends reaches the log when it makes no sense", async (
 
 const json = `{"a":["${"x".repeat(5000)}"],"b":1}`;
 
+const writtenForm = (value: object) => {
+  const text = JSON.stringify(value);
+  return new WrittenAnswer(text, Buffer.byteLength(text), (parsed) => parsed);
+};
+
 /** A function with a written answer. */
 const writer: FunctionDefinition = {
   ...echo,
@@ -106,6 +111,25 @@ test("the text of an answer goes to the caller as it was written", async () => {
     function_id: "test::writer",
     result: JSON.parse(json),
   });
+  await client.shutdown();
+  await serving.stop();
+});
+
+test.each([
+  ["of a handler", (value: object) => value],
+  ["that its handler has written", writtenForm],
+])("a large answer %s is the same for the caller", async (_, answerOf) => {
+  await start();
+  const value = {
+    text: "é🙂\n".repeat(100_000),
+    list: Array(2000).fill({ path: "ü.txt" }),
+    more: false,
+  };
+  const handle = () => answerOf(value) as never;
+  const serving = serveEcho(engine.url, lines, { functions: [{ ...echo, id: "test::large", handle }] });
+  await serving.registered;
+  const client = connect(engine.url, { name: "c", description: "" }, lines.log);
+  expect(await client.trigger({ function_id: "test::large", payload: { value: 1 } })).toEqual(value);
   await client.shutdown();
   await serving.stop();
 });

@@ -7,6 +7,7 @@ import { type BusAccess, type ChannelRef, RemoteError } from "../../calls/contra
 import type { TraceParent } from "../../calls/contract/origin.ts";
 import { WrittenAnswer } from "../../calls/contract/prepared-answer.ts";
 import type { EngineTelemetry } from "../../serve/telemetry/telemetry.ts";
+import { EncodedAnswer } from "./encoded-answer.ts";
 import { type EngineMessage, LargeMessages } from "./large-messages.ts";
 
 export type Bus = IIIClient;
@@ -68,7 +69,7 @@ export function connect(
     setConnectionState(state);
   };
   receiveInSlices(bus, maxTokens);
-  sendWritten(sdk);
+  sendPrepared(sdk);
   sendTargets(sdk);
   if (namespace !== undefined) announceNamespace(sdk, namespace);
   return bus;
@@ -83,18 +84,18 @@ const codeOf = (error: unknown): string | undefined => {
 };
 
 /**
- * Sends the text of a written answer unchanged. The SDK would require it to be parsed, and render it again.
+ * Sends answers that are written or encoded as they are. The SDK would require a written one to be parsed,
+ * and render it again. The frame of an encoded one is binary, and engines take it like a text (bus §1).
  */
-function sendWritten(sdk: SdkInternals): void {
+function sendPrepared(sdk: SdkInternals): void {
   const send = sdk.sendMessage.bind(sdk);
   sdk.sendMessage = (type, message, skipIfClosed) => {
     const { result, ...others } = message as { readonly result?: unknown };
-    if (type !== "invocationresult" || !(result instanceof WrittenAnswer) || !sdk.isOpen()) {
-      send(type, message, skipIfClosed);
-      return;
-    }
-    const frame = JSON.stringify({ type, ...others });
-    sdk.sendMessageRaw(`${frame.slice(0, -1)},"result":${result.text}}`);
+    const head = () => `${JSON.stringify({ type, ...others }).slice(0, -1)},"result":`;
+    if (type !== "invocationresult" || !sdk.isOpen()) send(type, message, skipIfClosed);
+    else if (result instanceof WrittenAnswer) sdk.sendMessageRaw(`${head()}${result.text}}`);
+    else if (result instanceof EncodedAnswer) sdk.sendMessageRaw(result.frame(head()));
+    else send(type, message, skipIfClosed);
   };
 }
 
@@ -155,7 +156,7 @@ interface SdkInternals {
   setConnectionState(state: string): void;
   sendMessage(type: string, message: object, skipIfClosed?: boolean): void;
   /** Sends the data, or drops it if it cannot. */
-  sendMessageRaw(data: string): void;
+  sendMessageRaw(data: string | Buffer): void;
   isOpen(): boolean;
   onMessage(message: { readonly length: number }): void;
   onInvokeFunction(...fields: unknown[]): Promise<void>;

@@ -15,7 +15,7 @@ import { earliestAnswer } from "../../calls/earliest.ts";
 import { InFlight } from "../../calls/in-flight.ts";
 import type { CallOutcome, Invoke } from "../../calls/invoke.ts";
 import type { EngineTelemetry } from "../../serve/telemetry/telemetry.ts";
-import { writeJson } from "../../text/sizes/write-json.ts";
+import { jsonPartsOf } from "../../text/sizes/json-parts.ts";
 import {
   accessTo,
   connect,
@@ -26,6 +26,7 @@ import {
   unsentBytes,
 } from "./bus.ts";
 import { CallerAccounts } from "./caller-accounts.ts";
+import { EncodedAnswer } from "./encoded-answer.ts";
 import { Registration, type RegistrationOptions } from "./registration.ts";
 import { Triggers } from "./triggers.ts";
 import { UnsentAnswers } from "./unsent.ts";
@@ -173,16 +174,17 @@ async function answerOnBus(
   return answer;
 }
 
-/** Minimum bytes of an answer that is worth writing in slices. The SDK writes any other at once. */
-const minWritten = 256 * 1024;
+/**
+ * Minimum bytes of an answer that is worth writing and encoding in slices. The SDK writes any other at once.
+ */
+const minEncoded = 256 * 1024;
 
 /** Returns an answer for the SDK. */
 async function toSend(outcome: Exclude<CallOutcome, { readonly error: string }>): Promise<unknown> {
-  if (outcome instanceof WrittenAnswer) return outcome;
-  const { answer, bytes } = outcome;
-  if (bytes < minWritten || typeof answer !== "object" || answer === null || Array.isArray(answer))
-    return answer;
-  return new WrittenAnswer(await runInSlices(writeJson(answer), createTimeSlice()), bytes, () => answer);
+  const isWritten = outcome instanceof WrittenAnswer;
+  if (outcome.bytes < minEncoded) return isWritten ? outcome : outcome.answer;
+  const parts = isWritten ? [outcome.text] : jsonPartsOf(outcome.answer);
+  return runInSlices(EncodedAnswer.encode(parts, outcome.bytes), createTimeSlice());
 }
 
 /**
