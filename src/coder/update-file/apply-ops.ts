@@ -66,8 +66,8 @@ export async function applyOps(
 ): Promise<AppliedOps> {
   const hints: string[] = [];
   const slice = createTimeSlice();
-  const edited = applyLineOps(before, ops, { keepsLineEnds: context.profile.keeps_line_ends });
-  await slice.yieldIfDue();
+  const lineOps = applyLineOps(before, ops, { keepsLineEnds: context.profile.keeps_line_ends });
+  const edited = await runInSlices(lineOps, slice, () => context.deadline.check());
   const { isTraced } = options;
   const trace = isTraced ? new EditTrace(edited) : undefined;
   let body: Buffer | undefined;

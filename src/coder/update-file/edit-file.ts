@@ -99,12 +99,14 @@ export async function editFile(
     );
     const { parts, lines, trace, hints } = applied;
     const after = bytesOf(parts);
+    const revision = hasRevision ? revisionOfBytes(after) : undefined;
+    await slice.yieldIfDue();
     const written = file.write(after, { dryRun });
     const bodies = { before: text, after: parts };
     const losses = notesOnLosses(file.lossesBy(after));
     const edit = {
       lines,
-      ...(hasRevision && { revision: revisionOfBytes(after) }),
+      ...(revision !== undefined && { revision }),
       ...(form === "bodies" && answer !== undefined && { bodies: answer.fit(bodies) }),
       fields: isShown
         ? showEdit(form, { path, bodies, trace, endsInReturns, encoding, hints, losses }, context.profile)

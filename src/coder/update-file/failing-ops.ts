@@ -4,7 +4,7 @@ import { applyLineOps } from "../../text/edits/line-ops.ts";
 import { joinPieces } from "../../text/edits/pieces.ts";
 import type { CoderContext } from "../define.ts";
 import { type FurtherFailure, withFailures } from "../transact/further-failures.ts";
-import { applyTextOp, type FileOps } from "./apply-ops.ts";
+import { applyTextOp, type FileOps, inSlices } from "./apply-ops.ts";
 import type { Ops } from "./ops.ts";
 
 type Op = Ops[number];
@@ -36,29 +36,19 @@ export async function withFailingOps(
     }
   };
   const options = { keepsLineEnds: context.profile.keeps_line_ends };
-  const only = (kept: (index: number) => boolean) =>
-    ops.map((op, index) => (isTextOp(op) || kept(index) ? op : ({ op: "replace" } as const)));
+  const applyOnly = (kept: (index: number) => boolean) => {
+    const few = ops.map((op, index) => (isTextOp(op) || kept(index) ? op : ({ op: "replace" } as const)));
+    return inSlices(applyLineOps(text, few, options), context.deadline);
+  };
   const sound = new Set<number>();
   for (const [index, op] of ops.entries()) {
     if (isTextOp(op)) continue;
-    const edited = await attempt(op, () =>
-      applyLineOps(
-        text,
-        only((one) => one === index),
-        options,
-      ),
-    );
+    const edited = await attempt(op, () => applyOnly((one) => one === index));
     if (edited !== undefined) sound.add(index);
   }
   let body = text;
   try {
-    body = joinPieces(
-      applyLineOps(
-        text,
-        only((index) => sound.has(index)),
-        options,
-      ).parts,
-    );
+    body = joinPieces((await applyOnly((index) => sound.has(index))).parts);
   } catch {
     // The ops overlap, which the first refusal reports.
   }

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { EditTrace, spliceBetween } from "./edit-trace.ts";
 import { insert, update } from "./edits.test-kit.ts";
 import { applyLineOps } from "./line-ops.ts";
@@ -7,7 +8,9 @@ import { applyLineOps } from "./line-ops.ts";
 const textOf = (body: string, { from, to }: { from: number; to: number }) => body.slice(from, to);
 
 test("the places of ops are followed through those behind them", () => {
-  const trace = new EditTrace(applyLineOps(Buffer.from("a\nb\nc\n"), [update(3, 3, "see"), insert(1, "x")]));
+  const trace = new EditTrace(
+    runAtOnce(applyLineOps(Buffer.from("a\nb\nc\n"), [update(3, 3, "see"), insert(1, "x")])),
+  );
   // The text is now "x a b see". The splices remove "a\n" and replace each "e" by "EE".
   trace.add({ index: 2, splices: [{ from: 2, to: 4, length: 0 }], replacements: 1 });
   trace.add({

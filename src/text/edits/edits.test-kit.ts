@@ -1,5 +1,6 @@
 /** Ops and files for the tests of line ops. */
 import { strictEqual } from "node:assert/strict";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { applyLineOps, type LineOp } from "./line-ops.ts";
 import { countLines } from "./lines.ts";
 
@@ -17,7 +18,7 @@ export const latin1 = (text: string) => Buffer.from(text, "latin1");
 
 /** Applies the ops, checks the count of lines, and returns the file. */
 export function apply(body: Buffer, ops: LineOp[]): Buffer {
-  const { parts, lines } = applyLineOps(body, ops);
+  const { parts, lines } = runAtOnce(applyLineOps(body, ops));
   const after = Buffer.concat(parts);
   strictEqual(lines, countLines(after));
   return after;

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { Refusal } from "../../base/errors.ts";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { bom, edited, insert, latin1, remove, update } from "./edits.test-kit.ts";
 import { applyLineOps, type LineOp } from "./line-ops.ts";
 
 function refusal(body: string, ...ops: Parameters<typeof applyLineOps>[1]): string {
   try {
-    applyLineOps(latin1(body), ops);
+    runAtOnce(applyLineOps(latin1(body), ops));
   } catch (error) {
     expect(error).toBeInstanceOf(Refusal);
     expect((error as Refusal).reason).toBe("bad-input");
@@ -95,15 +96,15 @@ describe("line ops", () => {
 
   test("copy nothing of a file but the lines that are put in", () => {
     const body = latin1("a\nb\nc\n");
-    const { parts } = applyLineOps(body, [update(2, 2, "x")]);
+    const { parts } = runAtOnce(applyLineOps(body, [update(2, 2, "x")]));
     expect(parts.map((part) => part.toString())).toEqual(["a\n", "x\n", "c\n"]);
     expect(parts.map((part) => part.buffer === body.buffer)).toEqual([true, false, true]);
     expect(body.toString()).toBe("a\nb\nc\n");
   });
 
   test("count no line in a mark alone", () => {
-    expect(applyLineOps(latin1("a"), [update(1, 1, "\ufeff")]).lines).toBe(0);
-    expect(applyLineOps(latin1("a\n"), [update(1, 1, "\ufeff")]).lines).toBe(1);
+    expect(runAtOnce(applyLineOps(latin1("a"), [update(1, 1, "\ufeff")])).lines).toBe(0);
+    expect(runAtOnce(applyLineOps(latin1("a\n"), [update(1, 1, "\ufeff")])).lines).toBe(1);
   });
 });
 

@@ -8,6 +8,7 @@
  * exist.
  */
 
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import {
   endingFor,
   endingsOf,
@@ -65,8 +66,8 @@ interface TextOp {
 }
 
 /**
- * Applies all line ops to the file (coder §8). Ops on the whole text are skipped: they may stand in the list,
- * so that the numbers in error sentences are those of the caller's list.
+ * Applies all line ops to the file (coder §8), in steps. Ops on the whole text are skipped: they may stand in
+ * the list, so that the numbers in error sentences are those of the caller's list.
  *
  * `content` is split at "\n" and "\r\n". One break at its end adds no line, so "a" and "a\n" are one line,
  * "\n" is one empty line, and "" has no lines, as in a file. The lines get the ending that prevails in the
@@ -77,20 +78,22 @@ interface TextOp {
  *
  * Throws bad-input for a line number out of range and for ops that overlap (an insert covers its `at_line`).
  */
-export function applyLineOps(
+export function* applyLineOps(
   body: Buffer,
   ops: readonly (LineOp | TextOp)[],
   { keepsLineEnds = false } = {},
-): Edited {
+): Steps<Edited> {
   const edits = ops
     .flatMap((op, index) => (isTextOp(op) ? [] : [editOf(op, index)]))
     .sort((a, b) => a.first - b.first);
   if (edits.length === 0) return { parts: [body], lines: countLines(body), splices: [], regions: [] };
+  yield;
   validateApart(edits);
   const borders = edits.flatMap(({ first, next }) => [first, next]);
   const { lines, ending, onlyEnding, starts } = surveyLines(body, borders);
   const isMixed = keepsLineEnds && onlyEnding === undefined;
   const writtenAt = (at: number) => (keepsLineEnds ? endingFor(body, at) : ending);
+  yield;
   for (const edit of edits) validateRange(edit, lines);
 
   const bom = bomLength(body);
@@ -102,7 +105,9 @@ export function applyLineOps(
     if (from < to) pieces.push({ open, closed, from, to });
   };
   let position: number = bom;
-  for (const { first, next, content, index } of edits) {
+  let count = lines;
+  for (const [place, { first, next, content, index }] of edits.entries()) {
+    if (place % editsPerStep === 0) yield;
     const [from, to] = [starts.get(first)!, starts.get(next)!];
     keep(position, from);
     const text = first === 1 && bom > 0 ? content?.replace(/^\ufeff/, "") : content;
@@ -114,14 +119,19 @@ export function applyLineOps(
       index,
     });
     position = to;
+    count += countAdded(content) - (next - first);
   }
   keep(position, body.length);
+  yield;
   const closed = lines === 0 ? edits[0]?.content?.endsWith("\n") : endingBefore(body, body.length) !== "";
   const joined = closed === true ? pieces : withOpenEnd(pieces);
   const parts = join(body.subarray(0, bom), joined);
-  const count = isMarkAlone(parts) ? 0 : edits.reduce(countAfter, lines);
-  return { parts, lines: count, ...trace(joined, bom) };
+  yield;
+  return { parts, lines: isMarkAlone(parts) ? 0 : count, ...(yield* trace(joined, bom)) };
 }
+
+/** Ops that are applied in one step, which takes less than a millisecond if they are short. */
+const editsPerStep = 200;
 
 const isTextOp = (op: LineOp | TextOp): op is TextOp => op.op === "replace" || op.op === "str_replace";
 
@@ -191,10 +201,8 @@ function linesOf(body: Buffer, { from, to }: Region): ReplacedLine[] {
 
 const withoutLastBreak = (content: string): string => content.replace(/\r?\n$/, "");
 
-function countAfter(lines: number, { first, next, content }: Edit): number {
-  const added = content === undefined ? 0 : withoutLastBreak(content).split("\n").length;
-  return lines - (next - first) + added;
-}
+const countAdded = (content: string | undefined): number =>
+  content === undefined ? 0 : withoutLastBreak(content).split("\n").length;
 
 /** Returns whether the parts are only a byte order mark, inserted into a file without lines. */
 const isMarkAlone = (parts: readonly Buffer[]): boolean =>
@@ -226,11 +234,12 @@ function join(bom: Buffer, pieces: readonly Piece[]): Buffer[] {
 const fewParts = 16;
 
 /** Returns the changes of the pieces, in bytes. The first piece begins at `start`. */
-function trace(pieces: readonly Piece[], start: number): Pick<Edited, "splices" | "regions"> {
+function* trace(pieces: readonly Piece[], start: number): Steps<Pick<Edited, "splices" | "regions">> {
   const splices: Splice[] = [];
   const regions: OpRegion[] = [];
   let at = start;
-  for (const { closed, from, to, index } of pieces) {
+  for (const [place, { closed, from, to, index }] of pieces.entries()) {
+    if (place % editsPerStep === 0) yield;
     const length = closed.reduce((sum, part) => sum + part.length, 0);
     if (index !== undefined) {
       splices.push({ from, to, length });

@@ -9,7 +9,7 @@ import { type Change, unifiedDiff } from "./unified-diff.ts";
 
 /** Returns the change made by line ops, followed by replacements one after the other. */
 function changeOf(before: Buffer, ops: LineOp[], ...replacements: [string, string][]): Change {
-  const edited = applyLineOps(before, ops);
+  const edited = runAtOnce(applyLineOps(before, ops));
   let after = Buffer.concat(edited.parts);
   let splices = composeSplices([], edited.splices);
   for (const [old_str, new_str] of replacements) {
