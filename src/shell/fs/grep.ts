@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { refuse } from "../../base/errors.ts";
+import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { Named, UInt64 } from "../../base/schema/fragments.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
 import { requestedEncoding } from "../../text/encodings/requested-encoding.ts";
@@ -85,14 +86,11 @@ export const grep = defineFsFunction({
       jail,
     );
     const { content_matches, truncated } = answer;
-    const found = content_matches.map(({ path, line, text }) => ({
-      path: jail.hostPath(path),
-      line,
-      content: text,
-    }));
-    const matches = fitting(found, context.maxAnswerBytes);
+    const found = hostMatches(content_matches, jail, context.maxAnswerBytes);
+    const matches = await runInSlices(found, createTimeSlice());
     // Even without further matches, as published.
-    return { matches, truncated: truncated || matches.length < found.length || matches.length >= most };
+    const isCut = matches.length < content_matches.length;
+    return { matches, truncated: truncated || isCut || matches.length >= most };
   },
 });
 
@@ -114,12 +112,33 @@ export function startOf(jail: Jail, requested: string): Start {
   return { isFolder, size: stats!.isFile() ? stats!.size : 0, prefix };
 }
 
+interface HostMatch {
+  readonly path: string;
+  readonly line: number;
+  readonly content: string;
+}
+
+/** Matches that are converted in one step. */
+const atOnce = 500;
+
 /**
- * Returns the matches that fit into one message: host paths are longer than the paths that the search
- * counted.
+ * Returns the matches with host paths, as many as fit into one message: host paths are longer than the paths
+ * that the search counted.
  */
-function fitting<T>(matches: T[], maxAnswerBytes: number): T[] {
+function* hostMatches(
+  found: readonly { readonly path: string; readonly line: number; readonly text: string }[],
+  jail: Jail,
+  maxAnswerBytes: number,
+): Steps<HostMatch[]> {
   const budget = new JsonBudget(maxAnswerBytes, jsonBytes({ matches: [], truncated: false }));
-  const end = matches.findIndex((match, index) => !budget.admit(jsonBytes(match) + commaBytes(index)));
-  return end < 0 ? matches : matches.slice(0, end);
+  const matches: HostMatch[] = [];
+  let [file, hostPath] = ["", ""];
+  for (const [index, { path, line, text }] of found.entries()) {
+    if (index % atOnce === 0) yield;
+    if (path !== file) [file, hostPath] = [path, jail.hostPath(path)];
+    const match = { path: hostPath, line, content: text };
+    if (!budget.admit(jsonBytes(match) + commaBytes(index))) break;
+    matches.push(match);
+  }
+  return matches;
 }

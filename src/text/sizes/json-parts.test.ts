@@ -2,30 +2,37 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { jsonPartsOf } from "./json-parts.ts";
 
+const written = (value: unknown): string => [...jsonPartsOf(value)].join("");
+
 test("the parts make the text of JSON.stringify", () => {
-  const value = fc.oneof(fc.jsonValue(), fc.constant(undefined), fc.string({ unit: "binary" }));
+  const item = fc.oneof(
+    fc.jsonValue(),
+    fc.constantFrom(undefined, new Date(0), { a: undefined, b: [undefined] }, Object.create(null)),
+    fc.string({ unit: "binary" }),
+  );
   const list = fc
-    .oneof(fc.array(value), value)
-    .chain((one) => fc.constantFrom(one, Array(501).fill(one), Array(1500).fill({ a: one })));
+    .oneof(fc.array(item), item)
+    .chain((one) =>
+      fc.constantFrom(one, [[one]], Array(501).fill(one), { list: Array(1500).fill({ a: one }) }),
+    );
+  const longText = fc.constantFrom("é🙂\n", "\ud83d", '"').map((unit) => unit.repeat(70_000));
+  const value = fc.oneof({ arbitrary: list, weight: 5 }, { arbitrary: longText, weight: 1 });
   fc.assert(
-    fc.property(fc.dictionary(fc.string(), list), (answer) => {
-      expect([...jsonPartsOf(answer)].join("")).toBe(JSON.stringify(answer));
+    fc.property(fc.dictionary(fc.string(), value), (answer) => {
+      expect(written(answer) === JSON.stringify(answer)).toBeTrue();
+      for (const field of Object.values(answer))
+        expect(written([field]) === JSON.stringify([field])).toBeTrue();
     }),
-    { numRuns: 300 },
+    { numRuns: 50 },
   );
 });
 
-test("a long list has many parts", () => {
-  const answer = {
-    results: Array.from({ length: 50_000 }, (_, index) => ({ path: `${index}` })),
-    more: true,
-  };
-  expect([...jsonPartsOf(answer)].length).toBeGreaterThan(100);
+test.each([
+  ["a long list", { results: Array.from({ length: 50_000 }, (_, index) => ({ path: `${index}` })) }],
+  ["a long text", { content: "é".repeat(5_000_000) }],
+  ["a long text in a list", { results: [{ path: "a", content: "é".repeat(5_000_000) }] }],
+])("%s has parts of at most 128 Ki characters", (_, answer) => {
+  const parts = [...jsonPartsOf(answer)];
+  expect(Math.max(...parts.map(({ length }) => length))).toBeLessThan(140_000);
+  expect(parts.length).toBeGreaterThan(30);
 });
-
-test.each(["text", 7, null, true, [1, [2]], {}])(
-  "%j, which is no object with fields, is one part",
-  (answer) => {
-    expect([...jsonPartsOf(answer)]).toEqual([JSON.stringify(answer)]);
-  },
-);

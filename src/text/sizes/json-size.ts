@@ -1,4 +1,5 @@
 import { isAscii } from "node:buffer";
+import { piecesOf } from "../../base/scheduling/text-pieces.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { escapeBytes } from "./escape-bytes.ts";
 import { chunkBytes, kernelFor } from "./kernel.ts";
@@ -8,32 +9,56 @@ import { chunkBytes, kernelFor } from "./kernel.ts";
  * SerializeJSONProperty). Strings must be well-formed. Answers need it because one message of the bus carries
  * at most 16 MiB.
  */
-export function jsonBytes(value: unknown): number {
-  if (typeof value === "string") return stringBytes(value);
+export const jsonBytes = (value: unknown): number => valueBytes(value);
+
+/** Returns `jsonBytes`, without that of long texts if they are collected in `longTexts`. */
+function valueBytes(value: unknown, longTexts?: string[]): number {
+  if (typeof value === "string") {
+    if (longTexts === undefined || value.length <= longText) return stringBytes(value);
+    longTexts.push(value);
+    return 0;
+  }
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return digits(value);
   if (typeof value === "number") return Number.isFinite(value) ? String(value).length : 4;
   if (typeof value === "boolean") return value ? 4 : 5;
   if (value === null || typeof value !== "object") return 4;
-  return Array.isArray(value) ? arrayBytes(value) : objectBytes(value);
+  return Array.isArray(value) ? arrayBytes(value, longTexts) : fieldBytes(value, longTexts);
 }
 
-/** Items of a list that are measured in one step. */
-const atOnce = 500;
+/** Items of a list that are measured in one step, and the length of a text that is. */
+const [atOnce, longText] = [500, 64 * 1024];
 
-/** Does what `jsonBytes` does, in steps, for an answer with a field that lists very many entries. */
+/**
+ * Does what `jsonBytes` does, in steps, for an answer with long texts or a field that lists very many
+ * entries.
+ */
 export function* measureJson(answer: unknown): Steps<number> {
-  if (typeof answer !== "object" || answer === null || Array.isArray(answer)) return jsonBytes(answer);
+  const longTexts: string[] = [];
+  let bytes = yield* measureFields(answer, longTexts);
+  for (const text of longTexts) {
+    bytes += 2;
+    for (const piece of piecesOf(text)) {
+      bytes += stringBytes(piece) - 2;
+      yield;
+    }
+  }
+  return bytes;
+}
+
+function* measureFields(answer: unknown, longTexts: string[]): Steps<number> {
+  if (typeof answer !== "object" || answer === null || Array.isArray(answer))
+    return valueBytes(answer, longTexts);
   const counted = Object.create(null) as Record<string, number>;
   for (const [name, value] of Object.entries(answer)) {
     if (!Array.isArray(value) || value.length <= atOnce) continue;
     let bytes = 2 + value.length - 1;
     for (const [index, item] of value.entries()) {
       if (index % atOnce === 0) yield;
-      bytes += jsonBytes(item);
+      bytes += valueBytes(item, longTexts);
     }
     counted[name] = bytes;
   }
-  return objectBytes(answer, counted);
+  return fieldBytes(answer, longTexts, counted);
 }
 
 /** Returns the number of digits of a non-negative whole number. */
@@ -43,23 +68,25 @@ export function digits(number: number): number {
   return count;
 }
 
-function arrayBytes(items: readonly unknown[]): number {
+function arrayBytes(items: readonly unknown[], longTexts?: string[]): number {
   let bytes = 2 + Math.max(0, items.length - 1);
-  for (const item of items) bytes += jsonBytes(item);
+  for (const item of items) bytes += valueBytes(item, longTexts);
   return bytes;
 }
 
 /** Returns the `jsonBytes` of an object. `counted` holds fields whose `jsonBytes` are known already. */
-export function objectBytes<T extends object>(
-  fields: T,
-  counted?: Readonly<Partial<Record<keyof T, number>>>,
-): number {
+export const objectBytes = <T extends object>(fields: T, counted?: CountedFields<T>): number =>
+  fieldBytes(fields, undefined, counted);
+
+type CountedFields<T> = Readonly<Partial<Record<keyof T, number>>>;
+
+function fieldBytes<T extends object>(fields: T, longTexts?: string[], counted?: CountedFields<T>): number {
   let bytes = 2;
   let count = 0;
   for (const name of Object.keys(fields) as (keyof T & string)[]) {
     const value = fields[name];
     if (value === undefined) continue;
-    bytes += stringBytes(name) + 1 + (counted?.[name] ?? jsonBytes(value));
+    bytes += stringBytes(name) + 1 + (counted?.[name] ?? valueBytes(value, longTexts));
     count++;
   }
   return bytes + Math.max(0, count - 1);
