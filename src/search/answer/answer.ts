@@ -82,9 +82,14 @@ export class SearchAnswerBuilder {
     return this.#limits.paths && !this.#over.paths && this.#remainingIn(this.#paths) > 0;
   }
 
-  /** Returns the number of content matches that would still change the answer. */
+  /**
+   * Returns the number of content matches that would still change the answer, or a larger one than fits into
+   * its bytes.
+   */
   get remainingEntries(): number {
-    return this.#remainingIn(this.#entries);
+    const entries = this.#remainingIn(this.#entries);
+    if (this.#mode !== "content") return entries;
+    return Math.min(entries, Math.floor(Math.max(0, this.#budget.bytesLeft) / contentMatchBytes) + 1);
   }
 
   /**
