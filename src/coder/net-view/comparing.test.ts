@@ -366,3 +366,15 @@ test("an image that differs is shown by both sides, if it is wanted and small en
   ]);
   expect(images([...page.net, ...next.net])).toEqual({ ...both, "other.png": undefined });
 });
+
+test("a large file that an undo has restored is known to be what it left", async () => {
+  const { fixture, one } = await work();
+  await using _ = fixture;
+  writeFileSync(fixture.at("large"), Buffer.alloc(40 * 1024 * 1024, "x"));
+  await one.call("coder::delete-file", { paths: ["large"] });
+  await one.call("coder::undo");
+  const { checkpoints } = await one.call("coder::checkpoints", { limit: 1, answer: "stat" });
+  expect(checkpoints[0].files).toEqual([
+    { change: "created", path: "large", note: "it is too large to compare" },
+  ]);
+});

@@ -58,14 +58,14 @@ export class BackInTime {
     const changed = all.filter(({ path }) => paths.has(path));
     const after = new Map<string, EntryThen>();
     for (const { path } of changed) {
-      after.set(path, this.#sideAt(path));
+      after.set(path, await this.#sideAt(path));
       await pause();
     }
     await this.pass(record);
     const differences = new Map<string, PathDifference>();
     for (const { path, from = path, change } of changed) {
       const kind = change === "mode" ? "modified" : change;
-      const [old, now] = [this.#sideAt(from), after.get(path)!];
+      const [old, now] = [await this.#sideAt(from), after.get(path)!];
       const unknown = isLeft(steps, path, now) ? undefined : "it was changed before the next checkpoint";
       const seen = { path, from: from === path ? undefined : from, kind, before: old, after: now };
       const isKept = !this.#tree.isUnknown(from);
@@ -89,8 +89,8 @@ export class BackInTime {
   }
 
   /** Returns the entry at a path at this time, with its content, which is read immediately. */
-  #sideAt(path: string): EntryThen {
-    const state = this.#tree.state(path);
+  async #sideAt(path: string): Promise<EntryThen> {
+    const state = await this.#tree.stateInSlices(path);
     const content = state.kind === "file" ? this.#tree.contentAt(path) : undefined;
     return { state, content: () => content };
   }
