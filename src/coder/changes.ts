@@ -5,6 +5,7 @@ import { UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Wording } from "../calls/contract/wording.ts";
 import { type FeedChange, visiblePart } from "../filesystem/feed/change.ts";
 import type { Jail } from "../filesystem/jail/folder.ts";
+import { oldestKept } from "../filesystem/journal/read-record.ts";
 import { IgnoredPaths } from "./changes/ignored.ts";
 import { parsePosition, renderPosition } from "./changes/position.ts";
 import { type Selection, selects } from "./changes/selection.ts";
@@ -177,16 +178,28 @@ async function netAnswer(request: Request, newest: number, context: CoderContext
           },
           context,
         );
-  const overflow = place === undefined;
+  const note = lossOf(place, context);
   return {
     changes: [],
     external: feed.reportsExternal,
     next: renderPosition(feed.epoch, newest),
-    ...(overflow && { note: "What changed since then is not known. Send `checkpoint` in place of `since`." }),
-    overflow,
+    ...(note !== undefined && { note }),
+    overflow: note !== undefined,
     ...page,
     ...(ignoredPaths > 0 && { ignored: ignoredPaths }),
   };
+}
+
+/** Returns what to know about changes since a place that are missing, if any. */
+function lossOf(
+  place: { readonly checkpoint: number } | undefined,
+  { journal }: CoderContext,
+): string | undefined {
+  if (place === undefined)
+    return "What changed since then is not known. Send `checkpoint` in place of `since`.";
+  const oldest = journal === undefined ? 1 : oldestKept(journal);
+  if (place.checkpoint + 1 >= oldest) return undefined;
+  return `The journal no longer has the checkpoints before #${oldest}: what they changed is missing here, or shown without what it was before.`;
 }
 
 /** Returns where net changes begin; `undefined` if the feed no longer knows. Throws a refusal. */

@@ -6,6 +6,7 @@ import type { Wording } from "../calls/contract/wording.ts";
 import { changedPaths } from "../filesystem/journal/changed-paths.ts";
 import {
   type JournalRecord,
+  oldestKept,
   type RecordedStep,
   readRecords,
   stepsOf,
@@ -75,7 +76,15 @@ const Checkpoint = Named("Checkpoint", {
 });
 
 const response = Type.Object(
-  { checkpoints: Type.Array(Checkpoint), next_before_seq: Type.Optional(UInt64()) },
+  {
+    checkpoints: Type.Array(Checkpoint),
+    dropped_before: Type.Optional(
+      UInt64({
+        description: "At the end of the list: the journal no longer has older checkpoints than this one.",
+      }),
+    ),
+    next_before_seq: Type.Optional(UInt64()),
+  },
   { title: "CheckpointsOutput" },
 );
 
@@ -143,13 +152,15 @@ export const checkpoints = defineCoderFunction({
       found.push(checkpoint);
     }
     if (seq !== undefined && found.length === 0) throw refuseCoder.undoNothing(`checkpoint ${seq}`);
-    return { checkpoints: found };
+    const oldest = oldestKept(journal);
+    return { checkpoints: found, ...(seq === undefined && oldest > 1 && { dropped_before: oldest }) };
   },
-  render: ({ checkpoints: found, next_before_seq: next }, { sentence }) =>
+  render: ({ checkpoints: found, next_before_seq: next, dropped_before: dropped }, { sentence }) =>
     [
       ...(found.length === 0
-        ? ["Nothing is recorded."]
+        ? [dropped === undefined ? "Nothing is recorded." : "No such checkpoint is kept."]
         : found.map((checkpoint) => renderCheckpoint(checkpoint, sentence))),
+      ...(dropped === undefined ? [] : [`[the journal no longer has the checkpoints before #${dropped}]`]),
       ...(next === undefined ? [] : [`Older ones: before_seq ${next}`]),
     ].join("\n"),
 });

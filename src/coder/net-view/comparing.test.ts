@@ -378,3 +378,26 @@ test("a large file that an undo has restored is known to be what it left", async
     { change: "created", path: "large", note: "it is too large to compare" },
   ]);
 });
+
+test("what the journal no longer has is said by each answer that depends on it", async () => {
+  await using fixture = new SessionsFixture({}, 100_000);
+  const one = fixture.open(anna);
+  for (let file = 1; file <= 8; file++) {
+    writeFileSync(fixture.at("a.txt"), `${file}`.repeat(30_000));
+    await one.call("coder::delete-file", { paths: ["a.txt"] });
+  }
+  const { checkpoints, dropped_before: oldest } = await one.call("coder::checkpoints");
+  expect(oldest).toBe(checkpoints.at(-1).seq);
+  expect(oldest).toBeGreaterThan(1);
+  const said = `[the journal no longer has the checkpoints before #${oldest}]`;
+  expect(await one.text("coder::checkpoints")).toEndWith(`\n${said}`);
+  expect(await one.text("coder::checkpoints", { before_seq: oldest })).toBe(
+    `No such checkpoint is kept.\n${said}`,
+  );
+  expect(await one.call("coder::checkpoints", { limit: 1 })).not.toHaveProperty("dropped_before");
+  const note = `The journal no longer has the checkpoints before #${oldest}: what they changed is missing here, or shown without what it was before.`;
+  expect(await one.call("coder::changes", { checkpoint: 1 })).toMatchObject({ note, overflow: true });
+  expect(await one.text("coder::changes", { answer: "stat" })).toContain(`[${note}]`);
+  const kept = await one.call("coder::changes", { checkpoint: oldest - 1 });
+  expect(kept.overflow).toBe(false);
+});

@@ -55,6 +55,9 @@ export async function* readRecords(
   }
 }
 
+/** Returns the number of the oldest record that the journal has. It has dropped all older ones. */
+export const oldestKept = ({ state }: JournalSource): number => listSegments(state)[0] ?? 1;
+
 /**
  * Returns the record, or `undefined` if it is gone or no complete part of it is left. Throws the errno error.
  */
