@@ -25,3 +25,12 @@ test("waits no longer for calls of which none ends", async () => {
 test("without calls there is nothing to wait for", async () => {
   await new InFlight().settled();
 });
+
+test("waits for work that begins when a call has ended", async () => {
+  const calls = new InFlight();
+  const done: string[] = [];
+  const render = () => calls.add(pause(20).then(() => void done.push("rendered")));
+  void calls.add(pause(5)).then(render);
+  await calls.settled(100);
+  expect(done).toEqual(["rendered"]);
+});

@@ -21,21 +21,26 @@ export class InFlight {
   }
 
   /**
-   * Resolves when no call is in flight, or when none has ended for `milliseconds`, by default 5 s. Then waits
-   * one turn of the event loop, because an SDK writes a result to its socket some microtasks after the call's
-   * promise has resolved.
+   * Resolves when no call is in flight, or when none has ended for `milliseconds`, by default 5 s. Before
+   * that it waits one turn of the event loop, because an SDK writes a result to its socket some microtasks
+   * after the call's promise has resolved, and a transport renders it as long after that.
    */
   async settled(milliseconds = drainMilliseconds): Promise<void> {
     let isWaiting = true;
-    while (isWaiting && this.#calls.size > 0) {
-      isWaiting = await new Promise<boolean>((resolve) => {
-        const timer = setTimeout(() => resolve(false), milliseconds);
-        this.#waiting.add(() => {
-          clearTimeout(timer);
-          resolve(true);
-        });
+    do {
+      while (isWaiting && this.#calls.size > 0) isWaiting = await this.#nextEnd(milliseconds);
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    } while (isWaiting && this.#calls.size > 0);
+  }
+
+  /** Resolves to true when a call ends, or to false after `milliseconds`. */
+  #nextEnd(milliseconds: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), milliseconds);
+      this.#waiting.add(() => {
+        clearTimeout(timer);
+        resolve(true);
       });
-    }
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    });
   }
 }

@@ -207,6 +207,24 @@ describe.each(defaultSubjects)("the %s on stdio", (subject) => {
     expect(await raw.exited).toBe(0);
   });
 
+  test("answers what came before its input ended in full, however large", async () => {
+    const content = "é\n".repeat(2_000_000);
+    using raw = startRaw(subject, { tree: { "a.txt": content } });
+    const initialized = raw.initialize();
+    for (const id of [1, 2])
+      raw.callTool(id, "coder_read_file", { path: "a.txt", max_output_bytes: 16_000_000 });
+    raw.child.stdin.end();
+    await initialized;
+    const answered = [await raw.next(), await raw.next()];
+    expect(answered.map((answer) => answer?.id).sort()).toEqual([1, 2]);
+    for (const answer of answered) {
+      const [{ text }] = answer!.result!["content"] as [{ text: string }];
+      expect(text === content).toBeTrue();
+    }
+    expect(await raw.next()).toBeUndefined();
+    expect(await raw.exited).toBe(0);
+  });
+
   test("finishes the calls under way when it is told to stop", async () => {
     using raw = startRaw(subject, { ...endlessSearch, config: { call_timeout_ms: 1000 } });
     await raw.initialize();

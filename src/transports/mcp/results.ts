@@ -1,9 +1,11 @@
 /** Converts answers and errors of functions to results of tools. */
+import { setImmediate } from "node:timers/promises";
 import type { CallToolResult } from "@modelcontextprotocol/server";
+import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
 import { type AnsweredCall, renderAnswer } from "../../calls/contract/answer-text.ts";
 import { hasFailedEntry } from "../../calls/contract/failed-entry.ts";
 import type { Image } from "../../calls/contract/wording.ts";
-import { jsonBytes } from "../../text/sizes/json-size.ts";
+import { measureJson } from "../../text/sizes/json-size.ts";
 import { wording } from "./tools.ts";
 
 /** The form in which results are sent. */
@@ -27,6 +29,9 @@ export interface AnswerForm extends ResultForm {
   readonly shownBytes: number;
 }
 
+/** Length of a text that takes some milliseconds to render or to send. */
+const longText = 1024 * 1024;
+
 /**
  * Renders an answer. Its `isError` is true if an entry has `success: false`, or if the answer reports a
  * failure by the function's own rule, and absent otherwise. Entries of a transaction have no such field,
@@ -40,11 +45,13 @@ export async function renderResult(
   const isFailure = hasFailedEntry(answer) || definition.isFailure?.(answer as never) === true;
   const rendered = (await renderAnswer(call, wording)) ?? renderJson(answer);
   const cut = isStructured ? cutCopy : cutText;
+  // The turns that render and send a long text each last long enough.
+  if (rendered.length > longText) await setImmediate();
   const said = renderNotes(notes);
   return {
     content:
       typeof rendered === "string"
-        ? [textBlock([cut(rendered, shownBytes), ...said].join("\n"))]
+        ? [textBlock([await cut(rendered, shownBytes), ...said].join("\n"))]
         : [...rendered, ...said].map(block),
     ...(isStructured && { structuredContent: answer as Record<string, unknown> }),
     ...(isFailure && { isError: true }),
@@ -78,14 +85,14 @@ function block(piece: string | Image): Block {
  */
 const maxCharacters = 1024 * 1024;
 
-function cutCopy(text: string, bytes: number): string {
-  const shown = startOf(text.slice(0, maxCharacters), bytes);
+async function cutCopy(text: string, bytes: number): Promise<string> {
+  const shown = await startOf(text.slice(0, maxCharacters), bytes);
   if (shown.length === text.length) return text;
   return `${shown}\n[cut: ${shown.length} of ${text.length} characters; structuredContent has them all]`;
 }
 
-function cutText(text: string, bytes: number): string {
-  const shown = startOf(text, bytes);
+async function cutText(text: string, bytes: number): Promise<string> {
+  const shown = await startOf(text, bytes);
   if (shown.length === text.length) return text;
   return `${shown}\n[cut: ${shown.length} of ${text.length} characters, as many as one message carries; ask for less at once]`;
 }
@@ -94,9 +101,12 @@ function cutText(text: string, bytes: number): string {
 const maxBytesOfCharacter = 6;
 
 /** Returns the longest beginning of `text` with at most `bytes` as JSON, or a somewhat shorter one. */
-function startOf(text: string, bytes: number): string {
+async function startOf(text: string, bytes: number): Promise<string> {
   let shown = text;
-  while (shown.length * maxBytesOfCharacter > bytes && jsonBytes(shown) > bytes)
+  while (
+    shown.length * maxBytesOfCharacter > bytes &&
+    (await runInSlices(measureJson(shown), createTimeSlice())) > bytes
+  )
     shown = shown.slice(0, shown.length / 2);
   return shown.length === text.length ? text : shown.toWellFormed();
 }

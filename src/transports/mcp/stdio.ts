@@ -57,6 +57,7 @@ export function serveOnStdio(host: ToolHost): Listener {
     async stop() {
       await transport.pause();
       await host.settled(hasLeft ? leftMilliseconds : undefined);
+      await transport.written();
       watch?.close();
       await connection.close();
       process.stdin.destroy();

@@ -178,7 +178,7 @@ export class ToolHost {
     const beside = isStructured ? outcome.bytes : 0;
     const shownBytes = this.#messageBytes - envelopeBytes - beside;
     const call = { definition, payload: sent, answer: outcome.answer };
-    return await renderResult(call, { isStructured, shownBytes, notes });
+    return await this.#inFlight.add(renderResult(call, { isStructured, shownBytes, notes }));
   }
 
   /** Resolves when no call is in flight, or when none has ended for `milliseconds`, by default 5 s. */

@@ -205,3 +205,16 @@ test("takes the lease of an answer when it is sent, and releases it when that is
   await sending[1];
   expect(events).toEqual(["taken 1", "released"]);
 });
+
+test("encodes a large answer while other messages are sent, and says when the output has it", async () => {
+  const lease = { reserve: () => undefined, reserveIfIdle: () => true, resize: () => {}, release: () => {} };
+  const { transport, sent, drain } = await open(1000, () => ({ ...lease, bytes: 4_000_000 }));
+  const answer = { jsonrpc: "2.0", id: 1, result: { text: 'é"\n'.repeat(1_000_000) } } as const;
+  void transport.send(answer);
+  void transport.send({ jsonrpc: "2.0", method: "y" });
+  expect(sent).toEqual(['{"jsonrpc":"2.0","method":"y"}\n']);
+  await transport.written();
+  drain();
+  await turn();
+  expect(sent[1] === `${JSON.stringify(answer)}\n`).toBeTrue();
+});

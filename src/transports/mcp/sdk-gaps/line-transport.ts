@@ -2,7 +2,9 @@ import { isUtf8 } from "node:buffer";
 import type { Readable, Writable } from "node:stream";
 import { type JSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/server";
 import { minSliced, parseInSlices } from "../../../base/scheduling/parse-json.ts";
+import { createTimeSlice, runInSlices, type Steps } from "../../../base/scheduling/time-slice.ts";
 import { maxTokens } from "../../../base/schema/message-size.ts";
+import { jsonPartsOf } from "../../../text/sizes/json-parts.ts";
 import type { Leases } from "../leases.ts";
 import {
   badBatch,
@@ -46,8 +48,10 @@ export class LineTransport implements Transport {
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #takeLease: Leases["take"];
-  /** The number of UTF-16 units written but not yet sent. */
+  /** The number of UTF-16 units, or of bytes, written but not yet sent. */
   #unsent = 0;
+  /** The messages that are being encoded. */
+  readonly #encoding = new Set<Promise<Buffer>>();
   /** Callbacks for when everything has been sent. */
   readonly #waiting = new Set<() => void>();
 
@@ -75,10 +79,27 @@ export class LineTransport implements Transport {
     if (this.#isClosed) throw new Error("The transport is closed.");
     const lease = "method" in message || message.id === undefined ? undefined : this.#takeLease(message.id);
     try {
-      await this.#write(serializeMessage(message));
+      const isLarge = lease !== undefined && lease.bytes >= minInPieces;
+      await this.#write(isLarge ? await this.#encode(message) : serializeMessage(message));
     } finally {
       lease?.release();
     }
+  }
+
+  /** Encodes a large message as a line, in slices. Other messages may overtake it. */
+  async #encode(message: JSONRPCMessage): Promise<Buffer> {
+    const encoding = runInSlices(encode(message), createTimeSlice());
+    this.#encoding.add(encoding);
+    try {
+      return await encoding;
+    } finally {
+      this.#encoding.delete(encoding);
+    }
+  }
+
+  /** Resolves when the output has all messages so far. */
+  async written(): Promise<void> {
+    await Promise.allSettled(this.#encoding);
   }
 
   /** Resolves when everything is sent. */
@@ -105,7 +126,7 @@ export class LineTransport implements Transport {
    * Resolves when the text is sent. Stops reading while more than `most` is unsent: requests of a client that
    * reads nothing wait.
    */
-  async #write(text: string, most = maxUnsent): Promise<void> {
+  async #write(text: string | Buffer, most = maxUnsent): Promise<void> {
     this.#unsent += text.length;
     try {
       await new Promise<void>((resolve, reject) => {
@@ -180,6 +201,19 @@ export class LineTransport implements Transport {
     this.onerror?.(error);
     void this.close();
   }
+}
+
+/** Minimum bytes of an answer that is worth encoding in pieces. */
+const minInPieces = 256 * 1024;
+
+/** Encodes a message as a line, in steps. */
+function* encode(message: JSONRPCMessage): Steps<Buffer> {
+  const encoded: Buffer[] = [];
+  for (const part of jsonPartsOf(message)) {
+    encoded.push(Buffer.from(part));
+    yield;
+  }
+  return Buffer.concat([...encoded, Buffer.from("\n")]);
 }
 
 /** Yields the lines that are not blank. */
