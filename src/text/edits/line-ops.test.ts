@@ -142,3 +142,9 @@ describe("ops that cannot be applied are named, with the lines there are and wha
     expect(refusal("a\n", { op: "replace" }, insert(9, "x"))).toStartWith("ops[1] inserts at line 9");
   });
 });
+
+test("many ops are applied in steps", () => {
+  const body = latin1("line\n".repeat(10_000));
+  const ops = Array.from({ length: 5000 }, (_, index) => update(index * 2 + 1, index * 2 + 1, "x"));
+  expect([...applyLineOps(body, ops)].length).toBeGreaterThan(50);
+});
