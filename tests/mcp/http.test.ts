@@ -70,6 +70,30 @@ describe.each(defaultSubjects)("the %s over HTTP", (subject) => {
     await client.close();
   });
 
+  test.each(
+    revisions.flatMap(([revision, options]) => [
+      [revision, "text", [], options] as const,
+      [revision, "structured content", ["--structured"], options] as const,
+    ]),
+  )("answers a client of revision %s in full, however large, as %s", async (_, form, flags, options) => {
+    const content = 'é🙂"\\\n'.repeat(400_000);
+    const args = ["--http", "0", "--no-token", ...flags];
+    await using large = await startHttp(subject, { tree: { "a.txt": content }, args });
+    const client = new Client({ name: "tests", version: "1.0.0" }, options);
+    await client.connect(new StreamableHTTPClientTransport(large.url));
+    const called = {
+      name: "coder_read_file",
+      arguments: { path: "a.txt", max_output_bytes: 16_000_000 },
+    };
+    const results = await Promise.all([client.callTool(called), client.callTool(called)]);
+    for (const result of results as CallToolResult[]) {
+      const structured = result.structuredContent as { content: string } | undefined;
+      expect(structured === undefined).toBe(form === "text");
+      expect((structured?.content ?? textOf(result)) === content).toBeTrue();
+    }
+    await client.close();
+  });
+
   test.each(revisions)(
     "tells a client of revision %s the progress of a search, and stops it",
     async (_, options) => {

@@ -15,6 +15,7 @@ import { currentExchange } from "./current-exchange.ts";
 import { HttpListens } from "./http-subscriptions.ts";
 import { notParsed, notUtf8, readMessage } from "./messages.ts";
 import { refuseRequest } from "./refusals.ts";
+import { LateJson } from "./sdk-gaps/late-json.ts";
 import { createMcpServer } from "./server.ts";
 import type { SessionAnswer } from "./session.ts";
 import { Sessions } from "./sessions.ts";
@@ -62,10 +63,11 @@ export function createExchange(host: ToolHost, bodyBytes: number): Exchange {
         if (body.refusal !== undefined) return refuseRequest(outgoing, body.status, body.refusal);
         arrival?.expect([body.message].flat().filter(isJSONRPCRequest).length);
         const request = toRequest(incoming, left.signal);
-        const { response, settled } = await currentExchange.run({ leases, arrival }, () =>
+        const late = new LateJson();
+        const { response, settled } = await currentExchange.run({ leases, arrival, late }, () =>
           respond(request, body.message),
         );
-        await Promise.all([sendResponse(response, outgoing), settled]);
+        await Promise.all([sendResponse(response, outgoing, late), settled]);
       } finally {
         arrival?.end();
         leases.releaseAll();

@@ -170,7 +170,9 @@ async function callTool(host: ToolHost, { definition, payload, context, options,
   const { onOutput } = progress;
   const outcome = await host.call(definition, payload, { ...options, onOutput });
   const result = await host.render(definition, payload, outcome);
-  return hasApp && "answer" in outcome ? withCheckpointKey(result, outcome.answer) : result;
+  if ("error" in outcome) return result;
+  const shown = hasApp ? withCheckpointKey(result, outcome.answer) : result;
+  return currentExchange.getStore()?.late.withTokens(shown, outcome.bytes) ?? shown;
 }
 
 function unknownTool(name: string, names: readonly string[]): ProtocolError {

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { BodyShare } from "./body-budget.ts";
+import type { LateJson } from "./sdk-gaps/late-json.ts";
 
 /** Thrown if the body exceeds its limit. */
 export class BodyTooLarge extends Error {
@@ -65,14 +66,20 @@ export async function readBody(incoming: IncomingMessage, { maxBytes, share }: B
   return Buffer.concat(chunks);
 }
 
-/** Sends `response` chunk by chunk. A client that disconnects cancels the rest. */
-export async function sendResponse(response: Response, outgoing: ServerResponse): Promise<void> {
+/**
+ * Sends `response` chunk by chunk, with the values of `late`. A client that disconnects cancels the rest.
+ */
+export async function sendResponse(
+  response: Response,
+  outgoing: ServerResponse,
+  late: LateJson,
+): Promise<void> {
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   // A stream of notifications may have nothing to send for long, and its client waits to know that it is
   // open.
   if (outgoing.req.method === "GET") outgoing.flushHeaders();
   if (response.body === null) outgoing.end();
-  else await pipeline(Readable.fromWeb(response.body as never), outgoing).catch(ignoreDeparture);
+  else await pipeline(late.fill(Readable.fromWeb(response.body as never)), outgoing).catch(ignoreDeparture);
 }
 
 function ignoreDeparture(error: NodeJS.ErrnoException): void {
