@@ -21,9 +21,9 @@ export class InFlight {
   }
 
   /**
-   * Resolves when no call is in flight, or when none has ended for `milliseconds`, by default 5 s. Before
-   * that it waits one turn of the event loop, because an SDK writes a result to its socket some microtasks
-   * after the call's promise has resolved, and a transport renders it as long after that.
+   * Resolves when no call is in flight, or when none has ended for `milliseconds`, by default 5 s. Before it
+   * does, it waits one turn of the event loop, because an SDK writes a result to its socket some microtasks
+   * after the call's promise has resolved, and then for calls and renderings that have begun in that turn.
    */
   async settled(milliseconds = drainMilliseconds): Promise<void> {
     let isWaiting = true;

@@ -441,13 +441,12 @@ export class SearchRun {
   async #takeFindings(batch: Batch, found: EncodedFindings): Promise<void> {
     let searched = batch.count;
     const findings: Finding[] = [];
-    let parts: Finding[] = [];
+    const parts: Finding[] = [];
     for (const { part, isLast } of decodeFindings(found)) {
       this.#add(batch, part);
-      parts.push(part);
-      if (isLast) {
-        findings.push(joined(parts));
-        parts = [];
+      if (found.inIndex !== undefined) {
+        parts.push(part);
+        if (isLast) findings.push(joined(parts.splice(0)));
       }
       if (this.#answer.isFull) {
         searched = part.index + 1;

@@ -20,3 +20,9 @@ test("no piece is longer than what one step encodes, and a pair's other half", (
   const pieces = [...piecesOf(`x${"🙂".repeat(300_000)}`)];
   expect(pieces.map((piece) => piece.length)).toEqual([length + 1, length, length, length, 75_712]);
 });
+
+test("no CRLF is split, nor a piece lost after a CR at the end", () => {
+  const pieces = (text: string) => [...piecesOf(text)].map((piece) => piece.length);
+  expect(pieces(`${"x".repeat(length - 1)}\r\n${"x".repeat(5)}`)).toEqual([length + 1, 5]);
+  expect(pieces(`${"x".repeat(length - 1)}\r`)).toEqual([length]);
+});

@@ -148,3 +148,19 @@ test("many ops are applied in steps", () => {
   const ops = Array.from({ length: 5000 }, (_, index) => update(index * 2 + 1, index * 2 + 1, "x"));
   expect([...applyLineOps(body, ops)].length).toBeGreaterThan(50);
 });
+
+test.each(["\n", "\r\n"])("a long content with breaks %j is written in steps, like a short one", (breaks) => {
+  const text = `é🙂${breaks}`.repeat(100_000);
+  for (const ending of ["\n", "\r\n"]) {
+    const body = Buffer.from(["a", "b", "c"].join(ending));
+    const steps = applyLineOps(body, [update(2, 2, text)]);
+    let count = 0;
+    let step = steps.next();
+    for (; !step.done; step = steps.next()) count++;
+    expect(count).toBeGreaterThan(5);
+    const { parts, lines } = step.value;
+    const expected = ["a", text.replaceAll(breaks, ending).slice(0, -ending.length), "c"].join(ending);
+    expect(Buffer.concat(parts).toString() === expected).toBeTrue();
+    expect(lines).toBe(100_002);
+  }
+});

@@ -8,6 +8,7 @@
  * exist.
  */
 
+import { piecesOf } from "../../base/scheduling/text-pieces.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import {
   endingFor,
@@ -106,20 +107,28 @@ export function* applyLineOps(
   };
   let position: number = bom;
   let count = lines;
+  let written = 0;
   for (const [place, { first, next, content, index }] of edits.entries()) {
-    if (place % editsPerStep === 0) yield;
+    written += content?.length ?? 0;
+    if (place % editsPerStep === 0 || written > charactersPerStep) {
+      written = 0;
+      yield;
+    }
     const [from, to] = [starts.get(first)!, starts.get(next)!];
     keep(position, from);
     const text = first === 1 && bom > 0 ? content?.replace(/^\ufeff/, "") : content;
     const replaced = isMixed ? linesOf(body, { from, to }) : [];
-    pieces.push({
-      ...(text === undefined ? nothing : put(text, replaced, writtenAt(from))),
-      from,
-      to,
-      index,
-    });
+    const isLong = text !== undefined && text.length > charactersPerStep && replaced.length === 0;
+    const ending = writtenAt(from);
+    const added = isLong
+      ? yield* putLong(text, ending)
+      : text === undefined
+        ? nothing
+        : put(text, replaced, ending);
+    pieces.push({ ...added, from, to, index });
     position = to;
-    count += countAdded(content) - (next - first);
+    count -= next - first;
+    for (const closed of added.closed) count += countLines(closed);
   }
   keep(position, body.length);
   yield;
@@ -130,8 +139,8 @@ export function* applyLineOps(
   return { parts, lines: isMarkAlone(parts) ? 0 : count, ...(yield* trace(joined, bom)) };
 }
 
-/** Ops that are applied in one step, which takes less than a millisecond if they are short. */
-const editsPerStep = 200;
+/** Ops that are applied in one step, and characters of their contents. It takes about a millisecond. */
+const [editsPerStep, charactersPerStep] = [200, 128 * 1024];
 
 const isTextOp = (op: LineOp | TextOp): op is TextOp => op.op === "replace" || op.op === "str_replace";
 
@@ -173,23 +182,38 @@ function validateRange({ op, index, first, next }: Edit, lines: number): void {
 const isBetween = (low: number, line: number, high: number) =>
   Number.isInteger(line) && low <= line && line <= high;
 
-const nothing = { closed: [], open: Buffer.alloc(0) };
+type Lines = Pick<Piece, "closed" | "open">;
+
+const nothing: Lines = { closed: [], open: Buffer.alloc(0) };
 
 /** Returns the lines of a content. `before` is the ending of the line before them. */
-function put(
-  content: string,
-  replaced: readonly ReplacedLine[],
-  before: LineEnding,
-): Pick<Piece, "closed" | "open"> {
+function put(content: string, replaced: readonly ReplacedLine[], before: LineEnding): Lines {
   const text = withoutLastBreak(content);
-  if (replaced.length === 0) {
-    const bytes = Buffer.from(text.replace(/\r?\n/g, before) + before);
-    return { closed: [bytes], open: bytes.subarray(0, bytes.length - before.length) };
-  }
+  if (replaced.length === 0) return linesWith(Buffer.from(withBreaks(text, before) + before), before);
   const lines = text.split(/\r?\n/);
   const endings = endingsOf(lines, replaced, before);
-  const bytes = Buffer.from(lines.map((line, at) => line + endings[at]!).join(""));
-  return { closed: [bytes], open: bytes.subarray(0, bytes.length - endings.at(-1)!.length) };
+  return linesWith(Buffer.from(lines.map((line, at) => line + endings[at]!).join("")), endings.at(-1)!);
+}
+
+/** Returns the lines of a long content, which get the ending `before`, in steps. */
+function* putLong(content: string, before: LineEnding): Steps<Lines> {
+  const encoded: Buffer[] = [];
+  for (const piece of piecesOf(withoutLastBreak(content))) {
+    encoded.push(Buffer.from(withBreaks(piece, before)));
+    yield;
+  }
+  return linesWith(Buffer.concat([...encoded, Buffer.from(before)]), before);
+}
+
+/** Returns lines whose last one has this ending. */
+const linesWith = (closed: Buffer, ending: string): Lines => ({
+  closed: [closed],
+  open: closed.subarray(0, closed.length - ending.length),
+});
+
+function withBreaks(text: string, ending: LineEnding): string {
+  const unix = text.replaceAll("\r\n", "\n");
+  return ending === "\n" ? unix : unix.replaceAll("\n", ending);
 }
 
 function linesOf(body: Buffer, { from, to }: Region): ReplacedLine[] {
@@ -199,10 +223,10 @@ function linesOf(body: Buffer, { from, to }: Region): ReplacedLine[] {
   return lines;
 }
 
-const withoutLastBreak = (content: string): string => content.replace(/\r?\n$/, "");
-
-const countAdded = (content: string | undefined): number =>
-  content === undefined ? 0 : withoutLastBreak(content).split("\n").length;
+function withoutLastBreak(content: string): string {
+  const breakLength = content.endsWith("\r\n") ? 2 : content.endsWith("\n") ? 1 : 0;
+  return breakLength === 0 ? content : content.slice(0, -breakLength);
+}
 
 /** Returns whether the parts are only a byte order mark, inserted into a file without lines. */
 const isMarkAlone = (parts: readonly Buffer[]): boolean =>
