@@ -124,7 +124,7 @@ export const checkpoints = defineCoderFunction({
       answer === undefined || answer === "names"
         ? undefined
         : new BackInTime(context, {
-            maxBytes: diffBytes(request.max_diff_bytes, context),
+            maxBytes: answer === "stat" ? 0 : diffBytes(request.max_diff_bytes, context),
             withImages: answer === "diff" && request.images === true,
           });
     const found: Static<typeof Checkpoint>[] = [];

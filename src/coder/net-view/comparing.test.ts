@@ -401,3 +401,24 @@ test("what the journal no longer has is said by each answer that depends on it",
   const kept = await one.call("coder::changes", { checkpoint: oldest - 1 });
   expect(kept.overflow).toBe(false);
 });
+
+test("lines are counted, and a change of content stays one, where there is no room for diffs", async () => {
+  await using fixture = new SessionsFixture();
+  const one = fixture.open(anna);
+  writeFileSync(fixture.at("small.txt"), "a\n");
+  writeFileSync(fixture.at("large.txt"), "a\n");
+  await one.call("coder::update-file", edit("small.txt", "a", "b"));
+  await one.call("coder::update-file", edit("large.txt", "a", "line\n".repeat(50_000)));
+  const filesOf = async (answer: string) => {
+    const { checkpoints } = await one.call("coder::checkpoints", { answer });
+    return checkpoints.map(({ files }: { files: object[] }) => files[0]);
+  };
+  expect(await filesOf("stat")).toEqual([
+    { change: "modified", path: "large.txt", added: 50_001, removed: 1 },
+    { change: "modified", path: "small.txt", added: 1, removed: 1 },
+  ]);
+  expect(await filesOf("diff")).toMatchObject([
+    { path: "large.txt", added: 50_001, removed: 1, diff_truncated: true },
+    { path: "small.txt", added: 1, removed: 1, diff_truncated: true },
+  ]);
+});

@@ -133,7 +133,8 @@ export function* compare(change: NetDifference, maxBytes: number): Steps<FileDif
     { before: old, after: now, splices },
     { header: "", maxBytes },
   );
-  if (diff === "" && !header.lines.includes("\n", header.lines.indexOf("\n") + 1)) return modesOf(change);
+  const isOfModes = splices.length === 0 && !header.lines.includes("\n", header.lines.indexOf("\n") + 1);
+  if (isOfModes) return modesOf(change);
   const names = diff === "" ? "" : header.names;
   return {
     diff: `${header.lines}${names}${diff}`,
