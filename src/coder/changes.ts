@@ -190,7 +190,7 @@ async function netAnswer(request: Request, newest: number, context: CoderContext
   };
 }
 
-/** Returns what to know about changes since a place that are missing, if any. */
+/** Returns a note if changes since a place are missing from the answer. */
 function lossOf(
   place: { readonly checkpoint: number } | undefined,
   { journal }: CoderContext,

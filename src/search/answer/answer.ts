@@ -83,8 +83,8 @@ export class SearchAnswerBuilder {
   }
 
   /**
-   * Returns the number of content matches that would still change the answer, or a larger one than fits into
-   * its bytes.
+   * Returns the number of content matches that would still change the answer: no more than its bytes could
+   * hold, and one that truncates it.
    */
   get remainingEntries(): number {
     const entries = this.#remainingIn(this.#entries);
