@@ -115,14 +115,14 @@ export class AnswerBudget {
   }
 
   /**
-   * Counts a sent answer, and collects garbage whenever the sent bytes of large ones reach their limit. On
-   * its own, the collector acts on the memory of the machine, which may be far more than this process may
-   * use.
+   * Counts a sent answer, and collects garbage whenever the sent bytes of large ones reach half of their
+   * limit. On its own, the collector acts on the memory of the machine, which may be far more than this
+   * process may use.
    */
   noteSent(bytes: number): void {
     if (bytes <= smallAnswerBytes) return;
     this.#sentBytes += bytes;
-    if (this.#sentBytes < this.#large.limit) return;
+    if (this.#sentBytes < this.#large.limit / 2) return;
     this.#sentBytes = 0;
     collectGarbage();
   }

@@ -1,24 +1,42 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { EventEmitter } from "node:events";
+import { setImmediate } from "node:timers/promises";
 import type { WebSocket } from "portable-ws";
 import { WorkerConnection } from "./connection.ts";
 import { renderFrame, WrittenJson } from "./frames.ts";
 
 /** Keeps what is sent to it. */
-class SocketStub {
+class SocketStub extends EventEmitter {
   readonly OPEN = 1;
   readyState = 1;
-  readonly bufferedAmount = 0;
+  bufferedAmount = 0;
   readonly sent: { data: string | Buffer; fin: boolean }[] = [];
+  /** Whether what is sent is read at once. */
+  isRead = true;
+  readonly #unread: (() => void)[] = [];
   #wake = (): void => {};
 
-  send(data: string | Buffer, { fin = true, binary = true } = {}): void {
+  send(data: string | Buffer, { fin = true, binary = true } = {}, onRead = () => {}): void {
     if (typeof data !== "string") expect(binary).toBeFalse();
     this.sent.push({ data, fin });
+    this.bufferedAmount += data.length;
+    this.#unread.push(() => {
+      this.bufferedAmount -= data.length;
+      onRead();
+    });
+    if (this.isRead) this.read();
     if (fin) this.#wake();
+  }
+
+  /** Reads everything from now on. */
+  read(): void {
+    this.isRead = true;
+    for (const read of this.#unread.splice(0)) read();
   }
 
   close(): void {
     this.readyState = 3;
+    this.emit("close");
     this.#wake();
   }
 
@@ -91,11 +109,27 @@ describe("a large frame", () => {
     expect(stub.messages).toHaveLength(1);
   });
 
-  test("is lost with those after it if the socket closes, and holds nothing", async () => {
+  test("is encoded only a little ahead of its reader", async () => {
+    stub.isRead = false;
+    worker.send(frameOf("é".repeat(4_000_000)));
+    while (stub.bufferedAmount <= 1024 * 1024) await setImmediate();
+    for (let turn = 0; turn < 20; turn++) await setImmediate();
+    expect(stub.bufferedAmount).toBeLessThan(2 * 1024 * 1024);
+    expect(worker.unsentBytes).toBeGreaterThan(4_000_000);
+    stub.read();
+    await stub.whole(1);
+    expect(stub.messages).toHaveLength(1);
+    expect(worker.unsentBytes).toBe(0);
+    expect(stub.listenerCount("close")).toBe(0);
+  });
+
+  test.each([true, false])("is lost with those after it if the socket closes (read: %p)", async (isRead) => {
+    stub.isRead = isRead;
     worker.send(frameOf("é".repeat(2_000_000)));
     worker.send({ type: "pong" });
+    if (!isRead) while (stub.bufferedAmount <= 1024 * 1024) await setImmediate();
     stub.close();
-    while (worker.unsentBytes > 0) await new Promise((resolve) => setImmediate(resolve));
+    while (worker.unsentBytes > stub.bufferedAmount) await setImmediate();
     expect(stub.messages).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { WebSocket } from "portable-ws";
 import { piecesOf } from "../base/scheduling/text-pieces.ts";
-import { createTimeSlice, runInSlices, type Steps } from "../base/scheduling/time-slice.ts";
+import { createTimeSlice } from "../base/scheduling/time-slice.ts";
 import { type Frame, isLargeFrame, type Json, renderFrame } from "./frames.ts";
 
 /** A frame as sent or received, for tests and logs. */
@@ -28,6 +28,9 @@ export interface ConnectionOptions {
 }
 
 const defaultMaxUnsentBytes = 256 * 1024 * 1024;
+
+/** Bytes of fragments that are encoded ahead. */
+const maxBufferedBytes = 1024 * 1024;
 
 /** The socket of one worker, and its description. Every client of the bus is a worker. */
 export class WorkerConnection {
@@ -75,27 +78,39 @@ export class WorkerConnection {
     if (this.#queue.push(text) === 1) void this.#sendQueue();
   }
 
-  /** Sends the queue in fragments, because encoding a large text in one step holds the event loop. */
+  /**
+   * Sends the queue in fragments, because encoding a large text in one step holds the event loop. A fragment
+   * is encoded when the worker has read most of those before it, so that no text is in memory twice.
+   */
   async #sendQueue(): Promise<void> {
     // The turn that rendered the first one has lasted long enough.
     await setImmediate();
-    await runInSlices(this.#sendInSteps(), createTimeSlice());
-  }
-
-  *#sendInSteps(): Steps<void> {
+    const slice = createTimeSlice();
     for (let text = this.#queue[0]; text !== undefined; text = this.#queue[0]) {
       let left = text.length;
       for (const piece of piecesOf(text)) {
         if (this.#socket.readyState !== this.#socket.OPEN) break;
-        this.#socket.send(Buffer.from(piece), { binary: false, fin: piece.length === left });
         left -= piece.length;
         this.#queuedLength -= piece.length;
-        yield;
+        await this.#sendFragment(Buffer.from(piece), left === 0);
+        await slice.yieldIfDue();
       }
       this.#queuedLength -= left;
       this.#queue.shift();
     }
     if (this.#closes) this.#socket.close();
+  }
+
+  /** Resolves when there is room for another fragment, or the socket is closed. */
+  async #sendFragment(bytes: Buffer, isLast: boolean): Promise<void> {
+    let onRead = (): void => {};
+    this.#socket.send(bytes, { binary: false, fin: isLast }, () => onRead());
+    if (this.#socket.bufferedAmount <= maxBufferedBytes) return;
+    await new Promise<void>((resolve) => {
+      onRead = resolve;
+      this.#socket.once("close", resolve);
+    });
+    this.#socket.off("close", onRead);
   }
 
   /** Reports a received frame to the observer. */

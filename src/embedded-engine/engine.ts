@@ -170,16 +170,17 @@ function serveWorker(router: Router, socket: WebSocket, options: ConnectionOptio
   const { maxUnparsedLength = defaultMaxUnparsedLength } = options;
   const underWay = new Set<Promise<void>>();
   const receiveLarge = async (data: Buffer): Promise<void> => {
-    if (worker.unparsedLength + data.length > maxUnparsedLength) {
+    const { length } = data;
+    if (worker.unparsedLength + length > maxUnparsedLength) {
       worker.cut();
       return;
     }
-    worker.unparsedLength += data.length;
+    worker.unparsedLength += length;
     // The turn that received it has lasted long enough.
     await setImmediate();
     const text = data.toString();
     const decoded = await parseLargeFrame(text);
-    worker.unparsedLength -= data.length;
+    worker.unparsedLength -= length;
     if (!router.workers.has(worker)) return;
     // Only calls and results may be overtaken by frames that come after them.
     const mayWait = ["invokefunction", "invocationresult"].includes(decoded.frame?.type ?? "");

@@ -224,11 +224,12 @@ function decodeAction(value: Json): Action | undefined {
  * in large payloads.
  */
 export function renderFrame(frame: Frame): string {
-  const fields = Object.entries(frame as Record<string, Payload | undefined>);
-  const members = fields.flatMap(([name, value]) =>
-    value === undefined ? [] : [`${JSON.stringify(name)}:${renderValue(value)}`],
-  );
-  return `{${members.join(",")}}`;
+  let members = "";
+  // A concatenation copies no large payload before it is read; `join` would.
+  for (const [name, value] of Object.entries(frame as Record<string, Payload | undefined>))
+    if (value !== undefined)
+      members += `${members === "" ? "" : ","}${JSON.stringify(name)}:${renderValue(value)}`;
+  return `{${members}}`;
 }
 
 const renderValue = (value: Payload): string =>

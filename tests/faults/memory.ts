@@ -3,6 +3,7 @@
  * table. As root, it runs each worker in a memory cgroup of 1 GiB; other users see the peaks without one.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { commandOf } from "../harness/subject.ts";
@@ -73,7 +74,7 @@ const largeBytes = 9_400_000;
 
 async function onWorker(
   { cgroup = "", callMilliseconds = 25_000 }: Load,
-  args: readonly string[],
+  options: readonly string[],
   act: (worker: Worker) => Promise<MemoryReport>,
 ): Promise<MemoryReport> {
   const root = temporaryFolder();
@@ -87,16 +88,25 @@ async function onWorker(
     JSON.stringify({ base_path: base, call_timeout_ms: callMilliseconds, profile: "contract" }),
   );
   const port = freePort();
-  const placed = args.map((argument) => argument.replace("PORT", String(port)));
+  const placed = options.map((argument) => argument.replace("PORT", String(port)));
   const enter = 'test -z "$0" || echo $$ > "$0/cgroup.procs"; exec "$@"';
-  const child = spawn("sh", ["-c", enter, cgroup, ...commandOf("executable"), ...placed, "--config", config]);
+  const args = ["-c", enter, cgroup, ...commandOf("executable"), ...placed, "--config", config];
+  const child = spawn("sh", args, { env: { ...process.env, ...manyGibibytes } });
   try {
     return await act({ child, port, logged: watchLog(child) });
   } finally {
+    const ended = once(child, "exit");
     child.kill("SIGKILL");
+    await ended;
     rmSync(root, { recursive: true });
   }
 }
+
+/**
+ * The garbage collector of Bun acts on the memory of the machine, and lets most pile up where there is much.
+ * So the peaks of two machines are the same.
+ */
+const manyGibibytes = { BUN_JSC_forceRAMSize: String(256 * 1024 ** 3) };
 
 function freePort(): number {
   const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
