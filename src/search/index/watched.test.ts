@@ -13,8 +13,13 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import type { Unwatchable } from "../../filesystem/watch/open-tree.ts";
-import { SharedTree, type TreeSubscription } from "../../filesystem/watch/shared-tree.ts";
+import type { Folder } from "../../filesystem/jail/folder.ts";
+import { openWatchedTree, type Unwatchable } from "../../filesystem/watch/open-tree.ts";
+import {
+  SharedTree,
+  type SharedTreeOptions,
+  type TreeSubscription,
+} from "../../filesystem/watch/shared-tree.ts";
 import type { TreeListener } from "../../filesystem/watch/watched-tree.ts";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
 import { pageFrom } from "../pages.test-kit.ts";
@@ -115,14 +120,36 @@ test("each kind of change is seen by the next search", async () => {
   expect(await find()).toEqual(["watched", "f/file2", "f/a needle"]);
 });
 
+/** A tree that is built again only when `mayBuild` resolves. */
+class GatedTree extends SharedTree {
+  mayBuild: Promise<void> = Promise.resolve();
+
+  constructor(options: SharedTreeOptions) {
+    const open = (base: Folder, listener: TreeListener) => {
+      const tree = openWatchedTree(base, listener);
+      if (typeof tree === "string") return tree;
+      const build = tree.build.bind(tree);
+      tree.build = async () => {
+        await this.mayBuild;
+        return build();
+      };
+      return tree;
+    };
+    super({ ...options, open });
+  }
+}
+
 test("after more events than the kernel keeps, stamps are asked for until the tree is built again", async () => {
-  const { at, find, searcher } = await openWatched();
+  const { at, find, searcher, tree } = await openWatched({ Tree: GatedTree });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  (tree as GatedTree).mayBuild = promise;
   const limit = Number(readFileSync("/proc/sys/fs/inotify/max_queued_events", "utf8"));
   const files = ["d/file2", "e/file1"].map((path) => openSync(at(path), "r+"));
   for (let i = 0; i <= limit; i++) for (const file of files) writeSync(file, "x", 0);
   writeSync(files[0]!, "needle", 0);
   for (const file of files) closeSync(file);
   expect(await find()).toEqual(["verified", "d/file2"]);
+  resolve();
   await searcher.watched();
   expect(await find()).toEqual(["watched", "d/file2"]);
   expect(await find()).toEqual(["watched", "d/file2"]);
