@@ -36,11 +36,19 @@ const unified = (lines: string) => `--- a/f\n+++ b/f\n${lines}`;
 const hostile: readonly (readonly [what: string, patch: string, body: string])[] = [
   ["blank lines", filled("\n"), ""],
   ["one line", filled("x"), ""],
+  ["blank lines in place of hunks", v4a(filled("\n")), "a\n"],
+  ["blank lines before a hunk", unified(`${filled("\n")}@@ -1 +1 @@\n-a\n+b\n`), "a\n"],
+  [
+    "blank lines between hunks",
+    unified(`@@ -1 +1 @@\n-a\n+b\n${filled("\n")}@@ -3 +3 @@\n-a\n+b\n`),
+    "a\n\na\n",
+  ],
   ["blank lines in a hunk", v4a(`@@\n${filled("\n")}-a\n`), "a\n"],
-  ["headings", v4a(`${filled("@@ a\n")}-b\n`), "a\nb\n"],
-  ["hunks without lines", unified(filled("@@\n")), "a\n"],
-  ["hunks of one line", v4a(filled("@@\n-a\n+b\n")), "a\n"],
+  ["headings", v4a(`${filled("@@ a\n", 500_000)}-b\n`), "a\nb\n"],
+  ["hunks without lines", unified(filled("@@\n", 300_000)), "a\n"],
+  ["hunks of one line", v4a(filled("@@\n-a\n+b\n", 900_000)), "a\n"],
   ["hunks that say the same place", unified(filled("@@ -1 +1 @@\n-a\n+b\n")), "a\n"],
+  ["more lines with @@ than may be", v4a(`${filled("@@ a\n")}-b\n`), "a\nb\n"],
   ["files", filled("*** Add File: f\n"), ""],
   ["names", filled("--- a/f\n+++ b/f\n"), ""],
   ["headers of git", filled("diff --git a/f b/f\n"), ""],
@@ -60,6 +68,22 @@ const hostile: readonly (readonly [what: string, patch: string, body: string])[]
 test.each(hostile)("1 MiB of %s end", (_, patch, body) => {
   const { value } = run(patchedBy(patch, body));
   expect(Buffer.isBuffer(value) || value instanceof Refusal).toBe(true);
+});
+
+test("many hunks in any order are applied, and their places said, in steps", () => {
+  const hunks = Array.from({ length: 20_000 }, (_, at) => `@@ -${2 * at + 2} +${2 * at + 2} @@\n-a\n+b\n`);
+  const body = `x\n${"a\ny\n".repeat(20_000)}`;
+  const wanted = `x\n${"b\ny\n".repeat(20_000)}`;
+  for (const order of [hunks, hunks.toReversed(), [...hunks.slice(10_000), ...hunks.slice(0, 10_000)]]) {
+    const { count, value } = run(patchedBy(unified(order.join("")), body));
+    expect(String(value)).toBe(wanted);
+    expect(count).toBeGreaterThan(3 * hunks.length);
+  }
+  const refused = run(parsePatch(Buffer.from(unified("@@ -1 +1 @@\n-a\n+b\n".repeat(100_001))), "auto"));
+  expect(refused.value).toMatchObject({
+    reason: "bad-input",
+    message: expect.stringContaining("100001 lines"),
+  });
 });
 
 test("a patch twice as long takes about twice as many steps", () => {

@@ -53,9 +53,17 @@ export class LineTable {
     const second = this.bytes[this.startOf(line) + 1];
     return first === lineFeed || (first === carriageReturn && second === lineFeed);
   }
+
+  /** Returns the first line from this one on that is not empty, or the end. */
+  *skipEmpty(first: number): Steps<number> {
+    let line = first;
+    for (; line < this.count && this.isEmpty(line); line++) if (line % linesPerStep === 0) yield;
+    return line;
+  }
 }
 
 const bytesPerStep = 1024 * 1024;
+const linesPerStep = 65_536;
 
 /** Makes the table of a text. */
 export function* tabulateLines(bytes: Buffer): Steps<LineTable> {

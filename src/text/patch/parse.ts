@@ -12,10 +12,12 @@ const linesPerStep = 16_384;
 
 /**
  * Reads a whole patch. `auto` takes it for V4A if some line names a file as V4A does. Throws a refusal for
- * text that is not a patch, for a hunk without a file, and for a change that patches cannot make here.
+ * text that is not a patch, for one with more than 100,000 hunks, for a hunk without a file, and for a change
+ * that patches cannot make here.
  */
 export function* parsePatch(text: Buffer, format: PatchFormat | "auto"): Steps<Patch> {
   const lines = yield* tabulateLines(withFinalNewline(text));
+  yield* requireFewHunks(lines);
   const found = format === "auto" ? yield* formatOf(lines) : format;
   if (found === undefined) throw refusePatch.noPatch(lines.count < 2 && text.includes("\\n"));
   const files: FilePatch[] = yield* found === "v4a" ? parseV4a(lines) : parseUnified(lines);
@@ -29,6 +31,18 @@ export function* parsePatch(text: Buffer, format: PatchFormat | "auto"): Steps<P
  */
 const withFinalNewline = (text: Buffer): Buffer =>
   text.length === 0 || text.at(-1) === lineFeed ? text : Buffer.concat([text, Buffer.from("\n")]);
+
+/** Maximum lines that begin with "@@". Each may begin a hunk, which takes some 500 bytes of memory. */
+const maxHunkLines = 100_000;
+
+function* requireFewHunks(lines: LineTable): Steps<void> {
+  let count = 0;
+  for (let line = 0; line < lines.count; line++) {
+    if (line % linesPerStep === linesPerStep - 1) yield;
+    if (lines.startsWith(line, "@@")) count++;
+  }
+  if (count > maxHunkLines) throw refusePatch.manyHunks(count, maxHunkLines);
+}
 
 function* formatOf(lines: LineTable): Steps<PatchFormat | undefined> {
   let isUnified = false;

@@ -38,6 +38,12 @@ export const refusePatch = {
       `The patch names no file in the format ${format}; send what that format wants, or "format": "auto".`,
     ),
 
+  manyHunks: (count: number, limit: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `${count} lines of the patch begin with @@, and one call takes at most ${limit}. Nothing was changed. Send its hunks in several calls.`,
+    ),
+
   cutOff: (): Refusal =>
     new Refusal(
       "bad-input",

@@ -52,13 +52,12 @@ function* endByCounts(lines: LineTable, first: number, header: HunkHeader): Step
     if (oldCount < 0 || newCount < 0) return undefined;
   }
   while (signAt(lines, line) === "\\") line++;
-  return mayGoOn(lines, line) ? undefined : line;
+  return (yield* mayGoOn(lines, line)) ? undefined : line;
 }
 
 /** Returns whether the next line that is not blank looks like one of the same hunk. */
-function mayGoOn(lines: LineTable, first: number): boolean {
-  let line = first;
-  while (line < lines.count && lines.isEmpty(line)) line++;
+function* mayGoOn(lines: LineTable, first: number): Steps<boolean> {
+  const line = yield* lines.skipEmpty(first);
   return line < lines.count && signAt(lines, line) !== undefined && !endsHunk(lines, line);
 }
 

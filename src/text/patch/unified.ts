@@ -131,8 +131,7 @@ function* readHunks(lines: LineTable, first: number): Steps<{ hunks: Hunk[]; end
   const hunks: Hunk[] = [];
   let end = first;
   for (;;) {
-    let line = end;
-    while (line < lines.count && lines.isEmpty(line)) line++;
+    const line = yield* lines.skipEmpty(end);
     if (!lines.startsWith(line, "@@")) return { hunks, end };
     const hunk = yield* readHunkAt(lines, line);
     hunks.push(hunk);

@@ -135,7 +135,8 @@ class V4aParser {
   *#hunks(): Steps<Hunk[]> {
     const hunks: Hunk[] = [];
     while (!this.#endsSection()) {
-      if (this.#isBlank() && this.#blanksEndHunk()) this.#at++;
+      const afterBlanks = yield* this.#lines.skipEmpty(this.#at);
+      if (afterBlanks > this.#at && !this.#beginsHunkLine(afterBlanks)) this.#at = afterBlanks;
       else hunks.push(yield* this.#hunk());
     }
     return hunks;
@@ -176,14 +177,10 @@ class V4aParser {
     if (this.#startsWith("--- ") && this.#lines.startsWith(this.#at + 1, "+++ ")) this.#at += 2;
   }
 
-  /** Returns whether no further line of this hunk follows these blank lines. */
-  #blanksEndHunk(): boolean {
-    let at = this.#at;
-    while (at < this.#lines.count && this.#lines.isEmpty(at)) at++;
-    return (
-      at === this.#lines.count ||
-      !/^[ +\-\t]$/.test(String.fromCharCode(this.#lines.bytes[this.#lines.startOf(at)]!))
-    );
+  /** Returns whether there is a line that begins like one of a hunk. */
+  #beginsHunkLine(line: number): boolean {
+    if (line === this.#lines.count) return false;
+    return /^[ +\-\t]$/.test(String.fromCharCode(this.#lines.bytes[this.#lines.startOf(line)]!));
   }
 
   #name(prefix: string): string {
