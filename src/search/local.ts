@@ -1,3 +1,4 @@
+import type { Steps } from "../base/scheduling/time-slice.ts";
 import type { Batch } from "./batches/batches.ts";
 import { FileCursor } from "./batches/file-cursor.ts";
 import { type FileSearch, type FindingSink, searchFiles } from "./batches/files.ts";
@@ -9,6 +10,9 @@ import type { SearchState } from "./state.ts";
 class SearchEnded extends Error {
   override readonly name = "SearchEnded";
 }
+
+/** Milliseconds after which a step ends, at the end of a file. */
+const stepMilliseconds = 2;
 
 /** Searches batches of one search in this thread, until `isOver`. */
 export class LocalSearch {
@@ -35,17 +39,29 @@ export class LocalSearch {
   }
 
   /**
-   * Searches the batch and releases it. Throws a `PatternError`, an `EngineFailure`, or the errno error of a
-   * lack of resources.
+   * Searches the batch in steps, each of a large file or of several small ones, and releases it. Throws a
+   * `PatternError`, an `EngineFailure`, or the errno error of a lack of resources.
    */
-  search(batch: Batch, sink: FindingSink, options: Pick<FileSearch, "after" | "outcomes" | "known">): void {
+  *search(
+    batch: Batch,
+    sink: FindingSink,
+    options: Pick<FileSearch, "after" | "outcomes" | "known">,
+  ): Steps<void> {
     const request = this.#request;
+    const files = new FileCursor(batch.files);
+    const open = (file: FileCursor) => batch.open(file);
     try {
-      const { compiler, ...engines } = this.#engines();
-      const matcher = compiler.compile(request.query);
-      const open = (file: FileCursor) => batch.open(file);
-      const search = { ...request, ...engines, ...options, matcher, open, isOver: this.#isOver };
-      searchFiles(new FileCursor(batch.files), search, sink);
+      for (let isPaused = true; isPaused; ) {
+        // Another search may have used the engines since the last step.
+        const { compiler, ...engines } = this.#engines();
+        const matcher = compiler.compile(request.query);
+        const started = performance.now();
+        isPaused = false;
+        const pause = () => (isPaused = performance.now() - started > stepMilliseconds);
+        const search = { ...request, ...engines, ...options, matcher, open, isOver: this.#isOver };
+        searchFiles(files, { ...search, isPaused: pause }, sink);
+        if (isPaused) yield;
+      }
     } catch (error) {
       if (!(error instanceof SearchEnded)) throw error;
     } finally {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openSearcher } from "./search.test-kit.ts";
@@ -53,4 +53,27 @@ describe.each([
     const answer = await ask({ pattern: "needle", include: slowGlob, ...kind }, 20);
     expect(answer).toEqual({ content_matches: [], path_matches: [], truncated: true });
   });
+});
+
+test("between large files of one folder others have their turns, without threads too", async () => {
+  const folder = join(base, "large");
+  mkdirSync(folder);
+  for (let i = 0; i < 16; i++)
+    writeFileSync(join(folder, `${i}.txt`), `${"no match here\n".repeat(400_000)}needle\n`);
+  for (const threads of [false, true]) {
+    const { search, close } = openSearcher(folder, { backend: "openat", threads });
+    let turns = 0;
+    let isUnderWay = true;
+    const count = () => {
+      turns++;
+      if (isUnderWay) setImmediate(count);
+    };
+    setImmediate(count);
+    const { content_matches } = await search({ pattern: "needle", paths: false, maxFileBytes: 2 ** 24 });
+    isUnderWay = false;
+    await close();
+    expect(content_matches).toHaveLength(16);
+    expect(turns).toBeGreaterThan(3);
+  }
+  rmSync(folder, { recursive: true });
 });

@@ -3,6 +3,7 @@
  * findings in the order of the walk.
  */
 import { setImmediate } from "node:timers/promises";
+import { runInSlices } from "../base/scheduling/time-slice.ts";
 import type { Pool } from "../base/threads/pool.ts";
 import { toSource } from "../text/regex/regex-runtime.ts";
 import { SearchAnswerBuilder } from "./answer/answer.ts";
@@ -167,9 +168,12 @@ export class SearchRun {
     // No file is long enough to contain it, and no path.
     if (isLiteral(request.query) && length > Math.max(maxLengthHere, request.maxFileBytes))
       return { name: "paths" };
-    const { mode = "content" } = request.lines;
-    const findsMany = request.content && mode === "content" && request.maxMatches > maxMatchesHere;
-    if (!isLiteral(request.query) || length > maxLengthHere || findsMany) return { name: "threads", pool };
+    const { mode = "content", encoding, encodings = [] } = request.lines;
+    const findsMany = mode === "content" && request.maxMatches > maxMatchesHere;
+    // Decoding a large file takes long, except from UTF-8 and UTF-16.
+    const isDecoded = encoding !== undefined || encodings.length > 0;
+    const isLong = request.content && (findsMany || isDecoded);
+    if (!isLiteral(request.query) || length > maxLengthHere || isLong) return { name: "threads", pool };
     return this.#isPathLiteral && this.#indexUse === undefined
       ? { name: "paths" }
       : { name: "here-first", pool };
@@ -259,7 +263,7 @@ export class SearchRun {
       else {
         const batch = takeBatch(this.#source, localBatch, this.#options.state.held);
         if (batch === undefined) return true;
-        this.#searchBatchHere(batch);
+        await this.#searchBatchHere(batch);
         if (batch.isEmpty) this.#page?.makeProgressTo(this.#source.position);
       }
       if (this.#isOver()) {
@@ -292,7 +296,7 @@ export class SearchRun {
     this.#noteSearched(files.count);
   }
 
-  #searchBatchHere(batch: Batch): void {
+  async #searchBatchHere(batch: Batch): Promise<void> {
     const record = this.#page && createOutcomes(batch.count);
     const known = this.#indexUse?.knownIn(batch);
     const findings: Finding[] = [];
@@ -300,7 +304,8 @@ export class SearchRun {
       findings.push(finding);
       this.#add(batch, finding);
     });
-    this.#local.search(batch, sink, { outcomes: record, known, after: this.#page?.afterIn(batch) });
+    const options = { outcomes: record, known, after: this.#page?.afterIn(batch) };
+    await runInSlices(this.#local.search(batch, sink, options), this.#options.slice);
     this.#noteSearched(batch.count);
     this.#indexUse?.note(batch, known);
     if (known !== undefined) this.#indexUse?.keep(findings, known, record);

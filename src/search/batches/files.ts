@@ -77,6 +77,8 @@ export interface FileSearch {
   readonly maxFileBytes: number;
   /** Returns whether the search has to end; polled at each file and candidate. */
   readonly isOver: () => boolean;
+  /** Returns whether to stop before the next file. Another call can then continue. */
+  readonly isPaused?: () => boolean;
   /** A position in the first file. Matches up to it are left out. */
   readonly after?: Position | undefined;
   /** The files whose contents the index knows, if it was consulted. */
@@ -88,11 +90,12 @@ export interface FileSearch {
   readonly outcomes?: Float64Array | undefined;
 }
 
-/** Searches the files in order, until the sink is full or the search has to end. */
+/** Searches the files after the cursor, until the sink is full or the search is paused or has to end. */
 export function searchFiles(file: FileCursor, search: FileSearch, sink: FindingSink): void {
   const { matcher, known, outcomes: record } = search;
   const content = new ContentSearch(file, search);
-  while (!search.isOver() && (sink.wantsPaths || sink.wantsContent) && file.next()) {
+  const wantsMore = () => (sink.wantsPaths || sink.wantsContent) && search.isPaused?.() !== true;
+  while (!search.isOver() && wantsMore() && file.next()) {
     const after = file.index === 0 ? search.after : undefined;
     const isInPath = sink.wantsPaths && isAfter(atPath, after) && matcher.matchesPath(file.path);
     const wantsContent = sink.wantsContent;
