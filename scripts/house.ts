@@ -415,7 +415,7 @@ export const plan: Plan = {
     "text/edits": ["base/errors", "base/scheduling", "text/encodings", "text/sizes"],
     "text/regex": ["base/errors", "base/scheduling", "base/threads", "base/wasm", "text/encodings"],
     "text/sizes": ["base/scheduling", "base/wasm"],
-    "text/encodings": ["base/errors", "text/globs"],
+    "text/encodings": ["base/errors", "base/scheduling", "text/globs"],
     "text/globs": [],
     "config/arguments": ["base/about", "base/log", "base/similar-name", "config"],
     config: ["base/log", "base/schema", "base/similar-name"],

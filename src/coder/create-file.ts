@@ -22,6 +22,7 @@ import { explainMissingFolder } from "./missing-paths/missing-folder.ts";
 import { wrapFlatEnvelope } from "./profiles.ts";
 import { summarizeBatch } from "./render/batch-text.ts";
 import { countBytes, noteBlanks, shortenPath } from "./render/entry-text.ts";
+import { inSlices } from "./update-file/apply-ops.ts";
 
 const mode = {
   published: Type.String({
@@ -196,7 +197,7 @@ async function createExactly(
   { options, mode }: CreatingFile,
   context: CoderContext,
 ): Promise<CreatedFile> {
-  const bytes = contentBytes(spec, undefined, context);
+  const bytes = await inSlices(contentBytes(spec, undefined, context), context.deadline);
   await createFileAt(context.tree, { ...options, content: bytes, mode }, context);
   return { bytes };
 }
@@ -216,7 +217,8 @@ async function replaceText(
     throw refuseFileEncoding.unknownEncoding(path, "\ufffd");
   const kept = isOwn ? before.marked : undefined;
   const mark = isOwn ? keptMark(spec.content, before) : "";
-  const bytes = contentBytes({ ...spec, content: mark + spec.content }, kept, context);
+  const marked = { ...spec, content: mark + spec.content };
+  const bytes = await inSlices(contentBytes(marked, kept, context), context.deadline);
   await creation.write(bytes, mode);
   const notes = before === undefined ? [] : notesOnReplaced(spec, before);
   return {

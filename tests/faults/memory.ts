@@ -103,8 +103,8 @@ async function onWorker(
 }
 
 /**
- * The garbage collector of Bun acts on the memory of the machine, and lets most pile up where there is much.
- * So the peaks of two machines are the same.
+ * The garbage collector of Bun acts on the memory of the machine, and with much of it runs late. This makes
+ * the peaks of different machines alike.
  */
 const manyGibibytes = { BUN_JSC_forceRAMSize: String(256 * 1024 ** 3) };
 

@@ -337,10 +337,10 @@ class TreePatcher {
   ): Promise<PatchedBytes> {
     const { patch, encoding } = this.#request;
     const written = () => addedText(patch.lines, file);
-    const opened = openForPatch(before, { path, encoding, written }, this.#context);
-    const work = applyHunks(opened.text, { ...file, path }, patch);
-    const patched = await inSlices(work, this.#context.deadline);
-    const pieces = opened.bytesOf([patched.body]);
+    const { deadline } = this.#context;
+    const opened = await inSlices(openForPatch(before, { path, encoding, written }, this.#context), deadline);
+    const patched = await inSlices(applyHunks(opened.text, { ...file, path }, patch), deadline);
+    const pieces = await inSlices(opened.bytesOf([patched.body]), deadline);
     const form = formOf(opened.text, patched.body, opened);
     return { ...patched, bytes: pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces), form };
   }

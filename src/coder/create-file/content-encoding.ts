@@ -1,5 +1,6 @@
 /** The encoding of the content of a new file. */
 import { Type } from "@sinclair/typebox";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { createCodec, type Encoding, encodingName, isUtf16 } from "../../text/encodings/codec.ts";
 import { encodeText, MissingCharacter } from "../../text/encodings/encoded-text.ts";
 import { refuseEncoding } from "../../text/encodings/encoding-errors.ts";
@@ -27,22 +28,22 @@ interface Content {
 }
 
 /**
- * Returns the bytes of a content: those that it has in base64 (RFC 4648, line breaks allowed), or its text in
- * the encoding of the request, else `kept`, else that of the configuration, with a byte order mark in UTF-16.
- * Throws bad-input for what is not base64, and for a character that the encoding lacks.
+ * Returns the bytes of a content, in steps: those that it has in base64 (RFC 4648, line breaks allowed), or
+ * its text in the encoding of the request, else `kept`, else that of the configuration, with a byte order
+ * mark in UTF-16. Throws bad-input for what is not base64, and for a character that the encoding lacks.
  */
-export function contentBytes(
+export function* contentBytes(
   { path, content, encoding: sent }: Content,
   kept: Encoding | undefined,
   context: CoderContext,
-): Buffer {
+): Steps<Buffer> {
   if (sent === "base64") return fromBase64(content);
   const requested = requestedEncoding(sent === "text" ? undefined : sent, base64Sentence);
   const encoding = requested ?? kept ?? configuredEncoding(path, context);
   if (encoding === undefined || encoding === "utf-8") return Buffer.from(content);
   const text = isUtf16(encoding) && !content.startsWith("\ufeff") ? `\ufeff${content}` : content;
   try {
-    return Buffer.from(encodeText(createCodec(encoding), text));
+    return Buffer.from(yield* encodeText(createCodec(encoding), text));
   } catch (error) {
     if (!(error instanceof MissingCharacter)) throw error;
     throw refuseEncoding.missingCharacter(path, encodingName(encoding), error.character);

@@ -1,5 +1,6 @@
 /** The text of a file that a creation replaces: what is kept of its form, and what is lost. */
 import { isUtf8 } from "node:buffer";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { markedEncoding } from "../../text/encodings/byte-order-mark.ts";
 import { type Encoding, isUtf16 } from "../../text/encodings/codec.ts";
 import { decodeText } from "../../text/encodings/open-text.ts";
@@ -21,7 +22,8 @@ export interface TextForm {
 /** Returns the form of the content of the file at a path. */
 export function textFormOf(bytes: Buffer, path: string, context: CoderContext): TextForm {
   const marked = markedEncoding(bytes);
-  const { text, endsInReturns } = decodeText(bytes);
+  // Without an encoding, only UTF-16 is decoded, which is fast.
+  const { text, endsInReturns } = runAtOnce(decodeText(bytes));
   const isUnicode = isUtf8(bytes) || beginsAsUtf16(bytes);
   return {
     marked,

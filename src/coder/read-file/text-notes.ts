@@ -2,7 +2,7 @@
  * The differences between a text and plain text, which is UTF-8 without a byte order mark and ends each line
  * in LF.
  */
-import { countLines } from "../../text/edits/lines.ts";
+import { countLineEnds } from "../../text/edits/lines.ts";
 
 const [lf, cr] = [0x0a, 0x0d];
 
@@ -46,11 +46,8 @@ function encodingNotes(text: Buffer, encoding: string | undefined): string[] {
  * Returns the line ends of a text that has others than LF: `CRLF`, `CR`, or the number of lines with each.
  */
 export function describeLineEnds(text: Buffer): string | undefined {
-  let crlf = 0;
-  let at = text.indexOf(cr);
-  if (at < 0) return undefined;
-  for (; at >= 0; at = text.indexOf(cr, at + 1)) if (text[at + 1] === lf) crlf++;
-  const all = countLines(text) - (text.at(-1) === lf ? 0 : 1);
+  if (!text.includes(cr)) return undefined;
+  const { feeds: all, crlf } = countLineEnds(text);
   if (all === 0) return "CR";
   if (crlf === 0) return undefined;
   return crlf === all ? "CRLF" : `mixed line ends: ${crlf} CRLF, ${all - crlf} LF`;

@@ -1,6 +1,7 @@
 /** Reads one file in the requested form: its whole content, some lines, or facts about it (coder §15). */
 import { isUtf8 } from "node:buffer";
 import { Refusal, refuse } from "../../base/errors.ts";
+import { createTimeSlice, runAtOnce, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import type { OpenFile } from "../../filesystem/files/open-file.ts";
 import { revisionOfBytes } from "../../filesystem/files/revision.ts";
 import { describe } from "../../filesystem/files/stats.ts";
@@ -79,28 +80,40 @@ function statFolder({ path, context }: FileRead): FileView | undefined {
   return { answer, jsonBytes: objectBytes(answer), content: undefined };
 }
 
-function viewWhole(read: FileRead, bytes: Buffer, stats: FileStats): FileView {
+/** Maximum bytes of a file that is decoded, hashed and shown in one step. */
+const maxAtOnce = 512 * 1024;
+
+function viewWhole(read: FileRead, bytes: Buffer, stats: FileStats): FileView | Promise<FileView> {
+  if (bytes.length <= maxAtOnce) return runAtOnce(viewInSteps(read, bytes, stats));
+  // The buffer is used for another file once this function returns.
+  const steps = viewInSteps(read, Buffer.from(bytes), stats);
+  return runInSlices(steps, createTimeSlice(), () => read.context.deadline.check());
+}
+
+function* viewInSteps(read: FileRead, bytes: Buffer, stats: FileStats): Steps<FileView> {
   const { path, options } = read;
   const revision = options.hasRevision ? revisionOfBytes([bytes]) : undefined;
-  const { text, encoding, endsInReturns } = textOf(read, bytes);
+  yield;
+  const { text, encoding, endsInReturns } = yield* textOf(read, bytes);
   const name = encoding && encodingName(encoding);
   const isText = encoding !== undefined && !text.includes(0);
   const binary = options.hasBinaryKinds && !isText ? binaryKind(bytes) : undefined;
   const hasNotes = options.hasTextNotes && binary === undefined;
   const notes = hasNotes ? notesOn(text, { isAtEnd: true, encoding: name, endsInReturns }) : undefined;
   const known = { path, stats, encoding: binary === undefined ? name : undefined, revision, notes };
+  yield;
   if (options.isStat)
     return viewOf({ ...known, isUtf8: isUtf8(bytes), totalLines: countLines(text), binary });
   const shown = viewMedia(read, { bytes, stats, revision });
   if (shown !== undefined) return shown;
   if (binary !== undefined) return viewOf({ path, stats, isUtf8: isUtf8(bytes), revision, binary });
-  return viewWindow(read, { ...known, window: windowOf(text, options) });
+  return yield* viewWindow(read, { ...known, window: windowOf(text, options) });
 }
 
 /** Returns the decoded text of a file, or its bytes, depending on the options. */
-function textOf({ path, options, context }: FileRead, bytes: Buffer): ReturnType<typeof decodeText> {
+function* textOf({ path, options, context }: FileRead, bytes: Buffer): ReturnType<typeof decodeText> {
   if (!options.isDecoded) return { text: bytes, encoding: undefined, endsInReturns: false };
-  return decodeText(bytes, options.encoding ?? configuredEncoding(path, context));
+  return yield* decodeText(bytes, options.encoding ?? configuredEncoding(path, context));
 }
 
 interface Whole {
@@ -159,7 +172,8 @@ async function viewLarge(read: FileRead, { file, stats, wanted }: Large): Promis
     throw error;
   }
   const window = await readPart(file, wanted, read.context);
-  return viewPart(read, { stats, window, encoding });
+  const steps = viewPart(read, { stats, window, encoding });
+  return runInSlices(steps, createTimeSlice(), () => read.context.deadline.check());
 }
 
 /** Returns the encoding of a file that is over the limit. Throws too-large for UTF-16. */
@@ -177,23 +191,23 @@ interface LargePart extends Pick<Large, "stats"> {
   readonly encoding: Encoding;
 }
 
-function viewPart(read: FileRead, { stats, window, encoding }: LargePart): FileView {
+function* viewPart(read: FileRead, { stats, window, encoding }: LargePart): Steps<FileView> {
   const { path, options } = read;
   const { content, hasMore } = window;
   const binary = options.hasBinaryKinds ? binaryKind(content) : undefined;
   if (binary !== undefined) return viewOf({ path, stats, binary });
   const name = encoding === "utf-8" ? undefined : encodingName(encoding);
-  const text = name === undefined ? content : decodeText(content, encoding).text;
+  const text = name === undefined ? content : (yield* decodeText(content, encoding)).text;
   const notes = options.hasTextNotes ? notesOn(text, { isAtEnd: !hasMore, encoding: name }) : undefined;
-  return viewWindow(read, {
+  return yield* viewWindow(read, {
     ...{ stats, encoding: name, revision: undefined, notes },
     window: { ...window, content: text },
   });
 }
 
-function viewWindow(read: FileRead, taken: Taken): FileView {
+function* viewWindow(read: FileRead, taken: Taken): Steps<FileView> {
   const { path, options } = read;
-  const content = contentOf(read, taken);
+  const content = yield* contentOf(read, taken);
   const { stats, encoding, revision, notes } = taken;
   const window = options.hasLineCounts ? taken.window : undefined;
   const facts = { path, stats, isUtf8: content.isUtf8 && encoding === undefined, encoding };
@@ -201,18 +215,22 @@ function viewWindow(read: FileRead, taken: Taken): FileView {
 }
 
 /** Returns the content of the answer. Throws too-large before it makes a content that would be. */
-function contentOf(read: FileRead, taken: Taken): FileContent {
+function* contentOf(read: FileRead, taken: Taken): Steps<FileContent> {
   const { options, context } = read;
   const { content: file, first = 1, lines } = taken.window;
-  const content = options.isBase64 ? base64Content(file) : textContent(file);
-  const { isNumbered, maxOutputBytes } = options;
+  const { isBase64, isNumbered, maxOutputBytes = Number.POSITIVE_INFINITY } = options;
   const numbering = { first, lines };
-  const bytes = content.bytes + (isNumbered ? numberBytes(numbering) : 0);
-  if (maxOutputBytes !== undefined && bytes > maxOutputBytes)
-    throw tooMuch(read, taken, { ...content, bytes });
+  const added = isNumbered ? numberBytes(numbering) : 0;
+  // A text of many megabytes that is too much need not be decoded.
+  if (!isBase64 && file.length + added > maxOutputBytes && isUtf8(file))
+    throw tooMuch(read, taken, { text: "", jsonBytes: 0, isUtf8: true, bytes: file.length + added });
+  const content = isBase64 ? base64Content(file) : textContent(file);
+  yield;
+  const bytes = content.bytes + added;
+  if (bytes > maxOutputBytes) throw tooMuch(read, taken, { ...content, bytes });
   if (!isNumbered) return content;
   if (bytes > context.maxAnswerBytes) throw refuse.answerTooLarge(bytes, context.maxAnswerBytes, "reads");
-  return numberContent(content, numbering);
+  return yield* numberContent(content, isBase64 ? Buffer.from(content.text) : file, numbering);
 }
 
 function tooMuch({ path, options }: FileRead, { stats, window }: Taken, content: FileContent): Refusal {
@@ -221,7 +239,10 @@ function tooMuch({ path, options }: FileRead, { stats, window }: Taken, content:
   const limit = { key: "max_output_bytes", bytes: maxOutputBytes };
   const isFromStart = !isBase64 && (part === undefined || "from" in part);
   const fitting = isFromStart
-    ? countFitting(content.text, maxOutputBytes, isNumbered ? first : undefined)
+    ? countFitting(content, window.content, {
+        maxBytes: maxOutputBytes,
+        numberedFrom: isNumbered ? first : undefined,
+      })
     : 0;
   const lines = hasLineCounts ? window.total : countLines(window.content);
   const excess = { path, size: stats.size, lines, limit };

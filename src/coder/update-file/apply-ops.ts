@@ -221,7 +221,9 @@ function requireCount(body: Buffer, { expected, found, splices, ...place }: Matc
 async function strReplace(file: Buffer, sent: StrReplaceOp, scope: TextOpScope): Promise<ReplacedText> {
   const { path, context } = scope;
   const { config, deadline, profile } = context;
-  const { body, op } = profile.keeps_line_ends ? withoutLineEnds(file, sent) : { body: file, op: sent };
+  const { body, op } = profile.keeps_line_ends
+    ? await inSlices(withoutLineEnds(file, sent), deadline)
+    : { body: file, op: sent };
   const matches = await inSlices(findMatches(body, op), deadline);
   if (matches.count === 0 && sent.expect_matches === 0) return { body: file, splices: [], replacements: 0 };
   if (matches.count === 0) throw await missOf(body, op, scope);

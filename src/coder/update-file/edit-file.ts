@@ -16,7 +16,7 @@ import type { ProfileDefaults } from "../profiles.ts";
 import { binaryKind } from "../read-file/file-kind.ts";
 import { describeLineEnds, notesOnEdited } from "../read-file/text-notes.ts";
 import type { FittedBodies, ShownFields, UpdateAnswer } from "./answer.ts";
-import { type AppliedOps, applyOps, type FileOps, validateOps } from "./apply-ops.ts";
+import { type AppliedOps, applyOps, type FileOps, inSlices, validateOps } from "./apply-ops.ts";
 import { withFailingOps } from "./failing-ops.ts";
 import { openForOps } from "./file-text.ts";
 import { notesOnLosses } from "./loss-notes.ts";
@@ -90,7 +90,8 @@ export async function editFile(
       const ranges = await locateOps(before, ops, context);
       throw revisionMismatch({ path, expected, ranges }, before);
     }
-    const opened = openForOps(before, { path, ops, encoding: requested }, context);
+    const opening = openForOps(before, { path, ops, encoding: requested }, context);
+    const opened = await inSlices(opening, context.deadline);
     const { text, bytesOf, endsInReturns, encoding } = opened;
     const applied = await applyAll(
       text,
@@ -98,7 +99,7 @@ export async function editFile(
       context,
     );
     const { parts, lines, trace, hints } = applied;
-    const after = bytesOf(parts);
+    const after = await inSlices(bytesOf(parts), context.deadline);
     const revision = hasRevision ? revisionOfBytes(after) : undefined;
     await slice.yieldIfDue();
     const written = file.write(after, { dryRun });

@@ -1,12 +1,14 @@
 /** The text of a file as ops see it, and the refusals of its encoding. */
 import { isUtf8 } from "node:buffer";
+import { inOneStep, type Steps } from "../../base/scheduling/time-slice.ts";
 import { type Encoding, encodingName } from "../../text/encodings/codec.ts";
+import { withLineFeeds } from "../../text/encodings/line-ends.ts";
 import { openFileText } from "../../text/encodings/open-file-text.ts";
 import type { OpenedText } from "../../text/encodings/open-text.ts";
 import type { CoderContext } from "../define.ts";
 import { configuredEncoding } from "../fields/file-encoding.ts";
 import { refuseFileEncoding } from "../fields/file-encoding-errors.ts";
-import type { Ops } from "./ops.ts";
+import type { Op, Ops } from "./ops.ts";
 
 /** The ops of a file, and its encoding, which a byte order mark overrides. */
 interface TextOps {
@@ -27,21 +29,28 @@ export interface EditedText extends Omit<OpenedText, "encoding"> {
  * Opens a file for ops. In the contract profile, its bytes are the text. Throws bad-input for ops that would
  * put characters into a file whose encoding is unknown, or lacks them.
  */
-export function openForOps(
+export function* openForOps(
   file: Buffer,
   { path, ops, encoding: requested }: TextOps,
   context: CoderContext,
-): EditedText {
+): Steps<EditedText> {
   const encoding = requested ?? configuredEncoding(path, context);
-  if (!context.profile.keeps_line_ends && encoding === undefined)
-    return { text: file, ops, encoding: undefined, endsInReturns: false, bytesOf: (edited) => edited };
-  const opened = openWritten(file, { path, encoding }, () => ops.flatMap(writtenBy).join("\n"));
+  if (!context.profile.keeps_line_ends && encoding === undefined) return { ...asItIs(file), ops };
+  const written = () => ops.flatMap(writtenBy).join("\n");
+  const opened = yield* openWritten(file, { path, encoding, written });
   return {
     ...opened,
     encoding: opened.encoding && encodingName(opened.encoding),
-    ops: opened.endsInReturns ? ops.map(withoutReturns) : ops,
+    ops: opened.endsInReturns ? yield* withoutReturns(ops) : ops,
   };
 }
+
+const asItIs = (text: Buffer): Omit<EditedText, "ops"> => ({
+  text,
+  encoding: undefined,
+  endsInReturns: false,
+  bytesOf: (edited) => inOneStep(() => edited),
+});
 
 /** A file of a patch, and its encoding, which a byte order mark overrides. */
 interface PatchedText extends Pick<TextOps, "path" | "encoding"> {
@@ -50,24 +59,19 @@ interface PatchedText extends Pick<TextOps, "path" | "encoding"> {
 }
 
 /** Opens a file for a patch, like `openForOps`. */
-export function openForPatch(
+export function* openForPatch(
   file: Buffer,
   { path, encoding: requested, written }: PatchedText,
   context: CoderContext,
-): Omit<EditedText, "ops"> {
+): Steps<Omit<EditedText, "ops">> {
   const encoding = requested ?? configuredEncoding(path, context);
-  if (!context.profile.keeps_line_ends && encoding === undefined)
-    return { text: file, encoding: undefined, endsInReturns: false, bytesOf: (edited) => edited };
-  const opened = openWritten(file, { path, encoding }, written);
+  if (!context.profile.keeps_line_ends && encoding === undefined) return asItIs(file);
+  const opened = yield* openWritten(file, { path, encoding, written });
   return { ...opened, encoding: opened.encoding && encodingName(opened.encoding) };
 }
 
-function openWritten(
-  file: Buffer,
-  { path, encoding }: Pick<TextOps, "path" | "encoding">,
-  written: () => string,
-): OpenedText {
-  const opened = openFileText(file, { path, encoding });
+function* openWritten(file: Buffer, { path, encoding, written }: PatchedText): Steps<OpenedText> {
+  const opened = yield* openFileText(file, { path, encoding });
   const strange =
     opened.encoding === undefined && !isUtf8(file) ? /[^\0-\x7f]/u.exec(written())?.[0] : undefined;
   if (strange !== undefined) throw refuseFileEncoding.unknownEncoding(path, strange);
@@ -81,11 +85,17 @@ function writtenBy(op: Ops[number]): string[] {
   return op.op === "remove" ? [] : [op.content];
 }
 
-/** Returns an op for a file whose lines end in CR, and are edited as if they ended in LF. */
-function withoutReturns<Op extends Ops[number]>(op: Op): Op {
-  const texts = Object.entries(op).map(([key, value]) => [
-    key,
-    typeof value === "string" ? value.replace(/\r\n?/g, "\n") : value,
-  ]);
-  return Object.fromEntries(texts) as Op;
+/** Returns ops for a file whose lines end in CR, and are edited as if they ended in LF. */
+function* withoutReturns(ops: Ops): Steps<Ops> {
+  const edited: Op[] = [];
+  for (const op of ops) {
+    const fields: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(op))
+      fields[key] = typeof value === "string" ? yield* withLineFeeds(value, /\r\n?/g) : value;
+    edited.push(fields as Op);
+    if (edited.length % opsPerStep === 0) yield;
+  }
+  return edited;
 }
+
+const opsPerStep = 1024;

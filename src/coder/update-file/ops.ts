@@ -50,7 +50,7 @@ export const UpdateOp = Type.Union(
   { $id: "UpdateOp" },
 );
 
-type Op = Static<typeof UpdateOp>;
+export type Op = Static<typeof UpdateOp>;
 export type ReplaceOp = Extract<Op, { op: "replace" }>;
 export type StrReplaceOp = Extract<Op, { op: "str_replace" }>;
 

@@ -1,5 +1,6 @@
 /** The field for the encoding of files, on the host only. */
 import { Type } from "@sinclair/typebox";
+import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
 import { createCodec, type Encoding, encodingName, isUtf16 } from "../../text/encodings/codec.ts";
 import { encodeText, MissingCharacter } from "../../text/encodings/encoded-text.ts";
 import { refuseEncoding } from "../../text/encodings/encoding-errors.ts";
@@ -29,20 +30,20 @@ export async function* encodeContent(
   const codec = createCodec(encoding);
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let isStart = isUtf16(encoding);
-  const encode = (piece?: Uint8Array): Uint8Array => {
+  const encode = async (piece?: Uint8Array): Promise<Uint8Array> => {
     const text = decodeUtf8(decoder, piece, path);
     const marked = isStart && !text.startsWith("\ufeff") ? `\ufeff${text}` : text;
     if (piece !== undefined && text === "") return new Uint8Array();
     isStart = false;
     try {
-      return encodeText(codec, marked);
+      return await runInSlices(encodeText(codec, marked), createTimeSlice());
     } catch (error) {
       if (!(error instanceof MissingCharacter)) throw error;
       throw refuseEncoding.missingCharacter(path, encodingName(encoding), error.character);
     }
   };
-  for await (const piece of pieces) yield encode(piece);
-  yield encode();
+  for await (const piece of pieces) yield await encode(piece);
+  yield await encode();
 }
 
 function decodeUtf8(

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { type Static, Type } from "@sinclair/typebox";
 import { Refusal } from "../../base/errors.ts";
+import { createTimeSlice, inOneStep, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { createWalkSlice, type Pace, yieldIfDue } from "../../base/scheduling/walk-slice.ts";
 import { Named, Nullable, UInt64 } from "../../base/schema/fragments.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
@@ -196,21 +197,21 @@ async function editFile(
   const keepsLineEnds = profile["fs.keeps_line_ends"];
   deadline.check();
   const limits = { path, maxBytes: config.fs.max_write_bytes || largestWhole, deadline };
+  const inSlices = <T>(steps: Steps<T>) => runInSlices(steps, createTimeSlice(), () => deadline.check());
   await using edit = await FileEdit.begin(fs.tree, path, call);
   for (;;) {
     const isDecoded = keepsLineEnds || encoding !== undefined;
-    const { text, bytesOf } = isDecoded ? openFileText(edit.before, { path, encoding }) : asItIs(edit.before);
+    const opened = isDecoded ? openFileText(edit.before, { path, encoding }) : asItIs(edit.before);
+    const { text, bytesOf } = await inSlices(opened);
     if (!isUtf8(text)) throw refuseFs.notUtf8(path);
     if (text.length === 0 || (literal !== undefined && !text.includes(literal))) return 0;
     const { body, count } = await regex.replaceInLines(text, { ...replacement, keepsLineEnds }, limits);
-    if (count === 0 || (await edit.write(bytesOf([body])))) return count;
+    if (count === 0 || (await edit.write(await inSlices(bytesOf([body]))))) return count;
   }
 }
 
-const asItIs = (text: Buffer): Pick<OpenedText, "text" | "bytesOf"> => ({
-  text,
-  bytesOf: (edited) => edited,
-});
+const asItIs = (text: Buffer): Steps<Pick<OpenedText, "text" | "bytesOf">> =>
+  inOneStep(() => ({ text, bytesOf: (edited) => inOneStep(() => edited) }));
 
 async function resultOf(path: string, act: () => Promise<number>): Promise<Static<typeof FsSedFileResult>> {
   try {

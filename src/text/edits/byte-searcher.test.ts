@@ -1,6 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { ByteSearcher } from "./byte-searcher.ts";
+
+const find = (needle: Buffer, body: Buffer, from: number): number =>
+  runAtOnce(new ByteSearcher(needle).find(body, from));
 
 const few = fc.array(fc.constantFrom(0x61, 0x62), { maxLength: 200 }).map((bytes) => Buffer.from(bytes));
 
@@ -17,7 +21,7 @@ test("finds what the runtime's own search finds", () => {
     .map(([parts, end]) => Buffer.concat([...parts, end]));
   fc.assert(
     fc.property(needle, body, fc.nat(20), (bytes, text, from) => {
-      expect(new ByteSearcher(bytes).find(text, from)).toBe(text.indexOf(bytes, from));
+      expect(find(bytes, text, from)).toBe(text.indexOf(bytes, from));
     }),
     { numRuns: 2000 },
   );
@@ -26,6 +30,15 @@ test("finds what the runtime's own search finds", () => {
 test("a needle that is in the body is found, behind many that begin alike", () => {
   const needle = Buffer.from(`${"ab".repeat(100)}c`);
   const body = Buffer.concat([Buffer.from("ab".repeat(1000)), needle, Buffer.from("ab".repeat(50))]);
-  expect(new ByteSearcher(needle).find(body, 3)).toBe(2000);
-  expect(new ByteSearcher(needle).find(body, 2001)).toBe(-1);
+  expect(find(needle, body, 3)).toBe(2000);
+  expect(find(needle, body, 2001)).toBe(-1);
+});
+
+test("a long needle in a long body is searched for in steps", () => {
+  const needle = Buffer.from(`${"ab".repeat(1_000_000)}c`);
+  const body = Buffer.concat([Buffer.from("ab".repeat(500_000)), Buffer.from("b"), needle]);
+  expect(find(needle, body, 0)).toBe(1_000_001);
+  expect(find(needle, Buffer.concat([body, needle]), 1_000_002)).toBe(3_000_002);
+  expect(find(needle, body, 1_000_002)).toBe(-1);
+  expect([...new ByteSearcher(needle).find(body, 0)].length).toBeGreaterThan(4);
 });

@@ -1,7 +1,9 @@
 /** The bytes of a file as the content of an answer. */
 import { isUtf8 } from "node:buffer";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { digits } from "../sizes/json-size.ts";
 import { decodeForAnswer, type JsonText } from "./json-text.ts";
+import { bomLength, countLineEnds, lineFeed } from "./lines.ts";
 
 export interface FileContent extends JsonText {
   /** The size of the text in UTF-8, in bytes. */
@@ -45,37 +47,82 @@ export function numberBytes({ first, lines }: Numbering): number {
 }
 
 /**
- * Returns the content with `N→` before each line. A byte order mark stays first, since it belongs to no line.
+ * Returns the content of `file` with `N→` before each line. A byte order mark stays first, since it belongs
+ * to no line.
  */
-export function numberContent(content: FileContent, numbering: Numbering): FileContent {
+export function* numberContent(content: FileContent, file: Buffer, numbering: Numbering): Steps<FileContent> {
   const added = numberBytes(numbering);
-  const text = numberLines(content.text, numbering.first);
-  return { ...content, text, bytes: content.bytes + added, jsonBytes: content.jsonBytes + added };
+  const bytes = content.bytes + added;
+  const numbered = numberLines(inUtf8(content, file), numbering.first, bytes);
+  yield;
+  return { ...content, text: numbered.toString(), bytes, jsonBytes: content.jsonBytes + added };
 }
 
-function numberLines(text: string, first: number): string {
-  let at = first === 1 && text.startsWith("\ufeff") ? 1 : 0;
-  let numbered = text.slice(0, at);
-  for (let number = first; at < text.length; number++) {
-    const end = text.indexOf("\n", at) + 1 || text.length;
-    numbered += `${number}${arrow}${text.slice(at, end)}`;
-    at = end;
+/** Returns the text of a content in UTF-8. */
+const inUtf8 = ({ text, isUtf8: isFile }: FileContent, file: Buffer): Buffer =>
+  isFile ? file : Buffer.from(text);
+
+/**
+ * Returns `size` bytes: the lines with their numbers. It works on bytes, because concatenating texts takes
+ * five times as long.
+ */
+function numberLines(text: Buffer, first: number, size: number): Buffer {
+  const numbered = Buffer.allocUnsafe(size);
+  let label = labelOf(first);
+  let at = first === 1 ? bomLength(text) : 0;
+  let end = text.copy(numbered, 0, 0, at);
+  for (let isStart = true; at < text.length; at++) {
+    if (isStart) for (let digit = 0; digit < label.length; digit++) numbered[end++] = label[digit]!;
+    const byte = text[at]!;
+    numbered[end++] = byte;
+    isStart = byte === lineFeed;
+    if (isStart && !increment(label)) label = labelOf(10 ** (label.length - arrowBytes));
   }
-  return numbered;
+  return numbered.subarray(0, end);
+}
+
+const labelOf = (number: number): Buffer => Buffer.from(`${number}${arrow}`);
+
+const [zero, nine] = [0x30, 0x39];
+
+/** Adds 1 to the number in a label. Returns false if that takes a further digit. */
+function increment(label: Buffer): boolean {
+  for (let digit = label.length - arrowBytes - 1; digit >= 0; digit--) {
+    if (label[digit] !== nine) {
+      label[digit]!++;
+      return true;
+    }
+    label[digit] = zero;
+  }
+  return false;
 }
 
 /**
- * Returns how many of the first lines of `text` fit into `maxBytes` bytes. If `numberedFrom` is the number of
- * the first line, the numbers count too.
+ * Returns how many of the first lines of the content of `file` fit into `maxBytes` bytes. If `numberedFrom`
+ * is the number of the first line, the numbers count too.
  */
-export function countFitting(text: string, maxBytes: number, numberedFrom: number | undefined): number {
-  const bytes = Buffer.from(text.slice(0, maxBytes));
-  let used = 0;
-  for (let fitting = 0, at = 0; ; fitting++) {
-    const end = bytes.indexOf("\n", at) + 1;
-    used += end - at;
-    if (numberedFrom !== undefined) used += numberBytes({ first: numberedFrom + fitting, lines: 1 });
-    if (end === 0 || used > maxBytes) return fitting;
-    at = end;
+export function countFitting(
+  content: FileContent,
+  file: Buffer,
+  { maxBytes, numberedFrom }: { readonly maxBytes: number; readonly numberedFrom: number | undefined },
+): number {
+  const text = inUtf8(content, file);
+  const numbersOf = (lines: number) =>
+    numberedFrom === undefined ? 0 : numberBytes({ first: numberedFrom, lines });
+  let [fitting, at] = [0, 0];
+  // Finding each line takes long, so whole pieces are counted first.
+  for (let to = pieceBytes; to < text.length; to += pieceBytes) {
+    const { feeds } = countLineEnds(text.subarray(to - pieceBytes, to));
+    if (to + numbersOf(fitting + feeds) > maxBytes) break;
+    fitting += feeds;
+    at = to;
+  }
+  let end = at === 0 ? 0 : text.lastIndexOf(lineFeed, at - 1) + 1;
+  for (;;) {
+    end = text.indexOf(lineFeed, end) + 1;
+    if (end === 0 || end + numbersOf(fitting + 1) > maxBytes) return fitting;
+    fitting++;
   }
 }
+
+const pieceBytes = 64 * 1024;

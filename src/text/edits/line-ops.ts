@@ -10,13 +10,7 @@
 
 import { piecesOf } from "../../base/scheduling/text-pieces.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
-import {
-  endingFor,
-  endingsOf,
-  type LineEnding,
-  linesFrom,
-  type ReplacedLine,
-} from "../encodings/line-ends.ts";
+import { endingFor, FormerLines, type LineEnding } from "../encodings/line-ends.ts";
 import { refuseLines } from "./line-errors.ts";
 import { bomLength, countLines, endingBefore, surveyLines } from "./lines.ts";
 import type { Region, Splice } from "./splices.ts";
@@ -109,22 +103,16 @@ export function* applyLineOps(
   let count = lines;
   let written = 0;
   for (const [place, { first, next, content, index }] of edits.entries()) {
-    written += content?.length ?? 0;
+    const [from, to] = [starts.get(first)!, starts.get(next)!];
+    written += (content?.length ?? 0) + (isMixed ? to - from : 0);
     if (place % editsPerStep === 0 || written > charactersPerStep) {
       written = 0;
       yield;
     }
-    const [from, to] = [starts.get(first)!, starts.get(next)!];
     keep(position, from);
     const text = first === 1 && bom > 0 ? content?.replace(/^\ufeff/, "") : content;
-    const replaced = isMixed ? linesOf(body, { from, to }) : [];
-    const isLong = text !== undefined && text.length > charactersPerStep && replaced.length === 0;
-    const ending = writtenAt(from);
-    const added = isLong
-      ? yield* putLong(text, ending)
-      : text === undefined
-        ? nothing
-        : put(text, replaced, ending);
+    const replaced = isMixed ? body.subarray(from, to) : noBytes;
+    const added = text === undefined ? nothing : yield* put(text, replaced, writtenAt(from));
     pieces.push({ ...added, from, to, index });
     position = to;
     count -= next - first;
@@ -139,7 +127,7 @@ export function* applyLineOps(
   return { parts, lines: isMarkAlone(parts) ? 0 : count, ...(yield* trace(joined, bom)) };
 }
 
-/** Ops that are applied in one step, and characters of their contents. It takes about a millisecond. */
+/** Ops that are applied in one step, and characters of their lines. It takes about a millisecond. */
 const [editsPerStep, charactersPerStep] = [200, 128 * 1024];
 
 const isTextOp = (op: LineOp | TextOp): op is TextOp => op.op === "replace" || op.op === "str_replace";
@@ -184,25 +172,26 @@ const isBetween = (low: number, line: number, high: number) =>
 
 type Lines = Pick<Piece, "closed" | "open">;
 
-const nothing: Lines = { closed: [], open: Buffer.alloc(0) };
+const noBytes = Buffer.alloc(0);
+const nothing: Lines = { closed: [], open: noBytes };
 
-/** Returns the lines of a content. `before` is the ending of the line before them. */
-function put(content: string, replaced: readonly ReplacedLine[], before: LineEnding): Lines {
-  const text = withoutLastBreak(content);
-  if (replaced.length === 0) return linesWith(Buffer.from(withBreaks(text, before) + before), before);
-  const lines = text.split(/\r?\n/);
-  const endings = endingsOf(lines, replaced, before);
-  return linesWith(Buffer.from(lines.map((line, at) => line + endings[at]!).join("")), endings.at(-1)!);
-}
-
-/** Returns the lines of a long content, which get the ending `before`, in steps. */
-function* putLong(content: string, before: LineEnding): Steps<Lines> {
+/**
+ * Returns the lines of a content. They take the endings of the lines that they replace, or `before`, that of
+ * the line before them.
+ */
+function* put(content: string, replaced: Buffer, before: LineEnding): Steps<Lines> {
+  const ending = replaced.length === 0 ? before : "\n";
   const encoded: Buffer[] = [];
   for (const piece of piecesOf(withoutLastBreak(content))) {
-    encoded.push(Buffer.from(withBreaks(piece, before)));
-    yield;
+    if (encoded.length > 0) yield;
+    encoded.push(Buffer.from(withBreaks(piece, ending)));
   }
-  return linesWith(Buffer.concat([...encoded, Buffer.from(before)]), before);
+  const text = Buffer.concat([...encoded, Buffer.from(ending)]);
+  if (replaced.length === 0) return linesWith(text, ending);
+  const lines = new FormerLines();
+  yield* lines.addPart(replaced);
+  const closed = yield* lines.endLines(text, before);
+  return linesWith(closed, endingBefore(closed, closed.length));
 }
 
 /** Returns lines whose last one has this ending. */
@@ -214,13 +203,6 @@ const linesWith = (closed: Buffer, ending: string): Lines => ({
 function withBreaks(text: string, ending: LineEnding): string {
   const unix = text.replaceAll("\r\n", "\n");
   return ending === "\n" ? unix : unix.replaceAll("\n", ending);
-}
-
-function linesOf(body: Buffer, { from, to }: Region): ReplacedLine[] {
-  const lines: ReplacedLine[] = [];
-  for (const { start, end, ending } of linesFrom(body.subarray(0, to), from))
-    lines.push({ text: body.toString("utf8", start, end), ending });
-  return lines;
 }
 
 function withoutLastBreak(content: string): string {

@@ -36,6 +36,21 @@ export function countLines(body: Buffer): number {
   return surveyLines(body, []).lines;
 }
 
+/** Returns the number of line feeds, and of those after a "\r". */
+export function countLineEnds(text: Buffer): { feeds: number; crlf: number } {
+  const kernel = kernelFor(text.length);
+  let [feeds, crlf] = [0, 0];
+  for (let from = 0; from < text.length; from += chunkBytes) {
+    const counts = kernel.countEndings(
+      text.copy(kernel.chunk, 0, from, from + chunkBytes),
+      text[from - 1] ?? 0,
+    );
+    feeds += counts & 0xffff;
+    crlf += counts >>> 16;
+  }
+  return { feeds, crlf };
+}
+
 /**
  * Returns the end of the `lines`-th line to end at or after the offset `from`, and the number of lines up to
  * there: fewer than `lines` if the bytes end first.

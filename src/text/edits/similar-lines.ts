@@ -67,7 +67,7 @@ export function* findNearMatches(body: Buffer, text: Buffer): Steps<NearMatch[]>
   const sent = { raw: text, folded: (yield* foldText(text)).bytes, ends: endsOf(text) };
   const places = yield* findLikePlaces(whole.bytes, sent.folded, maxPlaces);
   const found: NearMatch[] = [];
-  for (const start of [...places.map((place) => place.start), ...anchorsOf(whole, sent)]) {
+  for (const start of [...places.map((place) => place.start), ...(yield* anchorsOf(whole, sent))]) {
     const taken = found.filter(({ similarity }) => similarity >= surelySimilar);
     const region = yield* fit(searched, regionOf(searched, whole, { start, sent }), { ...sent, taken });
     const likeness = yield* likenessOf(searched, region, sent);
@@ -147,17 +147,17 @@ const overlap = (one: Region, other: Region): boolean => one.from < other.to && 
  * Returns the places of the text's first line. Later lines may have been left out, and then no place of full
  * length is similar.
  */
-function anchorsOf({ bytes }: FoldedText, { ends }: Sent): number[] {
+function* anchorsOf({ bytes }: FoldedText, { ends }: Sent): Steps<number[]> {
   const anchors: number[] = [];
   if (ends === undefined || ends[0].length < minAnchorBytes) return anchors;
   const searcher = new ByteSearcher(Buffer.from(ends[0]));
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  for (
-    let at = searcher.find(body, 0);
-    at >= 0 && anchors.length < maxAnchors;
-    at = searcher.find(body, at + 1)
-  )
+  for (let from = 0; anchors.length < maxAnchors; ) {
+    const at = yield* searcher.find(body, from);
+    if (at < 0) break;
     anchors.push(at);
+    from = at + 1;
+  }
   return anchors;
 }
 

@@ -4,7 +4,7 @@
  */
 
 import type { Steps } from "../../base/scheduling/time-slice.ts";
-import { LineEndKeeper, withoutReturns } from "../encodings/line-ends.ts";
+import { LineEndKeeper, withLineFeeds, withoutReturns } from "../encodings/line-ends.ts";
 import { ByteSearcher } from "./byte-searcher.ts";
 import { bomLength, surveyLines } from "./lines.ts";
 import { joinSplices, type Splice } from "./splices.ts";
@@ -33,7 +33,8 @@ export interface Matches {
 /** Maximum matches that are kept, since a large file may have hundreds of millions. */
 const maxStarts = 10_000;
 
-const matchesPerStep = 16_384;
+/** Matches that are found or replaced in one step, and those replaced with line ends that are kept. */
+const [matchesPerStep, keptMatchesPerStep] = [16_384, 512];
 
 /**
  * Finds `old_str` as bytes of UTF-8. If every line of the file ends in CRLF and `old_str` has a bare LF, or
@@ -56,11 +57,15 @@ export function* findMatches(body: Buffer, op: StrReplace): Steps<Matches> {
   const searcher = new ByteSearcher(needle);
   const starts: number[] = [];
   let count = 0;
-  for (let at = searcher.find(body, mark); at >= 0; at = searcher.find(body, at + needle.length)) {
+  for (
+    let at = yield* searcher.find(body, mark);
+    at >= 0;
+    at = yield* searcher.find(body, at + needle.length)
+  ) {
     if (starts.length < maxStarts) starts.push(at);
     if (++count % matchesPerStep === 0) yield;
   }
-  const overlapping = findOverlapping(body, searcher, { needle, starts });
+  const overlapping = yield* findOverlapping(body, searcher, { needle, starts });
   return { needle, replacement, starts, count, overlapping };
 }
 
@@ -95,24 +100,21 @@ export interface UnendedText {
  * Returns what to search instead of a file whose line ends are kept: its text without "\r" before "\n", if
  * the op has line breaks. Their kind does not count then, neither in the file nor in the op.
  */
-export function withoutLineEnds(body: Buffer, op: StrReplace): UnendedText {
+export function* withoutLineEnds(body: Buffer, op: StrReplace): Steps<UnendedText> {
   if (!op.old_str.includes("\n") && !op.new_str.includes("\n")) return { body, op };
-  const plain = (text: string) => text.replaceAll("\r\n", "\n");
-  return {
-    body: withoutReturns(body),
-    op: { ...op, old_str: plain(op.old_str), new_str: plain(op.new_str) },
-  };
+  const [old_str, new_str] = [yield* withLineFeeds(op.old_str), yield* withLineFeeds(op.new_str)];
+  return { body: yield* withoutReturns(body), op: { ...op, old_str, new_str } };
 }
 
 /** Returns a second place that begins inside the first one. */
-function findOverlapping(
+function* findOverlapping(
   body: Buffer,
   searcher: ByteSearcher,
   { needle, starts }: Pick<Matches, "needle" | "starts">,
-): number | undefined {
+): Steps<number | undefined> {
   const first = starts[0];
   if (first === undefined) return undefined;
-  const next = searcher.find(body.subarray(0, first + 2 * needle.length - 1), first + 1);
+  const next = yield* searcher.find(body.subarray(0, first + 2 * needle.length - 1), first + 1);
   return next < 0 ? undefined : next;
 }
 
@@ -135,7 +137,7 @@ export function* replaceMatches(body: Buffer, matches: Matches): Steps<Spliced> 
   const splices: Splice[] = [];
   let [from, at] = [0, 0];
   for (let index = 0; index < count; index++) {
-    const start = starts[index] ?? searcher.find(body, from);
+    const start = starts[index] ?? (yield* searcher.find(body, from));
     at += body.copy(after, at, from, start);
     at += replacement.copy(after, at);
     from = start + needle.length;
@@ -157,13 +159,13 @@ export function* replaceKeepingLineEnds(body: Buffer, text: Buffer, matches: Mat
   const splices: Splice[] = [];
   let at = 0;
   for (let index = 0; index < count; index++) {
-    const start = starts[index] ?? searcher.find(text, at);
-    keeper.keep(start - at);
-    addSplice(splices, keeper.replace(needle.length, replacement));
+    const start = starts[index] ?? (yield* searcher.find(text, at));
+    yield* keeper.keep(start - at);
+    addSplice(splices, yield* keeper.replace(needle.length, replacement));
     at = start + needle.length;
-    if (index % matchesPerStep === matchesPerStep - 1) yield;
+    if (index % keptMatchesPerStep === keptMatchesPerStep - 1) yield;
   }
-  return { body: keeper.finish(), splices };
+  return { body: yield* keeper.finish(), splices };
 }
 
 function addSplice(splices: Splice[], splice: Splice): void {

@@ -3,6 +3,7 @@ import { labelToName, normalizeEncoding, TextDecoder } from "@exodus/bytes/encod
 import { createMultibyteEncoder } from "@exodus/bytes/multi-byte.js";
 import { createSinglebyteEncoder } from "@exodus/bytes/single-byte.js";
 import { utf16fromString } from "@exodus/bytes/utf16.js";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 
 /** The name of an encoding in lower case, such as "windows-1252". */
 export type Encoding = string;
@@ -31,11 +32,31 @@ export interface Codec {
   decode(bytes: Uint8Array): string;
   /** Encodes a text. Throws a `TypeError` if the encoding lacks one of its characters. */
   encode(text: string): Uint8Array;
+  /** Whether the parts of a text are encoded otherwise by themselves than in the whole. */
+  readonly isStateful: boolean;
 }
 
 export function createCodec(encoding: Encoding): Codec {
   const decoder = new TextDecoder(encoding as "utf-8", { ignoreBOM: true });
-  return { decode: (bytes) => decoder.decode(bytes), encode: encoderFor(encoding) };
+  return {
+    decode: (bytes) => decoder.decode(bytes),
+    encode: encoderFor(encoding),
+    isStateful: encoding === "iso-2022-jp",
+  };
+}
+
+/** Bytes that are decoded in one step, which takes a millisecond or two. */
+const bytesPerStep = 128 * 1024;
+
+/** Decodes bytes to UTF-8, like `Codec.decode`, in steps. */
+export function* decodeInSteps(bytes: Buffer, encoding: Encoding): Steps<Buffer> {
+  const decoder = new TextDecoder(encoding as "utf-8", { ignoreBOM: true });
+  const pieces: Buffer[] = [];
+  for (let from = 0; from < bytes.length; from += bytesPerStep) {
+    pieces.push(Buffer.from(decoder.decode(bytes.subarray(from, from + bytesPerStep), { stream: true })));
+    yield;
+  }
+  return Buffer.concat([...pieces, Buffer.from(decoder.decode())]);
 }
 
 /** Decodes a text that comes in pieces, like `Codec.decode`. U+FFFD replaces what is invalid. */

@@ -2,7 +2,10 @@
  * The text of a file that is not UTF-8, for edits: a line that an edit does not change is written back with
  * its own bytes, even if these are invalid, or if the encoding has two forms of a character.
  */
-import { type Codec, createCodec, type Encoding, isUtf16 } from "./codec.ts";
+import { joinInSteps } from "../../base/scheduling/join-bytes.ts";
+import { piecesOf } from "../../base/scheduling/text-pieces.ts";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { type Codec, createCodec, decodeInSteps, type Encoding, isUtf16 } from "./codec.ts";
 
 /** Thrown if a text has a character that its encoding lacks. */
 export class MissingCharacter extends Error {
@@ -20,71 +23,213 @@ export class DamagedLine extends Error {
   override readonly name = "DamagedLine";
 }
 
+/** Bytes and lines of one step, which takes a millisecond or two. */
+const [bytesPerStep, linesPerStep] = [1024 * 1024, 4096];
+
+const lineFeed = 0x0a;
+
+/** Bytes, and the start of each of their lines and the end. */
+interface Lines {
+  readonly bytes: Buffer;
+  readonly starts: readonly number[];
+}
+
 export class EncodedText {
   readonly #codec: Codec;
-  readonly #lines: readonly Buffer[];
-  readonly #texts: readonly string[];
+  readonly #file: Lines;
+  readonly #text: Lines;
 
-  /** Throws a `DamagedLine` if the lines of the file depend on each other. */
-  constructor(bytes: Buffer, encoding: Encoding) {
-    this.#codec = createCodec(encoding);
-    this.#lines = splitLines(bytes, isUtf16(encoding) ? encoding : undefined);
-    this.#texts = this.#lines.map((line) => this.#codec.decode(line));
-    if (encoding === "iso-2022-jp" && this.#codec.decode(bytes) !== this.#texts.join(""))
-      throw new DamagedLine();
+  private constructor(codec: Codec, file: Lines, text: Lines) {
+    this.#codec = codec;
+    this.#file = file;
+    this.#text = text;
   }
 
-  /** Returns the text in UTF-8, including the byte order mark, if any. */
+  /** Decodes a file in steps. Throws a `DamagedLine` if its lines depend on each other. */
+  static *decode(bytes: Buffer, encoding: Encoding): Steps<EncodedText> {
+    const file = yield* findLines(bytes, isUtf16(encoding) ? encoding : undefined);
+    const text = yield* findLines(yield* decodeInSteps(bytes, encoding), undefined);
+    const decoded = new EncodedText(createCodec(encoding), file, text);
+    if (encoding === "iso-2022-jp" && !(yield* decoded.#hasSeparateLines())) throw new DamagedLine();
+    return decoded;
+  }
+
+  /** Returns whether each line by itself is decoded as it is in the whole. */
+  *#hasSeparateLines(): Steps<boolean> {
+    const [file, text] = [this.#file, this.#text];
+    if (file.starts.length !== text.starts.length) return false;
+    for (let line = 0; line < file.starts.length - 1; line++) {
+      if (line % linesPerStep === linesPerStep - 1) yield;
+      const written = text.bytes.toString("utf8", text.starts[line]!, text.starts[line + 1]!);
+      if (this.#codec.decode(bytesOfLine(file, line)) !== written) return false;
+    }
+    return true;
+  }
+
+  /** The text in UTF-8, including the byte order mark, if any. */
   get text(): Buffer {
-    return Buffer.from(this.#texts.join(""));
+    return this.#text.bytes;
   }
 
-  /** Returns the bytes of the text after edits. Throws a `MissingCharacter` or a `DamagedLine`. */
-  bytesOf(text: string): Buffer {
-    const [old, texts] = [this.#texts, text.split(/(?<=\n)/)];
-    const most = Math.min(old.length, texts.length);
-    let same = 0;
-    while (same < most && old[same] === texts[same]) same++;
-    let sameAfter = 0;
-    while (sameAfter < most - same && old.at(-1 - sameAfter) === texts.at(-1 - sameAfter)) sameAfter++;
-    const changed = texts.slice(same, texts.length - sameAfter);
-    const kept = changed.length === 0 ? undefined : this.#bytesByText();
-    return Buffer.concat([
-      ...this.#lines.slice(0, same),
-      ...changed.map((line) => this.#encode(line, kept?.get(line))),
-      ...this.#lines.slice(old.length - sameAfter),
-    ]);
+  /** Returns the bytes of the text after edits, in steps. Throws a `MissingCharacter` or a `DamagedLine`. */
+  *bytesOf(edited: Buffer): Steps<Buffer> {
+    const { bytes, starts } = this.#file;
+    const { first, last, changed } = yield* this.#changeIn(edited);
+    const encoded = changed.length === 0 ? [] : yield* this.#encode(changed);
+    return Buffer.concat([bytes.subarray(0, starts[first]!), ...encoded, bytes.subarray(starts[last]!)]);
   }
 
-  /** Returns the bytes of lines that their text does not encode to, and null for a text of two such lines. */
-  #bytesByText(): Map<string, Buffer | null> {
+  /** Finds the lines from `first` up to, but not including, `last` that are changed, and the new ones. */
+  *#changeIn(edited: Buffer): Steps<{ first: number; last: number; changed: Buffer }> {
+    const { bytes: text, starts } = this.#text;
+    const end = starts.length - 1;
+    const most = Math.min(text.length, edited.length);
+    const same = yield* commonStart(text, edited, most);
+    let first = lastAtMost(starts, same);
+    // Bytes after a last line without an ending change that line.
+    if (first === end && end > 0 && edited.length > text.length && text.at(-1) !== lineFeed) first--;
+    const start = starts[first]!;
+    const sameAfter = yield* commonEnd(text, edited, most - start);
+    const [kept, added] = [text.length - sameAfter, edited.length - sameAfter];
+    let last = lastAtMost(starts, kept);
+    const isWhole = starts[last] === kept && (added === start || edited[added - 1] === lineFeed);
+    if (last < end && !isWhole) last++;
+    return { first, last, changed: edited.subarray(start, edited.length - text.length + starts[last]!) };
+  }
+
+  /** Returns the bytes of some lines, in pieces. A line that the file has is written with its bytes there. */
+  *#encode(changed: Buffer): Steps<Uint8Array[]> {
+    const lines = yield* findLines(changed, undefined);
+    const kept = yield* this.#bytesOfKept(lines);
+    const isDamaged = this.text.includes("\ufffd");
+    const pieces: Uint8Array[] = [];
+    let from = 0;
+    for (let line = 0; line < lines.starts.length - 1; line++) {
+      if (line % linesPerStep === linesPerStep - 1) yield;
+      const bytes = kept.get(keyOfLine(lines, line));
+      const isLost = bytes === undefined && isDamaged && bytesOfLine(lines, line).includes("\ufffd");
+      if (bytes === null || isLost) throw new DamagedLine();
+      if (bytes === undefined) continue;
+      pieces.push(yield* encodeText(this.#codec, changed.toString("utf8", from, lines.starts[line]!)), bytes);
+      from = lines.starts[line + 1]!;
+    }
+    pieces.push(yield* encodeText(this.#codec, changed.toString("utf8", from)));
+    return [yield* joinInSteps(pieces)];
+  }
+
+  /**
+   * Returns the bytes of those lines that the file has, by their text, unless the text is encoded to them, and
+   * null for a text that has different bytes in two lines.
+   */
+  *#bytesOfKept(lines: Lines): Steps<Map<string, Buffer | null>> {
+    const wanted = new Set<string>();
+    for (let line = 0; line < lines.starts.length - 1; line++) {
+      if (line % linesPerStep === linesPerStep - 1) yield;
+      wanted.add(keyOfLine(lines, line));
+    }
+    const lengths = new Set<number>([...wanted].map(({ length }) => length));
     const kept = new Map<string, Buffer | null>();
-    for (const [index, text] of this.#texts.entries()) {
-      const line = this.#lines[index]!;
-      const known = kept.get(text);
-      if (known === undefined) kept.set(text, line);
-      else if (known !== null && !known.equals(line)) kept.set(text, null);
+    const { starts } = this.#text;
+    for (let line = 0; line < starts.length - 1; line++) {
+      if (line % linesPerStep === linesPerStep - 1) yield;
+      if (!lengths.has(starts[line + 1]! - starts[line]!)) continue;
+      const key = keyOfLine(this.#text, line);
+      if (!wanted.has(key)) continue;
+      const bytes = bytesOfLine(this.#file, line);
+      const known = kept.get(key);
+      if (known === undefined) kept.set(key, bytes);
+      else if (known !== null && !known.equals(bytes)) kept.set(key, null);
+    }
+    let tried = 0;
+    for (const [key, bytes] of kept) {
+      if (++tried % linesPerStep === 0) yield;
+      if (bytes !== null && this.#isEncoding(Buffer.from(key, "latin1").toString(), bytes)) kept.delete(key);
     }
     return kept;
   }
 
-  #encode(line: string, kept: Buffer | null | undefined): Uint8Array {
-    if (kept === null) throw new DamagedLine();
-    if (kept !== undefined) return kept;
-    if (line.includes("\ufffd") && this.#texts.some((text) => text.includes("\ufffd")))
-      throw new DamagedLine();
-    return encodeText(this.#codec, line);
+  /** Returns whether a text is encoded to these bytes. U+FFFD may stand for what could not be decoded. */
+  #isEncoding(text: string, bytes: Buffer): boolean {
+    if (text.includes("\ufffd")) return false;
+    try {
+      return bytes.equals(this.#codec.encode(text));
+    } catch (error) {
+      // Some characters can only be decoded.
+      if (error instanceof TypeError) return false;
+      throw error;
+    }
   }
 }
 
-/** Encodes a text. Throws a `MissingCharacter`. */
-export function encodeText(codec: Codec, text: string): Uint8Array {
-  try {
-    return codec.encode(text);
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    throw new MissingCharacter(Array.from(text).find((character) => lacks(codec, character)) ?? text);
+const bytesOfLine = ({ bytes, starts }: Lines, line: number): Buffer =>
+  bytes.subarray(starts[line]!, starts[line + 1]!);
+
+/** Returns the bytes of a line as one character each. */
+const keyOfLine = ({ bytes, starts }: Lines, line: number): string =>
+  bytes.toString("latin1", starts[line]!, starts[line + 1]!);
+
+/** Returns the index of the last number that is at most `limit`, in ascending numbers that begin with 0. */
+function lastAtMost(numbers: readonly number[], limit: number): number {
+  let [low, high] = [0, numbers.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (numbers[middle]! <= limit) low = middle;
+    else high = middle - 1;
   }
+  return low;
+}
+
+/** Returns how many bytes are the same at the start, up to `most`. */
+function* commonStart(one: Buffer, other: Buffer, most: number): Steps<number> {
+  let same = 0;
+  while (same < most) {
+    const to = Math.min(most, same + bytesPerStep);
+    if (!one.subarray(same, to).equals(other.subarray(same, to))) break;
+    same = to;
+    yield;
+  }
+  return sameFrom(one, other, { same, most });
+}
+
+function sameFrom(one: Buffer, other: Buffer, { same, most }: { same: number; most: number }): number {
+  let at = same;
+  while (at < most && one[at] === other[at]) at++;
+  return at;
+}
+
+/** Returns how many bytes are the same at the end, up to `most`. */
+function* commonEnd(one: Buffer, other: Buffer, most: number): Steps<number> {
+  const partOf = (bytes: Buffer, from: number, to: number) =>
+    bytes.subarray(bytes.length - to, bytes.length - from);
+  let same = 0;
+  while (same < most) {
+    const to = Math.min(most, same + bytesPerStep);
+    if (!partOf(one, same, to).equals(partOf(other, same, to))) break;
+    same = to;
+    yield;
+  }
+  return sameBefore(one, other, { same, most });
+}
+
+function sameBefore(one: Buffer, other: Buffer, { same, most }: { same: number; most: number }): number {
+  let at = same;
+  while (at < most && one[one.length - 1 - at] === other[other.length - 1 - at]) at++;
+  return at;
+}
+
+/** Encodes a text in steps. Throws a `MissingCharacter`. */
+export function* encodeText(codec: Codec, text: string): Steps<Uint8Array> {
+  const encoded: Uint8Array[] = [];
+  for (const piece of codec.isStateful ? [text] : piecesOf(text)) {
+    if (encoded.length > 0) yield;
+    try {
+      encoded.push(codec.encode(piece));
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      throw new MissingCharacter([...new Set(piece)].find((character) => lacks(codec, character)) ?? piece);
+    }
+  }
+  return encoded.length === 1 ? encoded[0]! : Buffer.concat(encoded);
 }
 
 function lacks(codec: Codec, character: string): boolean {
@@ -96,20 +241,24 @@ function lacks(codec: Codec, character: string): boolean {
   }
 }
 
-/** Splits bytes after each line feed, which no other character of a writable encoding contains. */
-function splitLines(bytes: Buffer, utf16: Encoding | undefined): Buffer[] {
-  const lines: Buffer[] = [];
+/**
+ * Finds the lines of bytes, which end after each line feed. No other character of a writable encoding
+ * contains one.
+ */
+function* findLines(bytes: Buffer, utf16: Encoding | undefined): Steps<Lines> {
+  const starts = [0];
   const feed =
     utf16 === undefined ? Buffer.of(0x0a) : utf16 === "utf-16le" ? Buffer.of(0x0a, 0) : Buffer.of(0, 0x0a);
   let start = 0;
   for (let at = bytes.indexOf(feed); at >= 0; ) {
     const isFeed = utf16 === undefined || at % 2 === 0;
     if (isFeed) {
-      lines.push(bytes.subarray(start, at + feed.length));
       start = at + feed.length;
+      starts.push(start);
+      if (starts.length % linesPerStep === 0) yield;
     }
     at = bytes.indexOf(feed, isFeed ? start : at + 1);
   }
-  if (start < bytes.length) lines.push(bytes.subarray(start));
-  return lines;
+  if (start < bytes.length) starts.push(bytes.length);
+  return { bytes, starts };
 }

@@ -1,16 +1,18 @@
 import { expect, test } from "bun:test";
-import { endingsOf, type LineEnding, type ReplacedLine } from "./line-ends.ts";
+import fc from "fast-check";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
+import { FormerLines, type LineEnding } from "./line-ends.ts";
 
 const names = { "\n": "lf", "\r\n": "crlf", "": "none" } as const;
 
 /** Returns the names of the endings of lines that replace others, which are written as `text:crlf`. */
 function endings(lines: string, replaced: string, before: LineEnding): string {
-  const old = replaced.split(" ").filter(Boolean);
-  const ended = old.map((line): ReplacedLine => {
+  const old = new FormerLines();
+  for (const line of replaced.split(" ").filter(Boolean)) {
     const [text = "", name] = line.split(":");
-    return { text, ending: name === "crlf" ? "\r\n" : name === "lf" ? "\n" : "" };
-  });
-  return endingsOf(lines.split(" "), ended, before)
+    old.add(text, name === "crlf" ? "\r\n" : name === "lf" ? "\n" : "");
+  }
+  return runAtOnce(old.endingsFor(lines.split(" "), before))
     .map((ending) => names[ending])
     .join(" ");
 }
@@ -31,13 +33,73 @@ test.each([
 });
 
 test("many lines that are the same take no longer than others", () => {
-  const replaced = Array.from(
-    { length: 100_000 },
-    (_, at): ReplacedLine => ({
-      text: "}",
-      ending: at % 2 === 0 ? "\n" : "\r\n",
-    }),
+  const replaced = new FormerLines();
+  for (let at = 0; at < 100_000; at++) replaced.add("}", at % 2 === 0 ? "\n" : "\r\n");
+  const lines = ["x", ...Array(100_000).fill("}"), "y"];
+  const endings = runAtOnce(replaced.endingsFor(lines, "\n"));
+  expect(endings.slice(0, 4)).toEqual(["\n", "\r\n", "\n", "\r\n"]);
+});
+
+/** Returns the endings in the slow, obvious way. */
+function expectedEndings(
+  lines: readonly string[],
+  former: readonly (readonly [string, LineEnding | ""])[],
+  before: LineEnding,
+): LineEnding[] {
+  let common = 0;
+  while (
+    common < Math.min(lines.length, former.length) &&
+    lines.at(-1 - common) === former.at(-1 - common)![0]
+  )
+    common++;
+  const replaced = former.slice(0, former.length - common);
+  let [ending, next] = [before, 0];
+  return lines.map((line, at) => {
+    const isCommon = at >= lines.length - common;
+    const same = replaced.findIndex(([text], place) => place >= next && text === line);
+    const place = isCommon ? former.length - lines.length + at : same < 0 ? next : same;
+    if (isCommon || place < replaced.length) {
+      ending = former[place]![1] || ending;
+      next = place + 1;
+    }
+    return ending;
+  });
+}
+
+const someLines = fc.array(fc.constantFrom("", "a", "b", "é"), { maxLength: 12 });
+
+test("lines with their endings are those that a slow way gives", () => {
+  fc.assert(
+    fc.property(
+      someLines,
+      someLines,
+      fc.array(fc.constantFrom<LineEnding>("\n", "\r\n"), { minLength: 12, maxLength: 12 }),
+      fc.constantFrom<LineEnding>("\n", "\r\n"),
+      (lines, texts, endings, before) => {
+        const former = texts.map((text, at) => [text, endings[at]!] as const);
+        const wanted = expectedEndings(lines, former, before);
+        const part = Buffer.from(former.flat().join(""));
+        const old = new FormerLines();
+        runAtOnce(old.addPart(part));
+        const written = runAtOnce(
+          old.endLines(Buffer.from(lines.map((line) => `${line}\n`).join("")), before),
+        );
+        expect(written.toString()).toBe(lines.map((line, at) => line + wanted[at]!).join(""));
+      },
+    ),
   );
-  const lines = ["x", ...replaced.map(({ text }) => text), "y"];
-  expect(endingsOf(lines, replaced, "\n").slice(0, 4)).toEqual(["\n", "\r\n", "\n", "\r\n"]);
+});
+
+test("a million lines take many steps", () => {
+  const lines = Array.from({ length: 1_000_000 }, (_, at) => (at % 3 === 0 ? "x" : String(at % 1000)));
+  const part = Buffer.from(lines.map((line, at) => line + (at % 2 === 0 ? "\n" : "\r\n")).join(""));
+  const text = Buffer.from(
+    lines
+      .toReversed()
+      .map((line) => `${line}\n`)
+      .join(""),
+  );
+  const old = new FormerLines();
+  expect([...old.addPart(part)].length).toBeGreaterThan(200);
+  expect([...old.endLines(text, "\n")].length).toBeGreaterThan(700);
 });

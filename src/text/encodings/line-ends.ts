@@ -3,25 +3,63 @@
  * written back unchanged. A line ends in LF or CRLF, or in CR if the file has neither.
  */
 
+import { joinInSteps } from "../../base/scheduling/join-bytes.ts";
+import { piecesOf } from "../../base/scheduling/text-pieces.ts";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
+
 export type LineEnding = "\n" | "\r\n";
 
 const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 const crlf = Buffer.from("\r\n");
 
+/** Bytes and lines of one step, which takes a millisecond or two. */
+const [bytesPerStep, linesPerStep] = [512 * 1024, 4096];
+
 /** Returns the text without each "\r" that precedes a "\n", or the same buffer if nothing changes. */
-export function withoutReturns(text: Buffer): Buffer {
-  return hasCrlf(text) ? replaceBytes(text, "\r\n", "\n") : text;
+export function* withoutReturns(text: Buffer): Steps<Buffer> {
+  if (!hasCrlf(text)) return text;
+  const kept = Buffer.allocUnsafe(text.length);
+  let length = 0;
+  for (let from = 0; from < text.length; from += bytesPerStep) {
+    if (from > 0) yield;
+    const to = Math.min(text.length, from + bytesPerStep);
+    length = dropReturns(text, { from, to, kept, length });
+  }
+  return kept.subarray(0, length);
+}
+
+/**
+ * Copies a range without returns after what is kept, and returns the end. Engines run such a loop ten times
+ * faster in a function than in a generator.
+ */
+function dropReturns(
+  text: Buffer,
+  { from, to, kept, length }: { from: number; to: number; kept: Buffer; length: number },
+): number {
+  let end = length;
+  for (let at = from; at < to; at++) {
+    const byte = text[at]!;
+    if (byte !== carriageReturn || text[at + 1] !== lineFeed) kept[end++] = byte;
+  }
+  return end;
+}
+
+/** Returns the text with "\n" in place of each "\r\n", or of other line ends, in steps. */
+export function* withLineFeeds(text: string, ends: string | RegExp = "\r\n"): Steps<string> {
+  let plain = "";
+  for (const piece of piecesOf(text)) {
+    if (plain !== "") yield;
+    plain += piece.replaceAll(ends, "\n");
+  }
+  return plain;
 }
 
 /** Returns whether the text has a CRLF. A single byte is found fastest, and most texts lack it. */
 export const hasCrlf = (text: Buffer): boolean => text.includes(carriageReturn) && text.includes(crlf);
 
 /** Returns the text with one more "\r" before each "\n". */
-export const withReturns = (text: Buffer): Buffer => replaceBytes(text, "\n", "\r\n");
-
-/** Replaces bytes by way of a string of one character per byte, which engines search fastest. */
-const replaceBytes = (text: Buffer, from: string, to: string): Buffer =>
-  Buffer.from(text.toString("latin1").replaceAll(from, to), "latin1");
+export const withReturns = (text: Buffer): Buffer =>
+  Buffer.from(text.toString("latin1").replaceAll("\n", "\r\n"), "latin1");
 
 /** Returns whether the lines of a text end in CR, as it has no other line ends. */
 export const endsLinesInReturns = (text: Buffer): boolean =>
@@ -29,14 +67,18 @@ export const endsLinesInReturns = (text: Buffer): boolean =>
 
 /** Overwrites each byte `from` of `text` with `to`. */
 export function swapBytes(text: Buffer, from: number, to: number): void {
-  for (let at = text.indexOf(from); at >= 0; at = text.indexOf(from, at + 1)) text[at] = to;
+  for (let at = text.indexOf(from); at >= 0 && at < text.length; at++) if (text[at] === from) text[at] = to;
 }
 
-/** Returns a copy of a text whose lines end in CR, with LF in their place, or the reverse. */
-export function withOtherEnds(text: Buffer, to: "LF" | "CR"): Buffer {
+/** Returns a copy of a text whose lines end in CR, with LF in their place, or the reverse, in steps. */
+export function* withOtherEnds(text: Buffer, to: "LF" | "CR"): Steps<Buffer> {
   const copy = Buffer.from(text);
-  if (to === "LF") swapBytes(copy, carriageReturn, lineFeed);
-  else swapBytes(copy, lineFeed, carriageReturn);
+  for (let from = 0; from < copy.length; from += bytesPerStep) {
+    yield;
+    const part = copy.subarray(from, from + bytesPerStep);
+    if (to === "LF") swapBytes(part, carriageReturn, lineFeed);
+    else swapBytes(part, lineFeed, carriageReturn);
+  }
   return copy;
 }
 
@@ -81,46 +123,141 @@ export function* linesFrom(text: Buffer, from: number): Generator<TextLine> {
   }
 }
 
-/** A line that is replaced. */
-export interface ReplacedLine {
-  readonly text: string;
-  /** "" for a last line without one. */
-  readonly ending: LineEnding | "";
+/** Lines of a file that others replace, in order. */
+export class FormerLines {
+  /** A number for each different line. */
+  readonly #numbers = new Map<string, number>();
+  /** The number of each line. */
+  readonly #lines: number[] = [];
+  /** The ending of each line. */
+  readonly #endings: (LineEnding | "")[] = [];
+
+  get count(): number {
+    return this.#lines.length;
+  }
+
+  /** Adds a line without its ending, which is "" for a last line without one. */
+  add(line: string, ending: LineEnding | ""): void {
+    const number = this.#numbers.get(line) ?? this.#numbers.size;
+    this.#numbers.set(line, number);
+    this.#lines.push(number);
+    this.#endings.push(ending);
+  }
+
+  /** Adds the lines of a part of the file. */
+  *addPart(part: Buffer): Steps<void> {
+    for (const { start, end, ending } of linesFrom(part, 0)) {
+      this.add(part.toString("latin1", start, end), ending);
+      if (this.count % linesPerStep === 0) yield;
+    }
+  }
+
+  /**
+   * Returns the endings of the lines that replace these. A line that was there keeps its ending, one that
+   * replaces another takes that of the other, and a further one that of the line before it. `before` is the
+   * ending of the line before all of them.
+   */
+  *endingsFor(lines: Iterable<string>, before: LineEnding): Steps<LineEnding[]> {
+    const numbers: number[] = [];
+    for (const line of lines) {
+      numbers.push(this.#numbers.get(line) ?? none);
+      if (numbers.length % linesPerStep === 0) yield;
+    }
+    let [end, oldEnd] = [numbers.length, this.count];
+    while (end > 0 && oldEnd > 0 && numbers[end - 1] === this.#lines[oldEnd - 1]) {
+      [end, oldEnd] = [end - 1, oldEnd - 1];
+      if (end % linesPerStep === 0) yield;
+    }
+    const places = yield* this.#placesUpTo(oldEnd);
+    const endings: LineEnding[] = [];
+    let [ending, next] = [before, 0];
+    for (let at = 0; at < numbers.length; at++) {
+      const place = at < end ? (places.from(next, numbers[at]!) ?? next) : oldEnd + at - end;
+      if (at >= end || place < oldEnd) {
+        ending = this.#endings[place] || ending;
+        next = place + 1;
+      }
+      endings.push(ending);
+      if (endings.length % linesPerStep === 0) yield;
+    }
+    return endings;
+  }
+
+  /** Returns a text whose lines replace these and end in "\n", with the endings that they get. */
+  *endLines(text: Buffer, before: LineEnding): Steps<Buffer> {
+    const endings = yield* this.endingsFor(linesOf(text), before);
+    const returns = endings.reduce((count, ending) => (ending === "\r\n" ? count + 1 : count), 0);
+    const ended = Buffer.allocUnsafe(text.length + returns);
+    const position = { read: 0, written: 0, line: 0 };
+    while (position.read < text.length) {
+      insertReturns(text, endings, { ended, position });
+      yield;
+    }
+    return ended;
+  }
+
+  *#placesUpTo(count: number): Steps<Places> {
+    const places = new Places(this.#numbers.size, count);
+    for (let place = count - 1; place >= 0; place--) {
+      places.addBefore(place, this.#lines[place]!);
+      if (place % linesPerStep === 0) yield;
+    }
+    return places;
+  }
 }
 
-/**
- * Returns the endings of lines that replace others. A line that was there keeps its ending, one that
- * replaces another takes that of the other, and a further one that of the line before it. `before` is the
- * ending of the line before all of them.
- */
-export function endingsOf(
-  lines: readonly string[],
-  replaced: readonly ReplacedLine[],
-  before: LineEnding,
-): LineEnding[] {
-  const isSame = (at: number, place: number) => lines[at] === replaced[place]?.text;
-  let [end, oldEnd] = [lines.length, replaced.length];
-  while (end > 0 && oldEnd > 0 && isSame(end - 1, oldEnd - 1)) [end, oldEnd] = [end - 1, oldEnd - 1];
-  const places = new Map<string, number[]>();
-  for (let place = oldEnd - 1; place >= 0; place--) {
-    const { text } = replaced[place]!;
-    const known = places.get(text);
-    if (known === undefined) places.set(text, [place]);
-    else known.push(place);
+/** Returns the lines of a text, each of which ends in "\n". */
+function* linesOf(text: Buffer): Generator<string> {
+  let start = 0;
+  for (let feed = text.indexOf(lineFeed); feed >= 0; feed = text.indexOf(lineFeed, start)) {
+    yield text.toString("latin1", start, feed);
+    start = feed + 1;
   }
-  const endings: LineEnding[] = [];
-  let [ending, next] = [before, 0];
-  for (let at = 0; at < lines.length; at++) {
-    const same = places.get(lines[at]!) ?? [];
-    while ((same.at(-1) ?? next) < next) same.pop();
-    const place = at < end ? (same.at(-1) ?? next) : oldEnd + at - end;
-    if (at >= end || place < oldEnd) {
-      ending = replaced[place]!.ending || ending;
-      next = place + 1;
-    }
-    endings.push(ending);
+}
+
+const none = -1;
+
+/** The places of each line in a list, in order. A line is a number. */
+class Places {
+  /** For each line, its first place that has not been passed, or `none`. */
+  readonly #firsts: Int32Array;
+  /** For each place, the next one of the same line, or `none`. */
+  readonly #nexts: Int32Array;
+
+  constructor(lines: number, places: number) {
+    this.#firsts = new Int32Array(lines).fill(none);
+    this.#nexts = new Int32Array(places);
   }
-  return endings;
+
+  /** Adds a place before all others. */
+  addBefore(place: number, line: number): void {
+    this.#nexts[place] = this.#firsts[line]!;
+    this.#firsts[line] = place;
+  }
+
+  /** Returns the first place of a line from `next` on, which is never less than in an earlier call. */
+  from(next: number, line: number): number | undefined {
+    if (line === none) return undefined;
+    let place = this.#firsts[line]!;
+    while (place !== none && place < next) place = this.#nexts[place]!;
+    this.#firsts[line] = place;
+    return place === none ? undefined : place;
+  }
+}
+
+/** Copies the bytes of a step, and adds the "\r" of each line that gets one. */
+function insertReturns(
+  text: Buffer,
+  endings: readonly LineEnding[],
+  { ended, position }: { ended: Buffer; position: { read: number; written: number; line: number } },
+): void {
+  let { read, written, line } = position;
+  for (const to = Math.min(text.length, read + bytesPerStep); read < to; read++) {
+    const byte = text[read]!;
+    if (byte === lineFeed && endings[line++] === "\r\n") ended[written++] = carriageReturn;
+    ended[written++] = byte;
+  }
+  Object.assign(position, { read, written, line });
 }
 
 /**
@@ -137,6 +274,12 @@ export function withLineEnd(
   const written = (own || before) === "\r\n" && text.includes(lineFeed) ? withReturns(text) : text;
   return isClosed ? Buffer.concat([written, Buffer.from(own)]) : written;
 }
+
+/** Maximum bytes of a part that is replaced, and number of such parts, whose replacement is remembered. */
+const [maxKeyBytes, maxKeys] = [1024, 1024];
+
+/** Returns the start of the last line if it has no ending, otherwise the end of the text. */
+const startOfRest = (text: Buffer): number => text.lastIndexOf(lineFeed) + 1;
 
 /** A part of the original that was replaced, and the length of the replacement in the new text. */
 export interface KeptRange {
@@ -162,34 +305,36 @@ export class LineEndKeeper {
   }
 
   /** Keeps the next `bytes` bytes of the text without returns. */
-  keep(bytes: number): void {
-    const part = this.#advance(bytes);
+  *keep(bytes: number): Steps<void> {
+    const part = yield* this.#advance(bytes);
     if (part.length > 0) this.#parts.push(part);
   }
 
   /** Replaces the next `bytes` bytes of the text without returns, and returns their place in the original. */
-  replace(bytes: number, replacement: Buffer): KeptRange {
+  *replace(bytes: number, replacement: Buffer): Steps<KeptRange> {
     const from = this.#at;
     const ended = this.#ending;
-    const replaced = this.#advance(bytes);
-    const part = replacement.includes(lineFeed) ? this.#withEnds(replacement, replaced, ended) : replacement;
+    const replaced = yield* this.#advance(bytes);
+    const hasLines = replacement.includes(lineFeed);
+    const part = hasLines ? yield* this.#withEnds(replacement, replaced, ended) : replacement;
     if (part.length > 0) this.#parts.push(part);
     return { from, to: this.#at, length: part.length };
   }
 
-  /** Keeps the rest, and returns the new text. */
-  finish(): Buffer {
-    return Buffer.concat([...this.#parts, this.#original.subarray(this.#at)]);
+  /** Keeps the rest, and returns the new text, in steps. */
+  *finish(): Steps<Buffer> {
+    return yield* joinInSteps([...this.#parts, this.#original.subarray(this.#at)]);
   }
 
-  #advance(bytes: number): Buffer {
+  *#advance(bytes: number): Steps<Buffer> {
     const start = this.#at;
     let left = bytes;
-    for (;;) {
+    for (let pairs = 1; ; pairs++) {
       const pair = left === 0 ? -1 : this.#nextPair();
       if (pair < 0 || pair - this.#at >= left) break;
       left -= pair - this.#at + 1;
       this.#at = pair + 2;
+      if (pairs % linesPerStep === 0) yield;
     }
     this.#at += left;
     const part = this.#original.subarray(start, this.#at);
@@ -199,23 +344,29 @@ export class LineEndKeeper {
   }
 
   /** Returns the replacement of a part that ends at the position. `ended` is the ending before that part. */
-  #withEnds(replacement: Buffer, replaced: Buffer, ended: LineEnding | undefined): Buffer {
+  *#withEnds(replacement: Buffer, replaced: Buffer, ended: LineEnding | undefined): Steps<Buffer> {
     const own = this.#ownEnding();
     if (ended === undefined) this.#first ??= endingFor(this.#original, 0);
     const before = ended ?? this.#first!;
-    const lines = replacement.toString("latin1").split("\n");
-    const old = replaced.toString("latin1").split("\n");
-    const [rest, oldRest] = [lines.pop()!, old.pop()!];
-    const replacedLines = old.map(
-      (line): ReplacedLine =>
-        line.endsWith("\r") ? { text: line.slice(0, -1), ending: "\r\n" } : { text: line, ending: "\n" },
-    );
+    if (replacement !== this.#written.replacement) this.#written = { replacement, ended: new Map() };
+    const key = replaced.length > maxKeyBytes ? "" : [before, own, replaced.toString("latin1")].join("|");
+    const known = key === "" ? undefined : this.#written.ended.get(key);
+    if (known !== undefined) return known;
+    const [restAt, oldRestAt] = [startOfRest(replacement), startOfRest(replaced)];
+    const [rest, oldRest] = [replacement.subarray(restAt), replaced.subarray(oldRestAt)];
+    const old = new FormerLines();
+    yield* old.addPart(replaced.subarray(0, oldRestAt));
     // The start of a line that is replaced is a place for one, unless it stays.
-    const isLine = oldRest !== rest && (oldRest !== "" || old.length === 0);
-    if (isLine) replacedLines.push({ text: oldRest, ending: own });
-    const endings = endingsOf(lines, replacedLines, before);
-    return Buffer.from(lines.map((line, at) => line + endings[at]!).join("") + rest, "latin1");
+    const isLine = !oldRest.equals(rest) && (oldRest.length > 0 || old.count === 0);
+    if (isLine) old.add(oldRest.toString("latin1"), own);
+    const written = yield* old.endLines(replacement.subarray(0, restAt), before);
+    const whole = rest.length === 0 ? written : Buffer.concat([written, rest]);
+    if (key !== "" && this.#written.ended.size < maxKeys) this.#written.ended.set(key, whole);
+    return whole;
   }
+
+  /** The last replacement, and the forms that it took in place of short parts. */
+  #written: { replacement?: Buffer; ended: Map<string, Buffer> } = { ended: new Map() };
 
   /** The ending of the first line. */
   #first: LineEnding | undefined;

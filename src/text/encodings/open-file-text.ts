@@ -1,3 +1,4 @@
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { type Encoding, encodingName } from "./codec.ts";
 import { DamagedLine, MissingCharacter } from "./encoded-text.ts";
 import { refuseEncoding } from "./encoding-errors.ts";
@@ -11,17 +12,17 @@ interface FileText {
 }
 
 /** Like `openText`, but throws refusals: bad-input for what cannot be written back. */
-export function openFileText(file: Buffer, { path, encoding }: FileText): OpenedText {
-  const opened = refusing(path, encoding, () => openText(file, encoding));
+export function* openFileText(file: Buffer, { path, encoding }: FileText): Steps<OpenedText> {
+  const opened = yield* refusing(path, encoding, openText(file, encoding));
   return {
     ...opened,
-    bytesOf: (edited) => refusing(path, opened.encoding, () => opened.bytesOf(edited)),
+    bytesOf: (edited) => refusing(path, opened.encoding, opened.bytesOf(edited)),
   };
 }
 
-function refusing<T>(path: string, encoding: Encoding | undefined, act: () => T): T {
+function* refusing<T>(path: string, encoding: Encoding | undefined, steps: Steps<T>): Steps<T> {
   try {
-    return act();
+    return yield* steps;
   } catch (error) {
     const name = encodingName(encoding ?? "utf-8");
     if (error instanceof MissingCharacter) throw refuseEncoding.missingCharacter(path, name, error.character);

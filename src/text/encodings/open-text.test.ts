@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { createCodec, encodingWithLabel } from "./codec.ts";
 import { DamagedLine, MissingCharacter } from "./encoded-text.ts";
 import { openText } from "./open-text.ts";
@@ -20,10 +21,16 @@ const anyBytes = fc
   )
   .map((parts) => Buffer.concat(parts));
 
+/** Opens a file, and does all steps at once. */
+function opened(bytes: Buffer, label?: string) {
+  const file = runAtOnce(openText(bytes, label === undefined ? undefined : encodingWithLabel(label)));
+  return { ...file, bytesOf: (edited: readonly Buffer[]) => runAtOnce(file.bytesOf(edited)) };
+}
+
 /** Returns `undefined` for a file of ISO-2022-JP whose lines depend on each other. */
 function open(bytes: Buffer, label: string) {
   try {
-    return openText(bytes, encodingWithLabel(label));
+    return opened(bytes, label);
   } catch (error) {
     if (error instanceof DamagedLine) return undefined;
     throw error;
@@ -35,17 +42,17 @@ for (const label of encodings) {
     const codec = createCodec(encodingWithLabel(label)!);
     fc.assert(
       fc.property(anyBytes, fc.nat(), (bytes, place) => {
-        const opened = open(bytes, label);
-        if (opened === undefined) return;
-        expect(Buffer.concat(opened.bytesOf([opened.text]))).toEqual(bytes);
+        const file = open(bytes, label);
+        if (file === undefined) return;
+        expect(Buffer.concat(file.bytesOf([file.text]))).toEqual(bytes);
         // Random bytes may begin with the mark of UTF-16, which decides before the label does.
-        if (opened.encoding === undefined || /^(?:\xff\xfe|\xfe\xff)/.test(bytes.toString("latin1"))) return;
-        const lines = opened.text.toString().split(/(?<=\n)/);
+        if (file.encoding === undefined || /^(?:\xff\xfe|\xfe\xff)/.test(bytes.toString("latin1"))) return;
+        const lines = file.text.toString().split(/(?<=\n)/);
         const at = place % (lines.length + 1);
         const edited = [...lines.slice(0, at), "new\n", ...lines.slice(at)].join("");
         const isSplit = at > 0 && !lines[at - 1]!.endsWith("\n");
-        if (isSplit || opened.endsInReturns) return;
-        const written = Buffer.concat(opened.bytesOf([Buffer.from(edited)]));
+        if (isSplit || file.endsInReturns) return;
+        const written = Buffer.concat(file.bytesOf([Buffer.from(edited)]));
         const added = codec.encode("new\n");
         const head = written.indexOf(added);
         expect(head).toBeGreaterThanOrEqual(0);
@@ -71,39 +78,84 @@ test("every character of one byte is written in a line that is edited", () => {
     for (let byte = 0x80; byte < 0x100; byte++) {
       const text = codec.decode(Uint8Array.of(byte));
       if (text.length !== 1 || text === "\ufffd") continue;
-      const opened = openText(Buffer.concat([Buffer.from("a"), Buffer.of(byte)]), encodingWithLabel(label));
-      if (opened.encoding === undefined) continue;
-      const [written] = opened.bytesOf([Buffer.from(`b${text}`)]);
+      const file = opened(Buffer.concat([Buffer.from("a"), Buffer.of(byte)]), label);
+      if (file.encoding === undefined) continue;
+      const [written] = file.bytesOf([Buffer.from(`b${text}`)]);
       expect([label, byte, written]).toEqual([label, byte, Buffer.of(0x62, byte)]);
     }
   }
 });
 
 test("a character that the encoding lacks is named", () => {
-  const opened = openText(Buffer.from("a\n"), encodingWithLabel("latin1"));
-  expect(() => opened.bytesOf([Buffer.from("a – Ω\n")])).toThrow(new MissingCharacter("Ω"));
+  const file = opened(Buffer.from("a\n"), "latin1");
+  expect(() => file.bytesOf([Buffer.from("a – Ω\n")])).toThrow(new MissingCharacter("Ω"));
 });
 
 test("a line that could not be decoded is kept, and not edited", () => {
   const bytes = Buffer.from([0xff, 0xfe, 0x61, 0, 0, 0xd8, 0x0a, 0, 0x62, 0, 0x0a, 0]);
-  const opened = openText(bytes);
-  expect(opened.text.toString()).toBe("\ufeffa\ufffd\nb\n");
-  expect(Buffer.concat(opened.bytesOf([Buffer.from("\ufeffa\ufffd\nc\n")])).toString("hex")).toBe(
+  const file = opened(bytes);
+  expect(file.text.toString()).toBe("\ufeffa\ufffd\nb\n");
+  expect(Buffer.concat(file.bytesOf([Buffer.from("\ufeffa\ufffd\nc\n")])).toString("hex")).toBe(
     bytes.toString("hex").replace("62000a00", "63000a00"),
   );
-  expect(() => opened.bytesOf([Buffer.from("\ufeffx\ufffd\nb\n")])).toThrow(DamagedLine);
+  expect(() => file.bytesOf([Buffer.from("\ufeffx\ufffd\nb\n")])).toThrow(DamagedLine);
+});
+
+test("lines between two edits keep their bytes, whatever these are", () => {
+  const gb18030 = createCodec("gb18030");
+  const lines = ["a\n", "é\n", "b\n"].map((line) => Buffer.from(gb18030.encode(line)));
+  const replacement = Buffer.from(gb18030.encode("\ufffd\n"));
+  for (const odd of [replacement, Buffer.of(0x80, 0x0a), Buffer.of(0xff, 0x0a), Buffer.of(0x81, 0x0a)]) {
+    const bytes = Buffer.concat([...lines, odd, ...lines]);
+    const file = opened(bytes, "gb18030");
+    const edited = Buffer.concat([Buffer.from("x\n"), file.text, Buffer.from("y\n")]);
+    const written = Buffer.concat(file.bytesOf([edited]));
+    expect(written.equals(Buffer.concat([Buffer.from("x\n"), bytes, Buffer.from("y\n")]))).toBe(true);
+  }
 });
 
 test("a byte order mark decides before a label does, and stays", () => {
   const bytes = Buffer.from("feff00610000000a", "hex");
-  const opened = openText(bytes, encodingWithLabel("latin1"));
-  expect([opened.encoding, opened.text.toString()]).toEqual(["utf-16be", "\ufeffa\0\n"]);
+  const file = opened(bytes, "latin1");
+  expect([file.encoding, file.text.toString()]).toEqual(["utf-16be", "\ufeffa\0\n"]);
 });
 
 test("lines that end in CR are edited as lines, and written back so", () => {
-  const opened = openText(Buffer.from("a\rb\r"));
-  expect(opened.text.toString()).toBe("a\nb\n");
-  expect(Buffer.concat(opened.bytesOf([Buffer.from("a\n"), Buffer.from("c\nb\n")])).toString()).toBe(
+  const file = opened(Buffer.from("a\rb\r"));
+  expect(file.text.toString()).toBe("a\nb\n");
+  expect(Buffer.concat(file.bytesOf([Buffer.from("a\n"), Buffer.from("c\nb\n")])).toString()).toBe(
     "a\rc\rb\r",
   );
+});
+
+test.each(["latin1", "utf-16le", "sjis", "gb18030", "iso-2022-jp"])(
+  "a large file of %s takes many steps",
+  (label) => {
+    const codec = createCodec(encodingWithLabel(label)!);
+    for (const line of ["a\n", "a\r\n\n", `${label === "latin1" ? "é" : "日本"}\n`]) {
+      const text = `${line.repeat(60_000)}${"x".repeat(300_000)}\n`;
+      const bytes = Buffer.from(codec.encode(text));
+      const opening = openText(bytes, encodingWithLabel(label));
+      const steps = [...opening];
+      expect(steps.length).toBeGreaterThan(30);
+      const file = opened(bytes, label);
+      expect(file.text.toString()).toBe(text);
+      const edited = `new\n${text.slice(line.length)}end\n`;
+      expect(Buffer.concat(file.bytesOf([Buffer.from(edited)])).equals(codec.encode(edited))).toBe(true);
+      expect(
+        Buffer.concat(file.bytesOf([Buffer.from(text.repeat(2))])).equals(codec.encode(text.repeat(2))),
+      ).toBe(true);
+    }
+  },
+);
+
+test("a long line is encoded and decoded in pieces", () => {
+  for (const label of encodings) {
+    const codec = createCodec(encodingWithLabel(label)!);
+    const text = "ab".repeat(200_000);
+    const file = opened(Buffer.from(codec.encode(text)), label);
+    expect(file.text.toString()).toBe(text);
+    const [written] = file.bytesOf([Buffer.from(`${text}c`)]);
+    expect(written!.equals(codec.encode(`${text}c`))).toBe(true);
+  }
 });

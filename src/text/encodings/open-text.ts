@@ -1,6 +1,7 @@
 /** Opens the bytes of a file as the text that edits see, and writes that back in the form of the file. */
+import { inOneStep, type Steps } from "../../base/scheduling/time-slice.ts";
 import { markedEncoding } from "./byte-order-mark.ts";
-import { createCodec, type Encoding } from "./codec.ts";
+import { decodeInSteps, type Encoding } from "./codec.ts";
 import { EncodedText } from "./encoded-text.ts";
 import { endsLinesInReturns, withOtherEnds } from "./line-ends.ts";
 
@@ -15,41 +16,42 @@ export interface OpenedText {
   /** Whether the lines of the file end in CR. */
   readonly endsInReturns: boolean;
   /**
-   * Returns the bytes of the file after edits of the text. Throws a `MissingCharacter` or a `DamagedLine`.
+   * Returns the bytes of the file after edits of the text, in steps. Throws a `MissingCharacter` or a
+   * `DamagedLine`.
    */
-  bytesOf(edited: Pieces): Pieces;
+  bytesOf(edited: Pieces): Steps<Pieces>;
 }
 
-/** Opens a file to read. U+FFFD replaces what is invalid in its encoding. */
-export function decodeText(bytes: Buffer, encoding?: Encoding): Omit<OpenedText, "bytesOf"> {
+/** Opens a file to read, in steps. U+FFFD replaces what is invalid in its encoding. */
+export function* decodeText(bytes: Buffer, encoding?: Encoding): Steps<Omit<OpenedText, "bytesOf">> {
   const actual = markedEncoding(bytes) ?? encoding ?? "utf-8";
   const isUtf8 = actual === "utf-8";
-  const text = isUtf8 ? bytes : Buffer.from(createCodec(actual).decode(bytes));
+  const text = isUtf8 ? bytes : yield* decodeInSteps(bytes, actual);
   const endsInReturns = endsLinesInReturns(text);
   return {
-    text: endsInReturns ? withOtherEnds(text, "LF") : text,
+    text: endsInReturns ? yield* withOtherEnds(text, "LF") : text,
     encoding: isUtf8 ? undefined : actual,
     endsInReturns,
   };
 }
 
-/** Opens a file to edit. `encoding` holds unless the file has a byte order mark. */
-export function openText(bytes: Buffer, encoding?: Encoding): OpenedText {
+/** Opens a file to edit, in steps. `encoding` holds unless the file has a byte order mark. */
+export function* openText(bytes: Buffer, encoding?: Encoding): Steps<OpenedText> {
   const actual = markedEncoding(bytes) ?? encoding ?? "utf-8";
-  const encoded = actual === "utf-8" ? undefined : new EncodedText(bytes, actual);
+  const encoded = actual === "utf-8" ? undefined : yield* EncodedText.decode(bytes, actual);
   const decoded = encoded?.text ?? bytes;
   const endsInReturns = endsLinesInReturns(decoded);
-  const text = endsInReturns ? withOtherEnds(decoded, "LF") : decoded;
+  const text = endsInReturns ? yield* withOtherEnds(decoded, "LF") : decoded;
   if (encoded === undefined && !endsInReturns)
-    return { text, encoding: undefined, endsInReturns, bytesOf: (edited) => edited };
+    return { text, encoding: undefined, endsInReturns, bytesOf: (edited) => inOneStep(() => edited) };
   return {
     text,
     encoding: encoded && actual,
     endsInReturns,
-    bytesOf(edited) {
+    *bytesOf(edited) {
       const whole = Buffer.concat(edited);
-      const ended = endsInReturns ? withOtherEnds(whole, "CR") : whole;
-      return [encoded?.bytesOf(ended.toString()) ?? ended];
+      const ended = endsInReturns ? yield* withOtherEnds(whole, "CR") : whole;
+      return [encoded === undefined ? ended : yield* encoded.bytesOf(ended)];
     },
   };
 }

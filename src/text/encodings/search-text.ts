@@ -1,4 +1,5 @@
 /** The text of a file as searches see it: UTF-8 after the byte order mark, with lines that end in LF. */
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { markedEncoding } from "./byte-order-mark.ts";
 import { type Codec, createCodec, type Encoding } from "./codec.ts";
 import { endsLinesInReturns, swapBytes, withoutReturns } from "./line-ends.ts";
@@ -28,7 +29,7 @@ export function searchText(
   }
   const text = decode(buffer.subarray(0, size), encoding);
   if (endsLinesInReturns(text)) swapBytes(text, 0x0d, 0x0a);
-  return dropsReturns ? withoutReturns(text) : text;
+  return dropsReturns ? runAtOnce(withoutReturns(text)) : text;
 }
 
 /** Returns whether no byte order mark begins with the byte. */

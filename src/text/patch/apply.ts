@@ -1,9 +1,10 @@
 /** Applies the hunks of a patch to a file. Lines that are shown and not changed stay as the file has them. */
 
+import { mergeSort } from "../../base/scheduling/merge-sort.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { bomLength, countLines, endingBefore, lineFeed, surveyLines } from "../edits/lines.ts";
 import type { Region } from "../edits/splices.ts";
-import { endingFor, endingsOf, type ReplacedLine } from "../encodings/line-ends.ts";
+import { endingFor, FormerLines, type LineEnding } from "../encodings/line-ends.ts";
 import { type FittedHunk, fitHunks, type PlacedHunk } from "./fit.ts";
 import { type HunkText, lineKinds } from "./hunk-text.ts";
 import { indentOf, type Shift } from "./indentation.ts";
@@ -42,7 +43,7 @@ export interface HunkPlacement {
 /** Maximum bytes that are added before and after a line. */
 const endingBytes = 4;
 
-const linesPerStep = 16_384;
+const [linesPerStep, hunksPerStep] = [4096, 2048];
 
 /**
  * Applies all hunks to `before`. If a line of the file differs in some byte from the hunk, added lines get
@@ -52,22 +53,26 @@ const linesPerStep = 16_384;
  */
 export function* applyHunks(before: Buffer, file: FilePatch, patch: Patch): Steps<PatchedFile> {
   const table = yield* tabulateLines(before);
-  const hunks = inOrder(yield* fitHunks(file, patch.lines, table));
+  const hunks = yield* inOrder(yield* fitHunks(file, patch.lines, table));
+  yield;
   requireApart(hunks);
+  yield;
   const writer = new PatchWriter(before, table, hunks);
   for (const hunk of hunks) yield* writer.write(hunk);
   const after = writer.finish();
   const showsAll = file.change === "delete" && (file.hunks.length > 0 || file.wasEmpty === true);
   if (showsAll && after.body.length > 0) throw refusePatch.notRemoved(file.path, after.lines);
-  return { ...after, placements: placementsOf(hunks) };
+  yield;
+  return { ...after, placements: yield* placementsOf(hunks) };
 }
 
 /** `hunks` are in the order of the file. */
-function placementsOf(hunks: readonly PlacedHunk[]): HunkPlacement[] {
+function* placementsOf(hunks: readonly PlacedHunk[]): Steps<HunkPlacement[]> {
   const placements: HunkPlacement[] = [];
   const lineAfter = afterHunks(hunks);
   let added = 0;
-  for (const { place, text, start, matching, shift, offset, alsoAt } of hunks) {
+  for (const [at, { place, text, start, matching, shift, offset, alsoAt }] of hunks.entries()) {
+    if (at % hunksPerStep === 0) yield;
     const blanks = shift?.blanks.toString();
     const placement = {
       hunk: place.number,
@@ -98,10 +103,14 @@ function afterHunks(hunks: readonly PlacedHunk[]): (line: number) => number {
 }
 
 /** Returns the hunks sorted by the first line that they change, which they nearly always are. */
-const inOrder = (hunks: readonly PlacedHunk[]): readonly PlacedHunk[] =>
-  hunks.every((hunk, at) => at === 0 || changeOf(hunks[at - 1]!).from <= changeOf(hunk).from)
-    ? hunks
-    : hunks.toSorted((a, b) => changeOf(a).from - changeOf(b).from);
+function* inOrder(hunks: PlacedHunk[]): Steps<readonly PlacedHunk[]> {
+  const firsts = hunks.map((hunk) => changeOf(hunk).from);
+  if (firsts.every((first, at) => at === 0 || firsts[at - 1]! <= first)) return hunks;
+  const keyed = hunks.map((hunk, at) => ({ hunk, at, first: firsts[at]! }));
+  const isBefore = (a: (typeof keyed)[0], b: (typeof keyed)[0]) =>
+    a.first < b.first || (a.first === b.first && a.at < b.at);
+  return (yield* mergeSort(keyed, isBefore)).map(({ hunk }) => hunk);
+}
 
 /** Returns the lines from the first that a hunk changes up to the last. */
 function changeOf({ start, text }: FittedHunk): Region {
@@ -127,9 +136,18 @@ function shiftedLine(bytes: Buffer, extent: Region, shift: Shift | undefined): B
   return shift.isRemoved ? line.subarray(shift.blanks.length) : Buffer.concat([shift.blanks, line]);
 }
 
-/** Returns a line without its ending. */
-const textOf = (bytes: Buffer, { from, to }: Region): string =>
-  bytes.toString("utf8", from, comparedTo("endings", bytes, [from, to]));
+/** Returns the lines that some lines of a hunk add, without their endings. */
+function* addedLines(text: HunkText, { from, to }: Region): Generator<string> {
+  for (let at = from; at < to; at++) {
+    if (text.kindOf(at) !== lineKinds.added) continue;
+    const extent = text.extentOf(at);
+    yield text.bytes.toString(
+      "utf8",
+      extent.from,
+      comparedTo("endings", text.bytes, [extent.from, extent.to]),
+    );
+  }
+}
 
 interface AddedLine {
   readonly text: HunkText;
@@ -139,7 +157,7 @@ interface AddedLine {
   readonly isFirst: boolean;
   readonly shift: Shift | undefined;
   /** The ending that it gets; `undefined` for its own. */
-  readonly ending: Buffer | undefined;
+  readonly ending: LineEnding | undefined;
 }
 
 /** The lines of a hunk from one that changes up to the next that does not, and their place in the file. */
@@ -152,7 +170,7 @@ interface Run {
 class PatchWriter {
   readonly #before: Buffer;
   readonly #table: LineTable;
-  readonly #ending: Buffer;
+  readonly #ending: LineEnding;
   /** Whether lines of the file end in LF and in CRLF. */
   readonly #isMixed: boolean;
   readonly #hasMarker: boolean;
@@ -161,12 +179,14 @@ class PatchWriter {
   #length = 0;
   /** The number of bytes of the original file that are written or left out. */
   #from = 0;
+  /** The lines of hunks so far. */
+  #lines = 0;
 
   constructor(before: Buffer, table: LineTable, hunks: readonly FittedHunk[]) {
     this.#before = before;
     this.#table = table;
     const { ending, onlyEnding } = surveyLines(before, []);
-    this.#ending = Buffer.from(table.count === 0 ? "\n" : ending);
+    this.#ending = table.count === 0 ? "\n" : ending;
     this.#isMixed = onlyEnding === undefined && before.includes(lineFeed);
     this.#hasMarker = hunks.some(({ text }) => text.hasMarker);
     const added = hunks.reduce(
@@ -182,19 +202,23 @@ class PatchWriter {
     const isExact = matching === "exact";
     let line = start;
     let region: Region | undefined;
-    let endings: Buffer[] = [];
+    let endings: readonly LineEnding[] = [];
+    let ended = 0;
     for (let at = 0; at < text.count; at++) {
-      if (at % linesPerStep === linesPerStep - 1) yield;
+      if (++this.#lines % linesPerStep === 0) yield;
       const kind = text.kindOf(at);
       const isFirst = at === 0 || text.kindOf(at - 1) === lineKinds.context;
-      if (isFirst && !isExact) endings = this.#endingsOf({ text, at, line });
+      if (isFirst && !isExact && this.#isMixed) {
+        endings = yield* this.#endingsOf({ text, at, line });
+        ended = 0;
+      }
       if (kind !== lineKinds.context) {
         this.#keepUpTo(this.#offsetOf(line, isExact));
         region ??= { from: this.#length, to: this.#length };
         if (kind === lineKinds.removed) this.#from = this.#table.endOf(line);
         else {
-          const ending = isExact ? undefined : (endings.shift() ?? this.#ending);
-          this.#add({ text, at, isFirst: line === 0, shift, ending });
+          const ending = endings[ended++] ?? this.#ending;
+          this.#add({ text, at, isFirst: line === 0, shift, ending: isExact ? undefined : ending });
         }
         region = { from: region.from, to: this.#length };
       }
@@ -221,20 +245,18 @@ class PatchWriter {
     this.#from = Math.max(end, this.#from);
   }
 
-  /** Returns the endings of the lines that a run adds to a file with both kinds; none for other files. */
-  #endingsOf({ text, at, line }: Run): Buffer[] {
-    if (!this.#isMixed) return [];
-    const [added, replaced]: [string[], ReplacedLine[]] = [[], []];
-    for (let next = line; at < text.count && text.kindOf(at) !== lineKinds.context; at++) {
-      if (text.kindOf(at) === lineKinds.added) added.push(textOf(text.bytes, text.extentOf(at)));
-      else {
-        const ending = endingBefore(this.#before, this.#table.endOf(next));
-        replaced.push({ text: this.#table.textOf(next), ending });
-        next++;
-      }
+  /** Returns the endings of the lines that a run adds to a file with both kinds. */
+  *#endingsOf({ text, at, line }: Run): Steps<LineEnding[]> {
+    const replaced = new FormerLines();
+    let end = at;
+    for (let next = line; end < text.count && text.kindOf(end) !== lineKinds.context; end++) {
+      if (end % linesPerStep === linesPerStep - 1) yield;
+      if (text.kindOf(end) === lineKinds.added) continue;
+      replaced.add(this.#table.textOf(next), endingBefore(this.#before, this.#table.endOf(next)));
+      next++;
     }
     const before = endingFor(this.#before, this.#table.startOf(line));
-    return endingsOf(added, replaced, before).map((ending) => Buffer.from(ending));
+    return yield* replaced.endingsFor(addedLines(text, { from: at, to: end }), before);
   }
 
   #add({ text, at, isFirst, shift, ending }: AddedLine): void {
@@ -248,13 +270,18 @@ class PatchWriter {
     const end = comparedTo("endings", text.bytes, [start, to]);
     const line = shiftedLine(text.bytes, { from: start, to: end }, shift);
     this.#put(line, 0, line.length);
-    if (text.bytes[to - 1] === lineFeed) this.#length += ending.copy(this.#after, this.#length);
+    if (text.bytes[to - 1] === lineFeed) this.#end(ending);
   }
 
   /** Copies bytes. If the last line has no ending, they begin a new line. */
   #put(bytes: Buffer, from: number, to: number): void {
-    if (this.#isOpen()) this.#length += this.#ending.copy(this.#after, this.#length);
+    if (this.#isOpen()) this.#end(this.#ending);
     this.#length += bytes.copy(this.#after, this.#length, from, to);
+  }
+
+  /** Ends the line that was written last. */
+  #end(ending: LineEnding): void {
+    this.#length += this.#after.write(ending, this.#length, "latin1");
   }
 
   #isOpen(): boolean {

@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { deadlineIn } from "../../base/scheduling/deadline.ts";
-import { endingsOf, type LineEnding, type ReplacedLine } from "../encodings/line-ends.ts";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
+import { FormerLines, type LineEnding } from "../encodings/line-ends.ts";
 import { createRegexEngine } from "./rust-regex.ts";
 
 const engine = createRegexEngine();
@@ -67,7 +68,9 @@ function expected(file: string, pattern: RegExp, template: string): { text: stri
     // A rest that stays is not replaced, nor is an empty one after a line end.
     const rest = old.at(-1)!.text;
     if (rest === lines.at(-1) || (rest === "" && old.length > 1)) old.pop();
-    const endings = endingsOf(lines.slice(0, -1), old as ReplacedLine[], before as LineEnding);
+    const former = new FormerLines();
+    for (const { text, ending } of old) former.add(text, ending as LineEnding | "");
+    const endings = runAtOnce(former.endingsFor(lines.slice(0, -1), before as LineEnding));
     result += lines.map((line, n) => line + (endings[n] ?? "")).join("");
   }
   return {

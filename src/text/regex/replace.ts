@@ -1,3 +1,4 @@
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import type { WasmModule } from "../../base/wasm/module.ts";
 import { markedEncoding } from "../encodings/byte-order-mark.ts";
 import {
@@ -140,7 +141,7 @@ export class Replacer {
    */
   #replaceWithinLineEnds(runtime: RegexRuntime, regex: Regex, job: ReplaceJob): Replaced {
     const body = bodyOf(job);
-    const text = withoutReturns(body);
+    const text = runAtOnce(withoutReturns(body));
     const plain = { ...job, body: text, replacement: job.replacement.replaceAll("\r\n", "\n") };
     const isUniform = isPlainCrlf(body);
     if (!isUniform || job.traced) {

@@ -2,6 +2,7 @@
  * Replaces every match and records the places. The template that the engine gets puts a mark, a character
  * from none of the texts, before and after each match and its replacement. The marks are then removed.
  */
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { LineEndKeeper } from "../encodings/line-ends.ts";
 import type { Regex } from "./regex-runtime.ts";
 
@@ -76,12 +77,12 @@ export function replaceWithinLineEnds(
   const ranges: ReplacedRange[] = [];
   let count = 0;
   visitMarked(marked, Buffer.from(mark), (read, start, middle, end) => {
-    keeper.keep(start - read);
+    runAtOnce(keeper.keep(start - read));
     const written = marked.subarray(middle + markBytes, end);
-    addRange(ranges, keeper.replace(middle - start - markBytes, written));
+    addRange(ranges, runAtOnce(keeper.replace(middle - start - markBytes, written)));
     count++;
   });
-  return { body: keeper.finish(), count, ranges };
+  return { body: runAtOnce(keeper.finish()), count, ranges };
 }
 
 const markedTemplate = (replacement: string, mark: string): string =>

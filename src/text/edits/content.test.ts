@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
+import { countFitting, numberBytes, numberContent, textContent } from "./content.ts";
+
+const lengths = fc.array(fc.nat(30), { maxLength: 300 });
+
+test("the lines that fit are those that a count line by line gives", () => {
+  fc.assert(
+    fc.property(
+      fc.tuple(lengths, fc.array(fc.nat(200_000), { maxLength: 5 }), lengths),
+      fc.nat(600_000),
+      fc.option(fc.integer({ min: 1, max: 2000 }), { nil: undefined }),
+      (parts, maxBytes, numberedFrom) => {
+        const lines = parts.flat().map((length) => `${"x".repeat(length)}\n`);
+        const file = Buffer.from(`${lines.join("")}rest`);
+        let [used, wanted] = [0, 0];
+        for (const line of lines) {
+          used += line.length;
+          const numbered = { first: numberedFrom ?? 1, lines: wanted + 1 };
+          if (used + (numberedFrom === undefined ? 0 : numberBytes(numbered)) > maxBytes) break;
+          wanted++;
+        }
+        expect(countFitting(textContent(file), file, { maxBytes, numberedFrom })).toBe(wanted);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test.each([
+  ["", 1],
+  ["a", 1],
+  ["a\n", 9],
+  ["é\n\nb\r\nc", 98],
+  ["\ufeffa\nb\n", 1],
+  ["x\n".repeat(1200), 1],
+  ["x\n".repeat(30), 99_990],
+])("lines of %j are numbered from %d", (text, first) => {
+  for (const file of [Buffer.from(text), Buffer.concat([Buffer.from(text), Buffer.of(0xff)])]) {
+    const content = textContent(file);
+    const mark = first === 1 && content.text.startsWith("\ufeff") ? "\ufeff" : "";
+    const lines = content.text
+      .slice(mark.length)
+      .split(/(?<=\n)/)
+      .filter(Boolean);
+    const wanted = mark + lines.map((line, at) => `${first + at}→${line}`).join("");
+    const numbered = runAtOnce(numberContent(content, file, { first, lines: lines.length }));
+    expect(numbered.text).toBe(wanted);
+    expect(numbered.bytes).toBe(Buffer.byteLength(wanted));
+  }
+});
