@@ -118,8 +118,8 @@ export class EncodedText {
   }
 
   /**
-   * Returns the bytes of those lines that the file has, by their text, unless the text is encoded to them, and
-   * null for a text that has different bytes in two lines.
+   * Returns the bytes of those lines that the file has, by their text, unless the text is encoded to them,
+   * and null for a text that has different bytes in two lines.
    */
   *#bytesOfKept(lines: Lines): Steps<Map<string, Buffer | null>> {
     const wanted = new Set<string>();
