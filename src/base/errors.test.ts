@@ -242,7 +242,7 @@ const ofPatches: Samples<typeof refusePatch> = {
   noPatch: refusePatch.noPatch(false),
   wrongFormat: refusePatch.wrongFormat("v4a"),
   cutOff: refusePatch.cutOff(),
-  manyHunks: refusePatch.manyHunks(100_001, 100_000),
+  manyHunks: refusePatch.manyHunks(50_001, 50_000),
   badLine: refusePatch.badLine(line, 'each line of a hunk begins with " ", "-" or "+"'),
   noFileName: refusePatch.noFileName(line),
   twoNames: refusePatch.twoNames(line, ["f", "g\n"]),

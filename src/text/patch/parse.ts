@@ -12,7 +12,7 @@ const linesPerStep = 16_384;
 
 /**
  * Reads a whole patch. `auto` takes it for V4A if some line names a file as V4A does. Throws a refusal for
- * text that is not a patch, for one with more than 100,000 hunks, for a hunk without a file, and for a change
+ * text that is not a patch, for one with more than 50,000 hunks, for a hunk without a file, and for a change
  * that patches cannot make here.
  */
 export function* parsePatch(text: Buffer, format: PatchFormat | "auto"): Steps<Patch> {
@@ -33,7 +33,7 @@ const withFinalNewline = (text: Buffer): Buffer =>
   text.length === 0 || text.at(-1) === lineFeed ? text : Buffer.concat([text, Buffer.from("\n")]);
 
 /** Maximum lines that begin with "@@". Each may begin a hunk, which takes some 500 bytes of memory. */
-const maxHunkLines = 100_000;
+const maxHunkLines = 50_000;
 
 function* requireFewHunks(lines: LineTable): Steps<void> {
   let count = 0;
