@@ -114,6 +114,16 @@ test("lines between two edits keep their bytes, whatever these are", () => {
   }
 });
 
+test("a file of UTF-8 is not taken for another encoding, unless it is only ASCII", () => {
+  for (const label of ["latin1", "sjis", "gb18030", "utf-16le"]) {
+    const file = opened(Buffer.from("# ü €\n"), label);
+    expect([file.encoding, file.text.toString()]).toEqual([undefined, "# ü €\n"]);
+    expect(Buffer.concat(file.bytesOf([Buffer.from("# ü €\né\n")])).toString()).toBe("# ü €\né\n");
+  }
+  expect(opened(Buffer.from("a\n"), "latin1").encoding).toBe("windows-1252");
+  expect(opened(Buffer.from("a\xe4\n", "latin1"), "latin1").text.toString()).toBe("aä\n");
+});
+
 test("a byte order mark decides before a label does, and stays", () => {
   const bytes = Buffer.from("feff00610000000a", "hex");
   const file = opened(bytes, "latin1");

@@ -1,8 +1,8 @@
 /** Opens the bytes of a file as the text that edits see, and writes that back in the form of the file. */
 import { inOneStep, type Steps } from "../../base/scheduling/time-slice.ts";
-import { markedEncoding } from "./byte-order-mark.ts";
 import { decodeInSteps, type Encoding } from "./codec.ts";
 import { EncodedText } from "./encoded-text.ts";
+import { encodingOfFile } from "./file-encoding.ts";
 import { endsLinesInReturns, withOtherEnds } from "./line-ends.ts";
 
 /** A text in pieces that follow each other. */
@@ -24,7 +24,7 @@ export interface OpenedText {
 
 /** Opens a file to read, in steps. U+FFFD replaces what is invalid in its encoding. */
 export function* decodeText(bytes: Buffer, encoding?: Encoding): Steps<Omit<OpenedText, "bytesOf">> {
-  const actual = markedEncoding(bytes) ?? encoding ?? "utf-8";
+  const actual = encodingOfFile(bytes, encoding);
   const isUtf8 = actual === "utf-8";
   const text = isUtf8 ? bytes : yield* decodeInSteps(bytes, actual);
   const endsInReturns = endsLinesInReturns(text);
@@ -35,9 +35,9 @@ export function* decodeText(bytes: Buffer, encoding?: Encoding): Steps<Omit<Open
   };
 }
 
-/** Opens a file to edit, in steps. `encoding` holds unless the file has a byte order mark. */
+/** Opens a file to edit, in steps. `encoding` is that of the call (`encodingOfFile`). */
 export function* openText(bytes: Buffer, encoding?: Encoding): Steps<OpenedText> {
-  const actual = markedEncoding(bytes) ?? encoding ?? "utf-8";
+  const actual = encodingOfFile(bytes, encoding);
   const encoded = actual === "utf-8" ? undefined : yield* EncodedText.decode(bytes, actual);
   const decoded = encoded?.text ?? bytes;
   const endsInReturns = endsLinesInReturns(decoded);

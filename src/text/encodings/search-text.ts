@@ -2,6 +2,7 @@
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { markedEncoding } from "./byte-order-mark.ts";
 import { type Codec, createCodec, type Encoding } from "./codec.ts";
+import { encodingOfFile } from "./file-encoding.ts";
 import { endsLinesInReturns, swapBytes, withoutReturns } from "./line-ends.ts";
 
 export interface SearchTextOptions {
@@ -35,10 +36,10 @@ export function searchText(
 /** Returns whether no byte order mark begins with the byte. */
 export const beginsNoMark = (byte: number): boolean => byte < 0xfe && byte !== 0xef;
 
-function decode(file: Buffer, encoding: Encoding = "utf-8"): Buffer {
+function decode(file: Buffer, encoding: Encoding | undefined): Buffer {
   const marked = markedEncoding(file);
   if (marked === "utf-8") return file.subarray(3);
-  const actual = marked ?? encoding;
+  const actual = encodingOfFile(file, encoding);
   if (actual === "utf-8") return file;
   let codec = codecs.get(actual);
   if (codec === undefined) {
