@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { inOneStep, type Steps } from "../../base/scheduling/time-slice.ts";
 import { type Encoding, encodingName } from "../../text/encodings/codec.ts";
-import { withLineFeeds } from "../../text/encodings/line-ends.ts";
+import { replaceEnds } from "../../text/encodings/line-ends.ts";
 import { openFileText } from "../../text/encodings/open-file-text.ts";
 import type { OpenedText } from "../../text/encodings/open-text.ts";
 import type { CoderContext } from "../define.ts";
@@ -91,7 +91,7 @@ function* withoutReturns(ops: Ops): Steps<Ops> {
   for (const op of ops) {
     const fields: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(op))
-      fields[key] = typeof value === "string" ? yield* withLineFeeds(value, /\r\n?/g) : value;
+      fields[key] = typeof value === "string" ? yield* replaceEnds(value, /\r\n?/g, "\n") : value;
     edited.push(fields as Op);
     if (edited.length % opsPerStep === 0) yield;
   }

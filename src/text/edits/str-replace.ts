@@ -3,8 +3,9 @@
  * literally, and only if the file leaves no doubt about them.
  */
 
+import { piecesOf } from "../../base/scheduling/text-pieces.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
-import { LineEndKeeper, withLineFeeds, withoutReturns } from "../encodings/line-ends.ts";
+import { LineEndKeeper, replaceEnds, withoutReturns } from "../encodings/line-ends.ts";
 import { ByteSearcher } from "./byte-searcher.ts";
 import { bomLength, surveyLines } from "./lines.ts";
 import { joinSplices, type Splice } from "./splices.ts";
@@ -47,7 +48,7 @@ export function* findMatches(body: Buffer, op: StrReplace): Steps<Matches> {
   const mark = bomLength(body);
   const isAtStart = mark > 0 && op.old_str.startsWith("\ufeff") && op.old_str.length > 1;
   const sent = isAtStart ? withoutMark(op) : op;
-  const { old_str, new_str } = withEndingsOf(body, sent);
+  const { old_str, new_str } = yield* withEndingsOf(body, sent);
   const [needle, replacement] = [Buffer.from(old_str), Buffer.from(new_str)];
   if (isAtStart) {
     const isThere = body.subarray(mark, mark + needle.length).equals(needle);
@@ -74,19 +75,28 @@ const withoutMark = ({ old_str, new_str }: StrReplace) => ({
   new_str: new_str.replace(/^\ufeff/, ""),
 });
 
-function withEndingsOf(body: Buffer, { old_str, new_str }: Texts): Texts {
+function* withEndingsOf(body: Buffer, { old_str, new_str }: Texts): Steps<Texts> {
   // Without a break there is nothing to correct.
   if (!old_str.includes("\n") && !new_str.includes("\n")) return { old_str, new_str };
   const { onlyEnding } = surveyLines(body, []);
   const isTaken =
-    onlyEnding === "\r\n" ? !hasOnlyCrlf(old_str) : onlyEnding === "\n" && old_str.includes("\r\n");
+    onlyEnding === "\r\n" ? !(yield* hasOnlyCrlf(old_str)) : onlyEnding === "\n" && old_str.includes("\r\n");
   if (!isTaken || onlyEnding === undefined) return { old_str, new_str };
-  const take = (text: string) => text.replace(/\r?\n/g, onlyEnding);
-  return { old_str: take(old_str), new_str: take(new_str) };
+  return {
+    old_str: yield* replaceEnds(old_str, /\r?\n/g, onlyEnding),
+    new_str: yield* replaceEnds(new_str, /\r?\n/g, onlyEnding),
+  };
 }
 
 /** Returns whether it has breaks, all of them CRLF, which are then taken literally. */
-const hasOnlyCrlf = (text: string): boolean => text.includes("\n") && !/(?<!\r)\n/.test(text);
+function* hasOnlyCrlf(text: string): Steps<boolean> {
+  if (!text.includes("\n")) return false;
+  for (const piece of piecesOf(text)) {
+    if (/(?<!\r)\n/.test(piece)) return false;
+    yield;
+  }
+  return true;
+}
 
 type Texts = Pick<StrReplace, "old_str" | "new_str">;
 
@@ -102,7 +112,8 @@ export interface UnendedText {
  */
 export function* withoutLineEnds(body: Buffer, op: StrReplace): Steps<UnendedText> {
   if (!op.old_str.includes("\n") && !op.new_str.includes("\n")) return { body, op };
-  const [old_str, new_str] = [yield* withLineFeeds(op.old_str), yield* withLineFeeds(op.new_str)];
+  const old_str = yield* replaceEnds(op.old_str, "\r\n", "\n");
+  const new_str = yield* replaceEnds(op.new_str, "\r\n", "\n");
   return { body: yield* withoutReturns(body), op: { ...op, old_str, new_str } };
 }
 

@@ -26,6 +26,8 @@ test.each([
   ["lines after one that is removed", "b c", "a:crlf b:lf c:crlf", "lf crlf"],
   ["lines around one that is removed", "a c D", "a:crlf b:lf c:crlf d:lf", "crlf crlf lf"],
   ["lines around one that is added", "A b x c", "a:crlf b:lf c:crlf", "crlf lf lf crlf"],
+  ["lines around one that moves down", "A x b C", "a:crlf b:lf c:crlf", "crlf crlf lf crlf"],
+  ["lines around several that move down", "x y b c D", "b:crlf c:lf d:crlf", "lf lf crlf lf crlf"],
   ["a line in the place of the last", "A x", "a", "lf lf"],
   ["lines that replace none", "x y", "", "lf lf"],
 ])("the ending of %s", (_, lines, replaced, expected) => {
@@ -37,7 +39,7 @@ test("many lines that are the same take no longer than others", () => {
   for (let at = 0; at < 100_000; at++) replaced.add("}", at % 2 === 0 ? "\n" : "\r\n");
   const lines = ["x", ...Array(100_000).fill("}"), "y"];
   const endings = runAtOnce(replaced.endingsFor(lines, "\n"));
-  expect(endings.slice(0, 4)).toEqual(["\n", "\r\n", "\n", "\r\n"]);
+  expect(endings.slice(0, 4)).toEqual(["\n", "\n", "\r\n", "\n"]);
 });
 
 /** Returns the endings in the slow, obvious way. */
@@ -53,12 +55,19 @@ function expectedEndings(
   )
     common++;
   const replaced = former.slice(0, former.length - common);
-  let [ending, next] = [before, 0];
-  return lines.map((line, at) => {
+  let after = 0;
+  const places = lines.map((line, at) => {
     const isCommon = at >= lines.length - common;
-    const same = replaced.findIndex(([text], place) => place >= next && text === line);
-    const place = isCommon ? former.length - lines.length + at : same < 0 ? next : same;
-    if (isCommon || place < replaced.length) {
+    const same = replaced.findIndex(([text], place) => place >= after && text === line);
+    const place = isCommon ? former.length - lines.length + at : same;
+    if (place >= 0) after = place + 1;
+    return place;
+  });
+  let [ending, next] = [before, 0];
+  return lines.map((_, at) => {
+    const limit = places.slice(at).find((place) => place >= 0) ?? replaced.length;
+    const place = places[at]! >= 0 ? places[at]! : next;
+    if (places[at]! >= 0 || place < limit) {
       ending = former[place]![1] || ending;
       next = place + 1;
     }

@@ -44,14 +44,14 @@ function dropReturns(
   return end;
 }
 
-/** Returns the text with "\n" in place of each "\r\n", or of other line ends, in steps. */
-export function* withLineFeeds(text: string, ends: string | RegExp = "\r\n"): Steps<string> {
-  let plain = "";
+/** Returns the text with `ending` in place of each of `ends`, in steps. */
+export function* replaceEnds(text: string, ends: string | RegExp, ending: LineEnding): Steps<string> {
+  let replaced = "";
   for (const piece of piecesOf(text)) {
-    if (plain !== "") yield;
-    plain += piece.replaceAll(ends, "\n");
+    if (replaced !== "") yield;
+    replaced += piece.replaceAll(ends, ending);
   }
-  return plain;
+  return replaced;
 }
 
 /** Returns whether the text has a CRLF. A single byte is found fastest, and most texts lack it. */
@@ -153,9 +153,9 @@ export class FormerLines {
   }
 
   /**
-   * Returns the endings of the lines that replace these. A line that was there keeps its ending, one that
-   * replaces another takes that of the other, and a further one that of the line before it. `before` is the
-   * ending of the line before all of them.
+   * Returns the endings of the lines that replace these. A line that was there keeps its ending. Between two
+   * of those, each line takes the ending of the line that it replaces, in order, and a further one that of
+   * the line before it. `before` is the ending of the line before all of them.
    */
   *endingsFor(lines: Iterable<string>, before: LineEnding): Steps<LineEnding[]> {
     const numbers: number[] = [];
@@ -169,11 +169,25 @@ export class FormerLines {
       if (end % linesPerStep === 0) yield;
     }
     const places = yield* this.#placesUpTo(oldEnd);
+    /** The place where each line was, or `none`. */
+    const same = new Int32Array(numbers.length);
+    for (let at = 0, next = 0; at < numbers.length; at++) {
+      same[at] = at < end ? places.from(next, numbers[at]!) : oldEnd + at - end;
+      if (same[at] !== none) next = same[at]! + 1;
+      if (at % linesPerStep === 0) yield;
+    }
+    /** For each line, the place where it or the next one that stays was. */
+    const limits = new Int32Array(numbers.length);
+    for (let at = numbers.length - 1, limit = oldEnd; at >= 0; at--) {
+      if (same[at] !== none) limit = same[at]!;
+      limits[at] = limit;
+      if (at % linesPerStep === 0) yield;
+    }
     const endings: LineEnding[] = [];
     let [ending, next] = [before, 0];
     for (let at = 0; at < numbers.length; at++) {
-      const place = at < end ? (places.from(next, numbers[at]!) ?? next) : oldEnd + at - end;
-      if (at >= end || place < oldEnd) {
+      const place = same[at] === none ? next : same[at]!;
+      if (same[at] !== none || place < limits[at]!) {
         ending = this.#endings[place] || ending;
         next = place + 1;
       }
@@ -235,13 +249,15 @@ class Places {
     this.#firsts[line] = place;
   }
 
-  /** Returns the first place of a line from `next` on, which is never less than in an earlier call. */
-  from(next: number, line: number): number | undefined {
-    if (line === none) return undefined;
+  /**
+   * Returns the first place of a line from `next` on, which is never less than in an earlier call, or `none`.
+   */
+  from(next: number, line: number): number {
+    if (line === none) return none;
     let place = this.#firsts[line]!;
     while (place !== none && place < next) place = this.#nexts[place]!;
     this.#firsts[line] = place;
-    return place === none ? undefined : place;
+    return place;
   }
 }
 

@@ -131,7 +131,8 @@ class HunkFitter {
     let [noted, comparisons] = [0, 0];
     for (const hunk of hunks) {
       const { text, matching } = hunk;
-      const index = noted < mostNoted && mayRecur(hunk) ? yield* this.#indexFor(matching) : undefined;
+      const compared = isSameText(matching) ? "endings" : matching;
+      const index = noted < mostNoted && mayRecur(hunk) ? yield* this.#indexFor(compared) : undefined;
       const pattern = index && (yield* this.#numbersOf(text.oldLines, index));
       if (pattern) comparisons += index!.costOf(pattern);
       const isSearched = pattern && comparisons <= maxNoteComparisons;
@@ -167,18 +168,23 @@ class HunkFitter {
   /** Finds the place of a hunk. Returns `undefined` if it fits nowhere. */
   *#placeOf(hunk: Hunk, text: HunkText, narrowed: Narrowed): Steps<Found | undefined> {
     const { place, sections } = narrowed;
-    for (const matching of matchings) {
-      // Nearly all hunks fit at the line that their header gives, and then no index is needed.
-      const isChosenByHeader = hunk.header !== undefined && sections === undefined && isSameText(matching);
-      const start = isChosenByHeader ? yield* this.#statedPlace(hunk, text, matching) : undefined;
-      if (start !== undefined) return { start, matching };
+    // Nearly all hunks fit at the line that their header gives, and then no index is needed.
+    if (hunk.header !== undefined && sections === undefined)
+      for (const matching of matchings.filter(isSameText)) {
+        const start = yield* this.#statedPlace(hunk, text, matching);
+        if (start !== undefined) return { start, matching };
+      }
+    // Without line numbers and CRLF, the hunk does not say which line ends it means.
+    const ignoresEnds = hunk.header === undefined && !text.hasReturns;
+    for (const matching of ignoresEnds ? matchings.slice(1) : matchings) {
       const found = yield* this.#findAll(text.oldLines, yield* this.#indexFor(matching), place);
       const all =
         matching === "exact" && hunk.header === undefined ? yield* this.#withOpenEnd(text, found) : found;
       const chosen = this.#chooseAmong(all, { hunk, text, matching, narrowed });
       if (chosen === undefined) continue;
       if (matching === "blanks") return yield* this.#shifted(text, chosen, place);
-      return { start: chosen, matching: found.includes(chosen) ? matching : "endings" };
+      const isExact = matching === "endings" && (yield* this.#isAt(text, chosen, "exact"));
+      return { start: chosen, matching: isExact ? "exact" : found.includes(chosen) ? matching : "endings" };
     }
     return yield* this.#plainPlace(hunk, text, narrowed);
   }

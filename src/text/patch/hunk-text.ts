@@ -40,6 +40,7 @@ export class HunkText {
   #leading = 0;
   #trailing = 0;
   #hasMarker = false;
+  #hasReturns = false;
 
   private constructor(bytes: Buffer, lines: number) {
     this.bytes = bytes;
@@ -95,6 +96,11 @@ export class HunkText {
   /** Whether some line is marked as having no ending. */
   get hasMarker(): boolean {
     return this.#hasMarker;
+  }
+
+  /** Whether some line that the file has before ends in CRLF. */
+  get hasReturns(): boolean {
+    return this.#hasReturns;
   }
 
   /** The size of the lines that it adds, in bytes. */
@@ -157,7 +163,10 @@ export class HunkText {
     this.#extents[2 * line] = from;
     this.#extents[2 * line + 1] = to;
     if (kind === lineKinds.added) this.#addedBytes += to - from;
-    else this.#old[this.#oldCount++] = line;
+    else {
+      this.#old[this.#oldCount++] = line;
+      this.#hasReturns ||= this.bytes[to - 2] === carriageReturn && this.bytes[to - 1] === lineFeed;
+    }
     if (kind === lineKinds.removed) this.#removedCount++;
     if (kind !== lineKinds.context) this.#trailing = 0;
     else if (this.#leading === line) this.#leading++;

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { Refusal } from "../../base/errors.ts";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { applyHunks, type HunkPlacement } from "./apply.ts";
 import { parse } from "./patch.test-kit.ts";
@@ -32,4 +33,25 @@ test("places that the patch changes too, or that it rules out, are not named", (
   expect(placementsOf(before, diff("@@ -5,2 +5,2 @@", ...block, "@@ -20,2 +20,2 @@", ...block))).toEqual([]);
   const below = ["*** Begin Patch", "*** Update File: f", "@@ line 19", ...block, "*** End Patch", ""];
   expect(placementsOf(before, below.join("\n"))).toEqual([]);
+});
+
+const mixed = "x = 1\r\ny = 2\r\nend\nx = 1\ny = 2\nend\n";
+
+test("line ends, which nobody sees, do not choose among places", () => {
+  const hunk = [" x = 1", "-y = 2", "+y = 3", " end"];
+  const patched = (text: string) => {
+    const patch = parse(text);
+    const { body, placements } = runAtOnce(applyHunks(Buffer.from(mixed), patch.files[0]!, patch));
+    return [body.toString(), placements] as const;
+  };
+  expect(patched(diff("@@ -1,3 +1,3 @@", ...hunk))).toEqual([
+    mixed.replace("y = 2\r", "y = 3\r"),
+    [{ hunk: 1, line: 1, alsoAt: [4] }],
+  ]);
+  expect(patched(diff("@@ -4,3 +4,3 @@", ...hunk))[0]).toBe(mixed.replace("y = 2\n", "y = 3\n"));
+  const bare = ["*** Begin Patch", "*** Update File: f", "@@", ...hunk, "*** End Patch", ""].join("\n");
+  expect(() => patched(bare)).toThrow(Refusal);
+  expect(() => patched(bare)).toThrow("fits in 2 places");
+  const returns = bare.replaceAll(/^([-+ ][xy].*)$/gm, "$1\r");
+  expect(patched(returns)[0]).toBe(mixed.replace("y = 2\r", "y = 3\r"));
 });
