@@ -31,3 +31,20 @@ test.each([
   expect(outcome.answer).toMatchObject({ path, size: Buffer.byteLength(content), mode });
   expect(outcome.bytes).toBe(Buffer.byteLength(JSON.stringify(outcome.answer)));
 });
+
+test("a larger `max_output_bytes` is advised only if one answer can hold as much", async () => {
+  const config = { ...defaultConfig(), base_path: base, max_answer_bytes: 80_000 };
+  const small = await openCoder(config);
+  const invokeSmall = createInvoke(small, createLog({ level: "error", form: "json", write: () => {} }));
+  for (const [path, bytes, isAdvised] of [
+    ["fits", 70_000, true],
+    ["fits-not", 90_000, false],
+  ] as const) {
+    writeFileSync(join(base, path), "line\n".repeat(bytes / 5));
+    const outcome = await invokeSmall(readFile, { path, max_output_bytes: 1000 });
+    const error = "error" in outcome ? outcome.error : "";
+    expect(error).toContain("up to line 200 it fits");
+    expect(error.includes("send a larger max_output_bytes")).toBe(isAdvised);
+  }
+  await small.close();
+});

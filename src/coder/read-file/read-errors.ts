@@ -22,6 +22,8 @@ interface TooMuch {
   readonly isBase64: boolean;
   /** The number of the only line that was requested, which does not fit by itself. */
   readonly longLine?: number | undefined;
+  /** Whether one answer can hold it, so that a larger `max_output_bytes` helps. */
+  readonly mayRaise: boolean;
 }
 
 export const refuseRead = {
@@ -89,17 +91,17 @@ export const refuseRead = {
     ),
 
   /** Refuses content that is larger than `max_output_bytes`. */
-  content(excess: Excess, { bytes, lineTo, isBase64, longLine }: TooMuch): Refusal {
+  content(excess: Excess, { bytes, lineTo, isBase64, longLine, mayRaise }: TooMuch): Refusal {
+    const more = mayRaise ? ", or send a larger max_output_bytes" : "";
     if (longLine !== undefined)
       return refusal(
         excess,
-        `line ${longLine} alone takes ${bytes} bytes; find the place in it with coder::search, which shows the parts of long lines that match, or send a larger max_output_bytes`,
+        `line ${longLine} alone takes ${bytes} bytes; find the place in it with coder::search, which shows the parts of long lines that match${more}`,
       );
     const requested = bytes === excess.size ? "" : `what was requested of it takes ${bytes} bytes; `;
     const fits = lineTo === undefined ? "" : `up to line ${lineTo} it fits; `;
     const less = isBase64 ? "read it as text" : `${windows}, find the place with coder::search`;
-    const sentence = `${requested}${fits}${less}, or send a larger max_output_bytes`;
-    return refusal(excess, sentence, { line_to: lineTo });
+    return refusal(excess, `${requested}${fits}${less}${more}`, { line_to: lineTo });
   },
 
   /** Refuses an image that takes more in base64 than clients show. */

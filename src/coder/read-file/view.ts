@@ -233,7 +233,11 @@ function* contentOf(read: FileRead, taken: Taken): Steps<FileContent> {
   return yield* numberContent(content, isBase64 ? Buffer.from(content.text) : file, numbering);
 }
 
-function tooMuch({ path, options }: FileRead, { stats, window }: Taken, content: FileContent): Refusal {
+function tooMuch(
+  { path, options, context }: FileRead,
+  { stats, window }: Taken,
+  content: FileContent,
+): Refusal {
   const { isNumbered, isBase64, hasLineCounts, maxOutputBytes = 0, part } = options;
   const { first = 1 } = window;
   const limit = { key: "max_output_bytes", bytes: maxOutputBytes };
@@ -248,5 +252,7 @@ function tooMuch({ path, options }: FileRead, { stats, window }: Taken, content:
   const excess = { path, size: stats.size, lines, limit };
   const lineTo = fitting === 0 ? undefined : first + fitting - 1;
   const longLine = !isBase64 && countLines(window.content) === 1 ? first : undefined;
-  return refuseRead.content(excess, { bytes: content.bytes, lineTo, isBase64, longLine });
+  const { bytes } = content;
+  const mayRaise = bytes <= context.maxAnswerBytes;
+  return refuseRead.content(excess, { bytes, lineTo, isBase64, longLine, mayRaise });
 }
