@@ -1,5 +1,6 @@
 /** The encoding of the content of a new file. */
 import { Type } from "@sinclair/typebox";
+import { piecesOf } from "../../base/scheduling/text-pieces.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { createCodec, type Encoding, encodingName, isUtf16 } from "../../text/encodings/codec.ts";
 import { encodeText, MissingCharacter } from "../../text/encodings/encoded-text.ts";
@@ -37,7 +38,7 @@ export function* contentBytes(
   kept: Encoding | undefined,
   context: CoderContext,
 ): Steps<Buffer> {
-  if (sent === "base64") return fromBase64(content);
+  if (sent === "base64") return yield* fromBase64(content);
   const requested = requestedEncoding(sent === "text" ? undefined : sent, base64Sentence);
   const encoding = requested ?? kept ?? configuredEncoding(path, context);
   if (encoding === undefined || encoding === "utf-8") return Buffer.from(content);
@@ -50,13 +51,18 @@ export function* contentBytes(
   }
 }
 
-function fromBase64(content: string): Buffer {
-  const text = content.replaceAll(/[\r\n]/g, "");
+function* fromBase64(content: string): Steps<Buffer> {
+  let text = "";
+  for (const piece of piecesOf(content)) {
+    text += piece.replaceAll(/[\r\n]/g, "");
+    yield;
+  }
   const wrong = /[^A-Za-z0-9+/=]|=(?!=?$)/.exec(text);
   if (wrong !== null)
     throw refuseCoder.badBase64(`holds ${JSON.stringify(wrong[0])} at character ${wrong.index + 1}`);
   if (text.length % 4 !== 0)
     throw refuseCoder.badBase64(`has ${text.length} characters, which is not a multiple of 4`);
+  yield;
   return Buffer.from(text, "base64");
 }
 
