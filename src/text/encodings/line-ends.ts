@@ -220,7 +220,7 @@ export class FormerLines {
   }
 }
 
-/** Returns the lines of a text, each of which ends in "\n". */
+/** Returns the lines of a text that ends in "\n", without their line feeds. */
 function* linesOf(text: Buffer): Generator<string> {
   let start = 0;
   for (let feed = text.indexOf(lineFeed); feed >= 0; feed = text.indexOf(lineFeed, start)) {
