@@ -28,6 +28,20 @@ const slowAndHalf: PathFilter = {
   matches: (path) => slowGlob.matches(path) || Number.parseInt(path, 10) % 2 === 0,
 };
 
+/** Counts the turns of the event loop during a search. */
+async function countTurns<T>(search: () => Promise<T>): Promise<{ answer: T; turns: number }> {
+  let turns = 0;
+  let isUnderWay = true;
+  const count = () => {
+    turns++;
+    if (isUnderWay) setImmediate(count);
+  };
+  setImmediate(count);
+  const answer = await search();
+  isUnderWay = false;
+  return { answer, turns };
+}
+
 describe.each([
   ["a literal", { regex: false }],
   ["a pattern", { regex: true }],
@@ -36,15 +50,7 @@ describe.each([
     ["nothing", slowGlob],
     ["half", slowAndHalf],
   ])("lets others have their turns (%s)", async (_, include) => {
-    let turns = 0;
-    let isUnderWay = true;
-    const count = () => {
-      turns++;
-      if (isUnderWay) setImmediate(count);
-    };
-    setImmediate(count);
-    const answer = await ask({ pattern: "needle", include, ...kind });
-    isUnderWay = false;
+    const { answer, turns } = await countTurns(() => ask({ pattern: "needle", include, ...kind }));
     expect(answer.content_matches).toHaveLength(include === slowGlob ? 0 : 50);
     expect(turns).toBeGreaterThan(10);
   });
@@ -62,17 +68,10 @@ test("between large files of one folder others have their turns, without threads
     writeFileSync(join(folder, `${i}.txt`), `${"no match here\n".repeat(400_000)}needle\n`);
   for (const threads of [false, true]) {
     const { search, close } = openSearcher(folder, { backend: "openat", threads });
-    let turns = 0;
-    let isUnderWay = true;
-    const count = () => {
-      turns++;
-      if (isUnderWay) setImmediate(count);
-    };
-    setImmediate(count);
-    const { content_matches } = await search({ pattern: "needle", paths: false, maxFileBytes: 2 ** 24 });
-    isUnderWay = false;
+    const request = { pattern: "needle", paths: false, maxFileBytes: 2 ** 24 };
+    const { answer, turns } = await countTurns(() => search(request));
     await close();
-    expect(content_matches).toHaveLength(16);
+    expect(answer.content_matches).toHaveLength(16);
     expect(turns).toBeGreaterThan(3);
   }
   rmSync(folder, { recursive: true });

@@ -49,6 +49,8 @@ export class EncodedText {
   static *decode(bytes: Buffer, encoding: Encoding): Steps<EncodedText> {
     const file = yield* findLines(bytes, isUtf16(encoding) ? encoding : undefined);
     const text = yield* findLines(yield* decodeInSteps(bytes, encoding), undefined);
+    // Edits rely on each line of the text being that of the same number in the file.
+    if (file.starts.length !== text.starts.length) throw new DamagedLine();
     const decoded = new EncodedText(createCodec(encoding), file, text);
     if (encoding === "iso-2022-jp" && !(yield* decoded.#hasSeparateLines())) throw new DamagedLine();
     return decoded;
@@ -57,7 +59,6 @@ export class EncodedText {
   /** Returns whether each line by itself is decoded as it is in the whole. */
   *#hasSeparateLines(): Steps<boolean> {
     const [file, text] = [this.#file, this.#text];
-    if (file.starts.length !== text.starts.length) return false;
     for (let line = 0; line < file.starts.length - 1; line++) {
       if (line % linesPerStep === linesPerStep - 1) yield;
       const written = text.bytes.toString("utf8", text.starts[line]!, text.starts[line + 1]!);

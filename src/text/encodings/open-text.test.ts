@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
-import { createCodec, encodingWithLabel } from "./codec.ts";
+import { createCodec, decodeInSteps, encodingWithLabel } from "./codec.ts";
 import { DamagedLine, MissingCharacter } from "./encoded-text.ts";
 import { openText } from "./open-text.ts";
 
@@ -155,6 +155,19 @@ test.each(["latin1", "utf-16le", "sjis", "gb18030", "iso-2022-jp"])(
       expect(
         Buffer.concat(file.bytesOf([Buffer.from(text.repeat(2))])).equals(codec.encode(text.repeat(2))),
       ).toBe(true);
+    }
+  },
+);
+
+test.each(["utf-16le", "utf-16be", "gb18030", "sjis", "euc-jp", "big5", "iso-2022-jp"])(
+  "a character of %s between two pieces is decoded whole",
+  (label) => {
+    const encoding = encodingWithLabel(label)!;
+    const codec = createCodec(encoding);
+    const unit = /utf|gb/.test(label) ? "🙂é" : "日本";
+    for (const start of ["", "a", "ab", "abc"]) {
+      const text = start + unit.repeat(60_000);
+      expect(runAtOnce(decodeInSteps(Buffer.from(codec.encode(text)), encoding)).toString()).toBe(text);
     }
   },
 );
