@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import { once } from "node:events";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import fc from "fast-check";
 import { wholeLines } from "./whole-lines.ts";
 
@@ -45,4 +47,28 @@ test("a line that never ends takes no more memory", async () => {
   stream.end("y\nz\n");
   await once(stream, "end");
   expect(left.map(({ length }) => length)).toEqual([1024 + 256, 2]);
+});
+
+test("lets other work have a turn while a writer is always ready", async () => {
+  const piece = Buffer.alloc(64 * 1024, "x");
+  let [sent, most, sinceTurn] = [0, 0, 0];
+  const source = new Readable({
+    highWaterMark: 1,
+    read() {
+      sent += piece.length;
+      sinceTurn += piece.length;
+      most = Math.max(most, sinceTurn);
+      this.push(sent > 16 * 1024 * 1024 ? null : piece);
+    },
+  });
+  let isDone = false;
+  const nextTurn = () => {
+    sinceTurn = 0;
+    if (!isDone) setImmediate(nextTurn);
+  };
+  nextTurn();
+  await pipeline(source, wholeLines(1024 * 1024 * 1024).resume());
+  isDone = true;
+  expect(sent).toBeGreaterThan(16 * 1024 * 1024);
+  expect(most).toBeLessThanOrEqual(512 * 1024);
 });

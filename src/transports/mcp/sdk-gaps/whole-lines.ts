@@ -4,15 +4,20 @@ import { Transform } from "node:stream";
 const headBytes = 1024;
 const tailBytes = 256;
 
+/** Maximum bytes of chunks that are taken in one turn of the event loop. */
+const maxBytesOfTurn = 256 * 1024;
+
 /**
  * Joins chunks to whole lines. The SDK's own buffer copies all its content for each chunk, which takes
  * seconds for a large message. A line longer than `maxBytes` is shortened to its beginning and its end,
- * without a newline, for the transport to refuse.
+ * without a newline, for the transport to refuse. Bun reads a pipe in one turn of the event loop for as long
+ * as its writer fills it, so after some chunks the source has to wait for the next turn.
  */
 export function wholeLines(maxBytes: number): Transform {
   let pieces: Buffer[] = [];
   let bytes = 0;
   let isTooLong = false;
+  let bytesSincePause = 0;
   const takeAll = (last: Buffer): Buffer => {
     const all = Buffer.concat([...pieces, last]);
     pieces = [];
@@ -27,26 +32,33 @@ export function wholeLines(maxBytes: number): Transform {
     const ends = [all.subarray(0, headBytes), all.subarray(-tailBytes)];
     pieces = isShort ? [all] : ends.map((end) => Buffer.from(end));
   };
-  return new Transform({
+  const lines = new Transform({
     transform(piece: Buffer, _, done) {
-      let rest = piece;
-      if (isTooLong) {
-        const end = rest.indexOf(0x0a);
-        shorten(end === -1 ? rest : rest.subarray(0, end));
-        if (end === -1) return done();
-        this.push(takeAll(Buffer.alloc(0)));
-        isTooLong = false;
-        rest = rest.subarray(end + 1);
-      }
-      const end = rest.lastIndexOf(0x0a) + 1;
-      if (end > 0) this.push(takeAll(rest.subarray(0, end)));
-      if (end < rest.length) {
-        pieces.push(rest.subarray(end));
-        bytes += rest.length - end;
-      }
-      isTooLong = bytes > maxBytes;
-      if (isTooLong) shorten(Buffer.alloc(0));
-      done();
+      take(piece);
+      bytesSincePause += piece.length;
+      if (bytesSincePause < maxBytesOfTurn) return done();
+      bytesSincePause = 0;
+      setImmediate(done);
     },
   });
+  function take(piece: Buffer): void {
+    let rest = piece;
+    if (isTooLong) {
+      const end = rest.indexOf(0x0a);
+      shorten(end === -1 ? rest : rest.subarray(0, end));
+      if (end === -1) return;
+      lines.push(takeAll(Buffer.alloc(0)));
+      isTooLong = false;
+      rest = rest.subarray(end + 1);
+    }
+    const end = rest.lastIndexOf(0x0a) + 1;
+    if (end > 0) lines.push(takeAll(rest.subarray(0, end)));
+    if (end < rest.length) {
+      pieces.push(rest.subarray(end));
+      bytes += rest.length - end;
+    }
+    isTooLong = bytes > maxBytes;
+    if (isTooLong) shorten(Buffer.alloc(0));
+  }
+  return lines;
 }
