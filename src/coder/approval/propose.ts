@@ -102,7 +102,7 @@ class Description {
     const kind = before === nothing ? "created" : after === nothing ? "deleted" : "modified";
     const room = Math.max(0, maxDiffBytes - this.#diff.length);
     const change = { kind, path, before, after, seqs: [], others: [] } as const;
-    const found = await runInSlices(compare(change, room), createTimeSlice(), () =>
+    const found = await runInSlices(compare(change, room, this.#context), createTimeSlice(), () =>
       this.#context.deadline.check(),
     );
     if (typeof found === "string") {

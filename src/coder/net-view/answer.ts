@@ -83,7 +83,8 @@ export async function netPageOf(
   for (const [index, change] of listed.entries()) {
     checkTime();
     await slice.yieldIfDue();
-    const described = await runInSlices(describe(change, form, { room, withImages }), slice, checkTime);
+    const describing = describe(change, form, { room, withImages }, context);
+    const described = await runInSlices(describing, slice, checkTime);
     if (form !== "names" && incomplete.has(change.path))
       described.note = `only ${maxFilesBelow} of the files in it are listed`;
     const { diff = "", diff_truncated: isTruncated = false, images = {}, note } = described;
@@ -108,6 +109,7 @@ function* describe(
   change: NetDifference & { readonly files?: number },
   form: NetAnswer,
   { room, withImages }: { readonly room: number; readonly withImages: boolean },
+  context: CoderContext,
 ): Steps<Described> {
   const { kind, path, from, before, after, files } = change;
   const isFolder = (after.state.kind === "absent" ? before : after).state.kind === "dir";
@@ -120,7 +122,7 @@ function* describe(
   };
   const isReplaced = isFolder && kind === "modified" && change.unknown !== undefined;
   if (form === "names") return isReplaced ? { ...named, note: change.unknown! } : named;
-  const found = yield* compare(change, form === "diff" ? Math.max(room, 0) : defaultDiffBytes);
+  const found = yield* compare(change, form === "diff" ? Math.max(room, 0) : defaultDiffBytes, context);
   if (found === "a folder") return named;
   if (typeof found === "string") {
     const images = withImages && form === "diff" ? imagesOf(change, Math.max(room, 0)) : undefined;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { type AuthorCalls, SessionsFixture } from "../sessions.test-kit.ts";
 
 const anna = { client: "anna 1.0", session: "aaaaaaaa" };
@@ -421,4 +421,48 @@ test("lines are counted, and a change of content stays one, where there is no ro
     { path: "large.txt", added: 50_001, removed: 1, diff_truncated: true },
     { path: "small.txt", added: 1, removed: 1, diff_truncated: true },
   ]);
+});
+
+test("an edit of a file in UTF-16, or whose lines end in CR, is shown as its text, in a patch that fits", async () => {
+  await using fixture = new SessionsFixture();
+  const one = fixture.open(anna);
+  const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, "utf16le");
+  writeFileSync(fixture.at("u.txt"), utf16("one\nдва\n"));
+  writeFileSync(fixture.at("mac.txt"), "one\rtwo\r");
+  const diffs = [" \ufeffone\n-два\n+три\n", " one\n-two\n+three\n"];
+  const seqs = [
+    (await one.call("coder::update-file", edit("u.txt", "два", "три"))).checkpoint,
+    (await one.call("coder::update-file", edit("mac.txt", "two", "three"))).checkpoint,
+  ];
+  const patches: string[] = [];
+  for (const [index, seq] of seqs.entries()) {
+    const { checkpoints } = await one.call("coder::checkpoints", { seq, answer: "diff" });
+    const [{ diff, added, removed }] = checkpoints[0].files;
+    expect(diff).toEndWith(diffs[index]!);
+    expect([added, removed]).toEqual([1, 1]);
+    patches.push(diff);
+  }
+  writeFileSync(fixture.at("u.txt"), utf16("one\nдва\n"));
+  writeFileSync(fixture.at("mac.txt"), "one\rtwo\r");
+  await one.call("coder::apply-patch", { patch: patches.join("") });
+  expect(readFileSync(fixture.at("u.txt"))).toEqual(utf16("one\nтри\n"));
+  expect(readFileSync(fixture.at("mac.txt"), "utf8")).toBe("one\rthree\r");
+});
+
+test("a file whose encoding changed has no diff of its text", async () => {
+  await using fixture = new SessionsFixture();
+  const one = fixture.open(anna);
+  const file = { path: "u.txt", content: "one\n", overwrite: true };
+  await one.call("coder::create-file", { files: [{ ...file, encoding: "utf-16le" }] });
+  const { checkpoint: seq } = await one.call("coder::create-file", {
+    files: [{ ...file, encoding: "utf-8" }],
+  });
+  const { checkpoints } = await one.call("coder::checkpoints", { seq, answer: "diff" });
+  expect(checkpoints[0].files[0]).toMatchObject({ note: "it is not text in UTF-8" });
+  writeFileSync(fixture.at("mac.txt"), "one\rtwo\r");
+  const { checkpoint } = await one.call("coder::create-file", {
+    files: [{ path: "mac.txt", content: "one\ntwo\n", overwrite: true }],
+  });
+  const changed = await one.call("coder::checkpoints", { seq: checkpoint, answer: "diff" });
+  expect(changed.checkpoints[0].files[0]).toMatchObject({ added: 2, removed: 1 });
 });

@@ -8,8 +8,10 @@ import type { TreeState } from "../../filesystem/journal/restored-tree.ts";
 import { Restoration } from "../../filesystem/overlay/restore.ts";
 import { diffLines } from "../../text/edits/line-diff.ts";
 import { unifiedDiff } from "../../text/edits/unified-diff.ts";
+import { decodeText } from "../../text/encodings/open-text.ts";
 import { baseTree } from "../checkpoints/base-tree.ts";
 import type { CoderContext } from "../define.ts";
+import { configuredEncoding } from "../fields/file-encoding.ts";
 import type { CurrentTree, ReadContent } from "./rewound-tree.ts";
 
 /** An entry at one of the times. */
@@ -112,7 +114,11 @@ export interface FileDiff {
 const maxComparedBytes = 16 * 1024 * 1024;
 
 /** Returns the difference, or the reason for showing none. */
-export function* compare(change: NetDifference, maxBytes: number): Steps<FileDiff | string> {
+export function* compare(
+  change: NetDifference,
+  maxBytes: number,
+  context: CoderContext,
+): Steps<FileDiff | string> {
   const { unknown, before, after, inside } = change;
   if (unknown !== undefined) return unknown;
   if (inside !== undefined) return renamesOf(change, inside, maxBytes);
@@ -120,10 +126,12 @@ export function* compare(change: NetDifference, maxBytes: number): Steps<FileDif
   if (kinds.some((kind) => kind === "dir")) return "a folder";
   if (kinds.some((kind) => kind === "symlink")) return "a link";
   if (kinds.some((kind) => kind === "other")) return "a special file";
-  const [old, now] = [contentOf(before), contentOf(after)];
-  if (old === undefined || now === undefined) return "its content cannot be read";
-  if (old === "too-large" || now === "too-large" || old.length + now.length > maxComparedBytes)
+  const [was, is] = [contentOf(before), contentOf(after)];
+  if (was === undefined || is === undefined) return "its content cannot be read";
+  if (was === "too-large" || is === "too-large" || was.length + is.length > maxComparedBytes)
     return "it is too large to compare";
+  const isEdited = kinds.every((kind) => kind === "file");
+  const { old, now } = isEdited ? yield* textsOf(change, was, is, context) : { old: was, now: is };
   if (!isText(old) || !isText(now)) return "it is not text in UTF-8";
   const header = headerOf(change);
   if (header === undefined) return "its name has characters that a patch cannot hold";
@@ -141,6 +149,24 @@ export function* compare(change: NetDifference, maxBytes: number): Steps<FileDif
     isTruncated,
     ...(yield* countLines(splices, { old, now })),
   };
+}
+
+/**
+ * Returns the texts of a file that was edited, as `coder::apply-patch` sees them, or its bytes if the edit
+ * changed more than the text.
+ */
+function* textsOf(
+  { path, from = path }: NetDifference,
+  was: Buffer,
+  is: Buffer,
+  context: CoderContext,
+): Steps<{ old: Buffer; now: Buffer }> {
+  const bytes = { old: was, now: is };
+  if (!context.profile.keeps_line_ends) return bytes;
+  const old = yield* decodeText(was, configuredEncoding(from, context));
+  const now = yield* decodeText(is, configuredEncoding(path, context));
+  const isSameForm = old.encoding === now.encoding && old.endsInReturns === now.endsInReturns;
+  return isSameForm && !old.text.equals(now.text) ? { old: old.text, now: now.text } : bytes;
 }
 
 /** Describes a change of permission bits that a patch cannot hold. */

@@ -77,7 +77,7 @@ export class BackInTime {
 
   async #compare(change: NetDifference): Promise<PathDifference> {
     const room = Math.max(this.#room, 0);
-    const found = await runInSlices(compare(change, room), createTimeSlice(), () =>
+    const found = await runInSlices(compare(change, room, this.#context), createTimeSlice(), () =>
       this.#context.deadline.check(),
     );
     if (typeof found !== "string") this.#room -= found.diff.length;
