@@ -307,12 +307,14 @@ const ofEncodings: Samples<typeof refuseEncoding> = {
   unknownLabel: refuseEncoding.unknownLabel("x"),
   missingCharacter: refuseEncoding.missingCharacter("a.txt", "Shift_JIS", "é"),
   damagedLine: refuseEncoding.damagedLine("a.txt", "UTF-16LE"),
+  unmarked: refuseEncoding.unmarked("a.txt", "utf-16le"),
 };
 
 const ofFileEncodings: Samples<typeof refuseFileEncoding> = {
   unknownEncoding: refuseFileEncoding.unknownEncoding("a.txt", "é"),
   tooLarge: refuseFileEncoding.tooLarge("a.txt", "UTF-16LE"),
   undecodable: refuseFileEncoding.undecodable("a.txt"),
+  splitCharacter: refuseFileEncoding.splitCharacter("a.txt", "shift_jis"),
 };
 
 const ofCommits: Samples<typeof refuseTransaction> = {

@@ -3,12 +3,11 @@ import { refuse } from "../base/errors.ts";
 import { Named, Nullable, UInt64 } from "../base/schema/fragments.ts";
 import { revisionOfBytes } from "../filesystem/files/revision.ts";
 import { type CreationOptions, createFileAt, FileCreation } from "../filesystem/operations/create.ts";
-import { encodingName, isUtf16 } from "../text/encodings/codec.ts";
 import {
+  bytesOfContent,
   ContentEncoding,
-  contentBytes,
   isEncodingOfContent,
-  renderKeptEncoding,
+  renderEncoding,
 } from "./create-file/content-encoding.ts";
 import { keptMark, notesOnReplaced, textFormOf } from "./create-file/replaced-text.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
@@ -64,7 +63,7 @@ const CreateFileResult = Named("CreateFileResult", {
   encoding: Type.Optional(
     Type.String({
       since: "0.4.0",
-      description: "UTF-16, if the file that was replaced had it, in the profile `agent`.",
+      description: "Of a text that is not in UTF-8.",
     }),
   ),
   error: Type.Optional(Nullable(Type.String())),
@@ -148,8 +147,9 @@ export const createFile = defineCoderFunction({
       }),
       ...results.map(({ path, bytes_written, encoding, text_notes: notes = [], error }, index) => {
         if (error) return failure(error, path);
-        const what = nameWriting(files[index] ?? (flat as object));
-        const written = `${shortenPath(path)}: ${what}, ${countBytes(bytes_written)}${renderKeptEncoding(encoding)}${noteBlanks(path)}`;
+        const spec: object = files[index] ?? flat;
+        const form = renderEncoding(encoding, spec);
+        const written = `${shortenPath(path)}: ${nameWriting(spec)}, ${countBytes(bytes_written)}${form}${noteBlanks(path)}`;
         return [written, ...notes.map((note) => `[${note}]`)].join("\n");
       }),
     ].join("\n"),
@@ -164,7 +164,7 @@ export const nameWriting = ({ overwrite }: { readonly overwrite?: unknown }): st
 /** The result for a created file. */
 interface CreatedFile {
   readonly bytes: Buffer;
-  /** The name of the encoding, if it was kept from the replaced file. */
+  /** The name of the encoding of a text that is not in UTF-8. */
   readonly encoding?: string;
   /** The differences from the form of the replaced file. */
   readonly text_notes?: readonly string[];
@@ -197,9 +197,9 @@ async function createExactly(
   { options, mode }: CreatingFile,
   context: CoderContext,
 ): Promise<CreatedFile> {
-  const bytes = await inSlices(contentBytes(spec, undefined, context), context.deadline);
-  await createFileAt(context.tree, { ...options, content: bytes, mode }, context);
-  return { bytes };
+  const encoded = await inSlices(bytesOfContent(spec, undefined, context), context.deadline);
+  await createFileAt(context.tree, { ...options, content: encoded.bytes, mode }, context);
+  return encoded;
 }
 
 /** Like `createExactly`, but a file that is replaced keeps its byte order mark, and UTF-16. */
@@ -218,12 +218,8 @@ async function replaceText(
   const kept = isOwn ? before.marked : undefined;
   const mark = isOwn ? keptMark(spec.content, before) : "";
   const marked = { ...spec, content: mark + spec.content };
-  const bytes = await inSlices(contentBytes(marked, kept, context), context.deadline);
-  await creation.write(bytes, mode);
+  const encoded = await inSlices(bytesOfContent(marked, kept, context), context.deadline);
+  await creation.write(encoded.bytes, mode);
   const notes = before === undefined ? [] : notesOnReplaced(spec, before);
-  return {
-    bytes,
-    ...(kept !== undefined && isUtf16(kept) && { encoding: encodingName(kept) }),
-    ...(notes.length > 0 && { text_notes: notes }),
-  };
+  return { ...encoded, ...(notes.length > 0 && { text_notes: notes }) };
 }

@@ -208,6 +208,170 @@ describe("an unknown encoding of 8 bits", () => {
   });
 });
 
+describe("a match inside a character", () => {
+  // "テスト g", whose second and last characters end in the bytes of "X" and "g".
+  const katakana = "\x83e\x83X\x83g g\n";
+
+  test("is refused in a file of unknown encoding, which stays as it is", async () => {
+    for (const [old_str, more] of [
+      ["X", {}],
+      ["g", { replace_all: true }],
+      ["X", { replace_all: true }],
+    ] as const) {
+      write("sjis.txt", katakana);
+      const { results } = await edit("sjis.txt", { ...replaceText(old_str, "y"), ...more });
+      expect(results).toMatchObject([{ success: false, error: expect.stringContaining("shift_jis") }]);
+      expect(bytes("sjis.txt").toString("latin1")).toBe(katakana);
+    }
+    const replaced = await call("replace", { path: "sjis.txt", query: "X", replacement: "y" });
+    expect(replaced).toMatchObject({ error: expect.stringMatching(/C210.*second byte.*shift_jis/) });
+    expect(bytes("sjis.txt").toString("latin1")).toBe(katakana);
+  });
+
+  test("is one of several ops that fail", async () => {
+    write("sjis.txt", katakana);
+    const ops = [replaceText("absent", "y"), replaceText("X", "y")];
+    const { results } = await call("update-file", { files: [{ path: "sjis.txt", ops }] });
+    expect(results).toMatchObject([{ success: false, error: expect.stringMatching(/absent|shift_jis/) }]);
+    expect(bytes("sjis.txt").toString("latin1")).toBe(katakana);
+  });
+
+  test("does not exist where the encoding is known", async () => {
+    write("sjis.txt", katakana);
+    expect(await edit("sjis.txt", replaceText("g", "h"), { encoding: "shift_jis" })).toMatchObject({
+      results: [{ success: true }],
+    });
+    expect(bytes("sjis.txt").toString("latin1")).toBe("\x83e\x83X\x83g h\n");
+    await edit("sjis.txt", { ...replaceText("X", "y"), expect_matches: 1 }, { encoding: "utf-8" });
+    expect(bytes("sjis.txt").toString("latin1")).toBe("\x83e\x83y\x83g h\n");
+  });
+
+  test("is not feared behind ASCII, or in a file that no such encoding can hold", async () => {
+    for (const [content, old_str] of [
+      [katakana, " g"],
+      ["caf\xe9 cr\xe8me\n", " cr"],
+      ["\xe9lan caf\xe9\n", "lan"],
+    ] as const) {
+      write("l.txt", content);
+      expect(await edit("l.txt", replaceText(old_str, "-"))).toMatchObject({ results: [{ success: true }] });
+      expect(bytes("l.txt").toString("latin1")).toBe(content.replace(old_str, "-"));
+    }
+  });
+
+  test("is pointed out by a search that shows it", async () => {
+    write("sjis.txt", katakana);
+    const hints = [expect.stringMatching(/U\+FFFD.*half of a character.*"shift_jis"/)];
+    expect(await call("search", { path: "sjis.txt", query: "X" })).toMatchObject({
+      content_matches: [{ line: 1 }],
+      hints,
+    });
+    const decoded = await call("search", { path: "sjis.txt", query: "g", encoding: "shift_jis" });
+    expect(decoded).toMatchObject({ content_matches: [{ text: "テスト g", column: 11 }] });
+    expect(decoded).not.toHaveProperty("hints");
+    expect(await call("search", { path: "sjis.txt", query: "X" }, contract)).not.toHaveProperty("hints");
+  });
+});
+
+describe("UTF-16 without a byte order mark", () => {
+  const content = () => Buffer.from("one\r\ntwo\r\n", "utf16le");
+
+  test("is named by a read, and can then be read", async () => {
+    write("wide.txt", content());
+    expect(await call("read-file", { path: "wide.txt" })).toMatchObject({ binary: "UTF-16LE text, no BOM" });
+    expect(await call("read-file", { path: "wide.txt", encoding: "utf-16le" })).toMatchObject({
+      content: "one\r\ntwo\r\n",
+    });
+  });
+
+  test("is not edited as if it were UTF-8, unless that is asked for", async () => {
+    const error = expect.stringMatching(/C210.*UTF-16LE without a byte order mark.*utf-16le.*utf-8/);
+    for (const op of [
+      { op: "insert", at_line: 2, content: "x" },
+      { op: "update_lines", from_line: 1, to_line: 1, content: "x" },
+      { op: "remove", from_line: 1, to_line: 1 },
+      { op: "replace", pattern: "o", replacement: "x" },
+      { ...replaceText("o", "xx"), replace_all: true },
+    ]) {
+      write("wide.txt", content());
+      expect(await edit("wide.txt", op)).toMatchObject({ results: [{ success: false, error }] });
+      expect(bytes("wide.txt")).toEqual(content());
+    }
+    const patch = "--- a/wide.txt\n+++ b/wide.txt\n@@ -1,0 +2 @@\n+x\n";
+    expect(await call("apply-patch", { patch })).toMatchObject({ error });
+    expect(bytes("wide.txt")).toEqual(content());
+    const inserted = { op: "insert", at_line: 2, content: "x" };
+    expect(await edit("wide.txt", inserted, { encoding: "utf-16le" })).toMatchObject({
+      results: [{ success: true }],
+    });
+    expect(bytes("wide.txt")).toEqual(Buffer.from("one\r\nx\r\ntwo\r\n", "utf16le"));
+    write("wide.txt", content());
+    await edit("wide.txt", { ...replaceText("n", "m"), replace_all: true }, { encoding: "utf-8" });
+    expect(bytes("wide.txt")).toEqual(Buffer.from("ome\r\ntwo\r\n", "utf16le"));
+  });
+
+  test("is not what a file without a NUL is", async () => {
+    const encoding = "utf-16le";
+    for (const text of ["caf\xe9 au lait\nx\n", "one\ntwo\n", "abcd"]) {
+      write("l.txt", text);
+      const shown = text.replace("\xe9", "\ufffd");
+      expect(await call("read-file", { path: "l.txt", encoding })).toMatchObject({ content: shown });
+      expect(await call("search", { path: "l.txt", query: text.slice(0, 2), encoding })).toMatchObject({
+        content_matches: [{ line: 1, column: 1 }],
+      });
+      await edit("l.txt", { op: "insert", at_line: 1, content: "new" }, { encoding });
+      expect(bytes("l.txt").toString("latin1")).toBe(`new\n${text}`);
+    }
+    write("l.txt", Buffer.from("слово", "utf16le"));
+    expect(await call("read-file", { path: "l.txt", encoding })).toMatchObject({ content: "слово" });
+  });
+});
+
+describe("a file with another revision than expected is shown as its text", () => {
+  const expected_revision = `sha256:${"0".repeat(64)}`;
+
+  test("in the encoding of the call, of the mark, and of the configuration", async () => {
+    write("l.txt", "one\ncaf\xe9\n");
+    const op = replaceText("café", "thé");
+    for (const [id, request] of [
+      ["update-file", { files: [{ path: "l.txt", ops: [op], encoding: "latin1", expected_revision }] }],
+      [
+        "apply-patch",
+        {
+          patch: "--- a/l.txt\n+++ b/l.txt\n@@ -2 +2 @@\n-café\n+thé\n",
+          encoding: "latin1",
+          expected_revisions: { "l.txt": expected_revision },
+        },
+      ],
+    ] as const) {
+      expect(JSON.stringify(await call(id, request))).toMatch(/one\\+ncafé\\+n/);
+    }
+    write("u.txt", utf16("слово\n"));
+    write("app.rc", "\xc4\xe0\n");
+    for (const [path, text] of [
+      ["u.txt", "слово"],
+      ["app.rc", "Да"],
+    ] as const) {
+      const file = { path, content: "x\n", overwrite: true, expected_revision };
+      expect(JSON.stringify(await call("create-file", { files: [file] }))).toContain(text);
+      const changes = [{ op: "delete", path, expected_revision }];
+      expect(JSON.stringify(await call("transact", { changes }))).toContain(text);
+    }
+  });
+});
+
+test("a new file that is not in UTF-8 has its encoding in the answer", async () => {
+  const files = [
+    { path: "n1", content: "é\n", encoding: "utf-16le" },
+    { path: "n2", content: "é\n", encoding: "latin1" },
+    { path: "n3.rc", content: "Да\n" },
+    { path: "n4", content: "é\n" },
+  ];
+  const { results } = await call("create-file", { files });
+  const encodings = (results as unknown as { readonly encoding?: string }[]).map(({ encoding }) => encoding);
+  expect(encodings).toEqual(["UTF-16LE", "windows-1252", "windows-1251", undefined]);
+  expect(bytes("n1")).toEqual(utf16("é\n"));
+});
+
 test("the mark of a file over the limit decides too, and UTF-16 is not read in parts", async () => {
   const small = await open({ profile: "agent", max_read_bytes: 1000 });
   write("wide.txt", utf16("line\n".repeat(1000)));

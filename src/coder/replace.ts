@@ -270,7 +270,7 @@ export function renderReplaced(
     ...lines,
     ...(transaction === undefined || checkpoint !== undefined ? [] : [`transaction ${transaction}`]),
     ...(plan === undefined || files.length === 0 ? [] : [`plan ${plan}`]),
-    ...renderPage(answer, files.length === 0, hintsForReplacement(sent)),
+    ...renderPage(answer, files.length === 0, files.length === 0 ? hintsForReplacement(sent) : []),
     ...(meansEndsOfFile(sent)
       ? ["[^ and $ are the ends of each file; with (?m) before the query, those of each line]"]
       : []),

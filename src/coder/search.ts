@@ -14,7 +14,7 @@ import { FolderFilterFields, folderFilterOf } from "./fields/folder-filter.ts";
 import { parseGlobFields } from "./fields/request-globs.ts";
 import type { ProfileDefaults } from "./profiles.ts";
 import { renderName } from "./render/entry-text.ts";
-import { hintsFor, hintsOnUnicode } from "./search/hints.ts";
+import { hintsFor, hintsOnUnicode, undecodedHint } from "./search/hints.ts";
 import { FileList, lineOptionsOf, MatchEntry, MatchFields, shownLineBytes } from "./search/matches.ts";
 import { PageAnswerFields, PageRequestFields, pageOf, renderPage } from "./search/pages.ts";
 import { renderFiles, renderMatches, renderTotal } from "./search/text.ts";
@@ -91,7 +91,7 @@ const response = Type.Object(
     hints: Type.Optional(
       Type.Array(Type.String(), {
         since: "0.4.0",
-        description: "If nothing was found: what other fields would make of the query.",
+        description: "What other fields would find, or make readable.",
       }),
     ),
     index: Type.Optional(
@@ -162,12 +162,11 @@ export const search = defineCoderFunction({
       { deadline, caller, onFiles },
       context.jail,
     );
-    const hints =
-      profile["search.hints"] && isEmpty(answer) ? [...hintsFor(request), ...hintsOnUnicode(request)] : [];
-    if (hints.length === 0) return new Measured(answer, bytes);
+    const hints = profile["search.hints"] ? hintsOn(answer, request) : [];
+    const hintedBytes = bytes + jsonBytes({ hints }) - 1;
+    if (hints.length === 0 || hintedBytes > context.maxAnswerBytes) return new Measured(answer, bytes);
     const { content_matches, files, ...others } = answer;
-    const hinted = { content_matches, ...(files && { files }), hints, ...others };
-    return new Measured(hinted, bytes + jsonBytes({ hints }) - 1);
+    return new Measured({ content_matches, ...(files && { files }), hints, ...others }, hintedBytes);
   },
   render(
     { content_matches, path_matches, files = [], hints, truncated, ...page },
@@ -190,6 +189,15 @@ export const search = defineCoderFunction({
 });
 
 type Request = Static<typeof request>;
+
+/** Returns advice on fields that could find something, or show it as it is meant. */
+function hintsOn(answer: SearchAnswer, request: Request): string[] {
+  if (isEmpty(answer)) return [...hintsFor(request), ...hintsOnUnicode(request)];
+  const mayBeEncoded = request.encoding === undefined && answer.content_matches.some(isUndecoded);
+  return mayBeEncoded ? [undecodedHint] : [];
+}
+
+const isUndecoded = ({ text }: { readonly text: string }): boolean => text.includes("\ufffd");
 
 /** Returns whether all files were searched, at least one, and nothing was found. */
 const isEmpty = ({ content_matches, path_matches, files = [], truncated, searched }: SearchAnswer): boolean =>

@@ -38,9 +38,7 @@ const Result = Named("ChangeResult", {
   created: Type.Optional(Type.Boolean()),
   diff: Type.Optional(Type.String({ description: "Unified diff, of at most 4 KiB." })),
   diff_truncated: Type.Optional(Type.Boolean()),
-  encoding: Type.Optional(
-    Type.String({ description: "UTF-16, if the file that a creation replaced had it." }),
-  ),
+  encoding: Type.Optional(Type.String({ description: "Of a created text that is not in UTF-8." })),
   echoes: Type.Optional(
     Type.Array(OpEcho, { description: "The lines around each change, of at most 4 KiB." }),
   ),

@@ -54,7 +54,7 @@ describe("a file as a model sees it", () => {
     [{ path: "crlf.txt", tail: 1 }, "two\r\n[CRLF]\n[lines 2 to 2 of 2]"],
     [
       { path: "latin1.txt" },
-      'caf\ufffd\n[the file is not UTF-8, but in an unknown encoding of 8 bits: U+FFFD stands for what could not be shown; send its encoding, such as "windows-1252"]',
+      'caf\ufffd\n[not valid UTF-8: U+FFFD stands for the bytes that are not; if the file is in another encoding, send that, such as "windows-1252" or "shift_jis"]',
     ],
     [{ path: "crlf.txt", stat: true, revision: false }, "[10 bytes, 2 lines, …, CRLF]"],
   ])("%j is %j", async (args, text) => {

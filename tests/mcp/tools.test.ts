@@ -53,7 +53,7 @@ describe.each(subjects)("the %s", (subject) => {
     [
       "coder_read_file",
       { path: "latin1.txt" },
-      '\ufffd\n[the file is not UTF-8, but in an unknown encoding of 8 bits: U+FFFD stands for what could not be shown; send its encoding, such as "windows-1252"]\n[no newline at the end]',
+      '\ufffd\n[not valid UTF-8: U+FFFD stands for the bytes that are not; if the file is in another encoding, send that, such as "windows-1252" or "shift_jis"]\n[no newline at the end]',
     ],
     [
       "coder_search",

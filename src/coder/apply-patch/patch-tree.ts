@@ -1,6 +1,7 @@
 /** Makes the changes of a patch on a planned tree. */
 
 import { Refusal, refuse } from "../../base/errors.ts";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { readWholeFile } from "../../filesystem/files/read.ts";
 import { revisionOfBytes } from "../../filesystem/files/revision.ts";
 import { copyPath } from "../../filesystem/operations/copy.ts";
@@ -10,7 +11,7 @@ import { movePath } from "../../filesystem/operations/move.ts";
 import { removePath } from "../../filesystem/operations/remove.ts";
 import { FileEdit } from "../../filesystem/operations/update.ts";
 import type { PlannedTree } from "../../filesystem/overlay/planned-tree.ts";
-import { type Echo, echoesOf } from "../../text/edits/echo.ts";
+import { type Echo, type Echoes, echoesOf } from "../../text/edits/echo.ts";
 import { explainMissing } from "../../text/edits/explain-miss.ts";
 import type { Encoding } from "../../text/encodings/codec.ts";
 import { addedText } from "../../text/patch/added-text.ts";
@@ -23,12 +24,13 @@ import { refusePatch } from "../../text/patch/patch-errors.ts";
 import { resolveNames } from "../../text/patch/resolve-names.ts";
 import { refuseCoder } from "../coder-errors.ts";
 import type { CoderContext } from "../define.ts";
+import { shownText } from "../fields/file-encoding.ts";
 import { permissionBits } from "../fields/permission-bits.ts";
 import { expecting, revisionMismatch } from "../fields/revisions.ts";
 import { pauseOf } from "../services/pause.ts";
 import { Failures } from "../transact/failures.ts";
 import { inSlices } from "../update-file/apply-ops.ts";
-import { formOf, withNotes } from "../update-file/edit-file.ts";
+import { type EditedForm, formOf, withNotes } from "../update-file/edit-file.ts";
 import { openForPatch } from "../update-file/file-text.ts";
 import { notesOnLosses } from "../update-file/loss-notes.ts";
 import { pathBelow } from "./paths.ts";
@@ -51,10 +53,8 @@ export interface PatchedEntry {
   /** The hunks that were not applied as written. */
   readonly placements?: readonly HunkPlacement[];
   /** The differences of its text from UTF-8 with LF and a line end at its end. */
-  readonly form?: TextForm;
+  readonly form?: EditedForm;
 }
-
-type TextForm = ReturnType<typeof formOf>;
 
 /** A patch, and the options of the call. */
 export interface PatchRequest {
@@ -219,7 +219,7 @@ class TreePatcher {
     await this.#create(target, patched.bytes, { mode: file.mode ?? mode });
     const kind = file.target!.isCopy ? "added" : "moved";
     const change = { path: target, from: path, kind, isReplacing, mode: file.mode } as const;
-    return { ...change, ...describe(patched), ...echoOf(patched) };
+    return { ...change, ...(await this.#show(patched)) };
   }
 
   /** Creates a file. Folders that held only files of the patch make room for it. */
@@ -246,7 +246,18 @@ class TreePatcher {
     const isReplacing = isFileAt(this.#tree, path);
     const create = () => this.#create(path, patched.bytes, { mode, expected });
     await expecting(create, { path, expected, mayBeAbsent: true }, this.#context);
-    return { path, kind: "added", isReplacing, ...describe(patched), echoes: [], isTruncated: false };
+    const { text_notes: notes } = patched.form;
+    // It has the line ends of the patch, so these are not worth a note.
+    const form = notes === undefined ? {} : { form: { text_notes: notes } };
+    return {
+      path,
+      kind: "added",
+      isReplacing,
+      ...describe(patched),
+      ...form,
+      echoes: [],
+      isTruncated: false,
+    };
   }
 
   async #delete({ path, file, expected }: FileChange): Promise<PatchedEntry> {
@@ -286,7 +297,11 @@ class TreePatcher {
     const { path, file } = change;
     const patched = await this.#edit(change);
     if (file.mode !== undefined) await this.#replace(path, patched.bytes, file.mode);
-    return { ...describe(patched), ...echoOf(patched) };
+    return await this.#show(patched);
+  }
+
+  #show(patched: PatchedBytes): Promise<Shown> {
+    return inSlices(show(patched), this.#context.deadline);
   }
 
   async #edit(change: FileChange<Update>): Promise<PatchedBytes> {
@@ -313,17 +328,19 @@ class TreePatcher {
     await taken(to, () => transfer(this.#tree, paths, this.#context));
   }
 
-  async #requireRevision(body: Buffer, { path, file, expected }: FileChange): Promise<void> {
-    if (expected === undefined || revisionOfBytes([body]) === expected) return;
-    const [hunk] = file.hunks;
+  async #requireRevision(bytes: Buffer, { path, file, expected }: FileChange): Promise<void> {
+    if (expected === undefined || revisionOfBytes([bytes]) === expected) return;
+    const [first] = file.hunks;
+    const { patch, encoding } = this.#request;
     const { deadline } = this.#context;
-    const text = hunk && (await inSlices(HunkText.read(this.#request.patch.lines, hunk, false), deadline));
-    const sent = text?.oldText(maxExplainedBytes).toString();
-    const near = sent ? await inSlices(explainMissing(body, sent), deadline) : undefined;
+    const hunk = first && (await inSlices(HunkText.read(patch.lines, first, false), deadline));
+    const sent = hunk?.oldText(maxExplainedBytes).toString();
+    const text = await inSlices(shownText(bytes, { path, encoding }, this.#context), deadline);
+    const near = sent ? await inSlices(explainMissing(text, sent), deadline) : undefined;
     const ranges = (near?.candidates ?? [])
       .slice(0, 1)
       .map(({ from_line, to_line }) => [from_line, to_line] as const);
-    throw revisionMismatch({ path, expected, ranges }, body);
+    throw revisionMismatch({ path, expected, ranges }, { bytes, text });
   }
 
   #pathOf(name: string): string {
@@ -341,7 +358,7 @@ class TreePatcher {
     const opened = await inSlices(openForPatch(before, { path, encoding, written }, this.#context), deadline);
     const patched = await inSlices(applyHunks(opened.text, { ...file, path }, patch), deadline);
     const pieces = await inSlices(opened.bytesOf([patched.body]), deadline);
-    const form = formOf(opened.text, patched.body, opened);
+    const form = await inSlices(formOf(opened.text, patched.body, opened), deadline);
     return { ...patched, bytes: pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces), form };
   }
 }
@@ -349,7 +366,7 @@ class TreePatcher {
 /** A file after its hunks, as text and as bytes. */
 interface PatchedBytes extends PatchedFile {
   readonly bytes: Buffer;
-  readonly form: TextForm;
+  readonly form: EditedForm;
 }
 
 /** A file of the patch, its path on the wire, and the revision that the call expects. */
@@ -367,22 +384,21 @@ interface Creation {
   readonly expected?: string | undefined;
 }
 
-const describe = ({ bytes, lines, placements, form: { text_notes: notes } }: PatchedBytes) => ({
+const describe = ({ bytes, lines, placements }: PatchedBytes) => ({
   lines,
-  // A new file has the line ends of the patch, so these are not worth a note.
-  ...(notes !== undefined && { form: { text_notes: notes } }),
   revision: revisionOfBytes([bytes]),
   ...(placements.length > 0 && { placements }),
 });
 
-/** Returns the lines around each hunk. */
-const echoOf = ({ body, regions, form }: PatchedBytes) => ({
-  ...echoesOf(
-    body,
-    regions.map((region, at) => ({ index: at + 1, ...region })),
-  ),
-  form,
-});
+/** Describes a file, with the lines around each hunk. */
+function* show(patched: PatchedBytes): Steps<Shown> {
+  const described = describe(patched);
+  yield;
+  const sites = patched.regions.map((region, at) => ({ index: at + 1, ...region }));
+  return { ...described, ...echoesOf(patched.body, sites), form: patched.form };
+}
+
+type Shown = ReturnType<typeof describe> & Echoes & { readonly form: EditedForm };
 
 /** Refuses an entry in the way of a new name: a patch names every file that it replaces. */
 async function taken<T>(path: string, work: () => Promise<T>): Promise<T> {

@@ -28,23 +28,31 @@ interface Content {
   readonly encoding?: string;
 }
 
+/** The bytes of a content. */
+interface EncodedContent {
+  readonly bytes: Buffer;
+  /** The name of the encoding of a text that is not in UTF-8. */
+  readonly encoding?: string;
+}
+
 /**
- * Returns the bytes of a content, in steps: those that it has in base64 (RFC 4648, line breaks allowed), or
- * its text in the encoding of the request, else `kept`, else that of the configuration, with a byte order
- * mark in UTF-16. Throws bad-input for what is not base64, and for a character that the encoding lacks.
+ * Encodes a content, in steps: from base64 (RFC 4648, line breaks allowed), or a text to the encoding of the
+ * request, else `kept`, else that of the configuration, with a byte order mark in UTF-16. Throws bad-input
+ * for what is not base64, and for a character that the encoding lacks.
  */
-export function* contentBytes(
+export function* bytesOfContent(
   { path, content, encoding: sent }: Content,
   kept: Encoding | undefined,
   context: CoderContext,
-): Steps<Buffer> {
-  if (sent === "base64") return yield* fromBase64(content);
+): Steps<EncodedContent> {
+  if (sent === "base64") return { bytes: yield* fromBase64(content) };
   const requested = requestedEncoding(sent === "text" ? undefined : sent, base64Sentence);
   const encoding = requested ?? kept ?? configuredEncoding(path, context);
-  if (encoding === undefined || encoding === "utf-8") return Buffer.from(content);
+  if (encoding === undefined || encoding === "utf-8") return { bytes: Buffer.from(content) };
   const text = isUtf16(encoding) && !content.startsWith("\ufeff") ? `\ufeff${content}` : content;
   try {
-    return Buffer.from(yield* encodeText(createCodec(encoding), text));
+    const bytes = Buffer.from(yield* encodeText(createCodec(encoding), text));
+    return { bytes, encoding: encodingName(encoding) };
   } catch (error) {
     if (!(error instanceof MissingCharacter)) throw error;
     throw refuseEncoding.missingCharacter(path, encodingName(encoding), error.character);
@@ -66,6 +74,13 @@ function* fromBase64(content: string): Steps<Buffer> {
   return Buffer.from(text, "base64");
 }
 
-/** Renders a note that a new file has the encoding of the one that it replaces, and how to change that. */
-export const renderKeptEncoding = (encoding: string | undefined): string =>
-  encoding === undefined ? "" : `, in ${encoding} as before (encoding: "utf-8" for UTF-8)`;
+/** Renders the encoding of a new file that is not in UTF-8, and how to get UTF-8 if `sent` names none. */
+export function renderEncoding(
+  encoding: string | undefined,
+  sent: { readonly encoding?: unknown } | undefined,
+): string {
+  if (encoding === undefined) return "";
+  const mark = encoding.startsWith("UTF-16") ? " with a byte order mark" : "";
+  const isOwn = sent !== undefined && typeof sent.encoding !== "string";
+  return `, in ${encoding}${mark}${isOwn ? ' (encoding: "utf-8" for UTF-8)' : ""}`;
+}

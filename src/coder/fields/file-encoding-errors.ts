@@ -1,5 +1,6 @@
 /** Refusals of files whose encoding is unknown, or that are too large to be decoded. */
 import { quoteShort, Refusal } from "../../base/errors.ts";
+import { type Encoding, encodingName } from "../../text/encodings/codec.ts";
 import { showCharacter } from "../../text/encodings/encoding-errors.ts";
 
 export const refuseFileEncoding = {
@@ -11,6 +12,13 @@ export const refuseFileEncoding = {
           ? "U+FFFD, which stands for bytes that could not be shown"
           : `${showCharacter(character)}, which is not ASCII`
       }. Nothing was changed. Repeat the call with the encoding of the file, such as "encoding": "windows-1252", or send ASCII only.`,
+      path,
+    ),
+
+  splitCharacter: (path: string, encoding: Encoding): Refusal =>
+    new Refusal(
+      "bad-input",
+      `A match in ${quoteShort(path)} may be the second byte of a character: the file is not UTF-8, has no byte order mark, and is valid as ${encodingName(encoding)}, where the text does not occur as often. Nothing was changed. Repeat the call with the encoding of the file, such as "encoding": "${encoding}", or with "encoding": "utf-8" if it is UTF-8 with invalid bytes.`,
       path,
     ),
 

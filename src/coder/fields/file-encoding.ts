@@ -4,6 +4,7 @@ import { posix } from "node:path";
 import { Type } from "@sinclair/typebox";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { Encoding } from "../../text/encodings/codec.ts";
+import { decodeText } from "../../text/encodings/open-text.ts";
 import type { CoderContext } from "../define.ts";
 
 /** The field for the encoding of a file without a byte order mark. */
@@ -53,6 +54,19 @@ export function configuredEncoding(
 ): Encoding | undefined {
   if (!profile.keeps_line_ends || encodings.rules.length === 0) return undefined;
   return encodings.of(canonicalPath(path, jail));
+}
+
+/**
+ * Returns the text of a file as a read with the same `encoding` shows it, in UTF-8, in steps. In the profile
+ * contract its bytes are the text.
+ */
+export function* shownText(
+  bytes: Buffer,
+  { path, encoding }: { readonly path: string; readonly encoding?: Encoding | undefined },
+  context: CoderContext,
+): Steps<Buffer> {
+  if (!context.profile.keeps_line_ends && encoding === undefined) return bytes;
+  return (yield* decodeText(bytes, encoding ?? configuredEncoding(path, context))).text;
 }
 
 /** Returns the path of a file from the base; that of a missing one is the path of the request. */

@@ -1,11 +1,13 @@
 /** Revisions in requests and answers (coder §14). */
 import { Type } from "@sinclair/typebox";
 import { Refusal, refuse } from "../../base/errors.ts";
+import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
 import { readWholeFile } from "../../filesystem/files/read.ts";
 import { revisionOfBytes } from "../../filesystem/files/revision.ts";
 import { requireRevisionForm } from "../../filesystem/operations/expected-revision.ts";
 import { describeConflict, type LineRange } from "../../text/edits/conflict.ts";
 import type { CoderContext } from "../define.ts";
+import { shownText } from "./file-encoding.ts";
 
 export const ExpectedRevision = (description: string) =>
   Type.Optional(Type.String({ since: "0.4.0", description }));
@@ -21,13 +23,24 @@ interface Expectation {
   readonly ranges?: readonly LineRange[];
 }
 
-/** Returns the refusal of a file with an unexpected revision. `body` is its current content. */
-export const revisionMismatch = ({ path, expected, ranges = [] }: Expectation, body: Buffer): Refusal =>
+/** The current content of a file. */
+interface Current {
+  readonly bytes: Buffer;
+  /** Its text, as a read shows it. */
+  readonly text: Buffer;
+}
+
+/** Returns the refusal of a file with an unexpected revision. */
+export const revisionMismatch = (
+  { path, expected, ranges = [] }: Expectation,
+  { bytes, text }: Current,
+): Refusal =>
   refuse.revisionMismatch(path, {
     path,
     expected,
-    current: revisionOfBytes([body]),
-    ...describeConflict(body, ranges),
+    current: revisionOfBytes([bytes]),
+    size: bytes.length,
+    ...describeConflict(text, ranges),
   });
 
 /**
@@ -55,27 +68,25 @@ interface Expected {
 async function explainMismatch<T>(
   work: () => Promise<T>,
   expectation: Expectation,
-  { tree, config }: CoderContext,
+  context: CoderContext,
 ): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof Refusal && error.reason === "revision-mismatch")) throw error;
-    const limit = { key: "max_read_bytes", bytes: config.max_read_bytes };
-    throw readOr(error, () =>
-      readWholeFile(tree.jail, expectation.path, {
-        limit,
-        use: (body) => revisionMismatch(expectation, body),
-      }),
-    );
+    const bytes = currentBytes(expectation, context);
+    // It has since been removed, or is too large to be shown.
+    if (bytes === undefined) throw error;
+    const text = await runInSlices(shownText(bytes, expectation, context), createTimeSlice());
+    throw revisionMismatch(expectation, { bytes, text });
   }
 }
 
-function readOr(error: Refusal, read: () => Refusal): Refusal {
+function currentBytes({ path }: Expectation, { tree, config }: CoderContext): Buffer | undefined {
+  const limit = { key: "max_read_bytes", bytes: config.max_read_bytes };
   try {
-    return read();
+    return readWholeFile(tree.jail, path, { limit, use: (body) => Buffer.from(body) });
   } catch {
-    // It has since been removed, or is too large to be shown.
-    return error;
+    return undefined;
   }
 }

@@ -1,5 +1,7 @@
 /** Determines the kind of a file that is not text, by its first bytes and not by its name. */
 import { isUtf8 } from "node:buffer";
+import { encodingName } from "../../text/encodings/codec.ts";
+import { unmarkedUtf16 } from "../../text/encodings/unmarked-utf16.ts";
 
 /** A kind of file, and the bytes that its files begin with, each part at its offset. */
 interface Signature {
@@ -106,8 +108,16 @@ export function binaryKind(file: Buffer): string | undefined {
   const hasNul = file.subarray(0, headBytes).includes(0);
   const known = signatureOf(file);
   if (!hasNul && (known === undefined || isUtf8(file))) return undefined;
-  return known?.name ?? "";
+  if (known !== undefined) return known.name;
+  const unmarked = unmarkedUtf16(file);
+  return unmarked === undefined ? "" : `${encodingName(unmarked)}${withoutMark}`;
 }
+
+const withoutMark = " text, no BOM";
+
+/** Returns the encoding to send for the text of a file of this kind, if any. */
+export const encodingOfKind = (kind: string): string | undefined =>
+  kind.endsWith(withoutMark) ? kind.slice(0, -withoutMark.length).toLowerCase() : undefined;
 
 /** Returns the media type of an image or sound; `undefined` for any other file. */
 export const mediaTypeOf = (file: Buffer): string | undefined => signatureOf(file)?.mediaType;

@@ -5,6 +5,7 @@ import { summarizeBatch } from "../render/batch-text.ts";
 import { countBytes, renderName } from "../render/entry-text.ts";
 import { renderLeftOut, renderUnmatchedGlobs } from "../search/pages.ts";
 import type { ReadAnswer, ReadResult } from "./answer.ts";
+import { encodingOfKind } from "./file-kind.ts";
 import { type ReadRequest, requestOfEntry, selectsFiles } from "./options.ts";
 
 /** The number of entries rendered in one step. */
@@ -118,8 +119,11 @@ function factsOf({ binary, ...answer }: FileAnswer, request: ReadRequest): strin
   const { size, mode = 0, mtime = 0, is_utf8, total_lines, text_notes: notes = [] } = answer;
   if (answer.kind === "dir") return `folder, mode ${modeOf(mode)}, changed ${timeOf(mtime)}`;
   const kind = binary === undefined ? [] : [binary === "" ? "binary" : `binary: ${binary}`];
-  if (binary !== undefined && !request.stat)
-    return `${kind[0]}, ${countBytes(size!)}; send encoding "base64" for its bytes`;
+  if (binary !== undefined && !request.stat) {
+    const encoding = encodingOfKind(binary);
+    const text = encoding === undefined ? "" : `"${encoding}" for its text, `;
+    return `${kind[0]}, ${countBytes(size!)}; send encoding ${text}"base64" for its bytes`;
+  }
   const facts = [
     ...kind,
     countBytes(size!),
@@ -151,7 +155,7 @@ function notesOn(answer: FileAnswer, request: ReadRequest): string[] {
   return [
     ...(isUnknown
       ? [
-          'the file is not UTF-8, but in an unknown encoding of 8 bits: U+FFFD stands for what could not be shown; send its encoding, such as "windows-1252"',
+          'not valid UTF-8: U+FFFD stands for the bytes that are not; if the file is in another encoding, send that, such as "windows-1252" or "shift_jis"',
         ]
       : []),
     ...(isLossy ? [`U+FFFD stands for what is invalid in ${answer.encoding}`] : []),

@@ -47,6 +47,10 @@ export function hintsFor({ query, patterns = [], ...request }: QueryFields): str
   return hints.filter(([isOfUse]) => isOfUse).map(([, hint]) => hint);
 }
 
+/** A hint at lines with U+FFFD, which files in UTF-8 hardly ever have. */
+export const undecodedHint =
+  'U+FFFD stands for bytes that are not UTF-8, and a match right after it may be half of a character; "encoding" would decode such files, for example "shift_jis" or "windows-1252"';
+
 /** Returns a hint at texts with the same characters in another form of Unicode, if the query can have one. */
 export function hintsOnUnicode({ query, patterns = [], ...request }: QueryFields): string[] {
   if (request.regex || request.invert || request.files_without_match) return [];

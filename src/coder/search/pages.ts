@@ -113,13 +113,14 @@ type NotSearched = NonNullable<Page["not_searched"]>[number];
 
 /**
  * Renders, as lines for models, the parts that an answer leaves out and how to continue. A complete answer
- * with matches has no such line. `hints` name fields that could make the query of an empty answer match.
+ * with matches has no such line. `hints` name fields that could make the query of an empty answer match, or
+ * show its matches as they are meant.
  */
 export function renderPage(page: Page, isEmpty: boolean, hints: readonly string[] = []): string[] {
   const { next_cursor, searched, stopped_by, unmatched_globs } = page;
   const left = notSearchedIn(page).map(renderNotSearched);
   return [
-    ...(isEmpty ? [`[nothing found${describeSearched(searched, hints)}]`] : []),
+    ...(isEmpty ? [`[nothing found${describeSearched(searched, hints)}]`] : hints.map((hint) => `[${hint}]`)),
     ...(left.length > 0 ? [`[not searched: ${left.join(", ")}]`] : []),
     ...renderUnmatchedGlobs(unmatched_globs),
     ...(stopped_by === undefined ? [] : [`[stopped by ${stopped_by}${renderCursor(next_cursor)}]`]),

@@ -59,3 +59,10 @@ test("the counts of several files have a total", () => {
   expect(renderTotal(counts.slice(1))).toEqual([]);
   expect(renderTotal(counts.map(({ path }) => ({ path })))).toEqual([]);
 });
+
+test("a match that is cut, with the line that it ends in", () => {
+  const cut = { path: "a", line: 2, column: 1, end_line: 900, end_column: 2, text: "{\n…" };
+  expect(renderMatches([cut])).toEqual(["a", "2→{", "3→… the match ends in line 900"]);
+  const whole = { ...cut, end_line: 3 };
+  expect(renderMatches([whole])).toEqual(["a", "2→{", "3→…"]);
+});

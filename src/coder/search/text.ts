@@ -39,7 +39,10 @@ function linesOf(matches: readonly Match[]): string[] {
   for (const { line, end_line = line, before = [], after = [], text } of matches) {
     for (const [index, one] of before.entries()) around.set(line - before.length + index, one);
     for (const [index, one] of after.entries()) around.set(end_line + 1 + index, one);
-    for (const [index, one] of text.split(/\r?\n/).entries()) {
+    const shown = text.split(/\r?\n/);
+    if (shown.at(-1) === "…" && line + shown.length - 1 < end_line)
+      shown[shown.length - 1] = `… the match ends in line ${end_line}`;
+    for (const [index, one] of shown.entries()) {
       const number = line + index;
       const excerpts = matching.get(number);
       if (excerpts === undefined) matching.set(number, new Set([one]));

@@ -1,7 +1,7 @@
 /** Renders several changes that were made as one, or would be, for a model. */
 
 import { type PatchedFileResult, renderPatched } from "../apply-patch/text.ts";
-import { renderKeptEncoding } from "../create-file/content-encoding.ts";
+import { renderEncoding } from "../create-file/content-encoding.ts";
 import { nameWriting } from "../create-file.ts";
 import { renderRemoval } from "../delete-file.ts";
 import { describeReplaced } from "../fields/two-paths.ts";
@@ -24,6 +24,7 @@ type SentOps = Parameters<typeof renderEdit>[1];
 interface SentChange {
   readonly ops?: SentOps;
   readonly overwrite?: unknown;
+  readonly encoding?: unknown;
 }
 
 /**
@@ -48,7 +49,7 @@ type ApprovedResult =
 
 type CommittedResult = ChangeResult | PatchedFileResult | ApprovedResult;
 
-function renderResult(result: CommittedResult, { ops, overwrite }: SentChange = {}): string {
+function renderResult(result: CommittedResult, sent?: SentChange): string {
   if (!("op" in result)) return renderPatched(result);
   if (result.op === "undo") return `${result.path}: ${result.removed ? "removed" : "restored"}`;
   if ("error" in result && result.error !== undefined)
@@ -57,13 +58,13 @@ function renderResult(result: CommittedResult, { ops, overwrite }: SentChange = 
   switch (op) {
     case "create":
       return [
-        `${shortenPath(path)}: ${nameWriting({ overwrite })}, ${countBytes(result.bytes_written ?? 0)}${renderKeptEncoding(result.encoding)}${noteBlanks(path)}`,
+        `${shortenPath(path)}: ${nameWriting(sent ?? {})}, ${countBytes(result.bytes_written ?? 0)}${renderEncoding(result.encoding, sent)}${noteBlanks(path)}`,
         ...(result.text_notes ?? []).map((note) => `[${note}]`),
       ].join("\n");
     case "update":
       return renderEdit(
         { ...result, path, applied, new_line_count } as Parameters<typeof renderEdit>[0],
-        ops,
+        sent?.ops,
       );
     case "delete":
       return renderRemoval({ ...result, path, removed: result.removed === true });

@@ -14,6 +14,7 @@ import { applyLineOps } from "../../text/edits/line-ops.ts";
 import { bomLength, countLines } from "../../text/edits/lines.ts";
 import { joinPieces } from "../../text/edits/pieces.ts";
 import type { Splice } from "../../text/edits/splices.ts";
+import { encodingThatSplits } from "../../text/edits/split-characters.ts";
 import {
   bytesAfter,
   findMatches,
@@ -31,6 +32,8 @@ import type { Ops, ReplaceOp, StrReplaceOp } from "./ops.ts";
 export interface FileOps {
   readonly path: string;
   readonly ops: Ops;
+  /** Whether nothing says which encoding the file is in. */
+  readonly isUnnamed: boolean;
 }
 
 /** A file after its ops. */
@@ -45,7 +48,7 @@ export interface AppliedOps {
 }
 
 /** Refuses ops that cannot edit any file. */
-export function validateOps({ path, ops }: FileOps): void {
+export function validateOps({ path, ops }: Pick<FileOps, "ops" | "path">): void {
   if (ops.length === 0) throw refuse.emptyOps(path);
   for (const [index, op] of ops.entries()) {
     if (op.op === "replace" && op.pattern === "") throw refuse.emptyPattern();
@@ -102,8 +105,7 @@ interface OpOptions {
 }
 
 /** An op on the whole text of a file, and its context. */
-interface TextOpScope extends OpOptions {
-  readonly path: string;
+interface TextOpScope extends OpOptions, Pick<FileOps, "isUnnamed" | "path"> {
   readonly index: number;
   readonly context: CoderContext;
 }
@@ -227,12 +229,22 @@ async function strReplace(file: Buffer, sent: StrReplaceOp, scope: TextOpScope):
   const matches = await inSlices(findMatches(body, op), deadline);
   if (matches.count === 0 && sent.expect_matches === 0) return { body: file, splices: [], replacements: 0 };
   if (matches.count === 0) throw await missOf(body, op, scope);
+  if (scope.isUnnamed && !isUtf8(body)) await requireWholeCharacters(body, { ...scope, matches });
   requireMatches(body, sent, { ...scope, matches });
   if (bytesAfter(body, matches) > config.max_write_bytes)
     throw refuse.replacedTooLarge(path, config.max_write_bytes);
   const steps = body === file ? replaceMatches(body, matches) : replaceKeepingLineEnds(file, body, matches);
   const { body: after, splices } = await inSlices(steps, deadline);
   return { body: after, splices, replacements: matches.count };
+}
+
+/**
+ * Refuses matches in a file of unknown encoding that may begin inside a character, such as "X" in the bytes
+ * of "ス" in Shift_JIS.
+ */
+async function requireWholeCharacters(body: Buffer, { path, matches, context }: MatchScope): Promise<void> {
+  const encoding = await inSlices(encodingThatSplits(body, matches), context.deadline);
+  if (encoding !== undefined) throw refuseFileEncoding.splitCharacter(path, encoding);
 }
 
 /** Explains why a text is missing: the file has a similar text, or already the replacement. */
@@ -247,11 +259,15 @@ async function missOf(body: Buffer, op: StrReplace, scope: TextOpScope): Promise
     : refuseEdit.alreadyApplied(scope, places);
 }
 
+interface MatchScope extends TextOpScope {
+  readonly matches: Matches;
+}
+
 /** Refuses a text that occurs more often than allowed. */
 function requireMatches(
   body: Buffer,
   { expect_matches: expected, replace_all: replacesAll }: StrReplaceOp,
-  { matches, ...place }: TextOpScope & { readonly matches: Matches },
+  { matches, ...place }: MatchScope,
 ): void {
   const { count, overlapping } = matches;
   if (!replacesAll && expected !== 0 && (count > 1 || overlapping !== undefined)) {

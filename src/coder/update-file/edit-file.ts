@@ -1,7 +1,7 @@
 /** Edits one file for an entry of `coder::update-file`. */
 
 import { Refusal } from "../../base/errors.ts";
-import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
+import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { revisionOfBytes } from "../../filesystem/files/revision.ts";
 import { requireRevisionForm } from "../../filesystem/operations/expected-revision.ts";
 import { type Bodies, FileEdit } from "../../filesystem/operations/update.ts";
@@ -11,6 +11,7 @@ import { joinPieces } from "../../text/edits/pieces.ts";
 import { unifiedDiff } from "../../text/edits/unified-diff.ts";
 import { requestedEncoding } from "../../text/encodings/requested-encoding.ts";
 import type { CoderContext } from "../define.ts";
+import { shownText } from "../fields/file-encoding.ts";
 import { revisionMismatch } from "../fields/revisions.ts";
 import type { ProfileDefaults } from "../profiles.ts";
 import { binaryKind } from "../read-file/file-kind.ts";
@@ -23,7 +24,7 @@ import { notesOnLosses } from "./loss-notes.ts";
 import { locateOps } from "./op-locations.ts";
 
 /** The ops of a file, and its expected state. */
-interface FileEditSpec extends FileOps {
+interface FileEditSpec extends Pick<FileOps, "ops" | "path"> {
   readonly expected_revision?: string | undefined;
   /** The label of its encoding, used unless the file has a byte order mark. */
   readonly encoding?: string | undefined;
@@ -87,31 +88,36 @@ export async function editFile(
   for (;;) {
     const { before } = file;
     if (expected !== undefined && revisionOfBytes([before]) !== expected) {
-      const ranges = await locateOps(before, ops, context);
-      throw revisionMismatch({ path, expected, ranges }, before);
+      const text = await inSlices(
+        shownText(before, { path, encoding: requested }, context),
+        context.deadline,
+      );
+      const ranges = await locateOps(text, ops, context);
+      throw revisionMismatch({ path, expected, ranges }, { bytes: before, text });
     }
     const opening = openForOps(before, { path, ops, encoding: requested }, context);
     const opened = await inSlices(opening, context.deadline);
     const { text, bytesOf, endsInReturns, encoding } = opened;
     const applied = await applyAll(
       text,
-      { path, ops: opened.ops, isTraced, mayMatchNothing: countsMatches },
+      { path, ops: opened.ops, isUnnamed: opened.isUnnamed, isTraced, mayMatchNothing: countsMatches },
       context,
     );
     const { parts, lines, trace, hints } = applied;
     const after = await inSlices(bytesOf(parts), context.deadline);
+    await slice.yieldIfDue();
     const revision = hasRevision ? revisionOfBytes(after) : undefined;
     await slice.yieldIfDue();
     const written = file.write(after, { dryRun });
     const bodies = { before: text, after: parts };
     const losses = notesOnLosses(file.lossesBy(after));
+    const showing = { path, bodies, trace, endsInReturns, encoding, hints, losses };
+    const fields = isShown ? await runInSlices(showEdit(form, showing, context.profile), slice) : {};
     const edit = {
       lines,
       ...(revision !== undefined && { revision }),
       ...(form === "bodies" && answer !== undefined && { bodies: answer.fit(bodies) }),
-      fields: isShown
-        ? showEdit(form, { path, bodies, trace, endsInReturns, encoding, hints, losses }, context.profile)
-        : {},
+      fields,
       matches: trace?.sites[0]?.replacements,
     };
     if (await written) return edit;
@@ -133,20 +139,22 @@ async function applyAll(
 }
 
 /** Returns the changes of an edit, in one of the forms whose size is bounded. */
-function showEdit(
+function* showEdit(
   form: string,
   { path, bodies, trace, hints, losses, ...file }: EditedFile,
   profile: ProfileDefaults,
-): ShownFields {
+): Steps<ShownFields> {
   if (trace === undefined) return {};
   const kind = profile["read-file.binary_kinds"] && !file.encoding ? binaryKind(bodies.before) : undefined;
   if (kind !== undefined)
     return { text_notes: [`binary${kind === "" ? "" : `: ${kind}`}, so its lines are not shown`] };
   const after = joinPieces(bodies.after);
+  yield;
   const ends = {
-    ...(profile["update-file.line_ends"] && withNotes(formOf(bodies.before, after, file), losses)),
+    ...(profile["update-file.line_ends"] && withNotes(yield* formOf(bodies.before, after, file), losses)),
     ...(hints.length > 0 && { hints }),
   };
+  yield;
   if (form === "echo") {
     const { echoes, isTruncated } = echoesOf(after, trace.sites);
     return { echoes, echoes_truncated: isTruncated, ...ends };
@@ -161,27 +169,32 @@ export const withNotes = <Form extends Pick<ShownFields, "text_notes">>(
   notes: readonly string[],
 ): Form => (notes.length === 0 ? form : { ...form, text_notes: [...(form.text_notes ?? []), ...notes] });
 
-/** Returns the differences of a text from UTF-8 with LF and a line end at its end. */
-export function formOf(
+/** The fields that name the form of a text. */
+export type EditedForm = Pick<ShownFields, "line_ends" | "line_ends_changed" | "text_notes">;
+
+/** Returns the differences of a text from UTF-8 with LF and a line end at its end, in steps. */
+export function* formOf(
   before: Buffer,
   after: Buffer,
   { endsInReturns, encoding }: Pick<EditedFile, "encoding" | "endsInReturns">,
-): Pick<ShownFields, "line_ends" | "line_ends_changed" | "text_notes"> {
+): Steps<EditedForm> {
   const notes = notesOnEdited(after, encoding);
   return {
-    ...lineEndsOf(before, after, endsInReturns),
+    ...(yield* lineEndsOf(before, after, endsInReturns)),
     ...(notes.length > 0 && { text_notes: notes }),
   };
 }
 
 /** Returns the line ends of an edited file, if it has others than LF, and whether they changed. */
-function lineEndsOf(
+function* lineEndsOf(
   before: Buffer,
   after: Buffer,
   endsInReturns: boolean,
-): Pick<ShownFields, "line_ends" | "line_ends_changed"> {
+): Steps<Pick<ShownFields, "line_ends" | "line_ends_changed">> {
   if (endsInReturns) return { line_ends: "CR" };
-  const [was, is] = [describeLineEnds(before), describeLineEnds(after)];
+  const was = describeLineEnds(before);
+  yield;
+  const is = describeLineEnds(after);
   if (was === undefined && is === undefined) return {};
   const isChanged = kindOf(was) !== kindOf(is);
   return { line_ends: is ?? "LF", ...(isChanged && { line_ends_changed: true }) };

@@ -19,7 +19,7 @@ const maxFailures = 5;
  */
 export async function withFailingOps(
   first: Refusal,
-  { path, ops, text }: FileOps & { readonly text: Buffer },
+  { path, ops, isUnnamed, text }: FileOps & { readonly text: Buffer },
   context: CoderContext,
 ): Promise<Refusal> {
   if (ops.length === 1 || ops.length > maxOps || first.reason === "timeout") return first;
@@ -55,7 +55,7 @@ export async function withFailingOps(
   for (const [index, op] of ops.entries()) {
     if (!isTextOp(op) || failures.length >= maxFailures) continue;
     if (written.some((one) => mayBeFor(op, one))) continue;
-    const scope = { path, index, isTraced: true, context };
+    const scope = { path, index, isUnnamed, isTraced: true, context };
     body = (await attempt(op, () => applyTextOp(body, op, scope)))?.body ?? body;
   }
   return withFailures(first, failures);

@@ -21,13 +21,16 @@ interface TextOps {
 export interface EditedText extends Omit<OpenedText, "encoding"> {
   /** The name of the encoding, unless it is UTF-8 or unknown. */
   readonly encoding: string | undefined;
+  /** Whether nothing says which encoding the file is in. */
+  readonly isUnnamed: boolean;
   /** The ops on the text. */
   readonly ops: Ops;
 }
 
 /**
- * Opens a file for ops. In the contract profile, its bytes are the text. Throws bad-input for ops that would
- * put characters into a file whose encoding is unknown, or lacks them.
+ * Opens a file for ops. In the contract profile, its bytes are the text. Throws bad-input for a file that
+ * seems to be UTF-16, and for ops that would put characters into a file whose encoding is unknown, or lacks
+ * them.
  */
 export function* openForOps(
   file: Buffer,
@@ -41,6 +44,7 @@ export function* openForOps(
   return {
     ...opened,
     encoding: opened.encoding && encodingName(opened.encoding),
+    isUnnamed: encoding === undefined && opened.encoding === undefined,
     ops: opened.endsInReturns ? yield* withoutReturns(ops) : ops,
   };
 }
@@ -48,6 +52,7 @@ export function* openForOps(
 const asItIs = (text: Buffer): Omit<EditedText, "ops"> => ({
   text,
   encoding: undefined,
+  isUnnamed: false,
   endsInReturns: false,
   bytesOf: (edited) => inOneStep(() => edited),
 });
@@ -63,7 +68,7 @@ export function* openForPatch(
   file: Buffer,
   { path, encoding: requested, written }: PatchedText,
   context: CoderContext,
-): Steps<Omit<EditedText, "ops">> {
+): Steps<Omit<EditedText, "isUnnamed" | "ops">> {
   const encoding = requested ?? configuredEncoding(path, context);
   if (!context.profile.keeps_line_ends && encoding === undefined) return asItIs(file);
   const opened = yield* openWritten(file, { path, encoding, written });

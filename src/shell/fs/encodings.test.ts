@@ -113,6 +113,23 @@ test("sed changes nothing that the encoding cannot hold", async () => {
   expect([readFileSync(at("le")), readFileSync(at("latin1"))]).toEqual([half, files.latin1]);
 });
 
+test("sed leaves what seems to be UTF-16 alone, unless the request names an encoding", async () => {
+  const content = Buffer.from("one\ntwo\n", "utf16le");
+  const sed = async (more: object) => {
+    writeFileSync(at("wide"), content);
+    const { results } = await call("sed", { files: [at("wide")], pattern: "o", replacement: "xx", ...more });
+    return (results as unknown as object[])[0];
+  };
+  expect(await sed({})).toMatchObject({
+    success: false,
+    error: expect.stringMatching(/UTF-16LE without a byte order mark.*"encoding": "utf-16le"/),
+  });
+  expect(readFileSync(at("wide"))).toEqual(content);
+  expect(await sed({ encoding: "utf-16le" })).toMatchObject({ success: true, replacements: 2 });
+  expect(readFileSync(at("wide"))).toEqual(Buffer.from("xxne\ntwxx\n", "utf16le"));
+  rmSync(at("wide"));
+});
+
 test.each([
   ["grep", { path: at("le"), pattern: "x" }],
   ["sed", { files: [at("le")], pattern: "x", replacement: "y" }],

@@ -8,7 +8,6 @@ const numbered = (count: number) =>
 describe("the window of a conflict", () => {
   test("is the beginning where the call is about no lines", () => {
     expect(describeConflict(Buffer.from("a\nb"), [])).toEqual({
-      size: 3,
       total_lines: 2,
       window: { from_line: 1, content: "a\nb" },
     });

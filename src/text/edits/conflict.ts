@@ -5,9 +5,8 @@ import { cutToBytes } from "./text.ts";
 /** The first and the last line of a range, counted from 1. */
 export type LineRange = readonly [first: number, last: number];
 
-/** The current state of the file. */
+/** The current text of the file. */
 export interface RevisionConflict {
-  readonly size: number;
   readonly total_lines: number;
   readonly window: { readonly from_line: number; readonly content: string };
 }
@@ -28,7 +27,6 @@ export function describeConflict(body: Buffer, ranges: readonly LineRange[]): Re
   const start = starts.get(from) ?? 0;
   const end = starts.get(last + 1) ?? body.length;
   return {
-    size: body.length,
     total_lines: lines,
     window: { from_line: from, content: cutToLines(body.subarray(start, end)) },
   };

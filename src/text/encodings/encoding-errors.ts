@@ -1,4 +1,5 @@
 import { quoteShort, Refusal } from "../../base/errors.ts";
+import { type Encoding, encodingName } from "./codec.ts";
 
 /** Returns a character and its code point. */
 export function showCharacter(character: string): string {
@@ -25,6 +26,13 @@ export const refuseEncoding = {
     new Refusal(
       "bad-input",
       `A line that would change in ${quoteShort(path)} has bytes that are invalid or ambiguous in ${encoding}, so it could not be written back unharmed. Nothing was changed. Leave that line as it is, or replace the whole line, or send the encoding that the file really has.`,
+      path,
+    ),
+
+  unmarked: (path: string, encoding: Encoding): Refusal =>
+    new Refusal(
+      "bad-input",
+      `${quoteShort(path)} seems to be ${encodingName(encoding)} without a byte order mark, so text in UTF-8 would damage it. Nothing was changed. Repeat the call with "encoding": "${encoding}", or with "encoding": "utf-8" if its bytes are meant as they are.`,
       path,
     ),
 } as const;

@@ -3,6 +3,7 @@ import { type Encoding, encodingName } from "./codec.ts";
 import { DamagedLine, MissingCharacter } from "./encoded-text.ts";
 import { refuseEncoding } from "./encoding-errors.ts";
 import { type OpenedText, openText } from "./open-text.ts";
+import { unmarkedUtf16 } from "./unmarked-utf16.ts";
 
 interface FileText {
   /** The path of the request, for refusals. */
@@ -11,8 +12,13 @@ interface FileText {
   readonly encoding: Encoding | undefined;
 }
 
-/** Like `openText`, but throws refusals: bad-input for what cannot be written back. */
+/**
+ * Like `openText`, but throws refusals: bad-input for what cannot be written back, and for a file that seems
+ * to be UTF-16 if no encoding is given.
+ */
 export function* openFileText(file: Buffer, { path, encoding }: FileText): Steps<OpenedText> {
+  const unmarked = encoding === undefined ? unmarkedUtf16(file) : undefined;
+  if (unmarked !== undefined) throw refuseEncoding.unmarked(path, unmarked);
   const opened = yield* refusing(path, encoding, openText(file, encoding));
   return {
     ...opened,
