@@ -92,7 +92,7 @@ test("a moved folder takes later changes along", async () => {
   writeFileSync(fixture.at("e/a.txt"), "two\n");
   const said = await text("coder::undo", { steps: 2, force: true });
   expect(conflictsOf(said)).toEqual([
-    "conflict: d/a.txt is not what #2 left there: another program has changed it since; that change is overwritten",
+    "conflict: d/a.txt is not what #2 left there: a command or another program has changed it since; that change is overwritten",
   ]);
   expect(read("d/a.txt")).toBe("one\n");
 });
@@ -105,7 +105,7 @@ test("a path that another entry has taken keeps that", async () => {
   writeFileSync(fixture.at("a.txt"), "other\n");
   const said = await text("coder::undo", { seq: 2, force: true });
   expect(conflictsOf(said)).toEqual([
-    "conflict: a.txt is not what #2 left there: another program has changed it since; that change is kept",
+    "conflict: a.txt is not what #2 left there: a command or another program has changed it since; that change is kept",
   ]);
   expect(read("a.txt")).toBe("other\n");
 });

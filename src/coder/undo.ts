@@ -208,7 +208,7 @@ export const undo = defineCoderFunction({
       ...undone.flatMap(renderUndone),
       ...conflicts.map(renderConflict),
       ...(untouched === undefined ? [] : [renderUntouched(untouched, undone)]),
-      ...(commands === undefined ? [] : [renderCommands(commands)]),
+      ...(commands === undefined ? [] : [renderCommands(commands, conflicts)]),
       ...(unrecorded === undefined ? [] : [renderUnrecorded(unrecorded)]),
       sentence(
         verdict(undone, conflicts, {
@@ -460,9 +460,13 @@ function unrecordedAfter({ steps }: JournalRecord, { journal, jail }: CoderConte
 /** Maximum number of programs that are named. */
 const maxPrograms = 5;
 
-function renderCommands(programs: readonly string[]): string {
+function renderCommands(
+  programs: readonly string[],
+  conflicts: readonly Static<typeof UndoConflict>[],
+): string {
   const named = programs.slice(0, maxPrograms).join(", ");
-  return `[not undone: the newer changes by commands (${named}), which have no checkpoint]`;
+  const others = conflicts.some(({ outcome }) => outcome === "overwritten") ? " elsewhere" : "";
+  return `[not undone${others}: the newer changes by commands (${named}), which have no checkpoint]`;
 }
 
 const renderUnrecorded = (calls: number): string =>
@@ -475,7 +479,7 @@ function renderConflict({
   unrecorded: isUnrecordedCall,
   ...rest
 }: Static<typeof UndoConflict>): string {
-  const unknown = isUnrecordedCall ? "a change that was not recorded" : "another program";
+  const unknown = isUnrecordedCall ? "a change that was not recorded" : "a command or another program";
   const cause = by === undefined ? unknown : `#${by}`;
   return `conflict: ${renderName(path)} is not what #${seq} left there: ${cause} has changed it since${renderOutcome(rest)}`;
 }
@@ -536,7 +540,8 @@ function verdict(
     return `${nothing}: undone already by ${by.join(", ")}. To redo, undo ${by.length === 1 ? by[0] : "those"}.`;
   if (!isChanged && isLimited)
     return `${nothing}: nothing at these paths is left to undo. coder::checkpoints with path lists what changed there; send its seq.`;
-  if (!isChanged) return `${nothing}: everything is as it was before.`;
+  if (!isChanged)
+    return `${nothing}: what ${undone.map(({ seq }) => `#${seq}`).join(", ")} changed is no longer there. Send the seq of the one to undo; coder::checkpoints lists them.`;
   const isOver = conflicts.some(({ outcome }) => outcome !== "kept");
   const over = isOver ? ", over what was changed since" : "";
   if (!isRecorded) return `Undone${over}.`;

@@ -23,7 +23,7 @@ export const optionFields = {
   env: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       since,
-      description: "Variables, but none that makes programs run code, such as PATH.",
+      description: "Variables that the user allows; a refusal lists them.",
     }),
   ),
   stdin: Type.Optional(Type.String({ since, description: "Standard input." })),

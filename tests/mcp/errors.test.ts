@@ -402,11 +402,11 @@ describe("undo and changes", () => {
     ]);
     writeFileSync(join(connected.base, "a.txt"), "3\n");
     expect(await lines("coder_undo", { seq: 2 })).toEqual([
-      "conflict: a.txt is not what #2 left there: another program has changed it since",
+      "conflict: a.txt is not what #2 left there: a command or another program has changed it since",
       nothing,
     ]);
     expect(await lines("coder_undo", { seq: 1 })).toContain(
-      "conflict: a.txt is not what #1 left there: another program has changed it since",
+      "conflict: a.txt is not what #1 left there: a command or another program has changed it since",
     );
   });
 

@@ -160,6 +160,8 @@ function insteadOf(name: string, allowed: readonly string[]): string {
   if (name === "cd") return " Instead of cd, send the folder as `cwd` of the command that is to run there.";
   if (fileCommands.has(name)) return ` Instead of ${name}, call a function that changes files.`;
   const assigned = /^([A-Za-z_]\w*)=/.exec(name)?.[1] ?? (name === "export" ? "the variable" : undefined);
+  if (assigned !== undefined && allowed.includes("env"))
+    return ` Send env as \`command\`, and ${shown(assigned)}=… as its first argument.`;
   if (assigned !== undefined) return ` Send ${shown(assigned)} in \`env\`, and the program as \`command\`.`;
   if (/\S\s+\S/.test(name))
     return " With `args`, `command` is the name alone; without, it is the whole line.";
