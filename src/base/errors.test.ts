@@ -311,10 +311,12 @@ const ofEncodings: Samples<typeof refuseEncoding> = {
 };
 
 const ofFileEncodings: Samples<typeof refuseFileEncoding> = {
-  unknownEncoding: refuseFileEncoding.unknownEncoding("a.txt", "é"),
+  unknownEncoding: refuseFileEncoding.unknownEncoding("a.txt", "é", ["windows-1252"]),
   tooLarge: refuseFileEncoding.tooLarge("a.txt", "UTF-16LE"),
-  undecodable: refuseFileEncoding.undecodable("a.txt"),
-  splitCharacter: refuseFileEncoding.splitCharacter("a.txt", "shift_jis"),
+  undecodable: refuseFileEncoding.undecodable("a.txt", ["windows-1252"]),
+  invalidUtf8: refuseFileEncoding.invalidUtf8("a.txt"),
+  lostBytes: refuseFileEncoding.lostBytes("a.txt"),
+  splitCharacter: refuseFileEncoding.splitCharacter("a.txt", ["shift_jis", "gb18030"]),
 };
 
 const ofCommits: Samples<typeof refuseTransaction> = {

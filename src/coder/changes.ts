@@ -6,6 +6,7 @@ import type { Wording } from "../calls/contract/wording.ts";
 import { type FeedChange, visiblePart } from "../filesystem/feed/change.ts";
 import type { Jail } from "../filesystem/jail/folder.ts";
 import { oldestKept } from "../filesystem/journal/read-record.ts";
+import { requestedEncoding } from "../text/encodings/requested-encoding.ts";
 import { IgnoredPaths } from "./changes/ignored.ts";
 import { parsePosition, renderPosition } from "./changes/position.ts";
 import { type Selection, selects } from "./changes/selection.ts";
@@ -14,10 +15,11 @@ import { By } from "./checkpoints/authors.ts";
 import { plainPath } from "./checkpoints/recorded-paths.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
+import { FileEncoding } from "./fields/file-encoding.ts";
 import { diffBytes, NetChange, netAnswers, netPageOf, renderNet } from "./net-view/answer.ts";
 import type { NetDifference } from "./net-view/file-diff.ts";
 import { ImagesField } from "./net-view/images.ts";
-import { findNetChanges } from "./net-view/net.ts";
+import { findNetChanges, type Since } from "./net-view/net.ts";
 import { renderName } from "./render/entry-text.ts";
 import { pauseOf } from "./services/pause.ts";
 
@@ -40,6 +42,7 @@ const request = Type.Object(
         description: "From the answer before, with the other fields unchanged.",
       }),
     ),
+    encoding: FileEncoding(),
     images: ImagesField,
     limit: UInt32({ default: 1000, isRare: true, description: "Maximum changes in an answer." }),
     max_diff_bytes: Type.Optional(
@@ -75,6 +78,7 @@ const response = Type.Object(
     external: Type.Boolean({
       description: "Whether changes by other programs are reported too, in all roots.",
     }),
+    more: Type.Optional(Type.Literal(true, { description: "There are more changes already." })),
     next: Type.String({ description: "Send it as `since` for what comes after." }),
     note: Type.Optional(Type.String({ description: "What to do about an overflow." })),
     overflow: Type.Boolean({ description: "Some changes are not known." }),
@@ -91,7 +95,7 @@ const response = Type.Object(
 type Answer = Static<typeof response>;
 
 const overflowNote =
-  "Some changes are not known: read again what you hold of the tree, and go on with next; anything may be different.";
+  "Some changes are not known: read again what you hold of the tree, since anything may be different.";
 
 /** `coder::changes`: what has changed, by calls and by other programs (coder §25). */
 export const changes = defineCoderFunction({
@@ -134,6 +138,7 @@ export const changes = defineCoderFunction({
     return {
       changes: page.changes,
       external: feed.reportsExternal,
+      ...((from ?? newest) < newest && page.next < newest && { more: true as const }),
       next: renderPosition(feed.epoch, page.next),
       ...(overflow && { note: overflowNote }),
       overflow,
@@ -175,10 +180,11 @@ async function netAnswer(request: Request, newest: number, context: CoderContext
             ...{ form, by, limit, after: cursor, isSelected },
             maxBytes: diffBytes(maxBytes, context),
             withImages: request.images === true,
+            encoding: requestedEncoding(request.encoding),
           },
           context,
         );
-  const note = lossOf(place, context);
+  const note = lossOf(place, request, context);
   return {
     changes: [],
     external: feed.reportsExternal,
@@ -191,15 +197,28 @@ async function netAnswer(request: Request, newest: number, context: CoderContext
 }
 
 /** Returns a note if changes since a place are missing from the answer. */
-function lossOf(
-  place: { readonly checkpoint: number } | undefined,
-  { journal }: CoderContext,
-): string | undefined {
+function lossOf(place: Start | undefined, { since }: Request, { journal }: CoderContext): string | undefined {
   if (place === undefined)
-    return "What changed since then is not known. Send `checkpoint` in place of `since`.";
+    return `What changed ${since === undefined ? "since the session began" : "since then"} is not known, since there were too many changes. Send \`checkpoint\`${since === undefined ? "" : " in place of `since`"} for what calls have changed.`;
   const oldest = journal === undefined ? 1 : oldestKept(journal);
-  if (place.checkpoint + 1 >= oldest) return undefined;
-  return `The journal no longer has the checkpoints before #${oldest}: what they changed is missing here, or shown without what it was before.`;
+  const notes = [
+    ...(place.checkpoint + 1 >= oldest
+      ? []
+      : [
+          `The journal no longer has the checkpoints before #${oldest}: what they changed is missing here, or shown without what it was before.`,
+        ]),
+    ...(place.isIncomplete
+      ? [
+          "There were too many changes to know all of them: some by commands and other programs are missing here.",
+        ]
+      : []),
+  ];
+  return notes.length === 0 ? undefined : notes.join(" ");
+}
+
+interface Start extends Since {
+  /** Whether the feed has lost some of the changes. */
+  readonly isIncomplete: boolean;
 }
 
 /** Returns where net changes begin; `undefined` if the feed no longer knows. Throws a refusal. */
@@ -207,7 +226,7 @@ function startOf(
   { since, checkpoint }: Request,
   newest: number,
   { feed, jail, profile, began }: CoderContext,
-): Parameters<typeof findNetChanges>[0] | undefined {
+): Start | undefined {
   if (since !== undefined && checkpoint !== undefined) throw refuseCoder.twoStarts();
   const start = since ?? (profile["changes.from_session"] && checkpoint === undefined ? began : undefined);
   const events: FeedChange[] = [];
@@ -220,14 +239,18 @@ function startOf(
     let first = newest;
     while (feed.follows(first - 1) && !isUpTo(feed.at(first), last)) first--;
     for (let seq = first + 1; seq <= newest; seq++) add(seq);
-    return { checkpoint: last, events };
+    const isDropped = first > 0 && !feed.follows(first - 1);
+    return { checkpoint: last, events, isIncomplete: isDropped || events.some(isGap) };
   }
   const from = parsePosition(start, feed);
   if (from === undefined) return undefined;
   for (let seq = from + 1; seq <= newest; seq++) add(seq);
   const numbers = events.flatMap(({ cause }) => (cause.by === "call" ? (cause.checkpoint ?? []) : []));
-  return { checkpoint: numbers.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...numbers) - 1, events };
+  const last = numbers.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...numbers) - 1;
+  return { checkpoint: last, events, isIncomplete: events.some(isGap) };
 }
+
+const isGap = (event: FeedChange): boolean => event.isGap === true;
 
 const isUpTo = ({ cause }: FeedChange, checkpoint: number): boolean =>
   cause.by === "call" && cause.checkpoint !== undefined && cause.checkpoint <= checkpoint;
@@ -348,6 +371,8 @@ function renderChanges(
     net,
     next_cursor: cursor,
     ignored,
+    more: hasMore,
+    overflow,
   }: Answer,
   { sentence }: Wording,
   { since, checkpoint, answer: form = "names" }: Partial<Request>,
@@ -355,7 +380,9 @@ function renderChanges(
   const isPartial = since == null && checkpoint == null && net?.length === 0;
   if (net !== undefined)
     return [
-      ...(net.length === 0 ? ["[nothing differs]"] : renderNet(net, form, sentence)),
+      ...(net.length === 0
+        ? [overflow ? "[nothing is known to differ]" : "[nothing differs]"]
+        : renderNet(net, form, sentence)),
       ...(isPartial && external ? [sentence(begun.others)] : []),
       ...(cursor === undefined
         ? []
@@ -372,12 +399,13 @@ function renderChanges(
     const what = from === undefined ? "" : `${renderName(from)}${mark} to `;
     return `${kind}: ${what}${renderName(path)}${mark}${renderCause(cause, sentence)}`;
   });
-  const from = since == null && !isSession ? [sentence(begun.fromNow)] : ["[no changes]"];
+  const none = overflow ? "[no changes are known]" : "[no changes]";
+  const from = since == null && !isSession ? [sentence(begun.fromNow)] : [none];
   return [
     ...(found.length === 0 ? from : lines),
     ...(isSession ? [sentence(begun.fromSession)] : []),
     ...(note === undefined ? [] : [`[${note}]`]),
     ...(external ? [] : ["[changes of other programs are not reported, or not in all roots]"]),
-    `[since ${next} for what comes after]`,
+    hasMore ? `[there are more; go on with since ${next}]` : `[since ${next} for what comes after]`,
   ].join("\n");
 }

@@ -11,11 +11,13 @@ import {
   readRecords,
   stepsOf,
 } from "../filesystem/journal/read-record.ts";
+import { requestedEncoding } from "../text/encodings/requested-encoding.ts";
 import { AuthorFields, By, describeAuthor, selectsAuthor } from "./checkpoints/authors.ts";
 import { endsOf, isShown, plainPath } from "./checkpoints/recorded-paths.ts";
 import { requireJournal } from "./checkpoints/require-journal.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
+import { FileEncoding } from "./fields/file-encoding.ts";
 import { diffBytes, type NetAnswer, netAnswers } from "./net-view/answer.ts";
 import { ComparedImages, ImagesField } from "./net-view/images.ts";
 import { BackInTime, type PathDifference } from "./net-view/record-changes.ts";
@@ -26,6 +28,7 @@ const request = Type.Object(
     answer: Type.Optional(Type.Union(netAnswers.map((form) => Type.Literal(form)))),
     before_seq: Type.Optional(UInt64({ description: "Only checkpoints older than this one." })),
     by: By(true),
+    encoding: FileEncoding(),
     images: ImagesField,
     limit: UInt32({ default: 50, description: "Maximum checkpoints in an answer." }),
     max_diff_bytes: Type.Optional(
@@ -126,6 +129,7 @@ export const checkpoints = defineCoderFunction({
         : new BackInTime(context, {
             maxBytes: answer === "stat" ? 0 : diffBytes(request.max_diff_bytes, context),
             withImages: answer === "diff" && request.images === true,
+            encoding: requestedEncoding(request.encoding),
           });
     const found: Static<typeof Checkpoint>[] = [];
     const older = () => ({

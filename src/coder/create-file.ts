@@ -213,8 +213,8 @@ async function replaceText(
   const before = creation.readReplaced((bytes) => textFormOf(bytes, path, context));
   const isOwn = before !== undefined && spec.encoding === undefined;
   // The text was read from that file, and writing it back would destroy the bytes that could not be shown.
-  if (isOwn && before.isUnknown && spec.content.includes("\ufffd"))
-    throw refuseFileEncoding.unknownEncoding(path, "\ufffd");
+  if (isOwn && before.likely.length > 0 && spec.content.includes("\ufffd"))
+    throw refuseFileEncoding.unknownEncoding(path, "\ufffd", before.likely);
   const kept = isOwn ? before.marked : undefined;
   const mark = isOwn ? keptMark(spec.content, before) : "";
   const marked = { ...spec, content: mark + spec.content };

@@ -224,7 +224,9 @@ describe("a match inside a character", () => {
       expect(bytes("sjis.txt").toString("latin1")).toBe(katakana);
     }
     const replaced = await call("replace", { path: "sjis.txt", query: "X", replacement: "y" });
-    expect(replaced).toMatchObject({ error: expect.stringMatching(/C210.*second byte.*shift_jis/) });
+    expect(replaced).toMatchObject({
+      error: expect.stringMatching(/C210.*a part of a character.*shift_jis/),
+    });
     expect(bytes("sjis.txt").toString("latin1")).toBe(katakana);
   });
 
@@ -269,6 +271,99 @@ describe("a match inside a character", () => {
     expect(decoded).toMatchObject({ content_matches: [{ text: "テスト g", column: 11 }] });
     expect(decoded).not.toHaveProperty("hints");
     expect(await call("search", { path: "sjis.txt", query: "X" }, contract)).not.toHaveProperty("hints");
+  });
+});
+
+test("an invalid byte does not hide a match inside a character", async () => {
+  const content = "// \x95\\\n// \x83\x5c \x94\x5c\n// \xff\nint a\n";
+  write("sjis.txt", content);
+  for (const [id, request] of [
+    [
+      "update-file",
+      { files: [{ path: "sjis.txt", ops: [{ ...replaceText("\\", "/"), replace_all: true }] }] },
+    ],
+    ["replace", { path: "sjis.txt", query: "\\", replacement: "/" }],
+  ] as const) {
+    expect(JSON.stringify(await call(id, request))).toContain("shift_jis");
+    expect(bytes("sjis.txt").toString("latin1")).toBe(content);
+  }
+});
+
+test("the escape sequences of ISO-2022-JP are pointed out, and its characters are not taken for ASCII", async () => {
+  const content = "\x1b$B$3$l$O\x1b(B K\n";
+  write("jis.txt", content);
+  const read = createInvoke(agent, log);
+  const definition = functions.find(({ id }) => id === "coder::read-file")!;
+  expect(await read(definition, { path: "jis.txt" })).toMatchObject({ answer: { content } });
+  const op = { ...replaceText("3", "4"), replace_all: true };
+  expect(await edit("jis.txt", op)).toMatchObject({
+    results: [{ success: false, error: expect.stringContaining("iso-2022-jp") }],
+  });
+  expect(bytes("jis.txt").toString("latin1")).toBe(content);
+  expect(await edit("jis.txt", replaceText("K", "J"))).toMatchObject({ results: [{ success: true }] });
+  expect(bytes("jis.txt").toString("latin1")).toBe(content.replace("K", "J"));
+});
+
+describe("UTF-8 with a few invalid bytes", () => {
+  const content = Buffer.concat([Buffer.from("é "), Buffer.of(0xff), Buffer.from(" é x 中文\n")]);
+
+  test("is edited like UTF-8 if the call says so, and the refusals say so", async () => {
+    write("u8.txt", content);
+    const refused = { results: [{ success: false, error: expect.stringContaining("utf-8") }] };
+    expect(await edit("u8.txt", replaceText("x", "表"))).toMatchObject(refused);
+    const encoding = "utf-8";
+    expect(await edit("u8.txt", replaceText("x", "表"), { encoding })).toMatchObject({
+      results: [{ success: true, text_notes: ["U+FFFD stands for bytes that are not UTF-8"] }],
+    });
+    const edited = Buffer.concat([Buffer.from("é "), Buffer.of(0xff), Buffer.from(" é 表 中文\n")]);
+    expect(bytes("u8.txt")).toEqual(edited);
+    for (const op of [
+      { op: "update_lines", from_line: 1, to_line: 1, content: "é \ufffd" },
+      { op: "replace", pattern: "é", replacement: "e" },
+    ])
+      expect(await edit("u8.txt", op, { encoding })).toMatchObject({ results: [{ success: false }] });
+    expect(bytes("u8.txt")).toEqual(edited);
+  });
+
+  test("has no similar text where U+FFFD was sent for its bytes", async () => {
+    write("u8.txt", content);
+    const { results } = await edit("u8.txt", replaceText("é \ufffd é", "e"));
+    expect(JSON.stringify(results)).not.toContain("line endings");
+    expect(JSON.stringify(results)).toContain("U+FFFD stands for bytes");
+  });
+});
+
+test("an encoding that is not used is named, in reads, edits and patches", async () => {
+  write("u8.txt", Buffer.from("模式\n"));
+  const encoding = "gbk";
+  const text_notes = ["GBK is not used: the file is valid UTF-8"];
+  expect(await call("read-file", { path: "u8.txt", encoding })).toMatchObject({ text_notes });
+  const inserted = { op: "insert", at_line: 1, content: "x" };
+  expect(await edit("u8.txt", inserted, { encoding })).toMatchObject({ results: [{ text_notes }] });
+  const patch = "--- a/u8.txt\n+++ b/u8.txt\n@@ -1 +1 @@\n-x\n+y\n";
+  expect(JSON.stringify(await call("apply-patch", { patch, encoding }))).toContain(text_notes[0]!);
+  write("u8.txt", "a\nb\n");
+  expect(await call("read-file", { path: "u8.txt", encoding: "utf-16le" })).toMatchObject({
+    text_notes: ["UTF-16LE is not used: no line end has a NUL"],
+  });
+});
+
+test("a file that is text after an edit is shown", async () => {
+  write("nul.txt", "ab\nc\0d\nef\n");
+  expect(await edit("nul.txt", replaceText("c\0d", "cd"))).toMatchObject({
+    results: [{ success: true, echoes: [{ lines: ["ab", "cd", "ef"] }] }],
+  });
+  write("nul.txt", "ab\nc\0d\nef\n");
+  expect(await edit("nul.txt", replaceText("ab", "xy"))).toMatchObject({
+    results: [{ success: true, text_notes: ["binary, so its lines are not shown"] }],
+  });
+});
+
+test("UTF-16 without a mark that becomes UTF-8 is named", async () => {
+  write("wide.txt", Buffer.from("one\ntwo\n", "utf16le"));
+  const file = { path: "wide.txt", content: "new\n", overwrite: true };
+  expect(await call("create-file", { files: [file] })).toMatchObject({
+    results: [{ text_notes: [expect.stringContaining('"utf-16le" would keep it')] }],
   });
 });
 

@@ -79,7 +79,9 @@ describe("a file as a model sees it", () => {
   });
 
   test("a binary of an unknown kind is not shown either, unless it is requested as text", async () => {
-    expect(await read({ path: "nul.dat" })).toBe('[binary, 7 bytes; send encoding "base64" for its bytes]');
+    expect(await read({ path: "nul.dat" })).toBe(
+      '[binary, 7 bytes; send encoding "text" for its text, "base64" for its bytes]',
+    );
     expect(await read({ path: "nul.dat", encoding: "text" })).toBe("abc\0def\n[no newline at the end]");
   });
 

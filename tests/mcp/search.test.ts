@@ -96,7 +96,7 @@ describe("what is not searched", () => {
     ],
     [
       { query: "two", include_hidden: false, respect_gitignore: false, path: "bin" },
-      "[nothing found: no file matches the path, globs and file types]\n[not searched: 2 binary]",
+      "[nothing found: no file was searched]\n[not searched: 2 binary]",
     ],
     [
       {

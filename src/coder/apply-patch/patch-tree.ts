@@ -27,6 +27,7 @@ import type { CoderContext } from "../define.ts";
 import { shownText } from "../fields/file-encoding.ts";
 import { permissionBits } from "../fields/permission-bits.ts";
 import { expecting, revisionMismatch } from "../fields/revisions.ts";
+import { notesOnUnused } from "../read-file/text-notes.ts";
 import { pauseOf } from "../services/pause.ts";
 import { Failures } from "../transact/failures.ts";
 import { inSlices } from "../update-file/apply-ops.ts";
@@ -358,7 +359,8 @@ class TreePatcher {
     const opened = await inSlices(openForPatch(before, { path, encoding, written }, this.#context), deadline);
     const patched = await inSlices(applyHunks(opened.text, { ...file, path }, patch), deadline);
     const pieces = await inSlices(opened.bytesOf([patched.body]), deadline);
-    const form = await inSlices(formOf(opened.text, patched.body, opened), deadline);
+    const notes = notesOnUnused(encoding, opened.encoding, opened.text);
+    const form = withNotes(await inSlices(formOf(opened.text, patched.body, opened), deadline), notes);
     return { ...patched, bytes: pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces), form };
   }
 }

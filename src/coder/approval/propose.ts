@@ -102,8 +102,10 @@ class Description {
     const kind = before === nothing ? "created" : after === nothing ? "deleted" : "modified";
     const room = Math.max(0, maxDiffBytes - this.#diff.length);
     const change = { kind, path, before, after, seqs: [], others: [] } as const;
-    const found = await runInSlices(compare(change, room, this.#context), createTimeSlice(), () =>
-      this.#context.deadline.check(),
+    const found = await runInSlices(
+      compare(change, { maxBytes: room }, this.#context),
+      createTimeSlice(),
+      () => this.#context.deadline.check(),
     );
     if (typeof found === "string") {
       this.#say(`${verb} ${renderName(path)} (${found})`);

@@ -3,8 +3,10 @@ import { isUtf8 } from "node:buffer";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { markedEncoding } from "../../text/encodings/byte-order-mark.ts";
 import { type Encoding, isUtf16 } from "../../text/encodings/codec.ts";
+import { likelyEncodings, listEncodings } from "../../text/encodings/likely-encodings.ts";
 import { decodeText } from "../../text/encodings/open-text.ts";
 import { beginsAsUtf16 } from "../../text/encodings/search-text.ts";
+import { unmarkedUtf16 } from "../../text/encodings/unmarked-utf16.ts";
 import type { CoderContext } from "../define.ts";
 import { configuredEncoding } from "../fields/file-encoding.ts";
 import { describeLineEnds } from "../read-file/text-notes.ts";
@@ -13,8 +15,8 @@ import { describeLineEnds } from "../read-file/text-notes.ts";
 export interface TextForm {
   /** The encoding that a byte order mark names. */
   readonly marked: Encoding | undefined;
-  /** Whether it is neither UTF-8 nor UTF-16, and the configuration does not name its encoding. */
-  readonly isUnknown: boolean;
+  /** Encodings that it may be in, if it is not UTF-8, has no mark, and the configuration names none. */
+  readonly likely: readonly Encoding[];
   /** Its line ends, without their numbers; `undefined` for a text without any. */
   readonly lineEnds: string | undefined;
 }
@@ -24,10 +26,13 @@ export function textFormOf(bytes: Buffer, path: string, context: CoderContext): 
   const marked = markedEncoding(bytes);
   // Without an encoding, only UTF-16 is decoded, which is fast.
   const { text, endsInReturns } = runAtOnce(decodeText(bytes));
+  const unmarked = unmarkedUtf16(bytes);
   const isUnicode = isUtf8(bytes) || beginsAsUtf16(bytes);
+  const isKnown = marked !== undefined || configuredEncoding(path, context) !== undefined;
+  const likely = unmarked === undefined ? (isUnicode ? [] : likelyEncodings(bytes)) : [unmarked];
   return {
     marked,
-    isUnknown: !isUnicode && configuredEncoding(path, context) === undefined,
+    likely: isKnown ? [] : likely,
     lineEnds: endsInReturns ? "CR" : lineEndsOf(text),
   };
 }
@@ -46,14 +51,15 @@ export function notesOnReplaced(
   before: TextForm,
 ): string[] {
   const now = lineEndsOf(Buffer.from(content));
-  const isReencoded = before.isUnknown && encoding === undefined && /[^\0-\x7f]/.test(content);
+  const [likely] = before.likely;
+  const isReencoded = encoding === undefined && (isUtf16(likely) || /[^\0-\x7f]/.test(content));
   const isMarkGone = before.marked === "utf-8" && encoding !== undefined && !content.startsWith("\ufeff");
   return [
     ...(keptMark(content, before) !== "" && encoding === undefined ? ["BOM kept"] : []),
     ...(isMarkGone ? ["the byte order mark is gone"] : []),
     ...(isUtf16(before.marked) && encoding !== undefined ? ["it was UTF-16 before"] : []),
-    ...(isReencoded
-      ? ['UTF-8 now, which it was not before; "encoding": "windows-1252", or another, would keep it']
+    ...(likely !== undefined && likely !== "utf-8" && isReencoded
+      ? [`UTF-8 now, which it was not before; "encoding": ${listEncodings(before.likely)} would keep it`]
       : []),
     ...(now !== undefined && before.lineEnds !== undefined && now !== before.lineEnds
       ? [`line ends are ${now} now, and were ${before.lineEnds}`]

@@ -4,6 +4,7 @@ import { type Author, isSameAuthor, renderAuthor } from "../../base/author.ts";
 import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { Named, UInt64 } from "../../base/schema/fragments.ts";
 import type { Wording } from "../../calls/contract/wording.ts";
+import type { Encoding } from "../../text/encodings/codec.ts";
 import type { By } from "../checkpoints/authors.ts";
 import type { CoderContext } from "../define.ts";
 import { renderName } from "../render/entry-text.ts";
@@ -58,12 +59,14 @@ interface Page {
   /** The bytes of all diffs and images. */
   readonly maxBytes: number;
   readonly withImages: boolean;
+  /** The encoding of files whose encoding nothing else names. */
+  readonly encoding: Encoding | undefined;
 }
 
 /** Returns one page of the changes, and the path that it ends with if there are more. */
 export async function netPageOf(
   { changes, records, incomplete }: NetChanges,
-  { form, by, limit, after, isSelected, maxBytes, withImages }: Page,
+  { form, by, limit, after, isSelected, maxBytes, withImages, encoding }: Page,
   context: CoderContext,
 ): Promise<{ net: NetChange[]; next_cursor?: string }> {
   const slice = createTimeSlice();
@@ -83,7 +86,7 @@ export async function netPageOf(
   for (const [index, change] of listed.entries()) {
     checkTime();
     await slice.yieldIfDue();
-    const describing = describe(change, form, { room, withImages }, context);
+    const describing = describe(change, form, { room, withImages, encoding }, context);
     const described = await runInSlices(describing, slice, checkTime);
     if (form !== "names" && incomplete.has(change.path))
       described.note = `only ${maxFilesBelow} of the files in it are listed`;
@@ -108,7 +111,7 @@ type Described = Omit<NetChange, "by" | "checkpoints" | "commands">;
 function* describe(
   change: NetDifference & { readonly files?: number },
   form: NetAnswer,
-  { room, withImages }: { readonly room: number; readonly withImages: boolean },
+  { room, withImages, encoding }: Pick<Page, "encoding" | "withImages"> & { readonly room: number },
   context: CoderContext,
 ): Steps<Described> {
   const { kind, path, from, before, after, files } = change;
@@ -122,7 +125,8 @@ function* describe(
   };
   const isReplaced = isFolder && kind === "modified" && change.unknown !== undefined;
   if (form === "names") return isReplaced ? { ...named, note: change.unknown! } : named;
-  const found = yield* compare(change, form === "diff" ? Math.max(room, 0) : defaultDiffBytes, context);
+  const maxBytes = form === "diff" ? Math.max(room, 0) : defaultDiffBytes;
+  const found = yield* compare(change, { maxBytes, encoding }, context);
   if (found === "a folder") return named;
   if (typeof found === "string") {
     const images = withImages && form === "diff" ? imagesOf(change, Math.max(room, 0)) : undefined;

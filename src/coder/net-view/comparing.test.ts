@@ -449,6 +449,24 @@ test("an edit of a file in UTF-16, or whose lines end in CR, is shown as its tex
   expect(readFileSync(fixture.at("mac.txt"), "utf8")).toBe("one\rthree\r");
 });
 
+test("an edit of a file in an encoding that the call names is shown as its text", async () => {
+  await using fixture = new SessionsFixture();
+  const one = fixture.open(anna);
+  writeFileSync(fixture.at("l.txt"), Buffer.from("caf\xe9\none\n", "latin1"));
+  const { next: since } = await one.call("coder::changes");
+  const file = { path: "l.txt", ops: [{ op: "str_replace", old_str: "café", new_str: "thé" }] };
+  await one.call("coder::update-file", { files: [{ ...file, encoding: "latin1" }] });
+  const note = expect.stringContaining('with "encoding", such as "windows-1252"');
+  const diff = expect.stringContaining("\n-café\n+thé\n one\n");
+  const seen = async (more: object) => [
+    (await one.call("coder::checkpoints", { limit: 1, answer: "diff", ...more })).checkpoints[0].files[0],
+    (await one.call("coder::changes", { since, answer: "diff", ...more })).net[0],
+  ];
+  for (const file of await seen({})) expect(file).toMatchObject({ note });
+  for (const file of await seen({ encoding: "windows-1252" })) expect(file).toMatchObject({ diff, added: 1 });
+  await expect(one.call("coder::changes", { since, answer: "diff", encoding: "klingon" })).rejects.toThrow();
+});
+
 test("a file whose encoding changed has no diff of its text", async () => {
   await using fixture = new SessionsFixture();
   const one = fixture.open(anna);
@@ -465,4 +483,43 @@ test("a file whose encoding changed has no diff of its text", async () => {
   });
   const changed = await one.call("coder::checkpoints", { seq: checkpoint, answer: "diff" });
   expect(changed.checkpoints[0].files[0]).toMatchObject({ added: 2, removed: 1 });
+});
+
+test("changes that the feed has lost are never denied", async () => {
+  await using fixture = new SessionsFixture();
+  const one = fixture.open(anna);
+  writeFileSync(fixture.at("a.txt"), "a\n");
+  const { next } = await one.call("coder::changes");
+  for (const path of ["first", "b.txt"])
+    await one.call("coder::create-file", { files: [{ path, content: "b\n" }] });
+  writeFileSync(fixture.at("a.txt"), "changed\n");
+  await one.call("coder::changes", { since: next });
+  // The feed keeps 4 MiB of paths.
+  const folder = Array(14).fill("x".repeat(250)).join("/");
+  const files = Array.from({ length: 1300 }, (_, index) => ({ path: `${folder}/${index}`, content: "" }));
+  for (let from = 0; from < files.length; from += 100)
+    await one.call("coder::create-file", { files: files.slice(from, from + 100) });
+  await one.call("coder::delete-file", { paths: ["x".repeat(250)], recursive: true });
+  const lost = await one.call("coder::changes", { since: next, answer: "stat" });
+  expect(lost).toMatchObject({ net: [], overflow: true, note: expect.stringContaining("`checkpoint`") });
+  expect(await one.text("coder::changes", { since: next, answer: "stat" })).toMatch(
+    /^\[nothing is known to differ\]/,
+  );
+  const since = await one.call("coder::changes", { checkpoint: 1, answer: "stat" });
+  expect(since).toMatchObject({ overflow: true, note: expect.stringContaining("are missing here") });
+  expect(since.net.map(({ path }: { path: string }) => path)).toContain("b.txt");
+});
+
+test("a page of changes says whether there are more", async () => {
+  await using fixture = new SessionsFixture();
+  const one = fixture.open(anna);
+  const { next: since } = await one.call("coder::changes");
+  for (const path of ["a", "b", "c"])
+    await one.call("coder::create-file", { files: [{ path, content: "" }] });
+  const first = await one.call("coder::changes", { since, limit: 2 });
+  expect(first).toMatchObject({ more: true });
+  expect(await one.text("coder::changes", { since, limit: 2 })).toEndWith(
+    `[there are more; go on with since ${first.next}]`,
+  );
+  expect(await one.call("coder::changes", { since: first.next, limit: 2 })).not.toHaveProperty("more");
 });

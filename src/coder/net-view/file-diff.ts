@@ -8,6 +8,7 @@ import type { TreeState } from "../../filesystem/journal/restored-tree.ts";
 import { Restoration } from "../../filesystem/overlay/restore.ts";
 import { diffLines } from "../../text/edits/line-diff.ts";
 import { unifiedDiff } from "../../text/edits/unified-diff.ts";
+import type { Encoding } from "../../text/encodings/codec.ts";
 import { decodeText } from "../../text/encodings/open-text.ts";
 import { baseTree } from "../checkpoints/base-tree.ts";
 import type { CoderContext } from "../define.ts";
@@ -113,10 +114,17 @@ export interface FileDiff {
 /** Maximum bytes of both contents together; comparing more takes long. */
 const maxComparedBytes = 16 * 1024 * 1024;
 
+/** The size and the form of a diff. */
+interface DiffForm {
+  readonly maxBytes: number;
+  /** The encoding of files without a byte order mark whose encoding the configuration does not name. */
+  readonly encoding?: Encoding | undefined;
+}
+
 /** Returns the difference, or the reason for showing none. */
 export function* compare(
   change: NetDifference,
-  maxBytes: number,
+  { maxBytes, encoding }: DiffForm,
   context: CoderContext,
 ): Steps<FileDiff | string> {
   const { unknown, before, after, inside } = change;
@@ -131,8 +139,12 @@ export function* compare(
   if (was === "too-large" || is === "too-large" || was.length + is.length > maxComparedBytes)
     return "it is too large to compare";
   const isEdited = kinds.every((kind) => kind === "file");
-  const { old, now } = isEdited ? yield* textsOf(change, was, is, context) : { old: was, now: is };
-  if (!isText(old) || !isText(now)) return "it is not text in UTF-8";
+  const encodings = { of: encoding, context };
+  const { old, now } = isEdited ? yield* textsOf(change, was, is, encodings) : { old: was, now: is };
+  if (!isText(old) || !isText(now))
+    return isEdited && encoding === undefined && !old.includes(0) && !now.includes(0)
+      ? 'it is not text in UTF-8; with "encoding", such as "windows-1252", its text is compared'
+      : "it is not text in UTF-8";
   const header = headerOf(change);
   if (header === undefined) return "its name has characters that a patch cannot hold";
   const splices = yield* diffLines(old, now);
@@ -159,12 +171,12 @@ function* textsOf(
   { path, from = path }: NetDifference,
   was: Buffer,
   is: Buffer,
-  context: CoderContext,
+  { of, context }: { readonly of: Encoding | undefined; readonly context: CoderContext },
 ): Steps<{ old: Buffer; now: Buffer }> {
   const bytes = { old: was, now: is };
   if (!context.profile.keeps_line_ends) return bytes;
-  const old = yield* decodeText(was, configuredEncoding(from, context));
-  const now = yield* decodeText(is, configuredEncoding(path, context));
+  const old = yield* decodeText(was, configuredEncoding(from, context) ?? of);
+  const now = yield* decodeText(is, configuredEncoding(path, context) ?? of);
   const isSameForm = old.encoding === now.encoding && old.endsInReturns === now.endsInReturns;
   return isSameForm && !old.text.equals(now.text) ? { old: old.text, now: now.text } : bytes;
 }

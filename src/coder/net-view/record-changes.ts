@@ -2,6 +2,7 @@
 import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
 import { changedPaths } from "../../filesystem/journal/changed-paths.ts";
 import { type JournalRecord, type RecordedStep, stepsOf } from "../../filesystem/journal/read-record.ts";
+import type { Encoding } from "../../text/encodings/codec.ts";
 import { isShown } from "../checkpoints/recorded-paths.ts";
 import { requireJournal } from "../checkpoints/require-journal.ts";
 import type { CoderContext } from "../define.ts";
@@ -21,6 +22,8 @@ interface BackInTimeOptions {
   /** Maximum bytes of all diffs and images. */
   readonly maxBytes: number;
   readonly withImages: boolean;
+  /** The encoding of files whose encoding nothing else names. */
+  readonly encoding: Encoding | undefined;
 }
 
 /** Goes back in time, from the tree on disk, one record after the other. */
@@ -28,13 +31,15 @@ export class BackInTime {
   readonly #tree: RewoundTree;
   readonly #context: CoderContext;
   readonly #withImages: boolean;
+  readonly #encoding: Encoding | undefined;
   /** The bytes left for diffs and images. */
   #room: number;
 
-  constructor(context: CoderContext, { maxBytes, withImages }: BackInTimeOptions) {
+  constructor(context: CoderContext, { maxBytes, withImages, encoding }: BackInTimeOptions) {
     this.#tree = new RewoundTree(diskView(context));
     this.#context = context;
     this.#withImages = withImages;
+    this.#encoding = encoding;
     this.#room = maxBytes;
   }
 
@@ -77,8 +82,10 @@ export class BackInTime {
 
   async #compare(change: NetDifference): Promise<PathDifference> {
     const room = Math.max(this.#room, 0);
-    const found = await runInSlices(compare(change, room, this.#context), createTimeSlice(), () =>
-      this.#context.deadline.check(),
+    const found = await runInSlices(
+      compare(change, { maxBytes: room, encoding: this.#encoding }, this.#context),
+      createTimeSlice(),
+      () => this.#context.deadline.check(),
     );
     if (typeof found !== "string") this.#room -= found.diff.length;
     const images = this.#withImages && typeof found === "string" ? imagesOf(change, room) : undefined;

@@ -2,7 +2,9 @@
  * The differences between a text and plain text, which is UTF-8 without a byte order mark and ends each line
  * in LF.
  */
+import { isUtf8 } from "node:buffer";
 import { countLineEnds } from "../../text/edits/lines.ts";
+import { type Encoding, encodingName, isUtf16 } from "../../text/encodings/codec.ts";
 
 const [lf, cr] = [0x0a, 0x0d];
 
@@ -31,7 +33,22 @@ export function notesOn(text: Buffer, { isAtEnd, encoding, endsInReturns = false
 /** Returns the notes on an edited text, except that on its line ends. */
 export function notesOnEdited(text: Buffer, encoding: string | undefined): string[] {
   const isWhole = text.length === 0 || text.at(-1) === lf;
-  return [...encodingNotes(text, encoding), ...(isWhole ? [] : [noLastNewline])];
+  return [
+    ...encodingNotes(text, encoding),
+    ...(isUtf8(text) ? [] : ["U+FFFD stands for bytes that are not UTF-8"]),
+    ...(isWhole ? [] : [noLastNewline]),
+  ];
+}
+
+/** Returns a note if a file is not in the encoding that the request names. `used` is undefined for UTF-8. */
+export function notesOnUnused(
+  requested: Encoding | undefined,
+  used: string | undefined,
+  text: Buffer,
+): string[] {
+  if (requested === undefined || requested === "utf-8" || used !== undefined) return [];
+  const why = isUtf16(requested) ? "no line end has a NUL" : "the file is valid UTF-8";
+  return text.length === 0 ? [] : [`${encodingName(requested)} is not used: ${why}`];
 }
 
 const noLastNewline = "no newline at the end";

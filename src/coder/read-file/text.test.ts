@@ -17,7 +17,7 @@ test.each([
   ["a whole file", { ...facts, content: "x\ny" }, {}, "x\ny"],
   ["the facts of one byte", { ...facts, size: 1 }, { stat: true }, /^\[1 byte, mode 0644/],
   ["an empty file", { ...facts, size: 0, content: "" }, {}, "[the file is empty]"],
-  ["foreign bytes", { ...facts, is_utf8: false, content: "\ufffd" }, {}, /^\ufffd\n\[the file is not UTF-8/],
+  ["foreign bytes", { ...facts, is_utf8: false, content: "\ufffd" }, {}, /^\ufffd\n\[not valid UTF-8/],
   ["foreign bytes in base64", { ...facts, is_utf8: false, content: "/w==" }, { encoding: "base64" }, "/w=="],
   [
     "a revision on request",

@@ -120,7 +120,7 @@ function factsOf({ binary, ...answer }: FileAnswer, request: ReadRequest): strin
   if (answer.kind === "dir") return `folder, mode ${modeOf(mode)}, changed ${timeOf(mtime)}`;
   const kind = binary === undefined ? [] : [binary === "" ? "binary" : `binary: ${binary}`];
   if (binary !== undefined && !request.stat) {
-    const encoding = encodingOfKind(binary);
+    const encoding = binary === "" && is_utf8 ? "text" : encodingOfKind(binary);
     const text = encoding === undefined ? "" : `"${encoding}" for its text, `;
     return `${kind[0]}, ${countBytes(size!)}; send encoding ${text}"base64" for its bytes`;
   }
@@ -157,6 +157,9 @@ function notesOn(answer: FileAnswer, request: ReadRequest): string[] {
       ? [
           'not valid UTF-8: U+FFFD stands for the bytes that are not; if the file is in another encoding, send that, such as "windows-1252" or "shift_jis"',
         ]
+      : []),
+    ...(answer.encoding === undefined && /\x1b\$[@B]/.test(answer.content ?? "")
+      ? ['ESC $ begins characters of ISO-2022-JP; send encoding "iso-2022-jp" to see them']
       : []),
     ...(isLossy ? [`U+FFFD stands for what is invalid in ${answer.encoding}`] : []),
     ...(request.encoding === "base64" ? [] : (answer.text_notes ?? [])),

@@ -28,7 +28,7 @@ import { binaryKind, mediaTypeOf } from "./file-kind.ts";
 import type { ReadOptions } from "./options.ts";
 import { readPart } from "./part.ts";
 import { refuseRead } from "./read-errors.ts";
-import { notesOn } from "./text-notes.ts";
+import { notesOn, notesOnUnused } from "./text-notes.ts";
 
 /** A file to read, and the options of the read. */
 export interface FileRead {
@@ -99,7 +99,12 @@ function* viewInSteps(read: FileRead, bytes: Buffer, stats: FileStats): Steps<Fi
   const isText = encoding !== undefined && !text.includes(0);
   const binary = options.hasBinaryKinds && !isText ? binaryKind(bytes) : undefined;
   const hasNotes = options.hasTextNotes && binary === undefined;
-  const notes = hasNotes ? notesOn(text, { isAtEnd: true, encoding: name, endsInReturns }) : undefined;
+  const notes = hasNotes
+    ? [
+        ...notesOn(text, { isAtEnd: true, encoding: name, endsInReturns }),
+        ...notesOnUnused(options.encoding, name, text),
+      ]
+    : undefined;
   const known = { path, stats, encoding: binary === undefined ? name : undefined, revision, notes };
   yield;
   if (options.isStat)

@@ -117,10 +117,10 @@ type NotSearched = NonNullable<Page["not_searched"]>[number];
  * show its matches as they are meant.
  */
 export function renderPage(page: Page, isEmpty: boolean, hints: readonly string[] = []): string[] {
-  const { next_cursor, searched, stopped_by, unmatched_globs } = page;
+  const { next_cursor, stopped_by, unmatched_globs } = page;
   const left = notSearchedIn(page).map(renderNotSearched);
   return [
-    ...(isEmpty ? [`[nothing found${describeSearched(searched, hints)}]`] : hints.map((hint) => `[${hint}]`)),
+    ...(isEmpty ? [`[nothing found${describeSearched(page, hints)}]`] : hints.map((hint) => `[${hint}]`)),
     ...(left.length > 0 ? [`[not searched: ${left.join(", ")}]`] : []),
     ...renderUnmatchedGlobs(unmatched_globs),
     ...(stopped_by === undefined ? [] : [`[stopped by ${stopped_by}${renderCursor(next_cursor)}]`]),
@@ -177,8 +177,12 @@ const reasons: Readonly<Record<NotSearched["reason"], { readonly what: string; r
   long_lines: { what: "long lines", field: "a larger max_line_bytes" },
 };
 
-function describeSearched(searched: Page["searched"], hints: readonly string[]): string {
-  if (searched?.files === 0) return ": no file matches the path, globs and file types";
+function describeSearched(page: Page, hints: readonly string[]): string {
+  const { searched } = page;
+  if (searched?.files === 0)
+    return notSearchedIn(page).length > 0
+      ? ": no file was searched"
+      : ": no file matches the path, globs and file types";
   const where = searched && ` in ${searched.files} ${searched.files === 1 ? "file" : "files"}`;
   return [where ?? "", ...(hints.length > 0 ? [hints.join(", ")] : [])].join("; ");
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { refuse } from "../../base/errors.ts";
+import { type Refusal, refuse } from "../../base/errors.ts";
 import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { refuseEdit } from "../../text/edits/edit-errors.ts";
 import { EditTrace, spliceBetween } from "../../text/edits/edit-trace.ts";
@@ -14,7 +14,7 @@ import { applyLineOps } from "../../text/edits/line-ops.ts";
 import { bomLength, countLines } from "../../text/edits/lines.ts";
 import { joinPieces } from "../../text/edits/pieces.ts";
 import type { Splice } from "../../text/edits/splices.ts";
-import { encodingThatSplits } from "../../text/edits/split-characters.ts";
+import { encodingsThatSplit } from "../../text/edits/split-characters.ts";
 import {
   bytesAfter,
   findMatches,
@@ -24,6 +24,7 @@ import {
   type StrReplace,
   withoutLineEnds,
 } from "../../text/edits/str-replace.ts";
+import { likelyEncodings } from "../../text/encodings/likely-encodings.ts";
 import type { CoderContext } from "../define.ts";
 import { refuseFileEncoding } from "../fields/file-encoding-errors.ts";
 import type { Ops, ReplaceOp, StrReplaceOp } from "./ops.ts";
@@ -125,7 +126,7 @@ async function replace(body: Buffer, op: ReplaceOp, scope: TextOpScope): Promise
   const { path, isTraced, context } = scope;
   const { regex, config, deadline } = context;
   if (!isUtf8(body))
-    throw context.profile.keeps_line_ends ? refuseFileEncoding.undecodable(path) : refuse.notUtf8(path);
+    throw context.profile.keeps_line_ends ? refuseUndecodable(body, scope) : refuse.notUtf8(path);
   const mark = body.subarray(0, bomLength(body));
   const text = body.subarray(mark.length);
   const replacement = {
@@ -229,7 +230,7 @@ async function strReplace(file: Buffer, sent: StrReplaceOp, scope: TextOpScope):
   const matches = await inSlices(findMatches(body, op), deadline);
   if (matches.count === 0 && sent.expect_matches === 0) return { body: file, splices: [], replacements: 0 };
   if (matches.count === 0) throw await missOf(body, op, scope);
-  if (scope.isUnnamed && !isUtf8(body)) await requireWholeCharacters(body, { ...scope, matches });
+  if (scope.isUnnamed) await requireWholeCharacters(body, { ...scope, matches });
   requireMatches(body, sent, { ...scope, matches });
   if (bytesAfter(body, matches) > config.max_write_bytes)
     throw refuse.replacedTooLarge(path, config.max_write_bytes);
@@ -243,8 +244,9 @@ async function strReplace(file: Buffer, sent: StrReplaceOp, scope: TextOpScope):
  * of "ス" in Shift_JIS.
  */
 async function requireWholeCharacters(body: Buffer, { path, matches, context }: MatchScope): Promise<void> {
-  const encoding = await inSlices(encodingThatSplits(body, matches), context.deadline);
-  if (encoding !== undefined) throw refuseFileEncoding.splitCharacter(path, encoding);
+  if (isUtf8(body) && !body.includes("\x1b$")) return;
+  const encodings = await inSlices(encodingsThatSplit(body, matches), context.deadline);
+  if (encodings.length > 0) throw refuseFileEncoding.splitCharacter(path, encodings);
 }
 
 /** Explains why a text is missing: the file has a similar text, or already the replacement. */
@@ -262,6 +264,12 @@ async function missOf(body: Buffer, op: StrReplace, scope: TextOpScope): Promise
 interface MatchScope extends TextOpScope {
   readonly matches: Matches;
 }
+
+/** Returns the refusal of a pattern for a text that is not UTF-8. */
+const refuseUndecodable = (body: Buffer, { path, isUnnamed }: TextOpScope): Refusal =>
+  isUnnamed
+    ? refuseFileEncoding.undecodable(path, likelyEncodings(body))
+    : refuseFileEncoding.invalidUtf8(path);
 
 /** Refuses a text that occurs more often than allowed. */
 function requireMatches(

@@ -15,7 +15,7 @@ import { shownText } from "../fields/file-encoding.ts";
 import { revisionMismatch } from "../fields/revisions.ts";
 import type { ProfileDefaults } from "../profiles.ts";
 import { binaryKind } from "../read-file/file-kind.ts";
-import { describeLineEnds, notesOnEdited } from "../read-file/text-notes.ts";
+import { describeLineEnds, notesOnEdited, notesOnUnused } from "../read-file/text-notes.ts";
 import type { FittedBodies, ShownFields, UpdateAnswer } from "./answer.ts";
 import { type AppliedOps, applyOps, type FileOps, inSlices, validateOps } from "./apply-ops.ts";
 import { withFailingOps } from "./failing-ops.ts";
@@ -42,7 +42,7 @@ interface EditedFile {
   readonly encoding: string | undefined;
   /** Advice on replacements that probably did not do what was meant. */
   readonly hints: readonly string[];
-  /** Notes on what the edit did not keep. */
+  /** Notes on what the edit did not keep, and on an encoding that is not used. */
   readonly losses: readonly string[];
 }
 
@@ -110,7 +110,7 @@ export async function editFile(
     await slice.yieldIfDue();
     const written = file.write(after, { dryRun });
     const bodies = { before: text, after: parts };
-    const losses = notesOnLosses(file.lossesBy(after));
+    const losses = [...notesOnUnused(requested, encoding, text), ...notesOnLosses(file.lossesBy(after))];
     const showing = { path, bodies, trace, endsInReturns, encoding, hints, losses };
     const fields = isShown ? await runInSlices(showEdit(form, showing, context.profile), slice) : {};
     const edit = {
@@ -145,11 +145,13 @@ function* showEdit(
   profile: ProfileDefaults,
 ): Steps<ShownFields> {
   if (trace === undefined) return {};
-  const kind = profile["read-file.binary_kinds"] && !file.encoding ? binaryKind(bodies.before) : undefined;
-  if (kind !== undefined)
-    return { text_notes: [`binary${kind === "" ? "" : `: ${kind}`}, so its lines are not shown`] };
   const after = joinPieces(bodies.after);
   yield;
+  const hasKind = profile["read-file.binary_kinds"] && !file.encoding;
+  const shown = form === "diff" ? [after, bodies.before] : [after];
+  const kind = hasKind ? shown.map(binaryKind).find((one) => one !== undefined) : undefined;
+  if (kind !== undefined)
+    return { text_notes: [`binary${kind === "" ? "" : `: ${kind}`}, so its lines are not shown`] };
   const ends = {
     ...(profile["update-file.line_ends"] && withNotes(yield* formOf(bodies.before, after, file), losses)),
     ...(hints.length > 0 && { hints }),

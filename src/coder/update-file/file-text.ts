@@ -2,6 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { inOneStep, type Steps } from "../../base/scheduling/time-slice.ts";
 import { type Encoding, encodingName } from "../../text/encodings/codec.ts";
+import { likelyEncodings } from "../../text/encodings/likely-encodings.ts";
 import { replaceEnds } from "../../text/encodings/line-ends.ts";
 import { openFileText } from "../../text/encodings/open-file-text.ts";
 import type { OpenedText } from "../../text/encodings/open-text.ts";
@@ -44,7 +45,7 @@ export function* openForOps(
   return {
     ...opened,
     encoding: opened.encoding && encodingName(opened.encoding),
-    isUnnamed: encoding === undefined && opened.encoding === undefined,
+    isUnnamed: opened.encoding === undefined && encoding !== "utf-8",
     ops: opened.endsInReturns ? yield* withoutReturns(ops) : ops,
   };
 }
@@ -77,9 +78,11 @@ export function* openForPatch(
 
 function* openWritten(file: Buffer, { path, encoding, written }: PatchedText): Steps<OpenedText> {
   const opened = yield* openFileText(file, { path, encoding });
-  const strange =
-    opened.encoding === undefined && !isUtf8(file) ? /[^\0-\x7f]/u.exec(written())?.[0] : undefined;
-  if (strange !== undefined) throw refuseFileEncoding.unknownEncoding(path, strange);
+  if (opened.encoding !== undefined || isUtf8(file)) return opened;
+  const areBytes = encoding === "utf-8";
+  if (areBytes && written().includes("\ufffd")) throw refuseFileEncoding.lostBytes(path);
+  const strange = areBytes ? undefined : /[^\0-\x7f]/u.exec(written())?.[0];
+  if (strange !== undefined) throw refuseFileEncoding.unknownEncoding(path, strange, likelyEncodings(file));
   return opened;
 }
 

@@ -87,6 +87,8 @@ const maxComparedUnits = 64 * 1024;
  */
 export function differenceBetween(text: string, sent: string): Difference {
   if (Math.max(text.length, sent.length) > maxComparedUnits) return "none";
+  // U+FFFD was sent for bytes that are not UTF-8.
+  if (text.includes(sent)) return "none";
   for (const [kind, fold] of foldings) if (holds(text, sent, [fold])) return named(kind, text, sent);
   const kinds = foldings.toReversed().filter(([kind]) => kind !== "tabs");
   const without = (skipped?: Difference) =>

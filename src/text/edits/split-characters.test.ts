@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { createCodec } from "../encodings/codec.ts";
-import { encodingThatSplits } from "./split-characters.ts";
+import { encodingsThatSplit } from "./split-characters.ts";
 import { findMatches } from "./str-replace.ts";
 
 const alphabets = {
@@ -27,9 +27,9 @@ test.each(Object.entries(alphabets))(
         const body = Buffer.from(codec.encode(text));
         const matches = matchesIn(body, needle);
         const inText = matchesIn(Buffer.from(text), needle).count;
-        const found = runAtOnce(encodingThatSplits(body, matches));
+        const found = runAtOnce(encodingsThatSplit(body, matches));
         if (inText < matches.count) splits++;
-        if (found === undefined) expect(inText).toBe(matches.count);
+        if (!found.includes(encoding)) expect(inText).toBe(matches.count);
       }),
       { numRuns: 2000 },
     );
@@ -40,11 +40,11 @@ test.each(Object.entries(alphabets))(
 test("a text in UTF-8 with a few invalid bytes is not suspected", () => {
   const body = Buffer.concat([Buffer.from("中X 한글X ス\n".repeat(20)), Buffer.of(0xe9, 0x0a)]);
   for (const needle of ["X", "X ", "\n", "한"])
-    expect(runAtOnce(encodingThatSplits(body, matchesIn(body, needle)))).toBeUndefined();
+    expect(runAtOnce(encodingsThatSplit(body, matchesIn(body, needle)))).toEqual([]);
 });
 
 test("a text with characters of one byte is not suspected", () => {
   const body = Buffer.from("d\xe9j\xe0 vu, caf\xe9 cr\xe8me\n", "latin1");
   for (const needle of ["vu", " vu", "j", ", ", "me", "\n"])
-    expect(runAtOnce(encodingThatSplits(body, matchesIn(body, needle)))).toBeUndefined();
+    expect(runAtOnce(encodingsThatSplit(body, matchesIn(body, needle)))).toEqual([]);
 });

@@ -1,41 +1,44 @@
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { decodeInSteps, type Encoding } from "../encodings/codec.ts";
+import { isMostlyValid, sampleAround } from "../encodings/likely-encodings.ts";
 import { ByteSearcher } from "./byte-searcher.ts";
 import type { Matches } from "./str-replace.ts";
 
 /** The encodings in which a byte of ASCII may also be the second or the last of a character. */
 const withAsciiInside: readonly Encoding[] = ["shift_jis", "gb18030", "big5", "euc-kr"];
 
+/** The first byte that may follow another one in a character of these encodings. */
+const firstInside = 0x30;
+
 /**
- * Returns an encoding in which these bytes may be written, and in which some of the matches begin inside a
- * character. Returns `undefined` if no such encoding remains, or if the bytes are UTF-8 but for a few.
+ * Returns the encodings in which these bytes may be written, and in which some of the matches begin inside a
+ * character. There are none if the bytes around a match are UTF-8 but for a few.
  */
-export function* encodingThatSplits(
-  body: Buffer,
-  { needle, starts, count }: Matches,
-): Steps<Encoding | undefined> {
+export function* encodingsThatSplit(body: Buffer, matches: Matches): Steps<Encoding[]> {
+  const { needle, starts, count } = matches;
+  // The characters of ISO-2022-JP follow an escape sequence, and all their bytes are those of ASCII.
+  if (body.includes("\x1b$")) return yield* splitting(body, matches, ["iso-2022-jp"]);
+  if (needle[0]! < firstInside || needle[0]! >= 0x80) return [];
   const suspect = starts.find((at) => at > 0 && body[at - 1]! >= 0x80);
-  if (needle[0]! >= 0x80 || (starts.length === count && suspect === undefined)) return undefined;
-  if (isMostlyUtf8(body, suspect ?? starts.at(-1)!)) return undefined;
-  for (const encoding of withAsciiInside) {
-    const text = yield* decodeInSteps(body, encoding);
-    if (!text.includes("\ufffd") && (yield* countMatches(text, needle)) < count) return encoding;
-  }
-  return undefined;
+  if (starts.length === count && suspect === undefined) return [];
+  const sample = sampleAround(body, suspect ?? starts.at(-1)!);
+  if (isMostlyValid(sample, "utf-8")) return [];
+  const possible = withAsciiInside.filter((encoding) => isMostlyValid(sample, encoding));
+  return yield* splitting(body, matches, possible);
 }
 
-/** Bytes on each side of a match that are examined. */
-const sampleBytes = 32 * 1024;
-
-/**
- * Returns whether at most a tenth of what is not ASCII around `at` is invalid in UTF-8. Of a text in another
- * encoding, most is.
- */
-function isMostlyUtf8(body: Buffer, at: number): boolean {
-  const sample = body.toString("utf8", Math.max(0, at - sampleBytes), at + sampleBytes);
-  const strange = sample.match(/[^\0-\x7f]/gu) ?? [];
-  const invalid = strange.filter((character) => character === "\ufffd").length;
-  return invalid * 10 <= strange.length;
+/** Returns the encodings in which the text occurs less often. */
+function* splitting(
+  body: Buffer,
+  { needle, count }: Matches,
+  encodings: readonly Encoding[],
+): Steps<Encoding[]> {
+  const found: Encoding[] = [];
+  for (const encoding of encodings) {
+    const text = yield* decodeInSteps(body, encoding);
+    if ((yield* countMatches(text, needle)) < count) found.push(encoding);
+  }
+  return found;
 }
 
 function* countMatches(text: Buffer, needle: Buffer): Steps<number> {

@@ -10,12 +10,20 @@ export type Encoding = string;
 
 const multibyte = new Set(["big5", "euc-jp", "euc-kr", "gb18030", "gbk", "iso-2022-jp", "shift_jis"]);
 
+/** The code pages of Windows whose names are not labels of the standard. */
+const codePages: Readonly<Record<string, string>> = {
+  cp932: "shift_jis",
+  cp936: "gbk",
+  cp949: "euc-kr",
+  cp950: "big5",
+};
+
 /**
- * Returns the encoding with this label, in any case, such as "latin1" or "Shift_JIS". `undefined` for an
- * unknown label, and for the encoding `replacement`, which nothing can be written in.
+ * Returns the encoding with this label, in any case, such as "latin1", "Shift_JIS" or "cp932". `undefined`
+ * for an unknown label, and for the encoding `replacement`, which nothing can be written in.
  */
 export function encodingWithLabel(label: string): Encoding | undefined {
-  const name = normalizeEncoding(label) ?? undefined;
+  const name = normalizeEncoding(codePages[label.trim().toLowerCase()] ?? label) ?? undefined;
   return name === "replacement" ? undefined : name;
 }
 

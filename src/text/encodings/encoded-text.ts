@@ -26,12 +26,21 @@ export class DamagedLine extends Error {
 /** Bytes and lines of one step, which takes a millisecond or two. */
 const [bytesPerStep, linesPerStep] = [1024 * 1024, 4096];
 
+/** Characters of one step that are encoded one by one. */
+const charactersPerStep = 1024;
+
 const lineFeed = 0x0a;
 
 /** Bytes, and the start of each of their lines and the end. */
 interface Lines {
   readonly bytes: Buffer;
   readonly starts: readonly number[];
+}
+
+/** Lines from `first` up to, but not including, `last`. */
+interface LineRange {
+  readonly first: number;
+  readonly last: number;
 }
 
 export class EncodedText {
@@ -76,7 +85,7 @@ export class EncodedText {
   *bytesOf(edited: Buffer): Steps<Buffer> {
     const { bytes, starts } = this.#file;
     const { first, last, changed } = yield* this.#changeIn(edited);
-    const encoded = changed.length === 0 ? [] : yield* this.#encode(changed);
+    const encoded = changed.length === 0 ? [] : yield* this.#encode(changed, { first, last });
     return Buffer.concat([bytes.subarray(0, starts[first]!), ...encoded, bytes.subarray(starts[last]!)]);
   }
 
@@ -98,10 +107,15 @@ export class EncodedText {
     return { first, last, changed: edited.subarray(start, edited.length - text.length + starts[last]!) };
   }
 
-  /** Returns the bytes of some lines, in pieces. A line that the file has is written with its bytes there. */
-  *#encode(changed: Buffer): Steps<Uint8Array[]> {
+  /**
+   * Returns the bytes of lines in place of others, in pieces. A line that the file has is written with its
+   * bytes there, and a character with those that it has in the lines that are replaced.
+   */
+  *#encode(changed: Buffer, replaced: LineRange): Steps<Uint8Array[]> {
     const lines = yield* findLines(changed, undefined);
     const kept = yield* this.#bytesOfKept(lines);
+    const forms = yield* this.#otherForms(replaced);
+    const encode = (text: string) => encodeWith(this.#codec, forms, text);
     const isDamaged = this.text.includes("\ufffd");
     const pieces: Uint8Array[] = [];
     let from = 0;
@@ -111,10 +125,10 @@ export class EncodedText {
       const isLost = bytes === undefined && isDamaged && bytesOfLine(lines, line).includes("\ufffd");
       if (bytes === null || isLost) throw new DamagedLine();
       if (bytes === undefined) continue;
-      pieces.push(yield* encodeText(this.#codec, changed.toString("utf8", from, lines.starts[line]!)), bytes);
+      pieces.push(yield* encode(changed.toString("utf8", from, lines.starts[line]!)), bytes);
       from = lines.starts[line + 1]!;
     }
-    pieces.push(yield* encodeText(this.#codec, changed.toString("utf8", from)));
+    pieces.push(yield* encode(changed.toString("utf8", from)));
     return [yield* joinInSteps(pieces)];
   }
 
@@ -147,6 +161,70 @@ export class EncodedText {
       if (bytes !== null && this.#isEncoding(Buffer.from(key, "latin1").toString(), bytes)) kept.delete(key);
     }
     return kept;
+  }
+
+  /**
+   * Returns the bytes of the characters in some lines that the encoding writes with others: 纊 has two forms
+   * in Shift_JIS. A character with several forms in these lines has null.
+   */
+  *#otherForms({ first, last }: LineRange): Steps<Map<string, Buffer | null>> {
+    const forms = new Map<string, Buffer | null>();
+    if (this.#codec.isStateful || (yield* this.#hasUsualForms({ first, last }))) return forms;
+    const usualLines: number[] = [];
+    const usual = new Set<string>();
+    let characters = 0;
+    for (let line = first; line < last; line++) {
+      if (line % linesPerStep === linesPerStep - 1) yield;
+      if (this.#isEncoding(this.#textOf(line), bytesOfLine(this.#file, line))) {
+        usualLines.push(line);
+        continue;
+      }
+      for (const { character, form } of this.#charactersOf(line)) {
+        if (++characters % charactersPerStep === 0) yield;
+        const known = forms.get(character);
+        if (this.#isEncoding(character, form)) usual.add(character);
+        else if (known === undefined) forms.set(character, form);
+        else if (known !== null && !known.equals(form)) forms.set(character, null);
+      }
+    }
+    for (const [index, line] of usualLines.entries()) {
+      if (index % linesPerStep === linesPerStep - 1) yield;
+      const text = this.#textOf(line);
+      for (const character of forms.keys()) if (text.includes(character)) usual.add(character);
+    }
+    for (const character of forms.keys()) if (usual.has(character)) forms.set(character, null);
+    return forms;
+  }
+
+  /** Returns the text of a line. */
+  #textOf(line: number): string {
+    return bytesOfLine(this.#text, line).toString();
+  }
+
+  /** Returns whether the encoding writes some lines as they are: one comparison of all of them. */
+  *#hasUsualForms({ first, last }: LineRange): Steps<boolean> {
+    const [file, text] = [this.#file, this.#text];
+    const lines = text.bytes.toString("utf8", text.starts[first]!, text.starts[last]!);
+    try {
+      const encoded = yield* encodeText(this.#codec, lines);
+      return file.bytes.subarray(file.starts[first]!, file.starts[last]!).equals(encoded);
+    } catch (error) {
+      if (error instanceof MissingCharacter) return false;
+      throw error;
+    }
+  }
+
+  /** Yields the characters of a line before U+FFFD, if any, and their bytes. */
+  *#charactersOf(line: number): Generator<{ character: string; form: Buffer }> {
+    const bytes = bytesOfLine(this.#file, line);
+    let at = 0;
+    for (const character of this.#textOf(line)) {
+      if (character === "\ufffd") return;
+      let length = 1;
+      while (length < 4 && this.#codec.decode(bytes.subarray(at, at + length)) !== character) length++;
+      yield { character, form: bytes.subarray(at, at + length) };
+      at += length;
+    }
   }
 
   /** Returns whether a text is encoded to these bytes. U+FFFD may stand for what could not be decoded. */
@@ -218,27 +296,56 @@ function sameBefore(one: Buffer, other: Buffer, { same, most }: { same: number; 
   return at;
 }
 
-/** Encodes a text in steps. Throws a `MissingCharacter`. */
+/** Encodes a text, with other bytes for some characters. Throws a `DamagedLine` for one that has null. */
+function* encodeWith(
+  codec: Codec,
+  forms: ReadonlyMap<string, Buffer | null>,
+  text: string,
+): Steps<Uint8Array> {
+  if (forms.size === 0) return yield* encodeText(codec, text);
+  const encoded: Uint8Array[] = [];
+  let plain = "";
+  for (const character of text) {
+    const form = forms.get(character);
+    if (form === null) throw new DamagedLine();
+    if (form === undefined) {
+      plain += character;
+      continue;
+    }
+    encoded.push(yield* encodeText(codec, plain), form);
+    plain = "";
+    if (encoded.length % linesPerStep === 0) yield;
+  }
+  encoded.push(yield* encodeText(codec, plain));
+  return yield* joinInSteps(encoded);
+}
+
+/**
+ * Encodes a text in steps. Throws a `MissingCharacter`, also for a character that the standard encodes as
+ * another one, such as the yen sign in Shift_JIS, whose byte is the backslash.
+ */
 export function* encodeText(codec: Codec, text: string): Steps<Uint8Array> {
   const encoded: Uint8Array[] = [];
   for (const piece of codec.isStateful ? [text] : piecesOf(text)) {
     if (encoded.length > 0) yield;
-    try {
-      encoded.push(codec.encode(piece));
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-      throw new MissingCharacter([...new Set(piece)].find((character) => lacks(codec, character)) ?? piece);
-    }
+    const bytes = encodeExactly(codec, piece);
+    if (bytes === undefined)
+      throw new MissingCharacter(
+        [...new Set(piece)].find((character) => encodeExactly(codec, character) === undefined) ?? piece,
+      );
+    encoded.push(bytes);
   }
   return encoded.length === 1 ? encoded[0]! : Buffer.concat(encoded);
 }
 
-function lacks(codec: Codec, character: string): boolean {
+/** Returns the bytes that are decoded to this text, or `undefined` if the encoding cannot hold it. */
+function encodeExactly(codec: Codec, text: string): Uint8Array | undefined {
   try {
-    codec.encode(character);
-    return false;
-  } catch {
-    return true;
+    const bytes = codec.encode(text);
+    return codec.decode(bytes) === text ? bytes : undefined;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return undefined;
   }
 }
 

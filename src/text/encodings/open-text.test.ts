@@ -72,8 +72,7 @@ for (const label of encodings) {
 }
 
 test("every character of one byte is written in a line that is edited", () => {
-  // The standard decodes 0x80 of gb18030, and encodes its character in two bytes.
-  for (const label of encodings.filter((one) => one !== "gb18030")) {
+  for (const label of encodings) {
     const codec = createCodec(encodingWithLabel(label)!);
     for (let byte = 0x80; byte < 0x100; byte++) {
       const text = codec.decode(Uint8Array.of(byte));
@@ -89,6 +88,39 @@ test("every character of one byte is written in a line that is edited", () => {
 test("a character that the encoding lacks is named", () => {
   const file = opened(Buffer.from("a\n"), "latin1");
   expect(() => file.bytesOf([Buffer.from("a – Ω\n")])).toThrow(new MissingCharacter("Ω"));
+});
+
+test.each([
+  ["sjis", "ed40", "fa5c"],
+  ["sjis", "fa54", "81ca"],
+  ["sjis", "8792", "81e7"],
+  ["big5", "a2cc", "a451"],
+  ["gbk", "a2e3", "80"],
+  ["gb18030", "80", "a2e3"],
+])("of the two forms %s has of a character, an edited line keeps its own", (label, form, other) => {
+  const line = (hex: string) =>
+    Buffer.concat([Buffer.from("// "), Buffer.from(hex, "hex"), Buffer.from(" a\n")]);
+  const both = (first: string, second: string) => {
+    const file = opened(Buffer.concat([line(first), line(second)]), label);
+    const edit = (text: string) => Buffer.concat(file.bytesOf([Buffer.from(text)])).toString("hex");
+    return { text: file.text.toString(), edit };
+  };
+  const { text, edit } = both(form, form);
+  expect(edit(text.replace("a\n", "b\n"))).toBe(`2f2f20${form}20620a2f2f20${form}20610a`);
+  expect(edit(text.replaceAll("a\n", "bb\n"))).toBe(`2f2f20${form}2062620a2f2f20${form}2062620a`);
+  expect(edit(`x\n${text}`)).toBe(`780a2f2f20${form}20610a2f2f20${form}20610a`);
+  const mixed = both(form, other);
+  expect(mixed.edit(mixed.text.replace("a\n", "b\n"))).toBe(`2f2f20${form}20620a2f2f20${other}20610a`);
+  expect(() => mixed.edit(mixed.text.replaceAll("a\n", "b\n"))).toThrow(DamagedLine);
+  expect(mixed.edit("new\n")).toBe("6e65770a");
+});
+
+test("a character that the encoding would write as another one is missing", () => {
+  for (const label of ["sjis", "euc-jp", "iso-2022-jp"])
+    for (const character of ["¥", "‾", "−"].slice(label === "iso-2022-jp" ? 2 : 0))
+      expect(() => opened(Buffer.from("a\n"), label).bytesOf([Buffer.from(`a ${character}\n`)])).toThrow(
+        new MissingCharacter(character),
+      );
 });
 
 test("a line that could not be decoded is kept, and not edited", () => {

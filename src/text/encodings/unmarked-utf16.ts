@@ -20,7 +20,13 @@ export function unmarkedUtf16(file: Buffer): "utf-16le" | "utf-16be" | undefined
     if ((at % 2 === 1) !== isLittle || !isText) return undefined;
     found++;
   }
-  const isEnough = found * 8 >= size;
-  if (!isEnough) return undefined;
+  if (found * 8 < size || hasFeedInHighByte(file.subarray(0, size), isLittle)) return undefined;
   return isLittle ? "utf-16le" : "utf-16be";
+}
+
+/** Returns whether a line feed is where only letters of Gurmukhi and Gujarati have that byte. */
+function hasFeedInHighByte(head: Buffer, isLittle: boolean): boolean {
+  for (let at = head.indexOf(0x0a); at >= 0; at = head.indexOf(0x0a, at + 1))
+    if ((at % 2 === 1) === isLittle) return true;
+  return false;
 }
