@@ -149,6 +149,29 @@ test("the hidden files are named that a search of their folder passes by", () =>
     expect(noted(...argv)).toEqual([]);
 });
 
+test("the hidden files are named that a copy or an archive of their folder has as blank lines", () => {
+  const noted = (...argv: string[]) =>
+    hiddenInArguments(argv, index([".env", "config/key.pem"])).map((note) => note.split(" ")[0]!);
+  for (const argv of [
+    ["tar", "cf", "t.tar", "config"],
+    ["tar", "--create", "--file=t.tar", "./config/"],
+    ["cp", "-r", "config", "copy"],
+    ["cp", "-a", "config", "copy"],
+    ["zip", "-qr", "t.zip", "config"],
+    ["bash", "-c", "rsync -a config/ copy && ls"],
+  ])
+    expect(noted(...argv)).toEqual(["config/key.pem"]);
+  expect(noted("tar", "czf", "t.tgz", ".")).toEqual([".env", "config/key.pem"]);
+  for (const argv of [
+    ["tar", "xf", "t.tar", "-C", "config"],
+    ["tar", "tf", "config"],
+    ["cp", "a.txt", "config"],
+    ["zip", "t.zip", "a.txt"],
+    ["ls", "-R", "config"],
+  ])
+    expect(noted(...argv)).toEqual([]);
+});
+
 test("of two hidden files with one name, the one is named that the line has", () => {
   const hidden = [".env", "sub/.env"];
   const noted = (stderr: string) =>

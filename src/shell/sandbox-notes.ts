@@ -107,28 +107,47 @@ const operators = /\|\|?|&&?|;|\n/;
 
 const isRecursive = (word: string): boolean => /^(?:-\w*[rR]\w*|--(?:dereference-)?recursive)$/.test(word);
 
-/** Returns the folders that a command searches for a text, if it is `grep -r` or `git grep`. */
-function searchedBy([program = "", ...words]: readonly string[]): string[] {
+const isArchive = (word: string): boolean => /^(?:-\w*a\w*|--archive)$/.test(word);
+
+/** Returns whether a command copies or packs the folders that it names. */
+function takesFolders(name: string, words: readonly string[]): boolean {
+  switch (name) {
+    case "cp":
+    case "rsync":
+      return words.some((word) => isRecursive(word) || isArchive(word));
+    case "zip":
+      return words.some(isRecursive);
+    case "tar":
+      return words.includes("--create") || /^-?\w*c/.test(words[0] ?? "");
+    default:
+      return false;
+  }
+}
+
+/** Returns the folders whose files a command reads: to search them, or to copy or pack them. */
+function readBy([program = "", ...words]: readonly string[]): string[] {
   const name = program.slice(program.lastIndexOf("/") + 1);
   const isSearch = /^[ef]?grep$/.test(name) ? words.some(isRecursive) : name === "git" && words[0] === "grep";
-  if (!isSearch) return [];
-  const [, ...folders] = words.slice(name === "git" ? 1 : 0).filter((word) => !word.startsWith("-"));
+  if (!isSearch && !takesFolders(name, words)) return [];
+  const named = words.filter((word) => !word.startsWith("-"));
+  if (!isSearch) return named.map(plainly);
+  const [, ...folders] = name === "git" ? named.slice(1) : named;
   return folders.length === 0 ? ["."] : folders.map(plainly);
 }
 
 const plainly = (word: string): string => word.replace(/^\.\/(?=.)|(?<=.)\/$/g, "");
 
 /**
- * Returns notes for hidden files that a command line names, or that its search skips. A command of root reads
- * blank lines from them, without an error.
+ * Returns notes for hidden files that a command line names, or that are in folders it reads. A command of
+ * root reads blank lines from them, without an error.
  */
 export function hiddenInArguments(argv: readonly string[], hidden: HiddenNames): string[] {
   const split = (text: string) => text.split(/[\s'"`()<>|;&=]+/).filter((word) => word !== "");
   const words = new Set(argv.flatMap(split).map(plainly));
   const lines = argv.slice(1).flatMap((word) => word.split(operators).map(split));
-  const searched = new Set([argv, ...lines].flatMap(searchedBy));
+  const folders = new Set([argv, ...lines].flatMap(readBy));
   const named = [...words].filter(hidden.has);
-  const found = new Set([...named, ...[...searched].flatMap(hidden.below)]);
+  const found = new Set([...named, ...[...folders].flatMap(hidden.below)]);
   const notes = firstOf([...found]).map(sayHidden);
   return found.size > maxNamed ? [...notes, "more files there are hidden like these"] : notes;
 }

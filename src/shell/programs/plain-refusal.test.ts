@@ -46,3 +46,15 @@ test("what a caller sent is named in short, well-formed and on one line", () => 
   expect(message.length).toBeLessThan(500);
   expect(refusePlainly.noSuchJob("\ud83d").message.isWellFormed()).toBe(true);
 });
+
+test("the programs of a long allowlist that are not named are counted", () => {
+  const names = Array.from({ length: 52 }, (_, number) => `p${number}`);
+  expect(refusePlainly.notAllowed("nmap", names).message).toContain("p48, p49 and 2 more.");
+  expect(refusePlainly.notAllowed("nmap", names.slice(0, 50)).message).toContain("p48, p49.");
+});
+
+test("a variable before a command is sent to env, if that is allowed", () => {
+  expect(refusePlainly.notAllowed("NAME=world", ["ls", "env"]).message).toEndWith(
+    "Send env as `command`, and NAME=… as its first argument.",
+  );
+});

@@ -87,7 +87,7 @@ export const refusePlainly = {
 
   notAllowed: (name: string, allowed: readonly string[]): PlainRefusal =>
     new PlainRefusal(
-      `command '${shown(name)}' not in allowlist; send one of these instead: ${allowed.slice(0, 50).join(", ")}.${insteadOf(name, allowed)}`,
+      `command '${shown(name)}' not in allowlist; send one of these instead: ${listAllowed(allowed)}.${insteadOf(name, allowed)}`,
     ),
 
   /** Refuses a path whose name is listed but that is not the file of that name, or a missing file. */
@@ -139,6 +139,14 @@ export const refusePlainly = {
       `the operating system does not permit to end ${id}, which runs as another user; wait for it to finish.`,
     ),
 } as const;
+
+/** Maximum programs of an allowlist that a refusal names. */
+const maxListed = 50;
+
+function listAllowed(allowed: readonly string[]): string {
+  const more = allowed.length - maxListed;
+  return `${allowed.slice(0, maxListed).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
 
 const fileCommands = new Set(["rm", "rmdir", "mv", "cp", "mkdir", "touch", "chmod", "sed", "tee"]);
 
