@@ -95,7 +95,7 @@ const response = Type.Object(
 type Answer = Static<typeof response>;
 
 const overflowNote =
-  "Some changes are not known: read again what you hold of the tree, since anything may be different.";
+  "Some changes are not known: read again what you hold of the tree, and go on with next; anything may be different.";
 
 /** `coder::changes`: what has changed, by calls and by other programs (coder §25). */
 export const changes = defineCoderFunction({

@@ -44,5 +44,13 @@ export default {
     callTool("coder_replace", { query: "name = shop", replacement: "name = store" }),
     callTool("coder_create_file", { path: "utf16.txt", content: "port = 82\n", overwrite: true }),
     callTool("coder_read_file", { path: "bom.txt", stat: true }),
+    callTool("coder_checkpoints", { path: "latin1.txt", limit: 1, answer: "diff" }),
+    callTool("coder_checkpoints", {
+      path: "latin1.txt",
+      limit: 1,
+      answer: "diff",
+      encoding: "windows-1252",
+    }),
+    callTool("coder_changes", { path: "latin1.txt", answer: "diff", encoding: "windows-1252" }),
   ],
 } satisfies AgentJob;
