@@ -134,25 +134,33 @@ export function* compare(
   if (kinds.some((kind) => kind === "dir")) return "a folder";
   if (kinds.some((kind) => kind === "symlink")) return "a link";
   if (kinds.some((kind) => kind === "other")) return "a special file";
-  const [was, is] = [contentOf(before), contentOf(after)];
+  const was = contentOf(before);
+  yield;
+  const is = contentOf(after);
+  yield;
   if (was === undefined || is === undefined) return "its content cannot be read";
   if (was === "too-large" || is === "too-large" || was.length + is.length > maxComparedBytes)
     return "it is too large to compare";
   const isEdited = kinds.every((kind) => kind === "file");
   const encodings = { of: encoding, context };
   const { old, now } = isEdited ? yield* textsOf(change, was, is, encodings) : { old: was, now: is };
-  if (!isText(old) || !isText(now))
+  const wasText = isText(old);
+  yield;
+  if (!wasText || !isText(now))
     return isEdited && encoding === undefined && !old.includes(0) && !now.includes(0)
       ? 'it is not text in UTF-8; with "encoding", such as "windows-1252", its text is compared'
       : "it is not text in UTF-8";
   const header = headerOf(change);
   if (header === undefined) return "its name has characters that a patch cannot hold";
+  yield;
   const splices = yield* diffLines(old, now);
+  yield;
   const { diff, isTruncated } = unifiedDiff(
     change.path,
     { before: old, after: now, splices },
     { header: "", maxBytes },
   );
+  yield;
   const isOfModes = splices.length === 0 && !header.lines.includes("\n", header.lines.indexOf("\n") + 1);
   if (isOfModes) return modesOf(change);
   const names = diff === "" ? "" : header.names;
@@ -177,6 +185,7 @@ function* textsOf(
   if (!context.profile.keeps_line_ends) return bytes;
   const old = yield* decodeText(was, configuredEncoding(from, context) ?? of);
   const now = yield* decodeText(is, configuredEncoding(path, context) ?? of);
+  yield;
   const isSameForm = old.encoding === now.encoding && old.endsInReturns === now.endsInReturns;
   return isSameForm && !old.text.equals(now.text) ? { old: old.text, now: now.text } : bytes;
 }

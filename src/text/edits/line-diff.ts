@@ -17,6 +17,7 @@ export function* diffLines(before: Buffer, after: Buffer): Steps<Splice[]> {
   const numbers = new Map<string, number>();
   const old = yield* linesOf(before, numbers);
   const now = yield* linesOf(after, numbers);
+  yield;
   let from = 0;
   while (from < old.ids.length && from < now.ids.length && old.ids[from] === now.ids[from]) from++;
   let [oldTo, nowTo] = [old.ids.length, now.ids.length];
@@ -24,7 +25,10 @@ export function* diffLines(before: Buffer, after: Buffer): Steps<Splice[]> {
     oldTo--;
     nowTo--;
   }
-  const blocks = yield* blocksBetween(old.ids.slice(from, oldTo), now.ids.slice(from, nowTo));
+  yield;
+  const changed = [old.ids.slice(from, oldTo), now.ids.slice(from, nowTo)] as const;
+  yield;
+  const blocks = yield* blocksBetween(...changed);
   return blocks.map(([oldFrom, oldEnd, nowFrom, nowEnd]) => ({
     from: old.starts[from + oldFrom]!,
     to: old.starts[from + oldEnd]!,
