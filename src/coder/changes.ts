@@ -199,20 +199,17 @@ async function netAnswer(request: Request, newest: number, context: CoderContext
 /** Returns a note if changes since a place are missing from the answer. */
 function lossOf(place: Start | undefined, { since }: Request, { journal }: CoderContext): string | undefined {
   if (place === undefined)
-    return `What changed ${since === undefined ? "since the session began" : "since then"} is not known, since there were too many changes. Send \`checkpoint\`${since === undefined ? "" : " in place of `since`"} for what calls have changed.`;
+    return since === undefined
+      ? "What changed since the session began is not known. Send `checkpoint` for what calls have changed."
+      : "What changed since then is not known. Send `checkpoint` in place of `since`.";
   const oldest = journal === undefined ? 1 : oldestKept(journal);
+  const isDropped = place.checkpoint + 1 < oldest;
   const notes = [
-    ...(place.checkpoint + 1 >= oldest
-      ? []
-      : [
-          `The journal no longer has the checkpoints before #${oldest}: what they changed is missing here, or shown without what it was before.`,
-        ]),
-    ...(place.isIncomplete
-      ? [
-          "There were too many changes to know all of them: some by commands and other programs are missing here.",
-        ]
-      : []),
-  ];
+    isDropped &&
+      `The journal no longer has the checkpoints before #${oldest}: what they changed is missing here, or shown without what it was before.`,
+    place.isIncomplete &&
+      "Some changes by commands and other programs since then are not known, and missing here.",
+  ].filter((note) => note !== false);
   return notes.length === 0 ? undefined : notes.join(" ");
 }
 

@@ -4,15 +4,15 @@ import { isMostlyValid, sampleAround } from "../encodings/likely-encodings.ts";
 import { ByteSearcher } from "./byte-searcher.ts";
 import type { Matches } from "./str-replace.ts";
 
-/** The encodings in which a byte of ASCII may also be the second or the last of a character. */
+/** Encodings whose characters may end in a byte that is also ASCII. */
 const withAsciiInside: readonly Encoding[] = ["shift_jis", "gb18030", "big5", "euc-kr"];
 
 /** The first byte that may follow another one in a character of these encodings. */
 const firstInside = 0x30;
 
 /**
- * Returns the encodings in which these bytes may be written, and in which some of the matches begin inside a
- * character. There are none if the bytes around a match are UTF-8 but for a few.
+ * Returns the encodings that the bytes may have and in which some of the matches begin inside a character.
+ * Returns none if the text around a match is mostly valid UTF-8.
  */
 export function* encodingsThatSplit(body: Buffer, matches: Matches): Steps<Encoding[]> {
   const { needle, starts, count } = matches;
@@ -27,7 +27,7 @@ export function* encodingsThatSplit(body: Buffer, matches: Matches): Steps<Encod
   return yield* splitting(body, matches, possible);
 }
 
-/** Returns the encodings in which the text occurs less often. */
+/** Returns the encodings that decode the bytes to a text with fewer matches. */
 function* splitting(
   body: Buffer,
   { needle, count }: Matches,

@@ -29,12 +29,21 @@ const [bytesPerStep, linesPerStep] = [1024 * 1024, 4096];
 /** Characters of one step that are encoded one by one. */
 const charactersPerStep = 1024;
 
+/** Maximum bytes of a character in any encoding. */
+const maxCharacterBytes = 4;
+
 const lineFeed = 0x0a;
 
 /** Bytes, and the start of each of their lines and the end. */
 interface Lines {
   readonly bytes: Buffer;
   readonly starts: readonly number[];
+}
+
+/** A character, and its bytes in the file. */
+interface DecodedCharacter {
+  readonly character: string;
+  readonly form: Buffer;
 }
 
 /** Lines from `first` up to, but not including, `last`. */
@@ -214,17 +223,25 @@ export class EncodedText {
     }
   }
 
-  /** Yields the characters of a line before U+FFFD, if any, and their bytes. */
-  *#charactersOf(line: number): Generator<{ character: string; form: Buffer }> {
-    const bytes = bytesOfLine(this.#file, line);
-    let at = 0;
-    for (const character of this.#textOf(line)) {
-      if (character === "\ufffd") return;
-      let length = 1;
-      while (length < 4 && this.#codec.decode(bytes.subarray(at, at + length)) !== character) length++;
-      yield { character, form: bytes.subarray(at, at + length) };
-      at += length;
+  /** Yields the characters of a line, up to invalid bytes, and their bytes. */
+  *#charactersOf(line: number): Generator<DecodedCharacter> {
+    const [text, bytes] = [this.#textOf(line), bytesOfLine(this.#file, line)];
+    for (let [read, at] = [0, 0]; at < bytes.length; ) {
+      const found = this.#characterAt(bytes.subarray(at, at + maxCharacterBytes));
+      if (found === undefined || !text.startsWith(found.character, read)) return;
+      yield found;
+      [read, at] = [read + found.character.length, at + found.form.length];
     }
+  }
+
+  /** Returns the character that some bytes begin with, or the pair that Big5 has as one, unless invalid. */
+  #characterAt(bytes: Buffer): DecodedCharacter | undefined {
+    for (let length = 1; length <= bytes.length; length++) {
+      const form = bytes.subarray(0, length);
+      const character = this.#codec.decode(form);
+      if (!character.includes("\ufffd")) return { character, form };
+    }
+    return undefined;
   }
 
   /** Returns whether a text is encoded to these bytes. U+FFFD may stand for what could not be decoded. */

@@ -115,6 +115,17 @@ test.each([
   expect(mixed.edit("new\n")).toBe("6e65770a");
 });
 
+test("a pair of characters that Big5 has as one is not taken for other ones", () => {
+  const pair = Buffer.from("8862", "hex");
+  const other = Buffer.from("a2cc", "hex");
+  const file = opened(Buffer.concat([Buffer.from("a "), pair, other, Buffer.from(" b\n")]), "big5");
+  const text = file.text.toString();
+  expect(text).toStartWith("a \u00ca\u0304");
+  expect(() => file.bytesOf([Buffer.from(text.replace("b", "c"))])).toThrow(MissingCharacter);
+  const [written] = file.bytesOf([Buffer.from(text.replace("\u00ca\u0304", ""))]);
+  expect(written!.toString("hex")).toBe("6120a2cc20620a");
+});
+
 test("a character that the encoding would write as another one is missing", () => {
   for (const label of ["sjis", "euc-jp", "iso-2022-jp"])
     for (const character of ["¥", "‾", "−"].slice(label === "iso-2022-jp" ? 2 : 0))
