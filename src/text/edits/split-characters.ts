@@ -22,7 +22,8 @@ export function* encodingsThatSplit(body: Buffer, matches: Matches): Steps<Encod
   const suspect = starts.find((at) => at > 0 && body[at - 1]! >= 0x80);
   if (starts.length === count && suspect === undefined) return [];
   const sample = sampleAround(body, suspect ?? starts.at(-1)!);
-  if (isMostlyValid(sample, "utf-8")) return [];
+  // A short text in another encoding may be valid by chance in larger part.
+  if (isMostlyValid(sample, "utf-8", 1 / 10)) return [];
   const possible = withAsciiInside.filter((encoding) => isMostlyValid(sample, encoding));
   return yield* splitting(body, matches, possible);
 }

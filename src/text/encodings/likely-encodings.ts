@@ -11,14 +11,14 @@ export function sampleAround(file: Buffer, at: number): Buffer {
   return file.subarray(start > 0 && start <= at ? start : from, at + sampleBytes);
 }
 
-/** Returns whether at most a third of the characters beyond ASCII is invalid in an encoding. */
-export function isMostlyValid(sample: Buffer, encoding: Encoding): boolean {
+/** Returns whether at most a share of the characters beyond ASCII, a third by default, is invalid. */
+export function isMostlyValid(sample: Buffer, encoding: Encoding, share = 1 / 3): boolean {
   const strange =
     createCodec(encoding)
       .decode(sample)
       .match(/[^\0-\x7f]/gu) ?? [];
   const invalid = strange.filter((character) => character === "\ufffd").length;
-  return strange.length > 0 && invalid * 3 <= strange.length;
+  return strange.length > 0 && invalid <= strange.length * share;
 }
 
 /** The encodings of several bytes, each with the languages that it is for. */
