@@ -11,8 +11,8 @@ const withAsciiInside: readonly Encoding[] = ["shift_jis", "gb18030", "big5", "e
 const firstInside = 0x30;
 
 /**
- * Returns the encodings that the bytes may have and in which some of the matches begin inside a character.
- * Returns none if the text around a match is mostly valid UTF-8.
+ * Returns possible encodings of the bytes that make some matches begin inside a character. Text that is
+ * mostly valid UTF-8 has none.
  */
 export function* encodingsThatSplit(body: Buffer, matches: Matches): Steps<Encoding[]> {
   const { needle, starts, count } = matches;

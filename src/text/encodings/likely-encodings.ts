@@ -21,7 +21,7 @@ export function isMostlyValid(sample: Buffer, encoding: Encoding, share = 1 / 3)
   return strange.length > 0 && invalid <= strange.length * share;
 }
 
-/** The encodings of several bytes, each with the languages that it is for. */
+/** Encodings to try before one of single bytes. */
 const multibyte: readonly Encoding[] = ["shift_jis", "euc-jp", "gb18030", "big5", "euc-kr"];
 
 /** Returns encodings that the file may be in, the likeliest first, as examples to send. */

@@ -8,19 +8,20 @@ const headBytes = 8 * 1024;
  * first characters are in Latin-1, and NUL is nothing but their high byte.
  */
 export function unmarkedUtf16(file: Buffer): "utf-16le" | "utf-16be" | undefined {
-  const size = Math.min(file.length, headBytes);
-  const first = file.indexOf(0);
-  if (file.length % 2 !== 0 || size < 4 || first < 0 || first >= size) return undefined;
-  if (markedEncoding(file) !== undefined) return undefined;
+  // Every edit passes here, and searching a large file for NUL would take longer than the rest.
+  const head = file.subarray(0, headBytes);
+  const first = head.indexOf(0);
+  if (file.length % 2 !== 0 || head.length < 4 || first < 0) return undefined;
+  if (markedEncoding(head) !== undefined) return undefined;
   const isLittle = first % 2 === 1;
   let found = 0;
-  for (let at = first; at >= 0 && at < size; at = file.indexOf(0, at + 1)) {
-    const low = file[isLittle ? at - 1 : at + 1]!;
+  for (let at = first; at >= 0; at = head.indexOf(0, at + 1)) {
+    const low = head[isLittle ? at - 1 : at + 1]!;
     const isText = low >= 0x20 || low === 0x09 || low === 0x0a || low === 0x0d;
     if ((at % 2 === 1) !== isLittle || !isText) return undefined;
     found++;
   }
-  if (found * 8 < size || hasFeedInHighByte(file.subarray(0, size), isLittle)) return undefined;
+  if (found * 8 < head.length || hasFeedInHighByte(head, isLittle)) return undefined;
   return isLittle ? "utf-16le" : "utf-16be";
 }
 
