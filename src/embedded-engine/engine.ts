@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { type WebSocket, WebSocketServer } from "portable-ws";
+import { skipSlice } from "../base/scheduling/time-slice.ts";
 import { type Access, acceptUpgrade, isOwnUser, rejectUpgrade } from "./admission.ts";
 import { builtinsOf } from "./builtins.ts";
 import { Channels } from "./channels.ts";
@@ -190,6 +191,7 @@ function serveWorker(router: Router, socket: WebSocket, options: ConnectionOptio
     // A frame may still arrive after its connection was retired.
     if (!router.workers.has(worker) || (binary && isTelemetry(data))) return;
     if (!isLargeFrame(data)) {
+      skipSlice();
       const text = data.toString();
       receive(text, parseFrame(text));
       return;

@@ -1,5 +1,12 @@
 import { expect, test } from "bun:test";
-import { createBackgroundSlice, createTimeSlice, runAtOnce, runInSlices, type Steps } from "./time-slice.ts";
+import {
+  createBackgroundSlice,
+  createTimeSlice,
+  runAtOnce,
+  runInSlices,
+  type Steps,
+  skipSlice,
+} from "./time-slice.ts";
 
 /** Returns a slice without time, which is used up at once. */
 const noTime = () => createTimeSlice(0);
@@ -48,6 +55,41 @@ test("in one turn of the event loop one of all goes on, and each in its turn", a
   isDone = true;
   expect(order.join("").replaceAll("|", "")).toBe("abcabcabc");
   expect(order.join("")).not.toMatch(/[abc]{2}/);
+});
+
+/** Runs work of many slices, and returns how many have run by each of the next turns of the event loop. */
+async function slicesByTurn(turns: number, inEachTurn: () => void): Promise<number[]> {
+  const [counts, slice]: [number[], ReturnType<typeof noTime>] = [[], noTime()];
+  let slices = 0;
+  const work = async () => {
+    for (; counts.length < turns; slices++) await slice.yieldIfDue();
+  };
+  const working = work();
+  const observing = new Promise<void>((resolve) => {
+    const turn = () => {
+      inEachTurn();
+      if (counts.push(slices) === turns) resolve();
+      else setImmediate(turn);
+    };
+    setImmediate(turn);
+  });
+  await Promise.all([working, observing]);
+  return counts;
+}
+
+test("the turn that delivers a message runs no slice", async () => {
+  let turn = 0;
+  const counts = await slicesByTurn(6, () => {
+    if (++turn === 2 || turn === 4) skipSlice();
+  });
+  const perTurn = counts.map((count, index) => count - (counts[index - 1] ?? 0));
+  expect(perTurn.slice(1)).toEqual([1, 0, 1, 0, 1]);
+});
+
+test("messages in each turn stop no work", async () => {
+  const counts = await slicesByTurn(52, skipSlice);
+  expect(counts.at(-1)).toBeGreaterThanOrEqual(10);
+  expect(counts.at(-1)).toBeLessThanOrEqual(11);
 });
 
 function* counting(to: number, ended: () => void): Steps<number> {

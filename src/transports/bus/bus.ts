@@ -3,6 +3,7 @@
 import { type IIIClient, registerWorker } from "iii-sdk";
 import { ChannelReader, ChannelWriter } from "iii-sdk/channel";
 import { type Log, originOf } from "../../base/log/log.ts";
+import { skipSlice } from "../../base/scheduling/time-slice.ts";
 import { type BusAccess, type ChannelRef, RemoteError } from "../../calls/contract/bus-access.ts";
 import type { TraceParent } from "../../calls/contract/origin.ts";
 import { WrittenAnswer } from "../../calls/contract/prepared-answer.ts";
@@ -90,6 +91,7 @@ const codeOf = (error: unknown): string | undefined => {
 function sendPrepared(sdk: SdkInternals): void {
   const send = sdk.sendMessage.bind(sdk);
   sdk.sendMessage = (type, message, skipIfClosed) => {
+    skipSlice();
     const { result, ...others } = message as { readonly result?: unknown };
     const head = () => `${JSON.stringify({ type, ...others }).slice(0, -1)},"result":`;
     if (type !== "invocationresult" || !sdk.isOpen()) send(type, message, skipIfClosed);
@@ -115,7 +117,10 @@ function receiveInSlices(bus: Bus, maxTokens: () => number): void {
   largeMessages.set(bus, large);
   sdk.onMessage = (message) => {
     if (large.takes(message)) large.receive(message, (frame) => passOn(sdk, frame));
-    else onMessage(message);
+    else {
+      skipSlice();
+      onMessage(message);
+    }
   };
 }
 
@@ -326,7 +331,10 @@ export function watch(bus: Bus, events: ConnectionEvents): void {
   const onMessage = sdk.onMessage.bind(sdk);
   sdk.onMessage = (message) => {
     if (isNameConflict(message)) events.refused();
-    else onMessage(message);
+    else {
+      skipSlice();
+      onMessage(message);
+    }
   };
 }
 
