@@ -38,6 +38,7 @@ export async function openCommandEnvironment(
       ...childEnvironment(environmentRules(config, profile), environment),
       ...confinement.variables,
       ...(home && { HOME: home.path, ...toolchains(environment) }),
+      ...(profile.private_home && noEditor),
       ...gitVariables(confinement.gitSettings),
     },
     close: () => home?.remove(),
@@ -85,6 +86,13 @@ function toolchains(own: NodeJS.ProcessEnv): Record<string, string> {
 
 /** A key of git's configuration, and its value. */
 export type GitSetting = readonly [key: string, value: string];
+
+/**
+ * The editor that git runs itself (git-var(1)), in place of any that a configuration names: a command has no
+ * terminal, and an editor would wait for one until the command's time is over. A message stays as it is, and
+ * an empty one is refused.
+ */
+const noEditor = { GIT_EDITOR: ":", GIT_SEQUENCE_EDITOR: ":" } as const;
 
 /** Milliseconds that git may take to read its configuration. */
 const gitMs = 5000;

@@ -160,6 +160,22 @@ describe("a repository with a tracked, denied file", () => {
     expect(await run(agent, line)).toMatchObject({ stdout: "Another One one@example.org\n", exit_code: 0 });
   });
 
+  test("no editor is run, whatever the repository names: git keeps a message, and refuses an empty one", async () => {
+    commitAll(agent);
+    for (const key of ["core.editor", "sequence.editor"]) git(agent, "config", key, "echo other >");
+    const amended = "echo two >> file && git commit -q --amend -a && git log --format=%s";
+    expect(await run(agent, amended)).toMatchObject({ stdout: "first\n", exit_code: 0 });
+    const empty = await run(agent, "echo three >> file && git commit -a");
+    expect(empty["exit_code"]).toBe(1);
+    expect(empty["stderr"]).toContain("empty commit message");
+    const rebased = "git commit -qam second && git rebase -q -i HEAD~1 && git log -1 --format=%s";
+    expect(await run(agent, rebased)).toMatchObject({ stdout: "second\n", exit_code: 0 });
+    // The contract's commands have the editor of the repository.
+    commitAll(contract);
+    git(contract, "config", "core.editor", "echo other >");
+    expect((await run(contract, amended))["stdout"]).toBe("other\n");
+  });
+
   test("a change of the file itself is seen, and nothing is recorded of it", async () => {
     commitAll(agent);
     writeFileSync(join(agent.folder, ".env"), "another secret\n");
