@@ -17,7 +17,7 @@ import { renderName } from "./render/entry-text.ts";
 import { hintsFor, hintsOnUnicode, undecodedHint } from "./search/hints.ts";
 import { FileList, lineOptionsOf, MatchEntry, MatchFields, shownLineBytes } from "./search/matches.ts";
 import { PageAnswerFields, PageRequestFields, pageOf, renderPage } from "./search/pages.ts";
-import { renderFiles, renderMatches, renderTotal } from "./search/text.ts";
+import { renderEach, renderFile, renderMatches, renderTotal } from "./search/text.ts";
 
 const request = Type.Object(
   {
@@ -168,13 +168,13 @@ export const search = defineCoderFunction({
     const { content_matches, files, ...others } = answer;
     return new Measured({ content_matches, ...(files && { files }), hints, ...others }, hintedBytes);
   },
-  render(
+  *render(
     { content_matches, path_matches, files = [], hints, truncated, ...page },
     _,
     { search_content, cursor },
   ) {
-    const lines = [...renderMatches(content_matches), ...renderFiles(files)];
-    const paths = path_matches.map(({ path }) => renderName(path));
+    const lines = [...(yield* renderMatches(content_matches)), ...(yield* renderEach(files, renderFile))];
+    const paths = yield* renderEach(path_matches, ({ path }) => renderName(path));
     const hasHeading = search_content !== false && paths.length > 0;
     const isCut = truncated && page.stopped_by === undefined;
     return [

@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
-import { renderFiles, renderMatches, renderTotal } from "./text.ts";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
+import { renderEach, renderFile, renderMatches, renderTotal } from "./text.ts";
+
+const shown = (matches: Parameters<typeof renderMatches>[0]): string[] => runAtOnce(renderMatches(matches));
 
 test("the path of each file, its lines below it, and a blank line between files", () => {
   const matches = [
@@ -7,7 +10,7 @@ test("the path of each file, its lines below it, and a blank line between files"
     { path: "src/a", line: 30, column: 1, text: "" },
     { path: "b\n", line: 3, column: 1, text: "two" },
   ];
-  expect(renderMatches(matches)).toEqual(["src/a", "1→one", "30→", "", '"b\\n"', "3→two"]);
+  expect(shown(matches)).toEqual(["src/a", "1→one", "30→", "", '"b\\n"', "3→two"]);
 });
 
 test("with lines around, each line once", () => {
@@ -17,36 +20,30 @@ test("with lines around, each line once", () => {
     { path: "a", line: 9, column: 1, text: "x 9", before: ["8"], after: [] },
     { path: "b", line: 1, column: 1, text: "x", before: [], after: [] },
   ];
-  expect(renderMatches(matches)).toEqual([
-    ..."a|1-1|2→x|3→x 3|4-4|…|8-8|9→x 9".split("|"),
-    ..."|b|1→x".split("|"),
-  ]);
+  expect(shown(matches)).toEqual([..."a|1-1|2→x|3→x 3|4-4|…|8-8|9→x 9".split("|"), ..."|b|1→x".split("|")]);
 });
 
 test("a line once for all its matches, or each of its excerpts; and all lines of a match", () => {
   const place = { path: "a", line: 1, column: 1, end_column: 2 };
   expect(
-    renderMatches([
+    shown([
       { ...place, text: "x x" },
       { ...place, column: 3, text: "x x" },
     ]),
   ).toEqual(["a", "1→x x"]);
   expect(
-    renderMatches([
+    shown([
       { ...place, text: "x…" },
       { ...place, column: 3, text: "…x" },
     ]),
   ).toEqual(["a", "1→x…", "1→…x"]);
   const over = { path: "a", line: 2, column: 3, end_line: 3, end_column: 2, text: "a {\r\n}", after: ["b"] };
-  expect(renderMatches([over])).toEqual(["a", "2→a {", "3→}", "4-b"]);
+  expect(shown([over])).toEqual(["a", "2→a {", "3→}", "4-b"]);
 });
 
 test("files, with counts where there are any", () => {
-  expect(renderFiles([{ path: "a" }, { path: "b", count: 3 }, { path: "c", count: 1, matches: 1 }])).toEqual([
-    "a",
-    "b: 3 lines",
-    "c: 1 line, 1 match",
-  ]);
+  const files = [{ path: "a" }, { path: "b", count: 3 }, { path: "c", count: 1, matches: 1 }];
+  expect(runAtOnce(renderEach(files, renderFile))).toEqual(["a", "b: 3 lines", "c: 1 line, 1 match"]);
 });
 
 test("the counts of several files have a total", () => {
@@ -62,7 +59,21 @@ test("the counts of several files have a total", () => {
 
 test("a match that is cut, with the line that it ends in", () => {
   const cut = { path: "a", line: 2, column: 1, end_line: 900, end_column: 2, text: "{\n…" };
-  expect(renderMatches([cut])).toEqual(["a", "2→{", "3→… the match ends in line 900"]);
+  expect(shown([cut])).toEqual(["a", "2→{", "3→… the match ends in line 900"]);
   const whole = { ...cut, end_line: 3 };
-  expect(renderMatches([whole])).toEqual(["a", "2→{", "3→…"]);
+  expect(shown([whole])).toEqual(["a", "2→{", "3→…"]);
+});
+
+test.each([
+  ["lines of their own", {}],
+  ["lines around them", { before: ["b"], after: ["a"] }],
+])("many matches are rendered in steps: %s", (_, around) => {
+  const lines = Array.from({ length: 10_000 }, (_, index) => index + 1);
+  const matches = lines.map((line) => ({ path: "a", line: line * 2, column: 1, text: "x", ...around }));
+  const steps = renderMatches(matches);
+  let count = 0;
+  while (!steps.next().done) count++;
+  expect(count).toBeGreaterThan(9);
+  const all = shown(matches);
+  expect(all.filter((line) => line.endsWith("→x"))).toEqual(matches.map(({ line }) => `${line}→x`));
 });

@@ -1,64 +1,89 @@
 /** Renders the matches of a search for models. */
 import type { Static } from "@sinclair/typebox";
+import { mergeSort } from "../../base/scheduling/merge-sort.ts";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { renderName } from "../render/entry-text.ts";
 import type { MatchEntry } from "./matches.ts";
 
 type Match = Static<typeof MatchEntry>;
+
+/** Number of matches or names that are rendered in one step. */
+const perStep = 1024;
 
 /**
  * Returns the path of each file, and below it `line→text` for lines that match and `line-text` for those
  * around them, in order, each once; `…` between lines around matches that do not follow each other, and a
  * blank line between files.
  */
-export const renderMatches = (matches: readonly Match[]): string[] =>
-  filesOf(matches).flatMap((ofFile, index) => [
-    ...(index > 0 ? [""] : []),
-    renderName(ofFile[0]!.path),
-    ...linesOf(ofFile),
-  ]);
-
-/** Groups the matches, which are in the order of paths, by file. */
-function filesOf(matches: readonly Match[]): Match[][] {
-  const files: Match[][] = [];
-  for (const match of matches) {
-    const last = files.at(-1);
-    if (last?.[0]?.path === match.path) last.push(match);
-    else files.push([match]);
+export function* renderMatches(matches: readonly Match[]): Steps<string[]> {
+  const lines: string[] = [];
+  for (let from = 0, to = 0; from < matches.length; from = to) {
+    const { path } = matches[from]!;
+    // The matches are in the order of paths.
+    while (matches[to]?.path === path) to++;
+    if (from > 0) lines.push("");
+    lines.push(renderName(path));
+    for (const line of yield* linesOf(matches.slice(from, to))) lines.push(line);
+    yield;
   }
-  return files;
+  return lines;
+}
+
+/** Renders the items of a list. */
+export function* renderEach<T>(items: readonly T[], render: (item: T) => string): Steps<string[]> {
+  const lines: string[] = [];
+  for (const item of items) {
+    if (lines.push(render(item)) % perStep === 0) yield;
+  }
+  return lines;
 }
 
 /**
  * Renders the lines of one file. A matching line is not also shown as the context of another match. A line
  * that was cut has an excerpt for each match.
  */
-function linesOf(matches: readonly Match[]): string[] {
-  if (matches.every(isLineOfItsOwn)) return matches.map(({ line, text }) => `${line}→${text}`);
+function* linesOf(matches: readonly Match[]): Steps<string[]> {
+  if (matches.every(isLineOfItsOwn)) return yield* renderEach(matches, ({ line, text }) => `${line}→${text}`);
   const around = new Map<number, string>();
   const matching = new Map<number, Set<string>>();
-  for (const { line, end_line = line, before = [], after = [], text } of matches) {
-    for (const [index, one] of before.entries()) around.set(line - before.length + index, one);
-    for (const [index, one] of after.entries()) around.set(end_line + 1 + index, one);
-    const shown = text.split(/\r?\n/);
-    if (shown.at(-1) === "…" && line + shown.length - 1 < end_line)
-      shown[shown.length - 1] = `… the match ends in line ${end_line}`;
-    for (const [index, one] of shown.entries()) {
-      const number = line + index;
-      const excerpts = matching.get(number);
-      if (excerpts === undefined) matching.set(number, new Set([one]));
-      else excerpts.add(one);
-    }
+  for (const [index, match] of matches.entries()) {
+    addLines(match, { around, matching });
+    if (index % perStep === perStep - 1) yield;
   }
-  const numbers = [...new Set([...around.keys(), ...matching.keys()])].sort((one, other) => one - other);
-  return numbers.flatMap((number, at) => {
-    const isGap = around.size > 0 && at > 0 && numbers[at - 1] !== number - 1;
+  const numbers = yield* mergeSort(
+    [...new Set([...around.keys(), ...matching.keys()])],
+    (one, other) => one < other,
+  );
+  const lines: string[] = [];
+  for (const [at, number] of numbers.entries()) {
+    if (at % perStep === perStep - 1) yield;
+    if (around.size > 0 && at > 0 && numbers[at - 1] !== number - 1) lines.push("…");
     const excerpts = matching.get(number);
-    const lines =
-      excerpts === undefined
-        ? [`${number}-${around.get(number)}`]
-        : [...excerpts].map((excerpt) => `${number}→${excerpt}`);
-    return isGap ? ["…", ...lines] : lines;
-  });
+    if (excerpts === undefined) lines.push(`${number}-${around.get(number)}`);
+    else for (const excerpt of excerpts) lines.push(`${number}→${excerpt}`);
+  }
+  return lines;
+}
+
+/** The lines of a file by their numbers. */
+interface NumberedLines {
+  readonly around: Map<number, string>;
+  readonly matching: Map<number, Set<string>>;
+}
+
+function addLines(match: Match, { around, matching }: NumberedLines): void {
+  const { line, end_line = line, before = [], after = [], text } = match;
+  for (const [index, one] of before.entries()) around.set(line - before.length + index, one);
+  for (const [index, one] of after.entries()) around.set(end_line + 1 + index, one);
+  const shown = text.split(/\r?\n/);
+  if (shown.at(-1) === "…" && line + shown.length - 1 < end_line)
+    shown[shown.length - 1] = `… the match ends in line ${end_line}`;
+  for (const [index, one] of shown.entries()) {
+    const number = line + index;
+    const excerpts = matching.get(number);
+    if (excerpts === undefined) matching.set(number, new Set([one]));
+    else excerpts.add(one);
+  }
 }
 
 /**
@@ -78,15 +103,14 @@ interface CountedFile {
   readonly matches?: number;
 }
 
-/** Renders files as `path`, `path: 2 lines` or `path: 2 lines, 3 matches`. */
-export const renderFiles = (files: readonly CountedFile[]): string[] =>
-  files.map(({ path, count, matches }) => {
-    const counts = [
-      ...(count === undefined ? [] : [counted(count, "line", "lines")]),
-      ...(matches === undefined ? [] : [counted(matches, "match", "matches")]),
-    ];
-    return counts.length === 0 ? renderName(path) : `${renderName(path)}: ${counts.join(", ")}`;
-  });
+/** Renders a file as `path`, `path: 2 lines` or `path: 2 lines, 3 matches`. */
+export function renderFile({ path, count, matches }: CountedFile): string {
+  const counts = [
+    ...(count === undefined ? [] : [counted(count, "line", "lines")]),
+    ...(matches === undefined ? [] : [counted(matches, "match", "matches")]),
+  ];
+  return counts.length === 0 ? renderName(path) : `${renderName(path)}: ${counts.join(", ")}`;
+}
 
 /** Returns a line with the sums of the counts, if there are several files with counts. */
 export function renderTotal(files: readonly CountedFile[]): string[] {
