@@ -307,14 +307,18 @@ function partInScope(change: FeedChange, { scope }: Pick<Jail, "scope">): FeedCh
   return visiblePart(change, (path) => (takesAlong ? scope.leadsInside(path) : scope.contains(path)));
 }
 
-/** Renders the function, and the author if it is not the reader. */
+/**
+ * Renders the function, and the author if it is not the reader. While a command runs, its changes cannot be
+ * distinguished from those of other programs.
+ */
 function renderCause(
   { by, function_id: id = "call", program, author, mine: isMine }: WireChange["cause"],
   sentence: Wording["sentence"],
 ): string {
   if (by === "external") return " (by another program)";
-  const what = [sentence(id), ...(program === undefined ? [] : [program])].join(" ");
-  return ` (${what}${author === undefined || isMine ? "" : ` by ${renderAuthor(author)}`})`;
+  const what = program === undefined ? sentence(id) : `while ${sentence(id)} ${program} ran`;
+  if (author === undefined || isMine) return ` (${what})`;
+  return ` (${what}${program === undefined ? "" : ","} by ${renderAuthor(author)})`;
 }
 
 /** The changes that a call without `since` covers. */

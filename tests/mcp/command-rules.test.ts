@@ -80,13 +80,13 @@ test("an answer says what the command changed, and the feed has it as the cause"
   expect(text).toMatch(/^\[changed: 3 files, \.git \d+\]\n\[exit code 0/);
   writeFileSync(join(connected.base, "by-hand.txt"), "x");
   const answer = textOf(await connected.call("coder_changes", { since }));
-  expect(answer).toContain("modified: a.txt (shell_exec sh)");
+  expect(answer).toContain("modified: a.txt (while shell_exec sh ran)");
   expect(answer).toContain("created: by-hand.txt (by another program)\n");
   expect(await sh("cat a.txt")).not.toContain("[changed");
   await sh("for i in 1 2 3 4; do echo x > .git/$i; done");
   const after = /[0-9a-f]{12}:\d+/.exec(answer)![0];
   expect(textOf(await connected.call("coder_changes", { since: after }))).toMatch(
-    /^changed: \.git, \d+ entries \(shell_exec sh\)\n\[since /,
+    /^changed: \.git, \d+ entries \(while shell_exec sh ran\)\n\[since /,
   );
 });
 

@@ -60,7 +60,7 @@ describe.each(defaultSubjects)("the %s", (subject) => {
     await ben.call("coder_changes", {});
     await sh("echo made > made.txt; mv sub/b.txt c.txt");
     const changes = async (args: object) => textOf(await ben.call("coder_changes", { ...args }));
-    const anna = String.raw`shell_exec sh by tests 1\.0\.0 \(session [\da-f]{8}\)`;
+    const anna = String.raw`while shell_exec sh ran, by tests 1\.0\.0 \(session [\da-f]{8}\)`;
     expect(await changes({})).toMatch(new RegExp(String.raw`created: made\.txt \(${anna}\)`));
     expect(await changes({ by: "others" })).toMatch(
       new RegExp(String.raw`^moved: sub/b\.txt to c\.txt \(${anna}\)\n.*created: made\.txt \(${anna}\)`, "s"),

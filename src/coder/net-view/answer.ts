@@ -232,9 +232,9 @@ function renderLine(
   const others = by.filter((author) => author !== "me");
   const names = others.length === 0 ? [] : [...(by.includes("me") ? ["you"] : []), ...others];
   const whose = [
-    ...(commands.length === 0 ? [] : [sentence(commands.join(", "))]),
+    ...(commands.length === 0 ? [] : [`while ${sentence(commands.join(", "))} ran`]),
     ...(names.length === 0 ? [] : [`by ${names.join(", ")}`]),
   ];
-  const authors = whose.length === 0 ? "" : ` (${whose.join(" ")})`;
+  const authors = whose.length === 0 ? "" : ` (${whose.join(", ")})`;
   return `${kind}: ${was}${renderName(path)}${mark}${counts}${inside}${authors}`;
 }

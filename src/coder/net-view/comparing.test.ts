@@ -218,23 +218,23 @@ test("what a command changed is its author's work, and named after it", async ()
   await feed.endCommand(command);
   expect(await one.text("coder::changes", { by: "me", since })).toBe(
     [
-      "moved: plain.txt to lib/plain.txt (shell::exec node)",
-      "created: made.txt (shell::exec node)",
-      "modified: src/a.ts (shell::exec node)",
+      "moved: plain.txt to lib/plain.txt (while shell::exec node ran)",
+      "created: made.txt (while shell::exec node ran)",
+      "modified: src/a.ts (while shell::exec node ran)",
     ].join("\n"),
   );
   expect(await one.text("coder::changes", { by: "me", answer: "stat", path: "src/a.ts" })).toBe(
-    "modified: src/a.ts +1 -2 (shell::exec node)",
+    "modified: src/a.ts +1 -2 (while shell::exec node ran)",
   );
   expect(await other.text("coder::changes", { by: "others", path: "made.txt" })).toBe(
-    "created: made.txt (shell::exec node by anna 1.0 (session aaaaaaaa))",
+    "created: made.txt (while shell::exec node ran, by anna 1.0 (session aaaaaaaa))",
   );
   expect((await one.call("coder::changes", { by: "others", since })).net).toEqual([]);
   const { next } = await one.call("coder::changes");
   await feed.beginCommand(cause);
   writeFileSync(fixture.at("made.txt"), "again\n");
   expect(await one.text("coder::changes", { since: next, answer: "diff" })).toBe(
-    "modified: made.txt (shell::exec node)\n[no diff: a command changed it, and what it was before is not kept]",
+    "modified: made.txt (while shell::exec node ran)\n[no diff: a command changed it, and what it was before is not kept]",
   );
 });
 
