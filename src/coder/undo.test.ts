@@ -10,6 +10,7 @@ import {
   readFileSync,
   readlinkSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -237,6 +238,60 @@ test("links come back that lead nowhere by then", async () => {
   expect(existsSync(at("d"))).toBe(false);
   await call("coder::undo", {});
   expect(lstatSync(at("d/l")).isSymbolicLink()).toBe(true);
+});
+
+/** Names that other programs may make, and calls may not. */
+const strangeNames = ["back\\slash", "new\nline", "bell\x07", "C:\\a", "del\x7f"];
+
+test.each(strangeNames)(
+  "a file named %j comes back, alone or in a folder, deleted or moved",
+  async (name) => {
+    const { at, call, snapshot } = await open();
+    mkdirSync(at("d/inside"), { recursive: true });
+    for (const path of [name, `d/${name}`, `d/inside/${name}`]) writeFileSync(at(path), `of ${path}`);
+    writeFileSync(at("plain"), "plain");
+    const before = snapshot();
+    const calls: readonly (readonly [string, object])[] = [
+      ["coder::delete-file", { paths: [name] }],
+      ["coder::delete-file", { paths: ["d"], recursive: true }],
+      ["coder::move", { files: [{ from: `d/${name}`, to: "d/clean" }] }],
+      ["coder::move", { files: [{ from: "plain", to: name, overwrite: true }] }],
+      ["coder::transact", { changes: [{ op: "delete", path: `d/${name}` }] }],
+    ];
+    for (const [id, payload] of calls) {
+      await call(id, payload);
+      const after = snapshot();
+      expect(compareSnapshots(before, after)).not.toEqual([]);
+      await call("coder::undo", {});
+      expect(compareSnapshots(before, snapshot())).toEqual([]);
+      await call("coder::undo", {});
+      expect(compareSnapshots(after, snapshot())).toEqual([]);
+      await call("coder::undo", {});
+      expect(compareSnapshots(before, snapshot())).toEqual([]);
+    }
+  },
+);
+
+test("what no path can name is deleted as something that cannot be undone", async () => {
+  const { at, call } = await open();
+  mkdirSync(at("not UTF-8"));
+  mkdirSync(Buffer.concat([Buffer.from(at("not UTF-8/")), Buffer.from([0xff])]));
+  mkdirSync(at("deep"));
+  // The system takes no path as long as that of the innermost folder, so each one is moved into another.
+  for (let depth = 0; depth < 20; depth++) {
+    mkdirSync(at("outer"));
+    renameSync(at("deep"), join(at("outer"), "d".repeat(250)));
+    renameSync(at("outer"), at("deep"));
+  }
+  const { results } = await call("coder::delete-file", {
+    paths: ["not UTF-8", "deep"],
+    recursive: true,
+    expected_revisions: {},
+  });
+  expect(results).toEqual([
+    { path: "not UTF-8", success: true, removed: true, undo: "unavailable" },
+    { path: "deep", success: true, removed: true, undo: "unavailable" },
+  ]);
 });
 
 test("an undo that changes nothing says so, and one that does how it is taken back", async () => {

@@ -148,6 +148,11 @@ export interface AdmitOptions {
    * `"bare"` resolves to the link itself, wherever it leads.
    */
   readonly lastLink?: "follow" | "stay" | "bare";
+  /**
+   * Whether the journal has the path. Its names were there before, so they may be ones that callers cannot
+   * create. Default: false.
+   */
+  readonly isRecorded?: boolean;
   /** Whether the last name may be missing, if callers may create such a name. Default: false. */
   readonly mayBeMissing?: boolean;
   /**

@@ -8,7 +8,7 @@ export interface ParsedPath {
   readonly folderOnly: boolean;
 }
 
-const maxPathBytes = 4096;
+export const maxPathBytes = 4096;
 const maxNameBytes = 255;
 
 /**
@@ -124,6 +124,8 @@ export function validateNewPath(path: string, newNames: readonly string[], folde
   }
 }
 
-/** Measures only texts that could be too long: a code unit takes at most three bytes. */
-const isLonger = (text: string, bytes: number): boolean =>
+/**
+ * Returns whether a text is longer. Measures only texts that could be: a code unit takes at most three bytes.
+ */
+export const isLonger = (text: string, bytes: number): boolean =>
   text.length * 3 > bytes && Buffer.byteLength(text) > bytes;

@@ -318,9 +318,9 @@ class Walk {
       if (!this.#options.deniedIsMissing && this.#rules.denies(path, this.#folder.folding))
         throw refuse.absent(this.#requested, "denied");
     }
-    const { mayBeMissing = false, parents = false, mayBeFolder = false } = this.#options;
+    const { mayBeMissing = false, parents = false, mayBeFolder = false, isRecorded = false } = this.#options;
     if (!mayBeMissing || (newNames.length > 1 && !parents)) throw refuse.absent(this.#requested, "missing");
-    this.#rules.requireNewNames(this.#requested, newNames, this.#folderOnly && !mayBeFolder);
+    if (!isRecorded) this.#rules.requireNewNames(this.#requested, newNames, this.#folderOnly && !mayBeFolder);
     const newFolders = newNames.slice(0, -1);
     const name = newNames.at(-1)!;
     return new WalkedPath(this.#folder, name, { handle: undefined, sentName: name, newFolders });

@@ -7,6 +7,7 @@ import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
 import { largestHashed } from "../disk/hash-ahead.ts";
 import type { HeldEntry, Mutation } from "../disk/mutation.ts";
 import { largestAtOnce, quickRevisionOf, revisionInSteps, revisionOfBytes } from "../files/revision.ts";
+import { isLonger, maxPathBytes } from "../jail/parse.ts";
 import type { ContentLocation, Loss, RecordedState, RecordedTree, StepFrame } from "./frame.ts";
 
 /** Maximum bytes of a small content. Larger ones have files of their own, which may share disk blocks. */
@@ -54,7 +55,9 @@ export function frameOf(
   { keeper, read = {} }: { readonly keeper: ContentKeeper; readonly read?: ReadTrees | undefined },
 ): StepFrame {
   requireText(mutation);
-  return { ...headOf(mutation, at), ...treesOf(mutation, keeper, read) };
+  const frame = { ...headOf(mutation, at), ...treesOf(mutation, keeper, read) };
+  requireShort(frame);
+  return frame;
 }
 
 /** Reads an entry that a step removes, with its content. */
@@ -93,6 +96,14 @@ function headOf(
 /** Requires names in UTF-8, because others cannot be named again. */
 function requireText({ path, from = "" }: Mutation): void {
   if (path.includes("\ufffd") || from.includes("\ufffd")) throw new Unavailable("name");
+}
+
+/** Requires paths that are short enough to be named again. */
+function requireShort({ path, from = path, before, after }: StepFrame): void {
+  const inside = [...(before.inside ?? []), ...(after.inside ?? [])];
+  const longest = inside.reduce((most, [name]) => (name.length > most.length ? name : most), "");
+  for (const end of [path, from])
+    if (isLonger(`${end}/${longest}`, maxPathBytes)) throw new Unavailable("name");
 }
 
 function treesOf(

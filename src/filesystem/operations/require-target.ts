@@ -14,6 +14,8 @@ export interface TwoPaths extends LinkOptions {
   readonly from: string;
   readonly to: string;
   readonly overwrite: boolean;
+  /** Whether the journal has both paths, so that their names were there before. */
+  readonly isRecorded?: boolean;
   /** Called before a file at `to` is replaced, or would be. */
   readonly onReplace?: () => void;
 }
@@ -30,14 +32,15 @@ interface RelatedEnds extends Ends {
 export function requireTarget(jail: Jail, paths: TwoPaths, related: RelatedEnds): void {
   const { source, target, relation, done } = related;
   const isFolder = source.stats!.isDirectory();
+  const requireNewPath = paths.isRecorded ? () => {} : validateNewPath;
   if (source.stats!.isSymbolicLink() && jail.mayDenyWritingBelow(target))
     throw refuseJailed.protected(paths.to);
   if (relation === "respelled") {
-    validateNewPath(paths.to, [target.sentName], false);
+    requireNewPath(paths.to, [target.sentName], false);
     return;
   }
   if (target.stats !== undefined) requireReplaceable(jail, paths, target.stats);
-  else if (!isFolder) validateNewPath(paths.to, [], splitPath(paths.to).folderOnly);
+  else if (!isFolder) requireNewPath(paths.to, [], splitPath(paths.to).folderOnly);
   if (target.stats !== undefined && source.stats!.isSymbolicLink()) requireOtherThanEnd(jail, paths, related);
   if (!isFolder) return;
   if (target.stats !== undefined) throw refuseMove.folderOntoFile(paths.from, paths.to);

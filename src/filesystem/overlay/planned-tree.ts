@@ -263,7 +263,7 @@ export class PlannedTree implements WritableTree {
     return kindOf(place.stats!);
   }
 
-  /** Returns the state of a path. Throws the jail's errors, except for a missing entry. */
+  /** Returns the state of a path of the journal. Throws the jail's errors, except for a missing entry. */
   state(path: string): EntryState {
     using place = this.#admitState(path);
     return stateAt(place);
@@ -292,7 +292,7 @@ export class PlannedTree implements WritableTree {
   }
 
   #admitState(path: string): ResolvedPath {
-    return this.jail.admit(path, { lastLink: "bare", mayBeMissing: true, parents: true });
+    return this.jail.admit(path, { lastLink: "bare", mayBeMissing: true, parents: true, isRecorded: true });
   }
 }
 

@@ -33,7 +33,7 @@ export class Restoration {
   }
 
   inRemade(path: string): Restoration {
-    using place = this.#tree.jail.admit(path, { lastLink: "bare" });
+    using place = this.#tree.jail.admit(path, asRecorded);
     // A link on the way would lead to another place.
     const isItself = place.path === path && this.#tree.jail.mayGoWhole(place);
     const remade = isItself ? path : undefined;
@@ -62,7 +62,7 @@ export class Restoration {
 
   isRespelling(path: string, other: string): boolean {
     return mapErrno(path, () => {
-      const asName = { lastLink: "bare", mayBeMissing: true, parents: true } as const;
+      const asName = { ...asRecorded, mayBeMissing: true, parents: true } as const;
       using source = this.#tree.jail.admit(path, asName);
       using target = this.#tree.jail.admit(other, asName);
       return source.stats !== undefined && relationOf({ source, target }) === "respelled";
@@ -103,7 +103,7 @@ export class Restoration {
 
   async remove(path: string): Promise<void> {
     await refusing(path, async () => {
-      using place = this.#tree.jail.admit(path, { changes: "tree", lastLink: "bare" });
+      using place = this.#tree.jail.admit(path, { ...asRecorded, changes: "tree" });
       if (place.stats!.isDirectory()) requireEmpty(this.#tree, path, place);
       requireWritableFolder(place.folder, path);
       const expectedRevision = place.stats!.isFile() ? this.#seen(path) : undefined;
@@ -112,8 +112,8 @@ export class Restoration {
   }
 
   async move(from: string, to: string): Promise<void> {
-    const moving = { from, to, overwrite: false, parents: false };
-    const options = { changes: "tree", lastLink: "bare" } as const;
+    const moving = { from, to, overwrite: false, parents: false, isRecorded: true };
+    const options = { ...asRecorded, changes: "tree" } as const;
     await refusing(from, async () => {
       using source = this.#tree.jail.admit(from, options);
       using target = this.#tree.jail.admit(to, { ...options, mayBeMissing: true, mayBeFolder: true });
@@ -130,7 +130,8 @@ export class Restoration {
     await refusing(path, async () => {
       const { jail } = this.#tree;
       const remade = this.#remade;
-      const admit: Jail["admit"] = (one, options) => jail.admit(one, { ...options, remade });
+      const admit: Jail["admit"] = (one, options) =>
+        jail.admit(one, { ...options, isRecorded: true, remade });
       using place = admitPermitted({ ...jail, admit }, { path, recursive: false });
       await this.#tree.setPermissions({ place, mode, uid: undefined, gid: undefined, recursive: false });
     });
@@ -139,7 +140,7 @@ export class Restoration {
   /** Admits the path of a file or link to be created or replaced. */
   #admitName(path: string): ResolvedPath {
     const remade = this.#remade;
-    const options = { changes: "entry", lastLink: "bare", mayBeMissing: true, remade } as const;
+    const options = { ...asRecorded, changes: "entry", mayBeMissing: true, remade } as const;
     const place = this.#tree.jail.admit(path, options);
     try {
       if (place.stats?.isDirectory()) throw refuse.isAFolder(path);
@@ -162,6 +163,9 @@ export class Restoration {
     return this.#revisions.get(path) || undefined;
   }
 }
+
+/** The admission of the path of an entry itself, as the journal has it. */
+const asRecorded = { lastLink: "bare", isRecorded: true } as const;
 
 interface Within {
   readonly revisions: Map<string, string>;
