@@ -79,6 +79,7 @@ export const plan: Plan = {
       "calls",
       "calls/contract",
       "cli/function-named",
+      "cli/other-journals",
       "cli/terminal",
       "config",
       "config/arguments",
@@ -90,6 +91,7 @@ export const plan: Plan = {
     "cli/completions": ["base/about", "base/log", "config", "config/arguments"],
     "cli/licenses": [],
     "cli/man": ["base/about", "config/arguments"],
+    "cli/other-journals": ["coder"],
     "cli/setup": ["base/about", "base/similar-name", "config", "config/arguments"],
     "cli/terminal": [],
     "transports/bus": [

@@ -89,6 +89,7 @@ const ofCoder: Samples<typeof refuseCoder> = {
   ),
   holdsDenied: refuseCoder.holdsDenied(refuse.absent("a", "missing"), refuse.absent("a", "missing").message),
   uselessLink: refuseCoder.uselessLink(refuse.badLink("a"), refuse.badLink("a").message),
+  otherJournal: refuseCoder.otherJournal(),
   noFolder: refuseCoder.noFolder("a/b.txt", "a"),
   emptyQuery: refuseCoder.emptyQuery(),
   emptyContentQuery: refuseCoder.emptyContentQuery(),

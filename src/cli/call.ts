@@ -18,6 +18,7 @@ import { readLaunchVariables } from "../config/environment.ts";
 import { stderrLog } from "../serve/lifecycle.ts";
 import { offeredFunctions, openWorker, workers } from "../serve/workers.ts";
 import { functionNamed } from "./function-named.ts";
+import { renderOtherJournals } from "./other-journals.ts";
 
 type CallCommand = Extract<Command, { name: "call" }>;
 
@@ -217,10 +218,28 @@ async function callHere(
   const runtime = await openWorker(command, log);
   try {
     const outcome = await createInvoke(runtime, log)(definition, payload, { author: localUser(), onFiles });
+    if (isEndOfJournal(definition.id, outcome)) {
+      const hasOwnRoots = command.folders === undefined && runtime.serves.roots !== undefined;
+      process.stderr.write(
+        forTerminal(
+          renderOtherJournals(
+            runtime.findOtherJournals?.() ?? [],
+            hasOwnRoots ? undefined : command.configFile,
+          ),
+        ),
+      );
+    }
     return { outcome, unknownFields: readsUnknownFields(runtime.requestRules) ? "answered" : "ignored" };
   } finally {
     await runtime.close();
   }
+}
+
+/** Returns whether a call has found nothing more in the journal, so that another may have what is missing. */
+function isEndOfJournal(id: string, outcome: CallOutcome): boolean {
+  if ("error" in outcome) return id === "coder::checkpoints" || id === "coder::undo";
+  const { answer } = outcome as { readonly answer: { readonly next_before_seq?: number } };
+  return id === "coder::checkpoints" && answer.next_before_seq === undefined;
 }
 
 interface BusCall {

@@ -4,6 +4,7 @@ import { createTimeSlice, runInSlices } from "../base/scheduling/time-slice.ts";
 import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Wording } from "../calls/contract/wording.ts";
 import { changedPaths } from "../filesystem/journal/changed-paths.ts";
+import { hasRecords } from "../filesystem/journal/journal-config.ts";
 import {
   type JournalRecord,
   oldestKept,
@@ -87,6 +88,12 @@ const response = Type.Object(
       }),
     ),
     next_before_seq: Type.Optional(UInt64()),
+    recorded_elsewhere: Type.Optional(
+      Type.Literal(true, {
+        description:
+          "Nothing is recorded here; a server over other folders, which overlap, has recorded changes.",
+      }),
+    ),
   },
   { title: "CheckpointsOutput" },
 );
@@ -157,17 +164,34 @@ export const checkpoints = defineCoderFunction({
     }
     if (seq !== undefined && found.length === 0) throw refuseCoder.undoNothing(`checkpoint ${seq}`);
     const oldest = oldestKept(journal);
-    return { checkpoints: found, ...(seq === undefined && oldest > 1 && { dropped_before: oldest }) };
+    const isElsewhere =
+      context.profile.explained_errors &&
+      !hasRecords(journal.state) &&
+      context.findOtherJournals().length > 0;
+    return {
+      checkpoints: found,
+      ...(seq === undefined && oldest > 1 && { dropped_before: oldest }),
+      ...(isElsewhere && { recorded_elsewhere: true as const }),
+    };
   },
-  render: ({ checkpoints: found, next_before_seq: next, dropped_before: dropped }, { sentence }) =>
-    [
-      ...(found.length === 0
-        ? [dropped === undefined ? "Nothing is recorded." : "No such checkpoint is kept."]
-        : found.map((checkpoint) => renderCheckpoint(checkpoint, sentence))),
+  render: (answer, { sentence }) => {
+    const { checkpoints: found, next_before_seq: next, dropped_before: dropped } = answer;
+    const none = answer.recorded_elsewhere
+      ? `Nothing is recorded here. ${elsewhere}`
+      : dropped === undefined
+        ? "Nothing is recorded."
+        : "No such checkpoint is kept.";
+    return [
+      ...(found.length === 0 ? [none] : found.map((checkpoint) => renderCheckpoint(checkpoint, sentence))),
       ...(dropped === undefined ? [] : [`[the journal no longer has the checkpoints before #${dropped}]`]),
       ...(next === undefined ? [] : [`Older ones: before_seq ${next}`]),
-    ].join("\n"),
+    ].join("\n");
+  },
 });
+
+/** The advice to a caller whose changes another worker may have recorded. */
+const elsewhere =
+  "A server over other folders, which overlap with these, has recorded changes: ask the user to run `coder checkpoints` with the folders of that server.";
 
 /** A path, and its earlier names in the records followed so far. */
 class FollowedPath {
@@ -220,7 +244,7 @@ interface Describing {
 async function describe(
   record: JournalRecord,
   { selects, pause }: Describing,
-  { jail, profile, author: own }: CoderContext,
+  { jail, namesAuthors, author: own }: CoderContext,
 ): Promise<Static<typeof Checkpoint> | undefined> {
   const { seq, ts, function_id, caller, author, label, transaction, steps, bytes } = record;
   // Only steps that an undo would revert count: the others do not exist for the call.
@@ -235,8 +259,8 @@ async function describe(
     ts: new Date(ts).toISOString(),
     ...(function_id !== undefined && { function_id: function_id.slice(0, maxNameLength) }),
     ...(caller !== undefined && { caller: caller.slice(0, maxNameLength) }),
-    ...(profile.authors && author !== undefined && { author: describeAuthor(author) }),
-    ...(profile.authors && isSameAuthor(own, author) && { mine: true as const }),
+    ...(namesAuthors && author !== undefined && { author: describeAuthor(author) }),
+    ...(namesAuthors && isSameAuthor(own, author) && { mine: true as const }),
     ...(label !== undefined && { label: label.slice(0, maxNameLength) }),
     ...(transaction !== undefined && { transaction }),
     files,

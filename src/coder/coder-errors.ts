@@ -139,6 +139,12 @@ export const refuseCoder = {
         : `No journal is kept, because ${missing.reason}, so nothing is recorded and nothing can be undone. Ask the user to set ${missing.isByConfiguration ? "it higher" : "`journal.dir` in the configuration to a folder outside of what is served, which coder can write to"}.`,
     ),
 
+  otherJournal: (): Refusal =>
+    new Refusal(
+      "bad-input",
+      "This folder has no journal of its own, so nothing can be undone here. A server over other folders, which overlap with it, has recorded changes. Ask the user to run `coder checkpoints` with the folders of that server, in place of this one.",
+    ),
+
   /** Refuses to undo what is not in the journal. `programs` have changed files since, as commands. */
   undoNothing: (what: string, programs: readonly string[] = []): Refusal =>
     new Refusal(

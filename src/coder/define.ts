@@ -7,7 +7,7 @@ import type { Files } from "../filesystem/files/files.ts";
 import type { LineCounts } from "../filesystem/files/line-counts.ts";
 import type { Jail } from "../filesystem/jail/folder.ts";
 import type { Journal } from "../filesystem/journal/journal.ts";
-import type { MissingJournal } from "../filesystem/journal/journal-config.ts";
+import type { MissingJournal, OtherJournal } from "../filesystem/journal/journal-config.ts";
 import type { WritableTree } from "../filesystem/operations/writable-tree.ts";
 import type { Transactions } from "../filesystem/transactions/transactions.ts";
 import type { SharedTree } from "../filesystem/watch/shared-tree.ts";
@@ -51,6 +51,10 @@ export interface CoderServices extends Services {
   readonly journal: Journal | undefined;
   /** The reason for a missing journal, unless the configuration simply has none. */
   readonly journalMissing: MissingJournal | undefined;
+  /** Returns the roots of other workers that have kept a journal and overlap with those of this one. */
+  readonly findOtherJournals: () => readonly OtherJournal[];
+  /** Whether checkpoints name their authors. */
+  readonly namesAuthors: boolean;
   /** Returns the number of changes of this call so far that an undo cannot take back, though it should. */
   lossesOf(requester: Requester): number;
   /** `undefined` if the configuration disables it. */

@@ -202,6 +202,9 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     lineCounts: new LineCounts(),
     journal,
     journalMissing: storage.journalMissing,
+    findOtherJournals: storage.findOtherJournals,
+    // A person at a terminal cannot distinguish sessions otherwise.
+    namesAuthors: profile.authors || opening.mode === "call",
     lossesOf: storage.lossesOf,
     audit,
     ...(audit && { onFinished: (call) => audit.onFinished(call) }),

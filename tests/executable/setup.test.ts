@@ -96,6 +96,24 @@ test.each(places)("%s: added once, printed, and removed", async (client, file, k
   });
 });
 
+test("several folders become words of the command, and the file is in the first", async () => {
+  const other = join(base, "other");
+  mkdirSync(other);
+  for (const [client, file] of [
+    ["cursor", join(folder, ".cursor/mcp.json")],
+    ["windsurf", join(home, ".codeium/windsurf/mcp_config.json")],
+  ] as const) {
+    const added = await setup([client, ".", "../other", "--read-only"]);
+    expect(added).toMatchObject({ code: 0, stderr: "" });
+    expect(added.stdout).toStartWith(`Added coder to ${file}, serving ${folder} and ${other}.\n`);
+    expect(parseFile(file)).toMatchObject({
+      mcpServers: { coder: { args: ["mcp", folder, other, "--read-only"] } },
+    });
+  }
+  expect((await setup(["cursor", "../other"])).stdout).toContain(`serving ${other}.\n`);
+  expect((await setup(["cursor", ".", "../other", "--remove"])).stdout).toStartWith("Removed coder from");
+});
+
 test("a changed entry names the command before, keeps the mode and the link, and makes a backup", async () => {
   const real = join(base, "dotfiles.json");
   const text =
@@ -170,7 +188,9 @@ test("misuse is a sentence with status 2, and changes nothing", async () => {
   writeFileSync(brokenFile, "base_path: [\n");
   const cases: [string[], string][] = [
     [["curser"], "did you mean cursor?"],
-    [["cursor", "--base-path", "no/such"], '--base-path is "no/such", which is not a folder'],
+    [["cursor", "--base-path", "no/such"], '"no/such" is not a folder to serve'],
+    [["cursor", "zed"], '"zed" is not a folder to serve; setup takes one client, and then folders'],
+    [["cursor", ".", "zed"], '"zed" is not a folder to serve; setup takes one client, and then folders'],
     [["cursor", "--config", "no.yaml"], "no.yaml: cannot be read (ENOENT)"],
     [["cursor", "--config", "."], "cannot be read (EISDIR)"],
     [["cursor", "--config", engineFile], "is the configuration file of an iii engine"],

@@ -122,6 +122,8 @@ export interface Runtime extends Services {
   readonly treeChanges?: TreeChanges;
   /** Whether changes are recorded, so that they can be undone. */
   readonly keepsJournal?: boolean;
+  /** Returns the names and host paths of the roots of each other journal whose roots overlap with these. */
+  findOtherJournals?(): readonly (readonly { readonly name: string; readonly hostPath: string }[])[];
   /** Describes the checkpoints of others to a new session, if any. */
   describeOthers?(): string | undefined;
   /** The rules of commands, for clients that are shown instructions. */

@@ -21,7 +21,8 @@ interface Entry {
   readonly file: string;
   readonly path: readonly string[];
   readonly fields: Readonly<Mapping>;
-  readonly folder: string;
+  /** The served folders. The client's file belongs to the first. */
+  readonly folders: readonly string[];
 }
 
 /**
@@ -39,11 +40,17 @@ export async function runSetup(command: SetupCommand): Promise<string> {
   }
 }
 
-function entryOf({ client: name, basePath, serverArguments, environment }: SetupCommand): Entry {
+function entryOf({ client: name, basePath, folders: several, ...command }: SetupCommand): Entry {
+  const { serverArguments, environment } = command;
   const client = clientNamed(name);
-  const folder = folderOf(basePath);
+  const folders = several?.map(folderAt) ?? [folderAt(basePath ?? ".")];
+  const [folder = ""] = folders;
   const home = environment["HOME"] || homedir();
-  if (basePath === undefined && [home, "/"].some((place) => realOr(place) === folder))
+  if (
+    basePath === undefined &&
+    several === undefined &&
+    [home, "/"].some((place) => realOr(place) === folder)
+  )
     throw new UsageError(
       `the current folder is ${folder}; start setup in the folder to serve, or name one with --base-path`,
     );
@@ -51,13 +58,18 @@ function entryOf({ client: name, basePath, serverArguments, environment }: Setup
   const [start = "", ...words] = startWords(process.execPath, npmPackage);
   return {
     client,
-    folder,
+    folders,
     file: client.file(place),
     path: [...client.keys(place), about.name],
     fields: {
       ...client.fields,
       command: start,
-      args: [...words, "mcp", "--base-path", folder, ...serverArguments],
+      args: [
+        ...words,
+        "mcp",
+        ...(several === undefined ? ["--base-path", folder] : folders),
+        ...serverArguments,
+      ],
     },
   };
 }
@@ -72,14 +84,15 @@ function clientNamed(name: string): Client {
   );
 }
 
-function folderOf(basePath = "."): string {
+function folderAt(path: string): string {
   try {
-    const folder = realpathSync(basePath);
+    const folder = realpathSync(path);
     if (statSync(folder).isDirectory()) return folder;
   } catch {
     // The sentence below is about a missing folder too.
   }
-  throw new UsageError(`--base-path is ${JSON.stringify(basePath)}, which is not a folder`);
+  const advice = Object.hasOwn(clients, path) ? "; setup takes one client, and then folders" : "";
+  throw new UsageError(`${JSON.stringify(path)} is not a folder to serve${advice}`);
 }
 
 /** Throws a `UsageError` for a file that the server could not read, which only its client would show. */
@@ -99,7 +112,8 @@ function realOr(path: string): string {
   }
 }
 
-async function addEntry({ client, file, path, fields, folder }: Entry): Promise<string> {
+async function addEntry({ client, file, path, fields, folders }: Entry): Promise<string> {
+  const served = folders.join(" and ");
   const before = readConfigText(file);
   const text = before ?? "";
   const old = await entryIn(text, client.syntax, path);
@@ -108,8 +122,8 @@ async function addEntry({ client, file, path, fields, folder }: Entry): Promise<
   const backup = replaceConfigText(file, before, after);
   return lines(
     old === undefined
-      ? `Added ${about.name} to ${file}, serving ${folder}.`
-      : `Changed the entry ${about.name} in ${file}; it serves ${folder} now. Before: ${commandLine(old)}`,
+      ? `Added ${about.name} to ${file}, serving ${served}.`
+      : `Changed the entry ${about.name} in ${file}; it serves ${served} now. Before: ${commandLine(old)}`,
     backup && `The file before this change is ${backup}.`,
     !client.isPerFolder &&
       `${client.title} has one entry for all folders: setup in another folder replaces this one.`,

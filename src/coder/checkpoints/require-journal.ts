@@ -3,7 +3,8 @@ import { refuseCoder } from "../coder-errors.ts";
 import type { CoderContext } from "../define.ts";
 
 /** Returns the journal of the worker. Throws a refusal without one. */
-export function requireJournal({ journal, journalMissing }: CoderContext): Journal {
-  if (journal === undefined) throw refuseCoder.noJournal(journalMissing);
-  return journal;
+export function requireJournal({ journal, journalMissing, findOtherJournals }: CoderContext): Journal {
+  if (journal !== undefined) return journal;
+  if (journalMissing === undefined && findOtherJournals().length > 0) throw refuseCoder.otherJournal();
+  throw refuseCoder.noJournal(journalMissing);
 }

@@ -73,14 +73,18 @@ export function withRoots({ source, keys }: FoundConfig, folders: readonly strin
     throw new ConfigError(
       `${source}: roots: is given, and so are folders on the command line; leave one of them out.`,
     );
+  return { source, keys: { ...others, roots: nameRoots(folders) } };
+}
+
+/** Returns the folders with names of roots that resemble theirs. */
+export function nameRoots(folders: readonly string[]): { readonly name: string; readonly path: string }[] {
   const taken = new Set<string>();
-  const named = folders.map((folder) => {
+  return folders.map((folder) => {
     const path = resolve(folder);
     const name = freeName(basename(path), taken);
     taken.add(name);
     return { name, path };
   });
-  return { source, keys: { ...others, roots: named } };
 }
 
 /** Returns a name of a root that resembles that of its folder. */

@@ -10,6 +10,7 @@ import { openJail, openRootsJail } from "../../filesystem/jail/jail.ts";
 import { trialFor } from "../../filesystem/jail/probe-case-sensitivity.ts";
 import { writeDenialOf } from "../../filesystem/jail/write-rules.ts";
 import {
+  findOtherJournals,
   hasRecords,
   type LocatedState,
   locateState,
@@ -31,7 +32,15 @@ import type { ProfileDefaults } from "../profiles.ts";
 export interface Storage
   extends Pick<
     CoderServices,
-    "jail" | "files" | "tree" | "journal" | "journalMissing" | "lossesOf" | "audit" | "transactions"
+    | "jail"
+    | "files"
+    | "tree"
+    | "journal"
+    | "journalMissing"
+    | "findOtherJournals"
+    | "lossesOf"
+    | "audit"
+    | "transactions"
   > {
   /** Calls the listener for every change by a call from now on. */
   listen(listener: MutationListener): void;
@@ -120,6 +129,7 @@ async function openParts(
     stateFolder: state.folder,
     journal,
     journalMissing,
+    findOtherJournals: () => findOtherJournals({ config: config.journal, roots, environment }),
     lossesOf: (requester) => (journal ?? unrecorded)?.lossesOf(requester) ?? 0,
     audit,
     transactions: folder && createTransactions({ files: context, folder, log }),

@@ -173,6 +173,8 @@ describe("one command", () => {
     expect(parse("setup codex --approval all")).toMatchObject({ serverArguments: ["--approval", "all"] });
     expect(() => parse("setup codex --approval some")).toThrow('--approval is "some"');
     expect(parse("setup codex --remove")).toMatchObject({ isRemove: true });
+    expect(parse("setup codex a")).toMatchObject({ basePath: "a" });
+    expect(parse("setup codex a b")).toMatchObject({ basePath: undefined, folders: ["a", "b"] });
   });
 
   test("--print-schema --api", () => {
@@ -245,7 +247,7 @@ describe("misuse names the flag", () => {
     ["call a {} {}", 'call takes one payload; "{}" is one argument too many'],
     ["setup", "setup needs the name of a client"],
     ["setup cursor --url ws://x", "--url does not go with setup"],
-    ["setup cursor zed", 'setup takes one client; "zed" is one argument too many'],
+    ["setup cursor a --base-path b", 'setup: name folders either as words, such as "a", or with --base-path'],
     ["setup cursor --print --remove", "--print does not go with --remove"],
     ["setup cursor --allow node", "--allow only goes with --commands"],
     ["setup cursor --http 1", "--http does not go with setup"],
@@ -284,7 +286,15 @@ describe("misuse names the flag", () => {
     ["undo --base-path x --url ws://y", "--base-path does not go with --url"],
     ["checkpoints --read-only --url ws://y", "--read-only does not go with --url"],
     ["--engine embedded --url ws://y", "--url does not go with --engine"],
-    ["--base-path a --base-path b", "--base-path is given twice"],
+    [
+      "--base-path a --base-path b",
+      "--base-path is given twice, with two values; leave one of them out, or name all folders as words, as in coder mcp a b",
+    ],
+    ["--config a --config b", "--config is given twice, with two values; leave one of them out"],
+    ["undo a 3", 'undo takes several folders or none, and "a" is one; name it with --base-path'],
+    ["undo a b 3 4", 'call takes one payload; "4" is one argument too many'],
+    ["checkpoints a b --base-path c", "checkpoints: name folders either as words"],
+    ["checkpoints a b --url ws://y", "folders do not go with --url"],
     ["--print-schema --read-only", "does not go with --read-only"],
     ["--manifest call tree", 'does not go with "call"'],
   ];
@@ -297,6 +307,17 @@ describe("misuse names the flag", () => {
     expect(() => parse("", { CODER_LOG: "loud" })).toThrow("CODER_LOG");
     expect(parse("", { CODER_LOG: "error" })).toMatchObject({ logLevel: "error" });
   });
+});
+
+test("undo and checkpoints take several folders", () => {
+  const call = (line: string, environment = {}) => parse(line, environment);
+  expect(call("undo a b")).toMatchObject({ folders: ["a", "b"], function: "coder::undo", payload: "{}" });
+  expect(call("undo a 12 b")).toMatchObject({ folders: ["a", "b"], payload: '{"seq":12}' });
+  expect(call("checkpoints a b c")).toMatchObject({ folders: ["a", "b", "c"], payload: "{}" });
+  expect(call('checkpoints a b {"limit":1}')).toMatchObject({ folders: ["a", "b"], payload: '{"limit":1}' });
+  expect(call("checkpoints 1 2")).toMatchObject({ folders: ["1", "2"] });
+  expect(call("undo a b", { III_URL: "ws://y" })).toMatchObject({ url: undefined, basePath: undefined });
+  expect(call("checkpoints a")).not.toHaveProperty("folders");
 });
 
 test("undo and checkpoints are short for calls of coder", () => {

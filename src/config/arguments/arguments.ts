@@ -55,6 +55,8 @@ export type Command =
       /** The name of the client. */
       readonly client: string;
       readonly basePath: string | undefined;
+      /** The folders to serve, if the command line names several. */
+      readonly folders?: readonly string[];
       readonly configFile: string | undefined;
       /** The arguments of the server besides its folder. */
       readonly serverArguments: readonly string[];
@@ -154,7 +156,7 @@ export function parseArguments(
     const topic = parseTopic(given[0] === "help" ? given.slice(1) : given, worker, called);
     return { name: "help", worker, topic };
   }
-  const words = expandAlias(given, worker);
+  const { words, folders } = expandAlias(given, worker);
   const answer = answers.find((name) => values.has(name));
   if (answer !== undefined) {
     if (answer !== "version") refuseOthers(answer, given, values);
@@ -165,13 +167,13 @@ export function parseArguments(
   const shell = values.get("completions") ?? (words[0] === "completions" ? (words[1] ?? "") : undefined);
   if (shell !== undefined) return { name: "completions", worker, shell: parseShell(shell) };
   const mode = modeOf(words);
-  const line: CommandLine = { program: called, mode, words, values, environment };
+  const line: CommandLine = { program: called, mode, words, folders, values, environment };
   refuseConflicts(line);
   if (mode === "setup") return parseSetup(line, worker);
   const source: ConfigSource = {
     worker,
     configFile: valueFor(line, "config"),
-    ...parseFolders(line, worker),
+    ...parseFolders(line, given[0] ?? "", worker),
     logLevel: parseLogLevel(valueFor(line, "log-level")),
     readOnly: parseReadOnly(line),
     environment,
@@ -238,6 +240,8 @@ interface CommandLine extends ParsedFlags {
   /** The name that the program was called by, for error sentences. */
   readonly program: WorkerName;
   readonly mode: Mode;
+  /** The words that name folders to serve. */
+  readonly folders: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
 }
 
@@ -245,10 +249,14 @@ interface CommandLine extends ParsedFlags {
 const modeOf = ([command]: readonly string[]): Mode =>
   command === "mcp" || command === "call" || command === "setup" || command === "review" ? command : "serve";
 
-/** Parses `--base-path`, or the words after `mcp` and `review`, which may be several folders. */
-function parseFolders(line: CommandLine, worker: WorkerName): Pick<ConfigSource, "basePath" | "folders"> {
+/** Parses `--base-path`, or the words after a command, which may be several folders. */
+function parseFolders(
+  line: CommandLine,
+  command: string,
+  worker: WorkerName,
+): Pick<ConfigSource, "basePath" | "folders"> {
   const basePath = valueFor(line, "base-path");
-  const [command, ...folders] = line.mode === "mcp" || line.mode === "review" ? line.words : [];
+  const { folders } = line;
   const [first] = folders;
   if (first === undefined) return { basePath };
   if (basePath !== undefined)
@@ -316,8 +324,14 @@ function readFlags(argv: readonly string[], program: WorkerName): ParsedFlags {
     if (token.kind === "positional") words.push(token.value);
     if (token.kind !== "option") continue;
     const value = flagValue(token, program);
-    if ((values.get(token.name) ?? value) !== value)
-      throw new UsageError(`${token.rawName} is given twice, with two values; leave one of them out`);
+    const before = values.get(token.name) ?? value;
+    if (before !== value) {
+      const isFolder = token.name === "base-path" && program === "coder";
+      const several = isFolder ? `, or name all folders as words, as in coder mcp ${before} ${value}` : "";
+      throw new UsageError(
+        `${token.rawName} is given twice, with two values; leave one of them out${several}`,
+      );
+    }
     values.set(token.name, value);
   }
   return { values, words };
@@ -440,12 +454,10 @@ const serverFlags = [
 
 function parseSetup(line: CommandLine, worker: WorkerName): Extract<Command, { name: "setup" }> {
   const { words, values, environment } = line;
-  const [, client, extra] = words;
+  const [, client, ...folders] = words;
   if (worker !== "coder") throw unknownCommand("setup", line, worker);
   if (client === undefined)
     throw new UsageError("setup needs the name of a client, such as claude-code; see coder help setup");
-  if (extra !== undefined)
-    throw new UsageError(`setup takes one client; ${JSON.stringify(extra)} is one argument too many`);
   parseTools(line);
   parseCommands(line, worker);
   parseApproval(line, worker);
@@ -454,7 +466,7 @@ function parseSetup(line: CommandLine, worker: WorkerName): Extract<Command, { n
     name: "setup",
     worker,
     client,
-    basePath: values.get("base-path"),
+    ...parseFolders({ ...line, folders }, "setup", worker),
     configFile: values.get("config"),
     serverArguments: serverFlags.flatMap((name) => {
       const value = values.get(name);
@@ -571,8 +583,12 @@ const fullId = (id: string, worker: WorkerName): string =>
  * name the folder, so an address in the environment does not apply to them.
  */
 function callUrl(line: CommandLine): string | undefined {
-  const { values } = line;
-  if (values.has("base-path") || values.has("config")) return undefined;
+  const { values, folders } = line;
+  if (folders.length > 0 && values.has("url"))
+    throw new UsageError(
+      "folders do not go with --url, as the worker behind an engine has its own; leave --url out to read the journal of these folders in this process",
+    );
+  if (values.has("base-path") || values.has("config") || folders.length > 0) return undefined;
   const url = valueFor(line, "url");
   if (url !== undefined && values.has("read-only"))
     throw new UsageError(

@@ -61,6 +61,7 @@ Examples
 
 Usage
   coder setup CLIENT [--base-path DIR] [FLAGS]     add or change the entry of this server
+  coder setup CLIENT DIR DIR … [FLAGS]             several folders; a file in the folder is in the first
   coder setup CLIENT --print                       print the entry, and change nothing
   coder setup CLIENT --remove                      remove the entry
 
@@ -88,16 +89,18 @@ ${exitStatuses}`,
 
 Usage
   coder undo [SEQ | JSON | - | @FILE]
+  coder undo DIR DIR … [SEQ | JSON | - | @FILE]      the folders of a server of several
 
   SEQ is the number of a checkpoint, as coder checkpoints lists it. JSON has the fields below. Without either, the
   newest change is taken back; in the profile agent, your own newest. With --url each command line is another
-  caller, so a worker in that profile needs SEQ.
+  caller, so a worker in that profile needs SEQ. Each set of folders has a journal of its own.
 
 Flags
 ${flagsOf("call", worker)}
 Examples
   coder undo --base-path .
   coder undo 12 --base-path .
+  coder undo ../app ../lib 12
   coder undo '{"paths":["src"],"dry_run":true}' --base-path .
 
 ${exitStatuses}`,
@@ -105,14 +108,17 @@ ${exitStatuses}`,
 
 Usage
   coder checkpoints [PATH | JSON | - | @FILE]
+  coder checkpoints DIR DIR … [JSON | - | @FILE]     the folders of a server of several
 
-  With PATH, only what changed that file or folder. JSON has the fields below.
+  With PATH, only what changed that file or folder. JSON has the fields below. Each set of folders has a journal of
+  its own: if another one has changes of these folders, its command line is written to stderr.
 
 Flags
 ${flagsOf("call", worker)}
 Examples
   coder checkpoints --base-path .
   coder checkpoints src --base-path .
+  coder checkpoints ../app ../lib
   coder checkpoints '{"limit":3,"answer":"diff"}' --base-path .
 
 ${exitStatuses}`,

@@ -1,11 +1,12 @@
 /** The configuration key `journal` of both workers, and the state that it configures. */
 import { accessSync, constants } from "node:fs";
-import { basename, dirname } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import type { Log } from "../../base/log/log.ts";
 import { readStateDirectory } from "../../config/environment.ts";
 import { ConfigError } from "../../config/file.ts";
 import {
+  findOverlappingRoots,
   openStateFolder,
   openTemporaryState,
   type ServedRoot,
@@ -152,6 +153,28 @@ interface Opening extends Pick<StateOptions, "config" | "log"> {
 /** Returns whether a worker that serves this root has kept a journal. */
 export const hasRecords = (state: StateFolder | undefined): boolean =>
   state !== undefined && listSegments(state).length > 0;
+
+/** The roots of a journal that is not the one of this worker. */
+export type OtherJournal = readonly ServedRoot[];
+
+/** Returns the journals in the configured folder whose roots overlap with these. */
+export function findOtherJournals({
+  config,
+  roots,
+  environment,
+}: Pick<StateOptions, "config" | "roots" | "environment">): OtherJournal[] {
+  const dir = config?.dir ?? readStateDirectory(environment);
+  if (dir === undefined) return [];
+  return findOverlappingRoots({ dir: resolve(dir), roots }).filter((others) => keepsRecords(dir, others));
+}
+
+function keepsRecords(dir: string, roots: readonly ServedRoot[]): boolean {
+  try {
+    return hasRecords(openStateFolder({ dir, roots }));
+  } catch {
+    return false;
+  }
+}
 
 /** Opens the journal, if the configuration enables it. */
 export function openJournal({ config, state, byDefault, log }: Opening): Journal | undefined {

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigError } from "../../config/file.ts";
-import { openStateFolder } from "./state-folder.ts";
+import { findOverlappingRoots, openStateFolder } from "./state-folder.ts";
 
 let made: string[] = [];
 
@@ -160,4 +160,40 @@ test("several roots have one state folder, in whatever order they are named", ()
   expect(openStateFolder({ dir, roots: [one, { ...two, name: "other" }] }).location).not.toBe(location);
   const inTwo = () => openStateFolder({ dir: join(outer, "two", "state"), roots: [one, two] });
   expect(inTwo).toThrow(/lies in the folder that is served, .*two/);
+});
+
+test("the roots of other state folders that overlap with these are found", () => {
+  const { dir, outer } = folders();
+  const root = (...names: string[]) => ({ name: names.at(-1)!, hostPath: join(outer, ...names) });
+  const [one, two, three] = [root("one"), root("two"), root("three")];
+  const only = (...names: string[]) => [{ name: ".", hostPath: join(outer, ...names) }];
+  const use = (...roots: { name: string; hostPath: string }[]) =>
+    openStateFolder({ dir, roots }).path("records", "1");
+  const found = (...roots: { name: string; hostPath: string }[]) => findOverlappingRoots({ dir, roots });
+  expect(found(...only("one"))).toEqual([]);
+  use(two, one);
+  use(...only("three", "inner"));
+  expect(found(...only("one"))).toEqual([[one, two]]);
+  expect(found(...only("one", "inner"))).toEqual([[one, two]]);
+  expect(found(one, two)).toEqual([]);
+  expect(found(one, two, three)).toEqual([only("three", "inner"), [one, two]]);
+  expect(found(...only("on"))).toEqual([]);
+});
+
+test("roots that a state folder lists are believed only if its name stands for them", () => {
+  const { dir, root } = folders();
+  const roots = [{ name: ".", hostPath: root }];
+  const state = openStateFolder({ dir, roots });
+  state.path("records", "1");
+  const within = [{ name: ".", hostPath: join(root, "inner") }];
+  const listed = join(state.location, "roots.json");
+  expect(modeOf(listed)).toBe(0o600);
+  expect(findOverlappingRoots({ dir, roots: within })).toEqual([roots]);
+  for (const text of ["", "null", "[null]", "{}", JSON.stringify([{ name: ".", hostPath: "/" }])]) {
+    writeFileSync(listed, text);
+    expect(findOverlappingRoots({ dir, roots: within })).toEqual([]);
+  }
+  writeFileSync(listed, JSON.stringify(roots));
+  chmodSync(state.location, 0o750);
+  expect(findOverlappingRoots({ dir, roots: within })).toEqual([]);
 });

@@ -4,12 +4,12 @@
  * files here are.
  */
 import { createHash } from "node:crypto";
-import { lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { readStateDirectory } from "../../config/environment.ts";
 import { ConfigError } from "../../config/file.ts";
-import { stateFolderName } from "../jail/state-name.ts";
+import { isStateFolderName, stateFolderName } from "../jail/state-name.ts";
 
 export interface StateLocation {
   /** The host path of the folder that contains the state folders of all roots. It need not exist. */
@@ -64,6 +64,7 @@ export function openStateFolder({ dir, roots }: StateLocation): StateFolder {
       // The user may have removed it since.
       if (!known.has(folder) || lstatIfThere(folder) === undefined) {
         makePrivate(location, folder);
+        noteRoots(location, roots);
         // A link may have replaced a folder on the way since.
         requireOutside(realpathSync(location), roots);
         known.add(folder);
@@ -94,6 +95,56 @@ export function openTemporaryState(roots: readonly ServedRoot[]): StateFolder | 
 
 const temporaryDirectory = (): string => join(tmpdir(), `coder-state-${process.getuid!()}`);
 
+/** The file that lists the roots of a state folder, whose name does not contain their paths. */
+const rootsFile = "roots.json";
+
+/** Maximum state folders that are read, in one step of less than 50 ms. */
+const maxRead = 1000;
+
+/** Lists the roots in their state folder, for workers of other roots. */
+function noteRoots(location: string, roots: readonly ServedRoot[]): void {
+  try {
+    writeFileSync(join(location, rootsFile), JSON.stringify(sortRoots(roots)), { flag: "wx", mode: 0o600 });
+  } catch {
+    // It is listed already, or this worker keeps its state all the same.
+  }
+}
+
+/**
+ * Returns the roots of every other state folder in `dir` that overlap with these roots: one of them lies in
+ * one of these, or contains one. Leaves out folders that cannot be read, and those after the first thousand.
+ */
+export function findOverlappingRoots({ dir, roots }: StateLocation): (readonly ServedRoot[])[] {
+  const own = nameOf(roots);
+  const overlaps = ({ hostPath }: ServedRoot) =>
+    roots.some((root) => contains(root.hostPath, hostPath) || contains(hostPath, root.hostPath));
+  return listIfThere(dir)
+    .filter((name) => isStateFolderName(name) && name !== own)
+    .sort()
+    .slice(0, maxRead)
+    .map((name) => readRoots(join(dir, name)))
+    .filter((others) => others.some(overlaps));
+}
+
+function listIfThere(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return [];
+  }
+}
+
+/** Returns the roots that a state folder lists, or none if they are not those that its name stands for. */
+function readRoots(location: string): readonly ServedRoot[] {
+  try {
+    requirePrivate(location);
+    const listed: ServedRoot[] = JSON.parse(readFileSync(join(location, rootsFile), "utf8"));
+    return nameOf(listed) === basename(location) ? listed : [];
+  } catch {
+    return [];
+  }
+}
+
 /**
  * Returns the host paths of the folders that hold state folders of workers: `dir` of this one, if any, and
  * the default ones.
@@ -114,7 +165,7 @@ function makePrivate(location: string, folder: string): void {
  * which they are configured.
  */
 function nameOf(roots: readonly ServedRoot[]): string {
-  const sorted = [...roots].sort((one, other) => (one.name < other.name ? -1 : 1));
+  const sorted = sortRoots(roots);
   const isOnly = sorted[0]?.name === ".";
   const names = sorted.map(({ name, hostPath }) => (isOnly ? basename(hostPath) : name));
   const name = names.map((one) => one.replace(/[^A-Za-z0-9._-]/g, "_")).join("+");
@@ -124,6 +175,11 @@ function nameOf(roots: readonly ServedRoot[]): string {
   const digest = createHash("sha256").update(identity).digest("hex");
   return stateFolderName(`${name.slice(0, 64) || "root"}-${digest.slice(0, 12)}`);
 }
+
+const sortRoots = (roots: readonly ServedRoot[]): ServedRoot[] =>
+  roots
+    .map(({ name, hostPath }) => ({ name, hostPath }))
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
 
 /** Returns the path with all links resolved in the part that exists. */
 function canonicalOf(path: string): string {
