@@ -153,7 +153,7 @@ export const configSchema = Type.Object({
     {
       default: null,
       description:
-        "A page on 127.0.0.1 that shows what calls changed, and takes it back: as coder review serves it, beside this worker. The log has its address, whose token admits everyone who has it: $CODER_TOKEN, or else a random one. A mapping of port (0), where 0 is any free one. null serves none.",
+        "A page on 127.0.0.1 that shows what calls changed, and takes it back: as coder review serves it, beside this worker. The log has its address, whose token admits everyone who has it, and is another one at each start. A mapping of port (0), where 0 is any free one. null serves none.",
     },
   ),
   audit: AuditKey("coder::info has the hash of the newest."),

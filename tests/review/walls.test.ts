@@ -205,6 +205,22 @@ test("a worker that keeps no journal says that the page has no changes to show",
   remove();
 });
 
+test.each([
+  ["MCP over HTTP", ["mcp", "--http", "0", "--review"]],
+  ["MCP on stdio", ["mcp", "--review"]],
+  ["a worker on the bus", ["--engine", "embedded:0"]],
+])("%s never writes CODER_TOKEN to its log", async (_, args) => {
+  const token = "a-token-of-the-operator-of-a-service";
+  const { file, remove } = makeMcpFolder({ config: { journal: {}, review: {} } });
+  const worker = startCoder("executable", [...args, "--config", file], { env: { CODER_TOKEN: token } });
+  await worker.waitForStderr(/"message":"review"/);
+  expect(new URL(pageIn(worker.stderr())).searchParams.get("token")).toMatch(/^[\w-]{43}$/);
+  worker.child.kill("SIGTERM");
+  await worker.exited;
+  expect(worker.stderr()).not.toContain(token);
+  remove();
+});
+
 test("MCP over HTTP has it on a port of its own, with another token", async () => {
   await using server = await startHttp("executable", {
     args: ["--http", "0", "--no-token", "--review"],

@@ -4,8 +4,7 @@ import type { Runtime } from "../../calls/contract/definition.ts";
 import type { Command, EmbeddedEngine } from "../../config/arguments/arguments.ts";
 import { readLaunchVariables, readRuntimeOptions } from "../../config/environment.ts";
 import { type Engine, startEngine } from "../../embedded-engine/engine.ts";
-import type { BesideOptions } from "../../review/beside.ts";
-import type { Review } from "../../review/review-server.ts";
+import type { Review, ReviewOptions } from "../../review/review-server.ts";
 import { endSoon, onHangup, startParts, stderrLog, stopSignal, sweep } from "../../serve/lifecycle.ts";
 import { ReloadableWorker } from "../../serve/reload.ts";
 import { openTelemetry } from "../../serve/telemetry/telemetry.ts";
@@ -53,7 +52,7 @@ async function start(command: ServeCommand, log: Log, begun: (end: () => unknown
   const telemetry = await openTelemetry({ environment, log, worker: workerName, system: "iii" });
   begun(() => telemetry?.close());
   const functions = offeredFunctions(command);
-  const review = await openReview(worker, { environment, functions, log });
+  const review = await openReview(worker, { functions, log });
   begun(() => review?.stop());
   const url = engine?.url ?? command.url;
   const serving = serve({
@@ -88,7 +87,7 @@ async function start(command: ServeCommand, log: Log, begun: (end: () => unknown
 /** Serves the page for people if the configuration says so. */
 async function openReview(
   worker: ReloadableWorker,
-  options: Pick<BesideOptions, "environment" | "functions" | "log">,
+  options: Pick<ReviewOptions, "functions" | "log">,
 ): Promise<Review | undefined> {
   const { reviewPort: port } = worker.runtime;
   if (port === undefined) return undefined;

@@ -99,7 +99,7 @@ interface Reviewed {
 
 /** Serves the page for people if the command line or the configuration says so. */
 async function openReview(
-  { hasReview, environment }: McpCommand,
+  { hasReview }: McpCommand,
   { runtime, host, invoke }: Reviewed,
 ): Promise<Review | undefined> {
   const port = runtime.reviewPort ?? (hasReview ? 0 : undefined);
@@ -107,7 +107,6 @@ async function openReview(
   const { serveReviewBeside } = await import("../../review/beside.ts");
   return serveReviewBeside({
     port,
-    environment,
     functions: [...host.functions.values()],
     invoke,
     approvals: () => runtime.approvals,
