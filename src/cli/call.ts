@@ -56,6 +56,8 @@ export async function runCall(command: CallCommand, isTerminal: boolean): Promis
   const { payload: read, notes } = outcome.read ?? { payload, notes: [] };
   const { answer } = outcome;
   const status = statusOf(command.function, answer);
+  if (!isText && unknownFields !== "elsewhere" && isDryRun(command, read, answer))
+    process.stderr.write("coder: this was a dry run, so nothing was changed\n");
   const drawn = terminal?.draw({
     id: command.function,
     payload: read,
@@ -120,6 +122,13 @@ function warnOfMissing({ function: id }: CallCommand, payload: unknown, fate: Un
   if (missing.length > 0)
     process.stderr.write(`coder: ${id} needs ${missing.join(", ")}; see coder call ${id} --help\n`);
 }
+
+/** Returns whether a call only checks, and its answer does not say so, as that of a transaction does. */
+const isDryRun = ({ function: id }: CallCommand, payload: unknown, answer: unknown): boolean =>
+  isObject(payload) &&
+  payload["dry_run"] === true &&
+  !(isObject(answer) && Object.hasOwn(answer, "committed")) &&
+  Object.hasOwn(definitionOf(id)?.request["properties"] ?? {}, "dry_run");
 
 const isObject = (payload: unknown): payload is Readonly<Record<string, unknown>> =>
   typeof payload === "object" && payload !== null && !Array.isArray(payload);

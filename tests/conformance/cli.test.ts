@@ -255,6 +255,23 @@ describe.each(defaultSubjects)("%s", (subject) => {
     });
   });
 
+  test.each([
+    ["undo", "{}", '{"dry_run":true}'],
+    ["delete-file", '{"paths":["b.txt"]}', '{"paths":["b.txt"],"dry_run":true}'],
+  ])("a dry run of %s that is answered in JSON is said to be one", async (id, payload, trial) => {
+    const folder = join(here, `dry-${id}`);
+    mkdirSync(folder);
+    writeFileSync(join(here, "dry.yaml"), JSON.stringify({ base_path: folder, journal: {} }));
+    const call = (name: string, sent: string) => run(["call", name, sent, "--config", "dry.yaml"]);
+    await call("create-file", '{"files":[{"path":"b.txt","content":""}]}');
+    const tried = await call(id, trial);
+    expect([tried.code, tried.stderr]).toEqual([0, "coder: this was a dry run, so nothing was changed\n"]);
+    expect(existsSync(join(folder, "b.txt"))).toBe(true);
+    const done = await call(id, payload);
+    expect([done.code, done.stderr]).toEqual([0, ""]);
+    expect(existsSync(join(folder, "b.txt"))).toBe(false);
+  });
+
   test("the help of a function lists its fields, and calls to paste that are valid", async () => {
     const { code, stdout } = await run(["call", "search", "--help"]);
     expect(code).toBe(0);
