@@ -114,6 +114,24 @@ test("several folders become words of the command, and the file is in the first"
   expect((await setup(["cursor", ".", "../other", "--remove"])).stdout).toStartWith("Removed coder from");
 });
 
+test("the roots of a configuration are served without a folder beside them, which the server would refuse", async () => {
+  const config = join(base, "roots.yaml");
+  writeFileSync(config, JSON.stringify({ roots: [{ name: "a", path: folder }] }));
+  const added = await setup(["cursor", "--config", config]);
+  expect(added).toMatchObject({ code: 0, stderr: "" });
+  expect(added.stdout).toContain(`serving the roots of ${config}.\n`);
+  expect(parseFile(join(folder, ".cursor/mcp.json"))).toMatchObject({
+    mcpServers: { coder: { args: ["mcp", "--config", config] } },
+  });
+  for (const folders of [
+    ["--base-path", "."],
+    [".", "../home"],
+  ]) {
+    const { code, stderr } = await setup(["cursor", ...folders, "--config", config]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("roots: is given, and so are folders")]);
+  }
+});
+
 test("a changed entry names the command before, keeps the mode and the link, and makes a backup", async () => {
   const real = join(base, "dotfiles.json");
   const text =

@@ -7,7 +7,7 @@ import { maxSimilar } from "../../base/similar-name.ts";
 import type { Command } from "../../config/arguments/arguments.ts";
 import { UsageError } from "../../config/arguments/usage-error.ts";
 import { ConfigError } from "../../config/file.ts";
-import { readNamed } from "../../config/source.ts";
+import { type FoundConfig, readNamed } from "../../config/source.ts";
 import { type Client, type ClientHost, clients, startWords } from "./clients.ts";
 import { readConfigText, replaceConfigText } from "./config-file.ts";
 import { entryIn, withEntry } from "./document.ts";
@@ -21,8 +21,8 @@ interface Entry {
   readonly file: string;
   readonly path: readonly string[];
   readonly fields: Readonly<Mapping>;
-  /** The served folders. The client's file belongs to the first. */
-  readonly folders: readonly string[];
+  /** The served folders, for the user. */
+  readonly served: string;
 }
 
 /**
@@ -30,8 +30,8 @@ interface Entry {
  * sentence if the file stays unchanged for another reason.
  */
 export async function runSetup(command: SetupCommand): Promise<string> {
-  const entry = entryOf(command);
-  if (command.configFile !== undefined) await requireConfig(command.configFile);
+  const config = command.configFile === undefined ? undefined : await requireConfig(command.configFile);
+  const entry = entryOf(command, config);
   try {
     if (command.isPrint) return await printEntry(entry);
     return await (command.isRemove ? removeEntry(entry) : addEntry(entry));
@@ -40,9 +40,14 @@ export async function runSetup(command: SetupCommand): Promise<string> {
   }
 }
 
-function entryOf({ client: name, basePath, folders: several, ...command }: SetupCommand): Entry {
-  const { serverArguments, environment } = command;
+function entryOf(command: SetupCommand, config: FoundConfig | undefined): Entry {
+  const { client: name, basePath, folders: several, serverArguments, environment } = command;
   const client = clientNamed(name);
+  const hasRoots = (config?.keys["roots"] ?? null) !== null;
+  if (hasRoots && (basePath ?? several) !== undefined)
+    throw new UsageError(
+      `${config!.source}: roots: is given, and so are folders on the command line; leave one of them out`,
+    );
   const folders = several?.map(folderAt) ?? [folderAt(basePath ?? ".")];
   const [folder = ""] = folders;
   const home = environment["HOME"] || homedir();
@@ -58,7 +63,7 @@ function entryOf({ client: name, basePath, folders: several, ...command }: Setup
   const [start = "", ...words] = startWords(process.execPath, npmPackage);
   return {
     client,
-    folders,
+    served: hasRoots ? `the roots of ${config!.source}` : folders.join(" and "),
     file: client.file(place),
     path: [...client.keys(place), about.name],
     fields: {
@@ -67,7 +72,7 @@ function entryOf({ client: name, basePath, folders: several, ...command }: Setup
       args: [
         ...words,
         "mcp",
-        ...(several === undefined ? ["--base-path", folder] : folders),
+        ...(hasRoots ? [] : several === undefined ? ["--base-path", folder] : folders),
         ...serverArguments,
       ],
     },
@@ -95,10 +100,10 @@ function folderAt(path: string): string {
   throw new UsageError(`${JSON.stringify(path)} is not a folder to serve${advice}`);
 }
 
-/** Throws a `UsageError` for a file that the server could not read, which only its client would show. */
-async function requireConfig(path: string): Promise<void> {
+/** Reads the configuration. Throws a `UsageError` if it cannot: otherwise only the client would show that. */
+async function requireConfig(path: string): Promise<FoundConfig> {
   try {
-    await readNamed(path);
+    return await readNamed(path);
   } catch (error) {
     throw error instanceof ConfigError ? new UsageError(error.message) : error;
   }
@@ -112,8 +117,7 @@ function realOr(path: string): string {
   }
 }
 
-async function addEntry({ client, file, path, fields, folders }: Entry): Promise<string> {
-  const served = folders.join(" and ");
+async function addEntry({ client, file, path, fields, served }: Entry): Promise<string> {
   const before = readConfigText(file);
   const text = before ?? "";
   const old = await entryIn(text, client.syntax, path);
