@@ -31,6 +31,11 @@ export async function runReview(command: Extract<Command, { name: "review" }>): 
   process.stdout.on("error", () => {});
   process.stdout.write(`${review.url}\n`);
   log.info("serving", { review: "on loopback", ...runtime.serves });
+  for (const roots of runtime.findOtherJournals?.() ?? [])
+    log.info("not shown", {
+      reason: "a server over other folders, which overlap with these, has recorded changes",
+      folders: roots.map(({ hostPath }) => hostPath).join(" "),
+    });
   void sweep(runtime, log);
   const reason = await stopSignal(["SIGHUP"]);
   watchdog.stopping();

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runCoder, stateFolder } from "../harness/subject.ts";
+import { runCoder, startCoder, stateFolder } from "../harness/subject.ts";
 import { temporaryFolder } from "../harness/worker-fixture.ts";
 import { connectStdio } from "../mcp/client.ts";
 
@@ -101,6 +101,19 @@ describe("the command line that lists another journal", () => {
     expect([code, JSON.parse(stdout).checkpoints.length]).toEqual([0, 1]);
     expect(stderr).toContain(`list them with ${commandForBoth()}\n`);
   });
+});
+
+test("the page of other folders says in its log whose changes it does not show", async () => {
+  await record("alpha/a.txt", both);
+  const review = startCoder("executable", ["review", "--base-path", "alpha"], {
+    cwd: here,
+    env: { XDG_STATE_HOME: join(outer, "state") },
+  });
+  const folders = `${join(here, "alpha")} ${join(here, "beta")}`;
+  await review.waitForStderr(/"message":"not shown"/);
+  review.child.kill("SIGTERM");
+  await review.exited;
+  expect(review.stderr()).toContain(`has recorded changes","folders":"${folders}"`);
 });
 
 test("an agent is told that a server over other folders has recorded changes, without their paths", async () => {
