@@ -1,5 +1,16 @@
 import { expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { SessionsFixture } from "./sessions.test-kit.ts";
 
 /** Opens a folder with one file. */
@@ -56,4 +67,64 @@ test("a file of another encoding is patched in it", async () => {
   expect(readFileSync(fixture.at("f.txt")).toString("hex")).toBe(
     Buffer.from("Gr\xf6\xdfe: 20 \x80\nrot\n", "latin1").toString("hex"),
   );
+});
+
+/** Files whose names differ in blanks at their ends. */
+const padded = ["trail", "trail ", "lead", " lead"];
+
+test.each(padded)("what git's diffs do to %j is done to that file alone", async (name) => {
+  const git = (folder: string, ...args: string[]) =>
+    execFileSync("git", ["-C", folder, "-c", "user.name=a", "-c", "user.email=a@b", ...args], {
+      encoding: "utf8",
+    });
+  const changes: readonly ((at: (path: string) => string) => void)[] = [
+    (at) => writeFileSync(at(name), "other\n"),
+    (at) => chmodSync(at(name), 0o755),
+    (at) => rmSync(at(name)),
+    (at) => renameSync(at(name), at("moved ")),
+    (at) => writeFileSync(at("new "), "new\n"),
+  ];
+  for (const change of changes) {
+    await using fixture = new SessionsFixture();
+    const at = (path: string) => fixture.at(path);
+    const names = () => readdirSync(at("d")).sort();
+    const read = () => names().map((path) => [path, readFileSync(at(`d/${path}`), "utf8")]);
+    mkdirSync(at("d"));
+    for (const path of padded) writeFileSync(at(`d/${path}`), "same\n");
+    const { call } = fixture.open({ client: "anna 1.0", session: "aaaaaaaa" });
+    const before = read();
+    git(at("d"), "init", "-q");
+    git(at("d"), "add", "-A");
+    git(at("d"), "commit", "-qm", "first");
+    change((path) => at(`d/${path}`));
+    git(at("d"), "add", "-A");
+    const patch = git(at("d"), "diff", "--cached", "-M");
+    git(at("d"), "reset", "-q", "--hard");
+    rmSync(at("d/.git"), { recursive: true });
+    expect(read()).toEqual(before);
+    await call("coder::apply-patch", { patch, base_dir: "d" });
+    const after = read();
+    const modes = () => names().map((path) => statSync(at(`d/${path}`)).mode & 0o777);
+    const afterModes = modes();
+    await call("coder::undo", {});
+    expect(read()).toEqual(before);
+    change((path) => at(`d/${path}`));
+    expect([after, afterModes]).toEqual([read(), modes()]);
+  }
+});
+
+test("in V4A, blanks around a name belong to it if there is such a file", async () => {
+  const { fixture, text } = openWith("");
+  await using _ = fixture;
+  const v4a = (...lines: string[]) => ["*** Begin Patch", ...lines, "*** End Patch", ""].join("\n");
+  for (const path of padded) writeFileSync(fixture.at(path), `${path}|\n`);
+  const update = (name: string) =>
+    text("coder::apply-patch", { patch: v4a(`*** Update File: ${name}`, "@@", `-${name}|`, "+x") });
+  for (const path of padded) expect(await update(path)).toContain(": modified");
+  for (const path of padded) expect(readFileSync(fixture.at(path), "utf8")).toBe("x\n");
+  await text("coder::apply-patch", { patch: v4a("*** Delete File: trail ") });
+  expect([existsSync(fixture.at("trail")), existsSync(fixture.at("trail "))]).toEqual([true, false]);
+  // Now the blank is a slip.
+  await text("coder::apply-patch", { patch: v4a("*** Delete File: trail ") });
+  expect(existsSync(fixture.at("trail"))).toBe(false);
 });

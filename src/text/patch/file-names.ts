@@ -13,13 +13,18 @@ const prefixPairs: ReadonlySet<string> = new Set(
 
 /**
  * Returns the name in a header line, without anything after it, or `undefined` if git's quotes are not closed
- * or their content is not UTF-8.
+ * or their content is not UTF-8. git and diff write a tab after a name with blanks, so those before a tab
+ * belong to it.
  */
 export function readName(text: string): string | undefined {
   if (text.startsWith('"')) return readQuoted(text)?.name;
   const tab = text.indexOf("\t");
-  return (tab < 0 ? text : text.slice(0, tab)).trimEnd();
+  return tab < 0 ? text.trimEnd() : text.slice(0, tab);
 }
+
+/** Returns the name in a line of git that has nothing after the name, not even a tab. */
+export const readWholeName = (text: string): string | undefined =>
+  text.startsWith('"') ? readName(text) : text;
 
 /**
  * Returns both names of a `diff --git` line, which follow each other and are usually equal, or `undefined` if

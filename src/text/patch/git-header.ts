@@ -3,7 +3,7 @@
  * another mode.
  */
 
-import { readName, readNamePair } from "./file-names.ts";
+import { readNamePair, readWholeName } from "./file-names.ts";
 import type { LineTable } from "./line-table.ts";
 import { refusePatch } from "./patch-errors.ts";
 
@@ -50,7 +50,8 @@ type Fields = {
 };
 
 export function parseGitHeader(lines: LineTable, first: number): GitHeader {
-  const names = readNamePair(lines.textOf(first).slice(gitDiff.length).trim());
+  const pair = lines.textOf(first).slice(gitDiff.length);
+  const names = readNamePair(pair) ?? readNamePair(pair.trim());
   const fields: Fields = {};
   const ends: { from?: string; to?: string } = {};
   let [line, isCopy] = [first + 1, false];
@@ -72,7 +73,7 @@ function nameFieldAt(lines: LineTable, line: number) {
   for (const [start, field] of Object.entries(nameFields)) {
     if (!lines.startsWith(line, start)) continue;
     const text = lines.textOf(line);
-    const name = readName(text.slice(start.length));
+    const name = readWholeName(text.slice(start.length));
     if (name === undefined || name === "") throw refusePatch.noFileName({ line: line + 1, text });
     return { ...field, name };
   }

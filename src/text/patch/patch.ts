@@ -47,6 +47,8 @@ export type FilePatch = {
   readonly hunks: readonly Hunk[];
   /** The names as they are sent, if they have prefixes that are removed. */
   readonly names?: SentNames;
+  /** The path with the blanks around it in the patch, if any, which may belong to the name. */
+  readonly paddedPath?: string | undefined;
 } & (
   | { readonly change: "add"; readonly mode?: number }
   /** A deletion without hunks ignores a content that the patch does not show; else nothing may be left. */

@@ -1,4 +1,7 @@
-/** Decides which files the names of a unified diff mean: how many of their leading parts are prefixes. */
+/**
+ * Decides which files the names of a patch mean: how many leading parts are prefixes in a unified diff, and
+ * whether blanks around a name belong to it in the format V4A, which has no quotes.
+ */
 
 import { withoutParts } from "./file-names.ts";
 import { newPathOf } from "./order.ts";
@@ -16,12 +19,16 @@ interface Resolving {
 const maxParts = 32;
 
 /**
- * Returns the patch with the paths that its names mean. Prefixes of git are removed in any case. Otherwise
- * as many parts are removed, the same number for all files, as makes both names of a file equal and gives
+ * Returns the patch with the paths that its names mean. In the format V4A, blanks around a name belong to it
+ * if there is such a file. In a unified diff, prefixes of git are removed in any case. Otherwise as many
+ * parts are removed, the same number for all files, as makes both names of a file equal and gives
  * files that exist. Throws a refusal for a file with two names, and for names with fewer parts.
  */
 export function resolveNames(patch: Patch, { strip, exists }: Resolving): Patch {
-  if (patch.format !== "unified") return patch;
+  if (patch.format !== "unified") {
+    const padded = ({ paddedPath: path }: FilePatch) => path !== undefined && exists(path) && { path };
+    return { ...patch, files: patch.files.map((file) => ({ ...file, ...padded(file) })) };
+  }
   if (strip !== undefined) return { ...patch, files: patch.files.map((file) => renamed(patch, file, strip)) };
   const created = new Set<string>();
   const isThere = (path: string) => created.has(path) || exists(path);

@@ -93,7 +93,7 @@ function namesAt(lines: LineTable, line: number): SentSides | undefined {
 
 function nameAt(lines: LineTable, line: number): HeaderName {
   const text = lines.textOf(line);
-  const name = readName(text.slice(4).trim());
+  const name = readName(text.slice(4).trimStart());
   if (name === "/dev/null" && !text.includes('"')) return undefined;
   if (name === undefined || name === "") throw refusePatch.noFileName({ line: line + 1, text });
   return name;

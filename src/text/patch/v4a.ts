@@ -106,13 +106,13 @@ class V4aParser {
 
   *#section(change: keyof typeof headers): Steps<FilePatch> {
     const line = this.#at;
-    const path = this.#name(headers[change]);
+    const { path, ...padded } = this.#name(headers[change]);
     if (change === "add") return { change, path, line, hunks: yield* this.#added() };
-    if (change === "delete") return { change, path, line, hunks: [] };
-    const target = this.#startsWith(moveTo) ? { path: this.#name(moveTo), isCopy: false } : undefined;
+    if (change === "delete") return { change, path, ...padded, line, hunks: [] };
+    const target = this.#startsWith(moveTo) ? { path: this.#name(moveTo).path, isCopy: false } : undefined;
     this.#skipUnifiedNames();
     const hunks = yield* this.#hunks();
-    return { change, path, line, hunks, ...(target !== undefined && { target }) };
+    return { change, path, ...padded, line, hunks, ...(target !== undefined && { target }) };
   }
 
   /**
@@ -183,11 +183,12 @@ class V4aParser {
     return /^[ +\-\t]$/.test(String.fromCharCode(this.#lines.bytes[this.#lines.startOf(line)]!));
   }
 
-  #name(prefix: string): string {
-    const name = this.#lines.textOf(this.#at).trim().slice(prefix.length).trim();
-    if (name === "") throw refusePatch.noFileName(this.#lineAt(this.#at));
+  #name(prefix: string): Pick<FilePatch, "path" | "paddedPath"> {
+    const sent = this.#lines.textOf(this.#at).trimStart().slice(prefix.length).replace(/^ /, "");
+    const path = sent.trim();
+    if (path === "") throw refusePatch.noFileName(this.#lineAt(this.#at));
     this.#at++;
-    return name;
+    return sent === path ? { path } : { path, paddedPath: sent };
   }
 
   /**
