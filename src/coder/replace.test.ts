@@ -48,6 +48,31 @@ test("a text is replaced in the files that a search finds, in one checkpoint", a
   expect(read("src/a.ts")).toBe("getUser();\ngetUser(1);\n");
 });
 
+test("names that are not UTF-8 are counted, and no other file is changed in their place", async () => {
+  await using fixture = new SessionsFixture();
+  const { text, call } = fixture.open(author);
+  const write = (name: string | Buffer, content: string) =>
+    writeFileSync(Buffer.concat([Buffer.from(fixture.at("a")), Buffer.from(name)]), content);
+  write(Buffer.from([0xff]), "data1\n");
+  write(Buffer.from([0xfe]), "data2\n");
+  write("\ufffd", "other\n");
+  const query = { query: "data", replacement: "datadata" };
+  const left = "[not replaced: 2 files that match, with a name that is not UTF-8]";
+  expect(await text("coder::replace", query)).toBe(left);
+  write("\ufffd", "data3\n");
+  write("b", "data4\n");
+  expect(await text("coder::replace", query)).toBe(
+    `2 matches in 2 files replaced\nab: 1 match\n1→datadata4\na\ufffd: 1 match\n1→datadata3\n${left}\n#1, 1 change of which cannot be undone`,
+  );
+  expect(await call("coder::replace", { ...query, dry_run: true })).toMatchObject({
+    files: [
+      { path: "ab", matches: 2 },
+      { path: "a\ufffd", matches: 2 },
+    ],
+    not_replaced: 2,
+  });
+});
+
 test("another number of matches or files than expected changes nothing", async () => {
   const { fixture, read, call } = open();
   await using _ = fixture;

@@ -1,13 +1,14 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { Refusal } from "../base/errors.ts";
 import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { SearchAnswer } from "../search/request.ts";
-
 import { JsonBudget } from "../text/sizes/json-budget.ts";
 import { jsonBytes } from "../text/sizes/json-size.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { FileEncoding } from "./fields/file-encoding.ts";
 import { folderFilterOf } from "./fields/folder-filter.ts";
 import { parseGlobFields } from "./fields/request-globs.ts";
+import { renderPath } from "./render/entry-text.ts";
 import { candidateQuery, type FileReplacement, replaceInFiles } from "./replace/replace-all.ts";
 import { refuseReplacing } from "./replace/replace-errors.ts";
 import { hintsFor } from "./search/hints.ts";
@@ -71,6 +72,11 @@ const response = Type.Object(
   {
     committed: Type.Boolean(),
     files: Type.Array(ReplacedFileFields),
+    not_replaced: Type.Optional(
+      UInt64({
+        description: "Number of files with a match that no call can change: their names are not UTF-8.",
+      }),
+    ),
     not_searched: LeftOutFields.not_searched,
     plan: Type.Optional(Type.String({ description: "Send it to coder::commit to do exactly this." })),
     plan_expires_at: Type.Optional(UInt64({ description: "Seconds since 1970." })),
@@ -134,7 +140,7 @@ export const replace = defineCoderFunction({
   async handle(sent, context) {
     if (sent.query === "") throw refuseReplacing.emptyQuery();
     if (!sent.regex && !sent.ignore_case && sent.query === sent.replacement) throw refuseReplacing.sameText();
-    const { files, ...leftOut } = await findFiles(sent, context);
+    const { files, unsure, ...leftOut } = await findFiles(sent, context);
     // A search answers with paths from the base, also in a scope whose paths start elsewhere.
     const changing = { ...context, jail: context.jail.fromBase() };
     const transaction: Transaction<FileReplacement[]> = {
@@ -151,23 +157,25 @@ export const replace = defineCoderFunction({
       const { value, transaction: name } = await runTransaction(transaction, changing);
       return {
         committed: true,
-        ...shownOf(value),
+        ...shownOf(value, unsure),
         ...(name !== undefined && { transaction: name }),
         ...leftOut,
       };
     }
     const { value, ...plan } = await planTransaction(transaction, changing, (done) => ({
       committed: true,
-      ...shownOf(done.value),
+      ...shownOf(done.value, unsure),
       ...(done.transaction !== undefined && { transaction: done.transaction }),
     }));
-    return { committed: false, ...shownOf(value), ...plan, ...leftOut };
+    return { committed: false, ...shownOf(value, unsure), ...plan, ...leftOut };
   },
   render: (answer, _, sent) => renderReplaced(answer, { answer: "echo", ...sent }),
 });
 
 interface FoundFiles extends Pick<SearchAnswer, "not_searched" | "unmatched_globs"> {
   readonly files: readonly string[];
+  /** The paths with U+FFFD, which may stand for bytes of a name that is not UTF-8. */
+  readonly unsure: readonly string[];
 }
 
 /** Finds the files that may have a match. Throws a refusal if there are too many. */
@@ -211,11 +219,26 @@ async function findFiles(sent: Request, context: CoderContext): Promise<FoundFil
   deadline.check();
   const { files = [], not_searched, unmatched_globs } = answer;
   if (files.length > maxFiles || answer.truncated) throw refuseReplacing.tooManyFiles(maxFiles);
+  const found = files.map(({ path }) => path);
+  const unsure = found.filter((path) => path.includes("\ufffd"));
+  const unnamed = new Set(unsure.filter((path) => !isThere(path, jail.fromBase())));
   return {
-    files: files.map(({ path }) => path),
+    files: [...new Set(found)].filter((path) => !unnamed.has(path)),
+    unsure,
     ...(not_searched && { not_searched }),
     ...(unmatched_globs && { unmatched_globs }),
   };
+}
+
+/** Returns whether an entry has this very path. */
+function isThere(path: string, jail: CoderContext["jail"]): boolean {
+  try {
+    jail.resolveForRead(path)[Symbol.dispose]();
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
 }
 
 /** Throws a refusal if the number of matches or files is not the expected one. */
@@ -238,15 +261,20 @@ function requireCounts(
 const filesOf = (replaced: readonly FileReplacement[]) =>
   replaced.map(({ matches, result }) => ({ path: result.path!, matches }));
 
-/** Returns the results, which show what was changed until that takes too many bytes. */
-function shownOf(replaced: readonly FileReplacement[]) {
+/**
+ * Returns the results, which show what was changed until that takes too many bytes. `unsure` are the paths of
+ * found files that may not be theirs.
+ */
+function shownOf(replaced: readonly FileReplacement[], unsure: readonly string[]) {
   const budget = new JsonBudget(shownBytes, 0);
   const results = replaced.map(({ result }) => {
     const { echoes, echoes_truncated, diff, diff_truncated, ...bare } = result;
     const isShown = budget.admit(jsonBytes(result) - jsonBytes(bare));
     return (isShown ? result : { ...bare, ...leaveOut(result) }) as ChangeResult & { path: string };
   });
-  return { files: filesOf(replaced), results };
+  const sure = replaced.filter(({ result }) => unsure.includes(result.path!));
+  const left = unsure.length - sure.length;
+  return { files: filesOf(replaced), results, ...(left > 0 && { not_replaced: left }) };
 }
 
 type Answer = Static<typeof response> & { readonly checkpoint?: number };
@@ -256,11 +284,12 @@ export function renderReplaced(
   answer: Answer,
   { answer: form = "none", ...sent }: Partial<Request> = {},
 ): string {
-  const { committed, files, results, transaction, plan, checkpoint } = answer;
+  const { committed, files, results, transaction, plan, checkpoint, not_replaced: left = 0 } = answer;
+  const isEmpty = files.length === 0 && left === 0;
   const matches = files.reduce((sum, one) => sum + one.matches, 0);
   const total = `${count(matches, "match", "matches")} in ${count(files.length, "file", "files")} ${committed ? "replaced" : "would be replaced"}`;
   const lines = results.map((result, index) => {
-    const head = `${result.path}: ${count(files[index]!.matches, "match", "matches")}`;
+    const head = `${renderPath(result.path)}: ${count(files[index]!.matches, "match", "matches")}`;
     const shown = renderEdit({ ...result, applied: 1, new_line_count: result.new_line_count ?? 0 });
     const rest = shown.split("\n").slice(1);
     return form === "none" || rest.length === 0 ? head : [head, ...rest].join("\n");
@@ -270,7 +299,12 @@ export function renderReplaced(
     ...lines,
     ...(transaction === undefined || checkpoint !== undefined ? [] : [`transaction ${transaction}`]),
     ...(plan === undefined || files.length === 0 ? [] : [`plan ${plan}`]),
-    ...renderPage(answer, files.length === 0, files.length === 0 ? hintsForReplacement(sent) : []),
+    ...(left === 0
+      ? []
+      : [
+          `[not replaced: ${count(left, "file that matches", "files that match")}, with a name that is not UTF-8]`,
+        ]),
+    ...renderPage(answer, isEmpty, isEmpty ? hintsForReplacement(sent) : []),
     ...(meansEndsOfFile(sent)
       ? ["[^ and $ are the ends of each file; with (?m) before the query, those of each line]"]
       : []),
