@@ -22,6 +22,7 @@ import { FileEncoding } from "./fields/file-encoding.ts";
 import { diffBytes, type NetAnswer, netAnswers } from "./net-view/answer.ts";
 import { ComparedImages, ImagesField } from "./net-view/images.ts";
 import { BackInTime, type PathDifference } from "./net-view/record-changes.ts";
+import { renderName } from "./render/entry-text.ts";
 import { pauseOf } from "./services/pause.ts";
 
 const request = Type.Object(
@@ -280,13 +281,13 @@ const wordsOfUndo: Readonly<Record<string, string>> = {
 function renderCheckpoint(checkpoint: Static<typeof Checkpoint>, sentence: Wording["sentence"]): string {
   const { seq, ts, function_id: id, author, mine: isMine, label, files, more_files: more } = checkpoint;
   const by = author === undefined || isMine ? "" : `by ${renderAuthor(author)}`;
-  const head = [`#${seq}`, ts.replace("T", " ").slice(0, 19), sentence(id ?? ""), by, label ?? ""]
+  const head = [`#${seq}`, ts.replace("T", " ").slice(0, 19), sentence(id ?? ""), by, renderName(label ?? "")]
     .filter(Boolean)
     .join("  ");
   const words = id === "coder::undo" ? wordsOfUndo : {};
   const lines = files.flatMap((file) => {
     const { path, from, change, unavailable, added, removed, diff, diff_truncated: isTruncated, note } = file;
-    const what = from === undefined ? path : `${from} to ${path}`;
+    const what = `${from === undefined ? "" : `${renderName(from)} to `}${renderName(path)}`;
     const isSame = change === "mode" && added === 0 && removed === 0;
     const counts = added === undefined || isSame ? "" : ` +${added} -${removed}`;
     const line = `  ${words[change] ?? change}: ${what}${counts}${unavailable ? " (cannot be undone)" : ""}`;

@@ -13,7 +13,7 @@ import {
   twoPathsRequest,
 } from "./fields/two-paths.ts";
 import { summarizeBatch } from "./render/batch-text.ts";
-import { shortenPath } from "./render/entry-text.ts";
+import { renderPath } from "./render/entry-text.ts";
 
 const CopyResult = Named("CopyResult", {
   copied: Type.Boolean(),
@@ -78,7 +78,7 @@ export const copy = defineCoderFunction({
       ...results.map(({ from, to, copied, replaced, error }) =>
         error
           ? failure(error, from)
-          : `${shortenPath(from)}: ${copied ? `copied to ${shortenPath(to)}${describeReplaced({ replaced })}` : "is there already"}`,
+          : `${renderPath(from)}: ${copied ? `copied to ${renderPath(to)}${describeReplaced({ replaced })}` : "is there already"}`,
       ),
     ].join("\n"),
 });

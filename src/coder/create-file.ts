@@ -20,7 +20,7 @@ import { ExpectedRevision, expecting, Revision } from "./fields/revisions.ts";
 import { explainMissingFolder } from "./missing-paths/missing-folder.ts";
 import { wrapFlatEnvelope } from "./profiles.ts";
 import { summarizeBatch } from "./render/batch-text.ts";
-import { countBytes, noteBlanks, shortenPath } from "./render/entry-text.ts";
+import { countBytes, noteBlanks, renderPath } from "./render/entry-text.ts";
 import { inSlices } from "./update-file/apply-ops.ts";
 
 const mode = {
@@ -149,7 +149,7 @@ export const createFile = defineCoderFunction({
         if (error) return failure(error, path);
         const spec: object = files[index] ?? flat;
         const form = renderEncoding(encoding, spec);
-        const written = `${shortenPath(path)}: ${nameWriting(spec)}, ${countBytes(bytes_written)}${form}${noteBlanks(path)}`;
+        const written = `${renderPath(path)}: ${nameWriting(spec)}, ${countBytes(bytes_written)}${form}${noteBlanks(path)}`;
         return [written, ...notes.map((note) => `[${note}]`)].join("\n");
       }),
     ].join("\n"),

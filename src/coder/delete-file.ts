@@ -11,7 +11,7 @@ import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./fields/dry-run.ts";
 import { expecting } from "./fields/revisions.ts";
 import { summarizeBatch } from "./render/batch-text.ts";
-import { shortenPath } from "./render/entry-text.ts";
+import { renderPath } from "./render/entry-text.ts";
 
 const request = Type.Object(
   {
@@ -185,5 +185,5 @@ function explainAbsent(path: string): string {
 export function renderRemoval({ path, removed, removed_files: files, undo }: RemovedPath): string {
   const count = files === undefined ? "" : `, with ${files} ${files === 1 ? "file" : "files"} in it`;
   const loss = undo === undefined ? "" : ", and cannot be undone";
-  return `${shortenPath(path)}: ${removed ? `removed${count}` : `was not there${explainAbsent(path)}`}${loss}`;
+  return `${renderPath(path)}: ${removed ? `removed${count}` : `was not there${explainAbsent(path)}`}${loss}`;
 }

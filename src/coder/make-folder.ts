@@ -8,7 +8,7 @@ import { Literal } from "./fields/literal.ts";
 import { permissionBits } from "./fields/permission-bits.ts";
 import { explainMissingFolder } from "./missing-paths/missing-folder.ts";
 import { summarizeBatch } from "./render/batch-text.ts";
-import { shortenPath } from "./render/entry-text.ts";
+import { renderPath } from "./render/entry-text.ts";
 
 const request = Type.Object(
   {
@@ -81,7 +81,7 @@ export const makeFolder = defineCoderFunction({
         nameOf: ({ path }) => path,
       }),
       ...results.map(({ path, created, error }) =>
-        error ? failure(error, path) : `${shortenPath(path)}: ${created ? "created" : "was there already"}`,
+        error ? failure(error, path) : `${renderPath(path)}: ${created ? "created" : "was there already"}`,
       ),
     ].join("\n"),
 });

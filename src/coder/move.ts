@@ -13,7 +13,7 @@ import {
   twoPathsRequest,
 } from "./fields/two-paths.ts";
 import { summarizeBatch } from "./render/batch-text.ts";
-import { shortenPath } from "./render/entry-text.ts";
+import { renderPath } from "./render/entry-text.ts";
 
 const MoveResult = Named("MoveResult", {
   error: Type.Optional(EntryError),
@@ -76,7 +76,7 @@ export const move = defineCoderFunction({
       ...results.map(({ from, to, moved, replaced, error }) =>
         error
           ? failure(error, from)
-          : `${shortenPath(from)}: ${moved ? `moved to ${shortenPath(to)}${describeReplaced({ replaced })}` : "is there already"}`,
+          : `${renderPath(from)}: ${moved ? `moved to ${renderPath(to)}${describeReplaced({ replaced })}` : "is there already"}`,
       ),
     ].join("\n"),
 });

@@ -498,9 +498,9 @@ function renderUndone(record: Static<typeof UndoneCheckpoint>): string[] {
   const { seq, restored, removed, skipped, more } = record;
   return [
     `#${seq}`,
-    ...restored.map((path) => `  restored: ${path}`),
-    ...removed.map((path) => `  removed: ${path}`),
-    ...skipped.map(({ path, reason }) => `  skipped: ${path} (${reason})`),
+    ...restored.map((path) => `  restored: ${renderName(path)}`),
+    ...removed.map((path) => `  removed: ${renderName(path)}`),
+    ...skipped.map(({ path, reason }) => `  skipped: ${renderName(path)} (${reason})`),
     ...(more === undefined ? [] : [`  and ${more} more`]),
   ];
 }

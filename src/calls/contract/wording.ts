@@ -1,4 +1,5 @@
 /** Answers and errors as text, for readers who know the functions by names of their own. */
+import { quoteVisibly } from "../../base/log/quote.ts";
 
 /** The parts of an error of `coder::*` or `shell::*`, as on the wire. */
 export interface ErrorParts {
@@ -70,7 +71,11 @@ function parseError(text: string): ErrorParts | undefined {
 }
 
 const prefixed = (path: string | undefined, text: string): string =>
-  path === undefined || text.includes(JSON.stringify(path)) ? text : `${path}: ${text}`;
+  path === undefined || text.includes(JSON.stringify(path)) ? text : `${quoteIfInvisible(path)}: ${text}`;
+
+/** Returns a path on one line. */
+const quoteIfInvisible = (path: string): string =>
+  /[\p{C}\p{Zl}\p{Zp}]/u.test(path) ? quoteVisibly(path) : path;
 
 /** The details of an error with further failures, each in a sentence of its own. */
 interface Failing {

@@ -1,5 +1,6 @@
 /** Renders the answer to an applied patch as text for a model. */
 import { describeReplaced } from "../fields/two-paths.ts";
+import { renderPath } from "../render/entry-text.ts";
 import { numberedLines, renderLineEnds } from "../update-file/text.ts";
 
 /** The result for one file, as on the wire. */
@@ -38,12 +39,12 @@ interface HunkEcho {
 /** Renders one line about the file, and below it the lines around its hunks, with their numbers. */
 export function renderPatched(result: PatchedFileResult): string {
   const { path, kind, from, new_line_count: lines, echo = [], echo_truncated: isTruncated } = result;
-  const source = from === undefined ? "" : ` from ${from}`;
+  const source = from === undefined ? "" : ` from ${renderPath(from)}`;
   const replaced = describeReplaced(result);
   const mode = result.mode === undefined ? "" : `, mode ${result.mode}`;
   const count = lines === undefined ? "" : `, ${lines} ${lines === 1 ? "line" : "lines"} now`;
   return [
-    `${path}: ${kind}${source}${replaced}${mode}${count}`,
+    `${renderPath(path)}: ${kind}${source}${replaced}${mode}${count}`,
     ...echo.flatMap(renderEcho),
     ...(isTruncated ? ["[more of it is not shown]"] : []),
     ...(result.placed ?? []).map(renderPlaced),

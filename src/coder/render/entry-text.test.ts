@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { noteBlanks, renderName, shortenPath } from "./entry-text.ts";
+import { noteBlanks, renderName, renderPath } from "./entry-text.ts";
 
 test.each([
   ["src/main.ts", "src/main.ts"],
@@ -35,7 +35,7 @@ test.each([
   ["a/../b", "a/../b"],
   ["a/.b", "a/.b"],
 ])("%s is shown as %s", (sent, shown) => {
-  expect(shortenPath(sent)).toBe(shown);
+  expect(renderPath(sent)).toBe(shown);
 });
 
 test("a blank at an end of a name is noted", () => {

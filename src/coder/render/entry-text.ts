@@ -18,9 +18,9 @@ const kindMarks: Readonly<Record<Kind, string>> = {
 export const renderEntry = ({ name, kind, non_accessible }: RenderedEntry): string =>
   renderName(name) + kindMarks[kind] + (non_accessible ? " [not accessible]" : "");
 
-/** Returns a path without the parts that lead nowhere: `a/b` for `./a//./b`. */
-export const shortenPath = (path: string): string =>
-  path.replaceAll(/\/(?:\.?\/)+/g, "/").replace(/^(?:\.\/)+(?=.)/, "");
+/** Renders a path like `renderName`, without the parts that lead nowhere: `a/b` for `./a//./b`. */
+export const renderPath = (path: string): string =>
+  renderName(path.replaceAll(/\/(?:\.?\/)+/g, "/").replace(/^(?:\.\/)+(?=.)/, ""));
 
 /** Returns a note on a new path whose last name begins or ends with a blank, which is rarely meant. */
 export const noteBlanks = (path: string): string =>

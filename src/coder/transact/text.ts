@@ -5,7 +5,7 @@ import { renderEncoding } from "../create-file/content-encoding.ts";
 import { nameWriting } from "../create-file.ts";
 import { renderRemoval } from "../delete-file.ts";
 import { describeReplaced } from "../fields/two-paths.ts";
-import { countBytes, noteBlanks, shortenPath } from "../render/entry-text.ts";
+import { countBytes, noteBlanks, renderPath } from "../render/entry-text.ts";
 import { renderEdit } from "../update-file/text.ts";
 import type { ChangeResult } from "./changes.ts";
 
@@ -51,14 +51,14 @@ type CommittedResult = ChangeResult | PatchedFileResult | ApprovedResult;
 
 function renderResult(result: CommittedResult, sent?: SentChange): string {
   if (!("op" in result)) return renderPatched(result);
-  if (result.op === "undo") return `${result.path}: ${result.removed ? "removed" : "restored"}`;
+  if (result.op === "undo") return `${renderPath(result.path)}: ${result.removed ? "removed" : "restored"}`;
   if ("error" in result && result.error !== undefined)
-    return `${result.path ?? result.from}: not changed: ${messageOf(result.error)}`;
+    return `${renderPath(result.path ?? result.from ?? "")}: not changed: ${messageOf(result.error)}`;
   const { op, path = "", from, to, applied = 0, new_line_count = 0 } = result;
   switch (op) {
     case "create":
       return [
-        `${shortenPath(path)}: ${nameWriting(sent ?? {})}, ${countBytes(result.bytes_written ?? 0)}${renderEncoding(result.encoding, sent)}${noteBlanks(path)}`,
+        `${renderPath(path)}: ${nameWriting(sent ?? {})}, ${countBytes(result.bytes_written ?? 0)}${renderEncoding(result.encoding, sent)}${noteBlanks(path)}`,
         ...(result.text_notes ?? []).map((note) => `[${note}]`),
       ].join("\n");
     case "update":
@@ -69,13 +69,13 @@ function renderResult(result: CommittedResult, sent?: SentChange): string {
     case "delete":
       return renderRemoval({ ...result, path, removed: result.removed === true });
     case "move":
-      return `${shortenPath(from!)}: ${result.moved ? `moved to ${shortenPath(to!)}${describeReplaced(result)}` : "is there already"}`;
+      return `${renderPath(from!)}: ${result.moved ? `moved to ${renderPath(to!)}${describeReplaced(result)}` : "is there already"}`;
     case "copy":
-      return `${shortenPath(from!)}: ${result.copied ? `copied to ${shortenPath(to!)}${describeReplaced(result)}` : "is there already"}`;
+      return `${renderPath(from!)}: ${result.copied ? `copied to ${renderPath(to!)}${describeReplaced(result)}` : "is there already"}`;
     case "make-folder":
-      return `${shortenPath(path)}: ${result.created ? "created" : "was there already"}`;
+      return `${renderPath(path)}: ${result.created ? "created" : "was there already"}`;
     case "chmod":
-      return `${shortenPath(path)}: mode ${result.mode} ${result.unchanged ? "is set already" : "set"}`;
+      return `${renderPath(path)}: mode ${result.mode} ${result.unchanged ? "is set already" : "set"}`;
   }
 }
 

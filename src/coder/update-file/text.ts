@@ -1,6 +1,6 @@
 /** Renders the result of an edit as text for a model. */
 import { maxSites } from "../../text/edits/echo.ts";
-import { shortenPath } from "../render/entry-text.ts";
+import { renderPath } from "../render/entry-text.ts";
 
 /** The result for one file, as on the wire. */
 interface EditResult {
@@ -41,7 +41,7 @@ export function renderEdit(result: EditResult, ops: readonly SentOp[] = []): str
   const { path, applied, new_line_count: count, echoes = [], diff = "" } = result;
   const isTruncated = result.echoes_truncated === true || result.diff_truncated === true;
   return [
-    `${shortenPath(path)}: ${applied} ${applied === 1 ? "op" : "ops"} applied${renderCounts(echoes)}, ${count} ${count === 1 ? "line" : "lines"} now`,
+    `${renderPath(path)}: ${applied} ${applied === 1 ? "op" : "ops"} applied${renderCounts(echoes)}, ${count} ${count === 1 ? "line" : "lines"} now`,
     ...renderEchoes(echoes),
     ...(result.after ? renderWhole(result.after) : []),
     ...(diff === "" ? [] : [diff.replace(/\n$/, "")]),
