@@ -141,13 +141,13 @@ interface Routes extends Pick<ReviewOptions, "functions" | "invoke" | "author" |
 
 function answer(exchanged: Exchanged, routes: Routes): void {
   const { incoming, outgoing, path, refuse } = exchanged;
-  const { folder, events, log } = routes;
+  const { folder, events } = routes;
   const name = path.slice(folder.length);
   if (name.startsWith("call/")) {
     if (incoming.method !== "POST") refuse(405, "A call is a POST of its payload.");
     else
       void call(name.slice("call/".length), exchanged, routes).catch((error: Error) => {
-        log.warn("bad exchange", { failure: error.name });
+        exchanged.fail(error);
         outgoing.destroy();
       });
   } else if (name === "approvals") void answerApprovals(exchanged, routes).catch(() => outgoing.destroy());

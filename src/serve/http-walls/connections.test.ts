@@ -6,6 +6,8 @@ import { Connections } from "./connections.ts";
 function openAll(peers: readonly string[], limits = { total: 4, unauthenticatedOfPeer: 2 }) {
   const connections = new Connections(limits);
   const closed: string[] = [];
+  const reasons: string[] = [];
+  connections.onclosed = (_, reason) => reasons.push(reason);
   const sockets = new Map<string, EventEmitter & { remoteAddress: string; destroy(): void }>();
   const open = (name: string) => {
     const destroy = () => {
@@ -17,14 +19,15 @@ function openAll(peers: readonly string[], limits = { total: 4, unauthenticatedO
   };
   for (const name of peers) open(name);
   const admit = (name: string) => connections.admit(sockets.get(name)!);
-  return { open, admit, closed, leave: (name: string) => sockets.get(name)!.emit("close") };
+  return { open, admit, closed, reasons, leave: (name: string) => sockets.get(name)!.emit("close") };
 }
 
 test("one unauthenticated connection too many of a peer closes the oldest of that peer", () => {
-  const { closed, open } = openAll(["b1", "a1", "a2"]);
+  const { closed, open, reasons } = openAll(["b1", "a1", "a2"]);
   expect(closed).toEqual([]);
   open("a3");
   expect(closed).toEqual(["a1"]);
+  expect(reasons).toEqual(["One peer may have 2 connections without an authorized request."]);
 });
 
 test("one connection too many closes the oldest unauthenticated one of any peer", () => {
@@ -41,7 +44,7 @@ test("an authenticated connection does not count as unauthenticated, and is not 
 });
 
 test("where all have been let in, a new one is closed", () => {
-  const { admit, closed, open } = openAll(["a1", "a2"]);
+  const { admit, closed, open, reasons } = openAll(["a1", "a2"]);
   for (const name of ["a1", "a2"]) admit(name);
   for (const name of ["b1", "b2"]) {
     open(name);
@@ -49,6 +52,7 @@ test("where all have been let in, a new one is closed", () => {
   }
   open("c1");
   expect(closed).toEqual(["c1"]);
+  expect(reasons).toEqual(["All 4 connections are in use, 4 of them by authorized clients."]);
 });
 
 test("who has left makes room", () => {

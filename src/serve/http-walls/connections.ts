@@ -24,6 +24,8 @@ export interface Connection {
  * oldest. Without such a connection, the new one is closed.
  */
 export class Connections {
+  /** Called with each closed connection and the limit that it exceeded. */
+  onclosed: (connection: Connection, reason: string) => void = () => {};
   /** The unauthenticated connections in the order of arrival, with the address of the peer. */
   readonly #unauthenticated = new Map<Connection, string>();
   readonly #authenticated = new Set<Connection>();
@@ -39,9 +41,18 @@ export class Connections {
     this.#unauthenticated.set(connection, peer);
     connection.once("close", () => this.#forget(connection));
     const ofPeer = [...this.#unauthenticated].filter(([, address]) => address === peer);
-    if (ofPeer.length > this.#limits.unauthenticatedOfPeer) this.#close(ofPeer[0]?.[0]);
-    if (this.#unauthenticated.size + this.#authenticated.size > this.#limits.total)
-      this.#close([...this.#unauthenticated.keys()][0]);
+    const { total, unauthenticatedOfPeer } = this.#limits;
+    if (ofPeer.length > unauthenticatedOfPeer)
+      this.#close(
+        ofPeer[0]?.[0],
+        `One peer may have ${unauthenticatedOfPeer} connections without an authorized request.`,
+      );
+    const open = this.#unauthenticated.size + this.#authenticated.size;
+    if (open > total)
+      this.#close(
+        [...this.#unauthenticated.keys()][0],
+        `All ${total} connections are in use, ${this.#authenticated.size} of them by authorized clients.`,
+      );
   }
 
   /** Marks a connection as authenticated, after an authorized request. */
@@ -49,9 +60,10 @@ export class Connections {
     if (this.#unauthenticated.delete(connection)) this.#authenticated.add(connection);
   }
 
-  #close(connection: Connection | undefined): void {
+  #close(connection: Connection | undefined, reason: string): void {
     if (connection === undefined) return;
     this.#forget(connection);
+    this.onclosed(connection, reason);
     connection.destroy();
   }
 

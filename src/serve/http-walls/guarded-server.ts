@@ -31,6 +31,8 @@ export interface Exchanged {
   admit(): void;
   /** Refuses the request and logs that, without reading its body. */
   refuse(status: number, sentence: string): void;
+  /** Logs that the request could not be answered, without anything that its client has sent. */
+  fail(error: NodeJS.ErrnoException): void;
 }
 
 export interface GuardedServerOptions {
@@ -42,23 +44,34 @@ export interface GuardedServerOptions {
   sendRefusal(outgoing: ServerResponse, status: number, sentence: string): void;
 }
 
+const beforeBody = "The connection closed before the whole request had arrived.";
+
 /** Creates a server that does not listen yet. */
 export function createGuardedServer({ limits, log, answer, sendRefusal }: GuardedServerOptions): Server {
   const connections = new Connections(limits.connections);
-  const refusals = new RefusalLog(log);
+  const refusals = new RefusalLog(log, "request refused");
+  const closed = new RefusalLog(log, "connection closed");
+  connections.onclosed = ({ remoteAddress: peer }, reason) => closed.add({ peer, reason });
   const server = createServer(
     { connectionsCheckingInterval: limits.checkMilliseconds },
-    (incoming, outgoing) =>
+    (incoming, outgoing) => {
+      // A closed connection no longer has it.
+      const peer = incoming.socket.remoteAddress;
       answer({
         incoming,
         outgoing,
         path: incoming.url?.split("?", 1)[0] ?? "",
         admit: () => connections.admit(incoming.socket),
         refuse: (status, sentence) => {
-          refusals.add(incoming, status, sentence);
+          refusals.add({ status, peer, reason: sentence });
           sendRefusal(outgoing, status, sentence);
         },
-      }),
+        fail(error) {
+          if (incoming.complete) log.warn("bad exchange", { peer, failure: error.code ?? error.name });
+          else log.info("client left", { peer, reason: beforeBody });
+        },
+      });
+    },
   );
   server.headersTimeout = limits.headersMilliseconds;
   server.requestTimeout = limits.requestMilliseconds;

@@ -6,13 +6,14 @@ test("a flood of refused requests is one line a second, with their number", () =
   const lines: object[] = [];
   const log = createLog({ level: "info", form: "json", write: (line) => lines.push(JSON.parse(line)) });
   let now = 5000;
-  const refusals = new RefusalLog(log, () => now);
-  const incoming = { socket: { remoteAddress: "192.0.2.7" } } as never;
-  for (let request = 0; request < 100; request++) refusals.add(incoming, 401, "Send the token.");
+  const refusals = new RefusalLog(log, "request refused", () => now);
+  const peer = "192.0.2.7";
+  for (let request = 0; request < 100; request++)
+    refusals.add({ peer, status: 401, reason: "Send the token." });
   now += 1000;
-  refusals.add(incoming, 404, "Nothing.");
-  refusals.add(incoming, 404, "Nothing.");
-  const line = { message: "request refused", level: "warn", peer: "192.0.2.7" };
+  refusals.add({ peer, status: 404, reason: "Nothing." });
+  refusals.add({ peer, status: 404, reason: "Nothing." });
+  const line = { message: "request refused", level: "warn", peer };
   expect(lines).toMatchObject([
     { ...line, status: 401, reason: "Send the token." },
     { ...line, status: 404, more: 99 },

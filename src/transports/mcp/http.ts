@@ -83,7 +83,7 @@ function createHttpServer({ host, exchange, guard, limits }: ServerParts): Serve
     limits,
     log: host.log,
     sendRefusal: refuseRequest,
-    answer({ incoming, outgoing, path: place, admit, refuse }) {
+    answer({ incoming, outgoing, path: place, admit, refuse, fail }) {
       const { host: name, origin, authorization } = incoming.headers;
       const denial = guard({ host: name, origin, authorization });
       if (place === healthPath && denial?.status !== 403) return answerHealth(outgoing);
@@ -91,9 +91,9 @@ function createHttpServer({ host, exchange, guard, limits }: ServerParts): Serve
       admit();
       if (![path, `${path}/`].includes(place)) return refuse(404, `There is nothing here but ${path}.`);
       void exchange.answer(incoming, outgoing).catch((error: Error) => {
-        host.log.warn("bad exchange", { failure: error.name });
+        fail(error);
         if (outgoing.headersSent) outgoing.destroy();
-        else refuseRequest(outgoing, 400, "This is no request that can be answered; send a POST of JSON.");
+        else refuseRequest(outgoing, 400, "This request cannot be answered. Send a POST of JSON.");
       });
     },
   });
