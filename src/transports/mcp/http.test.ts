@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { once } from "node:events";
-import { request as open } from "node:http";
+import { Agent, request as open } from "node:http";
 import {
   beginSession,
   call,
@@ -26,6 +26,47 @@ test("unauthenticated clients with half a request block no client that has the t
   await half(url);
   await closed;
   expect((await post(url, { body: initialize })).status).toBe(200);
+});
+
+test("the log says when all connections are in use", async () => {
+  const limits = { connections: { total: 2, unauthenticatedOfPeer: 2 } };
+  const { url, lines } = await serveHttp({ limits });
+  // Only two connections, on each of which a stream of notifications stays open.
+  const agent = new Agent({ keepAlive: true, maxSockets: 2 });
+  opened.push(() => agent.destroy());
+  for (let count = 0; count < 2; count++) {
+    const beginning = open(url, { method: "POST", agent, headers: headersOf() }).end(initialize);
+    const [begun] = await once(beginning, "response");
+    await once(begun.resume(), "end");
+    const session = { "mcp-session-id": begun.headers["mcp-session-id"] };
+    await once(open(url, { agent, headers: headersOf(session) }).end(), "response");
+  }
+  // It is reset, which is an error first.
+  const refused = await half(url);
+  await new Promise((resolve) => refused.on("close", resolve));
+  expect(lines.filter(({ message }) => message === "connection closed")).toMatchObject([
+    {
+      level: "warn",
+      peer: "127.0.0.1",
+      reason: "All 2 connections are in use, 2 of them by authorized clients.",
+    },
+  ]);
+});
+
+test("the log says when a client leaves in the middle of its request", async () => {
+  const { url, lines } = await serveHttp();
+  const headers = Object.entries(headersOf()).map(([name, value]) => `${name}: ${value}\r\n`);
+  const leaving = await half(
+    url,
+    `POST /mcp HTTP/1.1\r\nHost: localhost\r\n${headers.join("")}Content-Length: 9\r\nExpect: 100-continue\r\n\r\n{`,
+  );
+  const [answer] = await once(leaving, "data");
+  expect(String(answer)).toStartWith("HTTP/1.1 100 ");
+  leaving.destroy();
+  const found = () => lines.filter(({ message }) => ["client left", "bad exchange"].includes(message));
+  while (found().length === 0) await new Promise((resolve) => setImmediate(resolve));
+  const reason = "The connection closed before the whole request had arrived.";
+  expect(found()).toMatchObject([{ level: "info", message: "client left", peer: "127.0.0.1", reason }]);
 });
 
 test("asks for the token before it takes any of a body", async () => {
@@ -60,7 +101,7 @@ test("takes bodies up to a sum, and small ones always", async () => {
   expect((await third).status).toBe(200);
 });
 
-test("a body is held until its call ends, also when its client has gone and its id is used again", async () => {
+test("a body is held until its call ends, also when its client has gone", async () => {
   const mebibyte = 1024 * 1024;
   const { url, calls, finish } = await serveHttp({ limits: { bodyBytes: 2 * mebibyte } });
   const session = await beginSession(url);
@@ -73,7 +114,8 @@ test("a body is held until its call ends, also when its client has gone and its 
       .on("close", resolve)
       .destroy(),
   );
-  const again = post(url, { body: call, headers: session });
+  expect((await post(url, { body: call, headers: session })).text).toContain("-32600");
+  const again = post(url, { body: call.replace('"id":1', '"id":3'), headers: session });
   while (calls.length < 2) await new Promise((resolve) => setImmediate(resolve));
   expect((await post(url, { body: large.replace('"id":1', '"id":2'), headers: session })).status).toBe(503);
   finish();

@@ -4,7 +4,7 @@ import {
   type ClientCapabilities,
   ProtocolError,
   ProtocolErrorCode,
-  Server,
+  type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { about, descriptions } from "../../base/about.ts";
@@ -20,6 +20,7 @@ import type { ResourceWatch } from "./resource-watch.ts";
 import { offerResources } from "./resources.ts";
 import { appTool, callForApp, showsApps, toolsWithApp, withCheckpointKey } from "./review-app.ts";
 import { showRoots } from "./roots.ts";
+import { WordedServer } from "./sdk-gaps/worded-server.ts";
 import { renderInstructions, serverInfo } from "./server-info.ts";
 import type { CallOptions, ToolHost } from "./tool-host.ts";
 
@@ -73,7 +74,7 @@ export function createMcpServer(
     ...(others === undefined || !writes ? [] : [others]),
     ...host.commandRules,
   ];
-  const server: Server = new Server(
+  const server: Server = new WordedServer(
     { name: worker, version: about.version, description: descriptions[worker] },
     {
       capabilities: { tools: {}, ...(hasResources && resourceCapabilities) },
