@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
+import { existsSync, writeFileSync } from "node:fs";
 import { request as open } from "node:http";
+import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { gzipSync } from "node:zlib";
 import {
   type CallToolResult,
   Client,
@@ -127,6 +130,53 @@ describe.each(defaultSubjects)("the %s over HTTP", (subject) => {
     await client.close();
   });
 
+  test("cancelled and timed-out calls of the official client keep no connection", async () => {
+    const args = ["--http", "0", "--no-token", "--commands", "--allow", "sleep"];
+    await using sleeping = await startHttp(subject, { args });
+    let endedStreams = 0;
+    const countEnds = (response: Response) => {
+      const counted = new TransformStream({ flush: () => void endedStreams++ });
+      return new Response(response.body?.pipeThrough(counted), response);
+    };
+    const transport = new StreamableHTTPClientTransport(sleeping.url, {
+      fetch: async (url, init) => {
+        const response = await fetch(url, init);
+        return init?.body?.toString().includes("shell_exec") ? countEnds(response) : response;
+      },
+    });
+    const client = new Client({ name: "tests", version: "1.0.0" });
+    await client.connect(transport);
+    const called = { name: "shell_exec", arguments: { command: "sleep", args: ["600"] } };
+    const cancel = new AbortController();
+    const cancelled = Array.from({ length: 3 }, () =>
+      client.callTool(called, { signal: cancel.signal, onprogress: () => cancel.abort("enough") }),
+    );
+    const late = client.callTool(called, { timeout: 1500 });
+    const results = await Promise.allSettled([...cancelled, late]);
+    expect(results.map(({ status }) => status)).toEqual(Array(4).fill("rejected"));
+    while (endedStreams < 4) await new Promise((resolve) => setImmediate(resolve));
+    await client.close();
+  });
+
+  test("two requests under way with one id get no answer of each other", async () => {
+    const args = ["--http", "0", "--no-token", "--commands", "--allow", "sh"];
+    await using waiting = await startHttp(subject, { args, tree: { "a.txt": "a\n" } });
+    const session = await post(waiting.url, {}, initialize);
+    const header = { "mcp-session-id": session.headers["mcp-session-id"] as string };
+    const callOf = (id: number, name: string, given: object) =>
+      JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: given } });
+    const line = "echo > began; until [ -e go ]; do sleep 0.01; done; echo slept";
+    const first = post(waiting.url, header, callOf(7, "shell_exec", { command: "sh", args: ["-c", line] }));
+    while (!existsSync(join(waiting.base, "began"))) await new Promise((resolve) => setImmediate(resolve));
+    const create = { path: "b.txt", content: "" };
+    const second = await post(waiting.url, header, callOf(7, "coder_create_file", create));
+    expect(second.status).toBe(400);
+    expect(JSON.parse(second.body)).toMatchObject({ id: 7, error: { code: -32600 } });
+    expect(existsSync(join(waiting.base, "b.txt"))).toBe(false);
+    writeFileSync(join(waiting.base, "go"), "");
+    expect((await first).body).toContain("slept");
+  });
+
   test.each([
     ["another host, as after DNS rebinding", { host: "evil.example" }, 403],
     ["another host with this port", { host: "evil.example:80" }, 403],
@@ -166,6 +216,33 @@ describe.each(defaultSubjects)("the %s over HTTP", (subject) => {
     expect(answer.status).toBe(status);
     // The body is either a stream of events or the message itself.
     expect(JSON.parse(answer.body.match(/\{.*\}/)?.[0] ?? "")).toMatchObject(message);
+  });
+
+  test.each([
+    [ping, 1],
+    [`[${ping}]`, null],
+    [JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" }), null],
+  ])("says to %s without a session how to begin one", async (body, id) => {
+    const answer = await post(server.url, {}, body);
+    expect(answer.status).toBe(400);
+    const message = expect.stringContaining("Send initialize, and with each later request the header");
+    expect(JSON.parse(answer.body)).toEqual({ jsonrpc: "2.0", id, error: { code: -32000, message } });
+    const stream = await fetch(server.url, { headers: { accept: "text/event-stream" } });
+    expect([stream.status, await stream.text()]).toEqual([400, expect.stringContaining("Send initialize")]);
+  });
+
+  test("names the id of a request whose session has ended", async () => {
+    const answer = await post(server.url, { "mcp-session-id": "0" });
+    expect(JSON.parse(answer.body)).toMatchObject({ id: 1, error: { code: -32000 } });
+  });
+
+  test("refuses a compressed body, and says what it takes", async () => {
+    const body = gzipSync(ping);
+    const answer = await post(server.url, { ...(await beginSession()), "content-encoding": "gzip" }, body);
+    expect([answer.status, answer.headers["accept-encoding"]]).toEqual([415, "identity"]);
+    expect(JSON.parse(answer.body).error.message).toStartWith('The header Content-Encoding is "gzip"');
+    const plain = await post(server.url, { ...(await beginSession()), "content-encoding": "Identity" });
+    expect(plain.status).toBe(200);
   });
 
   const beginSession = async () => ({

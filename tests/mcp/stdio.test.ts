@@ -240,6 +240,20 @@ describe.each(defaultSubjects)("the %s on stdio", (subject) => {
     expect(await raw.exited).toBe(0);
   });
 
+  test("refuses a request with the id of one under way, which gets its own answer", async () => {
+    using raw = startRaw(subject, { ...endlessSearch, config: { call_timeout_ms: 1000 } });
+    await raw.initialize();
+    raw.callTool(1, "coder_search", slowSearch);
+    raw.callTool(1, "coder_read_file", { path: "none" });
+    expect(await raw.next()).toMatchObject({ id: 1, error: { code: -32600 } });
+    expect(await raw.next()).toMatchObject({
+      id: 1,
+      result: { content: [{ text: expect.stringContaining("[stopped by deadline; ") }] },
+    });
+    raw.callTool(1, "coder_read_file", { path: "none" });
+    expect(await raw.next()).toMatchObject({ id: 1, result: { isError: true } });
+  });
+
   test("stops a search that is cancelled", async () => {
     await using connected = await connectStdio(subject, endlessSearch);
     const cancel = new AbortController();

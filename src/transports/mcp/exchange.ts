@@ -8,6 +8,7 @@ import {
   isJsonContentType,
   isLegacyRequest,
 } from "@modelcontextprotocol/server";
+import { quoteVisibly } from "../../base/log/quote.ts";
 import { minSliced, parseInSlices } from "../../base/scheduling/parse-json.ts";
 import { maxTokens } from "../../base/schema/message-size.ts";
 import { BodyBudget, type BodyShare } from "./body-budget.ts";
@@ -94,6 +95,8 @@ async function takeBody(incoming: IncomingMessage, share: BodyShare): Promise<Bo
   // The SDK refuses a body of another type without reading it.
   if (incoming.method !== "POST" || !isJsonContentType(incoming.headers["content-type"] ?? null))
     return { message: undefined };
+  const coding = incoming.headers["content-encoding"]?.toLowerCase() ?? "identity";
+  if (coding !== "identity") return { status: 415, refusal: encodedBody(coding) };
   try {
     return await parseBody(await readBody(incoming, { maxBytes: maxMessageBytes, share }));
   } catch (error) {
@@ -107,6 +110,10 @@ async function takeBody(incoming: IncomingMessage, share: BodyShare): Promise<Bo
     throw error;
   }
 }
+
+/** Returns the sentence for a body in a content coding such as gzip. */
+const encodedBody = (coding: string): string =>
+  `The header Content-Encoding is ${quoteVisibly(coding.slice(0, 60))}, and only plain bodies are read. Nothing was carried out; send the JSON itself, without that header.`;
 
 async function parseBody(bytes: Buffer): Promise<Body> {
   let value: unknown;

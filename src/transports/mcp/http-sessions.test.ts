@@ -80,18 +80,114 @@ test("a session that has ended follows no changes, nor does a stream whose clien
   expect(treeChanges.count).toBe(0);
 });
 
-test("a call that was cancelled keeps no session", async () => {
-  const { url, calls } = await serveHttp();
+const cancellationOf = (requestId: unknown) =>
+  JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } });
+const callOf = (id: number) => call.replace('"id":1', `"id":${id}`);
+const batchOf = (...messages: readonly string[]) => `[${messages.join(",")}]`;
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test("a call that was cancelled keeps no session, no connection and no id", async () => {
+  const { url, calls, finish } = await serveHttp();
   const first = await beginSession(url);
   const answer = post(url, { body: call, headers: first });
-  while (calls.length < 1) await new Promise((resolve) => setImmediate(resolve));
-  const cancel = JSON.stringify({
-    jsonrpc: "2.0",
-    method: "notifications/cancelled",
-    params: { requestId: 1 },
-  });
-  expect((await post(url, { body: cancel, headers: first })).status).toBe(202);
+  while (calls.length < 1) await turn();
+  expect((await post(url, { body: cancellationOf(1), headers: first })).status).toBe(202);
+  expect(await answer).toMatchObject({ status: 200, text: "" });
+  const next = post(url, { body: call, headers: first });
+  while (calls.length < 2) await turn();
+  finish();
+  expect((await next).text).toContain("done");
   for (let count = 0; count < 64; count++) await beginSession(url);
   expect((await post(url, { body: rpc(2, "ping"), headers: first })).status).toBe(404);
-  await answer;
+});
+
+test.each([[1], ["2"], [{}], [undefined]])("a cancellation of %p cancels no other call", async (id) => {
+  const { url, calls, finish } = await serveHttp();
+  const session = await beginSession(url);
+  const answer = post(url, { body: callOf(2), headers: session });
+  while (calls.length < 1) await turn();
+  await post(url, { body: cancellationOf(id), headers: session });
+  finish();
+  expect((await answer).text).toContain("done");
+});
+
+test("the stream of a batch ends when its calls are answered or cancelled, in either order", async () => {
+  const { url, calls, finish } = await serveHttp();
+  const session = await beginSession(url);
+  for (const isCancelledFirst of [true, false]) {
+    const answer = post(url, { body: batchOf(callOf(1), callOf(2)), headers: session });
+    while (calls.length < 2) await turn();
+    const cancel = () => post(url, { body: cancellationOf(1), headers: session });
+    const [first, second] = calls.splice(0);
+    if (isCancelledFirst) await cancel();
+    second!({ answer: { content: "done" }, bytes: 20 } as never);
+    if (!isCancelledFirst) await cancel();
+    const { text } = await answer;
+    first!({ answer: { content: "late" }, bytes: 20 } as never);
+    expect(text.match(/"id":\d/g)).toEqual(['"id":2']);
+  }
+  // Neither leaves anything that could end a later stream too early.
+  const later = post(url, { body: batchOf(callOf(1), callOf(2)), headers: session });
+  while (calls.length < 2) await turn();
+  finish();
+  expect((await later).text.match(/"id":\d/g)?.toSorted()).toEqual(['"id":1', '"id":2']);
+});
+
+test("a batch that cancels its own call ends too", async () => {
+  const { url } = await serveHttp();
+  const session = await beginSession(url);
+  const { status, text } = await post(url, { body: batchOf(call, cancellationOf(1)), headers: session });
+  expect([status, text]).toEqual([200, ""]);
+});
+
+test("a call whose client has gone ends when it is cancelled, and its id is free", async () => {
+  const { url, calls, finish } = await serveHttp();
+  const session = await beginSession(url);
+  const leaving = open(url, { method: "POST", headers: headersOf(session), agent: false }).end(call);
+  while (calls.length < 1) await turn();
+  const left = new Promise((resolve) => leaving.on("error", () => {}).on("close", resolve));
+  leaving.destroy();
+  await left;
+  await post(url, { body: cancellationOf(1), headers: session });
+  const again = post(url, { body: call, headers: session });
+  while (calls.length < 2) await turn();
+  finish();
+  expect((await again).text).toContain("done");
+});
+
+test("a second request with the id of one under way is refused, and the first gets its answer", async () => {
+  const { url, calls, finish } = await serveHttp();
+  const session = await beginSession(url);
+  const first = post(url, { body: callOf(7), headers: session });
+  while (calls.length < 1) await turn();
+  const refusal = "The id 7 belongs to more than one request that is not answered yet, so ";
+  for (const [body, id, consequence] of [
+    [callOf(7), 7, "this one was not carried out"],
+    [rpc(7, "ping"), 7, "this one was not carried out"],
+    [batchOf(rpc(8, "ping"), rpc(7, "ping")), null, "nothing of this batch was carried out"],
+  ] as const) {
+    const refused = await post(url, { body, headers: session });
+    const message = expect.stringContaining(refusal + consequence);
+    expect(refused.status).toBe(400);
+    expect(JSON.parse(refused.text)).toEqual({ jsonrpc: "2.0", id, error: { code: -32_600, message } });
+  }
+  expect(calls).toHaveLength(1);
+  // Another session has ids of its own.
+  const other = post(url, { body: callOf(7), headers: await beginSession(url) });
+  while (calls.length < 2) await turn();
+  finish();
+  for (const answer of [await first, await other]) expect(answer.text).toContain("done");
+  const reused = post(url, { body: callOf(7), headers: session });
+  while (calls.length < 1) await turn();
+  finish();
+  expect((await reused).text).toContain("done");
+});
+
+test("a batch with two equal ids is refused as a whole", async () => {
+  const { url, calls } = await serveHttp();
+  const session = await beginSession(url);
+  const refused = await post(url, { body: batchOf(callOf(7), callOf(7)), headers: session });
+  expect(refused.status).toBe(400);
+  expect(JSON.parse(refused.text)).toMatchObject({ id: null, error: { code: -32_600 } });
+  expect(calls).toEqual([]);
 });

@@ -6,6 +6,7 @@ import {
   parseJSONRPCMessage,
   type RequestId,
 } from "@modelcontextprotocol/server";
+import { quoteVisibly } from "../../base/log/quote.ts";
 import { TooManyTokens } from "../../base/scheduling/parse-json.ts";
 import { maxTokens } from "../../base/schema/message-size.ts";
 
@@ -83,6 +84,23 @@ export const badBatch = (most: number): RefusedMessage =>
     INVALID_REQUEST,
     `A batch has at least one message and at most ${most}; send them one by one.`,
   );
+
+/** Maximum characters of an id in a sentence. */
+const maxIdLength = 64;
+
+/**
+ * Returns the answer to a request with the id of another one that is still under way, or to its batch. Both
+ * answers would have the id, and each could be taken for the other.
+ */
+export function repeatedId(id: RequestId, isInBatch = false): RefusedMessage {
+  const what = isInBatch ? "nothing of this batch was" : "this one was not";
+  const shown = typeof id === "number" ? id : quoteVisibly(id.slice(0, maxIdLength));
+  return refusal(
+    isInBatch ? null : id,
+    INVALID_REQUEST,
+    `The id ${shown} belongs to more than one request that is not answered yet, so ${what} carried out; send each request with an id of its own.`,
+  );
+}
 
 /**
  * Reads parsed JSON as one message of JSON-RPC. More lenient than the SDK in harmless cases: it takes

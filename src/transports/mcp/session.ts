@@ -1,13 +1,16 @@
 import {
+  INTERNAL_ERROR,
   isJSONRPCErrorResponse,
-  isJSONRPCNotification,
   isJSONRPCRequest,
   isJSONRPCResultResponse,
+  isSpecType,
   type JSONRPCMessage,
   type RequestId,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { CallOrder } from "../../calls/call-order.ts";
+import { repeatedId } from "./messages.ts";
+import { refusedResponse } from "./refusals.ts";
 import { PacedStream } from "./sdk-gaps/paced-stream.ts";
 
 /** The answer to one HTTP request of a session. */
@@ -21,8 +24,8 @@ export interface SessionAnswer {
 export class Session extends WebStandardStreamableHTTPServerTransport {
   /** The order of the session's calls. */
   readonly order = new CallOrder();
-  /** The resolvers of pending requests by id, oldest first. A client may reuse an id while it waits. */
-  readonly #pending = new Map<RequestId, (() => void)[]>();
+  /** The pending requests by id. */
+  readonly #pending = new Map<RequestId, Post>();
   /**
    * The stream that the client opens for messages that belong to no request (MCP 2025-11-25,
    * basic/transports).
@@ -42,15 +45,20 @@ export class Session extends WebStandardStreamableHTTPServerTransport {
   /** Answers a request, whose parsed body is `body`. */
   async answer(request: Request, body: unknown): Promise<SessionAnswer> {
     const messages = [body].flat();
-    for (const message of messages) this.#noteCancellation(message);
     const ids = messages.filter(isJSONRPCRequest).map(({ id }) => id);
-    const settled = Promise.all(ids.map((id) => this.#add(id)));
+    const repeated = ids.find((id, index) => this.#pending.has(id) || ids.indexOf(id) < index);
+    if (repeated !== undefined)
+      return settledAnswer(refusedResponse(repeatedId(repeated, Array.isArray(body))));
+    const post = new Post(ids);
+    for (const id of ids) this.#pending.set(id, post);
     let isTaken = false;
     try {
       const response = await this.#respond(request, body);
       isTaken = response.ok;
+      // The SDK has taken the cancellations in the body, too.
+      if (isTaken) for (const message of messages) this.#noteCancellation(message);
       const isStream = isTaken && request.method === "GET";
-      return { response: isStream ? this.#notifications.through(response) : response, settled };
+      return { response: isStream ? this.#notifications.through(response) : response, settled: post.settled };
     } finally {
       if (!isTaken) for (const id of ids) this.#settle(id);
     }
@@ -79,24 +87,58 @@ export class Session extends WebStandardStreamableHTTPServerTransport {
 
   override async close(): Promise<void> {
     await super.close();
-    for (const resolve of [...this.#pending.values()].flat()) resolve();
-    this.#pending.clear();
+    for (const id of [...this.#pending.keys()]) this.#settle(id);
   }
 
   /** Settles a cancelled call, which gets no answer (MCP 2025-11-25, basic/utilities/cancellation). */
   #noteCancellation(message: unknown): void {
-    if (!isJSONRPCNotification(message) || message.method !== "notifications/cancelled") return;
-    this.#settle(message.params?.["requestId"] as RequestId);
-  }
-
-  #add(id: RequestId): Promise<void> {
-    return new Promise((resolve) => this.#pending.set(id, [...(this.#pending.get(id) ?? []), resolve]));
+    if (!isSpecType.CancelledNotification(message)) return;
+    const id = message.params.requestId;
+    if (id === undefined) return;
+    this.#pending.get(id)?.cancelled.add(id);
+    this.#settle(id);
   }
 
   #settle(id: RequestId): void {
-    const [oldest, ...others] = this.#pending.get(id) ?? [];
-    oldest?.();
-    if (others.length > 0) this.#pending.set(id, others);
-    else this.#pending.delete(id);
+    const post = this.#pending.get(id);
+    if (post === undefined) return;
+    this.#pending.delete(id);
+    post.pending.delete(id);
+    if (post.pending.size > 0) return;
+    this.#endStream(post.cancelled);
+    post.settle();
+  }
+
+  /**
+   * Ends a stream whose requests are all answered or cancelled, if any was cancelled: the SDK waits for an
+   * answer to each. It forgets a request when that is answered, and sends nothing over an ended stream.
+   */
+  #endStream(cancelled: ReadonlySet<RequestId>): void {
+    for (const id of cancelled) this.closeSSEStream(id);
+    const error = { code: INTERNAL_ERROR, message: "cancelled" };
+    for (const id of cancelled) void super.send({ jsonrpc: "2.0", id, error }).catch(() => {});
   }
 }
+
+/** The requests in the body of one POST, which share a stream of answers. */
+class Post {
+  readonly pending: Set<RequestId>;
+  readonly cancelled = new Set<RequestId>();
+  /** Resolves when all requests are answered or cancelled. */
+  readonly settled: Promise<void>;
+  settle: () => void = () => {};
+
+  constructor(ids: readonly RequestId[]) {
+    this.pending = new Set(ids);
+    this.settled = new Promise((resolve) => {
+      this.settle = resolve;
+    });
+    if (ids.length === 0) this.settle();
+  }
+}
+
+/** Returns the answer to a request whose calls have not begun. */
+export const settledAnswer = (response: Response): SessionAnswer => ({
+  response,
+  settled: Promise.resolve(),
+});

@@ -1,9 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { isInitializeRequest, type Server } from "@modelcontextprotocol/server";
+import {
+  isInitializeRequest,
+  isJSONRPCRequest,
+  type RequestId,
+  type Server,
+} from "@modelcontextprotocol/server";
 import type { Arrival } from "../../calls/call-order.ts";
-import { busyResponse, endedResponse } from "./refusals.ts";
+import { busyResponse, endedResponse, withoutSessionResponse } from "./refusals.ts";
 import { createMcpServer } from "./server.ts";
-import { Session, type SessionAnswer } from "./session.ts";
+import { Session, type SessionAnswer, settledAnswer } from "./session.ts";
 import { nameSession, type ToolHost } from "./tool-host.ts";
 
 /**
@@ -36,7 +41,7 @@ export class Sessions {
     const id = request.headers.get("mcp-session-id");
     if (id === null) return this.#begin(request, body);
     const session = this.#open.get(id);
-    if (session === undefined) return settledAnswer(endedResponse());
+    if (session === undefined) return settledAnswer(endedResponse(idOf(body)));
     this.#open.delete(id);
     this.#open.set(id, session);
     return session.answer(request, body);
@@ -53,8 +58,14 @@ export class Sessions {
   }
 
   async #begin(request: Request, body: unknown): Promise<SessionAnswer> {
+    // The SDK refuses other methods, and other types of bodies.
+    const isRead = body !== undefined || ["GET", "DELETE"].includes(request.method);
+    if (isRead && ![body].flat().some(isInitializeRequest))
+      return settledAnswer(withoutSessionResponse(idOf(body)));
     if (isInitializeRequest(body) && !this.#makeRoom())
-      return settledAnswer(busyResponse(`All ${maxSessions} sessions have calls under way; try again.`));
+      return settledAnswer(
+        busyResponse(`All ${maxSessions} sessions have calls under way; try again.`, idOf(body)),
+      );
     this.#opening++;
     try {
       return await this.#handshake(request, body);
@@ -95,4 +106,5 @@ export class Sessions {
   }
 }
 
-const settledAnswer = (response: Response): SessionAnswer => ({ response, settled: Promise.resolve() });
+/** Returns the id of a request, or null for a batch and for what is not a request. */
+const idOf = (body: unknown): RequestId | null => (isJSONRPCRequest(body) ? body.id : null);

@@ -105,6 +105,39 @@ test("refuses a message that is too large by its id, and reads on", async () => 
   expect(messages).toHaveLength(1);
 });
 
+test("refuses a request whose id is in use, until that is answered or cancelled", async () => {
+  const { input, messages, sent, transport, drain } = await open();
+  const ping = (id: unknown) => `${JSON.stringify({ jsonrpc: "2.0", id, method: "ping" })}\n`;
+  const refused = async (line: string) => {
+    const before = messages.length;
+    input.write(line);
+    while (sent.length === 0 && messages.length === before) await turn();
+    const [answer] = sent.splice(0);
+    if (answer !== undefined) drain();
+    await turn();
+    return answer && JSON.parse(answer);
+  };
+  expect(await refused(ping(7))).toBeUndefined();
+  expect(await refused(ping(7))).toMatchObject({
+    id: 7,
+    error: { code: -32600, message: expect.stringContaining("The id 7 belongs to more than one request") },
+  });
+  expect(await refused(ping("7"))).toBeUndefined();
+  void transport.send({ jsonrpc: "2.0", id: 7, result: {} });
+  sent.splice(0);
+  drain();
+  expect(await refused(ping(7))).toBeUndefined();
+  const cancel = JSON.stringify({
+    jsonrpc: "2.0",
+    method: "notifications/cancelled",
+    params: { requestId: 7 },
+  });
+  // A chunk with both: the SDK would cancel the second request.
+  expect(await refused(`${cancel}\n${ping(7)}`)).toMatchObject({ id: 7 });
+  expect(await refused(ping(7))).toBeUndefined();
+  expect(await refused(`[${ping(8)},${ping(8)}]`.replaceAll("\n", "").concat("\n"))).toMatchObject({ id: 8 });
+});
+
 describe("a large line", () => {
   const maxBytes = 8 * 1024 * 1024;
   const ping = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`;

@@ -1,6 +1,13 @@
 import { isUtf8 } from "node:buffer";
 import type { Readable, Writable } from "node:stream";
-import { type JSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/server";
+import {
+  isJSONRPCRequest,
+  isSpecType,
+  type JSONRPCMessage,
+  type RequestId,
+  serializeMessage,
+  type Transport,
+} from "@modelcontextprotocol/server";
 import { minSliced, parseInSlices } from "../../../base/scheduling/parse-json.ts";
 import { createTimeSlice, runInSlices, type Steps } from "../../../base/scheduling/time-slice.ts";
 import { maxTokens } from "../../../base/schema/message-size.ts";
@@ -13,6 +20,7 @@ import {
   notUtf8,
   type RefusedMessage,
   readMessage,
+  repeatedId,
   tooLarge,
 } from "../messages.ts";
 import { maxMessageBytes } from "../transport.ts";
@@ -48,6 +56,8 @@ export class LineTransport implements Transport {
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #takeLease: Leases["take"];
+  /** The ids of the requests that are neither answered nor cancelled. */
+  readonly #pending = new Set<RequestId>();
   /** The number of UTF-16 units, or of bytes, written but not yet sent. */
   #unsent = 0;
   /** The messages that are being encoded. */
@@ -77,7 +87,9 @@ export class LineTransport implements Transport {
   /** Resolves when the message is sent. Rejects when the output fails. */
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) throw new Error("The transport is closed.");
-    const lease = "method" in message || message.id === undefined ? undefined : this.#takeLease(message.id);
+    const answered = "method" in message ? undefined : message.id;
+    const lease = answered === undefined ? undefined : this.#takeLease(answered);
+    if (answered !== undefined) this.#pending.delete(answered);
     try {
       const isLarge = lease !== undefined && lease.bytes >= minInPieces;
       await this.#write(isLarge ? await this.#encode(message) : serializeMessage(message));
@@ -179,11 +191,24 @@ export class LineTransport implements Transport {
     for (const value of values) {
       if (this.#isClosed) break;
       const reading = readMessage(value);
-      if ("message" in reading) this.onmessage?.(reading.message);
+      if ("message" in reading) refusals.push(...this.#passMessage(reading.message));
       else if (reading.isAwaited) refusals.push(reading.refusal);
       else this.onerror?.(new TypeError("A notification or a response is malformed."));
     }
     return refusals;
+  }
+
+  /** Passes a message on, unless it is a request whose id is in use. Returns the answer to such a one. */
+  #passMessage(message: JSONRPCMessage): RefusedMessage[] {
+    if (isJSONRPCRequest(message)) {
+      if (this.#pending.has(message.id)) return [repeatedId(message.id)];
+      this.#pending.add(message.id);
+    }
+    const cancelled = isSpecType.CancelledNotification(message) ? message.params.requestId : undefined;
+    // The SDK cancels by id some microtasks later, and a request that reuses it would be cancelled instead.
+    if (cancelled !== undefined) setImmediate(() => this.#pending.delete(cancelled));
+    this.onmessage?.(message);
+    return [];
   }
 
   /**
