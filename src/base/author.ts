@@ -2,7 +2,7 @@
 export interface Author {
   /** The name and version that a client of MCP claims. */
   readonly client?: string;
-  /** The name of its session, which confers no rights. */
+  /** The name of its session, which confers no rights; absent if the client has none. */
   readonly session?: string;
   /** The id of a worker on the bus. */
   readonly worker?: string;
@@ -10,9 +10,16 @@ export interface Author {
   readonly user?: string;
 }
 
-/** Returns the text that distinguishes an author from others; `undefined` if nothing is known of it. */
-export const authorId = ({ session, worker, user, client }: Author = {}): string | undefined =>
-  session ?? worker ?? user ?? client;
+/**
+ * Returns the text that distinguishes an author from others; `undefined` if nothing does. The claimed name of
+ * a client does not: two clients may have one name.
+ */
+export const authorId = ({ session, worker, user }: Author = {}): string | undefined =>
+  session ?? worker ?? user;
+
+/** Returns whether an author is a client without a session, which only claims a name. */
+export const isWithoutSession = (author: Author = {}): boolean =>
+  author.client !== undefined && authorId(author) === undefined;
 
 /** Returns whether two calls have the same known author. */
 export function isSameAuthor(one: Author | undefined, other: Author | undefined): boolean {
@@ -24,7 +31,8 @@ export function isSameAuthor(one: Author | undefined, other: Author | undefined)
 export function renderAuthor({ client, session, worker, user }: Author = {}): string {
   if (session !== undefined) return `${client ?? "a client"} (session ${session})`;
   if (worker !== undefined) return `worker ${worker}`;
-  return user === undefined ? (client ?? "an unknown caller") : `user ${user}`;
+  if (user !== undefined) return `user ${user}`;
+  return client === undefined ? "an unknown caller" : `${client} (without a session)`;
 }
 
 /** Maximum characters of a name that a client claims. */

@@ -115,6 +115,8 @@ const ofCoder: Samples<typeof refuseCoder> = {
     isByConfiguration: false,
   }),
   undoNothing: refuseCoder.undoNothing("checkpoint 7"),
+  undoWithoutSession: refuseCoder.undoWithoutSession({ seq: 7, author: { client: "raw 1" }, label: "a" }),
+  byWithoutSession: refuseCoder.byWithoutSession("me"),
   undoOfOthers: refuseCoder.undoOfOthers({
     seq: 7,
     author: { client: "other 1.0", session: "5f0c1a2b" },

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { SessionsFixture } from "./sessions.test-kit.ts";
 
@@ -60,6 +60,55 @@ test("undo of paths takes the newest checkpoint of each, and only there", async 
   expect(read()).toEqual(["1", "2", "4"]);
   await one.call("coder::undo");
   expect(read()).toEqual(["2", "3", "4"]);
+});
+
+describe("a client without a session", () => {
+  const one = { client: "raw 1" };
+  const refusal =
+    "This client has no session, so its checkpoints cannot be distinguished from those of other clients. Nothing was undone. The newest is #2 by raw 1 (without a session). Send `seq` 2";
+
+  test("undoes a checkpoint by its number only", async () => {
+    await using fixture = new SessionsFixture();
+    const [first, second] = [fixture.open(one), fixture.open({ ...one })];
+    await expect(second.call("coder::undo")).rejects.toThrow("The journal has no checkpoint to undo.");
+    await first.call("coder::create-file", create("a"));
+    await second.call("coder::create-file", create("b"));
+    for (const payload of [{}, { steps: 2 }, { author: "me" }, { paths: ["b"] }, { dry_run: true }])
+      await expect(second.call("coder::undo", payload)).rejects.toThrow(refusal);
+    await expect(second.call("coder::undo", { paths: ["a"] })).rejects.toThrow("The newest is #1 by raw 1");
+    expect([existsSync(fixture.at("a")), existsSync(fixture.at("b"))]).toEqual([true, true]);
+    await second.call("coder::undo", { seq: 1 });
+    await second.call("coder::undo", { author: "anyone" });
+    expect([existsSync(fixture.at("a")), existsSync(fixture.at("b"))]).toEqual([true, true]);
+  });
+
+  test("is not told which changes are its own, nor others", async () => {
+    await using fixture = new SessionsFixture();
+    const [first, second] = [fixture.open(one), fixture.open({ ...one })];
+    await first.call("coder::create-file", create("a"));
+    const { checkpoints } = await second.call("coder::checkpoints");
+    expect(checkpoints.map(({ author, mine }: never) => [author, mine])).toEqual([[one, undefined]]);
+    const text = "coder::create-file by raw 1 (without a session)";
+    expect(await second.text("coder::changes")).toContain(`created: a (${text})`);
+    const { net } = await second.call("coder::changes", { checkpoint: 0, answer: "names" });
+    expect(net.map(({ by }: never) => by)).toEqual([["raw 1 (without a session)"]]);
+    for (const by of ["me", "others"])
+      for (const id of ["coder::checkpoints", "coder::changes"])
+        await expect(second.call(id, { by })).rejects.toThrow(
+          "but this client has no session, so its changes cannot be distinguished from those of other clients",
+        );
+    expect((await second.call("coder::info")).journal).toEqual({ enabled: true });
+  });
+
+  test("is another author than a session of its name", async () => {
+    await using fixture = new SessionsFixture();
+    await fixture.open(one).call("coder::create-file", create("a"));
+    const session = fixture.open({ ...one, session: "cccccccc" });
+    await expect(session.call("coder::undo")).rejects.toThrow(
+      "The newest is #1 by raw 1 (without a session)",
+    );
+    expect((await session.call("coder::info")).journal).toEqual({ enabled: true, others: 1 });
+  });
 });
 
 test("in the profile contract undo takes back the newest checkpoint of all", async () => {

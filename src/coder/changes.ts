@@ -11,7 +11,7 @@ import { IgnoredPaths } from "./changes/ignored.ts";
 import { parsePosition, renderPosition } from "./changes/position.ts";
 import { type Selection, selects } from "./changes/selection.ts";
 import { changeFields, describeChange, type WireChange } from "./changes/wire.ts";
-import { By } from "./checkpoints/authors.ts";
+import { By, requireOwnAuthor } from "./checkpoints/authors.ts";
 import { plainPath } from "./checkpoints/recorded-paths.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
@@ -158,6 +158,7 @@ const isNet = ({ net, answer, by, checkpoint }: Partial<Request>): boolean =>
 async function netAnswer(request: Request, newest: number, context: CoderContext): Promise<Answer> {
   const { answer: form = "names", by, cursor, limit, path, max_diff_bytes: maxBytes } = request;
   const { feed, jail } = context;
+  requireOwnAuthor(by, context);
   const place = startOf(request, newest, context);
   const wanted = path === undefined ? "" : plainPath(path, jail);
   const isBelow = (one: string) => wanted === "" || one === wanted || one.startsWith(`${wanted}/`);

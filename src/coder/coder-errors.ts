@@ -158,6 +158,18 @@ export const refuseCoder = {
       `No checkpoint of yours is left to undo here. The newest is #${seq} by ${renderAuthor(author)}${label === undefined ? "" : ` (${quoteShort(label)})`}. Nothing was undone. Send \`seq\` ${seq} to undo that one.`,
     ),
 
+  undoWithoutSession: ({ seq, author, label }: Pick<JournalRecord, "seq" | "author" | "label">): Refusal =>
+    new Refusal(
+      "bad-input",
+      `This client has no session, so its checkpoints cannot be distinguished from those of other clients. Nothing was undone. The newest is #${seq} by ${renderAuthor(author)}${label === undefined ? "" : ` (${quoteShort(label)})`}. Send \`seq\` ${seq} to undo that one, or the number in the last line of the change that you mean.`,
+    ),
+
+  byWithoutSession: (by: string): Refusal =>
+    new Refusal(
+      "bad-input",
+      `\`by\` is "${by}", but this client has no session, so its changes cannot be distinguished from those of other clients. Leave \`by\` out: each change is listed with its author.`,
+    ),
+
   undoByLabel: (label: string, seq: number): Refusal =>
     new Refusal(
       "bad-input",

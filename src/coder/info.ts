@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { about } from "../base/about.ts";
+import { isWithoutSession } from "../base/author.ts";
 import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Wording } from "../calls/contract/wording.ts";
 import { findOthersWork, renderCount } from "./checkpoints/authors.ts";
@@ -143,7 +144,7 @@ export const info = defineCoderFunction({
 });
 
 function othersIn({ journal, jail, author, profile }: CoderContext): { others?: number } {
-  if (journal === undefined || !profile.authors) return {};
+  if (journal === undefined || !profile.authors || isWithoutSession(author)) return {};
   try {
     const work = findOthersWork({ journal, jail }, author);
     return work === undefined ? {} : { others: work.count };

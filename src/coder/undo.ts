@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type Author, authorId } from "../base/author.ts";
+import { type Author, authorId, isWithoutSession } from "../base/author.ts";
 import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Plan } from "../filesystem/disk/steps.ts";
 import { LaterRecords } from "../filesystem/journal/later-records.ts";
@@ -340,6 +340,8 @@ async function choose(which: Which, context: CoderContext): Promise<Chosen> {
   const { author, paths, steps, seq, transaction } = which;
   if ([steps, seq, transaction].filter((one) => one !== undefined).length > 1) throw refuseCoder.undoWhich();
   if (seq !== undefined) return { records: [await recordOf(seq, context)], selects: everyStep };
+  if (transaction === undefined && isForOwn(author, context) && isWithoutSession(context.author))
+    throw await refusalWithoutSession(paths, context);
   const isOwn = transaction === undefined ? authorFilter(author, context) : everyStep;
   const candidates = shownRecords(context, (record) => {
     return isOwn(record.author) && (transaction === undefined || record.transaction === transaction);
@@ -350,21 +352,43 @@ async function choose(which: Which, context: CoderContext): Promise<Chosen> {
       : { records: await firstOf(candidates, steps ?? 1), selects: everyStep };
   if (chosen.records.length > 0) return chosen;
   if (transaction !== undefined) throw refuseCoder.undoNothing(`transaction ${transaction}`);
+  const newest = await newestOf(paths, context);
+  throw newest === undefined ? nothingToUndo(paths, context) : refuseCoder.undoOfOthers(newest);
+}
+
+/** Returns the newest checkpoint of any author, or of these paths. */
+async function newestOf(
+  paths: readonly string[] | undefined,
+  context: CoderContext,
+): Promise<JournalRecord | undefined> {
   const wanted = paths === undefined ? everyStep : selectPaths(paths, context.jail);
   const touches = (record: JournalRecord) => record.steps.some((step) => endsOf(step).some(wanted));
   const [newest] = await firstOf(shownRecords(context, touches), 1);
-  throw newest === undefined
-    ? refuseCoder.undoNothing(
-        paths === undefined ? "checkpoint" : "checkpoint of these paths",
-        context.jail.scope === undefined ? context.feed.programsAfter(0) : [],
-      )
-    : refuseCoder.undoOfOthers(newest);
+  return newest;
 }
+
+const nothingToUndo = (paths: readonly string[] | undefined, { jail, feed }: CoderContext): Error =>
+  refuseCoder.undoNothing(
+    paths === undefined ? "checkpoint" : "checkpoint of these paths",
+    jail.scope === undefined ? feed.programsAfter(0) : [],
+  );
+
+async function refusalWithoutSession(
+  paths: readonly string[] | undefined,
+  context: CoderContext,
+): Promise<Error> {
+  const newest = await newestOf(paths, context);
+  return newest === undefined ? nothingToUndo(paths, context) : refuseCoder.undoWithoutSession(newest);
+}
+
+/** Returns whether a call means the checkpoints of its own author. */
+const isForOwn = (wanted: string | undefined, { profile }: CoderContext): boolean =>
+  wanted === "me" || (wanted === undefined && profile["undo.own"]);
 
 /** Returns a test for the authors whose checkpoints are meant by a call that names none. */
 function authorFilter(wanted: string | undefined, context: CoderContext): (author?: Author) => boolean {
-  if (wanted === "anyone" || (wanted === undefined && !context.profile["undo.own"])) return everyStep;
-  if (wanted === undefined || wanted === "me") return selectsAuthor("me", context);
+  if (isForOwn(wanted, context)) return selectsAuthor("me", context);
+  if (wanted === undefined || wanted === "anyone") return everyStep;
   return (author) => authorId(author) === wanted;
 }
 

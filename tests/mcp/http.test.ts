@@ -11,7 +11,7 @@ import {
   type ClientOptions,
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
-import { defaultSubjects, runCoder } from "../harness/subject.ts";
+import { defaultSubjects, runCoder, stateFolder } from "../harness/subject.ts";
 import { endlessSearch, slowSearch, textOf, untilSearchStopped } from "./client.ts";
 import { type HttpFixture, startHttp } from "./http-fixture.ts";
 
@@ -128,6 +128,44 @@ describe.each(defaultSubjects)("the %s over HTTP", (subject) => {
     void client.callTool(called, { onprogress: () => gone.abort() }).catch(() => {});
     await untilSearchStopped(slow, slow.child.pid as number);
     await client.close();
+  });
+
+  test("clients of revision 2026-07-28 have no session that changes and undo could be of", async () => {
+    await using folder = await startHttp(subject, { env: { XDG_STATE_HOME: stateFolder() } });
+    const connect = async (options: ClientOptions) => {
+      const client = new Client({ name: "new", version: "1" }, options);
+      await client.connect(new StreamableHTTPClientTransport(folder.url));
+      const call = async (name: string, args: Record<string, unknown> = {}) => {
+        const result = (await client.callTool({ name, arguments: args })) as CallToolResult;
+        return `${result.isError ? "ERROR: " : ""}${textOf(result)}`;
+      };
+      return { client, call };
+    };
+    const [one, other] = [await connect(revisions[1]![1]), await connect(revisions[1]![1])];
+    const old = await connect({});
+    expect(one.client.getInstructions()).toContain("You have no session here");
+    expect(old.client.getInstructions()).not.toContain("You have no session here");
+    const created = await one.call("coder_create_file", { path: "new1.txt", content: "" });
+    const seq = Number(/#(\d+)$/.exec(created)?.[1]);
+    const begun = await one.call("coder_changes");
+    expect(begun).toStartWith(
+      "[changes are listed from now on; coder_checkpoints lists those made by earlier",
+    );
+    expect(begun).not.toContain("session");
+    const since = /\[since (\S+) for/.exec(begun)?.[1];
+    await other.call("coder_create_file", { path: "new2.txt", content: "" });
+    expect(await one.call("coder_changes", { since })).toContain(
+      "created: new2.txt (coder_create_file by new 1 (without a session))",
+    );
+    expect(await other.call("coder_undo")).toStartWith(
+      "ERROR: C210 invalid_argument: This client has no session, so its checkpoints cannot be",
+    );
+    expect(existsSync(join(folder.base, "new1.txt"))).toBe(true);
+    await one.call("coder_undo", { seq });
+    expect(existsSync(join(folder.base, "new1.txt"))).toBe(false);
+    // A session of their name is another author.
+    expect(await old.call("coder_undo")).toStartWith("ERROR: C210 invalid_argument: No checkpoint of yours");
+    for (const { client } of [one, other, old]) await client.close();
   });
 
   test("cancelled and timed-out calls of the official client keep no connection", async () => {

@@ -1,10 +1,11 @@
 /** The authors of checkpoints, in requests and in answers. */
 import { type Static, Type } from "@sinclair/typebox";
-import { type Author, authorId, isSameAuthor, renderAuthor } from "../../base/author.ts";
+import { type Author, authorId, isSameAuthor, isWithoutSession, renderAuthor } from "../../base/author.ts";
 import { Named } from "../../base/schema/fragments.ts";
 import type { Journal } from "../../filesystem/journal/journal.ts";
 import type { JournalRecord } from "../../filesystem/journal/read-record.ts";
 import { recentRecords } from "../../filesystem/journal/recent-records.ts";
+import { refuseCoder } from "../coder-errors.ts";
 import type { CoderContext } from "../define.ts";
 import { isShown } from "./recorded-paths.ts";
 
@@ -25,8 +26,17 @@ export const By = (isRare?: true) =>
 
 export type By = "me" | "others" | undefined;
 
-/** Returns whether an author is selected. A caller that is not known selects everything. */
+/** Throws a refusal if `by` needs the author of a call that cannot be distinguished from others. */
+export function requireOwnAuthor(by: By, { author }: Pick<CoderContext, "author">): void {
+  if (by !== undefined && isWithoutSession(author)) throw refuseCoder.byWithoutSession(by);
+}
+
+/**
+ * Returns whether an author is selected. An unknown caller selects everything. Throws a refusal for a client
+ * without a session.
+ */
 export function selectsAuthor(by: By, { author: own }: Pick<CoderContext, "author">) {
+  requireOwnAuthor(by, { author: own });
   return (author: Author | undefined): boolean =>
     by === undefined || authorId(own) === undefined || isSameAuthor(own, author) === (by === "me");
 }

@@ -1,4 +1,4 @@
-import { type Author, isSameAuthor } from "../../base/author.ts";
+import { type Author, authorId } from "../../base/author.ts";
 import type { Cause } from "../../filesystem/feed/change.ts";
 
 /** The calls, programs and commands that changed an entry between two times. */
@@ -34,4 +34,7 @@ function isSame(one: Cause, other: Cause): boolean {
 }
 
 const isSameOrNone = (one: Author | undefined, other: Author | undefined): boolean =>
-  one === other || (one !== undefined && other !== undefined && isSameAuthor(one, other));
+  one === other || (one !== undefined && other !== undefined && nameOf(one) === nameOf(other));
+
+/** Returns the id of an author, or the name that all clients without a session share that claim it. */
+const nameOf = (author: Author): string | undefined => authorId(author) ?? author.client;

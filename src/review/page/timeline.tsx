@@ -186,19 +186,22 @@ function Empty({ timeline, isFiltered }: { readonly timeline: Timeline; readonly
   return <p class="empty">Nothing was changed yet. What an agent changes shows up here at once.</p>;
 }
 
+/** Returns the text that a filter selects by: clients without a session share it if they claim one name. */
+const keyOfAuthor = (author: Author | undefined): string | undefined => authorId(author) ?? author?.client;
+
 /** The number of colours that distinguish authors. */
 const hues = 6;
 
 function hueOf(author: Author | undefined): string {
   let sum = 0;
-  for (const character of authorId(author) ?? "") sum = (sum * 31 + character.charCodeAt(0)) % 9973;
+  for (const character of keyOfAuthor(author) ?? "") sum = (sum * 31 + character.charCodeAt(0)) % 9973;
   return `hue${sum % hues}`;
 }
 
 function authorsOf(checkpoints: readonly Checkpoint[]): [id: string, name: string][] {
   const found = new Map<string, string>();
   for (const { author } of checkpoints)
-    if (author !== undefined) found.set(authorId(author) ?? "", nameOfAuthor(author));
+    if (author !== undefined) found.set(keyOfAuthor(author) ?? "", nameOfAuthor(author));
   return [...found];
 }
 
@@ -228,7 +231,8 @@ function isWanted(item: Item, { text, author, path }: Filter): boolean {
     return (path === "" || isBelow) && (author === "" || author === "outside") && hasText(paths, text);
   }
   const { checkpoint } = item;
-  const isOf = author === "" || (checkpoint.author !== undefined && authorId(checkpoint.author) === author);
+  const isOf =
+    author === "" || (checkpoint.author !== undefined && keyOfAuthor(checkpoint.author) === author);
   return isOf && hasText(textsOf(checkpoint), text);
 }
 

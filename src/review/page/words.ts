@@ -7,7 +7,7 @@ export function nameOfAuthor(author: Author | undefined): string {
   const { client, session, worker, user } = author ?? {};
   if (session !== undefined) return `${client ?? "a client"} · ${session}`;
   if (worker !== undefined) return `worker ${worker}`;
-  return user ?? client ?? "unknown";
+  return user ?? (client === undefined ? "unknown" : `${client} · no session`);
 }
 
 /**

@@ -14,7 +14,11 @@ const servers = [
 ] as const;
 
 describe.each(servers)("the instructions of %s", (name, functions, hasCommands) => {
-  test.each([true, false])("name tools and fields that are there (with those that write: %p)", (writes) => {
+  test.each([
+    [true, true],
+    [true, false],
+    [false, true],
+  ])("name tools and fields that are there (writing: %p, with a session: %p)", (writes, hasSession) => {
     const offered = functions.filter(
       ({ effect, needsBus = false, isRare = false }) =>
         !needsBus && !isRare && (writes || effect === "reads"),
@@ -24,13 +28,16 @@ describe.each(servers)("the instructions of %s", (name, functions, hasCommands) 
       ...JSON.stringify(offered.map((definition) => inputSchema(definition, accepted))).split(/\W+/),
     ];
     const isCommanding = hasCommands && writes;
-    const text = renderInstructions(name, { writes, hasCommands: isCommanding, keepsJournal: true });
+    const recording = { keepsJournal: true, hasSession };
+    const text = renderInstructions(name, { writes, hasCommands: isCommanding, ...recording });
     const named = text.match(/\b[a-z]+(_[a-z]+)+\b/g) ?? [];
     expect(named.filter((word) => !words.includes(word))).toEqual([]);
   });
 
   test("have at most ten lines", () => {
-    const text = renderInstructions(name, { writes: true, hasCommands, keepsJournal: true });
+    const text = renderInstructions(name, {
+      ...{ writes: true, hasCommands, keepsJournal: true, hasSession: true },
+    });
     expect(text.split("\n").length).toBeLessThanOrEqual(10);
   });
 });

@@ -13,8 +13,15 @@ interface Instruction {
   readonly text: string;
   /** Whether it is about tools that write, which `--read-only` leaves out. */
   readonly isAboutWriting?: boolean;
-  /** The sentences that follow the text if changes are recorded, and if they are not. */
-  readonly ofJournal?: { readonly kept: string; readonly missing: string };
+  /**
+   * The sentences that follow the text if changes are recorded, for clients with and without a session, and
+   * if they are not.
+   */
+  readonly ofJournal?: {
+    readonly kept: string;
+    readonly keptWithoutSession: string;
+    readonly missing: string;
+  };
 }
 
 const always = (text: string): Instruction => ({ text });
@@ -53,6 +60,8 @@ export const serverInfo: Readonly<Record<WorkerName, ServerInfo>> = {
         isAboutWriting: true,
         ofJournal: {
           kept: "The last line of a change, such as #7, is the number of its checkpoint; each takes the field label for it, listed or not. coder_undo takes back your newest one, or that of seq, and coder_checkpoints lists them.",
+          keptWithoutSession:
+            "The last line of a change, such as #7, is the number of its checkpoint; each takes the field label for it, listed or not. coder_undo takes back that of seq. You have no session here, so your changes cannot be distinguished from those of other clients: keep the numbers of yours. coder_checkpoints lists all.",
           missing: "Changes are not recorded here, so nothing can be undone.",
         },
       },
@@ -84,6 +93,8 @@ export interface OfferedTools {
   readonly hasCommands: boolean;
   /** Whether changes are recorded, so that they can be undone. */
   readonly keepsJournal: boolean;
+  /** Whether the client has a session, which distinguishes its changes from those of others. */
+  readonly hasSession: boolean;
   /** The calls that wait for approval; `undefined` if none does. */
   readonly approval?: ApprovalMode | undefined;
 }
@@ -97,7 +108,7 @@ const aboutApproval: Readonly<Record<ApprovalMode, string>> = {
 /** Renders the instructions of a server. */
 export const renderInstructions = (
   worker: WorkerName,
-  { writes, hasCommands, keepsJournal, approval }: OfferedTools,
+  { writes, hasCommands, approval, ...recording }: OfferedTools,
 ): string =>
   [
     ...serverInfo[worker].instructions,
@@ -106,6 +117,14 @@ export const renderInstructions = (
   ]
     .filter(({ isAboutWriting = false }) => writes || !isAboutWriting)
     .map(({ text, ofJournal }) =>
-      ofJournal === undefined ? text : `${text} ${keepsJournal ? ofJournal.kept : ofJournal.missing}`,
+      ofJournal === undefined ? text : `${text} ${ofJournal[journalFor(recording)]}`,
     )
     .join("\n");
+
+const journalFor = ({
+  keepsJournal,
+  hasSession,
+}: Pick<OfferedTools, "hasSession" | "keepsJournal">): keyof Required<Instruction>["ofJournal"] => {
+  if (!keepsJournal) return "missing";
+  return hasSession ? "kept" : "keptWithoutSession";
+};

@@ -49,7 +49,8 @@ export function createMcpServer(
       cancelled: signal,
       session: holder?.caller,
       author: authorOf(server.getClientVersion(), session),
-      began,
+      // A request without a session is served by a server of its own, which has just begun.
+      began: session === undefined ? undefined : began,
       takePlace: () => (order?.arrive() ?? exchange?.arrival)?.call(),
       trace: traceOf(meta),
       promptUser: canBeSentRequests(server)
@@ -69,6 +70,7 @@ export function createMcpServer(
       writes,
       hasCommands,
       keepsJournal: host.keepsJournal,
+      hasSession: session !== undefined,
       approval: host.approval,
     }),
     ...(others === undefined || !writes ? [] : [others]),
@@ -136,7 +138,8 @@ function authorOf(
   session: string | undefined,
 ): Author {
   const name = client && nameOf(client);
-  return { ...(name !== undefined && { client: name }), ...(session !== undefined && { session }) };
+  if (session === undefined) return { client: name ?? "a client" };
+  return { ...(name !== undefined && { client: name }), session };
 }
 
 /** The names of clients, each of which makes many calls. */
