@@ -34,7 +34,7 @@ test("a forced undo of a move says that the later change is kept, and where", as
   expect(conflictsOf(said)).toEqual([
     "conflict: b.txt is not what #2 left there: #3 has changed it since; that change is kept in a.txt",
   ]);
-  expect(said).toContain("Undone; coder::undo without fields");
+  expect(said).toContain("Undone; coder::undo with seq 4 takes this undo back.");
   expect(read("a.txt")).toBe("one\nTWO\n");
 });
 

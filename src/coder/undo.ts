@@ -215,6 +215,7 @@ export const undo = defineCoderFunction({
           isTrial,
           isLimited: paths !== undefined,
           isRecorded: !isUnrecorded(answer),
+          checkpoint: (answer as { readonly checkpoint?: number }).checkpoint,
         }),
       ),
     ].join("\n");
@@ -546,12 +547,14 @@ interface VerdictOptions {
   readonly isLimited: boolean;
   /** Whether the undo has a checkpoint, if it has changed anything. */
   readonly isRecorded: boolean;
+  /** The number of its own checkpoint, if the answer has it. */
+  readonly checkpoint: number | undefined;
 }
 
 function verdict(
   undone: readonly Static<typeof UndoneCheckpoint>[],
   conflicts: readonly Static<typeof UndoConflict>[],
-  { isTrial, isLimited, isRecorded }: VerdictOptions,
+  { isTrial, isLimited, isRecorded, checkpoint }: VerdictOptions,
 ): string {
   const nothing = `Nothing ${isTrial ? "would be" : "was"} undone`;
   if (undone.length === 0) return `${nothing}; ${firstUndoing(conflicts)}send force to undo over conflicts.`;
@@ -569,7 +572,7 @@ function verdict(
   const isOver = conflicts.some(({ outcome }) => outcome !== "kept");
   const over = isOver ? ", over what was changed since" : "";
   if (!isRecorded) return `Undone${over}.`;
-  return isTrial
-    ? `Would be undone${over}.`
-    : `Undone${over}; coder::undo without fields takes this undo back.`;
+  // Without fields, it would take back a later change of the caller, and a client without a session has none.
+  const again = checkpoint === undefined ? "without fields" : `with seq ${checkpoint}`;
+  return isTrial ? `Would be undone${over}.` : `Undone${over}; coder::undo ${again} takes this undo back.`;
 }

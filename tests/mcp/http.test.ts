@@ -161,7 +161,8 @@ describe.each(defaultSubjects)("the %s over HTTP", (subject) => {
       "ERROR: C210 invalid_argument: This client has no session, so its checkpoints cannot be",
     );
     expect(existsSync(join(folder.base, "new1.txt"))).toBe(true);
-    await one.call("coder_undo", { seq });
+    const undone = await one.call("coder_undo", { seq });
+    expect(undone).toContain(`Undone; coder_undo with seq ${seq + 2} takes this undo back.`);
     expect(existsSync(join(folder.base, "new1.txt"))).toBe(false);
     // A session of their name is another author.
     expect(await old.call("coder_undo")).toStartWith("ERROR: C210 invalid_argument: No checkpoint of yours");

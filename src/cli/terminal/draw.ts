@@ -159,7 +159,7 @@ function drawUndo({ text, answer }: DrawnCall): string | undefined {
   const { checkpoint } = answer as { readonly checkpoint?: number };
   const command = checkpoint === undefined ? "`coder undo`" : `\`coder undo ${checkpoint}\``;
   return (
-    text && dimNotes(text.replace(/coder::undo without fields(?= takes this undo back\.$)/m, () => command))
+    text && dimNotes(text.replace(/coder::undo with[a-z0-9 ]+(?= takes this undo back\.$)/m, () => command))
   );
 }
 
