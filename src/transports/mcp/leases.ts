@@ -4,7 +4,7 @@ import type { AnswerLease } from "../../calls/contract/origin.ts";
 
 /** The leases of one connection's pending answers, by the ids of their requests. */
 export class Leases {
-  /** The open leases by id, oldest first. A client may reuse an id while it waits for the answer. */
+  /** The open leases by id, oldest first. A client may reuse the id of a call that it has cancelled. */
   readonly #open = new Map<RequestId, AnswerLease[]>();
   readonly #budget: AnswerBudget;
   /** The caller whose share of the budget they use: a session or a connection. */
