@@ -338,6 +338,11 @@ describe("a path where nothing is", () => {
     expect(await errorOf("gone/b.ts")).toBe('. It was deleted by #2; coder_undo {"seq":2} brings it back.');
     await done("coder_undo", { seq: 2 });
     expect(textOf(await connected.call("coder_read_file", { path: "gone/b.ts" }))).toStartWith("b\n");
+    // A deletion that was undone does not count.
+    await done("coder_delete_file", { paths: ["lib/once.ts"] });
+    expect(await errorOf("twice.ts")).toContain("It was moved by #4, and deleted by #");
+    await done("coder_undo", {});
+    expect(await errorOf("twice.ts")).toBe(". It was moved to lib/once.ts by #4.");
   });
 
   test("is denied behind a link, in the same words, or as it was sent, with the rule", async () => {

@@ -204,7 +204,7 @@ function fateOf(path: string, { jail, journal }: Knowledge): Fate {
       if (change === "moved" && from !== undefined && covers(from)) {
         at = changed + at.slice(from.length);
         movedBy = seq;
-      } else if (change === "deleted" && covers(changed)) {
+      } else if (change === "deleted" && covers(changed) && !isThere(at, jail)) {
         const back = unavailable ? "" : `; coder::undo {"seq":${seq}} brings it back`;
         const before = movedBy === undefined ? "" : `moved by #${movedBy}, and `;
         return { sentence: `It was ${before}deleted by #${seq}${back}.` };
