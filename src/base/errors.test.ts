@@ -224,6 +224,7 @@ const ofReads: Samples<typeof refuseRead> = {
   useless: refuseRead.useless("tail", "stat answers no content"),
   file: refuseRead.file(excess),
   window: refuseRead.window({ ...excess, lines: 3 }),
+  line: refuseRead.line(excess),
   content: refuseRead.content(excess, { bytes: 10, lineTo: 2, isBase64: false, mayRaise: true }),
   largest: refuseRead.largest(excess),
   image: refuseRead.image(excess, 8),

@@ -89,6 +89,17 @@ test.each([
   expect(piecesRead).toBe(3);
 });
 
+test.each([{ from: 1, to: 1 }, { tail: 1 }])(
+  "%j: a line over the limit is not said to have parts",
+  async (part) => {
+    const { outcome } = await read({ part, limit: { key: "max_read_bytes", bytes: 3 } });
+    expect(outcome).toMatchObject({
+      reason: "too-large",
+      message: expect.stringContaining("that line of it"),
+    });
+  },
+);
+
 test.each([
   ["a window", { from: total, to: total }],
   ["the last lines", { tail: 1 }],

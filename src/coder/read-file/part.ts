@@ -85,8 +85,11 @@ async function readTail(
   return collector.finish(isNumbered ? await countUpTo(file, collector.start, run) : undefined);
 }
 
-const tooLarge = ({ stats }: OpenFile, { path, limit }: Wanted) =>
-  refuseRead.window({ path, size: stats.size, limit });
+function tooLarge({ stats }: OpenFile, { path, limit, part }: Wanted) {
+  const isOneLine = "tail" in part ? part.tail === 1 : part.from === part.to;
+  const excess = { path, size: stats.size, limit };
+  return isOneLine ? refuseRead.line(excess) : refuseRead.window(excess);
+}
 
 /** Counts the lines that end before the offset `end`. */
 function countUpTo(file: OpenFile, end: number, { known, deadline }: Run): Promise<number> {

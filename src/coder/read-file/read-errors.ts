@@ -90,6 +90,13 @@ export const refuseRead = {
       "these lines of it have more than that too; ask for fewer with line_from and line_to, or with tail",
     ),
 
+  /** Refuses a line that is larger than `max_read_bytes`. */
+  line: (excess: Excess): Refusal =>
+    refusal(
+      excess,
+      "that line of it has more than that too, and no call shows a part of so long a line; read other lines of it, or ask the user to raise the limit",
+    ),
+
   /** Refuses content that is larger than `max_output_bytes`. */
   content(excess: Excess, { bytes, lineTo, isBase64, longLine, mayRaise }: TooMuch): Refusal {
     const more = mayRaise ? ", or send a larger max_output_bytes" : "";
