@@ -21,6 +21,9 @@ test.each([
   ["--", '"--"'],
   ["… 3 of 4", '"… 3 of 4"'],
   ['"x"', String.raw`"\"x\""`],
+  ["trail ", '"trail "'],
+  [" lead", '" lead"'],
+  ["a b", "a b"],
 ])("the name %j is shown as %s", (name, shown) => {
   expect(renderName(name)).toBe(shown);
 });

@@ -30,9 +30,9 @@ export const countBytes = (bytes: number): string => `${bytes} ${bytes === 1 ? "
 
 /**
  * Renders a name or path on one line of a text for models. Quotes it like JSON if it has invisible
- * characters, or could be mistaken for the place of a match, a line of a file, a count, a mark, a note in
- * brackets, or a quoted name.
+ * characters or a blank at an end, or could be mistaken for the place of a match, a line of a file, a count,
+ * a mark, a note in brackets, or a quoted name.
  */
 export const renderName = (name: string): string => (isMisleading.test(name) ? quoteVisibly(name) : name);
 
-const isMisleading = /[\p{C}\p{Zl}\p{Zp}]|:\d+(?::|$)|^(?:"|…|\d+(?:[:-] |→)|--$|\[.* .*\]$)|: \d/u;
+const isMisleading = /[\p{C}\p{Zl}\p{Zp}]|^\s|\s$|:\d+(?::|$)|^(?:"|…|\d+(?:[:-] |→)|--$|\[.* .*\]$)|: \d/u;
