@@ -105,10 +105,11 @@ async function openCommands(coder: CoderRuntime, { commands, ...options }: OpenO
   const { openShell } = await import("../shell/services.ts");
   const { unknown_fields, max_answer_bytes, audit, journal } = config;
   const shared = { profile, unknown_fields, max_answer_bytes, audit, journal };
-  const writable = jail.roots.filter(({ isReadOnly }) => !isReadOnly).map(({ hostPath }) => hostPath);
+  const rootsThat = (areReadOnly: boolean) =>
+    jail.roots.filter(({ isReadOnly }) => isReadOnly === areReadOnly).map(({ hostPath }) => hostPath);
   const denyGlobs = [config, ...(config.roots ?? [])].flatMap((one) => one.non_accessible_globs);
   const writeDenyGlobs = config.write_deny_globs ?? coder.profile.write_deny_globs;
-  const tree = { ...coder, writable, denyGlobs, writeDenyGlobs };
+  const tree = { ...coder, writable: rootsThat(false), readOnly: rootsThat(true), denyGlobs, writeDenyGlobs };
   const folder = jail.roots[0]!.hostPath;
   const commandConfig = shellConfigFor(config.commands, { allow: commands?.allow ?? [], folder, shared });
   return openShell(commandConfig, { ...options, tree });

@@ -35,6 +35,8 @@ export interface ConfinementOptions {
   readonly denyGlobs?: readonly string[] | undefined;
   /** The served folders that commands may write; by default `fs.host_root`. */
   readonly writableRoots?: readonly string[] | undefined;
+  /** The served folders that commands may only read, also in a folder that they may write. */
+  readonly readOnlyRoots?: readonly string[] | undefined;
   /** Opens the sandbox of this system. */
   readonly open?: typeof openOsSandbox;
 }
@@ -97,6 +99,7 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
   const writable = [...chosen, temporary.path];
   const sandbox = open({
     writable,
+    readOnly: options.readOnlyRoots,
     denied: [...config.fs.denylist_paths, ...stateDirectories(config.journal?.dir, environment)],
     findDenied: guarded && (() => guarded.found.denied),
     findKept: guarded && (() => guarded.found.kept),

@@ -36,6 +36,8 @@ import { warnAboutConfig } from "./warnings.ts";
 export interface ServedTree extends Omit<FsServices, "transfers" | "close"> {
   /** Host paths of the folders that commands may write. */
   readonly writable: readonly string[];
+  /** Host paths of the other served folders. */
+  readonly readOnly: readonly string[];
   /** The globs of files that are hidden from them. */
   readonly denyGlobs: readonly string[];
   /** The globs of files that they cannot change. */
@@ -167,10 +169,10 @@ function observedIn(
   { jail, feed }: FsServices,
   isBesideCoder: boolean,
 ): ObservedServices {
-  const roots = jail.roots.map(({ name, hostPath }) => ({
-    prefix: `${hostPath}/`,
-    name: jail.hasTop ? `${name}/` : "",
-  }));
+  // The innermost first: a path in a root that lies in another one has one name.
+  const roots = jail.roots
+    .map(({ name, hostPath }) => ({ prefix: `${hostPath}/`, name: jail.hasTop ? `${name}/` : "" }))
+    .toSorted((one, other) => other.prefix.length - one.prefix.length);
   const nameOf = (path: string) => {
     const root = roots.find(({ prefix }) => path.startsWith(prefix));
     return root && root.name + path.slice(root.prefix.length);
@@ -240,6 +242,7 @@ async function confine(config: ShellConfig, options: Confining): Promise<Command
     guarded: await openGuarded(config, options),
     denyGlobs: tree?.denyGlobs ?? config.fs.deny_globs ?? profile["fs.deny_globs"],
     writableRoots: tree?.writable,
+    readOnlyRoots: tree?.readOnly,
   });
 }
 

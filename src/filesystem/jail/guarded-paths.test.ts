@@ -98,6 +98,43 @@ describe("what is denied", () => {
     expect(inRoot((await openGuardedFinder(jail)).found.denied)).toEqual(["left/.env", "right/a.txt"]);
   });
 
+  test("is not a root in another one, which has its own rules", async () => {
+    write("nest/a.txt", "nest/packages/core/.env", "nest/packages/core/a.txt", "nest/packages/core/b.key");
+    write(
+      "nest/vault/x",
+      "nest/vault/open/y",
+      ...Array.from({ length: 300 }, (_, n) => `nest/vault/deep/${n}`),
+    );
+    const at = (name: string, path: string, ...globs: string[]) => ({
+      name,
+      path: join(root, path),
+      isReadOnly: false,
+      deny: compileGlobSet(globs),
+    });
+    const jail = openRootsJail({
+      deny: compileGlobSet(["**/.env"]),
+      roots: [
+        at("app", "nest", "**/*.txt", "vault"),
+        at("core", "nest/packages/core", "*.key"),
+        at("open", "nest/vault/open"),
+      ],
+    });
+    expect(inRoot((await openGuardedFinder(jail)).found.denied)).toEqual([
+      "nest/a.txt",
+      "nest/packages/core/.env",
+      "nest/packages/core/b.key",
+      "nest/vault/deep",
+      "nest/vault/x",
+    ]);
+  });
+
+  test("is a root whose name is denied", async () => {
+    write("whole/x", "other/z");
+    const roots = ["whole", "other"].map((name) => ({ name, path: join(root, name), isReadOnly: false }));
+    const jail = openRootsJail({ deny: compileGlobSet(["whole"]), roots });
+    expect(inRoot((await openGuardedFinder(jail)).found.denied)).toEqual(["whole"]);
+  });
+
   test("is found by a search that begins after it was made, also while another one runs", async () => {
     const finder = await openGuardedFinder(openJail({ basePath: join(root, "one"), deny }));
     const first = finder.refresh();

@@ -29,6 +29,7 @@ type GuardedTree = Pick<
   Jail,
   | "roots"
   | "hasTop"
+  | "denies"
   | "deniesIn"
   | "deniesWritingIn"
   | "namedByGit"
@@ -94,7 +95,8 @@ const generated: ReadonlySet<string> = new Set(["node_modules", "target", "dist"
  * Opens a finder for the roots of a jail, and searches once. It follows no links, and rereads only folders
  * that have changed. Files of a denied folder are found one by one, because to git a folder that is hidden as
  * a whole looks as if its files were deleted. In repositories only the files are kept that make git run
- * programs, so that git can work, and in folders that package managers fill, such as `node_modules`, none.
+ * programs, so that git can work, and in folders that package managers fill, such as `node_modules`, none. A
+ * root that lies in another one is searched by its own rules alone.
  */
 export async function openGuardedFinder(tree: GuardedTree): Promise<GuardedFinder> {
   const known = new Map<string, KnownFolder>();
@@ -139,17 +141,21 @@ class Search {
   readonly #slice: TimeSlice = createTimeSlice();
   readonly #denied: string[] = [];
   readonly #kept = new Set<string>();
+  readonly #bases: ReadonlySet<string>;
 
   constructor(tree: GuardedTree, known: Map<string, KnownFolder>) {
     this.#tree = tree;
     this.#known = known;
+    this.#bases = new Set(tree.roots.map(({ hostPath }) => hostPath));
   }
 
   async run(): Promise<GuardedPaths> {
     const { roots, hasTop, protectedPaths } = this.#tree;
     for (const path of protectedPaths) this.#keep(path);
-    for (const { name, hostPath, isReadOnly } of roots)
-      await this.#visit(hostPath, hasTop ? name : "", isReadOnly ? "open" : "tree");
+    for (const { name, hostPath, isReadOnly } of roots) {
+      if (hasTop && this.#tree.denies([name])) this.#denied.push(hostPath);
+      else await this.#visit(hostPath, hasTop ? name : "", isReadOnly ? "open" : "tree");
+    }
     return { denied: this.#denied, kept: [...this.#kept].slice(0, maxKept) };
   }
 
@@ -165,7 +171,7 @@ class Search {
     if (folder === undefined) return;
     for (const entry of folder.denied) {
       await this.#slice.yieldIfDue();
-      if (entry.kind === "dir") this.#denied.push(...(await this.#filesOf(host, path, entry)));
+      if (entry.kind === "dir") this.#denied.push(...(await this.#filesOf(host, path, [entry.name])));
       else this.#denied.push(join(host, entry.name));
     }
     for (const name of folder.kept) {
@@ -184,7 +190,7 @@ class Search {
     const last = this.#known.get(host);
     if (last?.version === version) return last;
     const isSettled = Date.now() - Number(stats.mtimeMs) > settlingMs;
-    const folder = await this.#sort(await this.#list(path), path, zone);
+    const folder = await this.#sort(await this.#besideRoots(host, path), path, zone);
     this.#known.set(host, { ...folder, version: isSettled ? version : "" });
     return folder;
   }
@@ -231,11 +237,15 @@ class Search {
     );
   }
 
-  /** Returns the host paths that stand for a denied folder: its own, or those of the files in it. */
-  async #filesOf(host: string, path: string, { name }: Entry): Promise<string[]> {
-    const whole = [join(host, name)];
+  /**
+   * Returns the host paths that stand for a denied folder: its own, or those of the files in it. A root in it
+   * is not hidden with it.
+   */
+  async #filesOf(host: string, path: string, at: readonly string[]): Promise<string[]> {
+    const whole = [join(host, ...at)];
+    if (this.#holdsRoot(whole[0]!)) return await this.#filesBesideRoots(host, path, at);
     const files: string[] = [];
-    const folders = [[name]];
+    const folders = [at];
     for (let names = folders.pop(); names !== undefined; names = folders.pop()) {
       for (const below of await this.#list(path, names)) {
         if (below.isRenamed) return whole;
@@ -246,6 +256,30 @@ class Search {
       if (files.length > maxFiles || folders.length > maxFiles) return whole;
     }
     return files;
+  }
+
+  #holdsRoot(folder: string): boolean {
+    return [...this.#bases].some((base) => base.startsWith(`${folder}/`));
+  }
+
+  /** Returns the host paths that stand for the entries of a denied folder, except the roots in it. */
+  async #filesBesideRoots(host: string, path: string, at: readonly string[]): Promise<string[]> {
+    const files: string[] = [];
+    for (const { name, kind, isRenamed } of await this.#besideRoots(host, path, at)) {
+      // An entry without a path can be hidden with the folder only.
+      if (isRenamed) return [join(host, ...at)];
+      if (kind === "dir") files.push(...(await this.#filesOf(host, path, [...at, name])));
+      else files.push(join(host, ...at, name));
+    }
+    return files;
+  }
+
+  /** Lists a folder like `#list`, without the roots in it. */
+  async #besideRoots(host: string, path: string, names: readonly string[] = []): Promise<Entry[]> {
+    const entries = await this.#list(path, names);
+    const folder = join(host, ...names);
+    if (!this.#holdsRoot(folder)) return entries;
+    return entries.filter(({ name }) => !this.#bases.has(join(folder, name)));
   }
 
   /** Lists a folder, or the one that `names` lead to below it. It has no entries if it cannot be read. */

@@ -12,8 +12,10 @@ const denied = (files: readonly string[], folders: readonly string[] = []): Deni
   version: "",
 });
 
+const options = { readOnly: [], kept: [], maskOf: () => "/mask", stashOf: () => "/stash" };
+
 const plan = (what: Denied, ...writable: string[]) => {
-  const { covers, rest } = runAtOnce(planCovers(what, { writable, kept: [], maskOf: () => "/mask" }));
+  const { covers, rest } = runAtOnce(planCovers(what, { ...options, writable }));
   return { covers: covers.map(({ path, kind }) => `${kind} ${path}`), rest: [...rest] };
 };
 
@@ -51,12 +53,38 @@ describe("a plan of mounts", () => {
   test("hides nothing where the whole folder is denied", () => {
     expect(plan(denied([], ["/root"]), "/root")).toEqual({ covers: [], rest: ["/root"] });
   });
+
+  const planRoots = (readOnly: readonly string[], ...writable: string[]) =>
+    runAtOnce(planCovers(denied(["/root/a/in/key"]), { ...options, writable, readOnly }));
+
+  test("keeps a read-only folder, and not one that lies in no writable folder, or is writable too", () => {
+    const { covers, kept } = planRoots(["/root/a", "/other", "/root/b"], "/root", "/root/b");
+    expect(covers.map(({ path, kind }) => `${kind} ${path}`)).toEqual([
+      "pinned /root/a",
+      "kept /root/a",
+      "pinned /root/a/in",
+      "file /root/a/in/key",
+    ]);
+    // These are what calls may not change, by globs.
+    expect(kept).toEqual([]);
+  });
+
+  test("restores a writable folder in a read-only one, before what is hidden in it", () => {
+    expect(planRoots(["/root/a"], "/root", "/root/a/in").covers).toEqual([
+      { kind: "stashed", path: "/root/a/in", stash: "/stash" },
+      { kind: "pinned", path: "/root/a" },
+      { kind: "kept", path: "/root/a" },
+      { kind: "pinned", path: "/root/a/in" },
+      { kind: "restored", path: "/root/a/in", stash: "/stash" },
+      { kind: "file", path: "/root/a/in/key", mask: "/mask" },
+    ]);
+  });
 });
 
 test("entries are planned one in each step", () => {
   const files = Array.from({ length: 50 }, (_, index) => `/root/${index}`);
   const kept = files.map((file) => `${file}.kept`);
-  const steps = planCovers(denied(files), { writable: ["/root"], kept, maskOf: () => "/mask" });
+  const steps = planCovers(denied(files), { ...options, writable: ["/root"], kept });
   expect([...steps].length).toBeGreaterThanOrEqual(100);
 });
 
@@ -98,7 +126,7 @@ test("everything denied is hidden, in folders that stay where they are", () => {
       const folders = paths.filter((one) => isAbove(one) || isFolder(one));
       const files = paths.filter((one) => !folders.includes(one));
       const { covers, rest } = runAtOnce(
-        planCovers(denied(files, folders), { writable: ["/root"], kept: [], maskOf: () => "/mask" }),
+        planCovers(denied(files, folders), { ...options, writable: ["/root"] }),
       );
       expect(seen(paths, covers, "/root")).toEqual([]);
       expect(rest.size).toBe(0);

@@ -94,7 +94,13 @@ test("by rules, and by mounts, commands reach what is not denied and nothing els
       const { root, denied: paths } = build(given);
       const denied = readDenied(paths, [root]);
       const { covers, rest } = runAtOnce(
-        planCovers(denied, { writable: [root], kept: [], maskOf: () => "/mask" }),
+        planCovers(denied, {
+          writable: [root],
+          readOnly: [],
+          kept: [],
+          maskOf: () => "/mask",
+          stashOf: () => "/stash",
+        }),
       );
       const hidden = covers.filter(({ kind }) => kind !== "pinned");
       for (const entry of list(root)) {

@@ -108,3 +108,6 @@ export function foldersOver(path: string): string[] {
 /** Returns whether a path is this folder, or inside it. Both are canonical. */
 export const isWithin = (path: string, folder: string): boolean =>
   path === folder || folder === "/" || path.startsWith(`${folder}/`);
+
+/** Returns whether a path is inside this folder. Both are canonical. */
+export const isBelow = (path: string, folder: string): boolean => path !== folder && isWithin(path, folder);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
   closeSync,
   existsSync,
@@ -160,6 +160,111 @@ test("a ruleset of an older version of Landlock works", async () => {
   }
 });
 
+/** Returns the exit codes of programs, each with its arguments, run by launchers. */
+async function codesIn(sandbox: OsSandbox, programs: readonly (readonly [file: string, ...string[]])[]) {
+  const codes = [];
+  for (const [file, ...args] of programs) {
+    using launch = await sandbox.launch({ file, argv: [file, ...args] });
+    const status = openSync("/dev/null", "w");
+    codes.push(
+      (await start(launch.file, args, launch.descriptor!, status, ...(launch.inherited ?? []))).exitCode,
+    );
+    closeSync(status);
+  }
+  return codes;
+}
+
+const touchIn = (sandbox: OsSandbox, names: readonly string[]) =>
+  codesIn(
+    sandbox,
+    names.map((name) => [touch, name]),
+  );
+
+describe("a read-only folder in a writable one", () => {
+  const root = join(folder, "nested");
+  const inner = join(root, "between/inner");
+  const writable = join(inner, "writable");
+  // In a folder of the policy: commands may not read what else lies beside these, in /dev/shm.
+  const text = join(root, "text");
+  const [cp, mv, ln] = ["/bin/cp", "/bin/mv", "/bin/ln"].map((path) => realpathSync(path)) as [
+    string,
+    string,
+    string,
+  ];
+  beforeEach(() => {
+    rmSync(root, { recursive: true, force: true });
+    mkdirSync(writable, { recursive: true });
+    for (const path of [text, join(inner, "file"), join(writable, "secret")]) writeFileSync(path, "text");
+  });
+  const policy = {
+    writable: [root, writable],
+    denied: [],
+    network: "none" as const,
+    limits: () => [],
+    processes: 0,
+  };
+  const open = (more: object, trials: object) =>
+    confineByKernel(
+      kernel,
+      architecture,
+      { ...policy, maskFolder: mkdtempSync(join(folder, "masks-")), ...more },
+      trials,
+    );
+  const writes = ["between/new", "between/inner/file", "between/inner/new", "between/inner/writable/new"].map(
+    (name) => [cp, text, join(root, name)] as const,
+  );
+  const systems = [
+    ["with mounts, where the system lets a process mount", {}],
+    ["without mounts", { canMount: () => false }],
+  ] as const;
+
+  test.each(systems)("is not written, and a writable one in it is, %s", async (_, trials) => {
+    const control = open({}, trials);
+    expect(await codesIn(control, writes)).toEqual([0, 0, 0, 0]);
+    control.close();
+    for (const path of [join(root, "between/new"), join(inner, "new"), join(writable, "new")]) rmSync(path);
+    const sandbox = open({ readOnly: [inner] }, trials);
+    // Without mounts, nothing can be made in the folders above it.
+    expect(await codesIn(sandbox, writes)).toEqual([sandbox.hasMounts ? 0 : 1, 1, 1, 0]);
+    expect(await codesIn(sandbox, [[cp, join(inner, "file"), join(writable, "copy")]])).toEqual([0]);
+    sandbox.close();
+  });
+
+  test.each(systems)(
+    "cannot be moved with the folder above it, nor linked outside, %s",
+    async (_, trials) => {
+      const moves = [
+        [ln, join(inner, "file"), join(root, "linked")],
+        [mv, join(root, "between"), join(root, "moved")],
+      ] as const;
+      const sandbox = open({ readOnly: [inner] }, trials);
+      expect(await codesIn(sandbox, moves)).toEqual([1, 1]);
+      sandbox.close();
+      const control = open({}, trials);
+      expect(await codesIn(control, moves)).toEqual([0, 0]);
+      control.close();
+    },
+  );
+
+  test("what is denied in a writable folder in it stays hidden, under every path", async () => {
+    const secret = join(writable, "secret");
+    const maskFolder = mkdtempSync(join(folder, "masks-"));
+    const reads = [
+      [cp, secret, join(writable, "copy")],
+      [cp, join(maskFolder, "stash-0/secret"), join(writable, "copy")],
+    ] as const;
+    const sandbox = open({ readOnly: [inner], denied: [secret], maskFolder }, {});
+    await codesIn(sandbox, reads);
+    const copied = existsSync(join(writable, "copy")) ? readFileSync(join(writable, "copy"), "utf8") : "";
+    expect(copied.trim()).toBe("");
+    sandbox.close();
+    const control = open({ readOnly: [inner], maskFolder: mkdtempSync(join(folder, "masks-")) }, {});
+    expect(await codesIn(control, reads.slice(0, 1))).toEqual([0]);
+    expect(readFileSync(join(writable, "copy"), "utf8")).toBe("text");
+    control.close();
+  });
+});
+
 describe("what is denied in a writable folder", () => {
   const root = join(folder, "root");
   const secret = join(root, "kept/secret");
@@ -175,20 +280,6 @@ describe("what is denied in a writable folder", () => {
     mkdirSync(join(root, "kept"), { recursive: true });
     writeFileSync(secret, "secret");
   });
-
-  /** Returns the exit codes of touch for each file, run by a launcher. */
-  async function touchIn(sandbox: OsSandbox, names: readonly string[]) {
-    const codes = [];
-    for (const name of names) {
-      using launch = await sandbox.launch({ file: touch, argv: ["touch", name] });
-      const status = openSync("/dev/null", "w");
-      codes.push(
-        (await start(launch.file, [name], launch.descriptor!, status, ...(launch.inherited ?? []))).exitCode,
-      );
-      closeSync(status);
-    }
-    return codes;
-  }
 
   test("without mounts, nothing can be made beside it", async () => {
     const sandbox = confineByKernel(kernel, architecture, policy, { canMount: () => false });

@@ -105,12 +105,12 @@ function tryAll(
 }
 
 /** Returns whether entries may be denied or kept in a folder that commands write. */
-const mayCover = ({ denied, findDenied, findKept, writable }: SandboxPolicy): boolean =>
+const mayCover = ({ denied, findDenied, findKept, writable, readOnly = [] }: SandboxPolicy): boolean =>
   findDenied !== undefined ||
   findKept !== undefined ||
-  denied
-    .flatMap((path) => [path, ...readDenied([path], []).paths])
-    .some((path) => writable.some((folder) => isWithin(path, folder)));
+  [...readOnly, ...denied.flatMap((path) => [path, ...readDenied([path], []).paths])].some((path) =>
+    writable.some((folder) => isWithin(path, folder)),
+  );
 
 /** Returns whether no path in /proc is denied. Another mount has other files. */
 const mayHideProcesses = ({ denied }: SandboxPolicy): boolean =>

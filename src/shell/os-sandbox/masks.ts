@@ -10,6 +10,7 @@ import {
   fchmodSync,
   ftruncateSync,
   futimesSync,
+  mkdirSync,
   openSync,
   rmSync,
   statSync,
@@ -20,6 +21,8 @@ import { dirname, join } from "node:path";
 export interface Masks {
   /** Returns the path of a mask for the current entry at a path. */
   over(path: string): string;
+  /** Returns the path of an empty folder for the mount of another one. */
+  stashOf(path: string): string;
 }
 
 interface Mask {
@@ -42,6 +45,7 @@ const readable = 0o400;
 /** Makes masks in a folder that commands cannot write. `isRoot` says whether the commands run as root. */
 export function openMasks(folder: string, isRoot: boolean): Masks {
   const masks = new Map<string, Mask>();
+  const stashes = new Map<string, string>();
   let count = 0;
   return {
     over(path) {
@@ -56,6 +60,14 @@ export function openMasks(folder: string, isRoot: boolean): Masks {
       if (known?.before !== undefined) rmSync(known.before, { force: true });
       masks.set(path, { version, file, before: known?.file });
       return file;
+    },
+    stashOf(path) {
+      const known = stashes.get(path);
+      if (known !== undefined) return known;
+      const stash = join(folder, `stash-${stashes.size}`);
+      mkdirSync(stash);
+      stashes.set(path, stash);
+      return stash;
     },
   };
 }

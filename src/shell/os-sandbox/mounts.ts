@@ -25,6 +25,7 @@ const newMounts = 0x00020000;
 const newUser = 0x10000000;
 const writeOnly = 1;
 const bind = 0x1000;
+const move = 0x2000;
 const recursive = 0x4000;
 const slave = 0x80000;
 
@@ -111,6 +112,8 @@ export function coverCalls(cover: Cover): RequiredCall[] {
       ["mount", path, path, 0, bind | recursive, 0],
       ["mount_setattr", 0, path, recursively, readOnlyAttributes, 32],
     ];
+  if (cover.kind === "stashed") return [["mount", path, cover.stash, 0, bind | recursive, 0]];
+  if (cover.kind === "restored") return [["mount", cover.stash, path, 0, move, 0]];
   if (cover.kind === "folder")
     return [["mount", "tmpfs", path, "tmpfs", inert, "size=4k,nr_inodes=1,mode=0"]];
   return [

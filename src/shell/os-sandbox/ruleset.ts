@@ -1,13 +1,13 @@
 /**
  * Rulesets of Landlock (landlock(7)) for a policy, built again when the denied entries have changed on disk.
  */
-import { close, closeSync, constants, existsSync, fstatSync, openSync } from "node:fs";
+import { close, closeSync, constants, existsSync, fstatSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { planCovers } from "./covers.ts";
 import { type Denied, identityOf, openDenied } from "./denied.ts";
 import type { EncodedCalls } from "./encoded-calls.ts";
-import { areUnchanged, type Grant, grantAround, ungrantedAt } from "./grants.ts";
+import { areUnchanged, type Grant, grantAround, isBelow, ungrantedAt } from "./grants.ts";
 import type { Kernel } from "./kernel.ts";
 import {
   fileAccess,
@@ -26,6 +26,11 @@ import type { Architecture } from "./syscalls.ts";
 export interface FilePolicy {
   /** The canonical paths of folders that may be written, with everything below them. */
   readonly writable: readonly string[];
+  /**
+   * The canonical paths of folders that may be read and not written, if they lie in writable ones. A writable
+   * folder in one of them stays writable.
+   */
+  readonly readOnly?: readonly string[] | undefined;
   /** The absolute paths of entries that are neither read nor written, with everything below them. */
   readonly denied: readonly string[];
   /** Finds further denied paths, as of now. */
@@ -86,6 +91,9 @@ interface BuiltRules extends FileRules {
 interface Guarded {
   readonly denied: Denied;
   readonly kept: readonly string[];
+  /** The folders of the policy that exist. */
+  readonly writable: readonly string[];
+  readonly readOnly: readonly string[];
 }
 
 export interface MountAbilities {
@@ -109,11 +117,17 @@ export function openRulesets(kernel: Kernel, policy: FilePolicy, abilities: Moun
   function* renew(calls: number): Steps<BuiltRules> {
     const denied = yield* findDenied();
     const kept = abilities.canMount ? yield* existing(policy.findKept?.() ?? []) : [];
-    const version = [denied.version, ...kept].join("\n");
+    const writable = yield* existing(policy.writable);
+    const readOnly = yield* existing(policy.readOnly ?? []);
+    const identities = [...writable, ...readOnly].map(generationOf);
+    const version = JSON.stringify([denied.version, kept, writable, readOnly, identities]);
     let rules = built;
     // The source may be closed between two steps.
     if (rules?.version !== version || !(yield* areUnchanged(rules.split)) || built !== rules) {
-      const made = yield* buildRules({ denied, kept }, { kernel, policy, abilities, masks });
+      const made = yield* buildRules(
+        { denied, kept, writable, readOnly },
+        { kernel, policy, abilities, masks },
+      );
       rules = { ...made, version, users: 1 };
       closeBuilt();
       built = rules;
@@ -146,23 +160,40 @@ interface Building {
 }
 
 function* buildRules(
-  { denied, kept }: Guarded,
+  { denied, kept, writable, readOnly }: Guarded,
   { kernel, policy, abilities: { architecture, canMount, processes }, masks }: Building,
 ): Steps<Omit<BuiltRules, "version" | "users">> {
   const { covers, rest, ...plan } = canMount
-    ? yield* planCovers(denied, { writable: policy.writable, kept, maskOf: masks.over })
+    ? yield* planCovers(denied, {
+        writable,
+        readOnly,
+        kept,
+        maskOf: masks.over,
+        stashOf: masks.stashOf,
+      })
     : { covers: [], hidden: [], kept: [], rest: denied.paths };
   yield;
   const mounts = covers.length === 0 ? undefined : yield* encodeCovers(covers, architecture);
   const ungranted = yield* ungrantedAt(rest);
   // These get grants of their own, which include this access to each of their entries.
-  const apart = [deviceFolder, ...policy.writable.filter((path) => ungranted.above.has(path))];
+  const apart = [deviceFolder, ...writable.filter((path) => ungranted.above.has(path))];
+  // Without mounts, a folder around a read-only one is granted entry by entry.
+  const unwritten = canMount ? none : readOnly.filter((path) => !writable.includes(path));
+  const writes = [];
+  for (const folder of writable) {
+    const inside = unwritten.filter((path) => isBelow(path, folder));
+    writes.push({
+      folder,
+      ungranted: inside.length === 0 ? ungranted : yield* ungrantedAt([...rest, ...inside]),
+    });
+  }
   const split = new Map<string, string>();
   const parts = [
     grantAround("/", { access: readAccess, ungranted: yield* ungrantedAt([...rest, ...apart]), split }),
     grantAround(deviceFolder, { access: listAccess, ungranted, split }),
-    ...[...policy.writable, ...devices].map((path) =>
-      grantAround(path, { access: readAccess | writeAccess, ungranted, split }),
+    ...unwritten.map((path) => grantAround(path, { access: readAccess, ungranted, split })),
+    ...[...writes, ...devices.map((folder) => ({ folder, ungranted }))].map((one) =>
+      grantAround(one.folder, { access: readAccess | writeAccess, ungranted: one.ungranted, split }),
     ),
   ];
   const ruleset = kernel.createRuleset(rulesetAttributes(kernel.landlockAbi, policy.network !== "none"));
@@ -191,6 +222,12 @@ function* existing(paths: readonly string[]): Steps<string[]> {
     yield;
   }
   return found;
+}
+
+/** Returns a value that another folder at the path does not have, even if it got the number of the former. */
+function generationOf(folder: string): string {
+  const stats = statSync(folder, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? "" : `${identityOf(stats)} ${stats.birthtimeNs}`;
 }
 
 /** Adds rules for the grants, one in each step. */

@@ -48,6 +48,16 @@ const devices = [
   ["literal", '"/dev/ptmx"'],
 ];
 
+test("a read-only folder in a writable one, and a writable one in it, have rules of their own", () => {
+  const nested = { ...policy, writable: ["/a", "/a/b/c"], readOnly: ["/a/b", "/other"], denied: [] };
+  expect(parse(renderProfile(nested)).slice(3, 7)).toEqual([
+    ["allow", "file-write*", ["subpath", '"/a"'], ["subpath", '"/a/b/c"'], ...devices],
+    ["deny", "file-write*", ["subpath", '"/a/b"']],
+    ["allow", "file-write*", ["subpath", '"/a/b/c"']],
+    ["deny", "signal"],
+  ]);
+});
+
 test("a path cannot end its string", () => {
   const profile = renderProfile({ ...policy, denied: ['/a") (allow default) ("\\'] });
   expect(parse(profile)[4]).toEqual([

@@ -1,0 +1,163 @@
+/** Commands of a server with several roots, each of which has rules of its own, also inside another one. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { buildTree, type Tree } from "../harness/tree.ts";
+import { connectStdio, type McpFixture, textOf } from "./client.ts";
+
+interface Root {
+  readonly path: string;
+  readonly read_only?: boolean;
+  readonly non_accessible_globs?: readonly string[];
+}
+
+const tree: Tree = {
+  "app/main.txt": "main\n",
+  "app/notes.private": "private of app\n",
+  "app/packages/core/index.txt": "core\n",
+  "app/packages/core/notes.private": "public in core\n",
+  "app/packages/core/key.secret": "secret of core\n",
+  "app/packages/core/deep/own/file.txt": "deep\n",
+  "app/packages/core/.env": "secret of all\n",
+  "beta/notes.private": "public in beta\n",
+};
+
+/** Serves folders of the tree as roots, with commands that the kernel confines. */
+function connectRoots(roots: Readonly<Record<string, Root>>, more: object = {}) {
+  return connectStdio("executable", {
+    tree,
+    args: ["--commands", "--allow", "sh,git"],
+    configure: (base) => ({
+      base_path: undefined,
+      roots: Object.entries(roots).map(([name, root]) => ({ name, ...root, path: join(base, root.path) })),
+      commands: { os_sandbox: "required" },
+      ...more,
+    }),
+  });
+}
+
+const shOf =
+  (connected: McpFixture, cwd?: string) =>
+  async (line: string): Promise<string> =>
+    textOf(
+      await connected.call("shell_exec", {
+        command: "sh",
+        args: ["-c", line],
+        ...(cwd !== undefined && { cwd }),
+      }),
+    );
+
+const core = { path: "app/packages/core", non_accessible_globs: ["*.secret"] };
+const app = { path: "app", non_accessible_globs: ["**/*.private"] };
+
+describe("a root in another one", () => {
+  test.each([
+    ["that is writable", {}, "app", "packages/core/"],
+    ["from its own folder", {}, "core", ""],
+    ["that is read-only", { read_only: true }, "app", "packages/core/"],
+    ["that is read-only, from its own folder", { read_only: true }, "core", ""],
+  ])("%s has its own rules for commands", async (_, parent, cwd, at) => {
+    await using connected = await connectRoots({ app: { ...app, ...parent }, core });
+    const sh = shOf(connected, cwd);
+    expect(await sh(`cat ${at}index.txt ${at}notes.private`)).toStartWith("core\npublic in core\n");
+    expect(await sh(`echo changed > ${at}index.txt; echo new > ${at}new.txt; cat ${at}new.txt`)).toStartWith(
+      "new\n",
+    );
+    expect(readFileSync(join(connected.base, "app/packages/core/index.txt"), "utf8")).toBe("changed\n");
+    expect(await sh(`cat ${at}key.secret ${at}.env`)).not.toContain("secret of");
+    expect(await shOf(connected, "app")("cat notes.private")).not.toContain("private of app");
+    // Without the rules of that root, its files are read.
+    await using control = await connectRoots({ app, core: { path: core.path } });
+    expect(await shOf(control, cwd)(`cat ${at}key.secret`)).toStartWith("secret of core\n");
+  });
+
+  test("is committed from the repository around it as it is", async () => {
+    await using connected = await connectRoots({ app, core });
+    const folder = join(connected.base, "app");
+    execFileSync("git", ["init", "-q", folder]);
+    await connected.call("coder_create_file", { path: "core/new.txt", content: "made by a call\n" });
+    const commit = "git -c user.name=a -c user.email=a@b commit -qm work";
+    expect(await shOf(connected)(`git add -A && ${commit}`)).toContain("[exit code 0");
+    const shown = execFileSync("git", ["-C", folder, "show", "HEAD:packages/core/new.txt"]);
+    expect(String(shown)).toBe("made by a call\n");
+  });
+
+  test("is named by its own name in what a command has met", async () => {
+    await using connected = await connectRoots({ app, core });
+    expect(await shOf(connected)("mv packages/core/key.secret packages/core/other")).toContain(
+      "[sandbox: core/key.secret is hidden: commands do not change, move or remove it]",
+    );
+  });
+});
+
+describe("a read-only root in a writable one", () => {
+  const lines = {
+    "change a file": "echo x > index.txt",
+    "make a file": "echo x > made.txt",
+    "remove a file": "rm index.txt",
+    "make a folder": "mkdir made",
+    "change the mode of a file": "chmod 700 index.txt",
+    "rename the folder": "cd ..; mv core moved",
+    "rename the folder above": "cd ../..; mv packages moved; echo x > moved/core/made.txt",
+    "mount it again": "mount -o remount,rw,bind .; echo x > made.txt",
+    "unmount it": "cd ..; umount -l core; echo x > core/made.txt",
+    "unmount it in a namespace":
+      "unshare --user --map-root-user --mount sh -c 'umount -l .; echo x > made.txt'; echo x > made.txt",
+    "reach it by another path": 'echo x > "/proc/self/root$PWD/made.txt"',
+  };
+  const plain: Tree = {
+    "app/main.txt": "main\n",
+    "app/packages/core/index.txt": "core\n",
+    "app/packages/core/deep/own/file.txt": "deep\n",
+  };
+  const servers: McpFixture[] = [];
+  beforeAll(async () => {
+    for (const read_only of [false, true])
+      servers.push(
+        await connectRoots({
+          app: { path: "app" },
+          core: { path: core.path, read_only },
+          own: { path: `${core.path}/deep/own` },
+        }),
+      );
+  });
+  afterAll(async () => {
+    for (const server of servers) await server[Symbol.asyncDispose]();
+  });
+  beforeEach(() => {
+    for (const { root } of servers) buildTree(root, plain);
+  });
+
+  test.each(Object.entries(lines))("cannot be changed by commands: %s", async (_, line) => {
+    const isChanged = [];
+    for (const server of servers) {
+      const at = join(server.base, core.path);
+      // The worker itself makes a file in the writable root that lies there, to try how names compare.
+      const ofOthers = ["-not", "-path", "*/own*", "-printf", "%p %m %s %T@\n"];
+      const state = () => existsSync(at) && execFileSync("find", [at, ...ofOthers], { encoding: "utf8" });
+      const before = state();
+      await shOf(server, "core")(line);
+      isChanged.push(state() !== before);
+    }
+    expect(isChanged).toEqual([true, false]);
+  });
+
+  test("cannot be changed from the root around it, and a writable one in it can", async () => {
+    const folders = ["packages/core", "packages/core/deep", "packages/core/deep/own", "."];
+    const line = folders.map((folder) => `echo x > ${folder}/made.txt`).join("; ");
+    const made = [];
+    for (const server of servers) {
+      await shOf(server, "app")(line);
+      made.push(folders.map((folder) => existsSync(join(server.base, "app", folder, "made.txt"))));
+    }
+    expect(made).toEqual([
+      [true, true, true, true],
+      [false, false, true, true],
+    ]);
+    const [, server] = servers as [McpFixture, McpFixture];
+    expect(await shOf(server, "own")("echo y >> made.txt; cat made.txt")).toStartWith("x\ny\n");
+    writeFileSync(join(server.base, "app/packages/core/index.txt"), "by another program\n");
+    expect(await shOf(server, "app")("cat packages/core/index.txt")).toStartWith("by another program\n");
+  });
+});
