@@ -122,6 +122,7 @@ function withCommands(coder: CoderRuntime, shell: Runtime): Runtime {
   return {
     ...coder,
     ...(shell.commandRules && { commandRules: shell.commandRules }),
+    startRoot: shell.startRoot,
     familyOf: ({ id }) => (ids.has(id) ? family : undefined),
     callMilliseconds: Math.max(coder.callMilliseconds, shell.callMilliseconds),
     interrupt: async () => {

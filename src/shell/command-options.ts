@@ -9,6 +9,7 @@ import { isSettable } from "./programs/environment.ts";
 import { refusePlainly } from "./programs/plain-refusal.ts";
 import { isPlainVariable, plainVariables } from "./programs/plain-variables.ts";
 import type { SpawnOptions } from "./programs/start.ts";
+import { refuseShell } from "./shell-errors.ts";
 
 const since = "0.4.0";
 
@@ -61,12 +62,13 @@ export interface HeldOptions extends Disposable, Pick<BegunCommand, "findMade"> 
 /** Throws a `Refusal` for a folder, and a plain one for a variable. */
 export function holdOptions(
   { cwd, env, stdin, max_output_bytes }: CommandOptions,
-  { spawnOptions, beginCommand, fs, config, profile, onOutput }: ShellContext,
+  { spawnOptions, startFolder, beginCommand, fs, config, profile, onOutput }: ShellContext,
 ): HeldOptions {
   const most = max_output_bytes ?? profile["exec.max_output_bytes"];
   const listed = profile.listed_variables ? namedVariables(config) : undefined;
   for (const [name, value] of Object.entries(env ?? {})) requireSettable(name, value, listed);
-  const folder = fs.jail.scope || cwd !== undefined ? fs.jail.admitFolder(cwd ?? ".") : undefined;
+  const named = cwd ?? (fs.jail.scope ? "." : startFolder);
+  const folder = named === undefined ? undefined : admitStart(named, fs.jail, startFolder);
   const { environment, watch } = spawnOptions;
   const { launcher, findMade } = beginCommand();
   const kept =
@@ -92,6 +94,28 @@ export function holdOptions(
     findMade,
     [Symbol.dispose]: () => folder?.[Symbol.dispose](),
   };
+}
+
+/**
+ * Admits the folder that a command starts in. Throws a `Refusal` if the base or the root around it is gone,
+ * and for the folder above several roots.
+ */
+function admitStart(path: string, jail: ShellContext["fs"]["jail"], byDefault: string | undefined): Folder {
+  const folder = jail.admitFolder(path);
+  try {
+    const gone = jail.goneAt(folder.path);
+    if (gone !== undefined) throw gone;
+    if (jail.hasTop && folder.path === "")
+      throw refuseShell.topFolder(
+        path,
+        jail.roots.map(({ name }) => name),
+        byDefault,
+      );
+    return folder;
+  } catch (error) {
+    folder[Symbol.dispose]();
+    throw error;
+  }
 }
 
 /** Throws a plain refusal if the command is for another worker, which has none of these fields. */

@@ -9,6 +9,7 @@ const rules: CommandRules = {
   config,
   profile: shellProfileOf(config, true),
   confined: { network: "loopback", holdsFiles: true, keepsFiles: true },
+  roots: undefined,
   denylist: [String.raw`rm\s+/`],
   hidden: ["**/.env", "**/*.pem"],
   kept: autorunGlobs,
@@ -51,6 +52,19 @@ describe("the rules of commands", () => {
       confined: { network: "none", holdsFiles: true, keepsFiles: true },
     }).join("\n");
     expect(none).toContain("neither listen nor connect");
+  });
+
+  test("name the roots that commands write, and those that they only read", () => {
+    const line = (writable: string[], readOnly: string[]) =>
+      describeCommands({ ...rules, roots: { writable, readOnly } })[1]!;
+    expect(line(["app", "lib"], ["docs"])).toStartWith(
+      "Commands write below the roots app, lib and $TMPDIR,",
+    );
+    expect(line(["app", "lib"], ["docs"])).toContain(" The root docs is read-only for them.");
+    expect(line(["app"], ["docs", "data"])).toStartWith("Commands write below the root app and $TMPDIR,");
+    expect(line(["app"], ["docs", "data"])).toContain(" The roots docs, data are read-only for them.");
+    expect(line([], ["docs"])).toStartWith("Commands write below $TMPDIR,");
+    expect(line(["app"], [])).not.toContain("for them. Files");
   });
 
   test("say what commands cannot change, or that nothing keeps them from it", () => {

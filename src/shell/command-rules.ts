@@ -13,6 +13,12 @@ export interface ConfinedRules {
   readonly keepsFiles: boolean;
 }
 
+/** The roots by their names. */
+export interface RootNames {
+  readonly writable: readonly string[];
+  readonly readOnly: readonly string[];
+}
+
 export interface CommandRules {
   readonly config: Pick<
     ShellConfig,
@@ -27,6 +33,8 @@ export interface CommandRules {
   readonly profile: ShellProfile;
   /** `undefined` if the kernel confines nothing. */
   readonly confined: ConfinedRules | undefined;
+  /** `undefined` if one folder is served. */
+  readonly roots: RootNames | undefined;
   /** Patterns of command lines that are refused. */
   readonly denylist: readonly string[];
   /** The hidden paths and globs, as callers name them. */
@@ -45,6 +53,7 @@ export function describeCommands({
   config,
   profile,
   confined,
+  roots,
   denylist,
   hidden,
   kept,
@@ -62,8 +71,8 @@ export function describeCommands({
       ? "Every program may run but those in a folder that calls can write."
       : `Programs that may run: ${programs}. Programs that these start are not limited to the list.`,
     isKept
-      ? `Commands write below the served folder${writable_folders.length > 0 ? `, ${listNames(writable_folders, maxHidden)}` : ""} and $TMPDIR, and read everything that is not hidden. HOME is a private folder of theirs.${describeKept(kept, confined.keepsFiles)}${undo}`
-      : `The kernel does not keep files from commands: they read and write whatever the user can, inside and outside of the served folder.${undo}`,
+      ? `Commands write below ${writtenFolders(roots, writable_folders)}, and read everything that is not hidden. HOME is a private folder of theirs.${describeReadOnly(roots)}${describeKept(kept, confined.keepsFiles)}${undo}`
+      : `The kernel does not keep files from commands: they read and write whatever the user can, inside and outside of ${roots === undefined ? "the served folder" : "the roots"}.${undo}`,
     ...(isKept && hidden.length > 0
       ? [
           `Hidden from commands, which do not find their content: ${listNames(hidden, maxHidden)}. Git takes a tracked one for unchanged, and shows what was committed of it.`,
@@ -85,6 +94,23 @@ export function describeCommands({
           )}.`,
         ]),
   ];
+}
+
+/** Returns the folders that commands write, as part of a sentence. */
+export function writtenFolders(roots: RootNames | undefined, others: readonly string[] = []): string {
+  const served = roots?.writable.length === 1 ? "the root" : "the roots";
+  const folders = [
+    ...(roots === undefined ? ["the served folder"] : []),
+    ...(roots && roots.writable.length > 0 ? [`${served} ${listNames(roots.writable, maxHidden)}`] : []),
+    ...(others.length > 0 ? [listNames(others, maxHidden)] : []),
+  ].join(", ");
+  return folders === "" ? "$TMPDIR" : `${folders} and $TMPDIR`;
+}
+
+function describeReadOnly(roots: RootNames | undefined): string {
+  if (roots === undefined || roots.readOnly.length === 0) return "";
+  const [subject, verb] = roots.readOnly.length === 1 ? ["The root", "is"] : ["The roots", "are"];
+  return ` ${subject} ${listNames(roots.readOnly, maxHidden)} ${verb} read-only for them.`;
 }
 
 /** Describes, as the end of a sentence, the part of a longer output that an answer has. */

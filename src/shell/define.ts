@@ -27,6 +27,11 @@ export interface ShellServices extends Services, ObservedServices {
   readonly jobs: Jobs;
   /** The environment and limits of commands. */
   readonly spawnOptions: SpawnOptions;
+  /**
+   * The path of the folder that commands start in, if it is one of the jail, so that a command is refused
+   * when the folder is gone. `undefined`: that of `spawnOptions`.
+   */
+  readonly startFolder: string | undefined;
   /** Confines a command. Call it for each. */
   beginCommand(): BegunCommand;
 }

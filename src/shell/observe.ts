@@ -189,13 +189,13 @@ function undoOf(
 }
 
 async function sandboxNotesOf(
-  { confined, hiddenNames, keptNames, removalOf }: ObservedServices,
+  { confined, written, hiddenNames, keptNames, removalOf }: ObservedServices,
   argv: readonly string[],
   output: Parameters<Observed["end"]>[0],
 ): Promise<string[]> {
   if (!confined || !output) return [];
   const hidden = await hiddenNames();
-  const steps = sandboxNotes(output, confined, { hidden, kept: keptNames(), removalOf });
+  const steps = sandboxNotes(output, confined, { written, hidden, kept: keptNames(), removalOf });
   const notes = await runInSlices(steps, createTimeSlice());
   const named = confined.holdsFiles ? hiddenInArguments(argv, hidden) : [];
   return [...notes, ...named.filter((note) => !notes.some((longer) => longer.startsWith(note)))];

@@ -20,6 +20,8 @@ export interface ObservedServices {
   readonly feed: CommandFeed | undefined;
   /** `undefined` if the kernel confines nothing. */
   readonly confined: ConfinedRules | undefined;
+  /** The folders that they write, as part of a sentence. */
+  readonly written: string;
   /** Returns the names of the files that are hidden from commands. Calls share the index. */
   readonly hiddenNames: () => Promise<HiddenNames>;
   /** Names of the files and folders that they cannot change. */

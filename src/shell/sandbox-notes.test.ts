@@ -19,12 +19,18 @@ const started = "on 127.0.0.1 and ::1 only servers that commands have started ar
 
 const index = (paths: readonly string[]) => runAtOnce(indexHidden(paths));
 
-interface Guarded extends Omit<GuardedNames, "hidden"> {
+interface Guarded extends Omit<GuardedNames, "hidden" | "written"> {
   readonly hidden?: readonly string[];
 }
 
 const notesOf = (output: NotedOutput, rules: ConfinedRules, { hidden = [], ...guarded }: Guarded = {}) =>
-  runAtOnce(sandboxNotes(output, rules, { ...guarded, hidden: index(hidden) }));
+  runAtOnce(
+    sandboxNotes(output, rules, {
+      written: "the served folder and $TMPDIR",
+      ...guarded,
+      hidden: index(hidden),
+    }),
+  );
 
 const threeTimes = (notes: string[]) => [notes, notes, notes] as const;
 
@@ -220,7 +226,7 @@ test("a hidden file is named by its last name, however it is written", () => {
 
 test("one line of an output is one step", () => {
   const stderr = "cat: .env: Permission denied\n".repeat(99);
-  const steps = sandboxNotes({ stdout: "", stderr }, none, { hidden: index([".env"]) });
+  const steps = sandboxNotes({ stdout: "", stderr }, none, { written: "", hidden: index([".env"]) });
   expect([...steps].length).toBeGreaterThanOrEqual(99);
 });
 

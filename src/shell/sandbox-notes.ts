@@ -55,6 +55,8 @@ const pythonSocket = /socket(?:server)?\.py/;
  * absolute elsewhere.
  */
 export interface GuardedNames {
+  /** The folders that a command writes, as part of a sentence. */
+  readonly written: string;
   readonly hidden: HiddenNames;
   readonly kept?: readonly string[];
   /** Returns the call that removes a folder around a path that commands cannot change, if one does. */
@@ -99,7 +101,7 @@ function ruleNotes(line: string, { rules, guarded, isInPythonSocket }: NotedRule
   if (listening.test(line)) return rules.network === "none" ? ["listening is not allowed"] : [];
   if (sockets.test(line) || (isInPythonSocket && line.includes("PermissionError"))) return socketNotes(rules);
   if (signals.test(line)) return ["only processes of the same command are signalled"];
-  return fileNotes(line, rules, guarded.hidden);
+  return fileNotes(line, rules, guarded);
 }
 
 /** The operators between the commands of a shell's line. */
@@ -251,12 +253,12 @@ function* holderNotes(
 const removalSentence = ({ folder, call }: FolderRemoval): string =>
   `${call} with \`recursive\` removes ${JSON.stringify(folder)} as a whole`;
 
-function fileNotes(line: string, { holdsFiles }: ConfinedRules, hidden: HiddenNames): string[] {
+function fileNotes(line: string, { holdsFiles }: ConfinedRules, { hidden, written }: GuardedNames): string[] {
   if (!holdsFiles) return [];
   const isRead = reading.test(line);
   const named = namedIn(line, hidden);
   if (named.length > 0)
     return named.map((path) => (isRead || path.startsWith("/") ? sayHidden : sayRefused)(path));
   if (process.test(line)) return ["nothing of other processes is read"];
-  return line.includes("/") && !isRead ? ["commands write below the served folder and $TMPDIR only"] : [];
+  return line.includes("/") && !isRead ? [`commands write below ${written} only`] : [];
 }

@@ -10,7 +10,7 @@ import { pathDependencies } from "../filesystem/jail/path-dependencies.ts";
 import { GlobError } from "../text/globs/glob-set.ts";
 import { createRegexEngine, type RegexEngine } from "../text/regex/rust-regex.ts";
 import { openCommandEnvironment } from "./command-environment.ts";
-import { describeCommands } from "./command-rules.ts";
+import { describeCommands, type RootNames, writtenFolders } from "./command-rules.ts";
 import type { ShellConfig } from "./config.ts";
 import { type CommandConfinement, openConfinement } from "./confinement.ts";
 import type { ShellServices } from "./define.ts";
@@ -67,9 +67,7 @@ export async function openShell(
   const runtimeOptions = readRuntimeOptions(environment);
   const regex = createRegexEngine(runtimeOptions);
   const writable = tree?.writable ?? (root === undefined ? [] : [root]);
-  // A pattern that does not compile is refused before anything is created.
-  createPolicy(config, config.denylist_patterns, writable, regex);
-  requireSnapshotGlobs(config);
+  requirePatterns(config, writable, regex);
   const profile = shellProfileOf(config, opening.mode === "mcp");
   const fs = tree
     ? openFsOver(tree)
@@ -91,10 +89,11 @@ export async function openShell(
     log,
     regex,
     fs,
-    ...rulesFor(config, { profile, confinement, tree, writable, regex }),
+    ...rulesFor(config, { profile, confinement, tree, jail: fs.jail, writable, regex }),
     ...observedIn(confinement, fs, tree !== undefined),
     programs,
     jobs,
+    ...startIn(config, { profile, root, jail: fs.jail, isTree: tree !== undefined }),
     beginCommand: () => confinement.begin(),
     spawnOptions: spawnOptionsOf(config, own.variables, workingFolder, confinement),
     quotas: openQuotas(config.quotas),
@@ -129,9 +128,11 @@ const recordsOf = ({ journal, audit }: FsServices): Partial<Services> => ({
 const warnOf = (escaped: Escaped, log: Log): void =>
   log.warn("a program has left its session and goes on", { ...escaped });
 
-function requireSnapshotGlobs({ snapshot }: ShellConfig): void {
+/** Refuses patterns and globs that do not compile, before anything is created. */
+function requirePatterns(config: ShellConfig, writable: readonly string[], regex: RegexEngine): void {
+  createPolicy(config, config.denylist_patterns, writable, regex);
   try {
-    compileSnapshotGlobs(snapshot);
+    compileSnapshotGlobs(config.snapshot);
   } catch (error) {
     if (error instanceof GlobError) throw new ConfigError(`snapshot: ${error.message}`, "snapshot");
     throw error;
@@ -140,16 +141,53 @@ function requireSnapshotGlobs({ snapshot }: ShellConfig): void {
 
 const folderOf = ({ working_dir }: ShellConfig, byDefault = "."): string => resolve(working_dir ?? byDefault);
 
+interface StartOptions {
+  readonly profile: ShellProfile;
+  readonly root: string | undefined;
+  readonly jail: FsServices["jail"];
+  readonly isTree: boolean;
+}
+
+/** Returns the place where commands start: the served folder, or the first of several. */
+function startIn(
+  { working_dir }: ShellConfig,
+  { profile, root, jail, isTree }: StartOptions,
+): Pick<ShellServices, "startFolder"> & Pick<Runtime, "startRoot"> {
+  const isElsewhere = working_dir !== null && tryRealpath(working_dir) !== root;
+  const isServed = isTree || root !== undefined;
+  if (!profile.relative_paths || !isServed || isElsewhere) return { startFolder: undefined };
+  const [first] = jail.roots;
+  return jail.hasTop ? { startFolder: first!.name, startRoot: first!.name } : { startFolder: "." };
+}
+
+function tryRealpath(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
 interface RuleOptions {
   readonly profile: ShellProfile;
   readonly confinement: CommandConfinement;
   readonly tree: ServedTree | undefined;
+  readonly jail: FsServices["jail"];
   readonly writable: readonly string[];
   readonly regex: RegexEngine;
 }
 
+/** Returns the names of the roots, if there are several or one has a name. */
+const namedRoots = ({ hasTop, roots }: FsServices["jail"]): RootNames | undefined =>
+  hasTop
+    ? {
+        writable: roots.filter(({ isReadOnly }) => !isReadOnly).map(({ name }) => name),
+        readOnly: roots.filter(({ isReadOnly }) => isReadOnly).map(({ name }) => name),
+      }
+    : undefined;
+
 /** Returns the policy of commands, and the part of it that models learn. */
-function rulesFor(config: ShellConfig, { profile, confinement, tree, writable, regex }: RuleOptions) {
+function rulesFor(config: ShellConfig, { profile, confinement, tree, jail, writable, regex }: RuleOptions) {
   const confined = confinement.rules;
   const denylist = denylistOf(config, profile, confined);
   const kept = tree?.writeDenyGlobs ?? config.fs.write_deny_globs ?? profile["fs.write_deny_globs"];
@@ -158,7 +196,10 @@ function rulesFor(config: ShellConfig, { profile, confinement, tree, writable, r
   return {
     policy: createPolicy(config, denylist, writable, regex),
     ...(profile.command_remarks && {
-      commandRules: describeCommands({ config, profile, confined, denylist, hidden, kept }),
+      commandRules: describeCommands({
+        ...{ config, profile, confined, denylist, hidden, kept },
+        roots: namedRoots(jail),
+      }),
     }),
   };
 }
@@ -181,6 +222,7 @@ function observedIn(
   return {
     feed,
     confined: confinement.rules,
+    written: writtenFolders(namedRoots(jail)),
     hiddenNames: indexHiddenOnce(confinement.hidden, (path) => nameOf(path) ?? path),
     keptNames: () => namesOf(confinement.kept()),
     removalOf(kept) {

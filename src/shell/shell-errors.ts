@@ -13,6 +13,14 @@ export class ForwardedRefusal extends Error {
   }
 }
 
+const maxRoots = 10;
+
+const listRoots = (names: readonly string[]): string =>
+  [
+    ...names.slice(0, maxRoots).map((name) => JSON.stringify(name)),
+    ...(names.length > maxRoots ? [`one of ${names.length - maxRoots} more`] : []),
+  ].join(" or ");
+
 export const refuseShell = {
   /**
    * Refuses a payload that does not fit the schema of `shell::fs::<op>`; `problem` comes from a `Mismatch`.
@@ -67,6 +75,13 @@ export const refuseShell = {
     new Refusal(
       "io",
       `bad engine response: the answer of ${functionId} ${problem}; the sandbox worker is of another version, or failed. Try again; if it fails again, tell the user.`,
+    ),
+
+  /** Refuses to start a command above several roots, in a folder that is on no disk. */
+  topFolder: (cwd: string, roots: readonly string[], byDefault: string | undefined): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The \`cwd\` ${JSON.stringify(cwd)} is the top folder, which holds only the roots and is on no disk, so no command runs in it. Nothing was run. Send a root as \`cwd\`: ${listRoots(roots)}${byDefault === undefined ? "" : `; without \`cwd\` a command runs in ${JSON.stringify(byDefault)}`}.`,
     ),
 
   /** Refuses a program that `shell::exec` could not start (shell §6.5). */

@@ -1,9 +1,13 @@
 /** Commands of a server with several roots, each of which has rules of its own, also inside another one. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { buildTree, type Tree } from "../harness/tree.ts";
+import { type CallToolResult, Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { commandOf, compilerOptions, stateFolder } from "../harness/subject.ts";
+import type { Tree } from "../harness/tree.ts";
+import { temporaryFolder } from "../harness/worker-fixture.ts";
 import { connectStdio, type McpFixture, textOf } from "./client.ts";
 
 interface Root {
@@ -106,11 +110,20 @@ describe("a read-only root in a writable one", () => {
       "unshare --user --map-root-user --mount sh -c 'umount -l .; echo x > made.txt'; echo x > made.txt",
     "reach it by another path": 'echo x > "/proc/self/root$PWD/made.txt"',
   };
-  const plain: Tree = {
-    "app/main.txt": "main\n",
-    "app/packages/core/index.txt": "core\n",
-    "app/packages/core/deep/own/file.txt": "deep\n",
-  };
+  const folders = ["packages", "packages/core", "packages/core/deep", "packages/core/deep/own"];
+
+  /** Fills the roots again, and keeps those that are there: a worker reopens others. */
+  function refill(base: string): void {
+    const outer = join(base, "app");
+    const kept = folders.map((folder) => join(outer, folder));
+    for (const folder of [outer, ...kept]) {
+      mkdirSync(folder, { recursive: true });
+      for (const path of readdirSync(folder).map((name) => join(folder, name)))
+        if (!kept.includes(path)) rmSync(path, { recursive: true, force: true });
+    }
+    for (const folder of [outer, ...kept]) writeFileSync(join(folder, "index.txt"), "text\n");
+  }
+
   const servers: McpFixture[] = [];
   beforeAll(async () => {
     for (const read_only of [false, true])
@@ -126,7 +139,7 @@ describe("a read-only root in a writable one", () => {
     for (const server of servers) await server[Symbol.asyncDispose]();
   });
   beforeEach(() => {
-    for (const { root } of servers) buildTree(root, plain);
+    for (const { base } of servers) refill(base);
   });
 
   test.each(Object.entries(lines))("cannot be changed by commands: %s", async (_, line) => {
@@ -144,7 +157,6 @@ describe("a read-only root in a writable one", () => {
   });
 
   test("cannot be changed from the root around it, and a writable one in it can", async () => {
-    const folders = ["packages/core", "packages/core/deep", "packages/core/deep/own", "."];
     const line = folders.map((folder) => `echo x > ${folder}/made.txt`).join("; ");
     const made = [];
     for (const server of servers) {
@@ -153,11 +165,84 @@ describe("a read-only root in a writable one", () => {
     }
     expect(made).toEqual([
       [true, true, true, true],
-      [false, false, true, true],
+      [true, false, false, true],
     ]);
     const [, server] = servers as [McpFixture, McpFixture];
     expect(await shOf(server, "own")("echo y >> made.txt; cat made.txt")).toStartWith("x\ny\n");
     writeFileSync(join(server.base, "app/packages/core/index.txt"), "by another program\n");
     expect(await shOf(server, "app")("cat packages/core/index.txt")).toStartWith("by another program\n");
+  });
+});
+
+describe("where commands run", () => {
+  const roots = { app: { path: "app" }, beta: { path: "beta", read_only: true } };
+
+  test.each(["shell_exec", "shell_exec_bg"])(
+    "%s refuses the folder above the roots, and names them",
+    async (tool) => {
+      await using connected = await connectRoots(roots);
+      for (const cwd of [".", "./", "app/.."]) {
+        const refused = await connected.call(tool, { command: "pwd", cwd });
+        expect(refused.isError).toBe(true);
+        expect(textOf(refused)).toBe(
+          `S210: The \`cwd\` ${JSON.stringify(cwd)} is the top folder, which holds only the roots and is on no disk, so no command runs in it. Nothing was run. Send a root as \`cwd\`: "app" or "beta"; without \`cwd\` a command runs in "app".`,
+        );
+      }
+    },
+  );
+
+  test("the instructions say it for several roots, and name those that commands only read", async () => {
+    await using connected = await connectRoots(roots);
+    const text = connected.client.getInstructions();
+    expect(text).toContain(
+      'Commands run in the root "app", or in cwd, a path that begins with the name of a root, and find relative paths from there: ',
+    );
+    expect(text).toContain("Commands write below the root app and $TMPDIR, and read");
+    expect(text).toContain(" The root beta is read-only for them.");
+    const answer = textOf(await connected.call("shell_exec", { command: "sh -c 'echo x > /var/new'" }));
+    expect(answer).toContain("[sandbox: commands write below the root app and $TMPDIR only]");
+  });
+
+  test.each([
+    ["moved away", (folder: string) => renameSync(folder, `${folder}2`)],
+    ["removed", (folder: string) => rmSync(folder, { recursive: true })],
+  ])("no command runs in the first root when it is %s, and one does when it is back", async (_, takeAway) => {
+    await using connected = await connectRoots(roots);
+    const folder = join(connected.base, "app");
+    expect(await shOf(connected)("pwd")).toStartWith(`${folder}\n`);
+    takeAway(folder);
+    for (const tool of ["shell_exec", "shell_exec_bg"])
+      for (const more of [{}, { cwd: "app" }]) {
+        const refused = await connected.call(tool, { command: "pwd", ...more });
+        expect(refused.isError).toBe(true);
+        expect(textOf(refused)).toStartWith('S216: The root "app" is gone: it was removed or moved away ');
+      }
+    expect(await shOf(connected, "beta")("pwd")).toStartWith(`${connected.base}/beta\n`);
+    mkdirSync(folder);
+    expect(await shOf(connected)("echo x > new.txt; pwd; ls")).toStartWith(`${folder}\nnew.txt\n`);
+  });
+
+  test.each([
+    ["coder", ["--commands"]],
+    ["shell", ["--worker", "shell"]],
+  ])("no command runs in the one folder of the worker %s when it is moved away", async (_, args) => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "base/sub"), { recursive: true });
+    const [command, ...before] = commandOf("executable");
+    const client = new Client({ name: "tests", version: "1.0.0" });
+    const base = join(folder, "base");
+    const all = [...before, "mcp", "--base-path", base, ...args];
+    const env = { ...compilerOptions, XDG_STATE_HOME: stateFolder() };
+    await client.connect(new StdioClientTransport({ command, args: all, env, stderr: "ignore" }));
+    const pwd = async (cwd?: string) => {
+      const args = { command: "pwd", ...(cwd !== undefined && { cwd }) };
+      return textOf((await client.callTool({ name: "shell_exec", arguments: args })) as CallToolResult);
+    };
+    expect(await pwd()).toStartWith(`${base}\n`);
+    renameSync(base, `${base}2`);
+    for (const cwd of [undefined, ".", "sub"])
+      expect(await pwd(cwd)).toStartWith("S216: The base folder is gone: it was removed or moved away ");
+    await client.close();
+    rmSync(folder, { recursive: true });
   });
 });

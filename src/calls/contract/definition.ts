@@ -128,6 +128,8 @@ export interface Runtime extends Services {
   describeOthers?(): string | undefined;
   /** The rules of commands, for clients that are shown instructions. */
   readonly commandRules?: readonly string[];
+  /** The root that commands start in, if there are several. */
+  readonly startRoot?: string | undefined;
   /** The port of the page for people, if one is to be served. */
   readonly reviewPort?: number;
   /** Maximum bytes of a file in one answer, if configured. */

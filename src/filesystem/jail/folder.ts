@@ -3,6 +3,7 @@
  * and paths that disk verbs use for the names in them.
  */
 import type { Stats } from "node:fs";
+import type { Refusal } from "../../base/errors.ts";
 import type { OnDirent } from "./dirents.ts";
 import type { FileStats } from "./kind.ts";
 import type { Folding } from "./name-comparison.ts";
@@ -306,6 +307,8 @@ export interface Jail {
   readonly protectedPaths: readonly string[];
   /** Returns whether the stats are those of a file that no call may change, under any of its names. */
   isProtected(stats: Stats): boolean;
+  /** Returns the refusal of every call at a path if its base, or its root, is gone. */
+  goneAt(path: string): Refusal | undefined;
   /**
    * Returns whether it is the name of a temporary file, which no function lists, searches, counts or touches.
    */

@@ -16,7 +16,7 @@ import { type Refusal, refuse } from "../../base/errors.ts";
 import type { Backend } from "./backend.ts";
 import { denyRules } from "./deny-rules.ts";
 import { mapErrno } from "./errno.ts";
-import type { AdmitOptions, Folder, Jail, PathHandle, ReadTarget, ResolvedPath } from "./folder.ts";
+import type { AdmitOptions, Folder, Jail, PathHandle, ReadTarget, ResolvedPath, TreeView } from "./folder.ts";
 import { refuseJailed } from "./jail-errors.ts";
 import { type OpenRoot, openRoot, type RootOptions, type SharedRules } from "./open-root.ts";
 import { type ParsedPath, parseAbsolutePath, parseInRoots, parsePath, validateNewPath } from "./parse.ts";
@@ -155,17 +155,14 @@ function jailWith(parts: Parts): Jail {
     namedByGit: (path) => namedByGit(roots, path),
     protectedPaths: protectedIn(roots),
     isProtected: (stats) => roots.all.some(({ protection }) => protection.is(stats)),
+    goneAt: (path) => held.goneAt(path),
     isTemporary: rules.isTemporary,
     fold: ({ path, folder }) => rules.fold(path, folder.folding),
     scope,
     fromBase: () => (scope === undefined ? jail : scoped(scope.fromBase())),
     within: (request) => scoped(resolveScope(scopedForHost, request)),
     withinSession: (request) => scopedForHost(resolveSession(scopedForHost, request)),
-    over: (view) => {
-      const base = (requested: string) => view.base(requested);
-      const backend = { ...held, canResolveBeneath: false, base, close() {} };
-      return jailWith({ ...parts, walkRules: { ...walkRules, backend } });
-    },
+    over: (view) => jailWith({ ...parts, walkRules: rulesOver(view, walkRules) }),
     close: () => held.close(),
   };
   return jail;
@@ -175,6 +172,12 @@ const scopedJail =
   (parts: Parts, parse: Parts["parse"]) =>
   (scope: PathScope | undefined): Jail =>
     jailWith({ ...parts, parse, walkRules: { ...parts.walkRules, scope } });
+
+/** Returns the rules of walks that see a view of the tree instead of the disk. */
+function rulesOver(view: TreeView, rules: WalkRules): WalkRules {
+  const base = (requested: string) => view.base(requested);
+  return { ...rules, backend: { ...rules.backend, canResolveBeneath: false, base, close() {} } };
+}
 
 /** Parses a path. In a scope, a relative one starts at the scope's root. */
 function parseIn({ parse, walkRules: { scope } }: Parts, path: string): ParsedPath {

@@ -80,6 +80,7 @@ const hostOf = (command: McpCommand, { runtime, invoke, log }: Hosted): ToolHost
     maxReadBytes: runtime.maxReadBytes,
     treeChanges: runtime.treeChanges,
     commandRules: runtime.commandRules,
+    startRoot: runtime.startRoot,
     approval: runtime.approvals?.mode,
     keepsJournal: runtime.keepsJournal,
     describeOthers: () => runtime.describeOthers?.(),

@@ -27,10 +27,13 @@ interface Instruction {
 const always = (text: string): Instruction => ({ text });
 const whenWriting = (text: string): Instruction => ({ text, isAboutWriting: true });
 
-/** The instructions for commands that are offered beside tools on files. */
-const besideFiles: readonly Instruction[] = [
+/**
+ * Returns the instructions for commands that are offered beside tools on files. `startRoot` is the root
+ * that they start in, if there are several.
+ */
+const besideFiles = (startRoot: string | undefined): readonly Instruction[] => [
   always(
-    "Commands run in the base too, or in cwd, a path below it: shell_exec for those that end soon, shell_exec_bg for servers, watchers and long builds. shell_status shows them, and waits for a line with wait_for, or for the end with wait_ms, so do not poll. Programs run without a shell, so pipes, redirections and globs mean nothing. Files are read, searched and edited with the tools named coder_.",
+    `Commands run in ${startRoot === undefined ? "the base too, or in cwd, a path below it" : `the root ${JSON.stringify(startRoot)}, or in cwd, a path that begins with the name of a root, and find relative paths from there`}: shell_exec for those that end soon, shell_exec_bg for servers, watchers and long builds. shell_status shows them, and waits for a line with wait_for, or for the end with wait_ms, so do not poll. Programs run without a shell, so pipes, redirections and globs mean nothing. Files are read, searched and edited with the tools named coder_.`,
   ),
 ];
 
@@ -91,6 +94,8 @@ export interface OfferedTools {
   readonly writes: boolean;
   /** Whether commands are offered beside tools on files. */
   readonly hasCommands: boolean;
+  /** The root that commands start in, if there are several. */
+  readonly startRoot?: string | undefined;
   /** Whether changes are recorded, so that they can be undone. */
   readonly keepsJournal: boolean;
   /** Whether the client has a session, which distinguishes its changes from those of others. */
@@ -108,11 +113,11 @@ const aboutApproval: Readonly<Record<ApprovalMode, string>> = {
 /** Renders the instructions of a server. */
 export const renderInstructions = (
   worker: WorkerName,
-  { writes, hasCommands, approval, ...recording }: OfferedTools,
+  { writes, hasCommands, startRoot, approval, ...recording }: OfferedTools,
 ): string =>
   [
     ...serverInfo[worker].instructions,
-    ...(hasCommands ? besideFiles : []),
+    ...(hasCommands ? besideFiles(startRoot) : []),
     ...(approval === undefined ? [] : [whenWriting(aboutApproval[approval])]),
   ]
     .filter(({ isAboutWriting = false }) => writes || !isAboutWriting)

@@ -69,6 +69,7 @@ export function createMcpServer(
     renderInstructions(worker, {
       writes,
       hasCommands,
+      startRoot: host.startRoot,
       keepsJournal: host.keepsJournal,
       hasSession: session !== undefined,
       approval: host.approval,

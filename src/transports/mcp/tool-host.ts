@@ -28,6 +28,8 @@ export interface ToolHostOptions extends ToolOptions {
   readonly treeChanges?: TreeChanges | undefined;
   /** The rules of commands, for the instructions. */
   readonly commandRules?: readonly string[] | undefined;
+  /** The root that commands start in, if there are several, for the instructions. */
+  readonly startRoot?: string | undefined;
   /** The calls that wait for approval, for the instructions. */
   readonly approval?: ApprovalMode | undefined;
   /** Whether changes are recorded, for the instructions. Default: false. */
@@ -80,6 +82,7 @@ export class ToolHost {
   readonly worker: WorkerName;
   readonly tools: readonly Tool[];
   readonly commandRules: readonly string[];
+  readonly startRoot: string | undefined;
   readonly approval: ApprovalMode | undefined;
   readonly keepsJournal: boolean;
   /** The functions by the names of their tools. */
@@ -104,6 +107,7 @@ export class ToolHost {
     this.log = log;
     this.callMilliseconds = callMilliseconds;
     this.commandRules = (options.commandRules ?? []).map(wording.sentence);
+    this.startRoot = options.startRoot;
     this.approval = options.approval;
     this.hasApp = options.hasApp ?? false;
     this.keepsJournal = options.keepsJournal ?? false;
