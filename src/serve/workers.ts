@@ -107,7 +107,10 @@ async function openCommands(coder: CoderRuntime, { commands, ...options }: OpenO
   const shared = { profile, unknown_fields, max_answer_bytes, audit, journal };
   const rootsThat = (areReadOnly: boolean) =>
     jail.roots.filter(({ isReadOnly }) => isReadOnly === areReadOnly).map(({ hostPath }) => hostPath);
-  const denyGlobs = [config, ...(config.roots ?? [])].flatMap((one) => one.non_accessible_globs);
+  const ofRoots = (config.roots ?? []).flatMap(({ name, non_accessible_globs: globs }) =>
+    globs.map((glob) => (jail.hasTop ? `${name}/${glob}` : glob)),
+  );
+  const denyGlobs = [...config.non_accessible_globs, ...ofRoots];
   const writeDenyGlobs = config.write_deny_globs ?? coder.profile.write_deny_globs;
   const tree = { ...coder, writable: rootsThat(false), readOnly: rootsThat(true), denyGlobs, writeDenyGlobs };
   const folder = jail.roots[0]!.hostPath;

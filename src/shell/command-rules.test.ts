@@ -70,7 +70,9 @@ describe("the rules of commands", () => {
   test("say what commands cannot change, or that nothing keeps them from it", () => {
     const open = { network: "loopback", holdsFiles: true, keepsFiles: false } as const;
     const lines = (change: Partial<CommandRules>) => describeCommands({ ...rules, ...change })[1];
-    expect(lines({ kept: ["docs/**"] })).toContain(" Read-only for them: docs/**. Undo does not take back");
+    expect(lines({ kept: ["docs/**"] })).toContain(
+      " Read-only for them, where it exists: docs/**. Make nothing new that matches: the answer would name it. Undo",
+    );
     expect(lines({ kept: [] })).toContain(" HOME is a private folder of theirs. Undo does not take back");
     expect(lines({ confined: open })).toContain(
       " Nothing keeps them from files that other programs run by themselves (.git/hooks, .vscode and the like): leave those alone unless the user asks.",

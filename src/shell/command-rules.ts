@@ -127,7 +127,7 @@ function describeKept(globs: readonly string[], isKept: boolean): string {
     return ` Nothing keeps them from files ${isUsual ? "that other programs run by themselves (.git/hooks, .vscode and the like)" : `that calls may not change (${listNames(globs, maxHidden)})`}: leave those alone unless the user asks.`;
   return isUsual
     ? " Files that other programs run by themselves (.git/hooks, .git/config, .vscode/tasks.json, .npmrc and the like) are read-only for them, so git config and git remote add fail."
-    : ` Read-only for them: ${listNames(globs, maxHidden)}.`;
+    : ` Read-only for them, where it exists: ${listNames(globs, maxHidden)}. Make nothing new that matches: the answer would name it.`;
 }
 
 const networkLines: Readonly<Record<Network, string>> = {

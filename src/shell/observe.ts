@@ -20,7 +20,7 @@ import { type CommandFeed, leftNote, type ObservedServices } from "./observed.ts
 import { refusePlainly } from "./programs/plain-refusal.ts";
 import type { Program } from "./programs/program.ts";
 import type { Remarks } from "./programs/records.ts";
-import { hiddenInArguments, sandboxNotes } from "./sandbox-notes.ts";
+import { hiddenInArguments, type KeptBy, sandboxNotes } from "./sandbox-notes.ts";
 import { noteSyntax } from "./shell-syntax.ts";
 import { compileSnapshotGlobs } from "./snapshot-globs.ts";
 
@@ -84,7 +84,7 @@ export async function observe(
         ...new Set([
           ...noteSyntax(program.argv, config.allowlist),
           ...(await sandboxNotesOf(context, program.argv, output)),
-          ...noteMade(made),
+          ...noteMade(made, context.keptBy),
           ...(output?.hasLeft ? [leftNote] : []),
         ]),
       ];
@@ -189,13 +189,13 @@ function undoOf(
 }
 
 async function sandboxNotesOf(
-  { confined, written, hiddenNames, keptNames, removalOf }: ObservedServices,
+  { confined, written, hiddenNames, keptNames, keptBy, removalOf }: ObservedServices,
   argv: readonly string[],
   output: Parameters<Observed["end"]>[0],
 ): Promise<string[]> {
   if (!confined || !output) return [];
   const hidden = await hiddenNames();
-  const steps = sandboxNotes(output, confined, { written, hidden, kept: keptNames(), removalOf });
+  const steps = sandboxNotes(output, confined, { written, hidden, kept: keptNames(), keptBy, removalOf });
   const notes = await runInSlices(steps, createTimeSlice());
   const named = confined.holdsFiles ? hiddenInArguments(argv, hidden) : [];
   return [...notes, ...named.filter((note) => !notes.some((longer) => longer.startsWith(note)))];
@@ -205,12 +205,21 @@ async function sandboxNotesOf(
 const maxNamed = 5;
 
 /** Notes the protected files and folders that the command created, which the sandbox could not prevent. */
-function noteMade(names: readonly string[]): string[] {
-  if (names.length === 0) return [];
-  const more = names.length - maxNamed;
-  const listed = names.slice(0, maxNamed).join(", ") + (more > 0 ? ` and ${more} more` : "");
-  return [`made ${listed}, which other programs act on by themselves: tell the user`];
+function noteMade(names: readonly string[], keptBy: ObservedServices["keptBy"]): string[] {
+  return (Object.keys(madeReasons) as KeptBy[]).flatMap((by) => {
+    const made = names.filter((name) => keptBy(name) === by);
+    if (made.length === 0) return [];
+    const more = made.length - maxNamed;
+    const listed = made.slice(0, maxNamed).join(", ") + (more > 0 ? ` and ${more} more` : "");
+    return [`made ${listed}, which ${madeReasons[by]}: tell the user`];
+  });
 }
+
+const madeReasons: Readonly<Record<KeptBy, string>> = {
+  autorun: "other programs act on by themselves",
+  globs: "the user's write_deny_globs keep from being changed",
+  configuration: "would configure this server",
+};
 
 /** The remarks about a command without any. */
 export const unobserved: Observed = { end: async () => ({}) };

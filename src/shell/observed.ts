@@ -5,7 +5,7 @@ import type { ChangeSummary, CommandChanges } from "../filesystem/feed/command-c
 import type { ConfinedRules } from "./command-rules.ts";
 import type { HiddenNames } from "./hidden-names.ts";
 import type { Remarks } from "./programs/records.ts";
-import type { FolderRemoval } from "./sandbox-notes.ts";
+import type { FolderRemoval, KeptBy } from "./sandbox-notes.ts";
 import { syntaxNote } from "./shell-syntax.ts";
 
 /** The part of a feed that is for commands. */
@@ -26,6 +26,8 @@ export interface ObservedServices {
   readonly hiddenNames: () => Promise<HiddenNames>;
   /** Names of the files and folders that they cannot change. */
   readonly keptNames: () => readonly string[];
+  /** Returns the rule that keeps commands from changing a path of `keptNames`, or from making one like it. */
+  readonly keptBy: (kept: string) => KeptBy;
   /** Returns the call that removes a folder around a path of `keptNames`, if one does. */
   readonly removalOf: (kept: string) => FolderRemoval | undefined;
   /** Returns host paths as callers name them, without those outside the served folders. */

@@ -59,9 +59,17 @@ export interface GuardedNames {
   readonly written: string;
   readonly hidden: HiddenNames;
   readonly kept?: readonly string[];
+  /** Returns the rule that keeps a path from being changed. Default: "autorun". */
+  readonly keptBy?: ((kept: string) => KeptBy) | undefined;
   /** Returns the call that removes a folder around a path that commands cannot change, if one does. */
   readonly removalOf?: ((kept: string) => FolderRemoval | undefined) | undefined;
 }
+
+/**
+ * The reason why commands cannot change a path: other programs act on it by themselves, the user's
+ * `write_deny_globs`, or that it is the configuration of the server.
+ */
+export type KeptBy = "autorun" | "globs" | "configuration";
 
 export interface FolderRemoval {
   readonly folder: string;
@@ -213,16 +221,24 @@ function wholeIn(word: string, hidden: HiddenNames): string | undefined {
 
 const firstOf = (paths: readonly string[]): string[] => [...new Set(paths)].slice(0, maxNamed);
 
-const reason = "is read-only for commands, since other programs act on it by themselves";
+const reasons: Readonly<Record<KeptBy, string>> = {
+  autorun: "is read-only for commands, since other programs act on it by themselves",
+  globs: "is read-only for commands, since the user's write_deny_globs cover it",
+  configuration: "is read-only for commands, since it configures this server",
+};
 
 /** Returns notes for the files and folders in a line of output that a command cannot change. */
-function* keptNotes(line: string, { kept = [], removalOf }: GuardedNames): Steps<string[]> {
+function* keptNotes(line: string, guarded: GuardedNames): Steps<string[]> {
+  const { kept = [], keptBy = () => "autorun", removalOf } = guarded;
   const names = new Set(line.split(/[\s/:;,'"`()<>]+/));
   const named = kept.filter((path) => names.has(path.slice(path.lastIndexOf("/") + 1)));
-  if (named.length === 0 && busy.test(line)) return yield* holderNotes(line, kept, removalOf);
+  if (named.length === 0 && busy.test(line)) return yield* holderNotes(line, guarded);
   return named.slice(0, maxNamed).map((path) => {
+    const by = keptBy(path);
+    const reason = reasons[by];
     const removal = removing.test(line) ? removalOf?.(path) : undefined;
     if (removal !== undefined) return `${path} ${reason}; ${removalSentence(removal)}`;
+    if (by === "configuration") return `${path} ${reason}`;
     const isOfGit = `/${path}`.endsWith("/.git/config");
     const another = isOfGit ? "; git -c KEY=VALUE sets it for one command, git config --global for all" : "";
     return `${path} ${reason}${another}; the user can open it with write_allow_globs`;
@@ -235,15 +251,14 @@ function* keptNotes(line: string, { kept = [], removalOf }: GuardedNames): Steps
  */
 function* holderNotes(
   line: string,
-  kept: readonly string[],
-  removalOf: GuardedNames["removalOf"],
+  { kept = [], keptBy = () => "autorun", removalOf }: GuardedNames,
 ): Steps<string[]> {
   const words = line.split(/[\s:;,'"`()<>]+/).map((word) => word.replace(/^\.\/|\/$/g, ""));
   for (const path of kept) {
     if (words.some((word) => word !== "" && `/${path}`.includes(`/${word}/`))) {
       const removal = removalOf?.(path);
       const another = removal ? `; ${removalSentence(removal)}` : "";
-      return [`${path} ${reason}, and so the folders above it cannot be moved${another}`];
+      return [`${path} ${reasons[keptBy(path)]}, and so the folders above it cannot be moved${another}`];
     }
     yield;
   }

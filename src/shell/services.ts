@@ -5,6 +5,7 @@ import type { OpenOptions, RequestRules, Runtime, Services } from "../calls/cont
 import { openQuotas } from "../calls/quotas/quotas-config.ts";
 import { readRuntimeOptions } from "../config/environment.ts";
 import { ConfigError } from "../config/file.ts";
+import { autorunGlobs } from "../filesystem/jail/autorun.ts";
 import { type GuardedFinder, openGuardedFinder } from "../filesystem/jail/guarded-paths.ts";
 import { pathDependencies } from "../filesystem/jail/path-dependencies.ts";
 import { GlobError } from "../text/globs/glob-set.ts";
@@ -90,7 +91,7 @@ export async function openShell(
     regex,
     fs,
     ...rulesFor(config, { profile, confinement, tree, jail: fs.jail, writable, regex }),
-    ...observedIn(confinement, fs, tree !== undefined),
+    ...observedIn(config, { profile, confinement, tree, fs }),
     programs,
     jobs,
     ...startIn(config, { profile, root, jail: fs.jail, isTree: tree !== undefined }),
@@ -190,7 +191,7 @@ const namedRoots = ({ hasTop, roots }: FsServices["jail"]): RootNames | undefine
 function rulesFor(config: ShellConfig, { profile, confinement, tree, jail, writable, regex }: RuleOptions) {
   const confined = confinement.rules;
   const denylist = denylistOf(config, profile, confined);
-  const kept = tree?.writeDenyGlobs ?? config.fs.write_deny_globs ?? profile["fs.write_deny_globs"];
+  const kept = keptGlobsOf(config, tree, profile);
   const denied = tree?.denyGlobs ?? config.fs.deny_globs ?? profile["fs.deny_globs"];
   const hidden = [...denied, ...config.fs.denylist_paths];
   return {
@@ -204,11 +205,21 @@ function rulesFor(config: ShellConfig, { profile, confinement, tree, jail, writa
   };
 }
 
+interface ObservedOptions extends Pick<RuleOptions, "profile" | "confinement" | "tree"> {
+  readonly fs: FsServices;
+}
+
+/** Returns the globs of files that commands cannot change. */
+const keptGlobsOf = (
+  { fs }: ShellConfig,
+  tree: ServedTree | undefined,
+  profile: ShellProfile,
+): readonly string[] => tree?.writeDenyGlobs ?? fs.write_deny_globs ?? profile["fs.write_deny_globs"];
+
 /** Returns the means of observing commands. Files are named as callers name them. */
 function observedIn(
-  confinement: CommandConfinement,
-  { jail, feed }: FsServices,
-  isBesideCoder: boolean,
+  config: ShellConfig,
+  { profile, confinement, tree, fs: { jail, feed } }: ObservedOptions,
 ): ObservedServices {
   // The innermost first: a path in a root that lies in another one has one name.
   const roots = jail.roots
@@ -218,6 +229,7 @@ function observedIn(
     const root = roots.find(({ prefix }) => path.startsWith(prefix));
     return root && root.name + path.slice(root.prefix.length);
   };
+  const byGlobs = keptGlobsOf(config, tree, profile) === autorunGlobs ? "autorun" : "globs";
   const namesOf = (paths: readonly string[]) => paths.flatMap((path) => nameOf(path) ?? []);
   return {
     feed,
@@ -225,11 +237,12 @@ function observedIn(
     written: writtenFolders(namedRoots(jail)),
     hiddenNames: indexHiddenOnce(confinement.hidden, (path) => nameOf(path) ?? path),
     keptNames: () => namesOf(confinement.kept()),
+    keptBy: (kept) => (namesOf(jail.protectedPaths).includes(kept) ? "configuration" : byGlobs),
     removalOf(kept) {
       const folder = removableAbove(jail, kept);
       return folder === undefined
         ? undefined
-        : { folder, call: isBesideCoder ? "coder::delete-file" : "shell::fs::rm" };
+        : { folder, call: tree !== undefined ? "coder::delete-file" : "shell::fs::rm" };
     },
     namesOf,
   };

@@ -246,3 +246,46 @@ describe("where commands run", () => {
     rmSync(folder, { recursive: true });
   });
 });
+
+describe("rules of one root", () => {
+  const roots = { app, beta: { path: "beta" } };
+
+  test("are told with its name, and hold for commands in it alone", async () => {
+    await using connected = await connectRoots(roots, { non_accessible_globs: ["**/.env", "beta/vault"] });
+    expect(connected.client.getInstructions()).toContain(
+      "Hidden from commands, which do not find their content: **/.env, beta/vault, app/**/*.private, ",
+    );
+    expect(await shOf(connected, "beta")("cat notes.private")).toStartWith("public in beta\n");
+    expect(await shOf(connected, "app")("cat notes.private")).not.toContain("private of app");
+  });
+
+  test("against writing hold for what is there, and for everything in a folder", async () => {
+    const globs = { write_deny_globs: ["beta/locked/**", "beta/*.lock"] };
+    const made = [];
+    for (const more of [{}, globs]) {
+      await using connected = await connectRoots(roots, more);
+      mkdirSync(join(connected.base, "beta/locked"));
+      writeFileSync(join(connected.base, "beta/a.lock"), "");
+      const answer = await shOf(connected, "beta")("echo x > locked/q.txt; echo x > a.lock; echo x > b.lock");
+      const content = (name: string) =>
+        existsSync(join(connected.base, "beta", name)) &&
+        readFileSync(join(connected.base, "beta", name), "utf8");
+      made.push(["locked/q.txt", "a.lock", "b.lock"].map(content));
+      if (more !== globs) continue;
+      expect(connected.client.getInstructions()).toContain(
+        " Read-only for them, where it exists: beta/locked/**, beta/*.lock. Make nothing new that matches: ",
+      );
+      expect(answer).toContain(
+        "[sandbox: beta/a.lock is read-only for commands, since the user's write_deny_globs cover it; the user can open it with write_allow_globs]",
+      );
+      expect(answer).toContain(
+        "[sandbox: made beta/b.lock, which the user's write_deny_globs keep from being changed: tell the user]",
+      );
+      expect(answer).not.toContain("other programs");
+    }
+    expect(made).toEqual([
+      ["x\n", "x\n", "x\n"],
+      [false, "", "x\n"],
+    ]);
+  });
+});

@@ -286,6 +286,8 @@ export interface Jail {
    * Returns whether callers may read, but not create or change, `name` in a folder that is open to changes.
    */
   deniesWritingIn(folder: Pick<Folder, "path" | "folding">, name: string): boolean;
+  /** Returns whether nothing below the folder `name` in a folder may be changed, by globs alone. */
+  deniesWritingAllIn(folder: Pick<Folder, "path" | "folding">, name: string): boolean;
   /**
    * Returns whether a link at this place could lead, by its path, to something that callers may read, but not
    * create or change.

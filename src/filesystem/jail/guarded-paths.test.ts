@@ -210,4 +210,27 @@ describe("what may not be changed", () => {
       "tools/hooks",
     ]);
   });
+
+  test("is a whole folder in which globs match everything, unless an exception may lie in it", async () => {
+    write(
+      "user/locked/a",
+      "user/locked/in/b",
+      "user/some/a.txt",
+      "user/some/b",
+      "user/part/open/x",
+      "user/x/y",
+    );
+    const keptBy = async (globs: readonly string[], ...except: string[]) => {
+      const denyWriting = { globs: compileGlobSet(globs), except: compileGlobSet(except) };
+      const jail = openJail({ basePath: join(root, "user"), deny: compileGlobSet([]), denyWriting });
+      return inRoot((await openGuardedFinder(jail)).found.kept).map((path) => path.slice("user/".length));
+    };
+    expect(await keptBy(["locked/**", "some/*.txt", "part/**/*"], "other/**")).toEqual([
+      "locked",
+      "part",
+      "some/a.txt",
+    ]);
+    expect(await keptBy(["locked/**"], "locked/in")).toEqual(["locked/a"]);
+    expect(await keptBy(["locked/**"], "**/b")).toEqual(["locked/a", "locked/in"]);
+  });
 });

@@ -32,6 +32,7 @@ type GuardedTree = Pick<
   | "denies"
   | "deniesIn"
   | "deniesWritingIn"
+  | "deniesWritingAllIn"
   | "namedByGit"
   | "protectedPaths"
   | "reopenFolder"
@@ -225,8 +226,12 @@ class Search {
       return keptByGit.has(name) ? "kept" : "repository";
     }
     if (isFolder && generated.has(name)) return "open";
-    if (!this.#tree.deniesWritingIn({ path, folding: "exact" }, name)) return "tree";
-    return isFolder && name === ".git" ? "repository" : "kept";
+    const folder = { path, folding: "exact" } as const;
+    const isGit = isFolder && name === ".git";
+    // As a whole, so that nothing is created in it either.
+    if (isFolder && !isGit && this.#tree.deniesWritingAllIn(folder, name)) return "kept";
+    if (!this.#tree.deniesWritingIn(folder, name)) return "tree";
+    return isGit ? "repository" : "kept";
   }
 
   /** Returns whether git would take the folder for a repository without a working tree. */

@@ -148,6 +148,8 @@ function jailWith(parts: Parts): Jail {
     deniesChange: (path) => deniesChange(roots, path),
     deniesWritingIn: (folder, name) =>
       roots.at(folder.path || name)?.writing?.deniesIn(folder, name) ?? false,
+    deniesWritingAllIn: (folder, name) =>
+      roots.at(folder.path || name)?.writing?.deniesAllIn(folder, name) ?? false,
     mayDenyWritingBelow: ({ path, names, folder }) =>
       roots.at(path)?.writing?.mayDenyBelow(names, folder.folding) ?? false,
     mayGoWhole: ({ path, names, folder }) =>

@@ -55,6 +55,8 @@ export interface WriteRules {
   refusalOf(place: WritePlace, change: ProtectedChange, isRemade?: boolean): WriteRefusal | undefined;
   /** Returns whether a glob matches `name` in a folder. */
   deniesIn(folder: Pick<Folder, "path" | "folding">, name: string): boolean;
+  /** Returns whether globs match everything below the folder `name` in a folder. */
+  deniesAllIn(folder: Pick<Folder, "path" | "folding">, name: string): boolean;
   /** Returns whether a glob can match something below a path. */
   mayDenyBelow(names: readonly string[], folding: Folding): boolean;
   /**
@@ -80,6 +82,9 @@ export function writeRules(
 ): WriteRules {
   const rules = denyRules(globs, folds);
   const above = denyRules(compileGlobSet(foldersOf(globs.patterns)), folds);
+  const whole = denyRules(compileGlobSet(wholeFoldersOf(globs.patterns)), folds);
+  const opened = denyRules(compileGlobSet(foldersOf(except.patterns)), folds);
+  const opensAnywhere = except.patterns.some((glob) => glob.startsWith("*"));
   const git = gitUser && new GitPaths(gitUser);
   const isOpen = (names: readonly string[]) =>
     names.some((_, index) => except.matches(names.slice(0, index + 1).join("/")));
@@ -109,6 +114,11 @@ export function writeRules(
       return { program: glob === undefined ? gitUser && "git" : autorunProgramOf(glob) };
     },
     deniesIn: (folder, name) => rules.deniesIn(folder, name) && !isOpen([...namesOf(folder.path), name]),
+    deniesAllIn(folder, name) {
+      if (opensAnywhere || !whole.deniesIn(folder, name)) return false;
+      const names = [...namesOf(folder.path), name];
+      return !isOpen(names) && !opened.deniesBelow(names, folder.folding);
+    },
     namedByGit: (root, top) =>
       (git?.programsFor(join(base, top)) ?? [])
         .map((path) => relative(base, path))
@@ -129,6 +139,10 @@ const foldersOf = (globs: readonly string[]): string[] =>
       index === names.length - 1 || /^\*+$/.test(name) ? [] : [names.slice(0, index + 1).join("/")],
     );
   });
+
+/** Returns globs of the folders in which a glob matches everything. */
+const wholeFoldersOf = (globs: readonly string[]): string[] =>
+  globs.flatMap((glob) => /^(.+?)(?:\/\*\*)?\/\*\*?$/.exec(glob)?.[1] ?? []);
 
 /** Splits at each "/" outside braces and classes. */
 const splitOutsideBraces = (glob: string): string[] =>
