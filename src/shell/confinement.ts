@@ -9,11 +9,16 @@ import type { GitSetting } from "./command-environment.ts";
 import type { ConfinedRules } from "./command-rules.ts";
 import type { ShellConfig } from "./config.ts";
 import {
+  filterSettings,
   globPatterns,
   hiddenFileSettings,
+  includeBelow,
+  type PatternRoot,
   pathPatterns,
+  patternsInRoot,
   renderAttributes,
   renderExcludes,
+  renderFileSettings,
 } from "./hidden-files.ts";
 import { createDiskWatch } from "./os-sandbox/disk-watch.ts";
 import { resourceLimits } from "./os-sandbox/limits.ts";
@@ -31,6 +36,8 @@ export interface ConfinementOptions {
   readonly log: Log;
   /** Finds the files that globs deny or protect. */
   readonly guarded?: GuardedFinder | undefined;
+  /** Several roots, each with files for git of its own; absent for one folder. */
+  readonly roots?: readonly PatternRoot[] | undefined;
   /** The globs whose files commands may not read. */
   readonly denyGlobs?: readonly string[] | undefined;
   /** The served folders that commands may write; by default `fs.host_root`. */
@@ -175,16 +182,27 @@ function beginCommand(sandbox: OsSandbox, guarded: GuardedFinder | undefined): B
 function settingsFor(
   config: ShellConfig,
   folder: string,
-  { guarded, denyGlobs = [] }: ConfinementOptions,
+  { guarded, denyGlobs = [], roots }: ConfinementOptions,
 ): GitSetting[] {
+  const write = (patterns: readonly string[], suffix = "") => ({
+    attributes: writeBeside(folder, { name: `attributes${suffix}`, text: renderAttributes(patterns) }),
+    excludes: writeBeside(folder, { name: `excludes${suffix}`, text: renderExcludes(patterns) }),
+  });
+  if (roots !== undefined) {
+    const denied = guarded?.found.denied ?? [];
+    const outermostFirst = roots.toSorted((one, other) => one.hostPath.length - other.hostPath.length);
+    const included = outermostFirst.map((root, index) => {
+      const files = write(patternsInRoot(root, { globs: denyGlobs, denied, roots }), `-${index}`);
+      const file = writeBeside(folder, { name: `git-${index}`, text: renderFileSettings(files) });
+      return includeBelow(root.hostPath, file);
+    });
+    return [...filterSettings, ...included];
+  }
   const [root] = rootOf(config);
   const paths = [...config.fs.denylist_paths, ...(guarded?.found.denied ?? [])];
   const named = root === undefined ? [] : pathPatterns(paths, root);
   const patterns = [...globPatterns(denyGlobs), ...named];
-  return hiddenFileSettings({
-    attributes: writeBeside(folder, { name: "attributes", text: renderAttributes(patterns) }),
-    excludes: writeBeside(folder, { name: "excludes", text: renderExcludes(patterns) }),
-  });
+  return hiddenFileSettings(write(patterns));
 }
 
 const networkOf = (chosen: Network | boolean): Network =>

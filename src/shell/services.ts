@@ -298,6 +298,7 @@ async function confine(config: ShellConfig, options: Confining): Promise<Command
     denyGlobs: tree?.denyGlobs ?? config.fs.deny_globs ?? profile["fs.deny_globs"],
     writableRoots: tree?.writable,
     readOnlyRoots: tree?.readOnly,
+    roots: options.fs.jail.hasTop ? options.fs.jail.roots : undefined,
   });
 }
 

@@ -259,6 +259,30 @@ describe("rules of one root", () => {
     expect(await shOf(connected, "app")("cat notes.private")).not.toContain("private of app");
   });
 
+  test("hold for git in its repositories, and not in those of others nor in a root inside it", async () => {
+    await using connected = await connectRoots({ ...roots, core });
+    const own = (name: string) => join(connected.base, name);
+    const commit = "git -c user.name=a -c user.email=a@b commit -qm work";
+    for (const folder of ["app", "beta"]) execFileSync("git", ["init", "-q", own(folder)]);
+    for (const [cwd, names] of [
+      ["beta", "notes.private"],
+      ["app", "notes.private packages/core/notes.private packages/core/key.secret"],
+    ] as const) {
+      await shOf(connected, cwd)(`git add -A; ${commit}`);
+      const listed = execFileSync("git", ["-C", own(cwd), "ls-files", ...names.split(" ")]);
+      expect(String(listed)).toBe(cwd === "app" ? "packages/core/notes.private\n" : "notes.private\n");
+    }
+    for (const path of ["beta/notes.private", "core/notes.private"])
+      await connected.call("coder_create_file", { path, content: "edited\n", overwrite: true });
+    for (const [cwd, path] of [
+      ["beta", "notes.private"],
+      ["app", "packages/core/notes.private"],
+    ] as const) {
+      await shOf(connected, cwd)(`git add -A; ${commit}`);
+      expect(String(execFileSync("git", ["-C", own(cwd), "show", `HEAD:${path}`]))).toBe("edited\n");
+    }
+  });
+
   test("against writing hold for what is there, and for everything in a folder", async () => {
     const globs = { write_deny_globs: ["beta/locked/**", "beta/*.lock"] };
     const made = [];
