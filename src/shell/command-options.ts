@@ -57,6 +57,8 @@ export type CommandOptions = Static<typeof CommandOptions>;
 /** The options of a start, and the resources held for it until the command has started. */
 export interface HeldOptions extends Disposable, Pick<BegunCommand, "findMade"> {
   readonly options: SpawnOptions;
+  /** The host path of the folder that the command starts in, if that is served. */
+  readonly at: string | undefined;
 }
 
 /** Throws a `Refusal` for a folder, and a plain one for a variable. */
@@ -91,6 +93,7 @@ export function holdOptions(
       stdin,
       live: onOutput,
     },
+    at: folder && fs.jail.hostPath(folder.path),
     findMade,
     [Symbol.dispose]: () => folder?.[Symbol.dispose](),
   };

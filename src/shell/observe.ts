@@ -44,6 +44,8 @@ interface Observing {
   readonly program: Program;
   /** Finds protected files that the command has created, like that of `BegunCommand`. */
   readonly findMade: () => Promise<readonly string[]>;
+  /** The host path of the folder that it starts in, if that is served. */
+  readonly at: string | undefined;
   /** Globs of the files to hold. Default: those of the configuration. */
   readonly snapshot: readonly string[] | undefined;
 }
@@ -54,7 +56,7 @@ interface Observing {
  */
 export async function observe(
   context: ShellContext,
-  { program, findMade, snapshot: globs }: Observing,
+  { program, findMade, at, snapshot: globs }: Observing,
 ): Promise<Observed> {
   const { functionId, author, config, profile, feed } = context;
   const name = basename(program.argv[0]);
@@ -83,7 +85,7 @@ export async function observe(
       const notes = [
         ...new Set([
           ...noteSyntax(program.argv, config.allowlist),
-          ...(await sandboxNotesOf(context, program.argv, output)),
+          ...(await sandboxNotesOf(context, { argv: program.argv, at }, output)),
           ...noteMade(made, context.keptBy),
           ...(output?.hasLeft ? [leftNote] : []),
         ]),
@@ -189,15 +191,15 @@ function undoOf(
 }
 
 async function sandboxNotesOf(
-  { confined, written, hiddenNames, keptNames, keptBy, removalOf }: ObservedServices,
-  argv: readonly string[],
+  { confined, written, hiddenNames, keptNames, keptBy, removalOf, nameIn }: ObservedServices,
+  { argv, at }: { readonly argv: readonly string[]; readonly at: string | undefined },
   output: Parameters<Observed["end"]>[0],
 ): Promise<string[]> {
   if (!confined || !output) return [];
   const hidden = await hiddenNames();
   const steps = sandboxNotes(output, confined, { written, hidden, kept: keptNames(), keptBy, removalOf });
   const notes = await runInSlices(steps, createTimeSlice());
-  const named = confined.holdsFiles ? hiddenInArguments(argv, hidden) : [];
+  const named = confined.holdsFiles ? hiddenInArguments(argv, hidden, (path) => nameIn(at, path)) : [];
   return [...notes, ...named.filter((note) => !notes.some((longer) => longer.startsWith(note)))];
 }
 

@@ -149,15 +149,20 @@ const plainly = (word: string): string => word.replace(/^\.\/(?=.)|(?<=.)\/$/g, 
 
 /**
  * Returns notes for hidden files that a command line names, or that are in folders it reads. A command of
- * root reads blank lines from them, without an error.
+ * root reads blank lines from them, without an error. `nameOf` returns the name of a path in the folder of
+ * the command.
  */
-export function hiddenInArguments(argv: readonly string[], hidden: HiddenNames): string[] {
+export function hiddenInArguments(
+  argv: readonly string[],
+  hidden: HiddenNames,
+  nameOf: (path: string) => string = (path) => path,
+): string[] {
   const split = (text: string) => text.split(/[\s'"`()<>|;&=]+/).filter((word) => word !== "");
   const words = new Set(argv.flatMap(split).map(plainly));
   const lines = argv.slice(1).flatMap((word) => word.split(operators).map(split));
   const folders = new Set([argv, ...lines].flatMap(readBy));
-  const named = [...words].filter(hidden.has);
-  const found = new Set([...named, ...[...folders].flatMap(hidden.below)]);
+  const named = [...words].map(nameOf).filter(hidden.has);
+  const found = new Set([...named, ...[...folders].map(nameOf).flatMap(hidden.below)]);
   const notes = firstOf([...found]).map(sayHidden);
   return found.size > maxNamed ? [...notes, "more files there are hidden like these"] : notes;
 }

@@ -244,6 +244,11 @@ function observedIn(
         ? undefined
         : { folder, call: tree !== undefined ? "coder::delete-file" : "shell::fs::rm" };
     },
+    nameIn(folder, path) {
+      // With a "/", a root is in itself, and not in the one around it.
+      const name = folder === undefined ? undefined : nameOf(`${resolve(folder, path)}/`);
+      return name === undefined ? path : name.slice(0, -1) || ".";
+    },
     namesOf,
   };
 }

@@ -76,6 +76,17 @@ describe("a root in another one", () => {
     expect(await shOf(control, cwd)(`cat ${at}key.secret`)).toStartWith("secret of core\n");
   });
 
+  test("is hidden with a note where root reads blank lines, from every folder", async () => {
+    await using connected = await connectRoots({ app, core });
+    for (const [cwd, line] of [
+      ["core", "cat key.secret"],
+      ["app", "cat packages/core/key.secret"],
+      ["core/deep", "cat ../key.secret"],
+      ["core", "grep -r secret ."],
+    ] as const)
+      expect(await shOf(connected, cwd)(line)).toContain("[sandbox: core/key.secret is hidden: ");
+  });
+
   test("is committed from the repository around it as it is", async () => {
     await using connected = await connectRoots({ app, core });
     const folder = join(connected.base, "app");
