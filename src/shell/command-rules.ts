@@ -107,10 +107,12 @@ export function writtenFolders(roots: RootNames | undefined, others: readonly st
   return folders === "" ? "$TMPDIR" : `${folders} and $TMPDIR`;
 }
 
-function describeReadOnly(roots: RootNames | undefined): string {
+/** Returns a sentence on the read-only roots, if any, or with "," the end of one. */
+export function describeReadOnly(roots: RootNames | undefined, before: "" | "," = ""): string {
   if (roots === undefined || roots.readOnly.length === 0) return "";
-  const [subject, verb] = roots.readOnly.length === 1 ? ["The root", "is"] : ["The roots", "are"];
-  return ` ${subject} ${listNames(roots.readOnly, maxHidden)} ${verb} read-only for them.`;
+  const [subject, verb] = roots.readOnly.length === 1 ? ["root", "is"] : ["roots", "are"];
+  const rule = `${subject} ${listNames(roots.readOnly, maxHidden)} ${verb} read-only for them`;
+  return before === "," ? `, and the ${rule}` : ` The ${rule}.`;
 }
 
 /** Describes, as the end of a sentence, the part of a longer output that an answer has. */

@@ -26,7 +26,7 @@ interface Guarded extends Omit<GuardedNames, "hidden" | "written"> {
 const notesOf = (output: NotedOutput, rules: ConfinedRules, { hidden = [], ...guarded }: Guarded = {}) =>
   runAtOnce(
     sandboxNotes(output, rules, {
-      written: "the served folder and $TMPDIR",
+      written: "the served folder and $TMPDIR only",
       ...guarded,
       hidden: index(hidden),
     }),

@@ -280,5 +280,5 @@ function fileNotes(line: string, { holdsFiles }: ConfinedRules, { hidden, writte
   if (named.length > 0)
     return named.map((path) => (isRead || path.startsWith("/") ? sayHidden : sayRefused)(path));
   if (process.test(line)) return ["nothing of other processes is read"];
-  return line.includes("/") && !isRead ? [`commands write below ${written} only`] : [];
+  return line.includes("/") && !isRead ? [`commands write below ${written}`] : [];
 }

@@ -11,7 +11,7 @@ import { pathDependencies } from "../filesystem/jail/path-dependencies.ts";
 import { GlobError } from "../text/globs/glob-set.ts";
 import { createRegexEngine, type RegexEngine } from "../text/regex/rust-regex.ts";
 import { openCommandEnvironment } from "./command-environment.ts";
-import { describeCommands, type RootNames, writtenFolders } from "./command-rules.ts";
+import { describeCommands, describeReadOnly, type RootNames, writtenFolders } from "./command-rules.ts";
 import type { ShellConfig } from "./config.ts";
 import { type CommandConfinement, openConfinement } from "./confinement.ts";
 import type { ShellServices } from "./define.ts";
@@ -234,7 +234,7 @@ function observedIn(
   return {
     feed,
     confined: confinement.rules,
-    written: writtenFolders(namedRoots(jail)),
+    written: `${writtenFolders(namedRoots(jail))} only${describeReadOnly(namedRoots(jail), ",")}`,
     hiddenNames: indexHiddenOnce(confinement.hidden, (path) => nameOf(path) ?? path),
     keptNames: () => namesOf(confinement.kept()),
     keptBy: (kept) => (namesOf(jail.protectedPaths).includes(kept) ? "configuration" : byGlobs),

@@ -211,7 +211,9 @@ describe("where commands run", () => {
     expect(text).toContain("Commands write below the root app and $TMPDIR, and read");
     expect(text).toContain(" The root beta is read-only for them.");
     const answer = textOf(await connected.call("shell_exec", { command: "sh -c 'echo x > /var/new'" }));
-    expect(answer).toContain("[sandbox: commands write below the root app and $TMPDIR only]");
+    expect(answer).toContain(
+      "[sandbox: commands write below the root app and $TMPDIR only, and the root beta is read-only for them]",
+    );
   });
 
   test.each([
