@@ -59,6 +59,11 @@ const JournalState = Named("JournalState", {
 });
 
 const Root = Named("Root", {
+  gone: Type.Optional(
+    Type.Boolean({
+      description: "true if its folder was removed or moved away since; it is served again once it is back.",
+    }),
+  ),
   name: Type.String({ description: "`.` for the one folder that all paths are relative to." }),
   missing: Type.Optional(
     Type.Boolean({ description: "true if its folder could not be reached at the start; it is not served." }),
@@ -161,10 +166,17 @@ function faultsOf({ journal, journalMissing, profile }: CoderContext): { reason?
   return { ...(reason !== undefined && { reason }), ...(losses > 0 && { losses }) };
 }
 
-const rootsOf = ({ jail, isReadOnly }: CoderContext): Static<typeof Root>[] => [
-  ...jail.roots.map((root) => ({ name: root.name, read_only: root.isReadOnly || isReadOnly })),
-  ...jail.missingRoots.map(({ name }) => ({ missing: true, name, read_only: true })),
-];
+function rootsOf({ jail, isReadOnly }: CoderContext): Static<typeof Root>[] {
+  const gone = jail.goneRoots();
+  return [
+    ...jail.roots.map((root) => ({
+      ...(gone.includes(root.name) && { gone: true }),
+      name: root.name,
+      read_only: root.isReadOnly || isReadOnly,
+    })),
+    ...jail.missingRoots.map(({ name }) => ({ missing: true, name, read_only: true })),
+  ];
+}
 
 const unresolvedIn = ({ transactions, jail }: CoderContext): { unresolved_transactions?: string[] } => {
   const unresolved = jail.scope === undefined ? (transactions?.unresolved ?? []) : [];
@@ -187,7 +199,8 @@ const mebibyte = 1024 * 1024;
 const renderLimit = ([key, limit]: [string, number]): string =>
   key.endsWith("_bytes") && limit % mebibyte === 0 ? `${key} ${limit / mebibyte} MiB` : `${key} ${limit}`;
 
-function shownRoot({ name, missing, read_only: isReadOnly }: Static<typeof Root>): string {
+function shownRoot({ name, gone, missing, read_only: isReadOnly }: Static<typeof Root>): string {
+  if (gone) return `${name} (gone: its folder was removed or moved away)`;
   if (missing) return `${name} (not served: its folder could not be reached at the start)`;
   return isReadOnly ? `${name} (read-only)` : name;
 }

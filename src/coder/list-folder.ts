@@ -25,6 +25,12 @@ const request = Type.Object(
 );
 
 const DirEntry = Named("DirEntry", {
+  gone: Type.Optional(
+    Type.Boolean({
+      since: "0.4.0",
+      description: "true for a root whose folder was removed or moved away, in the profile `agent`.",
+    }),
+  ),
   kind: Kind("EntryKind"),
   mode: Type.Optional(UInt32({ since: "0.4.0", description: "Permission bits, in the profile `agent`." })),
   mtime: Int64(),
@@ -74,10 +80,12 @@ export const listFolder = defineCoderFunction({
     using slice = createWalkSlice(context);
     const pace = { slice, deadline };
     const { entries, total } = await files.page(folder, { from: start, to: start + pageSize }, pace);
+    const gone = context.profile.marks_gone_roots && folder.path === "" ? jail.goneRoots() : [];
     const described = [];
     for (const entry of entries) {
       if (slice.isDue) await yieldIfDue(pace);
-      described.push(describe(folder, entry, context));
+      const isGone = gone.includes(entry.name);
+      described.push({ ...(isGone && { gone: true }), ...describe(folder, entry, context) });
     }
     return {
       path: request.path,
@@ -90,10 +98,12 @@ export const listFolder = defineCoderFunction({
   },
   render({ entries, page, page_size: pageSize, total, has_more }) {
     const lines = entries.map((entry) => {
+      if (entry.gone) return `${renderEntry(entry)} [gone]`;
       const size = entry.kind === "file" ? `  ${entry.size}` : "";
       return renderEntry(entry) + size + renderMode(entry);
     });
     if (total === 0) return "[the folder is empty]";
+    if (entries.some(({ gone }) => gone)) lines.push(goneLegend);
     if (page === 1 && !has_more) return lines.join("\n");
     const last = Math.ceil(total / pageSize);
     const more = has_more
@@ -104,6 +114,8 @@ export const listFolder = defineCoderFunction({
     return [...lines, `[page ${page}: ${entries.length} of ${total} entries${more}]`].join("\n");
   },
 });
+
+const goneLegend = "[gone: the folder of that root was removed or moved away; ask the user to restore it]";
 
 const defaultModes: Readonly<Partial<Record<EntryKind, number>>> = { file: 0o644, dir: 0o755 };
 

@@ -33,6 +33,8 @@ export const profileTable = {
    * Whether a link that dangles, or leads outside or to a denied entry, is deleted, moved and copied itself.
    */
   links_lead_anywhere: { contract: false, agent: true },
+  /** Whether trees and listings say that the folder of a root is gone. */
+  marks_gone_roots: { contract: false, agent: true },
   /** Whether moves and copies answer that they replaced a file. */
   names_replaced: { contract: false, agent: true },
   /** Whether answers in JSON name functions as the transport does: tools over MCP. */

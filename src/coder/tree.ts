@@ -89,7 +89,7 @@ export const tree = defineCoderFunction({
   ],
   answerBytes: () => defaultAnswerBytes.ofTree,
   async handle(request, context) {
-    const { config, jail } = context;
+    const { config, jail, profile } = context;
     using slice = createWalkSlice(context);
     using folder = jail.admitFolder(request.path);
     const options = {
@@ -97,7 +97,7 @@ export const tree = defineCoderFunction({
       includesHidden: request.include_hidden ?? true,
     };
     const filter = new TreeFilter(options, folder);
-    const { max_nodes: maxNodes, max_bytes: maxBytes = context.profile["tree.max_bytes"] } = request;
+    const { max_nodes: maxNodes, max_bytes: maxBytes = profile["tree.max_bytes"] } = request;
     const snapshot: TreeSnapshot = {
       context,
       maxDepth: Math.min(request.max_depth ?? config.tree_default_depth, deepest),
@@ -106,6 +106,7 @@ export const tree = defineCoderFunction({
       budget: new JsonBudget(context.maxAnswerBytes, jsonBytes({ root: "" }) - jsonBytes("")),
       slice,
       filter,
+      goneRoots: profile.marks_gone_roots ? jail.goneRoots() : [],
       visited: 0,
     };
     const level = { depth: 0, rules: filter.rulesAtStart(folder) };

@@ -81,7 +81,8 @@ export interface NotSearched {
     | "binary"
     | "too_large"
     | "unreadable"
-    | "long_lines";
+    | "long_lines"
+    | "root_gone";
 }
 
 export type StoppedBy = "max_matches" | "max_bytes" | "deadline";

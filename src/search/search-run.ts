@@ -112,6 +112,7 @@ export class SearchRun {
     });
     this.#source = isByPath ? walk : new NewestFirst(walk, { jail: options.walk.jail, after });
     this.#needsEngine = needsEngine(options.request.query);
+    this.#noteGoneRoots();
   }
 
   /**
@@ -226,7 +227,16 @@ export class SearchRun {
     if (!(await searchPaths({ ...this.#options, ...found, isOver: () => this.#isOver() }))) this.#endEarly();
   }
 
+  /** Notes the roots that a walk of the top folder passes over, because no folder is there. */
+  #noteGoneRoots(): void {
+    const { folder, walk } = this.#options;
+    const { jail } = walk;
+    if (this.#page === undefined || !jail.hasTop || folder.folder.path !== "") return;
+    this.#page.noteGoneRoots([...jail.missingRoots.map(({ name }) => name), ...jail.goneRoots()]);
+  }
+
   #render(): Found {
+    this.#noteGoneRoots();
     return renderFound({
       answer: this.#answer,
       page: this.#page,

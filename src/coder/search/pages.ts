@@ -35,6 +35,7 @@ export const LeftOutFields = {
           Type.Literal("too_large"),
           Type.Literal("unreadable"),
           Type.Literal("long_lines"),
+          Type.Literal("root_gone"),
         ]),
       }),
       { since, description: "Files and folders that were not searched, and why." },
@@ -175,6 +176,7 @@ const reasons: Readonly<Record<NotSearched["reason"], { readonly what: string; r
   too_large: { what: "too large" },
   unreadable: { what: "unreadable" },
   long_lines: { what: "long lines", field: "a larger max_line_bytes" },
+  root_gone: { what: "gone (the folder of a root is not there)" },
 };
 
 function describeSearched(page: Page, hints: readonly string[]): string {

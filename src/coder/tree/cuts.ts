@@ -50,6 +50,12 @@ export const excluded = {
   hint: "Not opened: the default excludes cover it. Send use_default_excludes false, or this folder as path.",
 };
 
+export const goneRoot = {
+  reason: "root_gone",
+  shown: 0,
+  hint: "The folder of this root was removed or moved away. Work in another root, or ask the user to restore it.",
+};
+
 export const unreadable = {
   reason: "io_error",
   shown: 0,

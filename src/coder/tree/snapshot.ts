@@ -10,7 +10,7 @@ import type { Folder, Name } from "../../filesystem/jail/folder.ts";
 import type { IgnoreRules } from "../../search/ignore/ignore-rules.ts";
 import type { JsonBudget } from "../../text/sizes/json-budget.ts";
 import type { CoderContext } from "../define.ts";
-import { cutByBytes, cutByDepth, cutByNodes, excluded, unreadable } from "./cuts.ts";
+import { cutByBytes, cutByDepth, cutByNodes, excluded, goneRoot, unreadable } from "./cuts.ts";
 import type { TreeFilter } from "./filter.ts";
 import type { Cut } from "./node.ts";
 import type { NodeQuota } from "./node-quota.ts";
@@ -26,6 +26,8 @@ export interface TreeSnapshot {
   readonly budget: JsonBudget;
   readonly slice: TimeSlice;
   readonly filter: TreeFilter;
+  /** The roots in the tree whose folders were gone when it began. */
+  readonly goneRoots: readonly string[];
   /** The number of entries visited. */
   visited: number;
 }
@@ -102,13 +104,20 @@ export function open(
   snapshot: TreeSnapshot,
   { folder, entry, above }: Inner,
 ): { readonly folder: Folder } | { readonly folder?: undefined; readonly cut: Cut } {
+  if (folder.path === "" && snapshot.goneRoots.includes(entry.name)) return { cut: goneRoot };
   if (snapshot.filter.excludesFolder(folder, entry.name)) return { cut: excluded };
   const cut = cutBefore(snapshot, above.depth + 1);
   if (cut !== undefined) return { cut };
   const { plan } = snapshot;
   if (plan?.admits(pathIn(folder.path, entry.name)) === false) return { cut: cutByBytes(plan.maxBytes) };
   const inside = tryOpen(folder, entry.raw);
-  return inside === undefined ? { cut: unreadable } : { folder: inside };
+  return inside === undefined ? { cut: unopenedCut(snapshot, folder, entry) } : { folder: inside };
+}
+
+/** Returns the reason for a folder that cannot be opened. A root may have gone since the tree began. */
+function unopenedCut({ context: { jail, profile } }: TreeSnapshot, folder: Folder, { name }: Entry): Cut {
+  const isGone = profile.marks_gone_roots && folder.path === "" && jail.goneRoots().includes(name);
+  return isGone ? goneRoot : unreadable;
 }
 
 /** Returns the reason why folders of this depth are not opened, or `undefined` if they are. */

@@ -43,6 +43,10 @@ const legends: Readonly<Record<string, { readonly mark: string; readonly legend:
     mark: "[excluded]",
     legend: "excluded: send use_default_excludes false, or that folder as path",
   },
+  root_gone: {
+    mark: "[gone]",
+    legend: "gone: the folder of that root was removed or moved away; ask the user to restore it",
+  },
   io_error: {
     mark: "[unreadable]",
     legend: "unreadable: the operating system does not let coder open that folder",

@@ -231,6 +231,11 @@ export interface Jail {
   /** Roots whose folders could not be reached when the jail was opened. They are not served. */
   readonly missingRoots: readonly MissingRoot[];
   /**
+   * Returns the names of the roots whose folders were removed or moved away while the jail was open. A
+   * root whose folder is back is opened again.
+   */
+  goneRoots(): readonly string[];
+  /**
    * Returns the name of the root that a path from the top leads into; "" without a top folder, and for that
    * itself.
    */

@@ -129,13 +129,7 @@ function jailWith(parts: Parts): Jail {
   const scoped = scopedJail(parts, parts.parse);
   const scopedForHost = scopedJail(parts, parts.parseEither);
   const jail: Jail = {
-    roots: roots.all.map(({ name, base, isReadOnly }) => ({ name: name || ".", hostPath: base, isReadOnly })),
-    hasTop: roots.hasTop,
-    missingRoots: roots.missing,
-    rootOf: (path) => roots.at(path)?.name ?? "",
-    isReadOnly: (path) => roots.at(path)?.isReadOnly ?? true,
-    baseName: roots.hasTop ? "." : basename(roots.all[0]!.base),
-    hostPath: (path) => hostPathIn(roots, path),
+    ...membersOnRoots(roots),
     backend: held.name,
     admit,
     resolveForRead: (path) => resolveInOneStep(walkRules, path, parseAllowed(path)) ?? admit(path),
@@ -169,6 +163,19 @@ function jailWith(parts: Parts): Jail {
   };
   return jail;
 }
+
+/** Returns the members of a jail that are about its roots. */
+const membersOnRoots = (roots: RootSet) =>
+  ({
+    roots: roots.all.map(({ name, base, isReadOnly }) => ({ name: name || ".", hostPath: base, isReadOnly })),
+    hasTop: roots.hasTop,
+    missingRoots: roots.missing,
+    goneRoots: () => roots.gone(),
+    rootOf: (path: string) => roots.at(path)?.name ?? "",
+    isReadOnly: (path: string) => roots.at(path)?.isReadOnly ?? true,
+    baseName: roots.hasTop ? "." : basename(roots.all[0]!.base),
+    hostPath: (path: string) => hostPathIn(roots, path),
+  }) satisfies Partial<Jail>;
 
 const scopedJail =
   (parts: Parts, parse: Parts["parse"]) =>

@@ -21,6 +21,8 @@ export interface RootSet {
   readonly all: readonly OpenRoot[];
   /** Roots that are not served. */
   readonly missing: readonly MissingRoot[];
+  /** Returns the names of the roots whose folders are gone, after an attempt to open each again. */
+  gone(): readonly string[];
   /**
    * Returns the root that a path leads into, or `undefined` for the top folder and for paths outside all
    * roots.
@@ -33,6 +35,7 @@ export const onlyRoot = (root: OpenRoot): RootSet => ({
   hasTop: false,
   all: [root],
   missing: [],
+  gone: () => [],
   at: () => root,
 });
 
@@ -84,6 +87,10 @@ export class Roots implements RootSet {
     const root = this.#open.get(name);
     if (root?.backend.goneAt("") === undefined) return root;
     return this.#reopen(root);
+  }
+
+  gone(): readonly string[] {
+    return [...this.#open.keys()].filter((name) => this.reach(name) === undefined);
   }
 
   close(): void {

@@ -40,6 +40,8 @@ export class ResultPage {
   readonly #deadline: Deadline | undefined;
   readonly #tally = new Tally();
   readonly #unreadableFolders: string[] = [];
+  /** The roots that were not served at the start or at the end of the search. */
+  readonly #goneRoots = new Set<string>();
   #last: LastMatch | undefined;
   #hasProgress = false;
   #passedOver: PassedOver | undefined;
@@ -122,6 +124,10 @@ export class ResultPage {
     this.#unreadableFolders.push(walked);
   }
 
+  noteGoneRoots(names: readonly string[]): void {
+    for (const name of names) this.#goneRoots.add(name);
+  }
+
   /** Notes the entries that the walk had passed over before the file that ends the page. */
   notePassedOver(passedOver: PassedOver): void {
     this.#passedOver ??= passedOver;
@@ -180,7 +186,11 @@ export class ResultPage {
     };
     return {
       ...(stopped && { next_cursor: this.#seal(stopped.at) }),
-      ...(this.#namesLeftOut && notSearched(passed, this.#firstLeftOut ?? walk.firstLeftOut, counts)),
+      ...(this.#namesLeftOut &&
+        notSearched(passed, this.#firstLeftOut ?? walk.firstLeftOut, {
+          skipped: counts,
+          goneRoots: [...this.#goneRoots],
+        })),
       searched: { bytes: searched.bytes + bytes, files: searched.files + files },
       skipped: counts,
       ...(stopped && { stopped_by: stopped.by }),
@@ -188,6 +198,9 @@ export class ResultPage {
     };
   }
 }
+
+/** Maximum names of roots in an answer. */
+const maxRootsNamed = 10;
 
 function unmatchedIn({ unmatchedGlobs }: PassedWalk): Pick<PageFields, "unmatched_globs"> {
   if (unmatchedGlobs.length === 0) return {};
@@ -207,7 +220,7 @@ function unmatchedIn({ unmatchedGlobs }: PassedWalk): Pick<PageFields, "unmatche
 function notSearched(
   { excluded, ignored, denied }: PassedOver,
   { byDefault, alsoIgnored, byIgnoreFiles }: FirstLeftOut,
-  skipped: PageFields["skipped"],
+  { skipped, goneRoots }: { skipped: PageFields["skipped"]; goneRoots: readonly string[] },
 ): Pick<PageFields, "not_searched"> {
   const excludedByDefault = excluded - ignored;
   const names = byDefault.slice(0, excludedByDefault);
@@ -224,6 +237,7 @@ function notSearched(
     { count: skipped.too_large, reason: "too_large" },
     { count: skipped.unreadable, reason: "unreadable" },
     { count: skipped.long_lines, reason: "long_lines" },
+    { count: goneRoots.length, names: goneRoots.slice(0, maxRootsNamed), reason: "root_gone" },
   ];
   const some = all.filter(({ count }) => count > 0);
   return some.length === 0 ? {} : { not_searched: some };

@@ -1,0 +1,48 @@
+/** A root whose folder is moved away while the server runs, as a model sees it. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { renameSync } from "node:fs";
+import { join } from "node:path";
+import { connectStdio, type McpFixture, textOf } from "../mcp/client.ts";
+
+let connected: McpFixture;
+
+beforeAll(async () => {
+  connected = await connectStdio("executable", {
+    tree: { "app/a.txt": "app\n", "lib/b.txt": "lib\n" },
+    configure: (base) => ({
+      base_path: undefined,
+      roots: ["app", "lib"].map((name) => ({ name, path: join(base, name) })),
+    }),
+  });
+  renameSync(join(connected.base, "lib"), join(connected.base, "away"));
+});
+
+afterAll(() => connected[Symbol.asyncDispose]());
+
+const answer = async (tool: string, args: Record<string, unknown> = {}) =>
+  textOf(await connected.call(tool, args));
+
+test("a search and a replacement say that it was not searched", async () => {
+  const left = "[not searched: lib gone (the folder of a root is not there)]";
+  expect(await answer("coder_search", { query: "library" })).toBe(
+    `[nothing found in 1 file; "ignore_case": true would ignore case]\n${left}`,
+  );
+  expect(await answer("coder_search", { query: "app" })).toBe(`app/a.txt\n1→app\n${left}`);
+  const sent = { query: "app", replacement: "application", dry_run: true };
+  expect(await answer("coder_replace", sent)).toContain(`\n${left}\n`);
+});
+
+test("a tree and a listing mark it, without a word about the operating system", async () => {
+  const legend = "the folder of that root was removed or moved away; ask the user to restore it]";
+  expect(await answer("coder_tree")).toBe(`./\n  app/\n    a.txt\n  lib/ [gone]\n[gone: ${legend}`);
+  expect(await answer("coder_list_folder")).toBe(`app/\nlib/ [gone]\n[gone: ${legend}`);
+});
+
+test("info names it, until its folder is back", async () => {
+  expect(await answer("coder_info")).toContain(
+    "\nroots: app lib (gone: its folder was removed or moved away)\n",
+  );
+  renameSync(join(connected.base, "away"), join(connected.base, "lib"));
+  expect(await answer("coder_info")).toContain("\nroots: app lib\n");
+  expect(await answer("coder_search", { query: "lib" })).toBe("lib/b.txt\n1→lib");
+});
