@@ -143,6 +143,55 @@ test("a root that is gone is said, and so is that it is back; the others go on m
   ]);
 });
 
+test("a root that goes and comes back is named, each time once, to readers of its paths", async () => {
+  await using feed = await new FeedFixture().openRoots(["one", "two"], { profile: "agent" });
+  const since = feed.next;
+  const kindsAt = async (request: object) =>
+    (await feed.pull({ since, ...request })).changes.map(({ kind, path, root }) => [kind, path, root]);
+  for (let round = 0; round < 2; round++) {
+    renameSync(feed.at("two"), feed.at("away"));
+    const gone = await feed.pull({ since });
+    expect(gone).toMatchObject({ external: false, unreported_roots: ["two"], overflow: true });
+    expect(gone.note).toStartWith("Some changes in two are not known: read again what you hold of that,");
+    renameSync(feed.at("away"), feed.at("two"));
+    expect(await feed.pull({ since })).not.toHaveProperty("unreported_roots");
+  }
+  const round = [
+    ["deleted", "two", "two"],
+    ["created", "two", "two"],
+  ];
+  expect(await kindsAt({})).toEqual([...round, ...round]);
+  expect(await kindsAt({ path: "two/d" })).toEqual([...round, ...round]);
+  expect(await kindsAt({ path: "one" })).toEqual([]);
+  expect(await kindsAt({ fs_scope: { root: "one" } })).toEqual([]);
+});
+
+test("contents that calls read or write in the other roots are still known after one is gone", async () => {
+  await using feed = await new FeedFixture().openRoots(["one", "two"], { profile: "agent" });
+  writeFileSync(feed.at("one/f"), "before\n");
+  renameSync(feed.at("two"), feed.at("away"));
+  const diffAfter = async (path: string, text: string) => {
+    const since = feed.next;
+    writeFileSync(feed.at(path), text);
+    await feed.take();
+    const { net } = (await feed.call("coder::changes", { since, answer: "diff" })) as {
+      net: readonly { readonly diff?: string }[];
+    };
+    return net[0]?.diff;
+  };
+  await feed.call("coder::create-file", create("one/g", "before\n"));
+  await feed.take();
+  expect(await diffAfter("one/g", "after\n")).toContain("-before");
+  // A content counts once the feed has been drained in a later tick of the file system's clock.
+  let diff: string | undefined;
+  for (let text = "0\n"; diff === undefined; text += "more\n") {
+    await feed.take();
+    await feed.call("coder::read-file", { path: "one/f" });
+    diff = await diffAfter("one/f", text);
+  }
+  expect(diff).toContain("+++ b/one/f");
+});
+
 test("a root that another folder has taken the place of is a gap, and calls there are reported", async () => {
   await using feed = await new FeedFixture().openRoots(["one", "two"]);
   rmSync(feed.at("two"), { recursive: true });
@@ -166,7 +215,7 @@ test("an overflow of one root's queue is said, and what comes after is reported 
   const { external, changes } = await feed.pull({ since: feed.next });
   expect(external).toBe(true);
   expect(changes.map(({ path, overflow }) => [path, overflow]).toSorted()).toEqual([
-    [".", true],
+    ["one", true],
     ["two/f", undefined],
   ]);
   await feed.take();

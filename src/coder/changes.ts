@@ -85,6 +85,11 @@ const response = Type.Object(
     since_session: Type.Optional(
       Type.Boolean({ description: "The changes are those since the MCP session began." }),
     ),
+    unreported_roots: Type.Optional(
+      Type.Array(Type.String(), {
+        description: "Those of several roots in which changes by other programs are not reported.",
+      }),
+    ),
     unwatched_folders: Type.Optional(
       UInt32({ description: "Folders in which changes by other programs are not reported." }),
     ),
@@ -94,8 +99,12 @@ const response = Type.Object(
 
 type Answer = Static<typeof response>;
 
-const overflowNote =
-  "Some changes are not known: read again what you hold of the tree, and go on with next; anything may be different.";
+/** Returns the advice after changes that are not known, at any path or in these roots alone. */
+function noteOverflow(roots: readonly string[]): string {
+  const [where, what] =
+    roots.length === 0 || roots.includes(".") ? ["", "the tree"] : [` in ${roots.join(", ")}`, "that"];
+  return `Some changes${where} are not known: read again what you hold of ${what}, and go on with next; anything may be different.`;
+}
 
 /** `coder::changes`: what has changed, by calls and by other programs (coder §25). */
 export const changes = defineCoderFunction({
@@ -133,16 +142,18 @@ export const changes = defineCoderFunction({
       kinds: undefined,
     };
     const page = await pageOf({ from: from ?? newest, newest, limit, selection }, context);
-    const overflow = from === undefined || page.changes.some((change) => change.overflow);
+    const gaps = page.changes.filter((change) => change.overflow).map((change) => change.path);
+    const overflow = from === undefined || gaps.length > 0;
     const { unwatchedFolders: unwatched } = feed;
     return {
       changes: page.changes,
       external: feed.reportsExternal,
       ...((from ?? newest) < newest && page.next < newest && { more: true as const }),
       next: renderPosition(feed.epoch, page.next),
-      ...(overflow && { note: overflowNote }),
+      ...(overflow && { note: noteOverflow(from === undefined ? [] : [...new Set(gaps)]) }),
       overflow,
       ...(since === undefined && start !== undefined && { since_session: true }),
+      ...unreportedIn(context),
       ...(unwatched > 0 && { unwatched_folders: unwatched }),
     };
   },
@@ -150,6 +161,11 @@ export const changes = defineCoderFunction({
 });
 
 type Request = Static<typeof request>;
+
+function unreportedIn({ feed, jail }: CoderContext): { unreported_roots?: string[] } {
+  const roots = feed.unreportedRoots.filter((name) => jail.scope?.leadsInside(name) ?? true);
+  return jail.hasTop && roots.length > 0 ? { unreported_roots: roots } : {};
+}
 
 /** Returns whether each path is answered once, with its net change. */
 const isNet = ({ net, answer, by, checkpoint }: Partial<Request>): boolean =>
@@ -192,6 +208,7 @@ async function netAnswer(request: Request, newest: number, context: CoderContext
     next: renderPosition(feed.epoch, newest),
     ...(note !== undefined && { note }),
     overflow: note !== undefined,
+    ...unreportedIn(context),
     ...page,
     ...(ignoredPaths > 0 && { ignored: ignoredPaths }),
   };
@@ -303,7 +320,8 @@ async function pageOf(
  * the scope too.
  */
 function partInScope(change: FeedChange, { scope }: Pick<Jail, "scope">): FeedChange | undefined {
-  if (scope === undefined || change.isGap) return change;
+  if (scope === undefined || (change.isGap && change.path === ".")) return change;
+  if (change.isGap) return scope.leadsInside(change.path) ? change : undefined;
   const takesAlong = change.isFolder && change.kind !== "modified";
   return visiblePart(change, (path) => (takesAlong ? scope.leadsInside(path) : scope.contains(path)));
 }
@@ -375,10 +393,12 @@ function renderChanges(
     ignored,
     more: hasMore,
     overflow,
+    unreported_roots: unreported = [],
   }: Answer,
   { sentence }: Wording,
   { since, checkpoint, answer: form = "names" }: Partial<Request>,
 ): string {
+  const inRoots = unreported.length === 0 ? "" : ` in ${unreported.map((root) => `${root}/`).join(", ")}`;
   const isPartial = since == null && checkpoint == null && net?.length === 0;
   if (net !== undefined)
     return [
@@ -391,13 +411,14 @@ function renderChanges(
         : [`[there is more; go on with the same call and "cursor": ${JSON.stringify(cursor)}]`]),
       ...(ignored === undefined ? [] : [`[not listed: ${ignored} in .git or ignored, without a checkpoint]`]),
       ...(note === undefined ? [] : [`[${note}]`]),
-      ...(external ? [] : ["[changes of other programs are not known, or not in all roots]"]),
+      ...(external ? [] : [`[changes of other programs are not known${inRoots}]`]),
     ].join("\n");
   const lines = groupRepositories(found).map((change) => {
     if ("files" in change)
       return `changed: ${renderName(change.path)}, ${change.files} entries${renderCause(change.cause, sentence)}`;
-    const { kind, path, from, dir, cause } = change;
+    const { kind, path, from, dir, cause, overflow: isUnknown } = change;
     const mark = dir ? "/" : "";
+    if (isUnknown && kind === "modified") return `unknown changes: ${renderName(path)}/`;
     const what = from === undefined ? "" : `${renderName(from)}${mark} to `;
     return `${kind}: ${what}${renderName(path)}${mark}${renderCause(cause, sentence)}`;
   });
@@ -407,7 +428,7 @@ function renderChanges(
     ...(found.length === 0 ? from : lines),
     ...(isSession ? [sentence(begun.fromSession)] : []),
     ...(note === undefined ? [] : [`[${note}]`]),
-    ...(external ? [] : ["[changes of other programs are not reported, or not in all roots]"]),
+    ...(external ? [] : [`[changes of other programs are not reported${inRoots}]`]),
     hasMore ? `[there are more; go on with since ${next}]` : `[since ${next} for what comes after]`,
   ].join("\n");
 }

@@ -1,6 +1,6 @@
 /** A root whose folder is moved away while the server runs, as a model sees it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { renameSync } from "node:fs";
+import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { connectStdio, type McpFixture, textOf } from "../mcp/client.ts";
 
@@ -8,6 +8,7 @@ let connected: McpFixture;
 
 beforeAll(async () => {
   connected = await connectStdio("executable", {
+    args: ["--commands", "--allow", "sh"],
     tree: { "app/a.txt": "app\n", "lib/b.txt": "lib\n" },
     configure: (base) => ({
       base_path: undefined,
@@ -36,6 +37,16 @@ test("a tree and a listing mark it, without a word about the operating system", 
   const legend = "the folder of that root was removed or moved away; ask the user to restore it]";
   expect(await answer("coder_tree")).toBe(`./\n  app/\n    a.txt\n  lib/ [gone]\n[gone: ${legend}`);
   expect(await answer("coder_list_folder")).toBe(`app/\nlib/ [gone]\n[gone: ${legend}`);
+});
+
+test("changes in the other root are those of the command that made them", async () => {
+  const [, since] = /\[since (\S+) for what/.exec(await answer("coder_changes"))!;
+  const run = { command: "sh", args: ["-c", "echo 1 > new.txt"] };
+  expect(await answer("shell_exec", run)).toStartWith("[changed: 1 file]\n[exit code 0");
+  expect(await answer("coder_changes", { since })).toStartWith(
+    "created: app/new.txt (while shell_exec sh ran)\n[changes of other programs are not reported in lib/]\n",
+  );
+  rmSync(join(connected.base, "app/new.txt"));
 });
 
 test("info names it, until its folder is back", async () => {

@@ -9,9 +9,10 @@ export interface Selection extends SelectedPaths {
   readonly kinds: ReadonlySet<string> | undefined;
 }
 
-/** Returns whether the reader receives the change. Every reader receives a gap. */
+/** Returns whether the reader receives the change. A gap is for every reader of its root. */
 export function selects({ path, include, exclude, globs, kinds }: Selection, change: FeedChange): boolean {
-  if (change.isGap) return true;
+  if (change.isGap && change.path === ".") return true;
+  if (change.isGap) return isBelow(change.path, path) || isBelow(path, change.path);
   if (kinds !== undefined && !kinds.has(change.kind)) return false;
   const own = change.path === "." ? "" : change.path;
   const paths = change.from === undefined ? [own] : [own, change.from];

@@ -46,7 +46,7 @@ export function viewFile(read: FileRead): FileView | Promise<FileView> {
   return context.files.readOrOpen<FileView | Promise<FileView>>(path, limit, {
     whole(bytes, stats) {
       const view = viewWhole(read, bytes, stats);
-      if (!options.isStat && context.feed.reportsExternal) noteRead(read, bytes);
+      if (!options.isStat && context.feed.keepsReads) noteRead(read, bytes);
       return view;
     },
     large(stats, open) {

@@ -49,6 +49,12 @@ export const gap: FoundChange = {
   cause: { by: "external" },
 };
 
+/** The end or the beginning of a root, or a moment in it after which the changes before are unknown. */
+export type RootGap = "deleted" | "created" | "modified";
+
+/** Returns the gap in a root, or in the one base, whose name is empty. */
+export const gapIn = (root: string, kind: RootGap): FoundChange => ({ ...gap, path: root || ".", kind });
+
 /**
  * Returns the part of a change that a reader may see for whom some paths do not exist: a move from such a
  * path is a creation, one to it a deletion. Returns `undefined` if nothing is visible.

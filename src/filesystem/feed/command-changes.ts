@@ -29,10 +29,10 @@ export class CommandChanges {
     this.cause = cause;
   }
 
-  note({ path, isFolder, isGap = false }: FoundChange): void {
+  note({ path, kind, isFolder, isGap = false }: FoundChange): void {
     const isGit = /(?:^|\/)\.git(?:\/|$)/.test(path);
     const paths = isGit ? this.#git : isFolder ? this.#folders : this.#files;
-    if (isGap || paths.size >= maxPaths) this.#isIncomplete = true;
+    if ((isGap && kind === "modified") || paths.size >= maxPaths) this.#isIncomplete = true;
     else paths.add(path);
   }
 

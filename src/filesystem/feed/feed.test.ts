@@ -48,6 +48,29 @@ class RootsFixture extends JailFixture {
   }
 }
 
+test("changes in the other roots are those of a command, whether a root is gone or goes while it runs", async () => {
+  using fixture = new RootsFixture();
+  await fixture.take();
+  const cause = { by: "call", program: "sh" } as const;
+  const summaryOf = async (work: () => void) => {
+    const command = await fixture.feed.beginCommand(cause);
+    work();
+    return renderChanges(await fixture.feed.endCommand(command!));
+  };
+  const remove = () => {
+    writeFileSync(fixture.at("one/f"), "");
+    rmSync(fixture.at("two"), { recursive: true });
+  };
+  expect(await summaryOf(remove)).toBe("1 file, 1 whole folder");
+  expect(await summaryOf(() => writeFileSync(fixture.at("one/g"), ""))).toBe("1 file");
+  const found = [1, 2, 3].map((seq) => fixture.feed.at(seq));
+  expect(found.map(({ path, kind, cause }) => [path, kind, cause])).toEqual([
+    ["one/f", "created", cause],
+    ["two", "deleted", cause],
+    ["one/g", "created", cause],
+  ]);
+});
+
 test("a root that is gone when the feed opens is watched from when it is back", async () => {
   using fixture = new RootsFixture();
   rmSync(fixture.at("two"), { recursive: true });

@@ -10,7 +10,7 @@ import { namesOf } from "../jail/backend.ts";
 import type { Jail } from "../jail/folder.ts";
 import type { AnnouncedCommands } from "./announced-commands.ts";
 import { CallChanges, changedPathsOf } from "./call-changes.ts";
-import { type Cause, type FeedChange, type FoundChange, gap, visiblePart } from "./change.ts";
+import { type Cause, type FeedChange, type FoundChange, gapIn, type RootGap, visiblePart } from "./change.ts";
 import { ChangeRing } from "./change-ring.ts";
 import { type ChangeSummary, CommandChanges } from "./command-changes.ts";
 import { KnownContents, type KnownFile, maxKnown } from "./known-contents.ts";
@@ -83,7 +83,7 @@ export class Feed implements MutationListener {
           isHeld: (path) => this.#calls.holds(path),
           transactionsOver: () => this.#calls.transactionsOver,
           onFound: (change) => this.#add(change),
-          onGap: () => this.#addGap(),
+          onGap: (kind) => this.#addGap(root.name, kind),
         }),
     );
     this.#rootsByName = new Map(this.#roots.map((root, index) => [trees[index]!.name, root]));
@@ -101,6 +101,16 @@ export class Feed implements MutationListener {
   /** Whether changes of other programs are currently reported in every root. */
   get reportsExternal(): boolean {
     return this.#roots.every((root) => root.reportsExternal);
+  }
+
+  /** Whether `noteRead` may keep a content, in any root. */
+  get keepsReads(): boolean {
+    return this.#roots.some((root) => root.reportsExternal);
+  }
+
+  /** The names of the roots in which changes of other programs are currently not reported. */
+  get unreportedRoots(): string[] {
+    return [...this.#rootsByName].flatMap(([name, root]) => (root.reportsExternal ? [] : name));
   }
 
   /** The number of folders in which changes of other programs are not reported. */
@@ -146,11 +156,13 @@ export class Feed implements MutationListener {
 
   /**
    * Attributes changes by other programs to a command from now on, until `endCommand` is called with the
-   * returned object. Returns `undefined` if the feed does not report such changes.
+   * returned object. Returns `undefined` if the feed does not report such changes. A root that is gone has
+   * none.
    */
   async beginCommand(cause: Cause): Promise<CommandChanges | undefined> {
     await this.newest();
-    if (!this.reportsExternal) return undefined;
+    const served = this.#roots.filter(({ isGone }) => !isGone);
+    if (served.length === 0 || !served.every((root) => root.reportsExternal)) return undefined;
     const command = new CommandChanges(cause);
     this.#commands.add(command);
     return command;
@@ -216,7 +228,7 @@ export class Feed implements MutationListener {
    * Ignores it if the tree is not watched, or the file may have changes that are not in the feed yet.
    */
   noteRead(path: string, { content, mode, ctimeMs }: KnownFile & { readonly ctimeMs: number }): void {
-    const isSettled = this.reportsExternal && ctimeMs + clockTick < this.#comparedUntil;
+    const isSettled = this.#reportsExternalAt(path) && ctimeMs + clockTick < this.#comparedUntil;
     if (!isSettled || content.length > maxKnown.file) return;
     this.#contents.note(path, { content: Buffer.from(content), mode });
   }
@@ -229,7 +241,7 @@ export class Feed implements MutationListener {
   before(mutation: Mutation): void {
     if (!mutation.isTree) this.#findEarlier(mutation);
     this.#calls.before(mutation);
-    if (this.reportsExternal) this.#noteWritten(mutation);
+    if (this.#reportsExternalAt(mutation.path)) this.#noteWritten(mutation);
   }
 
   after(mutation: Mutation, outcome: MutationOutcome): void {
@@ -252,6 +264,10 @@ export class Feed implements MutationListener {
   #rootOf(path: string): RootWatch | undefined {
     const slash = path.indexOf("/");
     return this.#rootsByName.get("") ?? this.#rootsByName.get(slash < 0 ? path : path.slice(0, slash));
+  }
+
+  #reportsExternalAt(path: string): boolean {
+    return this.#rootOf(path)?.reportsExternal === true;
   }
 
   async #open(): Promise<void> {
@@ -308,7 +324,8 @@ export class Feed implements MutationListener {
     const compared = await Promise.all(drains).finally(() => this.#drainsUnderWay--);
     // Changes added since then may concern folders that are not watched yet.
     this.#settled = compared.includes(true) ? Math.max(this.#settled, found) : this.#ring.newest;
-    const isComplete = !compared.includes(false) && !wasBusy && !this.#calls.isBusy;
+    const isCompared = compared.every((done, index) => done || this.#roots[index]!.isGone);
+    const isComplete = isCompared && !wasBusy && !this.#calls.isBusy;
     if (isComplete) this.#comparedUntil = Math.max(this.#comparedUntil, began);
   }
 
@@ -348,11 +365,11 @@ export class Feed implements MutationListener {
     if (file !== undefined) this.#contents.note(path, file);
   }
 
-  /** Adds a gap. Anything lost before the first reader could begin does not count. */
-  #addGap(): void {
-    this.#contents.dropBelow("");
+  /** Adds a gap in a root. Anything lost before the first reader could begin does not count. */
+  #addGap(root: string, kind: RootGap): void {
+    this.#contents.dropBelow(root);
     if (!this.#isOpen) return;
-    this.#ring.add(this.#ofCommand(gap));
+    this.#ring.add(this.#ofCommand(gapIn(root, kind)));
     this.#wake();
   }
 
@@ -364,7 +381,8 @@ export class Feed implements MutationListener {
     if (change.cause.by !== "external") return change;
     for (const command of this.#commands) command.note(change);
     const cause = [...this.#commands].at(-1)?.cause ?? this.#elsewhere.at(-1);
-    return cause === undefined || change.isGap ? change : { ...change, cause };
+    const isUnknown = change.isGap && change.kind === "modified";
+    return cause === undefined || isUnknown ? change : { ...change, cause };
   }
 
   #wake(): void {

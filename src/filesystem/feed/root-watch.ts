@@ -8,7 +8,7 @@ import type { Stamps } from "../jail/statx.ts";
 import type { SharedTree, TreeSubscription } from "../watch/shared-tree.ts";
 import { StampReader } from "../watch/stamp-reader.ts";
 import type { IncompleteReason } from "../watch/watched-tree.ts";
-import type { FoundChange } from "./change.ts";
+import type { FoundChange, RootGap } from "./change.ts";
 import { ExternalChanges } from "./external-changes.ts";
 import { latin1Of } from "./paths.ts";
 import { presenceIn } from "./presence.ts";
@@ -28,8 +28,8 @@ export interface RootWatchOptions extends RootTree {
   /** Returns how many transactions are over. Until the next one is, a held path stays held. */
   readonly transactionsOver: () => number;
   readonly onFound: (change: FoundChange) => void;
-  /** Reports that earlier changes in it are unknown. */
-  readonly onGap: () => void;
+  /** Reports that earlier changes in it are unknown, and whether its folder is gone or back. */
+  readonly onGap: (kind: RootGap) => void;
 }
 
 /** The state that exists while the tree is watched. */
@@ -52,6 +52,8 @@ export class RootWatch {
   /** The descriptor of the folder that it last tried to watch. No other folder ever gets the same one. */
   #tried: Folder["descriptor"] | "none" = "none";
   #isGone = false;
+  /** Whether its folder was gone, and is back without a report of that. */
+  #isBack = false;
   /** Whether changes of other programs are unknown, until the tree is complete and was drained. */
   #hasGap = true;
   /** The comparison of the newest drain. They run one after another. */
@@ -133,7 +135,8 @@ export class RootWatch {
     external.clear(number);
     if (isComplete) {
       this.#hasGap = false;
-      this.#options.onGap();
+      this.#options.onGap(this.#isBack ? "created" : "modified");
+      this.#isBack = false;
     }
     return false;
   }
@@ -227,6 +230,7 @@ export class RootWatch {
     }
     this.close();
     this.#watch(base);
+    this.#isBack = this.#isGone;
     this.#isGone = false;
   }
 
@@ -236,7 +240,7 @@ export class RootWatch {
     this.#isGone = true;
     this.#tried = "none";
     this.close();
-    this.#options.onGap();
+    this.#options.onGap("deleted");
   }
 
   #report(change: FoundChange): void {
