@@ -187,7 +187,10 @@ const ofMoves: Samples<typeof refuseMove> = {
   holdsLargeFile: refuseMove.holdsLargeFile("a", { key: "max_write_bytes", bytes: 5 }),
 };
 
-const ofJournal: Samples<typeof refuseJournal> = { undoProtected: refuseJournal.undoProtected("a/b", 7) };
+const ofJournal: Samples<typeof refuseJournal> = {
+  undoProtected: refuseJournal.undoProtected("a/b", 7),
+  undoInGoneRoot: refuseJournal.undoInGoneRoot("a/b", "a", 7),
+};
 const ofTransactions: Samples<typeof refusePlan> = {
   tooMuch: refusePlan.tooMuch(100),
   manyEntries: refusePlan.manyEntries("a/b", 2000),

@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { type Author, authorId, isWithoutSession } from "../base/author.ts";
 import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Plan } from "../filesystem/disk/steps.ts";
+import { unservedRoots } from "../filesystem/jail/roots.ts";
 import { LaterRecords } from "../filesystem/journal/later-records.ts";
 import {
   contentOf,
@@ -57,7 +58,9 @@ const UndoneCheckpoint = Named("UndoneCheckpoint", {
     Named("SkippedPath", {
       path: Type.String(),
       reason: Type.Union(
-        (["unavailable", "in-the-way", "protected"] as const).map((reason) => Type.Literal(reason)),
+        (["unavailable", "in-the-way", "protected", "root-gone"] as const).map((reason) =>
+          Type.Literal(reason),
+        ),
       ),
     }),
   ),
@@ -178,6 +181,7 @@ export const undo = defineCoderFunction({
         force,
         content,
         later,
+        goneRoots: unservedRoots(context.jail),
         pause,
       });
       const isStopped = outcome.conflicts.length > 0 && !force;
@@ -200,7 +204,9 @@ export const undo = defineCoderFunction({
     };
   },
   isFailure: ({ undone, conflicts, resolved }) =>
-    (conflicts.length > 0 && undone.length === 0) || resolved?.outcome === "in-conflict",
+    (conflicts.length > 0 && undone.length === 0) ||
+    isAllSkipped(undone) ||
+    resolved?.outcome === "in-conflict",
   render: (answer, { sentence }, { dry_run: isTrial = false, paths }) => {
     const { undone, conflicts, resolved, commands, untouched, unrecorded } = answer;
     if (resolved !== undefined) return sentence(renderResolved(resolved));
@@ -541,6 +547,10 @@ function firstUndoing(conflicts: readonly Static<typeof UndoConflict>[]): string
 const isChanging = ({ restored, removed }: Pick<UndoneRecord, "restored" | "removed">): boolean =>
   restored.length + removed.length > 0;
 
+/** Returns whether an undo changes nothing, because it leaves out what it could have changed. */
+const isAllSkipped = (undone: readonly Static<typeof UndoneCheckpoint>[]): boolean =>
+  !undone.some(isChanging) && undone.some(({ skipped }) => skipped.length > 0);
+
 interface VerdictOptions {
   readonly isTrial: boolean;
   /** Whether only some paths were to be undone. */
@@ -558,8 +568,8 @@ function verdict(
 ): string {
   const nothing = `Nothing ${isTrial ? "would be" : "was"} undone`;
   if (undone.length === 0) return `${nothing}; ${firstUndoing(conflicts)}send force to undo over conflicts.`;
+  if (isAllSkipped(undone)) return `${nothing}.`;
   const isChanged = undone.some(isChanging);
-  if (!isChanged && undone.some(({ skipped }) => skipped.length > 0)) return `${nothing}.`;
   const by = [...new Set(undone.flatMap(({ undone_by: one }) => one ?? []))].map((one) => `#${one}`);
   if (!isChanged && undone.length > 1 && undone.some(({ seq }) => by.includes(`#${seq}`)))
     return `${nothing}: these took each other back, since an undo is a checkpoint too. Send the seq of the one to undo.`;

@@ -5,6 +5,7 @@
 import { setImmediate } from "node:timers/promises";
 import { runInSlices } from "../base/scheduling/time-slice.ts";
 import type { Pool } from "../base/threads/pool.ts";
+import { unservedRoots } from "../filesystem/jail/roots.ts";
 import { toSource } from "../text/regex/regex-runtime.ts";
 import { SearchAnswerBuilder } from "./answer/answer.ts";
 import { addRankedPaths } from "./answer/ranking.ts";
@@ -232,7 +233,7 @@ export class SearchRun {
     const { folder, walk } = this.#options;
     const { jail } = walk;
     if (this.#page === undefined || !jail.hasTop || folder.folder.path !== "") return;
-    this.#page.noteGoneRoots([...jail.missingRoots.map(({ name }) => name), ...jail.goneRoots()]);
+    this.#page.noteGoneRoots(unservedRoots(jail));
   }
 
   #render(): Found {

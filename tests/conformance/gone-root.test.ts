@@ -9,12 +9,13 @@ let connected: McpFixture;
 beforeAll(async () => {
   connected = await connectStdio("executable", {
     args: ["--commands", "--allow", "sh"],
-    tree: { "app/a.txt": "app\n", "lib/b.txt": "lib\n" },
+    tree: { "app/a.txt": "app\n", "lib/b.txt": "lib\n", "lib/old.txt": "" },
     configure: (base) => ({
       base_path: undefined,
       roots: ["app", "lib"].map((name) => ({ name, path: join(base, name) })),
     }),
   });
+  await connected.call("coder_delete_file", { paths: ["lib/old.txt"] });
   renameSync(join(connected.base, "lib"), join(connected.base, "away"));
 });
 
@@ -47,6 +48,19 @@ test("changes in the other root are those of the command that made them", async 
     "created: app/new.txt (while shell_exec sh ran)\n[changes of other programs are not reported in lib/]\n",
   );
   rmSync(join(connected.base, "app/new.txt"));
+});
+
+test("an undo there fails with the reason, and so does one by force that could only skip", async () => {
+  const refused = await connected.call("coder_undo", {});
+  expect([refused.isError, textOf(refused)]).toEqual([
+    true,
+    'C216 io: Checkpoint 1 changed "lib/old.txt", and the folder of the root "lib" is not there. Nothing was undone. Ask the user to restore it, send `paths` without it, or `force`, which leaves it out.',
+  ]);
+  const forced = await connected.call("coder_undo", { seq: 1, force: true });
+  expect([forced.isError, textOf(forced)]).toEqual([
+    true,
+    "#1\n  skipped: lib/old.txt (root-gone)\nNothing was undone.",
+  ]);
 });
 
 test("info names it, until its folder is back", async () => {

@@ -5,7 +5,7 @@ import { compileGlobSet } from "../../text/globs/glob-set.ts";
 import type { Backend } from "./backend.ts";
 import { escapeGlob } from "./denylist-globs.ts";
 import { errnoError, errnoOf } from "./errno.ts";
-import type { MissingRoot } from "./folder.ts";
+import type { Jail, MissingRoot } from "./folder.ts";
 import {
   type OpenRoot,
   openRoot,
@@ -38,6 +38,12 @@ export const onlyRoot = (root: OpenRoot): RootSet => ({
   gone: () => [],
   at: () => root,
 });
+
+/** Returns the names of the roots that are configured, and whose folders are not served. */
+export const unservedRoots = (jail: Pick<Jail, "missingRoots" | "goneRoots">): string[] => [
+  ...jail.missingRoots.map(({ name }) => name),
+  ...jail.goneRoots(),
+];
 
 /** Several roots, by name. A root that is removed and created again is opened again. */
 export class Roots implements RootSet {

@@ -9,4 +9,12 @@ export const refuseJournal = {
       `Checkpoint ${seq} changed ${quoteShort(path)}, which the configuration protects from every change now. Nothing was undone. Send \`paths\` without it, or \`force\`, which leaves it as it is.`,
       path,
     ),
+
+  /** A path in a root whose folder is gone, or was not there at the start. */
+  undoInGoneRoot: (path: string, root: string, seq: number): Refusal =>
+    new Refusal(
+      "io",
+      `Checkpoint ${seq} changed ${quoteShort(path)}, and the folder of the root ${quoteShort(root)} is not there. Nothing was undone. Ask the user to restore it, send \`paths\` without it, or \`force\`, which leaves it out.`,
+      path,
+    ),
 } as const;

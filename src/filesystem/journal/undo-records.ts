@@ -25,12 +25,14 @@ export interface UndoOptions {
   readonly content: (step: RecordedStep, kept: KeptContent) => Promise<Buffer | undefined>;
   /** The newest records, among them those that caused conflicts. */
   readonly later: LaterRecords;
+  /** The roots whose folders are not there, so that nothing in them can be restored. Default: none. */
+  readonly goneRoots?: readonly string[];
   /** Lets other calls run. Called after each path, it throws if the undo must end. */
   readonly pause: () => Promise<void>;
 }
 
 /** The reason why a path stays unchanged. */
-export type SkipReason = "unavailable" | "in-the-way" | "protected";
+export type SkipReason = "unavailable" | "in-the-way" | "protected" | "root-gone";
 
 export interface Skipped {
   readonly path: string;
@@ -108,6 +110,7 @@ class Undo {
 
   constructor(options: UndoOptions) {
     this.#options = options;
+    for (const name of options.goneRoots ?? []) this.#blocked.add(name, "root-gone");
     this.#undone = new Map(
       options.records.map(({ seq }) => [seq, { seq, restored: [], removed: [], skipped: [] }]),
     );
@@ -153,7 +156,8 @@ class Undo {
     if (!this.#options.selects(step)) return;
     const reason =
       this.#blocked.reasonFor(path) ?? this.#blocked.reasonFor(from) ?? (step.unavailable && "unavailable");
-    if (reason !== undefined && reason !== "conflict") this.#skip(step, path, reason);
+    if (reason === "root-gone") this.#skipInGoneRoot(step);
+    else if (reason !== undefined && reason !== "conflict") this.#skip(step, path, reason);
     if (reason === undefined) await this.#attempt(step);
     const blocked = reason ?? this.#blocked.reasonFor(path) ?? this.#blocked.reasonFor(from);
     if (blocked !== undefined) for (const end of [path, from]) this.#blocked.add(end, blocked);
@@ -352,6 +356,17 @@ class Undo {
     } catch (error) {
       if (error instanceof Refusal) return { kind: "absent" };
       throw error;
+    }
+  }
+
+  /** Skips a step with an end in a root that is gone. Throws its refusal unless `force` is given. */
+  #skipInGoneRoot(step: RecordedStep): void {
+    const { goneRoots = [], force } = this.#options;
+    for (const path of [step.path, step.from ?? step.path]) {
+      const root = goneRoots.find((name) => path.startsWith(`${name}/`));
+      if (root === undefined) continue;
+      if (!force) throw refuseJournal.undoInGoneRoot(path, root, step.seq);
+      this.#skip(step, path, "root-gone");
     }
   }
 

@@ -126,6 +126,7 @@ const reasons: Readonly<Record<string, string>> = {
   unavailable: "the journal no longer keeps it",
   "in-the-way": "something else is there",
   protected: "it is protected",
+  "root-gone": "the folder of its root is not there",
 };
 
 /** Paths that a list shows at once. */
