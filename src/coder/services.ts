@@ -32,6 +32,7 @@ import { renderCoderError } from "./error-codes.ts";
 import { explainAbsence } from "./missing-paths/missing-path.ts";
 import { type ProfileDefaults, type ProfileName, profileOf } from "./profiles.ts";
 import { usualSearch } from "./search/matches.ts";
+import { listRoots } from "./services/list-roots.ts";
 import { narrowerOf } from "./services/scoped-services.ts";
 import { openStorage, type Storage } from "./services/storage.ts";
 import { Plans } from "./transact/plans.ts";
@@ -186,6 +187,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     treeChanges: new FeedReaders(feed),
     keepsJournal: journal !== undefined,
     ...(journal && { prepareWriting: () => journal.catchUp() }),
+    listRoots: () => listRoots(jail),
     ...(journal && { describeOthers: () => describeOthers({ journal, jail }) }),
     serves: { ...servedBy(jail), config: opening.config?.source ?? "defaults" },
     config,

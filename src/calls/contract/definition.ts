@@ -126,6 +126,8 @@ export interface Runtime extends Services {
   findOtherJournals?(): readonly (readonly { readonly name: string; readonly hostPath: string }[])[];
   /** Describes the checkpoints of others to a new session, if any. */
   describeOthers?(): string | undefined;
+  /** Lists the roots for a new session, if there are several. */
+  listRoots?(): string | undefined;
   /** The rules of commands, for clients that are shown instructions. */
   readonly commandRules?: readonly string[];
   /** The root that commands start in, if there are several. */

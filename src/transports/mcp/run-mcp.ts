@@ -83,6 +83,7 @@ const hostOf = (command: McpCommand, { runtime, invoke, log }: Hosted): ToolHost
     startRoot: runtime.startRoot,
     approval: runtime.approvals?.mode,
     keepsJournal: runtime.keepsJournal,
+    listRoots: () => runtime.listRoots?.(),
     describeOthers: () => runtime.describeOthers?.(),
     hasApp: runtime.describeOthers !== undefined && !command.readOnly,
     warmUp: () => void runtime.warmUp?.(),

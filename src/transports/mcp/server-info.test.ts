@@ -41,3 +41,12 @@ describe.each(servers)("the instructions of %s", (name, functions, hasCommands) 
     expect(text.split("\n").length).toBeLessThanOrEqual(10);
   });
 });
+
+test("the instructions over several roots begin with them, and never speak of one folder", () => {
+  const offered = { writes: true, hasCommands: false, keepsJournal: true, hasSession: true };
+  const text = renderInstructions("coder", { ...offered, roots: "app/, lib/ (read-only)" });
+  expect(text).toStartWith(
+    "Tools over the files of several folders, the roots: app/, lib/ (read-only). The top level holds only them, so each path begins with the name of a root,",
+  );
+  expect(text).not.toContain("the base");
+});

@@ -11,6 +11,8 @@ interface ServerInfo {
 
 interface Instruction {
   readonly text: string;
+  /** Returns the text that replaces it if there are several roots, given their list. */
+  readonly overRoots?: (roots: string) => string;
   /** Whether it is about tools that write, which `--read-only` leaves out. */
   readonly isAboutWriting?: boolean;
   /**
@@ -40,9 +42,11 @@ const besideFiles = (startRoot: string | undefined): readonly Instruction[] => [
 export const serverInfo: Readonly<Record<WorkerName, ServerInfo>> = {
   coder: {
     instructions: [
-      always(
-        "Tools over the files of one folder, the base. Paths are relative to it, with / between names; these tools reach nothing outside it.",
-      ),
+      {
+        text: "Tools over the files of one folder, the base. Paths are relative to it, with / between names; these tools reach nothing outside it.",
+        overRoots: (roots) =>
+          `Tools over the files of several folders, the roots: ${roots}. The top level holds only them, so each path begins with the name of a root, with / between names; these tools reach nothing outside them.`,
+      },
       always(
         "Find first: coder_search finds text in files, and paths with search_content false; its field fuzzy_paths finds a file by some letters of its path. coder_tree shows where things are. A line in brackets at the end says what was left out, and how to see it.",
       ),
@@ -102,6 +106,8 @@ export interface OfferedTools {
   readonly hasSession: boolean;
   /** The calls that wait for approval; `undefined` if none does. */
   readonly approval?: ApprovalMode | undefined;
+  /** The list of the roots, if there are several. */
+  readonly roots?: string | undefined;
 }
 
 const aboutApproval: Readonly<Record<ApprovalMode, string>> = {
@@ -113,7 +119,7 @@ const aboutApproval: Readonly<Record<ApprovalMode, string>> = {
 /** Renders the instructions of a server. */
 export const renderInstructions = (
   worker: WorkerName,
-  { writes, hasCommands, startRoot, approval, ...recording }: OfferedTools,
+  { writes, hasCommands, startRoot, approval, roots, ...recording }: OfferedTools,
 ): string =>
   [
     ...serverInfo[worker].instructions,
@@ -121,9 +127,10 @@ export const renderInstructions = (
     ...(approval === undefined ? [] : [whenWriting(aboutApproval[approval])]),
   ]
     .filter(({ isAboutWriting = false }) => writes || !isAboutWriting)
-    .map(({ text, ofJournal }) =>
-      ofJournal === undefined ? text : `${text} ${ofJournal[journalFor(recording)]}`,
-    )
+    .map(({ text: ofOne, overRoots, ofJournal }) => {
+      const text = roots === undefined ? ofOne : (overRoots?.(roots) ?? ofOne);
+      return ofJournal === undefined ? text : `${text} ${ofJournal[journalFor(recording)]}`;
+    })
     .join("\n");
 
 const journalFor = ({

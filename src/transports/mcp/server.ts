@@ -73,6 +73,7 @@ export function createMcpServer(
       keepsJournal: host.keepsJournal,
       hasSession: session !== undefined,
       approval: host.approval,
+      roots: host.listRoots(),
     }),
     ...(others === undefined || !writes ? [] : [others]),
     ...host.commandRules,

@@ -34,6 +34,8 @@ export interface ToolHostOptions extends ToolOptions {
   readonly approval?: ApprovalMode | undefined;
   /** Whether changes are recorded, for the instructions. Default: false. */
   readonly keepsJournal?: boolean | undefined;
+  /** Lists the roots for the instructions of a new session, if there are several. */
+  readonly listRoots?: (() => string | undefined) | undefined;
   /** Describes the checkpoints of others to a new session, if any. */
   readonly describeOthers?: (() => string | undefined) | undefined;
   /** Whether hosts of MCP Apps may show the page, which needs a journal and calls that change files. */
@@ -91,6 +93,7 @@ export class ToolHost {
   readonly callMilliseconds: number;
   readonly hasApp: boolean;
   readonly #treeChanges: TreeChanges | undefined;
+  readonly #listRoots: ToolHostOptions["listRoots"];
   readonly #describeOthers: ToolHostOptions["describeOthers"];
   readonly #messageBytes: number;
   readonly #isStructured: boolean;
@@ -112,6 +115,7 @@ export class ToolHost {
     this.hasApp = options.hasApp ?? false;
     this.keepsJournal = options.keepsJournal ?? false;
     this.#treeChanges = options.treeChanges;
+    this.#listRoots = options.listRoots;
     this.#describeOthers = options.describeOthers;
     this.#messageBytes = maxReadBytes > defaultMessageBytes ? Number.POSITIVE_INFINITY : defaultMessageBytes;
     this.#isStructured = isStructured;
@@ -154,6 +158,12 @@ export class ToolHost {
   /** Returns the place in the feed where a session begins. Later changes by calls are kept for it. */
   beginSession(): string | undefined {
     return this.#treeChanges?.begin();
+  }
+
+  /** Lists the roots for the instructions of a new session, if there are several. */
+  listRoots(): string | undefined {
+    const text = this.#listRoots?.();
+    return text && wording.sentence(text);
   }
 
   /** Describes the checkpoints of others to a new session, if any. */

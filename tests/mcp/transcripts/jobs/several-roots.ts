@@ -3,6 +3,7 @@ import { type AgentJob, callTool } from "../job.ts";
 export default {
   title: "Several roots",
   about: "Work in an application beside a library that may only be read.",
+  showsInstructions: true,
   tree: {
     "../app/main.ts": 'import { trim } from "lib";\n',
     "../lib/trim.ts": "export const trim = (text: string) => text.trim();\n",
