@@ -135,7 +135,9 @@ const ofLines: Samples<typeof refuseLines> = {
 const ofJail: Samples<typeof refuseJailed> = {
   denied: refuseJailed.denied(".env", "**/.env"),
   protected: refuseJailed.protected(".git/config"),
+  inOtherRoot: refuseJailed.inOtherRoot("app/packages/core/a.ts", "core/a.ts"),
   readOnlyRoot: refuseJailed.readOnlyRoot("docs/a.md", "docs", ["src"]),
+  rootItself: refuseJailed.rootItself("src", ["src", "tests"]),
   top: refuseJailed.top("new", ["src", "tests"]),
   outOfScope: refuseJailed.outOfScope("../b.txt"),
   readOnlyGrant: refuseJailed.readOnlyGrant("a.txt"),
@@ -200,6 +202,7 @@ const ofReplacing: Samples<typeof refuseReplacing> = {
   emptyQuery: refuseReplacing.emptyQuery(),
   sameText: refuseReplacing.sameText(),
   tooManyFiles: refuseReplacing.tooManyFiles(10_000),
+  inReadOnlyRoots: refuseReplacing.inReadOnlyRoots({ readOnly: ["docs", "lib"], files: 12, total: 20 }),
   wrongCount: refuseReplacing.wrongCount("expect_files", { expected: 2, found: 1, files: [{ path: "a" }] }),
 };
 

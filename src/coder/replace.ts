@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Refusal } from "../base/errors.ts";
 import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
+import type { Jail } from "../filesystem/jail/folder.ts";
 import type { SearchAnswer } from "../search/request.ts";
 import { JsonBudget } from "../text/sizes/json-budget.ts";
 import { jsonBytes } from "../text/sizes/json-size.ts";
@@ -141,6 +142,7 @@ export const replace = defineCoderFunction({
     if (sent.query === "") throw refuseReplacing.emptyQuery();
     if (!sent.regex && !sent.ignore_case && sent.query === sent.replacement) throw refuseReplacing.sameText();
     const { files, unsure, ...leftOut } = await findFiles(sent, context);
+    requireWritableRoots(files, context.jail);
     // A search answers with paths from the base, also in a scope whose paths start elsewhere.
     const changing = { ...context, jail: context.jail.fromBase() };
     const transaction: Transaction<FileReplacement[]> = {
@@ -239,6 +241,15 @@ function isThere(path: string, jail: CoderContext["jail"]): boolean {
     if (error instanceof Refusal) return false;
     throw error;
   }
+}
+
+/** Throws a refusal that names all read-only roots with matches, and the globs that leave them out. */
+function requireWritableRoots(files: readonly string[], jail: Jail): void {
+  if (!jail.hasTop) return;
+  const inside = files.filter((path) => jail.isReadOnly(path));
+  if (inside.length === 0) return;
+  const readOnly = [...new Set(inside.map((path) => jail.rootOf(path)))];
+  throw refuseReplacing.inReadOnlyRoots({ readOnly, files: inside.length, total: files.length });
 }
 
 /** Throws a refusal if the number of matches or files is not the expected one. */

@@ -10,6 +10,14 @@ export const refuseJailed = {
       path,
     ),
 
+  /** Refuses a path that leads through one root into another one inside it. `served` is its only path. */
+  inOtherRoot: (path: string, served: string): Refusal =>
+    new Refusal(
+      "denied-by-rule",
+      `${quoteShort(path)} leads into another root, ${quoteShort(served.split("/", 1)[0]!)}, and is reached by the name of that alone. Send ${quoteShort(served)}.`,
+      path,
+    ),
+
   /**
    * Refuses a change of a file that callers may read, so the sentence need not hide that it exists. `program`
    * would act on the change by itself.
@@ -29,11 +37,19 @@ export const refuseJailed = {
       path,
     ),
 
-  /** Refuses to create, change or remove a root, or a name beside one. */
+  /** Refuses to create, change or remove a root itself. */
+  rootItself: (path: string, writable: readonly string[]): Refusal =>
+    new Refusal(
+      "protected",
+      `${quoteShort(path)} is a root: an entry of the top folder, which cannot be changed. Nothing was changed. ${choose(writable)}`,
+      path,
+    ),
+
+  /** Refuses to create or change anything outside the roots. */
   top: (path: string, writable: readonly string[]): Refusal =>
     new Refusal(
       "protected",
-      `${quoteShort(path)} is or would be an entry of the top folder, which holds only the roots and cannot be changed. Nothing was changed. ${choose(writable)}`,
+      `${quoteShort(path)} is in no root: the top folder holds only the roots and cannot be changed. Nothing was changed. ${choose(writable)}`,
       path,
     ),
 

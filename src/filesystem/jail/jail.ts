@@ -200,7 +200,7 @@ function parseIn({ parse, walkRules: { scope } }: Parts, path: string): ParsedPa
  * the name before it, even if that is a link.
  */
 function requireAllowedNames(parts: Parts, path: string, parsed: ParsedPath): ParsedPath {
-  const { rules, walkRules, namesDenyingGlobs = false } = parts;
+  const { roots, rules, walkRules, namesDenyingGlobs = false } = parts;
   if (!namesDenyingGlobs) return parsed;
   const { names } = parsed;
   const plain: string[] = [];
@@ -209,6 +209,8 @@ function requireAllowedNames(parts: Parts, path: string, parsed: ParsedPath): Pa
     else plain.push(name);
     if (names[index + 1] !== ".." && index < names.length - 1) continue;
     if (!rules.deniesAny(plain) || walkRules.scope?.contains(plain.join("/")) === false) continue;
+    const served = roots.servedAs(plain);
+    if (served !== undefined) throw refuseJailed.inOtherRoot(path, served);
     const glob = rules.denyingGlob(plain);
     if (glob !== undefined) throw refuseJailed.denied(path, glob);
   }
@@ -248,8 +250,8 @@ function refusalOfChange(
 ): Refusal | undefined {
   const { requested, path, newFolders, stats, folder } = place;
   const root = roots.at(path);
-  if (roots.hasTop && (root === undefined || folder.path === ""))
-    return refuseJailed.top(requested, writableOf(roots));
+  if (roots.hasTop && root === undefined) return refuseJailed.top(requested, writableOf(roots));
+  if (roots.hasTop && folder.path === "") return refuseJailed.rootItself(requested, writableOf(roots));
   const { name, protection, rules, writing, isReadOnly } = root!;
   const foldHere = (one: string) => rules.fold(one, folder.folding);
   if (protection.covers({ path: pathInRoot(name, path), newFolders, stats }, changes, foldHere))

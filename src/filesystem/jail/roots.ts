@@ -28,6 +28,8 @@ export interface RootSet {
    * roots.
    */
   at(path: string): OpenRoot | undefined;
+  /** Returns the path of names that lead from one root into another one inside it, which serves them. */
+  servedAs(names: readonly string[]): string | undefined;
 }
 
 /** Returns the set of the one base. */
@@ -37,6 +39,7 @@ export const onlyRoot = (root: OpenRoot): RootSet => ({
   missing: [],
   gone: () => [],
   at: () => root,
+  servedAs: () => undefined,
 });
 
 /** Returns the names of the roots that are configured, and whose folders are not served. */
@@ -49,7 +52,7 @@ export const unservedRoots = (jail: Pick<Jail, "missingRoots" | "goneRoots">): s
 export class Roots implements RootSet {
   readonly hasTop = true;
   readonly missing: readonly MissingRoot[];
-  readonly #options: ReadonlyMap<string, RootOptions>;
+  readonly #options: ReadonlyMap<string, PlacedRoot>;
   readonly #shared: SharedRules;
   readonly #open = new Map<string, OpenRoot>();
   readonly #owners = new Map<string, number>();
@@ -93,6 +96,14 @@ export class Roots implements RootSet {
     const root = this.#open.get(name);
     if (root?.backend.goneAt("") === undefined) return root;
     return this.#reopen(root);
+  }
+
+  servedAs([outer = "", ...below]: readonly string[]): string | undefined {
+    const holding = (this.#options.get(outer)?.inner ?? []).filter(({ path }) =>
+      `${below.join("/")}/`.startsWith(`${path}/`),
+    );
+    const [deepest] = holding.sort((one, other) => other.path.length - one.path.length);
+    return deepest && [deepest.name, ...below.slice(deepest.path.split("/").length)].join("/");
   }
 
   gone(): readonly string[] {
@@ -139,14 +150,19 @@ const statsOf = ({ backend }: OpenRoot): Stats => backend.base(".").lstat(".");
 /** Returns whether the held folder has this path. */
 const isAt = (root: OpenRoot, path: string): boolean => isSame(statsOf(root), lstatSync(path));
 
+/** A root, and the other roots in it with their paths from it. */
+interface PlacedRoot extends RootOptions {
+  readonly inner?: readonly { readonly name: string; readonly path: string }[];
+}
+
 /**
  * Returns the roots, each denying the others that lie in it, so that every entry has one path, and one set of
  * rules. Throws an Error for two roots of one folder.
  */
-function withoutInner(options: readonly RootOptions[]): RootOptions[] {
+function withoutInner(options: readonly RootOptions[]): PlacedRoot[] {
   const placed = options.map((root) => ({ root, ...placeOf(root.path) }));
   return placed.map(({ root, base, stats }) => {
-    const inner: string[] = [];
+    const inner: { name: string; path: string }[] = [];
     for (const other of placed) {
       if (other.root === root || base === undefined || other.base === undefined) continue;
       if (isSame(stats, other.stats))
@@ -154,10 +170,11 @@ function withoutInner(options: readonly RootOptions[]): RootOptions[] {
           `The roots ${JSON.stringify(root.name)} and ${JSON.stringify(other.root.name)} are one folder, ${JSON.stringify(base)}.`,
         );
       const path = relative(base, other.base);
-      if (path !== ".." && !path.startsWith("../")) inner.push(escapeGlob(path));
+      if (path !== ".." && !path.startsWith("../")) inner.push({ name: other.root.name, path });
     }
     if (inner.length === 0) return root;
-    return { ...root, deny: compileGlobSet([...(root.deny?.patterns ?? []), ...inner]) };
+    const globs = inner.map(({ path }) => escapeGlob(path));
+    return { ...root, inner, deny: compileGlobSet([...(root.deny?.patterns ?? []), ...globs]) };
   });
 }
 

@@ -1,0 +1,71 @@
+/** The errors over several roots, as a model reads them. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { connectStdio, type McpFixture, textOf } from "./client.ts";
+
+let connected: McpFixture;
+
+beforeAll(async () => {
+  connected = await connectStdio("executable", {
+    tree: {
+      "docs/src/user.ts": "user\n",
+      "app/src/user.ts": "user\n",
+      "app/only.ts": "only\n",
+      "app/packages/core/index.ts": "user\n",
+      "app/to-lib": { link: "../lib/src" },
+      "app/out": { link: "../elsewhere" },
+      "lib/src/user.ts": "user\n",
+    },
+    configure: (base) => ({
+      base_path: undefined,
+      roots: [
+        { name: "docs", path: join(base, "docs"), read_only: true },
+        { name: "app", path: join(base, "app") },
+        { name: "core", path: join(base, "app/packages/core"), read_only: true },
+        { name: "lib", path: join(base, "lib") },
+      ],
+    }),
+  });
+});
+
+afterAll(() => connected[Symbol.asyncDispose]());
+
+/** Makes a call that must fail, and returns its text. */
+const errorOf = async (tool: string, args: Record<string, unknown>): Promise<string> => {
+  const result = await connected.call(tool, args);
+  expect(result.isError).toBe(true);
+  return textOf(result);
+};
+
+test("a path that leads through a root into one inside it is answered with the path that serves it", async () => {
+  const path = "app/packages/core/index.ts";
+  const sentence = `"${path}" leads into another root, "core", and is reached by the name of that alone. Send "core/index.ts".`;
+  expect(await errorOf("coder_read_file", { path })).toBe(`C211 denied: ${sentence}`);
+  expect(
+    await errorOf("coder_update_file", { path, ops: [{ op: "remove", from_line: 1, to_line: 1 }] }),
+  ).toContain(sentence);
+  expect(await errorOf("coder_list_folder", { path: "app/packages/core/" })).toEndWith('Send "core".');
+  expect(await errorOf("coder_read_file", { path: "app/packages/core-x" })).not.toContain("another root");
+});
+
+test("a replacement over read-only roots names all of them, and the globs that leave them out", async () => {
+  const sent = { query: "user", replacement: "person" };
+  expect(await errorOf("coder_replace", sent)).toBe(
+    'C222 protected: 2 of the 4 files with matches lie in read-only roots: "core", "docs". Nothing was changed. Send `exclude_globs` with "core/**", "docs/**" to replace in the other 2 files, or a `path` in another root.',
+  );
+  const planned = { ...sent, exclude_globs: ["core/**", "docs/**"], dry_run: true };
+  expect(textOf(await connected.call("coder_replace", planned))).toStartWith("2 matches in 2 files would");
+  expect(await errorOf("coder_replace", { ...sent, path: "docs" })).toEndWith(
+    "Copy the files into a root that can be written to, or ask the user.",
+  );
+});
+
+test("a path outside of all roots and a root itself are refused as what they are", async () => {
+  const advice = 'Nothing was changed. Choose a path in "app/" or "lib/".';
+  expect(await errorOf("coder_create_file", { path: "new/x.txt", content: "" })).toBe(
+    `C222 protected: "new/x.txt" is in no root: the top folder holds only the roots and cannot be changed. ${advice}`,
+  );
+  expect(await errorOf("coder_delete_file", { paths: ["lib"], recursive: true })).toContain(
+    `"lib" is a root: an entry of the top folder, which cannot be changed. ${advice}`,
+  );
+});
