@@ -88,6 +88,7 @@ const ofCoder: Samples<typeof refuseCoder> = {
     ["It was moved to b by #5."],
   ),
   holdsDenied: refuseCoder.holdsDenied(refuse.absent("a", "missing"), refuse.absent("a", "missing").message),
+  linkToOtherRoot: refuseCoder.linkToOtherRoot(refuse.badLink("a"), refuse.badLink("a").message, "lib/a"),
   uselessLink: refuseCoder.uselessLink(refuse.badLink("a"), refuse.badLink("a").message),
   otherJournal: refuseCoder.otherJournal(),
   noFolder: refuseCoder.noFolder("a/b.txt", "a"),

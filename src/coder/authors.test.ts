@@ -38,6 +38,21 @@ test("an undo of others' work needs its number or its author", async () => {
   expect(existsSync(fixture.at("a"))).toBe(false);
 });
 
+test("an undo of another's change says whose it was, and one of the caller's own does not", async () => {
+  await using fixture = new SessionsFixture();
+  const [one, other] = [fixture.open(anna), fixture.open(ben)];
+  await one.call("coder::create-file", create("a"));
+  expect(await other.text("coder::undo", { seq: 1, dry_run: true })).toStartWith(
+    "#1 by anna 1.0 (session aaaaaaaa)\n  removed: a\n",
+  );
+  expect((await other.call("coder::undo", { seq: 1, dry_run: true })).undone[0].author).toEqual(anna);
+  expect(await one.text("coder::undo", { dry_run: true })).toStartWith("#1\n");
+  await using older = new SessionsFixture({ profile: "contract" });
+  await older.open(anna).call("coder::create-file", create("a"));
+  const { undone } = await older.open(ben).call("coder::undo", { seq: 1 });
+  expect(undone[0]).not.toHaveProperty("author");
+});
+
 test("undo of paths takes the newest checkpoint of each, and only there", async () => {
   await using fixture = new SessionsFixture();
   const one = fixture.open(anna);

@@ -30,6 +30,19 @@ export const refuseCoder = {
       { ...(details && { details }) },
     ),
 
+  /** Refuses to follow a link into another root; `target` is the path there. */
+  linkToOtherRoot: (
+    { reason, message, path = "", details }: Refusal,
+    plain: string,
+    target: string,
+  ): Refusal =>
+    new Refusal(
+      reason,
+      `${message.slice(0, -plain.length)}${quoteShort(path)} leads through a symbolic link into another root, and no call goes through such a link. Send ${quoteShort(target)}.`,
+      path,
+      { ...(details && { details }) },
+    ),
+
   /** Refuses a change of a folder as a whole, which a listing shows with what is denied in it. */
   holdsDenied: ({ reason, message, path = "", details }: Refusal, plain: string): Refusal =>
     new Refusal(

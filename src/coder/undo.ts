@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type Author, authorId, isWithoutSession } from "../base/author.ts";
+import { type Author, authorId, isSameAuthor, isWithoutSession, renderAuthor } from "../base/author.ts";
 import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Plan } from "../filesystem/disk/steps.ts";
 import { unservedRoots } from "../filesystem/jail/roots.ts";
@@ -13,7 +13,7 @@ import {
 } from "../filesystem/journal/read-record.ts";
 import { type UndoneRecord, type UndoOutcome, undoRecords } from "../filesystem/journal/undo-records.ts";
 import { Restoration } from "../filesystem/overlay/restore.ts";
-import { selectsAuthor } from "./checkpoints/authors.ts";
+import { AuthorFields, describeAuthor, selectsAuthor } from "./checkpoints/authors.ts";
 import { baseTree } from "./checkpoints/base-tree.ts";
 import { endsOf, isShown, type StepNames, selectPaths } from "./checkpoints/recorded-paths.ts";
 import { requireJournal } from "./checkpoints/require-journal.ts";
@@ -50,6 +50,7 @@ const request = Type.Object(
 );
 
 const UndoneCheckpoint = Named("UndoneCheckpoint", {
+  author: Type.Optional(AuthorFields),
   more: Type.Optional(UInt32({ description: "Paths that are not listed." })),
   removed: Type.Array(Type.String()),
   restored: Type.Array(Type.String()),
@@ -196,7 +197,9 @@ export const undo = defineCoderFunction({
     const isDone = force || value.conflicts.length === 0;
     return {
       ...(commands.length > 0 && { commands }),
-      undone: isDone ? await listAll(value.undone, { records, selects }, { later, pause: afterwards }) : [],
+      undone: isDone
+        ? await listAll(value.undone, { records, selects }, { later, context, pause: afterwards })
+        : [],
       conflicts: value.conflicts.slice(0, maxPaths),
       ...(untouched.length > 0 && { untouched }),
       ...(transaction !== undefined && { transaction }),
@@ -311,6 +314,7 @@ async function undoOf(
 
 interface Listing {
   readonly later: LaterRecords;
+  readonly context: Pick<CoderContext, "author" | "profile">;
   readonly pause: () => Promise<void>;
 }
 
@@ -321,8 +325,24 @@ async function listAll(
   listing: Listing,
 ): Promise<Static<typeof UndoneCheckpoint>[]> {
   const all = [];
-  for (const record of undone) all.push({ ...listed(record), ...(await undoOf(record, chosen, listing)) });
+  for (const record of undone)
+    all.push({
+      ...otherAuthorOf(record, chosen, listing),
+      ...listed(record),
+      ...(await undoOf(record, chosen, listing)),
+    });
   return all;
+}
+
+/** Returns the author of a record, unless that is the caller. */
+function otherAuthorOf(
+  { seq }: UndoneRecord,
+  { records }: Chosen,
+  { context }: Listing,
+): Pick<Static<typeof UndoneCheckpoint>, "author"> {
+  const author = records.find((one) => one.seq === seq)?.author;
+  if (author === undefined || !context.profile.authors || isSameAuthor(author, context.author)) return {};
+  return { author: describeAuthor(author) };
 }
 
 interface Which {
@@ -526,9 +546,9 @@ function renderUntouched(paths: readonly string[], undone: readonly { readonly s
 }
 
 function renderUndone(record: Static<typeof UndoneCheckpoint>): string[] {
-  const { seq, restored, removed, skipped, more } = record;
+  const { seq, author, restored, removed, skipped, more } = record;
   return [
-    `#${seq}`,
+    `#${seq}${author === undefined ? "" : ` by ${renderAuthor(author)}`}`,
     ...restored.map((path) => `  restored: ${renderName(path)}`),
     ...removed.map((path) => `  removed: ${renderName(path)}`),
     ...skipped.map(({ path, reason }) => `  skipped: ${renderName(path)} (${reason})`),

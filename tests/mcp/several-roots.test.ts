@@ -69,3 +69,27 @@ test("a path outside of all roots and a root itself are refused as what they are
     `"lib" is a root: an entry of the top folder, which cannot be changed. ${advice}`,
   );
 });
+
+test("a path without a root is answered with those in all roots that have it, the writable ones first", async () => {
+  const absent = (path: string) =>
+    `C211 no_such_path: "${path}" is not found, or the configuration denies it.`;
+  expect(await errorOf("coder_read_file", { path: "src/user.ts" })).toBe(
+    `${absent("src/user.ts")} It exists in 3 roots: app/src/user.ts, lib/src/user.ts, docs/src/user.ts (read-only). Send the one that you mean.`,
+  );
+  expect(await errorOf("coder_list_folder", { path: "src" })).toContain(
+    "It exists in 3 roots: app/src, lib/src,",
+  );
+  expect(await errorOf("coder_read_file", { path: "only.ts" })).toBe(
+    `${absent("only.ts")} Did you mean app/only.ts?`,
+  );
+});
+
+test("a link into another root is answered with the path there, and one that leads outside is not", async () => {
+  const sentence = "leads through a symbolic link into another root, and no call goes through such a link.";
+  expect(await errorOf("coder_read_file", { path: "app/to-lib/user.ts" })).toBe(
+    `C215 outside: "app/to-lib/user.ts" ${sentence} Send "lib/src/user.ts".`,
+  );
+  expect(await errorOf("coder_list_folder", { path: "app/to-lib" })).toEndWith(`${sentence} Send "lib/src".`);
+  expect(await errorOf("coder_read_file", { path: "app/to-lib/none.ts" })).not.toContain("another root");
+  expect(await errorOf("coder_read_file", { path: "app/out" })).toContain("leads outside, dangles or loops");
+});

@@ -1,6 +1,7 @@
 /** The facts known about a missing path: similar names, and the calls that moved or deleted it. */
 
 import { isUtf8 } from "node:buffer";
+import { dirname, join, relative, resolve } from "node:path";
 import { Refusal, refuse } from "../../base/errors.ts";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { nearestFileName } from "../../base/similar-name.ts";
@@ -39,6 +40,8 @@ const maxCandidates = 3;
 export function explainAbsence(error: unknown, knowledge: Knowledge): unknown {
   if (!(error instanceof Refusal) || error.path === undefined) return error;
   const badLink = refuse.badLink(error.path).message;
+  const linked = error.message.endsWith(badLink) ? pathInOtherRoot(error.path, knowledge.jail) : undefined;
+  if (linked !== undefined) return refuseCoder.linkToOtherRoot(error, badLink, linked);
   if (error.message.endsWith(badLink))
     return isVisible("symlink", error.path, knowledge.jail) ? refuseCoder.uselessLink(error, badLink) : error;
   const plain = refuse.absent(error.path, "missing").message;
@@ -76,6 +79,8 @@ function sentencesAbout(sent: string, knowledge: Knowledge): string[] {
       ];
     const file = fileAbove(path, knowledge.jail);
     if (file !== undefined) return [`${renderName(file)} is a file, so nothing is below it.`];
+    const inRoots = pathsInRoots(path, knowledge.jail);
+    if (inRoots.length > 0) return [sayRoots(inRoots, knowledge.jail)];
     const { sentence, path: moved } = fateOf(path, knowledge);
     const named = [separated(path), otherSpelling(path, knowledge), ...sameNames(path, knowledge)].filter(
       (one): one is string => one !== undefined && one !== moved && one !== path,
@@ -92,6 +97,54 @@ function sentencesAbout(sent: string, knowledge: Knowledge): string[] {
   } catch {
     // The error is useful without them.
     return [];
+  }
+}
+
+/** Returns the paths in the roots that have an entry at a path without a root, the writable ones first. */
+function pathsInRoots(path: string, jail: Jail): string[] {
+  const [first] = namesOf(path);
+  if (!jail.hasTop || jail.roots.some(({ name }) => name === first)) return [];
+  const writableFirst = jail.roots.toSorted(
+    (one, other) => Number(one.isReadOnly) - Number(other.isReadOnly),
+  );
+  return writableFirst.map(({ name }) => pathIn(name, path)).filter((one) => isThere(one, jail));
+}
+
+/** Maximum roots that are named for one path. */
+const maxRoots = 10;
+
+function sayRoots(paths: readonly string[], jail: Jail): string {
+  const named = paths.slice(0, maxRoots).flatMap((path) => {
+    const sent = sendable(path, jail);
+    return sent === undefined ? [] : `${renderName(sent)}${jail.isReadOnly(path) ? " (read-only)" : ""}`;
+  });
+  if (paths.length === 1) return `Did you mean ${named[0]}?`;
+  const more = paths.length > maxRoots ? ` and ${paths.length - maxRoots} more` : "";
+  return `It exists in ${paths.length} roots: ${named.join(", ")}${more}. Send the one that you mean.`;
+}
+
+/**
+ * Returns the path of an entry in another root that a link on the path leads to, by the text of that link, if
+ * the call sees both.
+ */
+function pathInOtherRoot(sent: string, jail: Jail): string | undefined {
+  try {
+    const names = namesOf(plainPath(sent, jail));
+    if (!jail.hasTop || names.includes("..")) return undefined;
+    const depth = names.findIndex(
+      (_, index) => kindAt(names.slice(0, index + 1).join("/"), jail) === "symlink",
+    );
+    if (depth < 1) return undefined;
+    using link = jail.fromBase().admit(names.slice(0, depth + 1).join("/"), { lastLink: "bare" });
+    const text = link.folder.readLink(link.name).toString();
+    const target = resolve(dirname(jail.hostPath(link.path)), text, ...names.slice(depth + 1));
+    const holding = jail.roots.filter(({ hostPath }) => `${target}/`.startsWith(`${hostPath}/`));
+    const [innermost] = holding.sort((one, other) => other.hostPath.length - one.hostPath.length);
+    const path = innermost && join(innermost.name, relative(innermost.hostPath, target));
+    return path !== undefined && isThere(path, jail) ? sendable(path, jail) : undefined;
+  } catch {
+    // The error is useful without it.
+    return undefined;
   }
 }
 
