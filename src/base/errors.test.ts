@@ -235,6 +235,7 @@ const ofReads: Samples<typeof refuseRead> = {
   content: refuseRead.content(excess, { bytes: 10, lineTo: 2, isBase64: false, mayRaise: true }),
   largest: refuseRead.largest(excess),
   image: refuseRead.image(excess, 8),
+  imageSide: refuseRead.imageSide(excess, { width: 9000, height: 1 }, 8000),
 };
 
 const line = { line: 3, text: "--- a/f" };

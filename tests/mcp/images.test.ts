@@ -15,6 +15,8 @@ const tree = {
   "c.jpg": Buffer.concat([largest, bytes("x")]),
   "fake.png": "no image\n",
   "photo.webp": bytes("RIFF\xff\0\0\0WEBPVP8 "),
+  "page.png": Buffer.concat([png, bytes("\0\0\x04\0\0\0\x1f\x41\x08\x06\0\0\0")]),
+  "screen.png": Buffer.concat([png, bytes("\0\0\x04\0\0\0\x1f\x40\x08\x06\0\0\0")]),
 };
 
 const image = (data: Buffer, mimeType: string) => ({
@@ -54,6 +56,17 @@ describe.each(defaultSubjects)("the %s", (subject) => {
       /^C213 too_large: .* hold 5242880; it is an image, which takes 5242884 bytes in base64; /,
     );
     expect(textOf(await read({ path: "logo.png", max_output_bytes: 10 }))).toContain("it is an image");
+  });
+
+  test("refuses one with too many pixels on a side, alone or among others", async () => {
+    const sentence =
+      'C213 too_large: "page.png" is an image of 1024 × 8001 pixels, and clients show at most 8000 on a side; make a smaller one of it and read that, or send stat to see what it is.';
+    const refused = await read({ path: "page.png" });
+    expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining(sentence)]);
+    expect(textOf(await read({ paths: ["page.png", "a.txt"] }))).toContain(sentence);
+    expect((await read({ path: "screen.png" })).content as unknown).toEqual([
+      image(tree["screen.png"], "image/png"),
+    ]);
   });
 
   test("shows several files in their order", async () => {

@@ -132,3 +132,6 @@ const signatureOf = (file: Buffer): Signature | undefined =>
  * request that has it in its history; other providers take more.
  */
 export const maxImageBytes = 5 * 1024 * 1024;
+
+/** The maximum pixels on a side of an image. Anthropic's API refuses more like it refuses too many bytes. */
+export const maxImageSide = 8000;

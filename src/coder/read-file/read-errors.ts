@@ -4,6 +4,7 @@
  */
 import { quoteShort, Refusal } from "../../base/errors.ts";
 import type { Limit } from "../../filesystem/files/types.ts";
+import type { Dimensions } from "./image-dimensions.ts";
 
 /** A file whose requested part is larger than an answer may be. */
 export interface Excess {
@@ -116,6 +117,15 @@ export const refuseRead = {
     refusal(
       excess,
       `it is an image, which takes ${bytes} bytes in base64; make a smaller one of it and read that, or send stat to see what it is`,
+    ),
+
+  /** Refuses an image with more pixels on a side than clients show. */
+  imageSide: ({ path, size }: Excess, { width, height }: Dimensions, most: number): Refusal =>
+    new Refusal(
+      "too-large",
+      `${quoteShort(path)} is an image of ${width} × ${height} pixels, and clients show at most ${most} on a side; make a smaller one of it and read that, or send stat to see what it is.`,
+      path,
+      { details: { size, width, height } },
     ),
 
   /** Refuses the largest of several files that exceed the limit together. */

@@ -24,7 +24,8 @@ import type { CoderContext } from "../define.ts";
 import { configuredEncoding } from "../fields/file-encoding.ts";
 import { refuseFileEncoding } from "../fields/file-encoding-errors.ts";
 import { type FileView, viewOf } from "./answer.ts";
-import { binaryKind, mediaTypeOf } from "./file-kind.ts";
+import { binaryKind, maxImageSide, mediaTypeOf } from "./file-kind.ts";
+import { dimensionsOf } from "./image-dimensions.ts";
 import type { ReadOptions } from "./options.ts";
 import { readPart } from "./part.ts";
 import { refuseRead } from "./read-errors.ts";
@@ -129,7 +130,7 @@ interface Whole {
 
 /**
  * Returns the view of an image or sound, or `undefined` for any other file. Throws too-large for an image
- * that no client could show. A sound beyond `max_output_bytes`, the limit of texts, is not played.
+ * that clients could not show. A sound beyond `max_output_bytes`, the limit of texts, is not played.
  */
 function viewMedia(
   { path, options, context }: FileRead,
@@ -142,7 +143,11 @@ function viewMedia(
   if (isSound && (!options.hasBinaryKinds || binaryKind(bytes) === undefined)) return undefined;
   const content = base64Content(bytes);
   if (isSound && content.bytes > (options.maxOutputBytes ?? limit.bytes)) return undefined;
-  if (content.bytes > limit.bytes) throw refuseRead.image({ path, size: stats.size, limit }, content.bytes);
+  const excess = { path, size: stats.size, limit };
+  if (content.bytes > limit.bytes) throw refuseRead.image(excess, content.bytes);
+  const dimensions = dimensionsOf(bytes, mediaType);
+  if (dimensions !== undefined && Math.max(dimensions.width, dimensions.height) > maxImageSide)
+    throw refuseRead.imageSide(excess, dimensions, maxImageSide);
   return viewOf({ path, stats, isUtf8: content.isUtf8, revision, mediaType }, content);
 }
 
