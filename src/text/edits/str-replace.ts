@@ -176,7 +176,7 @@ export function* replaceKeepingLineEnds(body: Buffer, text: Buffer, matches: Mat
     at = start + needle.length;
     if (index % keptMatchesPerStep === keptMatchesPerStep - 1) yield;
   }
-  return { body: yield* keeper.finish(), splices };
+  return { body: keeper.finish(), splices };
 }
 
 function addSplice(splices: Splice[], splice: Splice): void {

@@ -3,7 +3,6 @@
  * written back unchanged. A line ends in LF or CRLF, or in CR if the file has neither.
  */
 
-import { joinInSteps } from "../../base/scheduling/join-bytes.ts";
 import { piecesOf } from "../../base/scheduling/text-pieces.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 
@@ -297,6 +296,9 @@ const [maxKeyBytes, maxKeys] = [1024, 1024];
 /** Returns the start of the last line if it has no ending, otherwise the end of the text. */
 const startOfRest = (text: Buffer): number => text.lastIndexOf(lineFeed) + 1;
 
+/** Number of parts that are joined in one step. */
+const maxParts = 4096;
+
 /** A part of the original that was replaced, and the length of the replacement in the new text. */
 export interface KeptRange {
   readonly from: number;
@@ -310,6 +312,8 @@ export interface KeptRange {
  */
 export class LineEndKeeper {
   readonly #original: Buffer;
+  /** The beginning of the new text, in large pieces, and the parts after it. */
+  readonly #joined: Buffer[] = [];
   readonly #parts: Buffer[] = [];
   /** The position in the original. */
   #at = 0;
@@ -323,7 +327,7 @@ export class LineEndKeeper {
   /** Keeps the next `bytes` bytes of the text without returns. */
   *keep(bytes: number): Steps<void> {
     const part = yield* this.#advance(bytes);
-    if (part.length > 0) this.#parts.push(part);
+    this.#add(part);
   }
 
   /** Replaces the next `bytes` bytes of the text without returns, and returns their place in the original. */
@@ -333,13 +337,21 @@ export class LineEndKeeper {
     const replaced = yield* this.#advance(bytes);
     const hasLines = replacement.includes(lineFeed);
     const part = hasLines ? yield* this.#withEnds(replacement, replaced, ended) : replacement;
-    if (part.length > 0) this.#parts.push(part);
+    this.#add(part);
     return { from, to: this.#at, length: part.length };
   }
 
-  /** Keeps the rest, and returns the new text, in steps. */
-  *finish(): Steps<Buffer> {
-    return yield* joinInSteps([...this.#parts, this.#original.subarray(this.#at)]);
+  /** Keeps the rest, and returns the new text. */
+  finish(): Buffer {
+    this.#add(this.#original.subarray(this.#at));
+    return Buffer.concat([...this.#joined, ...this.#parts]);
+  }
+
+  /** Adds a part. Joins many as they come, since there may be millions. */
+  #add(part: Buffer): void {
+    if (part.length === 0 || this.#parts.push(part) < maxParts) return;
+    this.#joined.push(Buffer.concat(this.#parts));
+    this.#parts.length = 0;
   }
 
   *#advance(bytes: number): Steps<Buffer> {

@@ -82,7 +82,7 @@ export function replaceWithinLineEnds(
     addRange(ranges, runAtOnce(keeper.replace(middle - start - markBytes, written)));
     count++;
   });
-  return { body: runAtOnce(keeper.finish()), count, ranges };
+  return { body: keeper.finish(), count, ranges };
 }
 
 const markedTemplate = (replacement: string, mark: string): string =>
