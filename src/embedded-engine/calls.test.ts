@@ -226,14 +226,15 @@ describe("a call from the engine", () => {
 
 describe("a call under way", () => {
   test("ends with invocation_stopped when its server goes", async () => {
-    const { promise: started, resolve: start } = promiseOf<void>();
+    const { promise: bothStarted, resolve: start } = promiseOf<void>();
+    let calls = 0;
     const server = await serve("t::never", () => {
-      start();
+      if (++calls === 2) start();
       return new Promise(() => {});
     });
     const fromWorker = failureOf(connect("client").trigger({ function_id: "t::never", payload: {} }));
     const fromEngine = failureOf(engine.call("t::never", {}));
-    await started;
+    await bothStarted;
     await server.shutdown();
     const stopped = { code: "invocation_stopped", message: "Invocation stopped" };
     expect(await fromEngine).toMatchObject(stopped);
