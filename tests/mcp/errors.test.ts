@@ -338,6 +338,11 @@ describe("a path where nothing is", () => {
     expect(await errorOf("gone/b.ts")).toBe('. It was deleted by #2; coder_undo {"seq":2} brings it back.');
     await done("coder_undo", { seq: 2 });
     expect(textOf(await connected.call("coder_read_file", { path: "gone/b.ts" }))).toStartWith("b\n");
+    // The undo of a creation deletes the folder that another program has emptied.
+    await done("coder_create_file", { path: "emptied/c.ts", content: "c\n" });
+    rmSync(join(connected.base, "emptied/c.ts"));
+    await done("coder_undo", {});
+    expect(await errorOf("emptied/c.ts")).not.toContain("deleted by");
     // A deletion that was undone does not count.
     await done("coder_delete_file", { paths: ["lib/once.ts"] });
     expect(await errorOf("twice.ts")).toContain("It was moved by #4, and deleted by #");

@@ -229,6 +229,23 @@ function takenAway(record: JournalRecord): readonly ChangedPath[] {
   return gone;
 }
 
+const removedIn = new WeakMap<JournalRecord, ReadonlySet<string>>();
+
+/** Returns the paths of all entries that a record deleted, also those in a folder. */
+function removedBy(record: JournalRecord): ReadonlySet<string> {
+  let removed = removedIn.get(record);
+  if (removed === undefined) {
+    const deleted = new Set(
+      takenAway(record).flatMap(({ path, change }) => (change === "deleted" ? path : [])),
+    );
+    for (const { path, before } of record.steps)
+      if (deleted.has(path)) for (const [name] of before.inside ?? []) deleted.add(`${path}/${name}`);
+    removed = deleted;
+    removedIn.set(record, removed);
+  }
+  return removed;
+}
+
 interface Fate {
   readonly sentence?: string;
   /** The path that the entry has now, if it was moved. */
@@ -242,22 +259,22 @@ function fateOf(path: string, { jail, journal }: Knowledge): Fate {
   let at = path;
   let movedBy: number | undefined;
   const records = recentRecords(journal);
-  const first = records.findIndex((record) =>
-    takenAway(record).some(
-      ({ path: changed, from, change }) =>
-        (change === "deleted" && isBelow(changed)) || (change === "moved" && isBelow(from!)),
-    ),
+  const first = records.findIndex(
+    (record) =>
+      removedBy(record).has(path) ||
+      takenAway(record).some(({ from, change }) => change === "moved" && isBelow(from!)),
   );
   for (let index = first; index >= 0; index--) {
-    const { seq } = records[index]!;
-    for (const gone of takenAway(records[index]!)) {
+    const record = records[index]!;
+    const { seq } = record;
+    for (const gone of takenAway(record)) {
       const { path: changed, from, change, unavailable } = gone;
       if (!isShown(gone, jail)) continue;
       const covers = (folder: string) => at === folder || at.startsWith(`${folder}/`);
       if (change === "moved" && from !== undefined && covers(from)) {
         at = changed + at.slice(from.length);
         movedBy = seq;
-      } else if (change === "deleted" && covers(changed) && !isThere(at, jail)) {
+      } else if (change === "deleted" && covers(changed) && removedBy(record).has(at) && !isThere(at, jail)) {
         const back = unavailable ? "" : `; coder::undo {"seq":${seq}} brings it back`;
         const before = movedBy === undefined ? "" : `moved by #${movedBy}, and `;
         return { sentence: `It was ${before}deleted by #${seq}${back}.` };
