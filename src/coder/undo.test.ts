@@ -152,6 +152,27 @@ test("what others changed is a conflict, and stays", async () => {
   expect(readFileSync(at("c"), "utf8")).toBe("y");
 });
 
+test("a change of another program between two checkpoints is named as the cause, not the later one", async () => {
+  const { at, call } = await open();
+  const edit = (old_str: string, new_str: string) =>
+    call("coder::update-file", { files: [{ path: "f", ops: [{ op: "str_replace", old_str, new_str }] }] });
+  const conflictsOf = async () => (await call("coder::undo", { seq: 2 })).conflicts;
+  await call("coder::create-file", { files: [{ path: "f", content: "one\ntwo\n" }] });
+  await edit("two", "TWO");
+  await edit("one", "ONE");
+  // The later checkpoint is the only cause.
+  expect(await conflictsOf()).toMatchObject([{ path: "f", seq: 2, by: 3 }]);
+  await call("coder::undo", { seq: 3 });
+  writeFileSync(at("f"), "zero\none\nTWO\n");
+  await edit("zero", "ZERO");
+  for (let undone = 0; undone < 2; undone++) {
+    const conflicts = await conflictsOf();
+    expect(conflicts).toMatchObject([{ path: "f", seq: 2 }]);
+    expect(conflicts[0]).not.toHaveProperty("by");
+    await call("coder::undo", {});
+  }
+});
+
 test("a trial changes nothing", async () => {
   const { at, call, snapshot } = await open();
   writeFileSync(at("f"), "old");

@@ -1,3 +1,4 @@
+import type { RecordedState } from "./frame.ts";
 import { isAsRecorded } from "./is-as-recorded.ts";
 import type { JournalRecord, RecordedStep } from "./read-record.ts";
 import type { TreeState } from "./restored-tree.ts";
@@ -26,6 +27,8 @@ interface RankedStep {
 export class LaterRecords {
   /** The last step at each path that begins or ends there. */
   readonly #lastAt = new Map<string, RankedStep>();
+  /** The steps at each path, the newest first. */
+  readonly #stepsAt = new Map<string, RecordedStep[]>();
   /** The last step that has left something in each folder. */
   readonly #lastInside = new Map<string, RecordedStep>();
   /** The newest undo that has a step at each path. */
@@ -63,6 +66,9 @@ export class LaterRecords {
     if (!this.#lastAt.has(path) && step.after.state.kind !== "absent")
       for (const folder of [...withOuter(path)].slice(1))
         if (!this.#lastInside.has(folder)) this.#lastInside.set(folder, step);
+    const steps = this.#stepsAt.get(path);
+    if (steps === undefined) this.#stepsAt.set(path, [step]);
+    else steps.push(step);
     for (const end of [path, from]) {
       if (!this.#lastAt.has(end)) this.#lastAt.set(end, ranked);
       if (function_id === "coder::undo" && !this.#undoAt.has(end)) this.#undoAt.set(end, seq);
@@ -70,9 +76,16 @@ export class LaterRecords {
   }
 
   /**
-   * Returns the checkpoint after `seq` that left `found` at a path, or `undefined` if another program did.
+   * Returns the checkpoint after `seq` that left `found` at a path, or `undefined` if another program did, or
+   * changed the file between two of them: undoing the later ones would not bring back `expected`, which `seq`
+   * left.
    */
-  causeOf(path: string, found: TreeState, seq: number): number | undefined {
+  causeOf(
+    path: string,
+    { expected, found }: { readonly expected: RecordedState; readonly found: TreeState },
+    seq: number,
+  ): number | undefined {
+    if (this.#metOther(path, expected, seq)) return undefined;
     let last: RankedStep | undefined;
     for (const at of withOuter(path)) {
       const one = this.#lastAt.get(at);
@@ -80,6 +93,18 @@ export class LaterRecords {
     }
     if (last === undefined || last.step.seq <= seq) return undefined;
     return this.#hasLeft(last.step, path, found) ? last.step.seq : undefined;
+  }
+
+  /** Returns whether one of the checkpoints after `seq` found a content that the one before had not left. */
+  #metOther(path: string, expected: RecordedState, seq: number): boolean {
+    let left = expected;
+    for (const { before, after, kind, ...step } of this.#stepsAt.get(path)?.toReversed() ?? []) {
+      if (step.seq <= seq || kind === "chmod") continue;
+      if (step.unavailable !== undefined) return false;
+      if (haveOtherContents(left, before.state)) return true;
+      left = after.state;
+    }
+    return false;
   }
 
   /** Returns the newest checkpoint after `seq` that has left something in a folder. */
@@ -115,6 +140,14 @@ export class LaterRecords {
     return states;
   }
 }
+
+/** Returns whether both are files whose contents are known and differ. */
+const haveOtherContents = (one: RecordedState, other: RecordedState): boolean =>
+  one.kind === "file" &&
+  other.kind === "file" &&
+  one.revision !== "" &&
+  other.revision !== "" &&
+  one.revision !== other.revision;
 
 /** Yields a path, and those of the folders above it. */
 function* withOuter(path: string): Generator<string, void, void> {

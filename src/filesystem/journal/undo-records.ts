@@ -316,7 +316,7 @@ class Undo {
   #mayOverride(
     step: RecordedStep,
     { path, expected, found }: Disagreement,
-    by = this.#options.later.causeOf(path, found, step.seq),
+    by = this.#options.later.causeOf(path, { expected, found }, step.seq),
   ): boolean {
     // A change that `force` has passed over may have been moved here since.
     if (this.#passedOver.has(path)) return true;
