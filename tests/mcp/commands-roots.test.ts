@@ -185,6 +185,23 @@ describe("a read-only root in a writable one", () => {
   });
 });
 
+test("a read-only root beside a writable one keeps its modes, owners and times too", async () => {
+  const line = "echo x >> notes.private; chmod 600 notes.private .; touch -d 2011-01-01 notes.private .";
+  const changed = [];
+  for (const read_only of [false, true]) {
+    await using connected = await connectRoots({ app: { path: "app" }, beta: { path: "beta", read_only } });
+    const folder = join(connected.base, "beta");
+    const state = () => execFileSync("find", [folder, "-printf", "%p %m %U %s %T@\n"], { encoding: "utf8" });
+    const before = state();
+    await shOf(connected, "beta")(line);
+    changed.push(state() !== before);
+    // The mount uncovers nothing that is denied in it.
+    writeFileSync(join(folder, ".env"), "secret\n");
+    expect(await shOf(connected, "beta")("cat .env")).not.toContain("secret\n");
+  }
+  expect(changed).toEqual([true, false]);
+});
+
 describe("where commands run", () => {
   const roots = { app: { path: "app" }, beta: { path: "beta", read_only: true } };
 

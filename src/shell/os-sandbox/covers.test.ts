@@ -57,9 +57,10 @@ describe("a plan of mounts", () => {
   const planRoots = (readOnly: readonly string[], ...writable: string[]) =>
     runAtOnce(planCovers(denied(["/root/a/in/key"]), { ...options, writable, readOnly }));
 
-  test("keeps a read-only folder, and not one that lies in no writable folder, or is writable too", () => {
+  test("keeps a read-only folder, in a writable one or elsewhere, unless it is writable too", () => {
     const { covers, kept } = planRoots(["/root/a", "/other", "/root/b"], "/root", "/root/b");
     expect(covers.map(({ path, kind }) => `${kind} ${path}`)).toEqual([
+      "kept /other",
       "pinned /root/a",
       "kept /root/a",
       "pinned /root/a/in",

@@ -36,7 +36,7 @@ export interface CoverPlan {
 export interface CoverOptions {
   /** The canonical paths of folders that commands may write. */
   readonly writable: readonly string[];
-  /** The canonical paths of folders in them that commands may only read. */
+  /** The canonical paths of folders that commands may only read, in writable ones or elsewhere. */
   readonly readOnly: readonly string[];
   /** The canonical paths of files and folders that commands may read but not change. */
   readonly kept: readonly string[];
@@ -72,7 +72,11 @@ export function* planCovers(
     pinAbove(path, root);
     return true;
   };
-  for (const path of readOnly) if (!writable.includes(path)) guard(path);
+  for (const path of readOnly) {
+    if (writable.includes(path) || guard(path)) continue;
+    // Landlock has no rule for modes, owners and times, which a read-only mount protects.
+    if (rootOf(path, writable) === undefined && isVisible(path) && !denied.paths.has(path)) guarded.add(path);
+  }
   for (const path of kept.toSorted()) {
     if (guard(path)) readable.push(path);
     yield;

@@ -108,9 +108,10 @@ function tryAll(
 const mayCover = ({ denied, findDenied, findKept, writable, readOnly = [] }: SandboxPolicy): boolean =>
   findDenied !== undefined ||
   findKept !== undefined ||
-  [...readOnly, ...denied.flatMap((path) => [path, ...readDenied([path], []).paths])].some((path) =>
-    writable.some((folder) => isWithin(path, folder)),
-  );
+  readOnly.length > 0 ||
+  denied
+    .flatMap((path) => [path, ...readDenied([path], []).paths])
+    .some((path) => writable.some((folder) => isWithin(path, folder)));
 
 /** Returns whether no path in /proc is denied. Another mount has other files. */
 const mayHideProcesses = ({ denied }: SandboxPolicy): boolean =>

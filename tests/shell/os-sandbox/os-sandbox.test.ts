@@ -81,7 +81,7 @@ const attempts: Readonly<Record<string, Attempt>> = {
     "send-from-pair",
     datagrams,
   ],
-  "change the attributes of a file outside": ({ outside }) => ["set-flags", outside("there")],
+  "change the flags of a file outside": ({ outside }) => ["set-flags", outside("there")],
   "set the processors of another program": ({ target }) => ["affinity", target.id],
   "set the priority of another program": ({ target }) => ["priority", target.id],
   "signal the worker": () => ["signal-parent"],
