@@ -1,5 +1,5 @@
 import type { ComponentChild } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useVirtual } from "./virtual.ts";
 
 interface ListBoxProps<T> {
@@ -85,7 +85,8 @@ interface KeysOptions {
 function useKeys(at: number, { last, pageSize, choose }: KeysOptions) {
   // The chosen item comes back through the address; keys that follow at once start from this one.
   const current = useRef(at);
-  useEffect(() => {
+  // Not after the paint: a key that follows the paint would be overwritten by what was painted.
+  useLayoutEffect(() => {
     current.current = at;
   }, [at]);
   return (event: KeyboardEvent) => {
