@@ -11,6 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { execa } from "execa";
+import { errnoOf } from "../../filesystem/jail/errno.ts";
 import { findHierarchy, joinCalls, openControlGroups, openIn } from "./control-groups.ts";
 
 const v1 = "30 20 0:25 / /sys/fs/cgroup/pids rw,relatime - cgroup cgroup rw,pids";
@@ -79,6 +80,17 @@ describe("the controller of version 2", () => {
   });
 });
 
+/** Writes to a file. Returns false if it does not exist. */
+function writesTo(file: string, text: string): boolean {
+  try {
+    writeFileSync(file, text);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") throw error;
+    return false;
+  }
+}
+
 describe("the groups of this system", () => {
   const groups = openControlGroups();
   afterAll(() => groups?.close());
@@ -109,9 +121,12 @@ describe("the groups of this system", () => {
     const folder = dirname(own.processes);
     const gone = await execa("sh", ["-c", "echo $$"]);
     const abandoned = folder.replace(`-${process.pid}-`, `-${gone.stdout}-`);
-    mkdirSync(abandoned);
     const child = execa("sleep", ["900"], { reject: false });
-    writeFileSync(join(abandoned, "cgroup.procs"), String(child.pid));
+    // A worker of another test may remove the group while it is empty.
+    for (let isIn = false; !isIn; ) {
+      mkdirSync(abandoned, { recursive: true });
+      isIn = writesTo(join(abandoned, "cgroup.procs"), String(child.pid));
+    }
     openControlGroups()?.close();
     expect(await child).toMatchObject({ signal: "SIGKILL" });
     while (existsSync(abandoned)) openControlGroups()?.close();
