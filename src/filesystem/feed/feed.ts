@@ -108,7 +108,7 @@ export class Feed implements MutationListener {
     return this.#roots.some((root) => root.reportsExternal);
   }
 
-  /** The names of the roots in which changes of other programs are currently not reported. */
+  /** The names of the roots whose changes by other programs are not reported now. */
   get unreportedRoots(): string[] {
     return [...this.#rootsByName].flatMap(([name, root]) => (root.reportsExternal ? [] : name));
   }

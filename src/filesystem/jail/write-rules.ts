@@ -140,7 +140,7 @@ const foldersOf = (globs: readonly string[]): string[] =>
     );
   });
 
-/** Returns globs of the folders in which a glob matches everything. */
+/** Returns a glob for each folder that one of these covers as a whole. */
 const wholeFoldersOf = (globs: readonly string[]): string[] =>
   globs.flatMap((glob) => /^(.+?)(?:\/\*\*)?\/\*\*?$/.exec(glob)?.[1] ?? []);
 

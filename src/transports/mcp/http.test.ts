@@ -31,7 +31,7 @@ test("unauthenticated clients with half a request block no client that has the t
 test("the log says when all connections are in use", async () => {
   const limits = { connections: { total: 2, unauthenticatedOfPeer: 2 } };
   const { url, lines } = await serveHttp({ limits });
-  // Only two connections, on each of which a stream of notifications stays open.
+  // Only two connections stay open, each with a stream of notifications.
   const agent = new Agent({ keepAlive: true, maxSockets: 2 });
   opened.push(() => agent.destroy());
   for (let count = 0; count < 2; count++) {
