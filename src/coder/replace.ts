@@ -16,6 +16,7 @@ import { hintsFor } from "./search/hints.ts";
 import { encodingOptions } from "./search/matches.ts";
 import { LeftOutFields, renderPage } from "./search/pages.ts";
 import { parseFileTypes } from "./search.ts";
+import { pauseOf } from "./services/pause.ts";
 import { type ChangeResult, changeAnswers } from "./transact/changes.ts";
 import { planTransaction, runTransaction, type Transaction } from "./transact/run-transaction.ts";
 import { leaveOut } from "./update-file/answer.ts";
@@ -176,8 +177,8 @@ export const replace = defineCoderFunction({
 
 interface FoundFiles extends Pick<SearchAnswer, "not_searched" | "unmatched_globs"> {
   readonly files: readonly string[];
-  /** The paths with U+FFFD, which may stand for bytes of a name that is not UTF-8. */
-  readonly unsure: readonly string[];
+  /** The number of paths with U+FFFD, which may stand for bytes of a name that is not UTF-8. */
+  readonly unsure: number;
 }
 
 /** Finds the files that may have a match. Throws a refusal if there are too many. */
@@ -222,15 +223,21 @@ async function findFiles(sent: Request, context: CoderContext): Promise<FoundFil
   const { files = [], not_searched, unmatched_globs } = answer;
   if (files.length > maxFiles || answer.truncated) throw refuseReplacing.tooManyFiles(maxFiles);
   const found = files.map(({ path }) => path);
-  const unsure = found.filter((path) => path.includes("\ufffd"));
-  const unnamed = new Set(unsure.filter((path) => !isThere(path, jail.fromBase())));
+  const named = new Set<string>();
+  const pause = pauseOf(context);
+  for (const path of found) {
+    if (!isUnsure(path) || isThere(path, jail.fromBase())) named.add(path);
+    await pause();
+  }
   return {
-    files: [...new Set(found)].filter((path) => !unnamed.has(path)),
-    unsure,
+    files: [...named],
+    unsure: found.filter(isUnsure).length,
     ...(not_searched && { not_searched }),
     ...(unmatched_globs && { unmatched_globs }),
   };
 }
+
+const isUnsure = (path: string): boolean => path.includes("\ufffd");
 
 /** Returns whether an entry has this very path. */
 function isThere(path: string, jail: CoderContext["jail"]): boolean {
@@ -273,18 +280,17 @@ const filesOf = (replaced: readonly FileReplacement[]) =>
   replaced.map(({ matches, result }) => ({ path: result.path!, matches }));
 
 /**
- * Returns the results, which show what was changed until that takes too many bytes. `unsure` are the paths of
- * found files that may not be theirs.
+ * Returns the results, which show what was changed until that takes too many bytes. `unsure` is the number of
+ * found files whose paths may not be theirs.
  */
-function shownOf(replaced: readonly FileReplacement[], unsure: readonly string[]) {
+function shownOf(replaced: readonly FileReplacement[], unsure: number) {
   const budget = new JsonBudget(shownBytes, 0);
   const results = replaced.map(({ result }) => {
     const { echoes, echoes_truncated, diff, diff_truncated, ...bare } = result;
     const isShown = budget.admit(jsonBytes(result) - jsonBytes(bare));
     return (isShown ? result : { ...bare, ...leaveOut(result) }) as ChangeResult & { path: string };
   });
-  const sure = replaced.filter(({ result }) => unsure.includes(result.path!));
-  const left = unsure.length - sure.length;
+  const left = unsure - replaced.filter(({ result }) => isUnsure(result.path!)).length;
   return { files: filesOf(replaced), results, ...(left > 0 && { not_replaced: left }) };
 }
 

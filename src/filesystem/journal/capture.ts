@@ -100,10 +100,8 @@ function requireText({ path, from = "" }: Mutation): void {
 
 /** Requires paths that are short enough to be named again. */
 function requireShort({ path, from = path, before, after }: StepFrame): void {
-  const inside = [...(before.inside ?? []), ...(after.inside ?? [])];
-  const longest = inside.reduce((most, [name]) => (name.length > most.length ? name : most), "");
-  for (const end of [path, from])
-    if (isLonger(`${end}/${longest}`, maxPathBytes)) throw new Unavailable("name");
+  const inside = [...(before.inside ?? []), ...(after.inside ?? [])].map(([name]) => `${path}/${name}`);
+  if ([path, from, ...inside].some((one) => isLonger(one, maxPathBytes))) throw new Unavailable("name");
 }
 
 function treesOf(
