@@ -102,7 +102,9 @@ export class FileBuffer {
     if (text === undefined) return size;
     if (this.#buffer.length < text.length + slackBytes)
       this.#buffer = this.#reserve(text.length + slackBytes);
-    text.copy(this.#buffer);
+    // A copy onto itself would take as long as any other.
+    if (text.byteOffset !== this.#buffer.byteOffset || text.buffer !== this.#buffer.buffer)
+      text.copy(this.#buffer);
     return text.length;
   }
 

@@ -45,6 +45,9 @@ export function quickRevisionOf(descriptor: number): string | undefined {
   return size > largestAtOnce ? knownFiles.get(stampsOf(descriptor)) : revisionOf(descriptor);
 }
 
+/** Returns whether an opened file was hashed ahead, and has not changed since. */
+export const isHashedAhead = (descriptor: number): boolean => knownFiles.has(stampsOf(descriptor));
+
 /** Returns whether hashing a file takes 3 ms and more: too long for a single step. */
 export const isLarge = ({ size }: { readonly size: number }): boolean => size >= largeBytes;
 const largeBytes = 4 * 1024 * 1024;

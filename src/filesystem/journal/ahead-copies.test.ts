@@ -56,7 +56,7 @@ function watchSteps(
     before(mutation);
     for (const path of kept()) {
       const { ino, size: length } = lstatSync(path);
-      if (length < size || known.includes(ino)) continue;
+      if (length < 4 * mebibyte || known.includes(ino)) continue;
       if (copies.includes(ino)) renamed.push(ino);
       else other.push(ino);
     }
@@ -127,6 +127,27 @@ test.each(Object.keys(changes))(
     expect(readFileSync(at.bench.at(name)).equals(content)).toBe(true);
   },
 );
+
+test.each([
+  ["was hashed ahead is copied before", 1000, [1, 0]],
+  ["changed just now is copied in the step", 0, [0, 1]],
+] as const)("a file of 5 MiB that %s", async (_, age, counts) => {
+  using at = new JournalFixture("descriptors", {}, large);
+  const content = Buffer.alloc(5 * mebibyte, "line\n");
+  writeFileSync(at.bench.at("f"), content);
+  const now = Date.now() + age;
+  using _clock = spyOn(Date, "now").mockImplementation(() => now);
+  const call = at.call();
+  {
+    using steps = watchSteps(at);
+    await at.files.update("f", () => Buffer.from("new"), call);
+    expect([steps.renamed.length, steps.other.length]).toEqual([...counts]);
+  }
+  expect(at.journal.lossesOf(call)).toBe(0);
+  expect(copiesIn(at)).toEqual([]);
+  await at.undo();
+  expect(readFileSync(at.bench.at("f")).equals(content)).toBe(true);
+});
 
 test("a large file that moves in two steps is copied before the second one", async () => {
   using at = new JournalFixture("current-directory", { "d/": null, "e/": null }, large);

@@ -4,7 +4,7 @@
  */
 import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import type { HeldEntry } from "../disk/mutation.ts";
-import { quickRevisionOf, stampsOf } from "../files/revision.ts";
+import { isHashedAhead, stampsOf } from "../files/revision.ts";
 import type { StateFolder } from "../state/state-folder.ts";
 import { newCopyPath, removeCopy } from "./segment-folder.ts";
 import { copyToNew } from "./segments.ts";
@@ -78,7 +78,7 @@ export class AheadCopies {
     const stamps = stampsOf(from);
     const made = this.#unused.get(stamps)?.attempt;
     const isMade = made !== undefined && "path" in made;
-    if (isMade || quickRevisionOf(from) === undefined) return;
+    if (isMade || !isHashedAhead(from)) return;
     try {
       if (!makeRoom()) return;
       const path = newCopyPath(this.#state);

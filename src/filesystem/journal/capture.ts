@@ -6,7 +6,13 @@ import { readSync } from "node:fs";
 import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
 import { largestHashed } from "../disk/hash-ahead.ts";
 import type { HeldEntry, Mutation } from "../disk/mutation.ts";
-import { largestAtOnce, quickRevisionOf, revisionInSteps, revisionOfBytes } from "../files/revision.ts";
+import {
+  isLarge,
+  largestAtOnce,
+  quickRevisionOf,
+  revisionInSteps,
+  revisionOfBytes,
+} from "../files/revision.ts";
 import { isLonger, maxPathBytes } from "../jail/parse.ts";
 import type { ContentLocation, Loss, RecordedState, RecordedTree, StepFrame } from "./frame.ts";
 
@@ -202,7 +208,7 @@ function* keptFile(file: HeldEntry, keeper: ContentKeeper, mostCopied = largestH
   if (size > Math.min(keeper.room, largestHashed)) throw new Unavailable("too-large");
   if (size > largestSmall) {
     const kept = yield* file.readInSteps(function* (descriptor) {
-      const copied = size > largestAtOnce ? keeper.keepCopied(descriptor, size) : undefined;
+      const copied = isLarge(file) ? keeper.keepCopied(descriptor, size) : undefined;
       if (copied === undefined && size > mostCopied) throw new Unavailable("too-large");
       const content = copied ?? (yield* keeper.keepBlob(descriptor, size));
       return { revision: (yield* revisionInSteps(descriptor))!, content };

@@ -15,7 +15,7 @@ import type {
   Requester,
   StepEntries,
 } from "../disk/mutation.ts";
-import { largestAtOnce } from "../files/revision.ts";
+import { isLarge } from "../files/revision.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { StateFolder } from "../state/state-folder.ts";
 import { AheadCopies, type AheadCopy } from "./ahead-copies.ts";
@@ -190,7 +190,7 @@ export class Journal implements MutationListener {
     await hashFileAhead(replaced(), Math.min(largestHashed, this.#segments.largestContent));
     await hashFileAhead(placed?.(), largestHashed);
     const file = replaced();
-    if (requester === undefined || file?.kind !== "file" || file.size <= largestAtOnce) return;
+    if (requester === undefined || file?.kind !== "file" || !isLarge(file)) return;
     await this.#copies.make(file, () => this.#makesRoomFor(file.size, requester));
   }
 
