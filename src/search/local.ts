@@ -52,6 +52,7 @@ export class LocalSearch {
     const open = (file: FileCursor) => batch.open(file);
     try {
       for (let isPaused = true; isPaused; ) {
+        yield;
         // Another search may have used the engines since the last step.
         const { compiler, ...engines } = this.#engines();
         const matcher = compiler.compile(request.query);
@@ -60,7 +61,6 @@ export class LocalSearch {
         const pause = () => (isPaused = performance.now() - started > stepMilliseconds);
         const search = { ...request, ...engines, ...options, matcher, open, isOver: this.#isOver };
         searchFiles(files, { ...search, isPaused: pause }, sink);
-        if (isPaused) yield;
       }
     } catch (error) {
       if (!(error instanceof SearchEnded)) throw error;

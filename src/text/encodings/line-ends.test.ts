@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
-import { FormerLines, type LineEnding } from "./line-ends.ts";
+import { dropReturnsInPlace, FormerLines, type LineEnding, withoutReturns } from "./line-ends.ts";
 
 const names = { "\n": "lf", "\r\n": "crlf", "": "none" } as const;
 
@@ -111,4 +111,15 @@ test("a million lines take many steps", () => {
   const old = new FormerLines();
   expect([...old.addPart(part)].length).toBeGreaterThan(200);
   expect([...old.endLines(text, "\n")].length).toBeGreaterThan(700);
+});
+
+test("returns are dropped in place as in a copy", () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom("a", "\r", "\n", "\r\n", "é"), { maxLength: 20 }), (parts) => {
+      const text = Buffer.from(parts.join(""));
+      const copied = runAtOnce(withoutReturns(text)).toString();
+      expect(copied).toBe(parts.join("").replaceAll("\r\n", "\n"));
+      expect(dropReturnsInPlace(text).toString()).toBe(copied);
+    }),
+  );
 });

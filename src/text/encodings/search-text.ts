@@ -1,9 +1,8 @@
 /** The text of a file as searches see it: UTF-8 after the byte order mark, with lines that end in LF. */
-import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { markedEncoding } from "./byte-order-mark.ts";
 import { type Codec, createCodec, type Encoding } from "./codec.ts";
 import { encodingOfFile } from "./file-encoding.ts";
-import { endsLinesInReturns, swapBytes, withoutReturns } from "./line-ends.ts";
+import { dropReturnsInPlace, endsLinesInReturns, swapBytes } from "./line-ends.ts";
 
 export interface SearchTextOptions {
   /** The encoding of files without a byte order mark. Default: UTF-8, and invalid bytes stay. */
@@ -30,7 +29,7 @@ export function searchText(
   }
   const text = decode(buffer.subarray(0, size), encoding);
   if (endsLinesInReturns(text)) swapBytes(text, 0x0d, 0x0a);
-  return dropsReturns ? runAtOnce(withoutReturns(text)) : text;
+  return dropsReturns ? dropReturnsInPlace(text) : text;
 }
 
 /** Returns whether no byte order mark begins with the byte. */
