@@ -4,6 +4,7 @@ import { type Author, isSameAuthor, renderAuthor } from "../../base/author.ts";
 import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { Named, UInt64 } from "../../base/schema/fragments.ts";
 import type { Wording } from "../../calls/contract/wording.ts";
+import type { Cause } from "../../filesystem/feed/change.ts";
 import type { Encoding } from "../../text/encodings/codec.ts";
 import type { By } from "../checkpoints/authors.ts";
 import type { CoderContext } from "../define.ts";
@@ -25,6 +26,9 @@ export const NetChange = Named("NetChange", {
   ),
   diff: Type.Optional(Type.String({ description: "In git's format, which coder::apply-patch takes." })),
   diff_truncated: Type.Optional(Type.Boolean()),
+  edited_by: Type.Optional(
+    Type.Array(Type.String(), { description: "With `commands`: those of `by` who changed it without one." }),
+  ),
   dir: Type.Optional(Type.Literal(true)),
   files: Type.Optional(UInt64({ description: "Files in the folder that are not listed." })),
   from: Type.Optional(Type.String({ description: "Where it was." })),
@@ -94,19 +98,18 @@ export async function netPageOf(
     room -= diff.length + lengthOf(images);
     const isCut = isTruncated || note === tooLargeToShow;
     const isFull = net.length === limit || (room < 0 && net.length > 0) || isCut;
-    const commands = commandsOf(change);
     if (isFull && net.length > 0) return { net, next_cursor: placeOf(listed[index - 1]!) };
     net.push({
       ...described,
       by: authorsOf(change, records, context),
-      ...(commands.length > 0 && { commands }),
+      ...commandsOf(change, records, context),
       checkpoints: change.seqs.slice(0, maxSeqs),
     });
   }
   return { net };
 }
 
-type Described = Omit<NetChange, "by" | "checkpoints" | "commands">;
+type Described = Omit<NetChange, "by" | "checkpoints" | "commands" | "edited_by">;
 
 function* describe(
   change: NetDifference & { readonly files?: number },
@@ -140,12 +143,22 @@ function* describe(
   return { ...lines, diff, ...(isTruncated && { diff_truncated: true }) };
 }
 
-/** Returns the commands that took part, such as `shell::exec node`. */
-function commandsOf({ others }: NetDifference): string[] {
+/** Returns the commands that took part, such as `shell::exec node`, and who else did. */
+function commandsOf(
+  { seqs, others }: NetDifference,
+  records: NetChanges["records"],
+  context: CoderContext,
+): Pick<NetChange, "commands" | "edited_by"> {
+  const isCommand = (cause: Cause) => cause.by === "call" && cause.program !== undefined;
   const named = others.flatMap((cause) =>
     cause.by === "call" && cause.program !== undefined ? [`${cause.function_id} ${cause.program}`] : [],
   );
-  return [...new Set(named)].slice(0, maxCommands);
+  if (named.length === 0) return {};
+  const editors = authorsOf({ seqs, others: others.filter((cause) => !isCommand(cause)) }, records, context);
+  return {
+    commands: [...new Set(named)].slice(0, maxCommands),
+    ...(editors.length > 0 && { edited_by: editors }),
+  };
 }
 
 function authorsOf(
@@ -221,20 +234,29 @@ export function renderNet(
   });
 }
 
-function renderLine(
-  { kind, path, from, dir, files, added, removed, by, commands = [] }: NetChange,
-  sentence: Wording["sentence"],
-): string {
+function renderLine(change: NetChange, sentence: Wording["sentence"]): string {
+  const { kind, path, from, dir, files, added, removed } = change;
   const mark = dir ? "/" : "";
   const was = from === undefined ? "" : `${renderName(from)}${mark} to `;
   const counts = added === undefined || dir ? "" : ` +${added} -${removed}`;
   const inside = files === undefined ? "" : `, ${files} ${files === 1 ? "file" : "files"}`;
-  const others = by.filter((author) => author !== "me");
-  const names = others.length === 0 ? [] : [...(by.includes("me") ? ["you"] : []), ...others];
-  const whose = [
-    ...(commands.length === 0 ? [] : [`while ${sentence(commands.join(", "))} ran`]),
-    ...(names.length === 0 ? [] : [`by ${names.join(", ")}`]),
-  ];
-  const authors = whose.length === 0 ? "" : ` (${whose.join(", ")})`;
+  const whose = renderWhose(change, sentence);
+  const authors = whose === "" ? "" : ` (${whose})`;
   return `${kind}: ${was}${renderName(path)}${mark}${counts}${inside}${authors}`;
+}
+
+/** Renders who took part; nothing if only calls of the reader did. */
+function renderWhose(
+  { by, commands = [], edited_by: editors = commands.length === 0 ? by : [] }: NetChange,
+  sentence: Wording["sentence"],
+): string {
+  const isForeign = by.some((author) => author !== "me");
+  const named = (authors: readonly string[]) =>
+    authors.map((author) => (author === "me" ? "you" : author)).join(", ");
+  const byEditors = editors.length === 0 ? "" : `by ${named(editors)}`;
+  if (commands.length === 0) return isForeign ? byEditors : "";
+  const ran = `while ${sentence(commands.join(", "))} ran`;
+  const runners = isForeign ? by.filter((author) => !editors.includes(author)) : [];
+  const byRunners = runners.length === 0 ? "" : `, by ${named(runners)}`;
+  return `${byEditors === "" ? "" : `${byEditors}, and `}${ran}${byRunners}`;
 }

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import type { Author } from "../../base/author.ts";
 import { type AuthorCalls, SessionsFixture } from "../sessions.test-kit.ts";
+import type { NetChange } from "./answer.ts";
 
 const anna = { client: "anna 1.0", session: "aaaaaaaa" };
 const ben = { client: "ben 2.0", session: "bbbbbbbb" };
@@ -224,7 +226,7 @@ test("what a command changed is its author's work, and named after it", async ()
     ].join("\n"),
   );
   expect(await one.text("coder::changes", { by: "me", answer: "stat", path: "src/a.ts" })).toBe(
-    "modified: src/a.ts +1 -2 (while shell::exec node ran)",
+    "modified: src/a.ts +1 -2 (by you, and while shell::exec node ran)",
   );
   expect(await other.text("coder::changes", { by: "others", path: "made.txt" })).toBe(
     "created: made.txt (while shell::exec node ran, by anna 1.0 (session aaaaaaaa))",
@@ -237,6 +239,108 @@ test("what a command changed is its author's work, and named after it", async ()
     "modified: made.txt (while shell::exec node ran)\n[no diff: a command changed it, and what it was before is not kept]",
   );
 });
+
+/** Returns a function that runs `change` as a command of an author. */
+async function commandsOf(fixture: SessionsFixture, author: Author) {
+  const { feed } = await fixture.runtime;
+  return async (program: string, change: () => void): Promise<void> => {
+    const command = await feed.beginCommand({ by: "call", function_id: "shell::exec", author, program });
+    change();
+    await feed.endCommand(command!);
+  };
+}
+
+/** Edits a file and makes another, as anna, and calls `act` if the feed reports other programs. */
+async function afterEdits(
+  act: (given: {
+    fixture: SessionsFixture;
+    one: AuthorCalls;
+    other: AuthorCalls;
+    run: (program: string, change: () => void) => Promise<void>;
+    stat: (request?: object, calls?: AuthorCalls) => Promise<string>;
+  }) => Promise<void>,
+): Promise<void> {
+  await using fixture = new SessionsFixture();
+  const [one, other] = [fixture.open(anna), fixture.open(ben)];
+  writeFileSync(fixture.at("a"), "one\ntwo\nthree\n");
+  if (!(await one.call("coder::changes")).external) return;
+  await one.call("coder::update-file", edit("a", "two", "TWO"));
+  await one.call("coder::create-file", { files: [{ path: "n", content: "new\n" }] });
+  const run = await commandsOf(fixture, anna);
+  const stat = (request = {}, calls = one) => calls.text("coder::changes", { answer: "stat", ...request });
+  await act({ fixture, one, other, run, stat });
+}
+
+test("what a command takes away and brings back is the work of the calls that wrote it", () =>
+  afterEdits(async ({ fixture, one, other, run, stat }) => {
+    const both = "modified: a +1 -1\ncreated: n +1 -0";
+    await run("git", () => {
+      writeFileSync(fixture.at("a"), "one\ntwo\nthree\n");
+      rmSync(fixture.at("n"));
+    });
+    expect(await stat()).toStartWith("[nothing differs]");
+    const bringBack = () => {
+      writeFileSync(fixture.at("a"), "one\nTWO\nthree\n");
+      writeFileSync(fixture.at("n"), "new\n");
+    };
+    await run("git", bringBack);
+    expect(await stat()).toBe(both);
+    expect(await stat({}, other)).toBe(both.replace(/$/gm, " (by anna 1.0 (session aaaaaaaa))"));
+    const { net } = await one.call("coder::changes", { answer: "stat" });
+    expect(net.map(({ checkpoints, by }: NetChange) => ({ checkpoints, by }))).toEqual([
+      { checkpoints: [1], by: ["me"] },
+      { checkpoints: [2], by: ["me"] },
+    ]);
+    for (const name of ["a", "n"]) rmSync(fixture.at(name));
+    await one.call("coder::changes");
+    bringBack();
+    expect(await stat()).toBe(both);
+  }));
+
+test("what a command changes after a call is the work of both", () =>
+  afterEdits(async ({ fixture, one, other, run, stat }) => {
+    await run("sed", () => writeFileSync(fixture.at("a"), "one\nTWO\nTHREE\n"));
+    await run("git", () => rmSync(fixture.at("n")));
+    await run("git", () => writeFileSync(fixture.at("n"), "new\nmore\n"));
+    const ran = (program: string) => `by you, and while shell::exec ${program} ran`;
+    expect(await stat()).toBe(`modified: a +2 -2 (${ran("sed")})\ncreated: n +2 -0 (${ran("git")})`);
+    const { net } = await one.call("coder::changes", { answer: "diff", path: "a" });
+    expect(net[0]).toMatchObject({ by: ["me"], edited_by: ["me"], commands: ["shell::exec sed"] });
+    const of = "anna 1.0 (session aaaaaaaa)";
+    expect(await stat({ path: "a" }, other)).toBe(
+      `modified: a +2 -2 (by ${of}, and while shell::exec sed ran)`,
+    );
+    await other.call("coder::update-file", edit("a", "one", "ONE"));
+    expect(await stat({ path: "a" })).toContain("(by you, ben 2.0 (session bbbbbbbb), and while");
+    await run("git", () => renameSync(fixture.at("n"), fixture.at("m")));
+    expect(await stat({ path: "m" })).toBe(`created: m +2 -0 (${ran("git")})`);
+  }));
+
+test("who ran a command is named apart from who made calls", () =>
+  afterEdits(async ({ fixture, one, run, stat, other }) => {
+    await other.call("coder::create-file", { files: [{ path: "b", content: "b\n" }] });
+    await run("sed", () => writeFileSync(fixture.at("b"), "b\nc\n"));
+    expect(await stat({ path: "b" })).toBe(
+      "created: b +2 -0 (by ben 2.0 (session bbbbbbbb), and while shell::exec sed ran, by you)",
+    );
+    const byOther = await commandsOf(fixture, ben);
+    await byOther("sed", () => writeFileSync(fixture.at("a"), "one\nTWO\nTHREE\n"));
+    expect(await stat({ path: "a" })).toBe(
+      "modified: a +2 -2 (by you, and while shell::exec sed ran, by ben 2.0 (session bbbbbbbb))",
+    );
+    const { next: since } = await one.call("coder::changes");
+    await byOther("sed", () => writeFileSync(fixture.at("a"), "one\n"));
+    expect(await stat({ path: "a", since })).toContain(
+      "(while shell::exec sed ran, by ben 2.0 (session bbbbbbbb))",
+    );
+  }));
+
+test("a file that a command makes where a call deleted one is the command's", () =>
+  afterEdits(async ({ fixture, one, run, stat }) => {
+    await one.call("coder::delete-file", { paths: ["n"] });
+    await run("git", () => writeFileSync(fixture.at("n"), "other\n"));
+    expect(await stat({ path: "n" })).toBe("created: n +1 -0 (while shell::exec git ran)");
+  }));
 
 test("a checkpoint, and a file through time under all its names, are shown as diffs", async () => {
   const { fixture, one } = await work();

@@ -100,7 +100,7 @@ export class RewoundTree implements RestoredTree {
     knownBefore: (path: string) => KnownFile | undefined,
   ): void {
     this.#by = cause;
-    if (kind === "created") this.#remove(path);
+    if (kind === "created") this.#removeMade(path);
     else if (from === undefined) this.#restore(path, isFolder, knownBefore(path));
     else {
       this.#move(path, from);
@@ -202,6 +202,16 @@ export class RewoundTree implements RestoredTree {
     this.#set(path, { kind: "absent", now: undefined, credit });
   }
 
+  /**
+   * Removes an entry that a program made, and keeps its path on disk: if a program removed a file there
+   * before, the entry is that file, brought back.
+   */
+  #removeMade(path: string): void {
+    const { now } = this.entryAt(path);
+    this.#remove(path);
+    if (this.#isOnDisk(now)) this.#set(path, { ...this.entryAt(path), now });
+  }
+
   #move(from: string, to: string): void {
     if (this.entryAt(to).kind !== "absent") this.#remove(to);
     const entry = this.entryAt(from);
@@ -217,7 +227,8 @@ export class RewoundTree implements RestoredTree {
 
   /** Restores an entry that a change without a record has modified or removed. */
   #restore(path: string, isFolder: boolean, known: KnownFile | undefined): void {
-    if (known !== undefined) this.#put(path, { kind: "file", ...known });
+    if (known !== undefined && this.#isAsNow(path, known)) this.#keep(path);
+    else if (known !== undefined) this.#put(path, { kind: "file", ...known });
     else {
       // Keeps entries that later changes name: they were in the folder, and the feed may report them before
       // or after it.
@@ -226,14 +237,30 @@ export class RewoundTree implements RestoredTree {
     }
   }
 
+  /** Returns whether a file is now, under its own path, exactly what it was. */
+  #isAsNow(path: string, { content, mode }: KnownFile): boolean {
+    const { now = path } = this.entryAt(path);
+    const state = now === path ? this.#disk.state(path) : undefined;
+    const isAlike = state?.kind === "file" && state.mode === mode;
+    return isAlike && state.revision === revisionOfBytes([content]);
+  }
+
+  /** Notes that the changes taken back so far have cancelled each other, so that none gets credit. */
+  #keep(path: string): void {
+    this.#created.delete(path);
+    this.#set(path, { kind: "disk", now: path, credit: Credit.none });
+  }
+
   /** Replaces the entry at a path. If that still exists, the new one is an earlier state of it. */
   #put(path: string, entry: KeptEntry): void {
     this.#set(path, { ...entry, ...this.#changed(path) });
   }
 
   #changed(path: string): Pick<RewoundEntry, "now" | "credit"> {
-    const { now, credit } = this.entryAt(path);
-    return { now: this.#isOnDisk(now) ? now : undefined, credit: credit.with(this.#by) };
+    const { kind, now, credit } = this.entryAt(path);
+    // A file that a program made where a call had deleted one is another file.
+    const isOther = kind === "absent" && typeof this.#by === "number";
+    return { now: this.#isOnDisk(now) && !isOther ? now : undefined, credit: credit.with(this.#by) };
   }
 
   #noteCreated({ now, credit }: RewoundEntry): void {
