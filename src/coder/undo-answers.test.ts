@@ -3,7 +3,7 @@
  * probably not meant.
  */
 import { expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { SessionsFixture } from "./sessions.test-kit.ts";
 
 function open() {
@@ -138,4 +138,103 @@ test("paths that no chosen checkpoint has changed are named", async () => {
   );
   const { untouched } = await call("coder::undo", { seq: 2, paths: ["./lib/b.txt"], dry_run: true });
   expect(untouched).toBeUndefined();
+});
+
+/** Edits `a.txt`, undoes that as #3, and redoes it as #4. */
+async function redone() {
+  const opened = open();
+  const { fixture, create, edit, call } = opened;
+  await create("a.txt", "one\ntwo\n");
+  await edit("a.txt", "two", "TWO");
+  await call("coder::undo", { seq: 2 });
+  await call("coder::undo", { seq: 3 });
+  return { ...opened, takeAway: () => writeFileSync(fixture.at("a.txt"), "one\ntwo\n") };
+}
+
+const lastLineOf = (text: string) => text.split("\n").at(-1);
+
+test("a change that was undone and redone, and that another program took away, is not undone by the redo", async () => {
+  const { fixture, text, call, takeAway, read } = await redone();
+  await using _ = fixture;
+  takeAway();
+  expect(await text("coder::undo", { seq: 2 })).toBe(
+    "#2\nNothing was undone: what #2 changed is no longer there. a.txt: undone by #3 and redone by #4, and changed since by a command or another program. To redo, undo #3.",
+  );
+  const { undone } = await call("coder::undo", { seq: 2, dry_run: true });
+  const gone = [{ path: "a.txt", undone_by: 3, redone_by: 4 }];
+  expect(undone).toEqual([{ seq: 2, restored: [], removed: [], skipped: [], gone }]);
+  await call("coder::undo", { seq: 3 });
+  expect(read("a.txt")).toBe("one\nTWO\n");
+});
+
+test("a change that was undone again is undone by the last undo", async () => {
+  const { fixture, text, call } = await redone();
+  await using _ = fixture;
+  await call("coder::undo", { seq: 4 });
+  expect(lastLineOf(await text("coder::undo", { seq: 2 }))).toBe(
+    "Nothing was undone: undone already by #5. To redo, undo #5.",
+  );
+});
+
+test("a redo that another program took away is not there, and no undo is named", async () => {
+  const { fixture, text, takeAway } = await redone();
+  await using _ = fixture;
+  takeAway();
+  expect(lastLineOf(await text("coder::undo", { paths: ["a.txt"] }))).toBe(
+    "Nothing was undone: what #4 changed is no longer there. a.txt: changed since by a command or another program. coder::checkpoints with path lists what changed there; send its seq.",
+  );
+});
+
+test("an undo of something else at a path, or of its folder, is not named as the undo", async () => {
+  const { fixture, text, create, edit, call } = open();
+  await using _ = fixture;
+  await create("a.txt", "one\ntwo\n");
+  await edit("a.txt", "two", "TWO");
+  await edit("a.txt", "TWO", "two");
+  await edit("a.txt", "one", "ONE");
+  await call("coder::undo", { seq: 4 });
+  expect(lastLineOf(await text("coder::undo", { seq: 2 }))).toBe(
+    "Nothing was undone: what #2 changed is no longer there. a.txt: changed since by #3. To get it back, undo #3.",
+  );
+  const files = ["x/1", "x/2"].map((path) => ({ path, content: "1\n", parents: true }));
+  const { checkpoint } = await call("coder::create-file", { files });
+  await call("coder::undo", { seq: checkpoint, paths: ["x/1"] });
+  rmSync(fixture.at("x/2"));
+  await call("coder::undo", { seq: checkpoint });
+  const said = await text("coder::undo", { seq: checkpoint, paths: ["x/2"] });
+  expect(lastLineOf(said)).toContain("x/2: changed since by a command or another program.");
+  const all = await text("coder::undo", { seq: checkpoint });
+  expect(all).toContain("x/1: undone by #");
+  expect(all).toContain("x/2: changed since by a command or another program.");
+});
+
+test("a change that was undone over a later one, and redone, conflicts with the later one", async () => {
+  const { fixture, text, create, edit, call } = open();
+  await using _ = fixture;
+  await create("a.txt", "one\ntwo\n");
+  await edit("a.txt", "one", "ONE");
+  await edit("a.txt", "two", "TWO");
+  await edit("a.txt", "TWO", "zwei");
+  await call("coder::undo", { seq: 4 });
+  expect(await text("coder::undo", { seq: 2 })).toBe(
+    "conflict: a.txt is not what #2 left there: #3 has changed it since\nNothing was undone; undo #3 first, or send force to undo over conflicts.",
+  );
+  await call("coder::undo", { seq: 3 });
+  expect(await text("coder::undo", { seq: 2 })).toContain("\nUndone; ");
+});
+
+test("after more later checkpoints than are read, nothing is claimed of those before", async () => {
+  const { fixture, text, create, edit, call } = open();
+  await using _ = fixture;
+  await create("a.txt", "one\n");
+  await edit("a.txt", "one", "two");
+  await call("coder::undo", { seq: 2 });
+  await create("b.txt", "0\n");
+  for (let count = 0; count < 201; count++) await edit("b.txt", `${count}`, `${count + 1}`);
+  expect(lastLineOf(await text("coder::undo", { seq: 2 }))).toBe(
+    "Nothing was undone: what #2 changed is no longer there. Send the seq of the one to undo; coder::checkpoints lists them.",
+  );
+  expect(await text("coder::undo", { seq: 4 })).toBe(
+    "conflict: b.txt is not what #4 left there: #205 has changed it since\nNothing was undone; undo #205 first, or send force to undo over conflicts.",
+  );
 });

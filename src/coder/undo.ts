@@ -22,6 +22,7 @@ import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { renderName } from "./render/entry-text.ts";
 import { pauseOf, pauseWithoutEnd } from "./services/pause.ts";
+import { GoneChange, goneAt, isByRecord, numbersOf, redoAdvice, renderGone, undoesOf } from "./undo/gone.ts";
 
 const request = Type.Object(
   {
@@ -66,6 +67,11 @@ const UndoneCheckpoint = Named("UndoneCheckpoint", {
     }),
   ),
   undone_by: Type.Optional(UInt64({ description: "The checkpoint that already undid it." })),
+  gone: Type.Optional(
+    Type.Array(GoneChange, {
+      description: "Why nothing is left to undo, for each path where that is known.",
+    }),
+  ),
 });
 
 const state = () =>
@@ -165,8 +171,10 @@ export const undo = defineCoderFunction({
     const unrecorded = isNewest({ ...which, paths }) ? unrecordedAfter(records[0]!, context) : 0;
     const selects = (step: StepNames & { readonly seq: number }) =>
       isShown(step, context.jail) && endsOf(step).some(requested) && isChosen(step);
-    const later = await LaterRecords.of(await recordsAfter(records.at(-1)!.seq, context), {
+    const after = await recordsAfter(records.at(-1)!.seq, context);
+    const later = await LaterRecords.of(after, {
       after: records.at(-1)!.seq,
+      isCut: after.length === maxLater,
       isShown: (step) => isShown(step, context.jail),
       isUnrecorded: (path, time) => journal.lost.isUnrecorded(path, time),
       pause,
@@ -299,17 +307,30 @@ async function recordsAfter(seq: number, context: CoderContext): Promise<Journal
   return found;
 }
 
-/** Returns the number of an earlier undo that has left nothing to undo, if any. */
-async function undoOf(
+/** Returns what has left nothing to undo at each path, and the newest undo if undos alone have. */
+async function goneOf(
   { seq, restored, removed, skipped }: UndoneRecord,
   { records, selects }: Chosen,
   { later, pause }: Listing,
-): Promise<{ undone_by?: number }> {
+): Promise<Pick<Static<typeof UndoneCheckpoint>, "gone" | "more" | "undone_by">> {
   if (restored.length + removed.length + skipped.length > 0) return {};
   const record = records.find((one) => one.seq === seq);
   const steps = record === undefined ? [] : await stepsOf(record, selects, pause);
-  const by = later.undoOf(steps.flatMap(endsOf), seq);
-  return by === undefined ? {} : { undone_by: by };
+  const gone: GoneChange[] = [];
+  for (const path of new Set(steps.flatMap(endsOf))) {
+    const one = goneAt(path, steps, later);
+    // One of several checkpoints may have left what an older one of them takes back.
+    if (one !== undefined && (records.length === 1 || isByRecord(one))) gone.push(one);
+    await pause();
+  }
+  if (gone.length === 0) return {};
+  const by = undoesOf(gone);
+  const more = gone.length - maxPaths;
+  return {
+    ...(by !== undefined && { undone_by: by.reduce((one, other) => Math.max(one, other)) }),
+    gone: gone.slice(0, maxPaths),
+    ...(more > 0 && { more }),
+  };
 }
 
 interface Listing {
@@ -329,7 +350,7 @@ async function listAll(
     all.push({
       ...otherAuthorOf(record, chosen, listing),
       ...listed(record),
-      ...(await undoOf(record, chosen, listing)),
+      ...(await goneOf(record, chosen, listing)),
     });
   return all;
 }
@@ -593,12 +614,16 @@ function verdict(
   const by = [...new Set(undone.flatMap(({ undone_by: one }) => one ?? []))].map((one) => `#${one}`);
   if (!isChanged && undone.length > 1 && undone.some(({ seq }) => by.includes(`#${seq}`)))
     return `${nothing}: these took each other back, since an undo is a checkpoint too. Send the seq of the one to undo.`;
-  if (!isChanged && by.length > 0)
+  if (!isChanged && undone.every((one) => one.undone_by !== undefined))
     return `${nothing}: undone already by ${by.join(", ")}. To redo, undo ${by.length === 1 ? by[0] : "those"}.`;
-  if (!isChanged && isLimited)
-    return `${nothing}: nothing at these paths is left to undo. coder::checkpoints with path lists what changed there; send its seq.`;
-  if (!isChanged)
-    return `${nothing}: what ${undone.map(({ seq }) => `#${seq}`).join(", ")} changed is no longer there. Send the seq of the one to undo; coder::checkpoints lists them.`;
+  const gone = undone.flatMap((one) => one.gone ?? []);
+  const next = isLimited
+    ? "coder::checkpoints with path lists what changed there; send its seq."
+    : "Send the seq of the one to undo; coder::checkpoints lists them.";
+  if (!isChanged && gone.length > 0)
+    return `${nothing}: ${renderGone(undone, gone)} ${redoAdvice(gone) ?? next}`;
+  if (!isChanged && isLimited) return `${nothing}: nothing at these paths is left to undo. ${next}`;
+  if (!isChanged) return `${nothing}: what ${numbersOf(undone)} changed is no longer there. ${next}`;
   const isOver = conflicts.some(({ outcome }) => outcome !== "kept");
   const over = isOver ? ", over what was changed since" : "";
   if (!isRecorded) return `Undone${over}.`;

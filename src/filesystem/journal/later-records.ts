@@ -2,10 +2,13 @@ import type { RecordedState } from "./frame.ts";
 import { isAsRecorded } from "./is-as-recorded.ts";
 import type { JournalRecord, RecordedStep } from "./read-record.ts";
 import type { TreeState } from "./restored-tree.ts";
+import { effectAt, type LaterEffect, type LaterHistory, netEffectAt, pastOf } from "./step-effects.ts";
 
 export interface LaterRecordsOptions {
   /** The number of the oldest checkpoint that is undone: only records after it count. */
   readonly after: number;
+  /** Whether older ones of the records after `after` are missing. Default: none are. */
+  readonly isCut?: boolean;
   /** Whether the call may know of a step. */
   readonly isShown: (step: RecordedStep) => boolean;
   /**
@@ -21,6 +24,8 @@ export interface LaterRecordsOptions {
 interface RankedStep {
   readonly step: RecordedStep;
   readonly rank: number;
+  /** Whether an undo made it. */
+  readonly isUndo: boolean;
 }
 
 /** The records after those of an undo, by path. */
@@ -31,47 +36,48 @@ export class LaterRecords {
   readonly #stepsAt = new Map<string, RecordedStep[]>();
   /** The last step that has left something in each folder. */
   readonly #lastInside = new Map<string, RecordedStep>();
-  /** The newest undo that has a step at each path. */
-  readonly #undoAt = new Map<string, number>();
+  /** All steps that begin or end at each path, the newest first. */
+  readonly #endsAt = new Map<string, RankedStep[]>();
+  readonly #isCut: boolean;
   /** The states that a step has left in a folder, by their paths from the base. */
   readonly #inside = new WeakMap<RecordedStep, ReadonlyMap<string, RecordedStep["after"]["state"]>>();
 
   /** Returns whether a call without a record changed something at a path after a step. */
   readonly isUnrecorded: (path: string, step: RecordedStep) => boolean;
 
-  private constructor(isUnrecorded: LaterRecordsOptions["isUnrecorded"] = () => false) {
+  private constructor({ isUnrecorded = () => false, isCut = false }: LaterRecordsOptions) {
     this.isUnrecorded = (path, { at }) => isUnrecorded(path, at);
+    this.#isCut = isCut;
   }
 
   /** Indexes the records that `newestFirst` begins with. */
   static async of(
     newestFirst: readonly JournalRecord[],
-    { after, isShown, isUnrecorded, pause }: LaterRecordsOptions,
+    options: LaterRecordsOptions,
   ): Promise<LaterRecords> {
-    const later = new LaterRecords(isUnrecorded);
+    const { after, isShown, pause } = options;
+    const later = new LaterRecords(options);
     let rank = 0;
     for (const record of newestFirst) {
       if (record.seq <= after) break;
       for (const step of record.steps.toReversed()) {
-        if (isShown(step)) later.#add(record, { step, rank: rank-- });
+        if (isShown(step)) later.#add({ step, rank: rank--, isUndo: record.function_id === "coder::undo" });
         await pause();
       }
     }
     return later;
   }
 
-  #add({ seq, function_id }: JournalRecord, ranked: RankedStep): void {
+  #add(ranked: RankedStep): void {
     const { step } = ranked;
     const { path, from = path } = step;
     if (!this.#lastAt.has(path) && step.after.state.kind !== "absent")
       for (const folder of [...withOuter(path)].slice(1))
         if (!this.#lastInside.has(folder)) this.#lastInside.set(folder, step);
-    const steps = this.#stepsAt.get(path);
-    if (steps === undefined) this.#stepsAt.set(path, [step]);
-    else steps.push(step);
-    for (const end of [path, from]) {
+    addTo(this.#stepsAt, path, step);
+    for (const end of new Set([path, from])) {
       if (!this.#lastAt.has(end)) this.#lastAt.set(end, ranked);
-      if (function_id === "coder::undo" && !this.#undoAt.has(end)) this.#undoAt.set(end, seq);
+      addTo(this.#endsAt, end, ranked);
     }
   }
 
@@ -92,16 +98,21 @@ export class LaterRecords {
       if (one !== undefined && (last === undefined || one.rank > last.rank)) last = one;
     }
     if (last === undefined || last.step.seq <= seq) return undefined;
-    return this.#hasLeft(last.step, path, found) ? last.step.seq : undefined;
+    if (!this.#hasLeft(last.step, path, found)) return undefined;
+    // An undo and a redo bring back what an earlier checkpoint left: undoing that one undoes the content.
+    const first = this.#stepsAt
+      .get(path)
+      ?.findLast((step) => step.seq > seq && step.unavailable === undefined && isLeftBy(step, found));
+    return (first ?? last.step).seq;
   }
 
   /** Returns whether one of the checkpoints after `seq` found a content that the one before had not left. */
   #metOther(path: string, expected: RecordedState, seq: number): boolean {
-    let left = expected;
+    let left: RecordedState | undefined = this.#isCut ? undefined : expected;
     for (const { before, after, kind, ...step } of this.#stepsAt.get(path)?.toReversed() ?? []) {
       if (step.seq <= seq || kind === "chmod") continue;
       if (step.unavailable !== undefined) return false;
-      if (haveOtherContents(left, before.state)) return true;
+      if (left !== undefined && haveOtherContents(left, before.state)) return true;
       left = after.state;
     }
     return false;
@@ -113,12 +124,21 @@ export class LaterRecords {
     return last !== undefined && last.seq > seq ? last.seq : undefined;
   }
 
-  /** Returns the newest undo after `seq` that changed one of the paths. */
-  undoOf(paths: readonly string[], seq: number): number | undefined {
-    let newest = seq;
-    for (const path of paths)
-      for (const at of withOuter(path)) newest = Math.max(newest, this.#undoAt.get(at) ?? 0);
-    return newest === seq ? undefined : newest;
+  /**
+   * Returns the fate of the change that these steps of checkpoint `seq` made at a path where its earlier
+   * state is there again. Returns `undefined` if that is unknown, or they have changed nothing there.
+   */
+  historyOf(path: string, steps: readonly RecordedStep[], seq: number): LaterHistory | undefined {
+    const own = netEffectAt(steps, path);
+    if (own === undefined || this.#isCut) return undefined;
+    const ranked = [...withOuter(path)].flatMap((at) => this.#endsAt.get(at) ?? []);
+    const effects = [...new Set(ranked)]
+      .sort((one, other) => one.rank - other.rank)
+      .flatMap(({ step, isUndo }): LaterEffect[] => {
+        const effect = step.seq <= seq ? undefined : effectAt(step, path);
+        return effect === undefined ? [] : [{ ...effect, seq: step.seq, isUndo }];
+      });
+    return pastOf(own, effects);
   }
 
   #hasLeft(step: RecordedStep, wanted: string, found: TreeState): boolean {
@@ -139,6 +159,15 @@ export class LaterRecords {
     this.#inside.set(step, states);
     return states;
   }
+}
+
+const isLeftBy = ({ after, kind }: RecordedStep, found: TreeState): boolean =>
+  kind !== "chmod" && isAsRecorded(after.state, found, false);
+
+function addTo<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
 }
 
 /** Returns whether both are files whose contents are known and differ. */
