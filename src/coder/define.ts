@@ -18,6 +18,7 @@ import type { ExcludeGlobs } from "../text/globs/exclude-globs.ts";
 import type { RegexEngine } from "../text/regex/rust-regex.ts";
 import type { Config } from "./config.ts";
 import type { ProfileDefaults, ProfileName } from "./profiles.ts";
+import type { ShownFiles } from "./services/shown-files.ts";
 import type { Plans } from "./transact/plans.ts";
 
 /** The services that every call to `coder::*` works with. */
@@ -60,6 +61,7 @@ export interface CoderServices extends Services {
   /** `undefined` if the configuration disables it. */
   readonly audit: Audit | undefined;
   readonly feed: Feed;
+  readonly shownFiles: ShownFiles;
   readonly regex: RegexEngine;
   readonly searcher: Searcher;
   /** The watched tree, which is opened for its first subscriber. */

@@ -82,6 +82,8 @@ export const profileTable = {
   /** Whether a folder that is removed is answered with the number of its files. */
   "delete-file.counts": { contract: false, agent: true },
   /** Whether an edit says which line ends a file has other than LF. */
+  /** Whether an edit by line numbers says that the file has changed since its author last saw it. */
+  "update-file.stale_lines": { contract: false, agent: true },
   "update-file.line_ends": { contract: false, agent: true },
   /** Whether a replacement in the syntax of other languages is refused, and one that matches nothing. */
   "update-file.explains_replacements": { contract: false, agent: true },

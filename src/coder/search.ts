@@ -162,6 +162,8 @@ export const search = defineCoderFunction({
       { deadline, caller, onFiles },
       context.jail,
     );
+    // A search shows lines of a content whose revision it does not know.
+    for (const { path } of answer.content_matches) context.shownFiles.note(context.author, path, undefined);
     const hints = profile["search.hints"] ? hintsOn(answer, request) : [];
     const hintedBytes = bytes + jsonBytes({ hints }) - 1;
     if (hints.length === 0 || hintedBytes > context.maxAnswerBytes) return new Measured(answer, bytes);

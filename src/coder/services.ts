@@ -34,6 +34,7 @@ import { type ProfileDefaults, type ProfileName, profileOf } from "./profiles.ts
 import { usualSearch } from "./search/matches.ts";
 import { listRoots } from "./services/list-roots.ts";
 import { narrowerOf } from "./services/scoped-services.ts";
+import { ShownFiles } from "./services/shown-files.ts";
 import { openStorage, type Storage } from "./services/storage.ts";
 import { Plans } from "./transact/plans.ts";
 
@@ -171,6 +172,8 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     checkpointOf: journal && ((requester) => journal.checkpointOf(requester)),
     announced: storage.stateFolder && new AnnouncedCommands(storage.stateFolder),
   });
+  const shownFiles = new ShownFiles(() => feed.position);
+  if (profile["update-file.stale_lines"]) storage.listen(shownFiles);
   const sweeper = openSweeper(tree);
   const ignoreFiles = new IgnoreFiles(jail);
   const narrow = narrowerOf(storage);
@@ -213,6 +216,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     transactions,
     plans: opening.mode === "call" ? undefined : new Plans(),
     feed,
+    shownFiles,
     regex,
     ignoreFiles,
     defaultExcludes,

@@ -56,7 +56,7 @@ export const LineEndFields = {
   hints: Type.Optional(
     Type.Array(Type.String(), {
       since: "0.4.0",
-      description: "Advice on replacements that probably did not do what was meant.",
+      description: "Advice on replacements and line numbers that may not have done what was meant.",
     }),
   ),
 };

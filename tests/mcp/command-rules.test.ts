@@ -90,6 +90,21 @@ test("an answer says what the command changed, and the feed has it as the cause"
   );
 });
 
+test("an edit by line numbers says that a command has changed the file since it was read", async () => {
+  const call = async (tool: string, args: object) =>
+    textOf(await connected.call(`coder_${tool}`, args as Record<string, unknown>));
+  const edit = () =>
+    call("update_file", {
+      files: [{ path: "lines.txt", ops: [{ op: "remove", from_line: 2, to_line: 2 }] }],
+    });
+  await call("create_file", { path: "lines.txt", content: "one\ntwo\nthree\n" });
+  await sh("sed -i '1i zero' lines.txt");
+  expect(await edit()).toContain(
+    "\n[changed since a file tool last showed it to you or wrote it (while shell_exec sh ran): the line numbers counted in the present text; check the changed lines, and take this edit back with coder_undo if they are wrong]\n#",
+  );
+  expect(await edit()).not.toContain("[changed since");
+});
+
 test("a job says so too when it has ended", async () => {
   const started = textOf(
     await connected.call("shell_exec_bg", {

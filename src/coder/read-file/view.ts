@@ -1,5 +1,6 @@
 /** Reads one file in the requested form: its whole content, some lines, or facts about it (coder §15). */
 import { isUtf8 } from "node:buffer";
+import { authorId } from "../../base/author.ts";
 import { Refusal, refuse } from "../../base/errors.ts";
 import { createTimeSlice, runAtOnce, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import type { OpenFile } from "../../filesystem/files/open-file.ts";
@@ -47,7 +48,7 @@ export function viewFile(read: FileRead): FileView | Promise<FileView> {
   return context.files.readOrOpen<FileView | Promise<FileView>>(path, limit, {
     whole(bytes, stats) {
       const view = viewWhole(read, bytes, stats);
-      if (!options.isStat && context.feed.keepsReads) noteRead(read, bytes);
+      if (!options.isStat) noteRead(read, view, bytes);
       return view;
     },
     large(stats, open) {
@@ -55,17 +56,26 @@ export function viewFile(read: FileRead): FileView | Promise<FileView> {
       if (isStat) return viewOf({ path, stats });
       if (part === undefined) throw refuseRead.file({ path, size: stats.size, limit });
       const wanted = { path, part, isNumbered, limit };
-      return viewLarge(read, { file: open(), stats, wanted });
+      const view = viewLarge(read, { file: open(), stats, wanted });
+      noteRead(read, view);
+      return view;
     },
   });
 }
 
-/** Passes the content to the feed, with links in the path resolved. */
-function noteRead({ path, context: { jail, feed } }: FileRead, content: Buffer): void {
+/** Passes the content to the feed, with links in the path resolved, and its revision to the shown files. */
+function noteRead({ path, context }: FileRead, view: FileView | Promise<FileView>, content?: Buffer): void {
+  const { jail, feed, shownFiles, author } = context;
+  const isKept = context.profile["update-file.stale_lines"] && authorId(author) !== undefined;
+  if (!feed.keepsReads && !isKept) return;
   try {
     using place = jail.admit(path);
+    const { path: at } = place;
     const { mode, ctimeMs } = place.stats!;
-    feed.noteRead(place.path, { content, mode: mode & 0o777, ctimeMs });
+    if (content !== undefined && feed.keepsReads) feed.noteRead(at, { content, mode: mode & 0o777, ctimeMs });
+    const note = ({ answer }: FileView) => shownFiles.note(author, at, answer.revision);
+    if (view instanceof Promise) view.then(note, () => {});
+    else note(view);
   } catch (error) {
     // The file may have been removed since.
     if (!(error instanceof Refusal)) throw error;

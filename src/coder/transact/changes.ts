@@ -133,8 +133,10 @@ export async function makeChanges(
   const results: ChangeResult[] = [];
   const failures = new Failures(context);
   const pause = pauseOf(context);
+  let hasMoved = false;
   for (const [index, change] of changes.entries()) {
     tree.change = index;
+    const makeOne = () => makeChange(change, answer, { ...made, hasMoved });
     const result = await failures.attempt({
       index,
       paths: "path" in change ? [change.path] : [change.from, change.to],
@@ -142,10 +144,11 @@ export async function makeChanges(
       async make() {
         context.deadline.check();
         await pause();
-        return await makeChange(change, answer, made);
+        return await makeOne();
       },
     });
     if (result !== undefined) results.push(result);
+    hasMoved ||= change.op === "move" || change.op === "copy";
   }
   failures.end();
   return results;
@@ -157,7 +160,7 @@ async function makeChange(change: TransactChange, answer: ChangeAnswer, made: Ma
     case "create":
       return await create(change, context);
     case "update":
-      return await update(change, answer, context);
+      return await update(change, answer, made);
     case "delete":
       return await remove(change, context);
     case "move":
@@ -178,9 +181,10 @@ async function create({ op, ...spec }: ChangeOf<"create">, context: CoderContext
 async function update(
   { op, ...spec }: ChangeOf<"update">,
   answer: ChangeAnswer,
-  context: CoderContext,
+  { context, hasMoved = false }: Made,
 ): Promise<ChangeResult> {
-  const { lines, revision, fields } = await editFile(spec, { form: answer, hasRevision: true }, context);
+  const options = { form: answer, hasRevision: true, mayBeMoved: hasMoved };
+  const { lines, revision, fields } = await editFile(spec, options, context);
   const counts = { applied: spec.ops.length, new_line_count: lines };
   return { op, path: spec.path, ...counts, revision: revision!, ...fields };
 }
@@ -221,4 +225,6 @@ async function changeMode({ op, path, mode }: ChangeOf<"chmod">, { tree }: Made)
 interface Made {
   readonly context: CoderContext;
   readonly tree: PlannedTree;
+  /** Whether earlier changes move or copy anything. */
+  readonly hasMoved?: boolean;
 }

@@ -22,6 +22,7 @@ import { withFailingOps } from "./failing-ops.ts";
 import { openForOps } from "./file-text.ts";
 import { notesOnLosses } from "./loss-notes.ts";
 import { locateOps } from "./op-locations.ts";
+import { findStaleLines } from "./stale-lines.ts";
 
 /** The ops of a file, and its expected state. */
 interface FileEditSpec extends Pick<FileOps, "ops" | "path"> {
@@ -56,6 +57,8 @@ interface EditOptions {
   readonly answer?: UpdateAnswer;
   /** Whether the answer has its revision. */
   readonly hasRevision: boolean;
+  /** Whether earlier changes of a transaction may have moved the file to its path. */
+  readonly mayBeMoved?: boolean;
   /** Whether matches are counted in a form that does not show them. */
   readonly countsMatches?: boolean;
 }
@@ -74,7 +77,7 @@ interface Edit {
 /** Edits one file. If it throws a refusal, nothing was written. */
 export async function editFile(
   { path, ops, expected_revision: expected, encoding: label }: FileEditSpec,
-  { dryRun = false, form, answer, hasRevision, countsMatches = false }: EditOptions,
+  { dryRun = false, form, answer, hasRevision, countsMatches = false, mayBeMoved = false }: EditOptions,
   context: CoderContext,
 ): Promise<Edit> {
   const slice = createTimeSlice();
@@ -86,7 +89,9 @@ export async function editFile(
   const isTraced = isShown || countsMatches;
   await using file = await FileEdit.begin(context.tree, path, context);
   for (;;) {
-    const { before } = file;
+    const { before, placeOnDisk: place } = file;
+    const edited = { place: mayBeMoved ? undefined : place, ops, before, dryRun };
+    const stale = await findStaleLines({ ...edited, isChecked: expected !== undefined }, context);
     if (expected !== undefined && revisionOfBytes([before]) !== expected) {
       const text = await inSlices(
         shownText(before, { path, encoding: requested }, context),
@@ -108,11 +113,14 @@ export async function editFile(
     await slice.yieldIfDue();
     const revision = hasRevision ? revisionOfBytes(after) : undefined;
     await slice.yieldIfDue();
+    stale.accept();
     const written = file.write(after, { dryRun });
     const bodies = { before: text, after: parts };
     const losses = [...notesOnUnused(requested, encoding, text), ...notesOnLosses(file.lossesBy(after))];
     const showing = { path, bodies, trace, endsInReturns, encoding, hints, losses };
-    const fields = isShown ? await runInSlices(showEdit(form, showing, context.profile), slice) : {};
+    const shown = isShown ? await runInSlices(showEdit(form, showing, context.profile), slice) : {};
+    const fields =
+      stale.note === undefined ? shown : { ...shown, hints: [stale.note, ...(shown.hints ?? [])] };
     const edit = {
       lines,
       ...(revision !== undefined && { revision }),

@@ -139,7 +139,7 @@ export class CallChanges {
     if (kind === "deleted" && isFolder) this.#options.onFolderRemoved(path);
     if (kind === "moved") this.#leave(from!, "missing", transaction);
     this.#leave(path, kind === "deleted" ? "missing" : this.#stampsAt(path), transaction);
-    const revision = revisionOf(mutation);
+    const revision = revisionIfSmall(mutation);
     const change: FoundChange = {
       path: path === "" ? "." : path,
       kind,
@@ -184,7 +184,8 @@ export class CallChanges {
 export const changedPathsOf = ({ path, from, kind }: Mutation): string[] =>
   from === undefined || kind !== "rename" ? [path] : [path, from];
 
-function revisionOf(mutation: Mutation): string | undefined {
+/** Returns the revision of the file that a step wrote, unless it is large. */
+export function revisionIfSmall(mutation: Mutation): string | undefined {
   const { kind, entry, entries } = mutation;
   if (entry !== "file" || (kind !== "create" && kind !== "replace")) return undefined;
   // A file staged by a transaction is no longer under its temporary name, and its revision is known.

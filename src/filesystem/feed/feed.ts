@@ -211,6 +211,23 @@ export class Feed implements MutationListener {
     return this.#ring.at(seq);
   }
 
+  /** The number of the newest change, found so far; 0 before the first. */
+  get position(): number {
+    return this.#ring.newest;
+  }
+
+  /** Returns the cause of the newest change at a path after that of this number, if the feed knows it. */
+  async causeAt(path: string, after: number): Promise<Cause | undefined> {
+    if (!this.#isListening) return undefined;
+    await this.newest({ hasExternal: false });
+    for (let seq = this.#ring.newest; seq > after && this.#ring.follows(seq - 1); seq--) {
+      const change = this.#ring.at(seq);
+      if (change.isGap) return undefined;
+      if (change.path === path) return change.cause;
+    }
+    return undefined;
+  }
+
   /** Returns the programs of commands whose changes came after a checkpoint, newest first. */
   programsAfter(checkpoint: number): readonly string[] {
     const programs = new Set<string>();

@@ -64,6 +64,12 @@ export class FileEdit implements AsyncDisposable {
     return this.#opened!.file.content;
   }
 
+  /** The path from the base, links resolved; `undefined` if a plan has made the content. */
+  get placeOnDisk(): string | undefined {
+    const { place } = this.#opened!;
+    return place.content === undefined ? place.path : undefined;
+  }
+
   /** Returns the facts about the file that a new content does not take over. */
   lossesBy(after: Content): EditLosses {
     const { place, file } = this.#opened!;

@@ -307,19 +307,20 @@ const defaults: Case[] = [
     ],
     changes: { a: "x\nb\n" },
   }),
+  // A file that the case before has edited would have changed since, and the answer would say so.
   answers("and bodies where they are sent for", {
     config: agent,
-    tree: { a: "a\nb\n" },
-    payload: { files: [{ path: "a", ops: oneEdit.ops }], answer: "bodies" },
-    results: [{ ...head(oneEdit), revision, before: "a\nb\n", after: "x\nb\n" }],
-    changes: { a: "x\nb\n" },
+    tree: { c: "a\nb\n" },
+    payload: { files: [{ path: "c", ops: oneEdit.ops }], answer: "bodies" },
+    results: [{ ...head(oneEdit), path: "c", revision, before: "a\nb\n", after: "x\nb\n" }],
+    changes: { c: "x\nb\n" },
   }),
   answers("the answer can be chosen in a flat envelope too", {
     config: agent,
-    tree: { a: "a\nb\n" },
-    payload: { path: "a", ops: oneEdit.ops, answer: "none" },
-    results: [{ ...head(oneEdit), revision }],
-    changes: { a: "x\nb\n" },
+    tree: { d: "a\nb\n" },
+    payload: { path: "d", ops: oneEdit.ops, answer: "none" },
+    results: [{ ...head(oneEdit), path: "d", revision }],
+    changes: { d: "x\nb\n" },
   }),
   answers("a file that fails has no echoes, and the others have theirs", {
     tree: { a: "a\nb\n", b: "b\n" },
