@@ -49,10 +49,10 @@ export function diskView(context: CoderContext): CurrentTree {
         path,
         unlessRefused(() => restoring.state(path)),
       ),
-    stateInSlices(path) {
+    stateInSlices(path, unhashed) {
       const known = states.get(path);
       if (known !== undefined && !isNotHashed(known)) return known;
-      const state = unlessRefused(() => restoring.stateInSlices(path));
+      const state = unlessRefused(() => restoring.stateInSlices(path, unhashed));
       if (!(state instanceof Promise)) return note(path, state);
       return state.catch(unlessRefusal).then((found) => note(path, found));
     },

@@ -14,8 +14,11 @@ import { Credit } from "./credit.ts";
 export interface CurrentTree {
   /** Returns the state of a path, for a file too large to hash at once with an empty revision. */
   state(path: string): TreeState;
-  /** Returns the state of a path, after hashing a large file in slices. */
-  stateInSlices(path: string): TreeState | Promise<TreeState>;
+  /**
+   * Returns the state of a path, after hashing a large file in slices. A file with the identity `unhashed` is
+   * not hashed.
+   */
+  stateInSlices(path: string, unhashed?: string): TreeState | Promise<TreeState>;
   read(path: string): ReadContent;
 }
 
@@ -145,10 +148,10 @@ export class RewoundTree implements RestoredTree {
     }
   }
 
-  async stateInSlices(path: string): Promise<TreeState> {
+  async stateInSlices(path: string, unhashed?: string): Promise<TreeState> {
     const entry = this.entryAt(path);
     if (entry.kind !== "disk") return this.state(path);
-    return withMode(await this.#disk.stateInSlices(entry.now!), entry.mode);
+    return withMode(await this.#disk.stateInSlices(entry.now!, unhashed), entry.mode);
   }
 
   /** Returns the content of an earlier file. */

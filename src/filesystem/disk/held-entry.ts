@@ -3,6 +3,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync } fr
 import { readEntries } from "../files/entries.ts";
 import type { Entry } from "../files/types.ts";
 import type { Folder, JailedPath, Name } from "../jail/folder.ts";
+import { entryIdentityOf } from "../jail/inode.ts";
 import { kindOf } from "../jail/kind.ts";
 import { isTemporary } from "../jail/temporary.ts";
 import type { HeldEntry, StepEntries } from "./mutation.ts";
@@ -112,6 +113,7 @@ function entryIn(
     kind: kindOf(stats) ?? "other",
     mode: stats.mode & 0o7777,
     size: stats.size,
+    identity: () => enter((at) => entryIdentityOf(lstatSync(at(name), { bigint: true }))),
     ...contentFrom(() => enter((at) => openSync(at(name), readFlags))),
     linkText: () => enter((at) => readlinkSync(at(name), "buffer")),
     inside: () => insideOf(folder, name, ""),

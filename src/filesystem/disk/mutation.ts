@@ -47,6 +47,8 @@ export interface HeldEntry {
   readonly mode: number;
   /** The size of a file, in bytes. */
   readonly size: number;
+  /** Returns its identity (`entryIdentityOf`). Present for an entry that has a name on disk. */
+  identity?(): string;
   /** Calls `use` with a descriptor of the regular file, which is closed afterwards. */
   read<T>(use: (descriptor: number) => T): T | undefined;
   /** Like `read`, for work on a large file in steps. */

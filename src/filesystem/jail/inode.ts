@@ -12,6 +12,14 @@ export interface Inode {
 /** Returns both as one text, for comparisons and as a key. */
 export const inodeOf = ({ dev, ino }: Inode): string => `${dev}:${ino}`;
 
+interface Stamped extends Inode {
+  readonly size: bigint;
+  readonly mtimeNs: bigint;
+}
+
+/** Returns the facts of an entry that a new name does not change, and a write to it does, as one text. */
+export const entryIdentityOf = (entry: Stamped): string => `${inodeOf(entry)} ${entry.size} ${entry.mtimeNs}`;
+
 /**
  * Returns whether the path still leads to this file or folder. If the path cannot be read, it returns true.
  */

@@ -122,8 +122,7 @@ function treesOf(
   const after = read.after?.();
   if (after !== undefined) return { before, after };
   const placed = entries?.placed?.();
-  // A moved entry does not change, and is not read.
-  if (kind === "rename") return { before, after: { state: runAtOnce(stateOf(placed, placedAtOnce)) } };
+  if (kind === "rename") return { before, after: { state: movedState(placed) } };
   if (placed?.kind !== "file") return { before, after: runAtOnce(readPlaced(placed)) };
   // Other listeners need this revision too, and hashing a large file takes long.
   const revision = placed.size > largestHashed ? undefined : mutation.revisionAfter();
@@ -150,6 +149,18 @@ function modesOf(
     kind === "file" ? { kind, mode, revision: "" } : { kind: "dir", mode };
   if (kind !== "file" && kind !== "dir") throw new Unavailable("special-file");
   return { before: { state: stateWith(before.mode) }, after: { state: stateWith(after.mode) } };
+}
+
+/**
+ * Returns the state of an entry that gets another name, which changes nothing else. A folder is not read, and
+ * an entry whose bytes cannot be hashed is recorded by its identity.
+ */
+function movedState(entry: HeldEntry | undefined): RecordedState {
+  const identity = entry?.identity?.();
+  if (identity !== undefined && entry?.kind === "other") return { kind: "other", identity };
+  if (identity !== undefined && entry?.kind === "file" && (entry.size > largestHashed || !isQuick(entry)))
+    return { kind: "file", mode: entry.mode, revision: "", identity };
+  return runAtOnce(stateOf(entry, placedAtOnce));
 }
 
 type FileState = (file: HeldEntry) => Steps<RecordedState>;
@@ -185,9 +196,12 @@ function placedAtOnce(file: HeldEntry, known?: string): Steps<RecordedState> {
 
 /** Throws `Unavailable` for a file that nothing has hashed ahead, and that is too large to hash at once. */
 function requireQuick(file: HeldEntry): void {
-  const isQuick = file.size <= largestAtOnce || file.read(quickRevisionOf) !== undefined;
-  if (!isQuick) throw new Unavailable("too-large");
+  if (!isQuick(file)) throw new Unavailable("too-large");
 }
+
+/** Returns whether the revision of a file is known, or can be found at once. */
+const isQuick = (file: HeldEntry): boolean =>
+  file.size <= largestAtOnce || file.read(quickRevisionOf) !== undefined;
 
 function* placedFile(file: HeldEntry, known?: string): Steps<RecordedState> {
   const { mode, size } = file;

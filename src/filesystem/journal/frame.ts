@@ -17,13 +17,19 @@ export type ContentLocation =
 
 /** The recorded state of a path. */
 export type RecordedState =
-  | { readonly kind: "absent" | "other" }
-  /** `content` is present only if the step removes it. */
+  | { readonly kind: "absent" }
+  /** `identity` is present if the step moves it: see `entryIdentityOf`. */
+  | { readonly kind: "other"; readonly identity?: string }
+  /**
+   * `content` is present only if the step removes it, and `identity` only if the step moves it and its bytes
+   * were not hashed: `revision` is then empty.
+   */
   | {
       readonly kind: "file";
       readonly mode: number;
       readonly revision: string;
       readonly content?: ContentLocation;
+      readonly identity?: string;
     }
   /** The text of a link in base64, because it need not be UTF-8. */
   | { readonly kind: "symlink"; readonly text: string }

@@ -24,6 +24,7 @@ import { FilesFixture } from "../files/files.test-kit.ts";
 import { revisionOfBytes } from "../files/revision.ts";
 import { mapErrno } from "../jail/errno.ts";
 import type { BackendName } from "../jail/folder.ts";
+import { entryIdentityOf } from "../jail/inode.ts";
 import { kindOf } from "../jail/kind.ts";
 import { openStateFolder } from "../state/state-folder.ts";
 import { Journal } from "./journal.ts";
@@ -145,9 +146,10 @@ class ImmediateTree implements RestoredTree {
     if (stats === undefined) return { kind: "absent" };
     const kind = kindOf(stats)!;
     const mode = stats.mode & 0o7777;
-    if (kind === "file") return { kind, mode, revision: revisionOfBytes([readFileSync(at)]) };
+    const identity = entryIdentityOf(lstatSync(at, { bigint: true }));
+    if (kind === "file") return { kind, mode, revision: revisionOfBytes([readFileSync(at)]), identity };
     if (kind === "symlink") return { kind, text: readlinkSync(at, "buffer") };
-    return kind === "dir" ? { kind, mode } : { kind };
+    return kind === "dir" ? { kind, mode } : { kind: "other", identity };
   }
 
   stateInSlices(path: string): TreeState {

@@ -14,6 +14,7 @@ import { entriesAt } from "../disk/held-entry.ts";
 import type { Mutation, MutationKind, Requester, StepEntries } from "../disk/mutation.ts";
 import { reasonOf } from "../files/files.test-kit.ts";
 import { revisionOfBytes } from "../files/revision.ts";
+import { entryIdentityOf } from "../jail/inode.ts";
 import { backends } from "../jail/jail.test-kit.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import { JournalFixture, loopIterationsDuring } from "./journal.test-kit.ts";
@@ -332,7 +333,7 @@ test("what is larger than the journal is unavailable, and says so", async () => 
   expect(at.journal.lossesOf(at.call())).toBe(0);
 });
 
-test("a file over 32 MiB that another program may be writing to is unavailable, and any other is kept", async () => {
+test("a file over 32 MiB that another program may be writing to is kept only if it moves, by its identity", async () => {
   using at = new JournalFixture("descriptors", {}, { max_bytes: 128 * 1024 * 1024 });
   const size = 33 * 1024 * 1024;
   for (const path of ["moved", "removed"]) writeFileSync(at.bench.at(path), Buffer.alloc(size, path));
@@ -343,10 +344,11 @@ test("a file over 32 MiB that another program may be writing to is unavailable, 
     return { lost: at.journal.lossesOf(call), steps: stepsOf(at.read()[0]!) };
   };
   const writers = ["moved", "removed"].map((path) => openSync(at.bench.at(path), "r+"));
+  const identity = entryIdentityOf(statSync(at.bench.at("moved"), { bigint: true }));
   expect(await change()).toMatchObject({
-    lost: 2,
+    lost: 1,
     steps: [
-      { kind: "rename", unavailable: "too-large" },
+      { kind: "rename", after: { state: { kind: "file", mode: 0o644, revision: "", identity } } },
       { kind: "remove", unavailable: "too-large" },
     ],
   });

@@ -2,8 +2,16 @@
 
 /** The state of a path, without following links. */
 export type TreeState =
-  | { readonly kind: "absent" | "other" }
-  | { readonly kind: "file"; readonly mode: number; readonly revision: string }
+  | { readonly kind: "absent" }
+  /** `identity` is present for an entry on disk: see `entryIdentityOf`. */
+  | { readonly kind: "other"; readonly identity?: string | undefined }
+  /** `identity` is present for a large file on disk, and `revision` is empty if that was not hashed. */
+  | {
+      readonly kind: "file";
+      readonly mode: number;
+      readonly revision: string;
+      readonly identity?: string | undefined;
+    }
   | { readonly kind: "symlink"; readonly text: Buffer }
   | { readonly kind: "dir"; readonly mode: number };
 
@@ -12,8 +20,11 @@ export type TreeState =
  * `Refusal`.
  */
 export interface RestoredTree {
-  /** Returns the state of a path, after hashing a large file in slices. */
-  stateInSlices(path: string): TreeState | Promise<TreeState>;
+  /**
+   * Returns the state of a path, after hashing a large file in slices. A file with the identity `unhashed` is
+   * not hashed.
+   */
+  stateInSlices(path: string, unhashed?: string): TreeState | Promise<TreeState>;
   /** Returns whether both paths name one entry, in different spellings. */
   isRespelling(path: string, other: string): boolean;
   /** Creates a file with exactly this mode, replacing a file or a link. */

@@ -105,6 +105,8 @@ class Undo {
   #modes = new Map<string, number>();
   /** Removed folders that this undo has restored, with the trees for their entries. */
   readonly #remade = new Map<string, RestoredTree | undefined>();
+  /** The identities of entries that were moved back without being hashed, by their paths. */
+  readonly #moved = new Map<string, string>();
   /** The states of paths before they are changed. */
   readonly #initial = new Map<string, TreeState>();
 
@@ -281,9 +283,10 @@ class Undo {
   async #undoRename(step: RecordedStep): Promise<void> {
     const { path, before, after, seq } = step;
     const from = step.from!;
-    const found = await this.#stateOf(path);
+    const identity = "identity" in after.state ? after.state.identity : undefined;
+    const found = await this.#stateOf(path, identity);
     const isRespelled = this.#options.tree.isRespelling(path, from);
-    const left = isRespelled ? absent : await this.#stateOf(from);
+    const left = isRespelled ? absent : await this.#stateOf(from, identity);
     if (isAsRecorded(after.state, left, false) && isAsRecorded(before.state, found, false)) return;
     if (
       !isAsRecorded(after.state, found, false) &&
@@ -299,6 +302,7 @@ class Undo {
     this.#note(path, found);
     this.#note(from, isRespelled ? found : left);
     await this.#options.tree.move(path, from);
+    if (identity !== undefined) this.#moved.set(from, identity);
     this.#modes = movedPaths(this.#modes, path, from);
     this.#passedOver = movedPaths(this.#passedOver, path, from);
     const record = this.#undone.get(seq)!;
@@ -307,8 +311,9 @@ class Undo {
     else await this.#restore(step, path, { kind: "absent" });
   }
 
-  async #stateOf(path: string): Promise<TreeState> {
-    const state = await this.#options.tree.stateInSlices(path);
+  /** Returns the state of a path. An entry with the identity `known` is not hashed. */
+  async #stateOf(path: string, known?: string): Promise<TreeState> {
+    const state = await this.#options.tree.stateInSlices(path, known);
     const mode = this.#modes.get(path);
     return mode !== undefined && state.kind === "dir" ? { kind: "dir", mode } : state;
   }
@@ -352,7 +357,7 @@ class Undo {
 
   async #stateIfReached(path: string): Promise<TreeState> {
     try {
-      return await this.#stateOf(path);
+      return await this.#stateOf(path, this.#moved.get(path));
     } catch (error) {
       if (error instanceof Refusal) return { kind: "absent" };
       throw error;
@@ -425,4 +430,9 @@ interface Disagreement {
   readonly found: TreeState;
 }
 
-const areSame = (one: TreeState, other: TreeState): boolean => isDeepStrictEqual(one, other);
+function areSame(one: TreeState, other: TreeState): boolean {
+  const areHashed =
+    one.kind === "file" && other.kind === "file" && one.revision !== "" && other.revision !== "";
+  if (areHashed) return one.mode === other.mode && one.revision === other.revision;
+  return isDeepStrictEqual(one, other);
+}

@@ -1,4 +1,5 @@
 import type { Stats } from "node:fs";
+import type { EntryVersion } from "../disk/steps.ts";
 import { namesOf, nameText, pathIn } from "../jail/backend.ts";
 import type { OnDirent } from "../jail/dirents.ts";
 import { errnoError } from "../jail/errno.ts";
@@ -207,6 +208,13 @@ export class PlannedFolder implements Folder {
     } finally {
       handle.close();
     }
+  }
+
+  /** Returns the version of an entry that is on disk, under this name or another. Throws the errno error. */
+  version(name: string): EntryVersion | undefined {
+    const change = this.change(name);
+    if (change === undefined && !this.#source.isCopy) return this.#view.disk.version(this.originOf(name));
+    return change?.entry?.type === "disk" ? change.entry.version : undefined;
   }
 
   identify(name: Name): string {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { lstatSync, writeFileSync } from "node:fs";
 import type { Tree } from "../../../tests/harness/tree.ts";
 import { reasonOf } from "../files/files.test-kit.ts";
 import { readWholeFile } from "../files/read.ts";
 import { revisionOfBytes } from "../files/revision.ts";
+import { entryIdentityOf } from "../jail/inode.ts";
 import { backends } from "../jail/jail.test-kit.ts";
 import { verbsOn } from "../operations/verbs.test-kit.ts";
 import { PlannedFixture } from "./planned.test-kit.ts";
@@ -177,7 +178,8 @@ describe.each(backends)("a planned tree over %s", (backend) => {
     expect(pending.state("new/ln")).toEqual({ kind: "symlink", text: Buffer.from("nowhere") });
     expect(pending.state("s/a")).toMatchObject({ kind: "file", mode: 0o640 });
     expect(pending.state("u")).toEqual({ kind: "dir", mode: 0o750 });
-    expect(pending.state("p")).toEqual({ kind: "other" });
+    const identity = entryIdentityOf(lstatSync(fixture.at("p"), { bigint: true }));
+    expect(pending.state("p")).toEqual({ kind: "other", identity });
     expect(pending.state("s/none/deep")).toEqual({ kind: "absent" });
     fixture.carryOut(pending);
     expect(fixture.tree()).toMatchObject({ "new/ln": { link: "nowhere" } });

@@ -10,6 +10,7 @@ import { digestOfTree } from "../files/tree-digest.ts";
 import { pathIn } from "../jail/backend.ts";
 import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
 import type { Folder, Jail, ResolvedPath } from "../jail/folder.ts";
+import { entryIdentityOf } from "../jail/inode.ts";
 import { type EntryKind, kindOf } from "../jail/kind.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import { admitPermitted } from "../operations/change-mode.ts";
@@ -43,10 +44,16 @@ interface PlanOptions {
 /** The state of a path, without following links. */
 export type EntryState =
   | { readonly kind: "absent" }
-  | { readonly kind: "file"; readonly mode: number; readonly revision: string | undefined }
+  | {
+      readonly kind: "file";
+      readonly mode: number;
+      readonly revision: string | undefined;
+      /** Present for a large file on disk: see `entryIdentityOf`. */
+      readonly identity?: string | undefined;
+    }
   | { readonly kind: "symlink"; readonly text: Buffer }
   | { readonly kind: "dir"; readonly mode: number }
-  | { readonly kind: "other" };
+  | { readonly kind: "other"; readonly identity?: string | undefined };
 
 /**
  * The tree in the state that the changes so far would leave: an overlay over the disk. Its steps change
@@ -269,12 +276,16 @@ export class PlannedTree implements WritableTree {
     return stateAt(place);
   }
 
-  /** Like `state`, but hashes a large file on disk in slices. */
-  stateInSlices(path: string): EntryState | Promise<EntryState> {
+  /** Like `state`, but hashes a large file on disk in slices, unless it has the identity `unhashed`. */
+  stateInSlices(path: string, unhashed?: string): EntryState | Promise<EntryState> {
     using place = this.#admitState(path);
     const { stats, content } = place;
     const isHashedAhead = stats?.isFile() === true && isLarge(stats) && content === undefined;
-    return isHashedAhead ? this.#stateAfterHashing(path) : stateAt(place);
+    if (!isHashedAhead) return stateAt(place);
+    const identity = identityAt(place);
+    return identity !== undefined && identity === unhashed
+      ? { kind: "file", mode: stats.mode & 0o7777, revision: undefined, identity }
+      : this.#stateAfterHashing(path);
   }
 
   async #stateAfterHashing(path: string): Promise<EntryState> {
@@ -303,5 +314,18 @@ function stateAt(place: ResolvedPath): EntryState {
   if (stats.isDirectory()) return { kind: "dir", mode };
   if (stats.isSymbolicLink())
     return { kind: "symlink", text: mapErrno(requested, () => folder.readLink(name)) };
-  return stats.isFile() ? { kind: "file", mode, revision: quickRevisionOfPlace(place) } : { kind: "other" };
+  if (!stats.isFile()) return { kind: "other", identity: identityAt(place) };
+  const identity = isLarge(stats) ? identityAt(place) : undefined;
+  return {
+    kind: "file",
+    mode,
+    revision: quickRevisionOfPlace(place),
+    ...(identity !== undefined && { identity }),
+  };
+}
+
+/** Returns the identity of an entry that is on disk, under any name. */
+function identityAt({ folder, name, requested }: ResolvedPath): string | undefined {
+  const version = mapErrno(requested, () => (folder as PlannedFolder).version(name));
+  return version && entryIdentityOf(version);
 }

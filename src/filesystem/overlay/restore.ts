@@ -45,9 +45,9 @@ export class Restoration {
     return this.#noted(path, this.#tree.state(path));
   }
 
-  /** Like `state`, but hashes a large file in slices. */
-  stateInSlices(path: string): RestoredState | Promise<RestoredState> {
-    const state = this.#tree.stateInSlices(path);
+  /** Like `state`, but hashes a large file in slices, unless it has the identity `unhashed`. */
+  stateInSlices(path: string, unhashed?: string): RestoredState | Promise<RestoredState> {
+    const state = this.#tree.stateInSlices(path, unhashed);
     return state instanceof Promise
       ? state.then((found) => this.#noted(path, found))
       : this.#noted(path, state);
