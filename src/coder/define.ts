@@ -73,7 +73,8 @@ export interface CoderServices extends Services {
   readonly defaultExcludes: ExcludeGlobs;
 }
 
-export type CoderContext = Context<CoderServices>;
+/** The context of a call to `coder::*`. A dry run may have a forecast. */
+export type CoderContext = Context<CoderServices> & Pick<Requester, "forecast">;
 
 /** Defines a function of `coder::*`. */
 export const defineCoderFunction = definerFor<CoderServices>();

@@ -79,7 +79,7 @@ export const deleteFile = defineCoderFunction({
     const says = dryRun || expected !== undefined || context.profile.journal;
     const results = [];
     for (const path of paths) {
-      const lost = context.lossesOf(context);
+      const lost = lossesSoFar(context);
       const removal = { path, recursive, dryRun, expectedRevision: revisions.get(plainForm(path)) };
       const outcome = await context.attempt(() => removeOne(removal, context));
       results.push(
@@ -89,7 +89,7 @@ export const deleteFile = defineCoderFunction({
               path,
               success: true,
               ...outcome.value,
-              ...(says && context.lossesOf(context) !== lost && unavailable),
+              ...(says && lossesSoFar(context) !== lost && unavailable),
             },
       );
     }
@@ -97,7 +97,7 @@ export const deleteFile = defineCoderFunction({
   },
   render: (answer, { failure }, { dry_run: isTrial }) => {
     // The last line of the answer says it for all entries.
-    const { results } = isUnrecorded(answer) ? withoutUndo(answer) : answer;
+    const { results } = isUnrecorded(answer) && !isTrial ? withoutUndo(answer) : answer;
     return [
       ...summarizeBatch({
         results,
@@ -141,6 +141,10 @@ const withoutUndo = ({ results }: Static<typeof response>): Static<typeof respon
 
 /** Returns a path without parts that lead nowhere, such as the first of `./a`. */
 const plainForm = (path: string): string => posix.normalize(path).replace(/(?<=.)\/$/, "");
+
+/** Returns the number of changes of this call that cannot be undone, or could not be if it made them. */
+const lossesSoFar = (context: CoderContext): number =>
+  context.lossesOf(context) + (context.forecast?.count ?? 0);
 
 const unavailable = { undo: "unavailable" } as const;
 

@@ -29,7 +29,8 @@ export function withCheckpoint(definition: FunctionDefinition): FunctionDefiniti
   const losses = Type.Optional(
     UInt64({
       ...since,
-      description: "The number of its changes that coder::undo cannot take back, if any.",
+      description:
+        "The number of its changes that coder::undo cannot take back, if any; of a dry run, an estimate.",
     }),
   );
   const notice = Type.Optional(
@@ -46,6 +47,8 @@ export function withCheckpoint(definition: FunctionDefinition): FunctionDefiniti
         const rendered = render(answer, wording, sent);
         const { checkpoint: seq, losses: lost } = answer as Numbered;
         if (typeof rendered !== "string") return rendered;
+        if ((sent as Labelled).dry_run && lost !== undefined)
+          return `${rendered}\n[${lost} of these changes could not be undone]`;
         if (seq === undefined)
           return isUnrecorded(answer as object) ? `${rendered}\n${notRecorded}` : rendered;
         const losses =
@@ -60,6 +63,7 @@ export function withCheckpoint(definition: FunctionDefinition): FunctionDefiniti
 
 interface Labelled {
   readonly label?: string;
+  readonly dry_run?: boolean;
 }
 
 /** Returns whether an answer is that of a call that has changed something and has no checkpoint. */
@@ -79,16 +83,18 @@ const withField = (schema: TSchema, field: Readonly<Record<string, TSchema>>): T
 });
 
 async function handle(definition: FunctionDefinition, sent: Labelled, all: CoderContext) {
-  const { label } = sent;
+  const { label, dry_run: isTrial = false } = sent;
   const { journal, profile, maxAnswerBytes } = all;
   const isNamed = journal !== undefined && (profile.authors || label !== undefined);
   const notice = noticeOf(all);
   const reserved =
     (isNamed || profile.authors ? checkpointBytes : 0) + (notice === undefined ? 0 : jsonBytes({ notice }));
-  const context = { ...all, label, maxAnswerBytes: maxAnswerBytes - reserved };
+  const forecast = isTrial && profile.authors ? journal?.forecast() : undefined;
+  const context = { ...all, label, forecast, maxAnswerBytes: maxAnswerBytes - reserved };
   const handled = await definition.handle(sent, context);
   const checkpoint = isNamed ? journal.checkpointOf(context) : undefined;
-  const losses = profile.authors || checkpoint !== undefined ? all.lossesOf(context) : 0;
+  const made = profile.authors || checkpoint !== undefined ? all.lossesOf(context) : 0;
+  const losses = made + (forecast?.count ?? 0);
   const added = {
     ...(checkpoint !== undefined && { checkpoint }),
     ...(losses > 0 && { losses }),

@@ -14,6 +14,31 @@ export interface Requester extends Walker {
   readonly author?: Author | undefined;
   /** The caller's label for the change. */
   readonly label?: string | undefined;
+  /** Receives the removals that a dry run would make. */
+  readonly forecast?: RemovalForecast | undefined;
+}
+
+/** Foresees whether removals can be undone. */
+export interface RemovalForecast {
+  /** The number of removals so far that could not be undone. */
+  readonly count: number;
+  /** Begins a removal. In one step, a folder goes with everything in it. */
+  removal(how: { readonly isOneStep: boolean }): ForeseenRemoval;
+}
+
+/** A removal that is checked, and not made. */
+export interface ForeseenRemoval {
+  add(entry: GoingEntry): void;
+  /** Ends the removal, once all checks have passed. */
+  end(): void;
+}
+
+/** An entry that would be removed. */
+export interface GoingEntry {
+  readonly kind: EntryKind;
+  readonly size: number;
+  /** Whether its name is UTF-8. */
+  readonly isText: boolean;
 }
 
 /**

@@ -20,7 +20,7 @@ import type { ContentLocation, Loss, RecordedState, RecordedTree, StepFrame } fr
 export const largestSmall = 1024 * 1024;
 
 /** Maximum entries of a folder that is kept in one frame. */
-const maxEntries = 20_000;
+export const maxEntries = 20_000;
 
 /** Thrown with the reason why a step cannot be undone. */
 export class Unavailable extends Error {

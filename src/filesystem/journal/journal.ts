@@ -28,6 +28,7 @@ import {
   readRemoved,
   Unavailable,
 } from "./capture.ts";
+import { ForeseenLosses } from "./foreseen-losses.ts";
 import {
   type ContentLocation,
   type EncodedFrame,
@@ -141,6 +142,11 @@ export class Journal implements MutationListener {
   /** Returns the number of steps of this call so far that cannot be undone. */
   lossesOf(requester: Requester): number {
     return this.lost.of(requester);
+  }
+
+  /** Returns a forecast for the removals of a call that has changed nothing so far. */
+  forecast(): ForeseenLosses {
+    return new ForeseenLosses(this.#segments.roomOfRecord - roomToSayLost);
   }
 
   /** Returns the reason why the journal could not be written last, if so. */

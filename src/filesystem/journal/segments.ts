@@ -162,6 +162,14 @@ export class Segments {
     return this.#bounds.max_bytes;
   }
 
+  /** Returns the bytes that a new record may receive, to the knowledge of this worker. */
+  get roomOfRecord(): number {
+    const { max_bytes } = this.#bounds;
+    const used = this.#open === undefined ? 0 : max_bytes - this.roomOf(this.#open.first);
+    // A full segment gets no further record.
+    return used < this.#limits.most_bytes ? max_bytes - used : max_bytes;
+  }
+
   /** Returns the bytes that a segment may still receive. */
   roomOf(segment: number): number {
     return this.#bounds.max_bytes - (this.#sizes.get(segment) ?? 0);

@@ -1,11 +1,12 @@
 import { refuse } from "../../base/errors.ts";
 import { createWalkSlice } from "../../base/scheduling/walk-slice.ts";
-import type { Requester } from "../disk/mutation.ts";
+import type { GoingEntry, Requester } from "../disk/mutation.ts";
 import { readFewEntries } from "../files/entries.ts";
-import { isMissing } from "../files/ignore-missing.ts";
+import { ignoreMissing, isMissing } from "../files/ignore-missing.ts";
 import type { Entry } from "../files/types.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
 import type { Folder, ResolvedPath } from "../jail/folder.ts";
+import { kindOf } from "../jail/kind.ts";
 import { requireRevision } from "./expected-revision.ts";
 import { type LinkOptions, lastLinkOf } from "./last-link.ts";
 import { jailWithoutProtection, requireNothingDenied, type TreeOperation } from "./require-allowed.ts";
@@ -68,19 +69,34 @@ export async function removeAt(tree: WritableTree, removal: Removal, admitted: A
   if (name === ".") throw refuse.baseIsKept();
   if (expectedRevision !== undefined) requireRevision(place, expectedRevision, tree.config);
   const isForeseen = tree.isPlanned || dryRun;
+  const going = isForeseen ? requester.forecast?.removal({ isOneStep: tree.isPlanned }) : undefined;
   if (stats!.isDirectory() && recursive) {
     using inside = folder.child(name);
     using slice = createWalkSlice(requester);
     const jail = tree.jail.mayGoWhole(place) ? jailWithoutProtection(tree.jail) : tree.jail;
-    const whole = { jail, path, deadline: requester.deadline, slice, onEntry };
+    const foreseeing = (entry: Entry, at: Folder) => {
+      onEntry?.(entry);
+      going?.add(goingEntry(entry, at));
+    };
+    const whole = { jail, path, deadline: requester.deadline, slice, onEntry: foreseeing };
     const operation = await requireRemovableTree(tree, whole, { folder, inside });
     if (isForeseen) requireWritableFolder(folder, path);
+    going?.add({ kind: "dir", size: 0, isText: true });
+    going?.end();
     if (!dryRun) await tree.setAside({ place, contents: { inside, operation } }, requester);
     return;
   }
   if (isForeseen && stats!.isDirectory()) requireEmpty(tree, path, place);
   if (isForeseen) requireWritableFolder(folder, path);
+  going?.add({ kind: kindOf(stats!) ?? "other", size: stats!.size, isText: true });
+  going?.end();
   if (!dryRun) await tree.setAside({ place, expectedRevision }, requester);
+}
+
+/** Returns an entry of a folder that would be removed. */
+function goingEntry({ kind, raw }: Entry, folder: Folder): GoingEntry {
+  const size = kind === "file" ? (ignoreMissing(() => folder.lstat(raw))?.size ?? 0) : 0;
+  return { kind, size, isText: typeof raw === "string" };
 }
 
 /** Throws if a caller can see anything in the folder. */

@@ -14,7 +14,7 @@ export interface TreeOperation extends Pick<TreeWalk, "slice" | "deadline"> {
   /** The device that all folders must be on; `undefined` allows any. */
   readonly device?: number | undefined;
   /** Gets each entry that is not a temporary file, while `requireNothingDenied` checks them. */
-  readonly onEntry?: ((entry: Entry) => void) | undefined;
+  readonly onEntry?: ((entry: Entry, folder: Folder) => void) | undefined;
 }
 
 /** Returns the jail for a walk through a folder that may be removed with what is protected in it. */
@@ -30,7 +30,7 @@ export function requireNothingDenied(operation: TreeOperation, folder: Folder): 
     ...others,
     onEnter: (entered) => requireSameDevice(operation, entered),
     preorder(visit) {
-      if (!operation.jail.isTemporary(visit.entry.name)) operation.onEntry?.(visit.entry);
+      if (!operation.jail.isTemporary(visit.entry.name)) operation.onEntry?.(visit.entry, visit.folder);
       return preorder?.(visit);
     },
   };
