@@ -90,6 +90,11 @@ const ofCoder: Samples<typeof refuseCoder> = {
   holdsDenied: refuseCoder.holdsDenied(refuse.absent("a", "missing"), refuse.absent("a", "missing").message),
   linkToOtherRoot: refuseCoder.linkToOtherRoot(refuse.badLink("a"), refuse.badLink("a").message, "lib/a"),
   uselessLink: refuseCoder.uselessLink(refuse.badLink("a"), refuse.badLink("a").message),
+  partlyRemoved: refuseCoder.partlyRemoved(refuse.permission("d/e/a"), "d", {
+    removed: 2,
+    seq: 7,
+    losses: 0,
+  }),
   otherJournal: refuseCoder.otherJournal(),
   noFolder: refuseCoder.noFolder("a/b.txt", "a"),
   emptyQuery: refuseCoder.emptyQuery(),

@@ -12,6 +12,7 @@ import { readEntries, readFewEntries } from "../files/entries.ts";
 import { ignoreMissing } from "../files/ignore-missing.ts";
 import { isLarge } from "../files/revision.ts";
 import { type TreeVisitor, walkTree } from "../files/tree-walk.ts";
+import { pathIn } from "../jail/backend.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Folder, JailedPath, Name, ResolvedPath } from "../jail/folder.ts";
 import { kindOf } from "../jail/kind.ts";
@@ -55,7 +56,7 @@ async function removeTree(
   try {
     await changeTree(scope, { kind: "remove", path, entry: "dir" }, async (steps) => {
       await removeInside(steps, operation, inside);
-      ignoreMissing(() => removeEntry(steps, folder, { raw: name, kind: "dir" }));
+      removeOf(operation, path, () => removeEntry(steps, folder, { raw: name, kind: "dir" }));
     });
   } catch (error) {
     throw errnoOf(error) === "ENOTEMPTY" ? refuse.refilled(operation.path) : error;
@@ -69,10 +70,23 @@ function removeInside(steps: MutationScope, operation: TreeOperation, inside: Fo
     ...allowedOnly(operation),
     async postorder({ folder, entry }) {
       if (entry.kind === "file") await readAhead(steps, folder, entry.raw);
-      ignoreMissing(() => removeEntry(steps, folder, entry));
+      removeOf(operation, pathIn(folder.path, entry.name), () => removeEntry(steps, folder, entry));
     },
   };
   return walkTree({ ...operation, visitor }, inside);
+}
+
+/** Removes an entry of a tree, unless it is gone, and notes the progress. */
+function removeOf({ progress }: TreeOperation, path: string, remove: () => void): void {
+  ignoreMissing(() => {
+    try {
+      remove();
+    } catch (error) {
+      if (progress !== undefined) progress.stop = { path, error };
+      throw error;
+    }
+    if (progress !== undefined) progress.removed++;
+  });
 }
 
 /** Removes a folder that looks empty to a caller, since it contains only leftovers of killed processes. */

@@ -9,7 +9,12 @@ import type { Folder, ResolvedPath } from "../jail/folder.ts";
 import { kindOf } from "../jail/kind.ts";
 import { requireRevision } from "./expected-revision.ts";
 import { type LinkOptions, lastLinkOf } from "./last-link.ts";
-import { jailWithoutProtection, requireNothingDenied, type TreeOperation } from "./require-allowed.ts";
+import {
+  jailWithoutProtection,
+  type RemovalProgress,
+  requireNothingDenied,
+  type TreeOperation,
+} from "./require-allowed.ts";
 import { requireWritableFolder } from "./require-writable.ts";
 import type { WritableTree } from "./writable-tree.ts";
 
@@ -20,6 +25,8 @@ export interface Removal extends LinkOptions {
   readonly dryRun?: boolean;
   /** The revision that the removed file must have. Throws revision-mismatch otherwise. */
   readonly expectedRevision?: string | undefined;
+  /** Receives the progress in a folder. */
+  readonly progress?: RemovalProgress | undefined;
   /** Receives each entry of a folder before anything in it is removed. */
   readonly onEntry?: ((entry: Entry) => void) | undefined;
 }
@@ -63,7 +70,7 @@ interface Admitted {
 
 /** Removes the entry at an admitted place. */
 export async function removeAt(tree: WritableTree, removal: Removal, admitted: Admitted): Promise<void> {
-  const { path, recursive, expectedRevision, dryRun = false, onEntry } = removal;
+  const { path, recursive, expectedRevision, dryRun = false, onEntry, progress } = removal;
   const { place, requester } = admitted;
   const { folder, name, stats } = place;
   if (name === ".") throw refuse.baseIsKept();
@@ -78,7 +85,7 @@ export async function removeAt(tree: WritableTree, removal: Removal, admitted: A
       onEntry?.(entry);
       going?.add(goingEntry(entry, at));
     };
-    const whole = { jail, path, deadline: requester.deadline, slice, onEntry: foreseeing };
+    const whole = { jail, path, deadline: requester.deadline, slice, onEntry: foreseeing, progress };
     const operation = await requireRemovableTree(tree, whole, { folder, inside });
     if (isForeseen) requireWritableFolder(folder, path);
     going?.add({ kind: "dir", size: 0, isText: true });

@@ -6,6 +6,14 @@ import { errnoOf } from "../jail/errno.ts";
 import type { Folder, Jail } from "../jail/folder.ts";
 import { refuseJailed } from "../jail/jail-errors.ts";
 
+/** The progress of a removal, which keeps it if the removal fails. */
+export interface RemovalProgress {
+  /** The number of removed entries. */
+  removed: number;
+  /** The entry that could not be removed, by its path from the base, and the error. */
+  stop?: { readonly path: string; readonly error: unknown };
+}
+
 /** A call that walks through a tree. */
 export interface TreeOperation extends Pick<TreeWalk, "slice" | "deadline"> {
   readonly jail: Jail;
@@ -13,6 +21,7 @@ export interface TreeOperation extends Pick<TreeWalk, "slice" | "deadline"> {
   readonly path: string;
   /** The device that all folders must be on; `undefined` allows any. */
   readonly device?: number | undefined;
+  readonly progress?: RemovalProgress | undefined;
   /** Gets each entry that is not a temporary file, while `requireNothingDenied` checks them. */
   readonly onEntry?: ((entry: Entry, folder: Folder) => void) | undefined;
 }
