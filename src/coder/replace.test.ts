@@ -62,7 +62,7 @@ test("names that are not UTF-8 are counted, and no other file is changed in thei
   write("\ufffd", "data3\n");
   write("b", "data4\n");
   expect(await text("coder::replace", query)).toBe(
-    `2 matches in 2 files replaced\nab: 1 match\n1→datadata4\na\ufffd: 1 match\n1→datadata3\n${left}\n#1, 1 change of which cannot be undone`,
+    `2 matches in 2 files replaced\nab: 1 match\n1→datadata4\na\ufffd: 1 match\n1→datadata3\n${left}\n#1`,
   );
   expect(await call("coder::replace", { ...query, dry_run: true })).toMatchObject({
     files: [

@@ -7,6 +7,8 @@ import type { MutationScope } from "./scope.ts";
 /** A file or folder whose permissions are to change. */
 export interface Permitted {
   readonly path: string;
+  /** `false` if a name of the path is not UTF-8. Default: true. */
+  readonly isText?: boolean;
   readonly handle: Pick<PathHandle, "chmod" | "chown">;
   readonly stats: NonNullable<ResolvedPath["stats"]>;
 }
@@ -14,13 +16,14 @@ export interface Permitted {
 /** Sets permission bits and owners. Throws the errno error; the bits may be set already then. */
 export function changePermissions(
   scope: MutationScope,
-  { path, handle, stats }: Permitted,
+  { path, isText, handle, stats }: Permitted,
   permissions: Permissions,
 ): void {
   scope.mutations.step(
     () => ({
       kind: "change-mode",
       path,
+      isText,
       entry: kindOf(stats) ?? "other",
       permissions: permissionChange(stats, permissions),
       requester: scope.requester,

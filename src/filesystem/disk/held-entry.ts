@@ -2,7 +2,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync } from "node:fs";
 import { readEntries } from "../files/entries.ts";
 import type { Entry } from "../files/types.ts";
-import type { Folder, JailedPath, Name } from "../jail/folder.ts";
+import { type Folder, isTextIn, type JailedPath, type Name } from "../jail/folder.ts";
 import { entryIdentityOf } from "../jail/inode.ts";
 import { kindOf } from "../jail/kind.ts";
 import { isTemporary } from "../jail/temporary.ts";
@@ -127,7 +127,7 @@ function* insideOf(outer: Folder, name: Name, above: string): ReturnType<HeldEnt
     const path = `${above}${entry.name}`;
     const held = entryIn(folder, entry.raw);
     if (held === undefined) continue;
-    yield { path, entry: held };
+    yield { path, isText: isTextIn(folder, entry.raw), entry: held };
     if (held.kind === "dir") yield* insideOf(folder, entry.raw, `${path}/`);
   }
 }

@@ -81,10 +81,12 @@ export interface HeldEntry {
   linkText(): Buffer;
   /**
    * Yields the contents of a folder that callers may see, each folder before its own contents, and
-   * `undefined` after each step of listing a folder. Paths are relative to the folder; an entry is held until
-   * the next one is requested.
+   * `undefined` after each step of listing a folder. Paths are relative to the folder, and text if they are
+   * UTF-8; an entry is held until the next one is requested.
    */
-  inside(): Iterable<{ readonly path: string; readonly entry: HeldEntry } | undefined>;
+  inside(): Iterable<
+    { readonly path: string; readonly isText: boolean; readonly entry: HeldEntry } | undefined
+  >;
 }
 
 /** The entries of a step. Call it in `before`; afterwards the names mean something else. */
@@ -108,6 +110,8 @@ export interface Mutation {
   readonly kind: MutationKind;
   /** The path from the base, links resolved, with U+FFFD for invalid UTF-8. For a rename, the new path. */
   readonly path: string;
+  /** `false` if `path` or `from` has U+FFFD for invalid UTF-8. Default: true. */
+  readonly isText?: boolean | undefined;
   /** The old path of a rename, or the path of a copied folder. */
   readonly from?: string;
   /** The kind of the changed entry. A link is never followed. */

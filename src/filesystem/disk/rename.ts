@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { lstatSync, renameSync, unlinkSync } from "node:fs";
 import { quickRevisionAt } from "../files/revision.ts";
 import { errnoError } from "../jail/errno.ts";
-import type { JailedPath, ResolvedPath } from "../jail/folder.ts";
+import { isTextIn, type JailedPath, type ResolvedPath } from "../jail/folder.ts";
 import { type EntryKind, kindOf } from "../jail/kind.ts";
 import { isListed } from "../jail/listed-name.ts";
 import { entriesOfRename } from "./held-entry.ts";
@@ -101,8 +101,10 @@ function describeRename(
   { source, target, from, entry }: Omit<StepRename, "verify">,
 ): MutationDescription {
   const { folder, name } = source;
+  const step = stepAt(scope, target.folder, { name: target.name, entry });
   return {
-    ...stepAt(scope, target.folder, { name: target.name, entry }),
+    ...step,
+    isText: step.isText && isTextIn(folder, name),
     kind: "rename",
     from,
     revisionBefore: entry === "file" ? () => folder.enter((at) => quickRevisionAt(at(name))) : undefined,

@@ -3,7 +3,7 @@
 import { Refusal, refuse } from "../../base/errors.ts";
 import { nameText, pathIn } from "../jail/backend.ts";
 import { errnoError } from "../jail/errno.ts";
-import type { Folder, JailedPath, Name } from "../jail/folder.ts";
+import { type Folder, isTextIn, type JailedPath, type Name } from "../jail/folder.ts";
 import type { EntryKind } from "../jail/kind.ts";
 import type { At } from "./held-entry.ts";
 import { moveSameEntry } from "./move-to-new.ts";
@@ -42,8 +42,9 @@ export function stepAt(
   { requester, whole }: MutationScope,
   folder: Folder,
   { name, entry }: { name: Name; entry: EntryKind },
-): Pick<MutationDescription, "path" | "entry" | "requester" | "whole"> {
-  return { path: pathIn(folder.path, nameText(name)), entry, requester, whole };
+): Pick<MutationDescription, "path" | "isText" | "entry" | "requester" | "whole"> {
+  const path = pathIn(folder.path, nameText(name));
+  return { path, isText: isTextIn(folder, name), entry, requester, whole };
 }
 
 /** A name in a folder. */

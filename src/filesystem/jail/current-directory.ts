@@ -96,12 +96,17 @@ class SteppedFolder implements HeldFolder {
   readonly descriptor = undefined;
   readonly requested: string;
   readonly path: string;
+  readonly isText: boolean;
   readonly #step: Step;
 
-  constructor(step: Step, { requested, path }: { requested: string; path: string }) {
+  constructor(
+    step: Step,
+    { requested, path, isText = true }: { requested: string; path: string; isText?: boolean },
+  ) {
     this.#step = step;
     this.requested = requested;
     this.path = path;
+    this.isText = isText;
   }
 
   get names(): readonly string[] {
@@ -136,7 +141,11 @@ class SteppedFolder implements HeldFolder {
     const step: Step = { name, identity: identityOf(found), baseDevice, naming, parent: this.#step, gone };
     // A handle exists only for a folder that the process can change into.
     standIn(step);
-    return new SteppedFolder(step, { requested: this.requested, path: pathIn(this.path, nameText(name)) });
+    return new SteppedFolder(step, {
+      requested: this.requested,
+      path: pathIn(this.path, nameText(name)),
+      isText: this.isText && typeof name === "string",
+    });
   }
 
   openPath(name: Name): PathHandle {

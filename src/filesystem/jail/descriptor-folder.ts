@@ -48,6 +48,8 @@ interface FolderInit {
   readonly descriptor: number;
   readonly requested: string;
   readonly path: string;
+  /** Documented at `Folder.isText`. Default: true. */
+  readonly isText?: boolean;
   readonly naming: Naming;
   /** The type of its file system. */
   readonly type: number;
@@ -60,6 +62,7 @@ export class DescriptorFolder implements HeldFolder {
   readonly descriptor: number;
   readonly requested: string;
   readonly path: string;
+  readonly isText: boolean;
   readonly #opener: Opener;
   readonly #naming: Naming;
   readonly #isBase: boolean;
@@ -70,7 +73,16 @@ export class DescriptorFolder implements HeldFolder {
 
   constructor(
     opener: Opener,
-    { descriptor, requested, path, naming, type, isBase = false, isListable = false }: FolderInit,
+    {
+      descriptor,
+      requested,
+      path,
+      isText = true,
+      naming,
+      type,
+      isBase = false,
+      isListable = false,
+    }: FolderInit,
   ) {
     this.#type = type;
     this.#opener = opener;
@@ -78,6 +90,7 @@ export class DescriptorFolder implements HeldFolder {
     this.descriptor = descriptor;
     this.requested = requested;
     this.path = path;
+    this.isText = isText;
     this.#isBase = isBase;
     this.#isListable = isListable;
   }
@@ -128,7 +141,16 @@ export class DescriptorFolder implements HeldFolder {
   ): DescriptorFolder {
     const { requested } = this;
     const path = pathIn(this.path, nameText(name));
-    return new DescriptorFolder(this.#opener, { descriptor, requested, path, isListable, naming, type });
+    const isText = this.isText && typeof name === "string";
+    return new DescriptorFolder(this.#opener, {
+      descriptor,
+      requested,
+      path,
+      isText,
+      isListable,
+      naming,
+      type,
+    });
   }
 
   *list(onDirent: OnDirent): Generator<void, void, void> {

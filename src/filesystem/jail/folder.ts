@@ -30,6 +30,8 @@ export interface Folder extends Disposable {
   readonly names: readonly string[];
   /** The names, with "/" between them; "" for the base itself. */
   readonly path: string;
+  /** Whether all names of its path are UTF-8, so that `path` has their bytes. */
+  readonly isText: boolean;
   /** The way it compares names, according to its file system and its flags. */
   readonly folding: Folding;
   /**
@@ -77,6 +79,10 @@ export interface Folder extends Disposable {
   readLink(name: Name): Buffer;
   close(): void;
 }
+
+/** Returns whether all names of the path of an entry are UTF-8. */
+export const isTextIn = (folder: Pick<Folder, "isText">, name: Name): boolean =>
+  folder.isText && typeof name === "string";
 
 /** A file that is opened but not for reading, and stays the same if the backend can hold it. Close it. */
 export interface PathHandle {

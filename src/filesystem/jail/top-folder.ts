@@ -56,6 +56,7 @@ class TopFolder implements HeldFolder {
   readonly descriptor = undefined;
   readonly names = [];
   readonly path = "";
+  readonly isText = true;
   readonly folding = "exact";
   readonly requested: string;
   readonly #roots: Roots;

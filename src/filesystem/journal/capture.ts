@@ -100,8 +100,8 @@ function headOf(
 }
 
 /** Requires names in UTF-8, because others cannot be named again. */
-function requireText({ path, from = "" }: Mutation): void {
-  if (path.includes("\ufffd") || from.includes("\ufffd")) throw new Unavailable("name");
+function requireText({ isText = true }: Mutation): void {
+  if (!isText) throw new Unavailable("name");
 }
 
 /** Requires paths that are short enough to be named again. */
@@ -172,9 +172,9 @@ function* readTree(entry: HeldEntry | undefined, ofFile: FileState): Steps<Recor
   for (const found of entry!.inside()) {
     yield;
     if (found === undefined) continue;
-    const { path, entry: held } = found;
+    const { path, isText, entry: held } = found;
     if (inside.length === maxEntries) throw new Unavailable("too-large");
-    if (path.includes("\ufffd")) throw new Unavailable("name");
+    if (!isText) throw new Unavailable("name");
     inside.push([path, yield* stateOf(held, ofFile)]);
   }
   return inside.length === 0 ? { state } : { state, inside };

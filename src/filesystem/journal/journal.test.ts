@@ -376,6 +376,44 @@ test("special files and names that are no text are unavailable", async () => {
   expect(stepsOf(folder!)[0]).toEqual({ kind: "remove", path: "d/\ufffd", unavailable: "name" });
 });
 
+test.each(backends)(
+  "names with U+FFFD are told from those that are not UTF-8 by their bytes: %s",
+  async (backend) => {
+    using at = new JournalFixture(backend, {
+      "a\ufffd": "a",
+      "a\udcff": "other",
+      "\ufffd/b": "b",
+      "\udcff/b": "other",
+      "d/\ufffd/c": "c",
+    });
+    const to = { overwrite: false, parents: true };
+    await at.files.remove("a\ufffd", { recursive: false }, at.call());
+    await at.files.move({ from: "\ufffd/b", to: "\ufffd/c", ...to }, at.call());
+    await at.files.remove("\ufffd", { recursive: true }, at.call());
+    await at.files.remove("d", { recursive: true }, at.call());
+    const records = at.read();
+    const losses = records.flatMap(({ steps }) => steps.map(({ unavailable }) => unavailable));
+    expect(losses).toEqual(losses.map(() => undefined));
+    expect((await at.undo({ records })).conflicts).toEqual([]);
+    expect(
+      ["a\ufffd", "\ufffd/b", "d/\ufffd/c"].map((path) => readFileSync(at.bench.at(path), "utf8")),
+    ).toEqual(["a", "b", "c"]);
+  },
+);
+
+test("a change of mode of a name that is not UTF-8 is unavailable", async () => {
+  using at = new JournalFixture("descriptors", { "d/\udcff/e": "x", "d/\ufffd": "y" });
+  const mode = { mode: 0o700, uid: undefined, gid: undefined, recursive: true };
+  await at.files.changeMode("d", mode, at.call());
+  const lost = at.read()[0]!.steps.map(({ path, unavailable }) => [path, unavailable]);
+  expect(lost).toEqual([
+    ["d/\ufffd", undefined],
+    ["d/\ufffd/e", "name"],
+    ["d/\ufffd", "name"],
+    ["d", undefined],
+  ]);
+});
+
 /** Makes the journal fail to write until it is disposed of. */
 function breakJournal(at: JournalFixture): Disposable {
   at.journal.state.path("segments");

@@ -26,7 +26,7 @@ import { revisionInSteps } from "../files/revision.ts";
 import { walkTree } from "../files/tree-walk.ts";
 import type { Entry } from "../files/types.ts";
 import { ancestorsOf, pathIn } from "../jail/backend.ts";
-import type { Folder, Jail, Name } from "../jail/folder.ts";
+import { type Folder, isTextIn, type Jail, type Name } from "../jail/folder.ts";
 import type { NameBytes } from "../jail/name.ts";
 import { isGone, makerOf, temporaryName } from "../jail/temporary.ts";
 import type { Journal } from "./journal.ts";
@@ -250,7 +250,7 @@ async function walkSelected(
         else onOther(path);
       } else if (
         (kind === "file" || kind === "symlink") &&
-        !path.includes("\ufffd") &&
+        isTextIn(folder, raw) &&
         isOpenTo(folder, entry) &&
         selection.takesFile(folder.path, bytesOf(entry))
       )

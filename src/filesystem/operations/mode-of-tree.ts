@@ -7,7 +7,7 @@ import { changeTree, type MutationScope } from "../disk/scope.ts";
 import { ignoreMissing } from "../files/ignore-missing.ts";
 import { type TreeVisitor, type Visit, walkTree } from "../files/tree-walk.ts";
 import { pathIn } from "../jail/backend.ts";
-import type { Folder, Name } from "../jail/folder.ts";
+import { type Folder, isTextIn, type Name } from "../jail/folder.ts";
 import { requireAllowed, type TreeOperation } from "./require-allowed.ts";
 import type { ModeStep } from "./writable-tree.ts";
 
@@ -79,8 +79,10 @@ function openAllowed(operation: TreeChange, { folder, entry }: Visit<FoundEntry>
   const handle = ignoreMissing(() => folder.openPath(raw));
   if (handle === undefined) return undefined;
   const { stats } = handle;
-  if (!stats.isSymbolicLink() && !jail.isProtected(stats))
-    return { path: pathIn(folder.path, name), handle, stats, [Symbol.dispose]: () => handle.close() };
+  if (!stats.isSymbolicLink() && !jail.isProtected(stats)) {
+    const found = { path: pathIn(folder.path, name), isText: isTextIn(folder, raw), handle, stats };
+    return { ...found, [Symbol.dispose]: () => handle.close() };
+  }
   handle.close();
   if (stats.isSymbolicLink()) return undefined;
   throw refuse.absent(operation.path, "denied");

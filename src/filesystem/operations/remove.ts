@@ -5,7 +5,7 @@ import { readFewEntries } from "../files/entries.ts";
 import { ignoreMissing, isMissing } from "../files/ignore-missing.ts";
 import type { Entry } from "../files/types.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
-import type { Folder, ResolvedPath } from "../jail/folder.ts";
+import { type Folder, isTextIn, type ResolvedPath } from "../jail/folder.ts";
 import { kindOf } from "../jail/kind.ts";
 import { requireRevision } from "./expected-revision.ts";
 import { type LinkOptions, lastLinkOf } from "./last-link.ts";
@@ -103,7 +103,7 @@ export async function removeAt(tree: WritableTree, removal: Removal, admitted: A
 /** Returns an entry of a folder that would be removed. */
 function goingEntry({ kind, raw }: Entry, folder: Folder): GoingEntry {
   const size = kind === "file" ? (ignoreMissing(() => folder.lstat(raw))?.size ?? 0) : 0;
-  return { kind, size, isText: typeof raw === "string" };
+  return { kind, size, isText: isTextIn(folder, raw) };
 }
 
 /** Throws if a caller can see anything in the folder. */

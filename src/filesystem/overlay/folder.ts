@@ -33,6 +33,8 @@ interface Source {
 interface Init extends Source {
   readonly requested: string;
   readonly path: string;
+  /** Documented at `Folder.isText`. Default: true. */
+  readonly isText?: boolean;
   readonly folding: Folding;
   readonly device: number;
 }
@@ -44,17 +46,19 @@ interface Init extends Source {
 export class PlannedFolder implements Folder {
   readonly requested: string;
   readonly path: string;
+  readonly isText: boolean;
   readonly folding: Folding;
   /** The device of its nearest folder on disk. */
   readonly device: number;
   readonly #view: PlannedView;
   readonly #source: Source;
 
-  constructor(view: PlannedView, { requested, path, folding, device, ...source }: Init) {
+  constructor(view: PlannedView, { requested, path, isText = true, folding, device, ...source }: Init) {
     this.#view = view;
     this.#source = source;
     this.requested = requested;
     this.path = path;
+    this.isText = isText;
     this.folding = folding;
     this.device = device;
   }
@@ -100,13 +104,13 @@ export class PlannedFolder implements Folder {
     const text = nameText(name);
     if (change === undefined) {
       const inner = requireThere(disk).child(name);
-      return this.#inner(text, { changes: undefined, disk: inner, origin: pathIn(origin, text), isCopy });
+      return this.#inner(name, { changes: undefined, disk: inner, origin: pathIn(origin, text), isCopy });
     }
     const { entry } = change;
     if (entry === undefined) throw errnoError("ENOENT");
     if (entry.type !== "dir") throw errnoError("ENOTDIR");
     const inner = entry.origin === undefined ? undefined : this.#view.disk.folder(entry.origin);
-    return this.#inner(text, {
+    return this.#inner(name, {
       changes: entry,
       disk: inner,
       origin: entry.origin ?? "",
@@ -114,12 +118,13 @@ export class PlannedFolder implements Folder {
     });
   }
 
-  #inner(name: string, source: Source): PlannedFolder {
+  #inner(name: Name, source: Source): PlannedFolder {
     const { disk } = source;
     return new PlannedFolder(this.#view, {
       ...source,
       requested: this.requested,
-      path: pathIn(this.path, name),
+      path: pathIn(this.path, nameText(name)),
+      isText: this.isText && typeof name === "string",
       folding: disk?.folding ?? this.folding,
       device: disk?.lstat(".").dev ?? this.device,
     });
