@@ -114,6 +114,8 @@ export interface Mutation {
   readonly isText?: boolean | undefined;
   /** The old path of a rename, or the path of a copied folder. */
   readonly from?: string;
+  /** Whether it removes a folder again that the call made for a change that has failed. Default: false. */
+  readonly takesBack?: boolean | undefined;
   /** The kind of the changed entry. A link is never followed. */
   readonly entry: EntryKind;
   /** The permissions before and after a change of mode. */

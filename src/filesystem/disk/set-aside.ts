@@ -16,6 +16,11 @@ export function removeEntry(scope: MutationScope, folder: Folder, entry: Pick<En
   removeAs("remove", { scope, folder, entry });
 }
 
+/** Removes a folder again that the call made for a change that has failed. Throws the errno error. */
+export function takeBackFolder(scope: MutationScope, folder: Folder, name: string): void {
+  removeAs("remove", { scope, folder, entry: { raw: name, kind: "dir" }, takesBack: true });
+}
+
 /**
  * Removes a file or link if `verify` accepts it, which receives it under a temporary name, where no other
  * program can replace it. An error of `verify` puts it back.
@@ -61,12 +66,18 @@ interface Removal {
   readonly scope: MutationScope;
   readonly folder: Folder;
   readonly entry: Pick<Entry, "raw" | "kind">;
+  readonly takesBack?: boolean;
 }
 
-function removeAs(kind: MutationKind, { scope, folder, entry }: Removal): void {
+function removeAs(kind: MutationKind, { scope, folder, entry, takesBack }: Removal): void {
   const { raw: name, kind: type } = entry;
   scope.mutations.step(
-    () => ({ ...removalOf(scope, folder, entry), kind, ...(kind !== "remove" && { entries: undefined }) }),
+    () => ({
+      ...removalOf(scope, folder, entry),
+      kind,
+      takesBack,
+      ...(kind !== "remove" && { entries: undefined }),
+    }),
     () => folder.enter((at) => (type === "dir" ? rmdirSync(at(name)) : unlinkSync(at(name)))),
   );
 }

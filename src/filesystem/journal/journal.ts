@@ -58,6 +58,8 @@ interface OpenRecord {
   frames: number;
   /** The indexes of its step frames that were not done after all. */
   readonly notDone: Set<number>;
+  /** The indexes of the step frames of folders that it made, by path. */
+  readonly madeFolders: Map<string, number>;
   /** Whether no further step of it can be kept, or even be listed as lost. */
   isFull: boolean;
 }
@@ -174,6 +176,8 @@ export class Journal implements MutationListener {
     if (requester === undefined || !isStep(mutation)) return;
     const from = this.#originOf(mutation);
     if (isHidden(path) || isHidden(from ?? "")) return;
+    // Its frame is taken back instead, since an undo of both would do nothing.
+    if (this.#makingOf(mutation) !== undefined) return;
     if (entries?.aside !== undefined && isTransaction(mutation.whole)) {
       this.#aside.set(entries, { ...mutation, requester });
       return;
@@ -257,9 +261,8 @@ export class Journal implements MutationListener {
   }
 
   after(mutation: Mutation, outcome: MutationOutcome): void {
-    if (outcome === "done") return;
-    this.lost.fail(mutation);
-    const begun = this.#begun.get(mutation);
+    const begun = outcome === "done" ? this.#makingOf(mutation) : this.#begun.get(mutation);
+    if (outcome !== "done") this.lost.fail(mutation);
     if (begun === undefined) return;
     for (const index of begun.frames) begun.record.notDone.add(index);
     try {
@@ -277,6 +280,13 @@ export class Journal implements MutationListener {
       this.log.warn("changes were not recorded", { lost_changes: this.#lostInFailure() });
     this.#copies.close();
     this.#segments.close();
+  }
+
+  /** Returns the frame of the step that made the folder, if a step only takes that back. */
+  #makingOf({ takesBack = false, requester, path }: Mutation): Begun | undefined {
+    const record = takesBack && requester !== undefined ? this.#records.get(callOf(requester)) : undefined;
+    const index = record?.madeFolders.get(path);
+    return record === undefined || index === undefined ? undefined : { record, frames: [index] };
   }
 
   /** Returns the origin of an entry that a transaction renames in two steps. */
@@ -313,7 +323,14 @@ export class Journal implements MutationListener {
     requester: Requester,
     { place, contents }: { readonly place: RecordLocation; readonly contents?: Contents },
   ): boolean {
-    const record = { place, seq: undefined, frames: 0, notDone: new Set<number>(), isFull: false };
+    const record = {
+      place,
+      seq: undefined,
+      frames: 0,
+      notDone: new Set<number>(),
+      madeFolders: new Map(),
+      isFull: false,
+    };
     const head = headOf(step.mutation, requester);
     if (!this.#writeFrame(step, { record, head, contents })) return false;
     this.#records.set(callOf(requester), record);
@@ -342,6 +359,7 @@ export class Journal implements MutationListener {
     if (frames === undefined) return true;
     if (!contents.hasFailed) this.#sayRepaired();
     const index = record.frames++;
+    if (mutation.kind === "make-folder") record.madeFolders.set(mutation.path, index);
     this.#note(mutation, record, index);
     if (isTransaction(mutation.whole)) this.#note(mutation.whole, record, index);
     return true;

@@ -38,8 +38,8 @@ export class LostChanges {
     mutation: Mutation,
     { from, at, isRecorded }: { readonly from?: string | undefined; at: number; isRecorded: boolean },
   ): void {
-    const { path, whole, requester } = mutation;
-    if (requester === undefined) return;
+    const { path, whole, requester, takesBack = false } = mutation;
+    if (requester === undefined || (takesBack && this.#isTakenBack(path, requester))) return;
     const paths = from === undefined ? [path] : [path, from];
     const step = { call: callOf(requester), at, paths, isFailed: false };
     this.#add(step, 1);
@@ -51,6 +51,17 @@ export class LostChanges {
     if (isRecorded) return;
     this.#unrecorded.push(step);
     if (this.#unrecorded.length > maxKept) this.#unrecorded.shift();
+  }
+
+  /** Removes the creation of a folder that its call takes back. Returns false if it was not lost. */
+  #isTakenBack(path: string, requester: Requester): boolean {
+    const call = callOf(requester);
+    const isMaking = (step: LostStep) => step.call === call && step.paths[0] === path && !step.isFailed;
+    const making = this.#unrecorded.findLast(isMaking);
+    if (making === undefined) return false;
+    this.#add(making, -1);
+    making.isFailed = true;
+    return true;
   }
 
   /** Removes what a mutation that has failed did not change after all. */

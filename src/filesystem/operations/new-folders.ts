@@ -1,6 +1,6 @@
 import { makeDirectory } from "../disk/place.ts";
 import type { MutationScope } from "../disk/scope.ts";
-import { removeEntry } from "../disk/set-aside.ts";
+import { takeBackFolder } from "../disk/set-aside.ts";
 import { flushFolder } from "../disk/write.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Folder, ResolvedPath } from "../jail/folder.ts";
@@ -84,7 +84,7 @@ export class NewFolders implements Disposable {
         this.#release(outer);
         outer = child;
       }
-      removeEntry(this.#scope, outer, { raw: this.#place.newFolders[level]!, kind: "dir" });
+      takeBackFolder(this.#scope, outer, this.#place.newFolders[level]!);
     } catch {
       // The folder now belongs to others.
     } finally {

@@ -1,4 +1,4 @@
-/** Removals of folders that the system stops halfway. */
+/** Changes that the system stops halfway. */
 import { expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
@@ -96,5 +96,52 @@ test("in the profile contract the error is that of coder 0.2.0", async () => {
     const { results } = await unprivileged(() => call("coder::delete-file", deleteAll));
     expect(messageOf(results)).toEndWith(permission("d"));
     expect(messageOf(results)).not.toContain("gone");
+  });
+});
+
+const failing: Readonly<Record<string, readonly [id: string, payload: object]>> = {
+  move: ["coder::move", { files: [{ from: "d/closed/f", to: "d/n1/n2/f" }] }],
+  "move to a folder that is there": ["coder::move", { files: [{ from: "d/closed/f", to: "d/f" }] }],
+  copy: ["coder::copy", { files: [{ from: "d/closed", to: "d/closed/n1/n2" }] }],
+};
+
+test.each(Object.entries(failing))(
+  "a %s that fails has no checkpoint, and hides no other",
+  async (_, [id, sent]) => {
+    await withTree({}, async (fixture) => {
+      const { call } = fixture.open(author);
+      const failed = await unprivileged(() => call(id, sent));
+      expect(failed).toEqual({ results: [expect.objectContaining({ success: false })] });
+      expect(readdirSync(fixture.at("d")).sort()).toEqual(["a", "closed", "z"]);
+      expect(await call("coder::undo", {})).toMatchObject({ undone: [{ seq: 1, removed: ["first"] }] });
+    });
+  },
+);
+
+test("a checkpoint has only the folders that stayed", async () => {
+  await withTree({}, async (fixture) => {
+    const { call } = fixture.open(author);
+    const files = [
+      { from: "d/closed/f", to: "d/n1/n2/f" },
+      { from: "d/z", to: "d/n1/z" },
+    ];
+    const { checkpoint } = await unprivileged(() => call("coder::move", { files }));
+    const { checkpoints } = await call("coder::checkpoints", { seq: checkpoint });
+    expect(checkpoints[0].files).toEqual([
+      { path: "d/n1", change: "created" },
+      { path: "d/n1/z", from: "d/z", change: "moved" },
+    ]);
+    expect((await call("coder::undo", { seq: checkpoint })).conflicts).toEqual([]);
+    expect(readdirSync(fixture.at("d")).sort()).toEqual(["a", "closed", "z"]);
+  });
+});
+
+test("a move that fails has lost nothing if the journal cannot be written", async () => {
+  await withTree({}, async (fixture) => {
+    const { call } = fixture.open(author);
+    using _ = await fixture.breakJournal();
+    const failed = await unprivileged(() => call(...failing["move"]!));
+    expect(failed).toEqual({ results: [expect.objectContaining({ success: false })] });
+    expect(readdirSync(fixture.at("d")).sort()).toEqual(["a", "closed", "z"]);
   });
 });
