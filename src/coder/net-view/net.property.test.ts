@@ -112,6 +112,16 @@ const movedOverRemoved: [FunctionCall[], [FunctionCall, boolean][], number] = [
   1,
 ];
 
+/** A file of UTF-16 of which only the byte order mark is left. */
+const onlyMarked: [FunctionCall[], [FunctionCall, boolean][], number] = [
+  [
+    ["coder::create-file", { files: [{ path: "f", content: "", encoding: "utf-16le" }] }],
+    ["coder::update-file", { files: [{ path: "f", ops: [{ op: "insert", at_line: 1, content: "new\n" }] }] }],
+  ],
+  [[["coder::undo", {}], false]],
+  1,
+];
+
 const isText = (content: Buffer): boolean => !content.includes(0) && isUtf8(content);
 
 test("the net diff applied to the old tree makes the new one", async () => {
@@ -150,7 +160,7 @@ test("the net diff applied to the old tree makes the new one", async () => {
         }
         const patch = net.map(({ diff = "" }) => diff).join("");
         if (patch !== "") {
-          const [outcome] = await callWith(old, {}, ["coder::apply-patch", { patch }]);
+          const [outcome] = await callWith(old, { profile: "agent" }, ["coder::apply-patch", { patch }]);
           expect(outcome).not.toHaveProperty("error");
         }
         for (const { path, note } of withoutDiff) {
@@ -161,6 +171,6 @@ test("the net diff applied to the old tree makes the new one", async () => {
         rmSync(old, { recursive: true });
       },
     ),
-    { ...propertyRuns(25), examples: [movedTwice, movedOver, movedOverRemoved] },
+    { ...propertyRuns(25), examples: [movedTwice, movedOver, movedOverRemoved, onlyMarked] },
   );
 }, 120_000);

@@ -37,6 +37,12 @@ describe("the diff of", () => {
     ],
     ["a line put in first", "a\nb\n", [insert(1, "x")], "@@ -1,2 +1,3 @@\n+x\n a\n b\n"],
     ["all lines removed", "a\nb\n", [remove(1, 2)], "@@ -1,2 +0,0 @@\n-a\n-b\n"],
+    [
+      "all lines removed after a byte order mark",
+      "\ufeffa\n",
+      [remove(1, 1)],
+      "@@ -1 +1 @@\n-\ufeffa\n+\ufeff\n\\ No newline at end of file\n",
+    ],
     ["a first line", "", [insert(1, "x\n")], "@@ -0,0 +1 @@\n+x\n"],
     [
       "a line without an ending",

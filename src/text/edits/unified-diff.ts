@@ -188,7 +188,8 @@ function* renderHunk(
 
 /** Returns the first line and the number of lines, or the line before an empty region. */
 function range(body: Buffer, { from, to }: Region, numbers: LineNumbers): string {
-  const count = countLines(body.subarray(from, to));
+  // A byte order mark alone belongs to no line of the file, but is one of the diff.
+  const count = countLines(body.subarray(from, to)) || Number(to > from);
   const first = numbers.of(from);
   return count === 1 ? String(first) : `${count === 0 ? first - 1 : first},${count}`;
 }
