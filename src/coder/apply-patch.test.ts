@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   chmodSync,
   existsSync,
@@ -113,10 +114,11 @@ test.each(padded)("what git's diffs do to %j is done to that file alone", async 
   }
 });
 
+const v4a = (...lines: string[]) => ["*** Begin Patch", ...lines, "*** End Patch", ""].join("\n");
+
 test("in V4A, blanks around a name belong to it if there is such a file", async () => {
   const { fixture, text } = openWith("");
   await using _ = fixture;
-  const v4a = (...lines: string[]) => ["*** Begin Patch", ...lines, "*** End Patch", ""].join("\n");
   for (const path of padded) writeFileSync(fixture.at(path), `${path}|\n`);
   const update = (name: string) =>
     text("coder::apply-patch", { patch: v4a(`*** Update File: ${name}`, "@@", `-${name}|`, "+x") });
@@ -127,4 +129,122 @@ test("in V4A, blanks around a name belong to it if there is such a file", async 
   // Now the blank is a slip.
   await text("coder::apply-patch", { patch: v4a("*** Delete File: trail ") });
   expect(existsSync(fixture.at("trail"))).toBe(false);
+});
+
+test.each(padded)(
+  "in V4A, a new file %j and one moved there are taken by what has that name",
+  async (name) => {
+    const { fixture, read, text, call } = openWith("moved\n");
+    await using _ = fixture;
+    for (const path of padded) writeFileSync(fixture.at(path), `${path}|\n`);
+    const contents = () => padded.map((path) => readFileSync(fixture.at(path), "utf8"));
+    const before = contents();
+    const add = v4a(`*** Add File: ${name}`, "+new");
+    const move = v4a("*** Update File: f.txt", `*** Move to: ${name}`, "@@", "-moved", "+new");
+    for (const patch of [add, move]) {
+      const refused = await call("coder::apply-patch", { patch }).catch(({ message }: Error) => message);
+      expect(refused).toContain(JSON.stringify(name).slice(1, -1));
+      expect([contents(), read()]).toEqual([before, "moved\n"]);
+      await text("coder::apply-patch", { patch, overwrite: true });
+      expect(contents()).toEqual(padded.map((path) => (path === name ? "new\n" : `${path}|\n`)));
+      await call("coder::undo", {});
+      expect([contents(), read()]).toEqual([before, "moved\n"]);
+    }
+  },
+);
+
+test("in V4A, blanks around a new name are removed, and later sections mean the same file", async () => {
+  const { fixture, text } = openWith("moved\n");
+  await using _ = fixture;
+  const patch = v4a(
+    "*** Add File:  new ",
+    "+one",
+    "*** Update File:  new ",
+    "@@",
+    "-one",
+    "+two",
+    "*** Update File: f.txt",
+    "*** Move to:  there ",
+    "*** Update File:  there ",
+    "@@",
+    "-moved",
+    "+changed",
+  );
+  await text("coder::apply-patch", { patch });
+  expect(readFileSync(fixture.at("new"), "utf8")).toBe("two\n");
+  expect(readFileSync(fixture.at("there"), "utf8")).toBe("changed\n");
+});
+
+test.each(padded)("in V4A, a reversed patch changes %j alone", async (name) => {
+  const { fixture, text } = openWith("");
+  await using _ = fixture;
+  for (const path of padded) writeFileSync(fixture.at(path), "new\n");
+  const contents = () =>
+    padded
+      .filter((path) => existsSync(fixture.at(path)))
+      .map((path) => [path, readFileSync(fixture.at(path), "utf8")]);
+  const others = padded.filter((path) => path !== name).map((path) => [path, "new\n"]);
+  await text("coder::apply-patch", {
+    reverse: true,
+    patch: v4a(`*** Update File: ${name}`, "@@", "-old", "+new"),
+  });
+  expect(contents().filter(([path]) => path !== name)).toEqual(others);
+  expect(readFileSync(fixture.at(name), "utf8")).toBe("old\n");
+  await text("coder::apply-patch", { reverse: true, patch: v4a(`*** Add File: ${name}`, "+old") });
+  expect(contents()).toEqual(others);
+  for (const path of padded) writeFileSync(fixture.at(path), "new\n");
+  await text("coder::apply-patch", {
+    reverse: true,
+    patch: v4a("*** Update File: moved", `*** Move to: ${name}`),
+  });
+  expect(contents()).toEqual(others);
+  expect(readFileSync(fixture.at("moved"), "utf8")).toBe("new\n");
+});
+
+test("in V4A, a name with a blank is not that of the file beside a folder that has it", async () => {
+  const { fixture, call } = openWith("one\n");
+  await using _ = fixture;
+  mkdirSync(fixture.at("f.txt "));
+  const patch = v4a("*** Update File: f.txt ", "@@", "-one", "+two");
+  const refused = await call("coder::apply-patch", { patch }).catch(({ message }: Error) => message);
+  expect(refused).toContain("f.txt ");
+  expect(readFileSync(fixture.at("f.txt"), "utf8")).toBe("one\n");
+});
+
+const unifiedNamed = (old: string, now: string) =>
+  [`--- ${old}`, `+++ ${now}`, "@@ -1 +1 @@", "-one", "+two", ""].join("\n");
+const updateOf = (name: string) => v4a(`*** Update File: ${name}`, "@@", "-one", "+two");
+
+test.each([
+  ["f.txt", unifiedNamed("old/f.txt", "new/f.txt"), "new/f.txt"],
+  ["f.txt", unifiedNamed("old/f.txt", "new/f.txt"), "f.txt"],
+  ["f.txt", updateOf("f.txt "), "f.txt "],
+  ["f.txt", updateOf("f.txt "), "f.txt"],
+  ["f.txt ", updateOf("f.txt "), "f.txt "],
+])(
+  "the file %j, which %j changes, must have the revision that is expected of %j",
+  async (path, patch, key) => {
+    const { fixture, text, call } = openWith("one\n");
+    await using _ = fixture;
+    writeFileSync(fixture.at(path), "one\n");
+    const sent = (revision: string) => ({ patch, expected_revisions: { [key]: revision } });
+    const refused = await call("coder::apply-patch", sent(`sha256:${"0".repeat(64)}`)).catch(
+      ({ message }: Error) => message,
+    );
+    expect(refused).toContain('"C221"');
+    expect(readFileSync(fixture.at(path), "utf8")).toBe("one\n");
+    const revision = `sha256:${createHash("sha256").update("one\n").digest("hex")}`;
+    await text("coder::apply-patch", sent(revision));
+    expect(readFileSync(fixture.at(path), "utf8")).toBe("two\n");
+  },
+);
+
+test("a revision that is expected of a file beside the one that a padded name means is refused", async () => {
+  const { fixture, call } = openWith("one\n");
+  await using _ = fixture;
+  writeFileSync(fixture.at("f.txt "), "one\n");
+  const sent = { patch: updateOf("f.txt "), expected_revisions: { "f.txt": `sha256:${"0".repeat(64)}` } };
+  const refused = await call("coder::apply-patch", sent).catch(({ message }: Error) => message);
+  expect(refused).toContain("which the patch does not");
+  expect(readFileSync(fixture.at("f.txt "), "utf8")).toBe("one\n");
 });

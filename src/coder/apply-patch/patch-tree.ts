@@ -4,6 +4,7 @@ import { Refusal, refuse } from "../../base/errors.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { readWholeFile } from "../../filesystem/files/read.ts";
 import { revisionOfBytes } from "../../filesystem/files/revision.ts";
+import type { EntryKind } from "../../filesystem/jail/kind.ts";
 import { copyPath } from "../../filesystem/operations/copy.ts";
 import { createFileAt } from "../../filesystem/operations/create.ts";
 import { requireRevisionForm } from "../../filesystem/operations/expected-revision.ts";
@@ -83,10 +84,11 @@ export async function patchTree(
   // Otherwise, a typo in the name would create a folder.
   if (tree.kindAt(request.baseDir) !== "dir") throw refuse.notAFolder(request.baseDir);
   const exists = (name: string) => isFileAt(tree, pathBelow(request.baseDir, name));
-  const patch = resolveNames(request.patch, { strip: request.strip, exists });
-  requireKnown(request, patch);
+  const isTaken = (name: string) => entryAt(tree, pathBelow(request.baseDir, name)) !== undefined;
+  const patch = resolveNames(request.patch, { strip: request.strip, exists, isTaken });
+  const expectedRevisions = revisionsByPath(request, patch);
   const entries: PatchedEntry[] = [];
-  const patcher = new TreePatcher(tree, { ...request, patch }, context);
+  const patcher = new TreePatcher(tree, { ...request, patch, expectedRevisions }, context);
   const pause = pauseOf(context);
   const failures = new Failures(context);
   const inFile = <T>(file: FilePatch, work: () => Promise<T>): Promise<T | undefined> => {
@@ -117,22 +119,38 @@ export async function patchTree(
   return entries;
 }
 
-/** Returns whether a file is at a path. Denied paths count as missing. */
-function isFileAt(tree: PlannedTree, path: string): boolean {
+const isFileAt = (tree: PlannedTree, path: string): boolean => entryAt(tree, path) === "file";
+
+/** Returns the kind of the entry at a path, if any. Denied paths count as missing. */
+function entryAt(tree: PlannedTree, path: string): EntryKind | undefined {
   try {
-    return tree.kindAt(path) === "file";
+    return tree.kindAt(path);
   } catch (error) {
-    if (error instanceof Refusal) return false;
+    if (error instanceof Refusal) return undefined;
     throw error;
   }
 }
 
-/** Throws bad-input for an expected revision of a file that the patch does not name. */
-function requireKnown(request: PatchRequest, patch: Patch): void {
-  const names = new Set([...request.patch.files, ...patch.files].map(({ path }) => path));
-  const stray = Object.keys(request.expectedRevisions).find((name) => !names.has(name));
+/**
+ * Returns the expected revisions by the paths that the names in the patch mean. Throws bad-input for one of a
+ * file that the patch does not name.
+ */
+function revisionsByPath({ patch: sent, expectedRevisions }: PatchRequest, patch: Patch): PathRevisions {
+  const paths = new Map<string, string>();
+  for (const [index, { path, paddedPath }] of patch.files.entries())
+    paths.set(paddedPath ?? sent.files[index]!.path, path);
+  for (const { path } of patch.files) paths.set(path, path);
+  const stray = Object.keys(expectedRevisions).find((name) => !paths.has(name));
   if (stray !== undefined) throw refuseCoder.strayPatchRevision(stray);
+  return new Map(Object.entries(expectedRevisions).map(([name, revision]) => [paths.get(name)!, revision]));
 }
+
+type PathRevisions = ReadonlyMap<string, string>;
+
+/** A request whose patch has the paths that its names mean. */
+type ResolvedRequest = Omit<PatchRequest, "expectedRevisions"> & {
+  readonly expectedRevisions: PathRevisions;
+};
 
 /** The content and mode of a file before all changes. */
 interface HeldFile {
@@ -142,7 +160,7 @@ interface HeldFile {
 
 class TreePatcher {
   readonly #tree: PlannedTree;
-  readonly #request: PatchRequest;
+  readonly #request: ResolvedRequest;
   readonly #context: CoderContext;
   /** The names whose file was already changed, so that its expected revision no longer applies. */
   readonly #changed = new Set<string>();
@@ -150,7 +168,7 @@ class TreePatcher {
   /** The paths of files that were removed before others were written. */
   readonly #removed = new Set<string>();
 
-  constructor(tree: PlannedTree, request: PatchRequest, context: CoderContext) {
+  constructor(tree: PlannedTree, request: ResolvedRequest, context: CoderContext) {
     this.#tree = tree;
     this.#request = request;
     this.#context = context;
@@ -189,11 +207,9 @@ class TreePatcher {
   }
 
   #changeOf<File extends FilePatch>(file: File): FileChange<File> {
-    const { expectedRevisions } = this.#request;
     const path = this.#pathOf(file.path);
-    if (this.#changed.has(file.path) || !Object.hasOwn(expectedRevisions, file.path))
-      return { path, file, expected: undefined };
-    const expected = expectedRevisions[file.path]!;
+    const expected = this.#request.expectedRevisions.get(file.path);
+    if (this.#changed.has(file.path) || expected === undefined) return { path, file, expected: undefined };
     requireRevisionForm(expected, { mayBeAbsent: file.change === "add" });
     return { path, file, expected };
   }

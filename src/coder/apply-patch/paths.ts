@@ -21,7 +21,7 @@ const header = (path: string, ...lines: string[]): string =>
   [`diff --git ${quoted("a/", path)} ${quoted("b/", path)}`, ...lines, ""].join("\n");
 
 /**
- * Renders a patch that applies to any file. V4A has no quotes, and strips blanks around a name, so other
+ * Renders a patch that applies to any file. V4A has no quotes, and blanks around a name are removed, so other
  * names are rendered in git's form.
  */
 function renderUpdate(path: string): string {

@@ -44,7 +44,8 @@ export const textsOf = (tree: TestTree): Texts =>
 export function patchedTree(before: TestTree, text: Buffer, options: PatchOptions = {}): TestTree {
   const parsed = runAtOnce(parsePatch(text, options.format ?? "auto"));
   const turned = options.reverse === true ? reversePatch(parsed) : parsed;
-  const patch = resolveNames(turned, { strip: options.strip, exists: (path) => before.has(path) });
+  const exists = (path: string) => before.has(path);
+  const patch = resolveNames(turned, { strip: options.strip, exists, isTaken: exists });
   const { held, removedFirst } = findDependencies(patch);
   const heldSources = new Map([...held].map((file) => [file, before.get(file.path)]));
   const tree: TestTree = new Map(before);

@@ -38,37 +38,44 @@ export interface SentNames {
   readonly moved?: readonly [string, string];
 }
 
-/** The changes of one file. */
-export type FilePatch = {
-  /** The path as named in the patch, without the prefixes of git. */
+/** A path as named in a patch, without the prefixes of git and the blanks around it. */
+export interface PatchPath {
   readonly path: string;
+  /** The path with the blanks around it in the patch, if any, which may belong to the name. */
+  readonly paddedPath?: string | undefined;
+}
+
+/** The changes of one file. */
+export type FilePatch = PatchPath & {
   /** The line of the patch, from 0, that names the file. */
   readonly line: number;
   readonly hunks: readonly Hunk[];
   /** The names as they are sent, if they have prefixes that are removed. */
   readonly names?: SentNames;
-  /** The path with the blanks around it in the patch, if any, which may belong to the name. */
-  readonly paddedPath?: string | undefined;
 } & (
-  | { readonly change: "add"; readonly mode?: number }
-  /** A deletion without hunks ignores a content that the patch does not show; else nothing may be left. */
-  | {
-      readonly change: "delete";
-      readonly oldMode?: number;
-      /** Whether the patch shows that the file is empty. */
-      readonly wasEmpty?: boolean;
-    }
-  | {
-      readonly change: "update";
-      /** The new permission bits, if any. */
-      readonly mode?: number;
-      readonly oldMode?: number;
-      /** Whether a missing file is created, since the patch shows it as empty before. */
-      readonly mayBeMissing?: boolean;
-      /** The new path, of the file or of a copy. */
-      readonly target?: { readonly path: string; readonly isCopy: boolean };
-    }
-);
+    | { readonly change: "add"; readonly mode?: number }
+    /** A deletion without hunks ignores a content that the patch does not show; else nothing may be left. */
+    | {
+        readonly change: "delete";
+        readonly oldMode?: number;
+        /** Whether the patch shows that the file is empty. */
+        readonly wasEmpty?: boolean;
+      }
+    | {
+        readonly change: "update";
+        /** The new permission bits, if any. */
+        readonly mode?: number;
+        readonly oldMode?: number;
+        /** Whether a missing file is created, since the patch shows it as empty before. */
+        readonly mayBeMissing?: boolean;
+        /** The new path, of the file or of a copy. */
+        readonly target?: PatchTarget;
+      }
+  );
+
+interface PatchTarget extends PatchPath {
+  readonly isCopy: boolean;
+}
 
 export interface Patch {
   readonly format: PatchFormat;

@@ -5,7 +5,7 @@
 
 import { withoutParts } from "./file-names.ts";
 import { newPathOf } from "./order.ts";
-import type { FilePatch, Patch, SentNames } from "./patch.ts";
+import type { FilePatch, Patch, PatchPath, SentNames } from "./patch.ts";
 import { refusePatch } from "./patch-errors.ts";
 
 interface Resolving {
@@ -13,22 +13,22 @@ interface Resolving {
   readonly strip: number | undefined;
   /** Returns whether there is a file at a path. */
   readonly exists: (path: string) => boolean;
+  /** Returns whether there is anything at a path. */
+  readonly isTaken: (path: string) => boolean;
 }
 
 /** Maximum leading parts that are tried as prefixes. */
 const maxParts = 32;
 
 /**
- * Returns the patch with the paths that its names mean. In the format V4A, blanks around a name belong to it
- * if there is such a file. In a unified diff, prefixes of git are removed in any case. Otherwise as many
- * parts are removed, the same number for all files, as makes both names of a file equal and gives
+ * Returns the patch with the paths that its names mean. In the format V4A, blanks around any name belong to
+ * it if something has that name. In a unified diff, prefixes of git are removed in any case. Otherwise as
+ * many parts are removed, the same number for all files, as makes both names of a file equal and gives
  * files that exist. Throws a refusal for a file with two names, and for names with fewer parts.
  */
-export function resolveNames(patch: Patch, { strip, exists }: Resolving): Patch {
-  if (patch.format !== "unified") {
-    const padded = ({ paddedPath: path }: FilePatch) => path !== undefined && exists(path) && { path };
-    return { ...patch, files: patch.files.map((file) => ({ ...file, ...padded(file) })) };
-  }
+export function resolveNames(patch: Patch, { strip, exists, isTaken }: Resolving): Patch {
+  if (patch.format !== "unified")
+    return { ...patch, files: patch.files.map((file) => withBlanks(file, isTaken)) };
   if (strip !== undefined) return { ...patch, files: patch.files.map((file) => renamed(patch, file, strip)) };
   const created = new Set<string>();
   const isThere = (path: string) => created.has(path) || exists(path);
@@ -48,6 +48,13 @@ export function resolveNames(patch: Patch, { strip, exists }: Resolving): Patch 
     return renamed(patch, file, (follows ? parts : undefined) ?? names.prefixParts, isThere);
   });
   return { ...patch, files };
+}
+
+/** Returns the file with the blanks around its paths that belong to them. */
+function withBlanks(file: FilePatch, isTaken: (path: string) => boolean): FilePatch {
+  const padded = ({ paddedPath: path }: PatchPath) => path !== undefined && isTaken(path) && { path };
+  const target = file.change === "update" && file.target;
+  return { ...file, ...padded(file), ...(target && { target: { ...target, ...padded(target) } }) };
 }
 
 /** Returns the smallest number of parts that gives all files. */

@@ -13,8 +13,8 @@ function reverseFile({ lines }: Patch, file: FilePatch): FilePatch {
   const at = { line: file.line + 1, text: lines.textOf(file.line) };
   const hunks = file.hunks.map(reverseHunk);
   const names = file.names === undefined ? {} : { names: reverseNames(file.names) };
-  const { path, line } = file;
-  const common = { path, line, hunks, ...names };
+  const { path, paddedPath, line } = file;
+  const common = { path, paddedPath, line, hunks, ...names };
   if (file.change === "add")
     return {
       ...common,
@@ -34,7 +34,8 @@ function reverseFile({ lines }: Patch, file: FilePatch): FilePatch {
     ...(mode !== undefined && { oldMode: mode }),
   };
   if (target === undefined) return { ...common, change: "update", ...modes };
-  return { ...common, change: "update", ...modes, path: target.path, target: { path, isCopy: false } };
+  const moved = { path: target.path, paddedPath: target.paddedPath };
+  return { ...common, change: "update", ...modes, ...moved, target: { path, paddedPath, isCopy: false } };
 }
 
 const reverseNames = ({ sides: [old, now], moved, ...names }: SentNames): SentNames => ({

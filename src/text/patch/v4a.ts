@@ -5,7 +5,7 @@
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { type HunkHeader, parseHunkHeader } from "./hunk-header.ts";
 import type { LineTable } from "./line-table.ts";
-import type { FilePatch, Hunk } from "./patch.ts";
+import type { FilePatch, Hunk, PatchPath } from "./patch.ts";
 import { refusePatch } from "./patch-errors.ts";
 
 const begin = "*** Begin Patch";
@@ -106,13 +106,13 @@ class V4aParser {
 
   *#section(change: keyof typeof headers): Steps<FilePatch> {
     const line = this.#at;
-    const { path, ...padded } = this.#name(headers[change]);
-    if (change === "add") return { change, path, line, hunks: yield* this.#added() };
-    if (change === "delete") return { change, path, ...padded, line, hunks: [] };
-    const target = this.#startsWith(moveTo) ? { path: this.#name(moveTo).path, isCopy: false } : undefined;
+    const name = this.#name(headers[change]);
+    if (change === "add") return { change, ...name, line, hunks: yield* this.#added() };
+    if (change === "delete") return { change, ...name, line, hunks: [] };
+    const target = this.#startsWith(moveTo) ? { ...this.#name(moveTo), isCopy: false } : undefined;
     this.#skipUnifiedNames();
     const hunks = yield* this.#hunks();
-    return { change, path, ...padded, line, hunks, ...(target !== undefined && { target }) };
+    return { change, ...name, line, hunks, ...(target !== undefined && { target }) };
   }
 
   /**
@@ -183,7 +183,7 @@ class V4aParser {
     return /^[ +\-\t]$/.test(String.fromCharCode(this.#lines.bytes[this.#lines.startOf(line)]!));
   }
 
-  #name(prefix: string): Pick<FilePatch, "path" | "paddedPath"> {
+  #name(prefix: string): PatchPath {
     const sent = this.#lines.textOf(this.#at).trimStart().slice(prefix.length).replace(/^ /, "");
     const path = sent.trim();
     if (path === "") throw refusePatch.noFileName(this.#lineAt(this.#at));
