@@ -3,6 +3,7 @@ import { quoteShort } from "../../base/errors.ts";
 import { findConfusables } from "./confusables.ts";
 import type { Detail, Difference } from "./differences.ts";
 import type { Candidate, ExplainedMiss, Miss } from "./explain-miss.ts";
+import type { LinePair } from "./first-unequal.ts";
 
 const differences: Readonly<Record<Difference, string>> = {
   indent: "its indentation",
@@ -16,6 +17,7 @@ const differences: Readonly<Record<Difference, string>> = {
 
 const details: Readonly<Record<Detail, string>> = {
   accents: "how accents are composed (NFC or NFD of Unicode)",
+  case: "upper and lower case",
   spacing: "blanks within lines",
   breaks: "where its lines break",
 };
@@ -35,13 +37,18 @@ export function describeMiss(miss: ExplainedMiss, sent: string): string {
     return `, because line numbers stand before its lines; ${near}. Send it without the numbers.`;
   if (isWrappedOnly)
     return `, because it stands between fences of Markdown; the text between them ${listLines(best)}. Send it without the fences.`;
-  const column = best.from_line === best.to_line ? best.column : undefined;
   const fences = wrapping === "fences" ? ", even without its fences of Markdown" : "";
-  const shown =
-    pair === undefined
-      ? ""
-      : ` Line ${pair.number} ${column === undefined ? "is" : "has"} ${quoteVisible(pair.line, pair.sent)}${column === undefined ? "" : ` at byte ${column}`}, and ${sent} has ${quoteVisible(pair.sent, pair.line)}${explainVisible(pair)}.`;
+  const shown = pair === undefined ? "" : ` ${describePair(pair, best, sent)}`;
   return `${fences}; ${near}, and it differs in ${detail === undefined ? differences[differs] : details[detail]}.${shown}${describeConfusables(pair, sent)}${encoding} Send ${sent} exactly as it is in the file.`;
+}
+
+function describePair({ number, line, sent: other }: LinePair, best: Candidate, sent: string): string {
+  if (line === undefined)
+    return `The file ends after line ${number - 1}, and ${sent} goes on with ${quoteVisible(other, "")}${explainVisible(other)}.`;
+  const column = best.from_line === best.to_line && number === best.from_line ? best.column : undefined;
+  const verb = column === undefined ? "is" : "has";
+  const place = column === undefined ? "" : ` at byte ${column}`;
+  return `Line ${number} ${verb} ${quoteVisible(line, other)}${place}, and ${sent} has ${quoteVisible(other, line)}${explainVisible(line + other)}.`;
 }
 
 const undecoded =
@@ -51,19 +58,18 @@ const undecoded =
 const percentOf = ({ similarity }: Candidate): number => Math.min(99, Math.round(similarity * 100));
 
 /** Explains the characters that represent blanks in quoted lines, since a caller may copy them. */
-function explainVisible({ line, sent }: NonNullable<ExplainedMiss["pair"]>): string {
-  const both = line + sent;
+function explainVisible(quoted: string): string {
   const signs = [
-    ...(both.includes(" ") ? ["· is a space"] : []),
-    ...(both.includes("\t") ? ["→ is a tab"] : []),
-    ...(both.includes("\r") ? ["␍ is a carriage return"] : []),
+    ...(quoted.includes(" ") ? ["· is a space"] : []),
+    ...(quoted.includes("\t") ? ["→ is a tab"] : []),
+    ...(quoted.includes("\r") ? ["␍ is a carriage return"] : []),
   ];
   return signs.length === 0 ? "" : ` (${signs.join(", ")})`;
 }
 
 /** Describes the difference that a reader cannot see. */
 function describeConfusables(pair: ExplainedMiss["pair"], sent: string): string {
-  const alike = pair && findConfusables(pair.line, pair.sent);
+  const alike = pair?.line === undefined ? undefined : findConfusables(pair.line, pair.sent);
   return alike === undefined
     ? ""
     : ` They look alike: the file has ${alike.found} where ${sent} has ${alike.sent}.`;

@@ -99,10 +99,11 @@ export function differenceBetween(text: string, sent: string): Difference {
 }
 
 /** The details of a difference that the sentence names. */
-export type Detail = "accents" | "spacing" | "breaks";
+export type Detail = "accents" | "case" | "spacing" | "breaks";
 
 const details: readonly (readonly [Detail, Folding])[] = [
   ["accents", (text) => foldEndings(text).normalize("NFC")],
+  ["case", (text) => foldEndings(text).toLowerCase()],
   ["spacing", (text) => foldEndings(text).replace(/[ \t]+/g, "")],
   ["breaks", foldBreaks],
 ];
@@ -114,8 +115,8 @@ function foldBreaks(text: string): string {
 }
 
 /**
- * Returns the detail without which the text would be found: how accents are composed, blanks within lines, or
- * where lines break.
+ * Returns the detail without which the text would be found: how accents are composed, upper and lower case,
+ * blanks within lines, or where lines break.
  */
 export function detailBetween(text: string, sent: string, differs: Difference): Detail | undefined {
   if (Math.max(text.length, sent.length) > maxComparedUnits) return undefined;

@@ -6,8 +6,8 @@ import { isUtf8 } from "node:buffer";
 import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
 import { type Detail, type Difference, detailBetween, differenceBetween } from "./differences.ts";
 import { withoutFences } from "./fences.ts";
+import { comparedText, firstUnequal, type LinePair } from "./first-unequal.ts";
 import { withoutLineNumbers } from "./line-numbers.ts";
-import { pairLines } from "./line-pairs.ts";
 import { LineNumbers, linesAround } from "./line-window.ts";
 import { countLines, surveyLines } from "./lines.ts";
 import { findNearMatches } from "./similar-lines.ts";
@@ -39,13 +39,6 @@ export interface Miss {
   readonly candidates: readonly Candidate[];
   /** The difference between the first of them and the text. */
   readonly differs: Difference;
-}
-
-/** A line of the file, and the line sent in its place. */
-export interface LinePair {
-  readonly number: number;
-  readonly line: string;
-  readonly sent: string;
 }
 
 export interface ExplainedMiss extends Miss {
@@ -94,16 +87,17 @@ export function* explainMissing(body: Buffer, sent: string): Steps<ExplainedMiss
 function* compareWith(
   body: Buffer,
   best: Region,
-  { sent, number }: Pick<SentText, "sent" | "number">,
+  { sent, number }: { readonly sent: string; readonly number: number },
 ): Steps<Pick<ExplainedMiss, "differs" | "pair" | "detail">> {
-  const text = textOf(body, comparedPart(body, best, sent));
+  const part = comparedPart(body, best, sent);
+  const text = comparedText(body, part);
   const differs = differenceBetween(text, sent);
   yield;
   // Line ends that are all the same match in any case.
   const ignoresEnds = surveyLines(body, []).onlyEnding !== undefined || !differsInEnds(differs);
   return {
     differs,
-    pair: firstUnequal(text, { sent, number, ignoresEnds }),
+    pair: firstUnequal({ body, part, number, sent, ignoresEnds }),
     detail: detailBetween(text, sent, differs),
   };
 }
@@ -202,56 +196,6 @@ export const candidatesAt = (body: Buffer, matches: readonly Region[]): readonly
     matches.slice(0, maxCandidates).map(({ from, to }) => ({ from, to, similarity: 1 })),
   );
 
-interface SentText {
-  readonly sent: string;
-  /** The number of the first line of the file. */
-  readonly number: number;
-  /** Whether carriage returns at the ends of lines do not count. */
-  readonly ignoresEnds: boolean;
-}
-
-/**
- * Returns the first line that was sent differently from its line in the file, or else the first place where
- * one of both has a line more. The sent text may begin and end within a line.
- */
-function firstUnequal(text: string, { sent, number, ignoresEnds }: SentText): LinePair | undefined {
-  const split = (whole: string) => whole.split(ignoresEnds ? /\r?\n/ : "\n");
-  const [lines, others] = [split(text), split(sent)];
-  const partners = pairLines(lines, others);
-  const isEqual = (line: string, at: number): boolean => {
-    const other = others[at]!;
-    if (others.length === 1) return line.includes(other);
-    if (at === 0) return line.endsWith(other);
-    return at === others.length - 1 ? line.startsWith(other) : line === other;
-  };
-  const changed = others.findIndex((_, at) => partners[at]! >= 0 && !isEqual(lines[partners[at]!]!, at));
-  if (changed >= 0) {
-    const line = partners[changed]!;
-    return { number: number + line, line: lines[line]!, sent: others[changed]! };
-  }
-  return firstGap(lines, others, partners, number);
-}
-
-/** Returns the first line that only one of both has, and the line of the other at its place. */
-function firstGap(
-  lines: readonly string[],
-  others: readonly string[],
-  partners: readonly number[],
-  number: number,
-): LinePair | undefined {
-  let next = Math.max(0, partners.find((partner) => partner >= 0) ?? 0);
-  for (const [at, partner] of partners.entries()) {
-    // An empty line at either end is a part of a line.
-    const isPart = others[at] === "" && (at === 0 || at === others.length - 1);
-    if (partner !== next && !(partner < 0 && isPart)) {
-      const line = lines[next];
-      return line === undefined ? undefined : { number: number + next, line, sent: others[at]! };
-    }
-    if (partner >= 0) next = partner + 1;
-  }
-  return undefined;
-}
-
 type SimilarRegion = Region & { readonly similarity: number };
 
 const candidatesOf = (body: Buffer, regions: readonly SimilarRegion[]): Candidate[] =>
@@ -282,9 +226,3 @@ function* locate(body: Buffer, regions: readonly SimilarRegion[]): Steps<Candida
 }
 
 const linesOf = (body: Buffer, region: Region): Region => linesAround(body, region, 0);
-
-/** Maximum bytes of compared texts. */
-const maxComparedBytes = 128 * 1024;
-
-const textOf = (body: Buffer, { from, to }: Region): string =>
-  body.toString("utf8", from, Math.min(to, from + maxComparedBytes));

@@ -8,6 +8,7 @@ test.each([
   ["a line left out", ["a", "x", "b"], ["a", "b"], [0, 2]],
   ["other indentation", ["  a", "  b"], ["", "a", "b"], [-1, 0, 1]],
   ["a changed line", ["let a = 1;", "let b = 2;"], ["let a = 1;", "let b = 3;"], [0, 1]],
+  ["lines in another case", ["let a", "b"], ["x", "LET A", "B"], [-1, 0, 1]],
   ["lines without likeness", ["a", "b"], ["x", "y"], [-1, -1]],
   ["no lines", [], ["a"], [-1]],
 ])("%s are paired", (_, lines, sent, partners) => {

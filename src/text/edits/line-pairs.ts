@@ -12,8 +12,8 @@ const maxLikeScore = 600;
 
 /**
  * Returns for each line of `sent` the index of its line among `lines`, or -1. The pairs keep the order of
- * both and are as alike as possible: equal, equal but for blanks, or similar. Without room to compare all
- * lines, each is paired with the line at its own index.
+ * both and are as alike as possible: equal, equal but for blanks, or similar without regard to case. Without
+ * room to compare all lines, each is paired with the line at its own index.
  */
 export function pairLines(lines: readonly string[], sent: readonly string[]): number[] {
   const width = lines.length + 1;
@@ -52,7 +52,7 @@ export function pairLines(lines: readonly string[], sent: readonly string[]): nu
   return partners;
 }
 
-/** A line without its blanks, and its pairs of characters. */
+/** A line without its blanks, and its pairs of characters in lower case. */
 interface Look {
   readonly text: string;
   readonly bigrams: ReadonlySet<string>;
@@ -63,7 +63,7 @@ const maxUnits = 200;
 
 function lookOf(line: string): Look {
   const text = line.replace(/\s+/g, "");
-  const units = text.slice(0, maxUnits);
+  const units = text.slice(0, maxUnits).toLowerCase();
   return {
     text,
     bigrams: new Set(
@@ -71,6 +71,9 @@ function lookOf(line: string): Look {
     ),
   };
 }
+
+/** Maximum likeness of lines that differ. */
+const maxUnequal = 0.99;
 
 /** Maximum units of a line with too few pairs of characters to be compared by them. */
 const maxShortUnits = 3;
@@ -85,8 +88,9 @@ function likenessOf(a: Look, b: Look): number {
   const isShort = Math.min(a.text.length, b.text.length) <= maxShortUnits;
   if (isShort && a.text !== "" && b.text !== "" && (a.text.includes(b.text) || b.text.includes(a.text)))
     return minLikeness;
+  if (isShort && a.text.toLowerCase() === b.text.toLowerCase()) return maxUnequal;
   if (sizes === 0) return 0;
   let common = 0;
   for (const bigram of a.bigrams) if (b.bigrams.has(bigram)) common++;
-  return Math.min((2 * common) / sizes, 0.99);
+  return Math.min((2 * common) / sizes, maxUnequal);
 }
