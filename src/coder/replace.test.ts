@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { wordingFor } from "../calls/contract/wording.ts";
 import { SessionsFixture } from "./sessions.test-kit.ts";
@@ -167,4 +167,62 @@ test("a count that was not expected names the files, and says if there are more"
   expect(await replaced({ path: "many", query: "none", expect_files: 2 })).toEndWith(
     "send the actual number.",
   );
+});
+
+describe("matches whose lines are not shown are counted, with the call that shows them", () => {
+  const steps = (count: number, end = "") => `${`step${end}\n\n\n\n\n\n`.repeat(count)}`;
+  const replaced = { query: "step", replacement: "phase" };
+  const notesOf = (text: string) => text.split("\n").filter((line) => /match|not shown/.test(line));
+
+  test("after the first five of a file", async () => {
+    const { fixture, text } = open();
+    await using _ = fixture;
+    writeFileSync(fixture.at("one.txt"), steps(14));
+    writeFileSync(fixture.at("two.txt"), steps(2));
+    expect(notesOf(await text("coder::replace", { ...replaced, dry_run: true }))).toEqual([
+      "16 matches in 2 files would be replaced",
+      "one.txt: 14 matches; the first 5 are shown",
+      "two.txt: 2 matches",
+      '[not shown: 9 of 16 matches; send "answer": "diff", or fewer files by `path` or `include_globs`]',
+    ]);
+    expect(notesOf(await text("coder::replace", { ...replaced, answer: "diff", dry_run: true }))).toEqual([
+      "16 matches in 2 files would be replaced",
+      "one.txt: 14 matches",
+      "two.txt: 2 matches",
+    ]);
+    expect(notesOf(await text("coder::replace", { ...replaced, answer: "none", dry_run: true })).length).toBe(
+      3,
+    );
+    const done = notesOf(await text("coder::replace", replaced));
+    expect(done.at(-1)).toBe(
+      '[not shown: 9 of 16 matches; coder::checkpoints with "seq": 1 and "answer": "diff" shows more]',
+    );
+    const shown = await text("coder::checkpoints", { seq: 1, answer: "diff" });
+    expect(shown.match(/^\+phase$/gm)?.length).toBe(16);
+  });
+
+  test("after as many bytes as an answer has room for", async () => {
+    const { fixture, text } = open();
+    await using _ = fixture;
+    for (let file = 10; file < 40; file++)
+      writeFileSync(fixture.at(`f${file}.txt`), steps(3, "x".repeat(500)));
+    const notes = notesOf(await text("coder::replace", replaced));
+    const hidden = notes.filter((line) => line.endsWith(": 3 matches, not shown")).length;
+    expect(hidden).toBeGreaterThan(0);
+    expect(notes.filter((line) => line.endsWith(": 3 matches")).length).toBe(30 - hidden);
+    expect(notes.at(-1)).toContain(`[not shown: ${3 * hidden} of 90 matches; `);
+  });
+
+  test("in a file with more lines than it may show", async () => {
+    const { fixture, text } = open();
+    await using _ = fixture;
+    writeFileSync(fixture.at("one.txt"), steps(14, "x".repeat(1500)));
+    const notes = notesOf(await text("coder::replace", replaced));
+    expect(notes.slice(0, 3)).toEqual([
+      "14 matches in 1 file replaced",
+      "one.txt: 14 matches",
+      "[more of it is not shown]",
+    ]);
+    expect(notes.at(-1)).toContain("[not shown: at least 9 of 14 matches; coder::checkpoints ");
+  });
 });

@@ -3,6 +3,7 @@ import { Refusal } from "../base/errors.ts";
 import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Jail } from "../filesystem/jail/folder.ts";
 import type { SearchAnswer } from "../search/request.ts";
+import { maxSites } from "../text/edits/echo.ts";
 import { JsonBudget } from "../text/sizes/json-budget.ts";
 import { jsonBytes } from "../text/sizes/json-size.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
@@ -92,6 +93,8 @@ const response = Type.Object(
 );
 
 type Request = Static<typeof request>;
+type ReplaceResult = Static<typeof Result>;
+type ReplacedFile = Static<typeof ReplacedFileFields>;
 
 /** Maximum files that one call changes. */
 const maxFiles = 10_000;
@@ -305,15 +308,12 @@ export function renderReplaced(
   const isEmpty = files.length === 0 && left === 0;
   const matches = files.reduce((sum, one) => sum + one.matches, 0);
   const total = `${count(matches, "match", "matches")} in ${count(files.length, "file", "files")} ${committed ? "replaced" : "would be replaced"}`;
-  const lines = results.map((result, index) => {
-    const head = `${renderPath(result.path)}: ${count(files[index]!.matches, "match", "matches")}`;
-    const shown = renderEdit({ ...result, applied: 1, new_line_count: result.new_line_count ?? 0 });
-    const rest = shown.split("\n").slice(1);
-    return form === "none" || rest.length === 0 ? head : [head, ...rest].join("\n");
-  });
+  const hidden = form === "none" ? [] : results.map((result, index) => hiddenOf(result, files[index]!));
+  const lines = results.map((result, index) => renderResult(result, files[index]!, hidden[index]));
   return [
     ...(files.length === 0 ? [] : [total]),
     ...lines,
+    ...renderHidden(hidden, matches, callForMore(answer, form)),
     ...(transaction === undefined || checkpoint !== undefined ? [] : [`transaction ${transaction}`]),
     ...(plan === undefined || files.length === 0 ? [] : [`plan ${plan}`]),
     ...(left === 0
@@ -326,6 +326,54 @@ export function renderReplaced(
       ? ["[^ and $ are the ends of each file; with (?m) before the query, those of each line]"]
       : []),
   ].join("\n");
+}
+
+/** The matches of a file whose lines are not shown. */
+interface Hidden {
+  /** The number of those that are known. */
+  readonly matches: number;
+  /** Whether a part of the lines that are shown is left out. */
+  readonly isPart: boolean;
+}
+
+function hiddenOf(
+  { echoes = [], echoes_truncated = false, diff = "", diff_truncated = false }: ReplaceResult,
+  { matches }: ReplacedFile,
+): Hidden {
+  const isTruncated = echoes_truncated || diff_truncated;
+  if (isTruncated && echoes.length === 0 && diff === "") return { matches, isPart: false };
+  const beyond = diff === "" ? Math.max(0, matches - maxSites) : 0;
+  return { matches: beyond, isPart: isTruncated };
+}
+
+/** Renders a file with its lines, or without them if `hidden` is `undefined`. */
+function renderResult(result: ReplaceResult, { matches }: ReplacedFile, hidden: Hidden | undefined): string {
+  const head = `${renderPath(result.path)}: ${count(matches, "match", "matches")}`;
+  if (hidden === undefined) return head;
+  if (hidden.matches === matches) return `${head}, not shown`;
+  const isFirst = hidden.matches > 0 && !hidden.isPart;
+  const shown = renderEdit({ ...result, applied: 1, new_line_count: result.new_line_count ?? 0 });
+  return [isFirst ? `${head}; the first ${maxSites} are shown` : head, ...shown.split("\n").slice(1)].join(
+    "\n",
+  );
+}
+
+/** Renders a note on what is not shown, and on the call that shows it. */
+function renderHidden(hidden: readonly Hidden[], matches: number, nextCall: string): string[] {
+  const number = hidden.reduce((sum, file) => sum + file.matches, 0);
+  const isPart = hidden.some((file) => file.isPart);
+  if (number === 0 && !isPart) return [];
+  const least = isPart ? "at least " : "";
+  const left = number === 0 ? "some lines" : `${least}${number} of ${count(matches, "match", "matches")}`;
+  return [`[not shown: ${left}; ${nextCall}]`];
+}
+
+/** Returns the call that shows more lines of a replacement. */
+function callForMore({ committed, checkpoint }: Answer, form: Request["answer"]): string {
+  if (committed && checkpoint === undefined) return "coder::read-file shows the files";
+  if (committed) return `coder::checkpoints with "seq": ${checkpoint} and "answer": "diff" shows more`;
+  const fewer = "fewer files by `path` or `include_globs`";
+  return form === "diff" ? `send ${fewer}` : `send "answer": "diff", or ${fewer}`;
 }
 
 /** Returns hints at fields that might make the query match. */
