@@ -28,7 +28,7 @@ import { bringsLinks, touchesOf } from "./contract/request-paths.ts";
 import { UnreadPayload } from "./contract/unread-payload.ts";
 import { isHttpRequest } from "./http-request.ts";
 import { refuseField } from "./requests/field-errors.ts";
-import { readMistakenPath } from "./requests/mistaken-paths.ts";
+import { isOfWindows, readMistakenPath } from "./requests/mistaken-paths.ts";
 import { type ReadPayload, readPayloadInSteps } from "./requests/read-request.ts";
 import { requireFit } from "./requests/require-fit.ts";
 import { requireUsual, takesLiteral } from "./requests/require-usual.ts";
@@ -373,7 +373,8 @@ function mistakeOf(error: unknown, { definition, context }: CallScope): Refusal 
   if (!isAbsent && error.message !== refuse.relativePath(path).message) return undefined;
   const mistake = readMistakenPath(path, context.requestRules.places);
   if (mistake === undefined) return undefined;
-  const refusal = refuseField.mistakenPath(path, { ...mistake, mayBeLiteral: takesLiteral(definition) });
+  const mayBeLiteral = takesLiteral(definition) && !isOfWindows(path);
+  const refusal = refuseField.mistakenPath(path, { ...mistake, mayBeLiteral });
   return refuseField.insteadOf(error, refusal);
 }
 

@@ -84,7 +84,7 @@ export async function observe(
       const made = hasChanged ? context.namesOf(await findMade().catch(() => [])).toSorted() : [];
       const notes = [
         ...new Set([
-          ...noteSyntax(program.argv, config.allowlist),
+          ...noteSyntax(program.argv, config.allowlist, output?.stderr),
           ...(await sandboxNotesOf(context, { argv: program.argv, at }, output)),
           ...noteMade(made, context.keptBy),
           ...(output?.hasLeft ? [leftNote] : []),

@@ -47,14 +47,44 @@ const shells = ["sh", "bash"];
 export const syntaxNote = "no shell";
 
 /** Returns a note on the words of a command that a shell would act on, if it has any. */
-export function noteSyntax([program, ...words]: readonly string[], allowlist: readonly string[]): string[] {
+export function noteSyntax(
+  [program, ...words]: readonly string[],
+  allowlist: readonly string[],
+  stderr = "",
+): string[] {
   const name = program!.slice(program!.lastIndexOf("/") + 1);
-  const isActedOn = (word: string) =>
-    operators.has(word) || expansion.test(word) || (!takesPatterns.has(name) && glob.test(word));
+  const isGlob = takesPatterns.has(name) ? isMissingGlob(stderr) : (word: string) => glob.test(word);
+  const isActedOn = (word: string) => operators.has(word) || expansion.test(word) || isGlob(word);
   const found = [...new Set(words.filter(isActedOn))].slice(0, 3);
   if (found.length === 0 || shells.includes(name)) return [];
-  const named = found.map((word) => JSON.stringify(word.slice(0, 40))).join(", ");
+  const named = found.map((word) => JSON.stringify(word.slice(0, maxWordUnits))).join(", ");
   const shell = shells.find((one) => allowlist.length === 0 || allowlist.includes(one));
-  const next = shell === undefined ? "" : `; ${shell} with args ["-c", LINE] runs a line of a shell`;
-  return [`${syntaxNote} runs here: ${name} got ${named} as it is${next}`];
+  const next = [
+    ...optionsFor(name, found.find(isGlob)),
+    ...(shell === undefined ? [] : [`${shell} with args ["-c", LINE] runs a line of a shell`]),
+  ];
+  return [[`${syntaxNote} runs here: ${name} got ${named} as it is`, ...next].join("; ")];
+}
+
+/** Maximum UTF-16 units that are shown of a word. */
+const maxWordUnits = 40;
+
+/** Returns a check for globs that a program took for the name of a file, and did not find. */
+function isMissingGlob(stderr: string): (word: string) => boolean {
+  const lines = stderr.split("\n").filter((line) => /no such file/i.test(line));
+  return (word) => /[*?[{]/.test(word) && lines.some((line) => line.includes(word));
+}
+
+/** Returns the options that let a program search the files of a glob. */
+function optionsFor(program: string, word: string | undefined): string[] {
+  if (word === undefined || word.length > maxWordUnits || /\s/.test(word)) return [];
+  if (program === "rg") return [`rg -g ${word} PATTERN searches the files that it matches`];
+  if (program !== "grep") return [];
+  const names = word.split("/");
+  const folders = names.slice(
+    0,
+    names.findIndex((name) => /[*?[{]/.test(name)),
+  );
+  const folder = folders.join("/") || (word.startsWith("/") ? "/" : ".");
+  return [`grep -r --include=${names.at(-1)} PATTERN ${folder} searches such files`];
 }

@@ -63,6 +63,7 @@ export const argumentParts = (table: (rows: Rows) => string): string[] => [
     ["`file:///x`", "the host path `/x`"],
     ["`\"x\"`, `'x'` or the same with backticks", "`x`"],
     ["`x:12`, `x:12:5`, `x:12-20`, `x#L12`", "`x`, and line 12"],
+    ["`C:\\x`, `C:/x`, `\\\\server\\x`", "no path: the error names the form of one"],
   ]),
   "## Texts\n",
   "`content` and `new_str` whose lines all begin with their numbers, one after the other, are refused without `literal: true`: `12→`, `12 | `, `L12: `, `12: `, or the padded number and a tab of `cat -n`. One line alone is refused in the form `12→` only. A `new_str` is taken if `old_str` is numbered as well.\n",

@@ -44,13 +44,13 @@ export const refuseField = {
     ),
 
   /** Refuses a path in the form of another program. */
-  mistakenPath: (path: string, { why, instead, line, mayBeLiteral }: Mistake): Refusal =>
+  mistakenPath: (path: string, { why, instead, line, form, mayBeLiteral }: Mistake): Refusal =>
     new Refusal(
       "bad-input",
       [
         `The path ${quoteShort(path)} ${why}.`,
         instead === undefined
-          ? "That place is not served. Send the path of something that is."
+          ? (form ?? "That place is not served. Send the path of something that is.")
           : `Send ${quoteShort(instead)}${line === undefined ? "" : `, and to read from that line "line_from": ${line}`}.`,
         ...(mayBeLiteral ? ['If this is the name, send "literal": true.'] : []),
       ].join(" "),

@@ -171,6 +171,25 @@ test.each([
   expect(refusalOf("coder::update-file", payload)).toContain(advice);
 });
 
+test.each(["start_line", "end_line", "line", "line_number", "view_range"])("%s goes with no text", (name) => {
+  const ofText =
+    "Send more of the text around it in `old_str`, so that it occurs once, or an op `update_lines`";
+  const ofPattern = "Send a `pattern` that matches only there, or an op `update_lines`";
+  const edit = { old_str: "x", new_str: "y", [name]: 2 };
+  const pattern = { op: "replace", pattern: "x", replacement: "y", [name]: 2 };
+  for (const [payload, advice] of [
+    [{ path: "a", ops: [{ op: "str_replace", ...edit }] }, ofText],
+    [{ path: "a", ...edit }, ofText],
+    [{ files: [{ path: "a", ...edit }] }, ofText],
+    [{ path: "a", ops: [pattern] }, ofPattern],
+    [{ path: "a", ...pattern }, ofPattern],
+  ] as const)
+    expect(refusalOf("coder::update-file", payload)).toContain(
+      `${advice} with \`from_line\` and \`to_line\` to replace lines by number.`,
+    );
+  expect(refusalOf("coder::update-file", { path: "a", content: "x", [name]: 2 })).not.toContain("old_str");
+});
+
 /** A field of a request: its path, and a payload with any value there. */
 interface Place {
   readonly field: string;

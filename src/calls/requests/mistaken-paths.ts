@@ -12,10 +12,14 @@ export interface MistakenPath {
   readonly instead: string | undefined;
   /** The line number that follows it, if any. */
   readonly line: number | undefined;
+  /** The form of a path that can be reached, in a sentence, if it is known and the path is not. */
+  readonly form?: string;
 }
 
 /** Returns the meaning of a path in another form, or `undefined` for a usual path. */
 export function readMistakenPath(path: string, places: PathPlaces): MistakenPath | undefined {
+  if (isOfWindows(path))
+    return { why: "is one of Windows", instead: undefined, line: undefined, form: formFor(path, places) };
   const [, , quoted] = /^(["'`])(.+)\1$/s.exec(path) ?? [];
   if (quoted !== undefined) return { why: "is in quotes", instead: quoted, line: undefined };
   if (/^file:\/\//i.test(path))
@@ -28,6 +32,19 @@ export function readMistakenPath(path: string, places: PathPlaces): MistakenPath
   const [, file, line] = /^(.*?[^:/])(?::|#L)(\d{1,7})(?:[:-]L?\d{1,7})?$/s.exec(path) ?? [];
   if (file === undefined) return undefined;
   return { why: "ends with the number of a line", instead: file, line: Number(line) };
+}
+
+/** Returns whether a path begins with a drive letter, or with the name of a computer in a network. */
+export const isOfWindows = (path: string): boolean => /^(?:[A-Za-z]:[\\/]|\\\\[^\\])/.test(path);
+
+function formFor(path: string, { roots, isAbsolute }: PathPlaces): string {
+  if (isAbsolute) return 'Send an absolute path with "/" between names.';
+  const names = path.split(/[\\/]+/).slice(1);
+  const example = JSON.stringify(
+    `${roots.length > 1 ? roots[0]!.prefix : ""}${names.slice(-2).join("/") || "src"}`,
+  );
+  const from = roots.length > 1 ? "that begins with the name of a root" : "relative to the base folder";
+  return `Send a path ${from}, with "/" between names, such as ${example}.`;
 }
 
 function pathOfUrl(url: string): string | undefined {

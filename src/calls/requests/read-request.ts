@@ -98,6 +98,12 @@ const fieldOfEngine = /^_[a-z]/;
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** An object of a request as it is sent, and its place. */
+interface SentObject {
+  readonly value: Fields;
+  readonly where: string;
+}
+
 interface BoundedRules extends ReadRules {
   /** The bounds of the function's fields; `undefined` if they may be as large as a request. */
   readonly bounds: RequestBounds | undefined;
@@ -198,7 +204,7 @@ class Reader {
     if (!hasFields(value)) return value;
     this.#rules.bounds?.requireObject(where, value);
     const fields = this.#wrapEntry(schema, value, where);
-    const named = this.#rename(schema, fields, where);
+    const named = this.#rename(schema, fields, { value, where });
     const result: [string, unknown][] = [];
     for (const [name, item] of named) {
       if (name === fsScopeField) result.push([name, this.#readScope(schema, item)]);
@@ -225,7 +231,8 @@ class Reader {
   }
 
   /** Returns the fields under the names of the schema. */
-  #rename(schema: TObject, fields: Fields, where: string): Map<string, unknown> {
+  #rename(schema: TObject, fields: Fields, object: SentObject): Map<string, unknown> {
+    const { where } = object;
     const named = new Map<string, unknown>();
     const renamed: [string, string, unknown][] = [];
     /** The names under which renamed fields were sent. */
@@ -240,7 +247,7 @@ class Reader {
       const name = this.#rules.isForgiving ? fieldNamed(sent, schema.properties) : undefined;
       if (name !== undefined) renamed.push([sent, name, item]);
       else if (this.#saysNothing(sent, item)) continue;
-      else if (this.#rules.unknownFields === "refuse") throw this.#unknown(schema, sent, where);
+      else if (this.#rules.unknownFields === "refuse") throw this.#unknown(schema, sent, object);
     }
     for (const [sent, name, item] of renamed) {
       const other = named.get(name);
@@ -257,7 +264,7 @@ class Reader {
     return named;
   }
 
-  #unknown(schema: TObject, name: string, where: string): Error {
+  #unknown(schema: TObject, name: string, { value, where }: SentObject): Error {
     const list = entryListOf(schema);
     const known = shownFields(schema);
     const place = nameSent(where, this.sentAs);
@@ -266,7 +273,7 @@ class Reader {
       where: place,
       kind: place === where ? undefined : literalTagOf(schema),
       known,
-      advice: adviceFor(this.#root, schema, { name, where, place }),
+      advice: adviceFor(this.#root, schema, { name, where, place, sent: Object.keys(value) }),
       below: list && { list: list.name, known: [...new Set(objectsOf(list.items).flatMap(shownFields))] },
     });
   }

@@ -57,6 +57,23 @@ describe("a path in the form of another program", () => {
   });
 
   test.each([
+    ["C:\\proj\\src\\a.ts", one, 'relative to the base folder, with "/" between names, such as "src/a.ts"'],
+    ["c:/proj/a.ts", one, 'such as "proj/a.ts"'],
+    ["C:\\", one, 'such as "src"'],
+    ["\\\\server\\share\\a.ts", one, 'such as "share/a.ts"'],
+    ["C:\\a.ts", several, 'that begins with the name of a root, with "/" between names, such as "src/a.ts"'],
+    ["C:\\a.ts", host, 'an absolute path with "/" between names'],
+  ])("%s is one of Windows", (path, places, form) => {
+    expect(readMistakenPath(path, places)).toMatchObject({
+      why: "is one of Windows",
+      instead: undefined,
+      form: expect.stringContaining(form),
+    });
+  });
+
+  test.each([
+    "C:a",
+    "src\\a.ts",
     "a",
     "./a",
     "a/",

@@ -7,7 +7,7 @@ import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { isListing } from "../../text/edits/line-numbers.ts";
 import type { FunctionDefinition, PathAccess, PathPlaces } from "../contract/definition.ts";
 import { refuseField } from "./field-errors.ts";
-import { readMistakenPath } from "./mistaken-paths.ts";
+import { isOfWindows, readMistakenPath } from "./mistaken-paths.ts";
 import { nameSent, type PlacesSent } from "./read-request.ts";
 import { hasFields } from "./schemas.ts";
 
@@ -40,7 +40,9 @@ export function* requireUsual(
 /** Throws bad-input for a name to be created that is most likely a mistake. */
 export function requireUsualName(path: string, places: PathPlaces): void {
   const mistake = readMistakenPath(path, places);
-  if (mistake !== undefined) throw refuseField.mistakenPath(path, { ...mistake, mayBeLiteral: true });
+  // No new name has this form, whatever `literal` is.
+  if (mistake !== undefined && !isOfWindows(path))
+    throw refuseField.mistakenPath(path, { ...mistake, mayBeLiteral: true });
 }
 
 const creates = (access: PathAccess): boolean => /^(?:create|replace|make-folder)/.test(access);

@@ -88,6 +88,12 @@ export interface OtherField {
   readonly send: string;
 }
 
+/** Names of lines, none of which is a field of an op. */
+const lineNames = [
+  ...["line", "lines", "line_number", "insert_line", "after_line", "view_range", "line_range"],
+  ...["start", "start_line", "line_start", "end", "end_line", "line_end"],
+];
+
 export const otherFields: readonly OtherField[] = [
   {
     names: ["path"],
@@ -123,6 +129,16 @@ export const otherFields: readonly OtherField[] = [
     names: ["insert_line", "line", "line_number", "after_line"],
     field: "at_line",
     send: "an op `insert` with `at_line`: the line before which the text goes, counted from 1",
+  },
+  {
+    names: lineNames,
+    field: "old_str",
+    send: "more of the text around it in `old_str`, so that it occurs once, or an op `update_lines` with `from_line` and `to_line` to replace lines by number",
+  },
+  {
+    names: lineNames,
+    field: "dot_matches_newline",
+    send: "a `pattern` that matches only there, or an op `update_lines` with `from_line` and `to_line` to replace lines by number",
   },
   {
     names: ["glob", "globs", "include", "includes", "file_pattern", "include_pattern", "include_patterns"],

@@ -9,6 +9,8 @@ interface Unknown {
   readonly where: string;
   /** The place of the object in the sent payload. */
   readonly place: string;
+  /** The names of all fields of the object. */
+  readonly sent: readonly string[];
 }
 
 /** An object of a request, and its name in a sentence. */
@@ -18,9 +20,15 @@ interface NamedObject {
 }
 
 /** Returns the next call that works, in a sentence. */
-export function adviceFor(root: TObject, schema: TObject, { name, where, place: sentIn }: Unknown): string {
+export function adviceFor(
+  root: TObject,
+  schema: TObject,
+  { name, where, place: sentIn, sent }: Unknown,
+): string {
   const places = placesIn(root, "at the top level");
-  const here = [schema, ...belowOf(schema)];
+  const known = ({ properties }: TObject) => sent.filter((one) => fieldNamed(one, properties)).length;
+  // An entry that is sent without its list is most likely the one that has most of the fields.
+  const here = [schema, ...belowOf(schema).toSorted((a, b) => known(b) - known(a))];
   const other = here.map((one) => otherFieldOf(one, name)).find((found) => found !== undefined);
   if (other !== undefined) return `Send ${other.send}.`;
   // Entries of one list have the fields of their `op`, and are named alike.
