@@ -226,3 +226,26 @@ describe("matches whose lines are not shown are counted, with the call that show
     expect(notes.at(-1)).toContain("[not shown: at least 9 of 14 matches; coder::checkpoints ");
   });
 });
+
+test.each([3, 12])(
+  "a plan counts all of %d files that have changed since, and names the first three",
+  async (count) => {
+    const { fixture, read, text, call } = open();
+    await using _ = fixture;
+    const paths = Array.from({ length: count }, (_, at) => `src/${10 + at}.ts`);
+    const write = (content: string) => {
+      for (const path of paths) writeFileSync(fixture.at(path), content);
+    };
+    write("getUser();\n");
+    const [plan] = /(?<=plan )[0-9a-f]{32}/.exec(await text("coder::replace", { ...rename, dry_run: true }))!;
+    write("getUser(2);\n");
+    const { message, details } = JSON.parse(await errorOf(call("coder::commit", { plan })));
+    expect(message).toContain(
+      count === 3
+        ? `"${plan}" was made. Nothing`
+        : `"${plan}" was made: 12, the first 3 in \`paths\`. Nothing`,
+    );
+    expect(details.paths).toEqual(paths.slice(0, 3));
+    expect(paths.map(read)).toEqual(paths.map(() => "getUser(2);\n"));
+  },
+);

@@ -133,9 +133,8 @@ function carryOutPlan<T>(
 ): Promise<Done<T>> {
   const again = async () => {
     const shown = await unlessStale(plan, () => show(transaction, context, { remembersReads: true }));
-    if (!areSameReads(shown.reads, reads))
-      throw refuseTransacting.stalePlan(plan, changedIn(shown.reads, reads));
-    return shown;
+    if (areSameReads(shown.reads, reads)) return shown;
+    throw refuseTransacting.stalePlan(plan, { paths: changedIn(shown.reads, reads) });
   };
   return commit(transaction, context, { plan: again, whenChanged: (refusal) => staleBy(plan, refusal) });
 }
@@ -151,11 +150,11 @@ async function unlessStale<T>(plan: string, act: () => Promise<T>): Promise<T> {
 }
 
 function staleBy(plan: string, { details: { change } = {} }: Refusal): Refusal {
-  return refuseTransacting.stalePlan(plan, change === undefined ? {} : { change });
+  return refuseTransacting.stalePlan(plan, { change });
 }
 
-/** Returns at most three of the changed paths. */
-function changedIn(now: Reads, then: Reads): { readonly paths: readonly string[] } {
+/** Returns the paths whose entries differ in the two plans. */
+function changedIn(now: Reads, then: Reads): readonly string[] {
   const all = new Set([...now.keys(), ...then.keys()]);
-  return { paths: [...all].filter((path) => now.get(path) !== then.get(path)).slice(0, 3) };
+  return [...all].filter((path) => now.get(path) !== then.get(path));
 }

@@ -1,5 +1,14 @@
-import { quoteShort, Refusal, type RefusalDetails } from "../../base/errors.ts";
+import { quoteShort, Refusal } from "../../base/errors.ts";
 import { furtherFailuresOf } from "./further-failures.ts";
+
+/** The reason why a plan cannot be carried out. */
+interface Staleness {
+  readonly change?: unknown;
+  readonly paths?: readonly string[];
+}
+
+/** Maximum paths that a refusal names. */
+const maxNamed = 3;
 
 /** Refusals of calls that make several changes as one. */
 export const refuseTransacting = {
@@ -53,13 +62,18 @@ export const refuseTransacting = {
       `You have no plan ${quoteShort(plan)}: it was committed already, is older than 10 minutes, or was dropped for newer plans (64 are kept). Nothing was changed. Repeat the dry run, and send its \`plan\`.`,
     ),
 
-  stalePlan: (plan: string, details: RefusalDetails): Refusal =>
-    new Refusal(
+  /** Names the first change that is refused now, or the first paths that have changed. */
+  stalePlan: (plan: string, { change, paths = [] }: Staleness): Refusal => {
+    const named = paths.slice(0, maxNamed);
+    const count = paths.length > maxNamed ? `: ${paths.length}, the first ${maxNamed} in \`paths\`` : "";
+    const details = { ...(change !== undefined && { change }), ...(named.length > 0 && { paths: named }) };
+    return new Refusal(
       "revision-mismatch",
-      `Files changed since the plan ${quoteShort(plan)} was made. Nothing was changed. Repeat the dry run, check its result, and commit the new plan.`,
+      `Files changed since the plan ${quoteShort(plan)} was made${count}. Nothing was changed. Repeat the dry run, check its result, and commit the new plan.`,
       undefined,
       { details },
-    ),
+    );
+  },
 } as const;
 
 /** Removes what the refusal of the whole call says once. */
