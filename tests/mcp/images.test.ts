@@ -99,11 +99,28 @@ describe.each(defaultSubjects)("the %s", (subject) => {
   test.each([{ line_from: 1 }, { tail: 3 }, { numbered: true }])(
     "says what one is where lines of it are requested: %j",
     async (more) => {
+      const [field] = Object.keys(more);
       expect(textOf(await read({ path: "logo.png", ...more }))).toBe(
-        '[binary: PNG image, 16 bytes; send encoding "base64" for its bytes]',
+        `[binary: PNG image, 16 bytes; an image has no lines: read it without ${field}]`,
+      );
+      expect(textOf(await read({ path: "screen.png", ...more }))).toContain(
+        "PNG image, 1024 × 8000 pixels, ",
       );
     },
   );
+
+  test("names all fields of lines, and the pixels for stat", async () => {
+    expect(textOf(await read({ path: "logo.png", line_from: 1, line_to: 5 }))).toContain(
+      "read it without line_from and line_to]",
+    );
+    expect(textOf(await read({ files: [{ path: "logo.png", line_from: 1, line_to: 5 }] }))).toContain(
+      "read it without line_from and line_to]",
+    );
+    expect(textOf(await read({ path: "screen.png", stat: true }))).toStartWith(
+      "[binary: PNG image, 1024 × 8000 pixels, 29 bytes, mode ",
+    );
+    expect(textOf(await read({ path: "a.txt", stat: true }))).not.toContain("pixels");
+  });
 
   test("reads the bytes of one as text when they are requested", async () => {
     expect(textOf(await read({ path: "logo.png", encoding: "base64" }))).toBe(png.toString("base64"));

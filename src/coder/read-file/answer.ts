@@ -5,6 +5,7 @@ import type { FileContent } from "../../text/edits/content.ts";
 import type { LineWindow } from "../../text/edits/window.ts";
 import { jsonBytes, objectBytes } from "../../text/sizes/json-size.ts";
 import { LeftOutFields } from "../search/pages.ts";
+import type { Dimensions } from "./image-dimensions.ts";
 
 const since = "0.4.0";
 
@@ -31,6 +32,7 @@ const fields = {
   encoding: Later(
     Type.String({ description: "The encoding that `content` was decoded from, unless UTF-8." }),
   ),
+  height: Later(UInt32({ description: "Pixels of an image that `content` does not have." })),
   is_utf8: Published(Type.Boolean({ description: "Whether `content` lost bytes to UTF-8 sanitisation." })),
   kind: Later(Type.Literal("dir", { description: "A folder; `stat` returns its mode and time." })),
   lines_returned: Later(UInt64({ description: "Lines in `content`." })),
@@ -51,6 +53,7 @@ const fields = {
     }),
   ),
   total_lines: Later(UInt64({ description: "Lines of the file, if all were counted." })),
+  width: Later(UInt32()),
 };
 
 const ReadFileResult = Named("ReadFileResult", {
@@ -97,6 +100,8 @@ export interface Facts {
   readonly revision?: string | undefined;
   /** The kind of a file that is not text. */
   readonly binary?: string | undefined;
+  /** The pixels of an image whose format is known. */
+  readonly dimensions?: Dimensions | undefined;
   /** The differences from plain text: line ends, byte order mark, missing newline. */
   readonly notes?: readonly string[] | undefined;
   /** The media type of a file that is shown as an image or played as sound. */
@@ -156,6 +161,7 @@ function describe(facts: Facts): FileAnswer {
   if (revision !== undefined) answer.revision = revision;
   if (mediaType !== undefined) answer.media_type = mediaType;
   if (binary !== undefined) answer.binary = binary;
+  Object.assign(answer, facts.dimensions);
   if (notes.length > 0) answer.text_notes = [...notes];
   if (totalLines !== undefined) answer.total_lines = totalLines;
   if (window === undefined) return answer;

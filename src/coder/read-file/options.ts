@@ -154,7 +154,8 @@ const isWhole = (request: ReadRequest): boolean =>
   request.stat !== true &&
   partFields.every((field) => request[field] === undefined || request[field] === false);
 
-const partFields = ["line_from", "line_to", "tail", "numbered"] as const;
+/** The fields that select a part or a form of a file. */
+export const partFields = ["line_from", "line_to", "tail", "numbered"] as const;
 
 function requireOneOf({ path, paths, files }: ReadRequest): void {
   const given = [path, paths, files].filter((field) => field !== undefined);

@@ -6,7 +6,7 @@ import { countBytes, renderName } from "../render/entry-text.ts";
 import { renderLeftOut, renderUnmatchedGlobs } from "../search/pages.ts";
 import type { ReadAnswer, ReadResult } from "./answer.ts";
 import { encodingOfKind } from "./file-kind.ts";
-import { type ReadRequest, requestOfEntry, selectsFiles } from "./options.ts";
+import { partFields, type ReadRequest, requestOfEntry, selectsFiles } from "./options.ts";
 
 /** The number of entries rendered in one step. */
 const atOnce = 100;
@@ -118,7 +118,11 @@ function renderFile(answer: FileAnswer, request: ReadRequest): Piece[] {
 function factsOf({ binary, ...answer }: FileAnswer, request: ReadRequest): string {
   const { size, mode = 0, mtime = 0, is_utf8, total_lines, text_notes: notes = [] } = answer;
   if (answer.kind === "dir") return `folder, mode ${modeOf(mode)}, changed ${timeOf(mtime)}`;
-  const kind = binary === undefined ? [] : [binary === "" ? "binary" : `binary: ${binary}`];
+  const kind =
+    binary === undefined ? [] : [`${binary === "" ? "binary" : `binary: ${binary}`}${pixelsOf(answer)}`];
+  const lines = partFields.filter((field) => request[field]);
+  if (binary?.endsWith(" image") && lines.length > 0)
+    return `${kind[0]}, ${countBytes(size!)}; an image has no lines: read it without ${lines.join(" and ")}`;
   if (binary !== undefined && !request.stat) {
     const encoding = binary === "" && is_utf8 ? "text" : encodingOfKind(binary);
     const text = encoding === undefined ? "" : `"${encoding}" for its text, `;
@@ -137,6 +141,9 @@ function factsOf({ binary, ...answer }: FileAnswer, request: ReadRequest): strin
   ];
   return facts.join(", ");
 }
+
+const pixelsOf = ({ width, height }: FileAnswer): string =>
+  width === undefined ? "" : `, ${width} × ${height} pixels`;
 
 const modeOf = (mode: number): string => mode.toString(8).padStart(4, "0");
 

@@ -117,12 +117,14 @@ function* viewInSteps(read: FileRead, bytes: Buffer, stats: FileStats): Steps<Fi
       ]
     : undefined;
   const known = { path, stats, encoding: binary === undefined ? name : undefined, revision, notes };
+  const dimensions = binary === undefined ? undefined : dimensionsOf(bytes, mediaTypeOf(bytes) ?? "");
   yield;
   if (options.isStat)
-    return viewOf({ ...known, isUtf8: isUtf8(bytes), totalLines: countLines(text), binary });
+    return viewOf({ ...known, isUtf8: isUtf8(bytes), totalLines: countLines(text), binary, dimensions });
   const shown = viewMedia(read, { bytes, stats, revision });
   if (shown !== undefined) return shown;
-  if (binary !== undefined) return viewOf({ path, stats, isUtf8: isUtf8(bytes), revision, binary });
+  if (binary !== undefined)
+    return viewOf({ path, stats, isUtf8: isUtf8(bytes), revision, binary, dimensions });
   return yield* viewWindow(read, { ...known, window: windowOf(text, options) });
 }
 
