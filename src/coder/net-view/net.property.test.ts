@@ -112,7 +112,7 @@ const movedOverRemoved: [FunctionCall[], [FunctionCall, boolean][], number] = [
   1,
 ];
 
-/** A file of UTF-16 of which only the byte order mark is left. */
+/** A file of UTF-16 whose byte order mark alone is left. */
 const onlyMarked: [FunctionCall[], [FunctionCall, boolean][], number] = [
   [
     ["coder::create-file", { files: [{ path: "f", content: "", encoding: "utf-16le" }] }],

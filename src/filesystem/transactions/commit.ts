@@ -148,9 +148,19 @@ async function finish(ctx: CommitContext, { file, record }: Prepared): Promise<v
     await removeAside(ctx.jail, record.steps);
     await ctx.intents.remove(file);
   } catch (error) {
-    ctx.log?.warn("what a transaction replaced could not be removed; the next start tries again", {
-      transaction: file.id,
-      reason: error instanceof Error ? error.message : "unknown",
-    });
+    leaveRemains(ctx, file, error);
   }
+}
+
+/** Leaves the remains of a committed transaction to the next start. The tree is sound without them. */
+export function leaveRemains(
+  { intents, log }: Pick<CommitContext, "intents" | "log">,
+  intent: Prepared["file"],
+  error: unknown,
+): void {
+  intents.refuse(intent);
+  log?.warn("what a transaction replaced could not be removed; the next start tries again", {
+    transaction: intent.id,
+    reason: error instanceof Error ? error.message : "unknown",
+  });
 }

@@ -126,7 +126,7 @@ export class Intents {
     return kept;
   }
 
-  /** Leaves the record to a worker with other rules. `left` does not return it again. */
+  /** Leaves the record to another worker, or the next start. `left` does not return it again. */
   refuse(intent: Intent): void {
     this.#refused.add(intent.path);
   }

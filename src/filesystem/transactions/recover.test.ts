@@ -17,6 +17,7 @@ import { join } from "node:path";
 import { treeOf } from "../../../tests/harness/tree.ts";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
 import * as steps from "../disk/revert.ts";
+import type { Step } from "../disk/steps.ts";
 import { openJail } from "../jail/jail.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import { DiskTree } from "../operations/disk-tree.ts";
@@ -66,6 +67,30 @@ describe("a process that was killed", () => {
     await other.commit(everyKind(other));
     expect(fixture.snapshot()).toEqual(other.snapshot());
     expect(fixture.records()).toEqual([]);
+  });
+
+  test("once all was committed: remains that cannot be removed keep no transaction waiting", async () => {
+    using fixture = new TransactionsFixture("descriptors", sampleTree);
+    const remove = (path: string): Step => {
+      return { kind: "set-aside", path, expected: fixture.version(path), change: 0 };
+    };
+    const spy = spyOn(steps, "removeTemporary").mockImplementation(() => {
+      throw Object.assign(new Error("EPERM"), { code: "EPERM" });
+    });
+    try {
+      await fixture.commit([remove("gone")]);
+      await fixture.commit([remove("c.txt")]);
+      await fixture.recover();
+    } finally {
+      spy.mockRestore();
+    }
+    const unremoved = expect.stringContaining("what a transaction replaced could not be removed");
+    expect(fixture.lines).toEqual([unremoved, unremoved, unremoved, unremoved]);
+    await fixture.recover();
+    expect(fixture.records()).toEqual([]);
+    expect(
+      [...fixture.snapshot().keys()].filter((path) => path.includes("gone") || path.includes("tmp")),
+    ).toEqual([]);
   });
 
   test("before the record was whole: nothing was changed, and a sweep removes what was staged", async () => {

@@ -6,7 +6,7 @@ import type { Disk } from "../disk/disk.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
 import type { StateFolder } from "../state/state-folder.ts";
-import { logConflict } from "./commit.ts";
+import { leaveRemains, logConflict } from "./commit.ts";
 import { hasDeniedStep } from "./denied-steps.ts";
 import { isGenuine } from "./genuine-record.ts";
 import type { Intents, LeftIntent } from "./intents.ts";
@@ -139,13 +139,16 @@ interface Found {
   readonly steps: readonly IntendedStep[];
 }
 
-async function finishCommitted(
-  { jail, intents, fsync, log }: Recovering,
-  { left, steps }: Found,
-): Promise<void> {
-  if (fsync) await flushSteps(jail, steps);
-  await removeAside(jail, steps);
-  await intents.remove(left);
+async function finishCommitted(recovering: Recovering, { left, steps }: Found): Promise<void> {
+  const { jail, intents, fsync, log } = recovering;
+  try {
+    if (fsync) await flushSteps(jail, steps);
+    await removeAside(jail, steps);
+    await intents.remove(left);
+  } catch (error) {
+    leaveRemains(recovering, left, error);
+    return;
+  }
   log?.info("a transaction was done, and what it had replaced is removed", { transaction: left.id });
 }
 
